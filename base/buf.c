@@ -1,0 +1,59 @@
+#include "base/buf.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(struct buf *b, size_t n)
+{
+    assert(n < SIZE_MAX / 4 - b->size);
+    size_t need = b->size + n + 1;
+    if (need <= b->cap) return;
+    b->cap = need < 2 * b->cap ? 2 * b->cap : need + 64;
+    b->data = realloc(b->data, b->cap);
+    if (!b->data) {
+        fprintf(stderr, "heddle: out of memory (%zu bytes)\n", b->cap);
+        abort();
+    }
+}
+
+void buf_add(struct buf *b, const char *text, size_t n)
+{
+    reserve(b, n);
+    if (n) memcpy(b->data + b->size, text, n);
+    b->size += n;
+    b->data[b->size] = '\0';
+}
+
+void buf_puts(struct buf *b, const char *text)
+{
+    buf_add(b, text, strlen(text));
+}
+
+void buf_putc(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    assert(n >= 0);
+    reserve(b, (size_t)n);
+    vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
+    va_end(again);
+    b->size += (size_t)n;
+}
+
+void buf_free(struct buf *b)
+{
+    free(b->data);
+    *b = (struct buf){0};
+}

@@ -1,0 +1,66 @@
+/* base/diag.h: what is wrong with an input, said as a good compiler says it.
+ *
+ *     struct diags d = {.arena = a, .source = &src};
+ *     diag_error(&d, at, len, "%s does not take .%s", name, word);
+ *     diag_note(&d, at, len, "forms that take it: %s", list);      // belongs to the error before it
+ *     diags_render(&d, &out);
+ *
+ * A place is a byte offset and a length; line and column are computed only when a report is
+ * rendered. Reports are rendered in order of place, notes behind their error. */
+#ifndef HEDDLE_BASE_DIAG_H
+#define HEDDLE_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+
+struct source {
+    const char *name; /* as the user wrote it */
+    const char *text; /* length bytes; any bytes */
+    uint32_t length;
+};
+
+enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
+
+struct diag {
+    enum diag_kind kind;
+    uint32_t at, length; /* in the source; length 0 marks a place between characters */
+    uint32_t serial;     /* counts errors and warnings; a note has its error's */
+    const char *text;    /* in the arena */
+};
+
+struct diags {
+    struct arena *arena;
+    const struct source *source;
+    struct diag *list;
+    size_t count, cap;
+    unsigned errors, warnings;
+    unsigned max_errors; /* errors beyond this many are counted, not kept; 0: keep all */
+    bool sorted;
+};
+
+void diag_error(struct diags *d, uint32_t at, uint32_t length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void diag_warning(struct diags *d, uint32_t at, uint32_t length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void diag_note(struct diags *d, uint32_t at, uint32_t length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* True once max_errors errors were kept: a parser may stop. */
+bool diags_full(const struct diags *d);
+
+/* Sorts the reports by place. */
+void diags_sort(struct diags *d);
+
+/* Appends each report as `name:line:column: kind: text`, the line and a caret. */
+void diags_render(struct diags *d, struct buf *out);
+
+struct place {
+    uint32_t line, column; /* from 1; columns count bytes */
+};
+struct place source_place(const struct source *s, uint32_t at);
+
+#endif

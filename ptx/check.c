@@ -1,0 +1,670 @@
+/* An instruction's operands against the forms that its opcode may have. */
+#include "base/arena.h"
+#include "base/diag.h"
+#include "ptx/parser.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what fits what ---------------------------------------------------------------------------- */
+
+static bool is_int(enum ptx_type t)
+{
+    return ptx_types[t].kind == PTX_UINT || ptx_types[t].kind == PTX_SINT;
+}
+
+/* PTX ISA, "Type Checking Rules": the size must agree; integer types agree with each other and with
+ * .b types, a floating type with itself and .b types; a .f16x2 register serves as a .b32 one. Loads,
+ * stores and conversions take wider registers by the same rule. Packed types live in .b registers. */
+bool ptx_type_fits(enum ptx_type wanted, enum ptx_type reg, bool wide)
+{
+    const struct ptx_type_info *w = &ptx_types[wanted], *r = &ptx_types[reg];
+    if (wanted == PTX_NO_TYPE) return false;
+    if (w->kind == PTX_PRED || r->kind == PTX_PRED) return w->kind == r->kind;
+    if (w->kind == PTX_OPAQUE) return r->kind == PTX_BITS ? r->bits == 64 : reg == PTX_u64;
+    if (wide ? r->bits < w->bits : r->bits != w->bits) return false;
+    switch ((enum ptx_type_kind)w->kind) {
+    case PTX_UINT:
+    case PTX_SINT: return is_int(reg) || r->kind == PTX_BITS || reg == PTX_f16x2;
+    case PTX_BITS: return true;
+    case PTX_FLOAT: return reg == wanted || r->kind == PTX_BITS;
+    case PTX_PACK:
+        return r->kind == PTX_BITS ||
+               ((wanted == PTX_u16x2 || wanted == PTX_s16x2) && reg == PTX_f16x2);
+    default: return false;
+    }
+}
+
+enum why { /* an operand does not fit its shape */
+    FITS,
+    WRONG_KIND,      /* another kind of operand is expected */
+    WRONG_TYPE,      /* a register of another type */
+    WRONG_CONSTANT,  /* a constant of the wrong kind */
+    WRONG_COUNT,     /* a vector of another length */
+    WRONG_SPACE,     /* an address in another state space */
+    NO_CONSTANT,     /* must be a register */
+    NEED_CONSTANT,   /* must be a constant */
+    OUT_OF_RANGE,
+    NO_SPECIAL,      /* a special register cannot stand here */
+    NO_SINK,
+    NO_NEGATION,
+    NO_SELECTOR,
+    NO_ADDRESS,      /* a variable's address cannot stand here */
+    UNDECLARED,
+    NOT_WRITABLE,
+    NO_SECOND,       /* no |q */
+    NEED_SECOND,     /* |q is missing */
+    ADDRESS_TYPE,    /* a register that cannot be an address */
+};
+
+struct verdict {
+    enum why why;
+    const struct ptx_opnd *opnd; /* the part it is about */
+};
+
+static struct verdict bad(enum why why, const struct ptx_opnd *o)
+{
+    return (struct verdict){why, o};
+}
+
+static struct verdict fit_constant(const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    const struct ptx_type_info *t = &ptx_types[s->type];
+    if (s->flags & PTX_WRITTEN) return bad(NOT_WRITABLE, o);
+    if (s->flags & PTX_REGISTER) return bad(NO_CONSTANT, o);
+    switch (o->kind) {
+    case PTX_OPND_INT:
+        if (t->kind == PTX_FLOAT || t->kind == PTX_PACK || t->kind == PTX_OPAQUE)
+            return bad(WRONG_CONSTANT, o);
+        if (s->flags & PTX_RANGE) {
+            int64_t v = (int64_t)o->bits;
+            if (v < s->low || v > s->high || (s->step ? (v - s->low) % s->step : v & (v - 1)))
+                return bad(OUT_OF_RANGE, o);
+        }
+        return bad(FITS, o);
+    case PTX_OPND_F32:
+    case PTX_OPND_F64:
+        if (s->type == PTX_f32 || s->type == PTX_f64) return bad(FITS, o);
+        if (t->kind == PTX_BITS && t->bits == (o->kind == PTX_OPND_F32 ? 32 : 64))
+            return bad(FITS, o);
+        return bad(WRONG_CONSTANT, o);
+    default:
+        return bad(s->type == PTX_f32 || s->type == PTX_f64 ? FITS : WRONG_CONSTANT, o);
+    }
+}
+
+static struct verdict fit_register(const struct ptx_shape *s, const struct ptx_opnd *o,
+                                   unsigned vec)
+{
+    const struct ptx_sym *r = o->sym;
+    if (s->flags & PTX_CONSTANT) return bad(NEED_CONSTANT, o);
+    if (o->negated) {
+        bool predicate = r->type == PTX_pred;
+        if (s->flags & PTX_WRITTEN) return bad(NO_NEGATION, o);
+        if (predicate ? ptx_types[s->type].kind != PTX_PRED : !(s->flags & PTX_MINUS))
+            return bad(NO_NEGATION, o);
+    }
+    unsigned have = r->vec;
+    if (o->sel != PTX_SEL_NONE) {
+        if (o->sel >= PTX_SEL_B0) {
+            if (!(s->flags & PTX_SELECTABLE)) return bad(NO_SELECTOR, o);
+        } else {
+            if (have == 1 || (unsigned)(o->sel - PTX_SEL_X) >= have) return bad(NO_SELECTOR, o);
+            have = 1;
+        }
+    }
+    if (have != vec) return bad(WRONG_COUNT, o);
+    return bad(ptx_type_fits(s->type, r->type, s->flags & PTX_WIDE) ? FITS : WRONG_TYPE, o);
+}
+
+static struct verdict fit_special(const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
+{
+    const struct ptx_type_info *t = &ptx_types[s->type];
+    unsigned have = o->sym->vec;
+    if (s->flags & PTX_WRITTEN) return bad(NOT_WRITABLE, o);
+    if (!(s->flags & PTX_SPECIAL)) return bad(NO_SPECIAL, o);
+    if (o->negated && o->sym->type != PTX_pred) return bad(NO_NEGATION, o);
+    if (o->sel != PTX_SEL_NONE) {
+        if (have == 1 || o->sel >= PTX_SEL_B0) return bad(NO_SELECTOR, o);
+        have = 1;
+    }
+    if (have != vec) return bad(WRONG_COUNT, o);
+    if (o->sym->type == PTX_pred) return bad(t->kind == PTX_PRED ? FITS : WRONG_TYPE, o);
+    bool integer = t->kind == PTX_UINT || t->kind == PTX_SINT || t->kind == PTX_BITS;
+    unsigned most = ptx_types[o->sym->type].bits;
+    if (!integer || t->bits > most || t->bits < o->sym->space) return bad(WRONG_TYPE, o);
+    if (t->bits < most && t->kind == PTX_SINT && t->bits == 16) return bad(WRONG_TYPE, o);
+    return bad(FITS, o);
+}
+
+static struct verdict fit_named(const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    const struct ptx_type_info *t = &ptx_types[s->type];
+    if (o->sym->kind == PTX_SYM_RANGE) return bad(UNDECLARED, o);
+    if (s->flags & PTX_WRITTEN) return bad(NOT_WRITABLE, o);
+    if (!(s->flags & PTX_NAMED)) return bad(NO_ADDRESS, o);
+    if ((t->bits != 32 && t->bits != 64) || t->kind == PTX_FLOAT || t->kind == PTX_PACK)
+        return bad(WRONG_TYPE, o);
+    return bad(FITS, o);
+}
+
+/* One register, constant or name. */
+static struct verdict fit_scalar(const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
+{
+    switch ((enum ptx_opnd_kind)o->kind) {
+    case PTX_OPND_REG: return o->offset ? bad(WRONG_KIND, o) : fit_register(s, o, vec);
+    case PTX_OPND_SREG: return fit_special(s, o, vec);
+    case PTX_OPND_INT:
+    case PTX_OPND_FLOAT:
+    case PTX_OPND_F32:
+    case PTX_OPND_F64: return vec > 1 ? bad(WRONG_COUNT, o) : fit_constant(s, o);
+    case PTX_OPND_SYM: return vec > 1 ? bad(WRONG_COUNT, o) : fit_named(s, o);
+    case PTX_OPND_SINK: return bad(s->flags & PTX_SINKABLE ? FITS : NO_SINK, o);
+    case PTX_OPND_LABEL: return bad(o->sym ? WRONG_KIND : UNDECLARED, o);
+    default: return bad(WRONG_KIND, o);
+    }
+}
+
+static bool count_allowed(const struct ptx_shape *s, uint32_t n)
+{
+    for (unsigned i = 0; i < s->count_n; i++)
+        if (s->counts[i] == n) return true;
+    return false;
+}
+
+static struct verdict fit_value(const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    if (o->kind == PTX_OPND_VEC) {
+        /* {r} equals r. */
+        bool plain = s->count_n == 0 || count_allowed(s, 0);
+        if (!(plain && o->count == 1) && !count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
+        uint8_t reg_type = 0;
+        for (uint32_t i = 0; i < o->count; i++) {
+            const struct ptx_opnd *e = &o->elem[i];
+            struct verdict v = fit_scalar(s, e, 1);
+            if (e->kind == PTX_OPND_SINK && v.why == NO_SINK && (s->flags & PTX_WRITTEN) && o->count > 1)
+                v.why = FITS;
+            if (v.why != FITS) return v;
+            if (e->kind == PTX_OPND_REG) reg_type = e->sym->type;
+        }
+        (void)reg_type;
+        return bad(FITS, o);
+    }
+    if (s->count_n == 0 || count_allowed(s, 0)) {
+        struct verdict v = fit_scalar(s, o, 1);
+        if (v.why == FITS || s->count_n == 0) return v;
+    }
+    /* A vector register in place of a list. */
+    if (o->kind == PTX_OPND_REG || o->kind == PTX_OPND_SREG) {
+        struct verdict v = bad(WRONG_COUNT, o);
+        for (unsigned i = 0; i < s->count_n; i++)
+            if (s->counts[i] > 1 && o->sym->vec == s->counts[i] && !o->sel)
+                v = fit_scalar(s, o, s->counts[i]);
+        return v;
+    }
+    if (s->count_n == 1 && s->counts[0] == 0) return fit_scalar(s, o, 1);
+    if (o->kind == PTX_OPND_SINK) return fit_scalar(s, o, 1);
+    return bad(o->kind == PTX_OPND_LABEL && !o->sym ? UNDECLARED : WRONG_COUNT, o);
+}
+
+/* ---- addresses --------------------------------------------------------------------------------- */
+
+static bool space_allows(uint16_t spaces, enum ptx_space have)
+{
+    if (spaces & 1u << have) return true;
+    if (have == PTX_SPACE_SHARED && spaces & 1u << PTX_SPACE_SHARED_CLUSTER) return true;
+    if (spaces & 1u << PTX_SPACE_GENERIC) /* a variable's address is generic where none is named */
+        return have == PTX_SPACE_GLOBAL || have == PTX_SPACE_CONST || have == PTX_SPACE_SHARED ||
+               have == PTX_SPACE_LOCAL || have == PTX_SPACE_PARAM;
+    return false;
+}
+
+static struct verdict fit_address(const struct ptx_shape *s, const struct ptx_opnd *o,
+                                  const struct ptx_op *op)
+{
+    uint16_t spaces = s->spaces ? s->spaces : (uint16_t)(1u << op->space);
+    const struct ptx_opnd *base = o;
+    if (o->kind == PTX_OPND_ADDR) base = &o->elem[0];
+    else if (!(o->kind == PTX_OPND_SYM && o->indexed))
+        return bad(o->kind == PTX_OPND_LABEL && !o->sym ? UNDECLARED : WRONG_KIND, o);
+    if (o->unified && !(s->flags & PTX_UNIFIED)) return bad(WRONG_KIND, o);
+    switch ((enum ptx_opnd_kind)base->kind) {
+    case PTX_OPND_REG: {
+        enum ptx_type t = (enum ptx_type)base->sym->type;
+        if (base->sym->vec > 1 && (base->sel == 0 || base->sel >= PTX_SEL_B0))
+            return bad(ADDRESS_TYPE, base);
+        if (base->sym->vec == 1 && base->sel) return bad(NO_SELECTOR, base);
+        if (base->negated) return bad(NO_NEGATION, base);
+        if (!is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, base);
+        if (ptx_types[t].bits > 64) return bad(ADDRESS_TYPE, base);
+        return bad(FITS, o);
+    }
+    case PTX_OPND_SYM: {
+        const struct ptx_sym *sym = base->sym;
+        if (sym->kind != PTX_SYM_VAR) return bad(WRONG_KIND, base);
+        return bad(space_allows(spaces, (enum ptx_space)sym->space) ? FITS : WRONG_SPACE, base);
+    }
+    case PTX_OPND_INT: return bad(FITS, o);
+    default: return bad(WRONG_KIND, base);
+    }
+}
+
+/* ---- textures, surfaces, tensor maps ----------------------------------------------------------- */
+
+static struct verdict fit_handle(const struct ptx_opnd *o, uint8_t kinds)
+{
+    if (o->kind == PTX_OPND_LABEL && !o->sym) return bad(UNDECLARED, o);
+    if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR) {
+        unsigned bit = o->sym->type == PTX_texref       ? 1
+                       : o->sym->type == PTX_samplerref ? 2
+                       : o->sym->type == PTX_surfref    ? 4
+                                                        : 0;
+        return bad(kinds & bit ? FITS : WRONG_KIND, o);
+    }
+    if (o->kind != PTX_OPND_REG) return bad(WRONG_KIND, o);
+    return bad(ptx_type_fits(PTX_u64, o->sym->type, false) ? FITS : WRONG_TYPE, o);
+}
+
+static struct verdict fit_coordinates(const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    struct ptx_shape c = *s;
+    c.base = PTX_BASE_VALUE;
+    if (!(s->flags & PTX_LEADING_U32) || o->kind != PTX_OPND_VEC) return fit_value(&c, o);
+    if (!count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
+    for (uint32_t i = 0; i < o->count; i++) {
+        struct ptx_shape e = c;
+        e.count_n = 0;
+        if (i == 0) e.type = PTX_u32;
+        struct verdict v = fit_scalar(&e, &o->elem[i], 1);
+        if (v.why != FITS) return v;
+    }
+    return bad(FITS, o);
+}
+
+static struct verdict fit_bracket(const struct ptx_shape *s, const struct ptx_opnd *o,
+                                  const struct ptx_op *op)
+{
+    if (s->base == PTX_BASE_REF || s->base == PTX_BASE_TMEM) {
+        if (o->kind != PTX_OPND_ADDR) return bad(WRONG_KIND, o);
+        const struct ptx_opnd *e = &o->elem[0];
+        if (s->base == PTX_BASE_REF) return fit_handle(e, 7);
+        if (e->kind == PTX_OPND_INT) return bad(FITS, e);
+        if (e->kind == PTX_OPND_SYM && e->sym->kind == PTX_SYM_VAR)
+            return bad(e->sym->space == PTX_SPACE_SHARED ? FITS : WRONG_SPACE, e);
+        if (e->kind != PTX_OPND_REG) return bad(WRONG_KIND, e);
+        return bad(ptx_type_fits(PTX_b32, e->sym->type, false) ? FITS : WRONG_TYPE, e);
+    }
+    if (o->kind != PTX_OPND_BRACKET) return bad(WRONG_KIND, o);
+    const struct ptx_opnd *e = o->elem;
+    if (s->base == PTX_BASE_MAP) {
+        if (o->count != 2) return bad(WRONG_KIND, o);
+        struct ptx_opnd map = e[0], address = {.kind = PTX_OPND_ADDR, .at = map.at,
+                                               .length = map.length, .elem = &map};
+        struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC};
+        struct verdict v = fit_address(&where, &address, op);
+        if (v.why != FITS) return bad(v.why, &e[0]);
+        return fit_coordinates(s, &e[1]);
+    }
+    bool sampler = o->count == 3 && s->base == PTX_BASE_TEX;
+    if (o->count != 2 && !sampler) return bad(WRONG_KIND, o);
+    struct verdict v = fit_handle(&e[0], s->base == PTX_BASE_TEX ? 1 : 4);
+    if (v.why == FITS && sampler) v = fit_handle(&e[1], 2);
+    return v.why == FITS ? fit_coordinates(s, &e[o->count - 1]) : v;
+}
+
+/* ---- a whole instruction ----------------------------------------------------------------------- */
+
+static struct verdict fit_operand(const struct ptx_shape *s, const struct ptx_opnd *o,
+                                  const struct ptx_op *op)
+{
+    switch ((enum ptx_base)s->base) {
+    case PTX_BASE_VALUE:
+        if (o->kind == PTX_OPND_PAIR) {
+            if (!(s->flags & PTX_SECOND)) return bad(NO_SECOND, o);
+            struct verdict v = fit_value(s, &o->elem[0]);
+            if (v.why != FITS) return v;
+            struct ptx_shape second = {.type = PTX_pred, .flags = PTX_WRITTEN};
+            if (s->flags & PTX_SECOND_SINK) second.flags |= PTX_SINKABLE;
+            return fit_value(&second, &o->elem[1]);
+        }
+        if (s->flags & PTX_SECOND_NEEDED) return bad(NEED_SECOND, o);
+        return fit_value(s, o);
+    case PTX_BASE_ADDR: return fit_address(s, o, op);
+    case PTX_BASE_LABEL:
+        if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
+        return bad(!o->sym || o->sym->kind == PTX_SYM_LABEL ? FITS : WRONG_KIND, o);
+    case PTX_BASE_TARGETS:
+        if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
+        return bad(!o->sym || o->sym->kind == PTX_SYM_TARGETS ? FITS : WRONG_KIND, o);
+    case PTX_BASE_CALL: return bad(FITS, o);
+    default: return fit_bracket(s, o, op);
+    }
+}
+
+struct misfit {
+    struct verdict verdict;
+    size_t index;     /* of the operand; the operand count if one is missing or too many */
+    const struct ptx_shape *shape;
+};
+
+static bool fit_op(const struct ptx_op *op, const struct ptx_inst *inst, struct misfit *m)
+{
+    for (size_t i = 0; i < inst->count; i++) {
+        m->index = i;
+        if (i >= op->shape_count) {
+            if (op->shape_count && op->shapes[op->shape_count - 1].base == PTX_BASE_CALL) return true;
+            m->shape = NULL;
+            return false;
+        }
+        m->shape = &op->shapes[i];
+        m->verdict = fit_operand(m->shape, &inst->opnds[i], op);
+        if (m->verdict.why != FITS) return false;
+        if (m->shape->base == PTX_BASE_CALL) return true;
+    }
+    m->index = inst->count;
+    m->shape = NULL;
+    return inst->count >= op->shape_min;
+}
+
+/* "a register or constant of .u32" */
+static void describe_shape(const struct ptx_shape *s, char *out, size_t n)
+{
+    const char *type = ptx_types[s->type].name;
+    switch ((enum ptx_base)s->base) {
+    case PTX_BASE_ADDR: snprintf(out, n, "an address in brackets"); return;
+    case PTX_BASE_LABEL: snprintf(out, n, "a label"); return;
+    case PTX_BASE_CALL: snprintf(out, n, "a function"); return;
+    case PTX_BASE_TARGETS: snprintf(out, n, "the name of a .branchtargets list"); return;
+    case PTX_BASE_TEX: snprintf(out, n, "[texture, {coordinates}]"); return;
+    case PTX_BASE_SURF: snprintf(out, n, "[surface, {coordinates}]"); return;
+    case PTX_BASE_MAP: snprintf(out, n, "[tensor map, {coordinates}]"); return;
+    case PTX_BASE_REF: snprintf(out, n, "[texture, sampler or surface]"); return;
+    case PTX_BASE_TMEM: snprintf(out, n, "[tensor memory address]"); return;
+    case PTX_BASE_VALUE: break;
+    }
+    const char *what = s->flags & PTX_CONSTANT ? "a constant"
+                       : s->flags & (PTX_WRITTEN | PTX_REGISTER) ? "a register"
+                                                                 : "a register or constant";
+    if (s->count_n && s->counts[0] > 0)
+        snprintf(out, n, "{%u registers} of .%s", s->counts[0], type);
+    else snprintf(out, n, "%s of .%s", what, type);
+}
+
+static void report(struct ptx_parser *p, const struct ptx_inst *inst, const struct ptx_op *op,
+                   const struct misfit *m)
+{
+    const char *name = op->text;
+    int length = (int)op->text_length;
+    if (m->index >= inst->count || !m->shape) {
+        uint32_t end = p->last_end;
+        const struct ptx_opnd *extra = m->index < inst->count ? &inst->opnds[m->index] : NULL;
+        char takes[64];
+        if (op->shape_min == op->shape_count) snprintf(takes, sizeof takes, "%d", op->shape_count);
+        else snprintf(takes, sizeof takes, "%d to %d", op->shape_min, op->shape_count);
+        diag_error(p->d, extra ? extra->at : inst->at, extra ? extra->length : op->text_length,
+                   "'%.*s' takes %s operand%s, this has %d", length, name, takes,
+                   op->shape_count == 1 && op->shape_min == 1 ? "" : "s", inst->count);
+        (void)end;
+        if (!extra && m->index < op->shape_count) {
+            char wanted[96];
+            describe_shape(&op->shapes[m->index], wanted, sizeof wanted);
+            diag_note(p->d, inst->at, op->text_length, "next would be %s", wanted);
+        }
+        return;
+    }
+    const struct ptx_opnd *o = m->verdict.opnd;
+    char wanted[96];
+    describe_shape(m->shape, wanted, sizeof wanted);
+    const char *type = ptx_types[m->shape->type].name;
+    const struct ptx_sym *sym = o->kind == PTX_OPND_REG || o->kind == PTX_OPND_SREG ||
+                                        o->kind == PTX_OPND_SYM
+                                    ? o->sym
+                                    : NULL;
+    int n = o->length < 60 ? (int)o->length : 60;
+    const char *text = ptx_text(p, o->at);
+    size_t k = m->index + 1;
+    uint32_t at = o->at, len = o->length;
+    switch (m->verdict.why) {
+    case WRONG_TYPE:
+        diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, '%.*s' is .%s", length, name,
+                   wanted, k, n, text, sym ? ptx_types[sym->type].name : "?");
+        if (sym && sym->at && sym->kind == PTX_SYM_REG)
+            diag_note(p->d, sym->range ? sym->range->at : sym->at, sym->name->length,
+                      "'%.*s' is declared here", (int)sym->name->length, sym->name->text);
+        return;
+    case WRONG_CONSTANT:
+        diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, this is %s", length, name, wanted, k,
+                   o->kind == PTX_OPND_INT ? "an integer" : "a floating-point constant");
+        return;
+    case WRONG_COUNT:
+        if (o->kind == PTX_OPND_VEC)
+            diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, this list has %u", length, name,
+                       wanted, k, o->count);
+        else diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu", length, name, wanted, k);
+        return;
+    case WRONG_SPACE:
+        diag_error(p->d, at, len, "'%.*s' reaches .%s, '%.*s' is in .%s", length, name,
+                   ptx_space_name((enum ptx_space)op->space), n, text,
+                   sym ? ptx_space_name((enum ptx_space)sym->space) : "?");
+        if (sym && sym->at)
+            diag_note(p->d, sym->at, sym->name->length, "'%.*s' is declared here",
+                      (int)sym->name->length, sym->name->text);
+        return;
+    case NO_CONSTANT:
+        diag_error(p->d, at, len, "operand %zu of '%.*s' must be a register of .%s", k, length, name,
+                   type);
+        return;
+    case NEED_CONSTANT:
+        diag_error(p->d, at, len, "operand %zu of '%.*s' must be a constant", k, length, name);
+        return;
+    case OUT_OF_RANGE:
+        if (m->shape->step == 0)
+            diag_error(p->d, at, len, "operand %zu of '%.*s' must be a power of two from %lld to %lld", k,
+                       length, name, (long long)m->shape->low, (long long)m->shape->high);
+        else if (m->shape->step > 1)
+            diag_error(p->d, at, len, "operand %zu of '%.*s' must be a multiple of %lld from %lld to %lld",
+                       k, length, name, (long long)m->shape->step, (long long)m->shape->low,
+                       (long long)m->shape->high);
+        else
+            diag_error(p->d, at, len, "operand %zu of '%.*s' must lie in %lld to %lld", k, length, name,
+                       (long long)m->shape->low, (long long)m->shape->high);
+        return;
+    case NO_SPECIAL:
+        diag_error(p->d, at, len, "'%.*s' cannot read a special register; use mov first", length, name);
+        return;
+    case NO_SINK:
+        diag_error(p->d, at, len, "'_' cannot stand for operand %zu of '%.*s'", k, length, name);
+        return;
+    case NO_NEGATION:
+        diag_error(p->d, at, len, "operand %zu of '%.*s' cannot be negated", k, length, name);
+        return;
+    case NO_SELECTOR:
+        diag_error(p->d, at, len, "'%.*s' has no such component here", n, text);
+        return;
+    case NO_ADDRESS:
+        diag_error(p->d, at, len, "'%.*s' cannot take the address of '%.*s'; use mov first", length,
+                   name, n, text);
+        return;
+    case UNDECLARED:
+        diag_error(p->d, at, len, "undeclared name '%.*s'", n, text);
+        return;
+    case NOT_WRITABLE:
+        diag_error(p->d, at, len, "operand %zu of '%.*s' is written and must be a register", k, length,
+                   name);
+        return;
+    case NO_SECOND:
+        diag_error(p->d, at, len, "'%.*s' has no second result", length, name);
+        return;
+    case NEED_SECOND:
+        diag_error(p->d, at, len, "'%.*s' has two results: a|p", length, name);
+        return;
+    case ADDRESS_TYPE:
+        diag_error(p->d, at, len, "'%.*s' is .%s and cannot be an address", n, text,
+                   sym ? ptx_types[sym->type].name : "?");
+        return;
+    default:
+        diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu", length, name, wanted, k);
+        return;
+    }
+}
+
+/* Labels are resolved when their scope ends. */
+static void pend_labels(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *op)
+{
+    for (size_t i = 0; i < inst->count && i < op->shape_count; i++) {
+        struct ptx_opnd *o = &inst->opnds[i];
+        if (o->kind != PTX_OPND_LABEL || o->sym) continue;
+        if (op->shapes[i].base == PTX_BASE_LABEL) ptx_pend(p, o, PTX_SYM_LABEL);
+        if (op->shapes[i].base == PTX_BASE_TARGETS) ptx_pend(p, o, PTX_SYM_TARGETS);
+    }
+}
+
+void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *ops,
+                    uint32_t text_length)
+{
+    struct misfit best = {0}, m;
+    const struct ptx_op *best_op = NULL;
+    (void)text_length;
+    for (const struct ptx_op *op = ops; op; op = op->next) {
+        m = (struct misfit){0};
+        if (fit_op(op, inst, &m)) {
+            inst->op = op;
+            if (op->shape_count && op->shapes[op->shape_count - 1].base == PTX_BASE_CALL)
+                ptx_check_call(p, inst);
+            else pend_labels(p, inst, op);
+            return;
+        }
+        if (!best_op || m.index > best.index) {
+            best = m;
+            best_op = op;
+        }
+    }
+    report(p, inst, best_op, &best);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct ptx_opnd *callee,
+                                            struct ptx_opnd *proto, bool *known)
+{
+    *known = false;
+    if (callee->kind == PTX_OPND_SYM && callee->sym->kind == PTX_SYM_FUNC) {
+        if (callee->sym->func->is_entry) {
+            diag_error(p->d, callee->at, callee->length, "a kernel cannot be called");
+            return NULL;
+        }
+        if (proto) {
+            diag_error(p->d, proto->at, proto->length, "a direct call takes no prototype");
+            return NULL;
+        }
+        *known = true;
+        return &callee->sym->func->proto;
+    }
+    if (callee->kind != PTX_OPND_REG) {
+        if (callee->kind == PTX_OPND_LABEL && !callee->sym)
+            diag_error(p->d, callee->at, callee->length, "undeclared function '%.*s'",
+                       (int)callee->name->length, callee->name->text);
+        else diag_error(p->d, callee->at, callee->length, "expected a function to call");
+        return NULL;
+    }
+    unsigned bits = ptx_types[callee->sym->type].bits;
+    if (!ptx_type_fits(bits == 32 ? PTX_u32 : PTX_u64, (enum ptx_type)callee->sym->type, false)) {
+        diag_error(p->d, callee->at, callee->length,
+                   "an indirect call needs a function's address in a .u32 or .u64 register");
+        return NULL;
+    }
+    if (!proto) {
+        diag_error(p->d, callee->at, callee->length,
+                   "an indirect call needs a prototype (.callprototype) or targets (.calltargets)");
+        return NULL;
+    }
+    if (proto->kind != PTX_OPND_LABEL) {
+        diag_error(p->d, proto->at, proto->length, "expected the name of a call prototype");
+        return NULL;
+    }
+    if (!proto->sym) {
+        ptx_pend(p, proto, PTX_SYM_PROTO);
+        return NULL;
+    }
+    *known = true;
+    if (proto->sym->kind == PTX_SYM_PROTO) return proto->sym->proto;
+    if (proto->sym->kind == PTX_SYM_TARGETS && proto->sym->targets->calls)
+        return &proto->sym->targets->labels[0].sym->func->proto;
+    diag_error(p->d, proto->at, proto->length, "expected the name of a call prototype");
+    return NULL;
+}
+
+static bool same_dims(const struct ptx_var *a, const struct ptx_var *b)
+{
+    return ptx_var_size(a) == ptx_var_size(b);
+}
+
+/* One argument or result against a formal parameter. */
+static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const struct ptx_var *v,
+                           bool written)
+{
+    const char *name = v->sym->name->text;
+    int n = (int)v->sym->name->length;
+    if (o->kind == PTX_OPND_LABEL && !o->sym) {
+        diag_error(p->d, o->at, o->length, "undeclared name '%.*s'", (int)o->name->length,
+                   o->name->text);
+        return;
+    }
+    if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_SPACE_PARAM) {
+        const struct ptx_var *have = o->sym->var;
+        if (v->in_reg || !same_dims(have, v) || (v->dim_count == 0) != (have->dim_count == 0) ||
+            ptx_var_align(have) < ptx_var_align(v))
+            diag_error(p->d, o->at, o->length,
+                       "'%.*s' does not match parameter '%.*s' in size or alignment", (int)o->length,
+                       ptx_text(p, o->at), n, name);
+        return;
+    }
+    struct ptx_shape s = {.type = v->sym->type, .flags = written ? PTX_WRITTEN : 0};
+    if (written) s.flags |= PTX_SINKABLE;
+    if (v->sym->vec > 1) {
+        s.counts[0] = v->sym->vec;
+        s.count_n = 1;
+    }
+    if (v->dim_count || fit_value(&s, o).why != FITS)
+        diag_error(p->d, o->at, o->length, "does not match parameter '%.*s' of .%s", n, name,
+                   ptx_types[v->sym->type].name);
+}
+
+static void check_list(struct ptx_parser *p, const struct ptx_inst *inst,
+                       const struct ptx_opnd *list, struct ptx_var **formal, unsigned n,
+                       bool written)
+{
+    unsigned have = list ? list->count : 0;
+    bool variadic = n && formal[n - 1]->dim_count && formal[n - 1]->dims[0] == 0 && !written;
+    if (variadic ? have + 1 < n : have != n) {
+        const struct ptx_opnd *at = list ? list : &inst->opnds[0];
+        diag_error(p->d, at->at, at->length, "the callee has %u %s%s, this passes %u", n,
+                   written ? "result" : "parameter", n == 1 ? "" : "s", have);
+        return;
+    }
+    for (unsigned i = 0; i < have && i < n; i++) {
+        if (variadic && i + 1 == n) return;
+        check_argument(p, &list->elem[i], formal[i], written);
+    }
+}
+
+/* call (results), callee, (arguments), prototype; every part but the callee may be missing. */
+void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst)
+{
+    struct ptx_opnd *rets = NULL, *callee = NULL, *args = NULL, *proto = NULL;
+    size_t i = 0;
+    if (i < inst->count && inst->opnds[i].kind == PTX_OPND_LIST) rets = &inst->opnds[i++];
+    if (i < inst->count && inst->opnds[i].kind != PTX_OPND_LIST) callee = &inst->opnds[i++];
+    if (i < inst->count && inst->opnds[i].kind == PTX_OPND_LIST) args = &inst->opnds[i++];
+    if (i < inst->count && inst->opnds[i].kind != PTX_OPND_LIST) proto = &inst->opnds[i++];
+    if (!callee || i != inst->count) {
+        diag_error(p->d, inst->at, 4, "expected call (results), function, (arguments), prototype");
+        return;
+    }
+    bool known;
+    const struct ptx_proto *q = callee_proto(p, callee, proto, &known);
+    if (!q) return;
+    check_list(p, inst, rets, q->rets, q->ret_count, true);
+    check_list(p, inst, args, q->params, q->param_count, false);
+}

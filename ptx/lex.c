@@ -1,0 +1,155 @@
+/* The only file that knows PCRE2. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "ptx/lex.h"
+
+#include "base/diag.h"
+
+#include <assert.h>
+#include <pcre2.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every quantifier is possessive: no input makes the match backtrack, so it takes linear time. \K
+ * puts the match's start behind the skipped blanks. The commonest kinds come first. */
+static const char pattern[] =
+    "(?:[ \\t\\n\\r\\f\\v]++|//[^\\n]*+|/\\*[^*]*+\\*++(?:[^/*][^*]*+\\*++)*+/)*+\\K(?:"
+    "(?:[A-Za-z][\\w$]*+|[%$_][\\w$]++|_)(?:\\.\\w++(?:::\\w++)*+)*+(*MARK:w)|"
+    "\\d(?:"
+    "(?<=0)[fF][[:xdigit:]]{8}+(?![\\w$])(*MARK:s)|"
+    "(?<=0)[dD][[:xdigit:]]{16}+(?![\\w$])(*MARK:q)|"
+    "(?<=0)(?:[xX][[:xdigit:]]++|[bB][01]++|[0-7]*+)U?+(?![\\w$.])(*MARK:i)|"
+    "(?<!0)\\d*+U?+(?![\\w$.])(*MARK:i)|"
+    "\\d*+(?:\\.\\d*+(?:[eE][-+]?+\\d++)?+|[eE][-+]?+\\d++)(?![\\w$.])(*MARK:f)|"
+    "[\\w$.]*+(*MARK:n))|"
+    "\\.\\d++(?:[eE][-+]?+\\d++)?+(?![\\w$.])(*MARK:f)|"
+    "(?:\\.[A-Za-z_]\\w*+(?:::\\w++)*+)++(*MARK:d)|"
+    "(?:<<|>>|[<>=!]=|&&|\\|\\|)(*MARK:o)|"
+    "/\\*(*MARK:c)|"
+    "[][{}(),;:@!|+\\-*/%?~&^<>=.#](*MARK:p)|"
+    "\"(?:[^\"\\\\\\n]|\\\\.)*+(?:\"(*MARK:t)|(*MARK:u))|"
+    "\\z(*MARK:z)|"
+    "(?s:.)(*MARK:x))";
+
+struct ptx_lexer {
+    const char *text;
+    uint32_t length, at;
+    pcre2_match_data *match;
+};
+
+static pcre2_code *code; /* immutable once compiled */
+static uint8_t kind_of_mark[128];
+static pthread_once_t compiled = PTHREAD_ONCE_INIT;
+
+static void compile(void)
+{
+    int error;
+    PCRE2_SIZE at;
+    code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_ANCHORED, &error, &at,
+                         NULL);
+    if (!code) {
+        fprintf(stderr, "heddle: token pattern, offset %zu: PCRE2 error %d\n", at, error);
+        abort();
+    }
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* without a JIT the interpreter does the same */
+#define X(name, mark, text) kind_of_mark[mark] = TOK_##name;
+    PTX_TOKENS(X)
+#undef X
+}
+
+struct ptx_lexer *ptx_lexer_new(const struct source *source, uint32_t from)
+{
+    pthread_once(&compiled, compile);
+    struct ptx_lexer *l = malloc(sizeof *l);
+    pcre2_match_data *match = pcre2_match_data_create(1, NULL);
+    if (!l || !match) {
+        fprintf(stderr, "heddle: out of memory\n");
+        abort();
+    }
+    *l = (struct ptx_lexer){source->text, source->length, from, match};
+    return l;
+}
+
+void ptx_lexer_free(struct ptx_lexer *l)
+{
+    if (!l) return;
+    pcre2_match_data_free(l->match);
+    free(l);
+}
+
+void ptx_lexer_seek(struct ptx_lexer *l, uint32_t at)
+{
+    l->at = at;
+}
+
+struct ptx_token ptx_lex(struct ptx_lexer *l)
+{
+    int rc = pcre2_match(code, (PCRE2_SPTR)l->text, l->length, l->at, PCRE2_NO_UTF_CHECK, l->match,
+                         NULL);
+    if (rc < 0) { /* cannot happen with this pattern but for limits of the library */
+        uint32_t at = l->at;
+        l->at = l->length;
+        return (struct ptx_token){TOK_BAD_BYTE, at < l->length ? l->text[at] : 0, at,
+                                  at < l->length};
+    }
+    const PCRE2_SIZE *where = pcre2_get_ovector_pointer(l->match);
+    PCRE2_SPTR mark = pcre2_get_mark(l->match);
+    assert(mark && mark[0] < 128);
+    struct ptx_token t = {
+        .kind = kind_of_mark[mark[0]],
+        .c = where[0] < l->length ? l->text[where[0]] : 0,
+        .at = (uint32_t)where[0],
+        .length = (uint32_t)(where[1] - where[0]),
+    };
+    l->at = (uint32_t)where[1];
+    return t;
+}
+
+enum ptx_token_kind ptx_lex_peek(struct ptx_lexer *l)
+{
+    uint32_t at = l->at;
+    struct ptx_token t = ptx_lex(l);
+    l->at = at;
+    return (enum ptx_token_kind)t.kind;
+}
+
+const char *ptx_token_kind_name(enum ptx_token_kind kind)
+{
+    static const char *const names[] = {
+#define X(name, mark, text) text,
+        PTX_TOKENS(X)
+#undef X
+    };
+    return names[kind];
+}
+
+uint32_t ptx_lex_skip_braces(const struct source *source, uint32_t open)
+{
+    const char *p = source->text + open, *end = source->text + source->length;
+    size_t depth = 0;
+    for (; p < end; p++) {
+        switch (*p) {
+        case '{': depth++; break;
+        case '}':
+            if (--depth == 0) return (uint32_t)(p - source->text);
+            break;
+        case '"':
+            for (p++; p < end && *p != '"' && *p != '\n'; p++)
+                if (*p == '\\') p++;
+            break;
+        case '/':
+            if (p + 1 < end && p[1] == '/') {
+                p = memchr(p, '\n', (size_t)(end - p));
+                if (!p) return source->length;
+            } else if (p + 1 < end && p[1] == '*') {
+                p += 2;
+                while (p < end && !(*p == '*' && p + 1 < end && p[1] == '/')) p++;
+                p++;
+            }
+            break;
+        default: break;
+        }
+    }
+    return source->length;
+}
