@@ -33,3 +33,9 @@ $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 -include $(LIB:.o=.d) $(CLI:.o=.d) $(TEST:.o=.d)
+
+$B/tests/run: $(TEST) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
+$(TEST): WARN := -Wall -Wextra
+test: $B/tests/run                  ## run the tests; T='isa/*' runs some of them
+	$< $(if $T,--filter '$T')

@@ -3,7 +3,7 @@
 #include "base/diag.h"
 #include "ptx/parser.h"
 
-#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct ptx_stmt *add_stmt(struct ptx_parser *p, enum ptx_stmt_kind kind, uint32_t at)
@@ -95,6 +95,27 @@ static bool parse_offset(struct ptx_parser *p, struct ptx_opnd *o)
     return true;
 }
 
+/* name[register+offset]; the current token is the register. */
+static bool parse_register_index(struct ptx_parser *p, struct ptx_opnd *o)
+{
+    struct ptx_opnd *pair = arena_array(p->arena, struct ptx_opnd, 2);
+    pair[0] = *o;
+    p->nesting++;
+    bool ok = ptx_parse_operand(p, &pair[1]);
+    p->nesting--;
+    if (!ok) return false;
+    if (pair[1].kind != PTX_OPND_REG) {
+        diag_error(p->d, pair[1].at, pair[1].length, "expected a register or a constant");
+        return false;
+    }
+    o->kind = PTX_OPND_ADDR;
+    o->indexed = true;
+    o->elem = pair;
+    o->count = 2;
+    o->offset = pair[1].offset;
+    return ptx_expect(p, ']', "behind the index");
+}
+
 /* A name as an operand. What it may be is decided by the instruction. */
 static bool parse_named(struct ptx_parser *p, struct ptx_opnd *o)
 {
@@ -109,7 +130,17 @@ static bool parse_named(struct ptx_parser *p, struct ptx_opnd *o)
     struct ptx_name *name = ptx_intern(p, text, n);
     struct ptx_sym *sym = ptx_lookup(p, name);
     if (!sym && n == 7 && memcmp(text, "WARP_SZ", 7) == 0 && !dot) return constant(p, o);
-    if (sym && sym->at > o->at && sym->at > p->func->at) sym = NULL; /* declared further down */
+    struct ptx_token component = {0}; /* may stand apart: %v .x */
+    if (sym && !dot && (sym->kind == PTX_SYM_REG || sym->kind == PTX_SYM_SREG) && sym->vec > 1 &&
+        ptx_lex_peek(p->lex) == TOK_DOTS) {
+        ptx_advance(p);
+        component = p->t;
+        o->sel = (uint8_t)selector(ptx_text(p, component.at) + 1, component.length - 1);
+        if (o->sel == PTX_SEL_BAD) {
+            ptx_unexpected(p, "a component such as .x");
+            return false;
+        }
+    }
     if (dot) {
         o->sel = (uint8_t)selector(dot + 1, p->t.length - n - 1);
         if (o->sel == PTX_SEL_BAD) {
@@ -146,8 +177,9 @@ static bool parse_named(struct ptx_parser *p, struct ptx_opnd *o)
     }
     if (o->kind != PTX_OPND_SYM) return true;
     if (ptx_at_punct(p, '+')) return parse_offset(p, o);
-    if (ptx_at_punct(p, '[')) { /* a[4]: an element's address */
+    if (ptx_at_punct(p, '[') && p->nesting == 0) { /* a[4], a[%r1+4]: an element's address */
         ptx_advance(p);
+        if (p->t.kind == TOK_WORD) return parse_register_index(p, o);
         struct ptx_value v;
         uint32_t at = p->t.at;
         if (!ptx_const_expr(p, &v)) return false;
@@ -172,7 +204,8 @@ static bool parse_bracket(struct ptx_parser *p, struct ptx_opnd *o)
         return false;
     }
     struct ptx_opnd *e = &o->elem[0];
-    bool address = e->kind == PTX_OPND_REG || e->kind == PTX_OPND_SYM || e->kind == PTX_OPND_INT;
+    bool address = e->kind == PTX_OPND_REG || e->kind == PTX_OPND_SYM ||
+                   e->kind == PTX_OPND_INT || e->kind == PTX_OPND_SREG;
     if (o->count == 1 && address) {
         o->kind = PTX_OPND_ADDR;
         o->offset = e->offset;
@@ -195,7 +228,8 @@ static bool parse_primary(struct ptx_parser *p, struct ptx_opnd *o)
     case TOK_WORD:
         if (!parse_named(p, o)) return false;
         /* [register+4]: only inside brackets may an offset follow a register. */
-        if (o->kind == PTX_OPND_REG && p->nesting > 0 && ptx_at_punct(p, '+'))
+        if ((o->kind == PTX_OPND_REG || o->kind == PTX_OPND_SREG) && p->nesting > 0 &&
+            ptx_at_punct(p, '+'))
             return parse_offset(p, o);
         return true;
     case TOK_PUNCT:
@@ -223,7 +257,7 @@ static bool parse_primary(struct ptx_parser *p, struct ptx_opnd *o)
             return true;
         }
         case '(':
-            if (p->in_call) {
+            if (p->in_call && p->nesting == 0) {
                 o->kind = PTX_OPND_LIST;
                 return parse_elements(p, o, ')');
             }
@@ -274,7 +308,7 @@ static bool parse_guard(struct ptx_parser *p, struct ptx_sym **guard, bool *nega
     uint32_t at = p->t.at, n = p->t.length;
     struct ptx_sym *sym = ptx_lookup(p, ptx_intern(p, ptx_text(p, at), n));
     ptx_advance(p);
-    if (!sym || sym->kind != PTX_SYM_REG || sym->type != PTX_pred) {
+    if (!sym || (sym->kind != PTX_SYM_REG && sym->kind != PTX_SYM_SREG) || sym->type != PTX_pred) {
         if (!sym) diag_error(p->d, at, n, "undeclared predicate '%.*s'", (int)n, ptx_text(p, at));
         else diag_error(p->d, at, n, "'%.*s' is no predicate register", (int)n, ptx_text(p, at));
         return false;
@@ -367,6 +401,10 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
 {
     struct ptx_targets *t = arena_alloc(p->arena, sizeof *t);
     t->calls = calls;
+    if (p->m->version < (calls ? 21 : 60) || p->m->target.sm < (calls ? 20 : 30))
+        diag_error(p->d, at, name->length, "%s", calls
+                       ? ".calltargets needs PTX ISA version 2.1 and target sm_20"
+                       : ".branchtargets needs PTX ISA version 6.0 and target sm_30");
     size_t base = p->stack_count;
     do {
         if (p->t.kind != TOK_WORD) {
@@ -378,7 +416,7 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
         o.name = ptx_intern(p, ptx_text(p, p->t.at), p->t.length);
         struct ptx_sym *sym = ptx_lookup(p, o.name);
         if (calls) {
-            if (!sym || sym->kind != PTX_SYM_FUNC || sym->func->is_entry) {
+            if (!sym || sym->kind != PTX_SYM_FUNC) {
                 diag_error(p->d, o.at, o.length, "'%.*s' is no function that was declared",
                            (int)o.length, o.name->text);
                 p->stack_count = base;
@@ -394,6 +432,30 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
                               p->stack_count + 1, sizeof *p->stack);
         p->stack[p->stack_count++] = o;
         ptx_advance(p);
+        if (!calls && ptx_at_punct(p, '<')) { /* N<3> is N0, N1, N2 */
+            uint64_t n;
+            ptx_advance(p);
+            struct ptx_value v = {0};
+            bool literal = p->t.kind == TOK_INT && ptx_const_literal(p, &v);
+            n = v.bits;
+            if (!literal ||
+                !ptx_expect(p, '>', "behind the count")) {
+                p->stack_count = base;
+                return false;
+            }
+            p->stack_count--;
+            for (uint64_t i = 0; i < n && i < PTX_MAX_OPERANDS; i++) {
+                const char *text =
+                    arena_printf(p->arena, "%.*s%llu", (int)o.length, o.name->text,
+                                 (unsigned long long)i);
+                struct ptx_opnd member = o;
+                member.name = ptx_intern(p, text, (uint32_t)strlen(text));
+                member.sym = NULL;
+                p->stack = arena_grow(p->arena, p->stack, p->stack_count, &p->stack_cap,
+                                      p->stack_count + 1, sizeof *p->stack);
+                p->stack[p->stack_count++] = member;
+            }
+        }
     } while (ptx_take_punct(p, ','));
     t->count = (uint32_t)(p->stack_count - base);
     t->labels = arena_array(p->arena, struct ptx_opnd, t->count);
@@ -411,6 +473,9 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
 static bool parse_prototype(struct ptx_parser *p, struct ptx_name *name, uint32_t at)
 {
     struct ptx_proto *q = arena_alloc(p->arena, sizeof *q);
+    if (p->m->version < 21 || p->m->target.sm < 20)
+        diag_error(p->d, at, name->length,
+                   ".callprototype needs PTX ISA version 2.1 and target sm_20");
     if (ptx_at_punct(p, '(') && !ptx_parse_param_list(p, false, &q->rets, &q->ret_count))
         return false;
     if (p->t.kind != TOK_WORD || p->t.length != 1 || p->t.c != '_') {
@@ -428,6 +493,11 @@ static bool parse_prototype(struct ptx_parser *p, struct ptx_name *name, uint32_
         *tail = d;
         tail = &d->next;
     }
+    if (q->noreturn && q->ret_count) {
+        diag_error(p->d, at, name->length, "a .noreturn function returns no value");
+        return false;
+    }
+    if (!ptx_check_proto(p, q)) return false;
     struct ptx_sym *sym = ptx_sym_new(p, PTX_SYM_PROTO, name, at);
     sym->proto = q;
     add_stmt(p, PTX_STMT_PROTO, at)->sym = sym;
@@ -437,8 +507,8 @@ static bool parse_prototype(struct ptx_parser *p, struct ptx_name *name, uint32_
 static bool parse_label(struct ptx_parser *p, struct ptx_token word)
 {
     struct ptx_name *name = ptx_intern(p, ptx_text(p, word.at), word.length);
-    if (memchr(name->text, '.', name->length)) {
-        diag_error(p->d, word.at, word.length, "a label's name has no dots");
+    if (memchr(name->text, '.', name->length) || (name->length == 1 && name->text[0] == '_')) {
+        diag_error(p->d, word.at, word.length, "this cannot be a label's name");
         return false;
     }
     if (ptx_take_dot(p, "branchtargets")) return parse_targets(p, name, word.at, false);
@@ -460,40 +530,67 @@ static bool loc_number(struct ptx_parser *p, uint32_t *v)
         return false;
     }
     struct ptx_value value;
+    uint32_t at = p->t.at;
     if (!ptx_const_literal(p, &value)) return false;
     *v = (uint32_t)value.bits;
+    if (value.bits <= UINT32_MAX) return true;
+    diag_error(p->d, at, p->last_end - at, "number too large: limit %u", UINT32_MAX);
+    return false;
+}
+
+static bool take_word(struct ptx_parser *p, const char *word)
+{
+    if (p->t.kind != TOK_WORD || p->t.length != strlen(word) ||
+        memcmp(ptx_text(p, p->t.at), word, p->t.length) != 0) {
+        char text[64];
+        snprintf(text, sizeof text, "'%s'", word);
+        ptx_unexpected(p, text);
+        return false;
+    }
+    ptx_advance(p);
     return true;
 }
 
+/* Whether some .loc before said this place: inlined_at may name only such ones. */
+static bool loc_known(struct ptx_parser *p, uint32_t file, uint32_t line, uint32_t column, bool add)
+{
+    char key[40];
+    int n = snprintf(key, sizeof key, ".loc %x %x %x", file, line, column);
+    struct ptx_name *name = ptx_intern(p, key, (uint32_t)n);
+    if (name->text == key) name->text = arena_copy(p->arena, key, (size_t)n);
+    if (add) name->section_label = true;
+    return name->section_label;
+}
+
+/* .loc file line column [, function_name label[+offset], inlined_at file line column] */
 static bool parse_loc(struct ptx_parser *p, uint32_t at)
 {
     struct ptx_loc *l = arena_alloc(p->arena, sizeof *l);
     if (!loc_number(p, &l->file) || !loc_number(p, &l->line) || !loc_number(p, &l->column))
         return false;
-    while (ptx_take_punct(p, ',')) {
-        const char *text = ptx_text(p, p->t.at);
-        if (p->t.kind == TOK_WORD && p->t.length == 13 && !memcmp(text, "function_name", 13)) {
-            ptx_advance(p);
-            if (p->t.kind != TOK_WORD) {
-                ptx_unexpected(p, "a label of .debug_str");
-                return false;
-            }
-            l->function = ptx_intern(p, ptx_text(p, p->t.at), p->t.length);
-            ptx_advance(p);
-            if (ptx_take_punct(p, '+') && !ptx_const_uint(p, &l->function_offset, "an offset"))
-                return false;
-        } else if (p->t.kind == TOK_WORD && p->t.length == 10 && !memcmp(text, "inlined_at", 10)) {
-            ptx_advance(p);
-            l->inlined = true;
-            if (!loc_number(p, &l->in_file) || !loc_number(p, &l->in_line) ||
-                !loc_number(p, &l->in_column))
-                return false;
-        } else {
-            ptx_unexpected(p, "function_name or inlined_at");
+    if (ptx_take_punct(p, ',')) {
+        if (!take_word(p, "function_name")) return false;
+        if (p->t.kind != TOK_WORD) {
+            ptx_unexpected(p, "a label of .debug_str");
+            return false;
+        }
+        l->function = ptx_intern(p, ptx_text(p, p->t.at), p->t.length);
+        ptx_advance(p);
+        if (ptx_take_punct(p, '+') && !ptx_const_uint(p, &l->function_offset, "an offset"))
+            return false;
+        l->inlined = true;
+        if (!ptx_expect(p, ',', "before inlined_at") || !take_word(p, "inlined_at")) return false;
+        uint32_t in_at = p->t.at;
+        if (!loc_number(p, &l->in_file) || !loc_number(p, &l->in_line) ||
+            !loc_number(p, &l->in_column))
+            return false;
+        if (!loc_known(p, l->in_file, l->in_line, l->in_column, false)) {
+            diag_error(p->d, in_at, p->last_end - in_at,
+                       "no .loc before this one names the place given by inlined_at");
             return false;
         }
     }
-    ptx_take_punct(p, ';');
+    loc_known(p, l->file, l->line, l->column, true);
     add_stmt(p, PTX_STMT_LOC, at)->loc = l;
     return true;
 }
@@ -513,6 +610,10 @@ static bool parse_directive(struct ptx_parser *p)
     uint32_t at = p->t.at;
     if (ptx_take_dot(p, "reg")) return ptx_parse_registers(p, at);
     if (ptx_take_dot(p, "loc")) return parse_loc(p, at);
+    if (ptx_take_dot(p, "target")) { /* ptxas passes over one here */
+        if (p->t.kind == TOK_WORD) ptx_advance(p);
+        return true;
+    }
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (ptx_take_dot(p, spaces[i].word))
             return ptx_parse_variable(p, spaces[i].space, PTX_LINK_NONE, at);

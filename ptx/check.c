@@ -53,9 +53,33 @@ enum why { /* an operand does not fit its shape */
     NO_ADDRESS,      /* a variable's address cannot stand here */
     UNDECLARED,
     NOT_WRITABLE,
+    NO_SAMPLER,      /* texmode_independent needs one */
+    FUNC_OFFSET,     /* f+4 */
+    PARAM_ADDRESS,   /* the address of a .param variable of the body */
+    PARAM_WRITE,     /* st.param to an input */
+    PARAM_READ,      /* ld.param from a result */
+    PARAM_GUARDED,   /* @p st.param of an argument */
+    IMMEDIATE,       /* [16] outside .local */
+    MIXED,           /* elements of a vector differ */
     NO_SECOND,       /* no |q */
     NEED_SECOND,     /* |q is missing */
     ADDRESS_TYPE,    /* a register that cannot be an address */
+};
+
+/* Whether an instruction that reaches these spaces may name a variable of that one. */
+static bool space_allows(uint16_t spaces, enum ptx_space have)
+{
+    if (spaces & 1u << have) return true;
+    if (have == PTX_SPACE_SHARED && spaces & 1u << PTX_SPACE_SHARED_CLUSTER) return true;
+    return spaces & 1u << PTX_SPACE_GENERIC && (have == PTX_SPACE_GLOBAL ||
+                                                have == PTX_SPACE_SHARED || have == PTX_SPACE_LOCAL);
+}
+
+struct fit { /* what an operand is held against beside its shape */
+    const struct ptx_module *m;
+    const struct ptx_func *func;
+    const struct ptx_op *op;
+    const struct ptx_inst *inst;
 };
 
 struct verdict {
@@ -110,8 +134,8 @@ static struct verdict fit_register(const struct ptx_shape *s, const struct ptx_o
         if (o->sel >= PTX_SEL_B0) {
             if (!(s->flags & PTX_SELECTABLE)) return bad(NO_SELECTOR, o);
         } else {
-            if (have == 1 || (unsigned)(o->sel - PTX_SEL_X) >= have) return bad(NO_SELECTOR, o);
-            have = 1;
+            if (have == 1) return bad(NO_SELECTOR, o);
+            have = 1; /* .z of a .v2 too, as ptxas has it */
         }
     }
     if (have != vec) return bad(WRONG_COUNT, o);
@@ -138,19 +162,28 @@ static struct verdict fit_special(const struct ptx_shape *s, const struct ptx_op
     return bad(FITS, o);
 }
 
-static struct verdict fit_named(const struct ptx_shape *s, const struct ptx_opnd *o)
+static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
+                                const struct ptx_opnd *o)
 {
     const struct ptx_type_info *t = &ptx_types[s->type];
-    if (o->sym->kind == PTX_SYM_RANGE) return bad(UNDECLARED, o);
+    const struct ptx_sym *sym = o->sym;
+    if (sym->kind == PTX_SYM_RANGE) return bad(UNDECLARED, o);
     if (s->flags & PTX_WRITTEN) return bad(NOT_WRITABLE, o);
     if (!(s->flags & PTX_NAMED)) return bad(NO_ADDRESS, o);
-    if ((t->bits != 32 && t->bits != 64) || t->kind == PTX_FLOAT || t->kind == PTX_PACK)
+    if (t->bits < 16 || t->bits > 64 || t->kind == PTX_FLOAT || t->kind == PTX_PACK ||
+        t->kind == PTX_PRED)
         return bad(WRONG_TYPE, o);
+    if (sym->kind == PTX_SYM_FUNC && o->offset) return bad(FUNC_OFFSET, o);
+    if (sym->kind == PTX_SYM_VAR) {
+        if (sym->var->role == PTX_PARAM_LOCAL) return bad(PARAM_ADDRESS, o);
+        if (c->op->space && !space_allows((uint16_t)(1u << c->op->space), (enum ptx_space)sym->space))
+            return bad(WRONG_SPACE, o);
+    }
     return bad(FITS, o);
 }
 
 /* One register, constant or name. */
-static struct verdict fit_scalar(const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
+static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
 {
     switch ((enum ptx_opnd_kind)o->kind) {
     case PTX_OPND_REG: return o->offset ? bad(WRONG_KIND, o) : fit_register(s, o, vec);
@@ -159,7 +192,7 @@ static struct verdict fit_scalar(const struct ptx_shape *s, const struct ptx_opn
     case PTX_OPND_FLOAT:
     case PTX_OPND_F32:
     case PTX_OPND_F64: return vec > 1 ? bad(WRONG_COUNT, o) : fit_constant(s, o);
-    case PTX_OPND_SYM: return vec > 1 ? bad(WRONG_COUNT, o) : fit_named(s, o);
+    case PTX_OPND_SYM: return vec > 1 ? bad(WRONG_COUNT, o) : fit_named(c, s, o);
     case PTX_OPND_SINK: return bad(s->flags & PTX_SINKABLE ? FITS : NO_SINK, o);
     case PTX_OPND_LABEL: return bad(o->sym ? WRONG_KIND : UNDECLARED, o);
     default: return bad(WRONG_KIND, o);
@@ -173,26 +206,44 @@ static bool count_allowed(const struct ptx_shape *s, uint32_t n)
     return false;
 }
 
-static struct verdict fit_value(const struct ptx_shape *s, const struct ptx_opnd *o)
+/* ptxas wants the registers of one vector to be of one size and kind; .b registers go with any. */
+static bool go_together(enum ptx_type a, enum ptx_type b)
 {
-    if (o->kind == PTX_OPND_VEC) {
-        /* {r} equals r. */
-        bool plain = s->count_n == 0 || count_allowed(s, 0);
-        if (!(plain && o->count == 1) && !count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
-        uint8_t reg_type = 0;
-        for (uint32_t i = 0; i < o->count; i++) {
-            const struct ptx_opnd *e = &o->elem[i];
-            struct verdict v = fit_scalar(s, e, 1);
-            if (e->kind == PTX_OPND_SINK && v.why == NO_SINK && (s->flags & PTX_WRITTEN) && o->count > 1)
-                v.why = FITS;
-            if (v.why != FITS) return v;
-            if (e->kind == PTX_OPND_REG) reg_type = e->sym->type;
-        }
-        (void)reg_type;
-        return bad(FITS, o);
+    const struct ptx_type_info *x = &ptx_types[a], *y = &ptx_types[b];
+    if (x->bits != y->bits) return false;
+    return x->kind == PTX_BITS || y->kind == PTX_BITS ||
+           (x->kind == PTX_FLOAT) == (y->kind == PTX_FLOAT);
+}
+
+static struct verdict fit_vector(const struct fit *c, const struct ptx_shape *s,
+                                 const struct ptx_opnd *o)
+{
+    bool plain = s->count_n == 0 || count_allowed(s, 0); /* {r} equals r */
+    if (!(plain && o->count == 1) && !count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
+    const struct ptx_opnd *first = NULL;
+    uint32_t sinks = 0;
+    for (uint32_t i = 0; i < o->count; i++) {
+        const struct ptx_opnd *e = &o->elem[i];
+        struct ptx_shape element = *s;
+        if (!(s->flags & PTX_WRITTEN)) element.flags |= PTX_SPECIAL;
+        struct verdict v = fit_scalar(c, &element, e, 1);
+        if (e->kind == PTX_OPND_SINK && s->flags & PTX_WRITTEN && o->count > 1) v.why = FITS;
+        sinks += e->kind == PTX_OPND_SINK;
+        if (v.why != FITS) return v;
+        if (e->kind != PTX_OPND_REG) continue;
+        if (!first) first = e;
+        else if (!go_together((enum ptx_type)first->sym->type, (enum ptx_type)e->sym->type))
+            return bad(MIXED, e);
     }
+    return bad(sinks == o->count ? NO_SINK : FITS, o);
+}
+
+static struct verdict fit_value(const struct fit *c, const struct ptx_shape *s,
+                                const struct ptx_opnd *o)
+{
+    if (o->kind == PTX_OPND_VEC) return fit_vector(c, s, o);
     if (s->count_n == 0 || count_allowed(s, 0)) {
-        struct verdict v = fit_scalar(s, o, 1);
+        struct verdict v = fit_scalar(c, s, o, 1);
         if (v.why == FITS || s->count_n == 0) return v;
     }
     /* A vector register in place of a list. */
@@ -200,31 +251,36 @@ static struct verdict fit_value(const struct ptx_shape *s, const struct ptx_opnd
         struct verdict v = bad(WRONG_COUNT, o);
         for (unsigned i = 0; i < s->count_n; i++)
             if (s->counts[i] > 1 && o->sym->vec == s->counts[i] && !o->sel)
-                v = fit_scalar(s, o, s->counts[i]);
+                v = fit_scalar(c, s, o, s->counts[i]);
         return v;
     }
-    if (s->count_n == 1 && s->counts[0] == 0) return fit_scalar(s, o, 1);
-    if (o->kind == PTX_OPND_SINK) return fit_scalar(s, o, 1);
+    if (s->count_n == 1 && s->counts[0] == 0) return fit_scalar(c, s, o, 1);
     return bad(o->kind == PTX_OPND_LABEL && !o->sym ? UNDECLARED : WRONG_COUNT, o);
 }
 
 /* ---- addresses --------------------------------------------------------------------------------- */
 
-static bool space_allows(uint16_t spaces, enum ptx_space have)
+/* A function's parameters: inputs are read, results written; what a call takes is written once and
+ * for all lanes. */
+static enum why fit_param(const struct fit *c, const struct ptx_var *v)
 {
-    if (spaces & 1u << have) return true;
-    if (have == PTX_SPACE_SHARED && spaces & 1u << PTX_SPACE_SHARED_CLUSTER) return true;
-    if (spaces & 1u << PTX_SPACE_GENERIC) /* a variable's address is generic where none is named */
-        return have == PTX_SPACE_GLOBAL || have == PTX_SPACE_CONST || have == PTX_SPACE_SHARED ||
-               have == PTX_SPACE_LOCAL || have == PTX_SPACE_PARAM;
-    return false;
+    bool writes = (c->op->form->effects & (PTX_WRITES | PTX_READS)) == PTX_WRITES;
+    bool reads = (c->op->form->effects & (PTX_WRITES | PTX_READS)) == PTX_READS;
+    if (writes && (v->role == PTX_PARAM_KERNEL || v->role == PTX_PARAM_INPUT)) return PARAM_WRITE;
+    if (reads && v->role == PTX_PARAM_RESULT) return PARAM_READ;
+    if (writes && c->inst->guard && v->role == PTX_PARAM_LOCAL) return PARAM_GUARDED;
+    return FITS;
 }
 
-static struct verdict fit_address(const struct ptx_shape *s, const struct ptx_opnd *o,
-                                  const struct ptx_op *op)
+static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s,
+                                  const struct ptx_opnd *o)
 {
-    uint16_t spaces = s->spaces ? s->spaces : (uint16_t)(1u << op->space);
+    uint16_t spaces = s->spaces ? s->spaces : (uint16_t)(1u << c->op->space);
     const struct ptx_opnd *base = o;
+    if (o->kind == PTX_OPND_ADDR && o->indexed) {
+        enum ptx_type t = (enum ptx_type)o->elem[1].sym->type;
+        if (!is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, &o->elem[1]);
+    }
     if (o->kind == PTX_OPND_ADDR) base = &o->elem[0];
     else if (!(o->kind == PTX_OPND_SYM && o->indexed))
         return bad(o->kind == PTX_OPND_LABEL && !o->sym ? UNDECLARED : WRONG_KIND, o);
@@ -232,9 +288,7 @@ static struct verdict fit_address(const struct ptx_shape *s, const struct ptx_op
     switch ((enum ptx_opnd_kind)base->kind) {
     case PTX_OPND_REG: {
         enum ptx_type t = (enum ptx_type)base->sym->type;
-        if (base->sym->vec > 1 && (base->sel == 0 || base->sel >= PTX_SEL_B0))
-            return bad(ADDRESS_TYPE, base);
-        if (base->sym->vec == 1 && base->sel) return bad(NO_SELECTOR, base);
+        if (base->sym->vec > 1 || base->sel) return bad(ADDRESS_TYPE, base);
         if (base->negated) return bad(NO_NEGATION, base);
         if (!is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, base);
         if (ptx_types[t].bits > 64) return bad(ADDRESS_TYPE, base);
@@ -242,10 +296,18 @@ static struct verdict fit_address(const struct ptx_shape *s, const struct ptx_op
     }
     case PTX_OPND_SYM: {
         const struct ptx_sym *sym = base->sym;
-        if (sym->kind != PTX_SYM_VAR) return bad(WRONG_KIND, base);
+        if (sym->kind != PTX_SYM_VAR || ptx_types[sym->type].kind == PTX_OPAQUE)
+            return bad(WRONG_KIND, base);
+        if (sym->space == PTX_SPACE_PARAM) {
+            enum why why = fit_param(c, sym->var);
+            if (why != FITS) return bad(why, base);
+        }
         return bad(space_allows(spaces, (enum ptx_space)sym->space) ? FITS : WRONG_SPACE, base);
     }
-    case PTX_OPND_INT: return bad(FITS, o);
+    case PTX_OPND_INT: return bad(spaces == 1u << PTX_SPACE_LOCAL ? FITS : IMMEDIATE, base);
+    case PTX_OPND_SREG:
+        return bad(ptx_types[base->sym->type].bits >= 32 && base->sym->vec == 1 ? FITS : ADDRESS_TYPE,
+                   base);
     default: return bad(WRONG_KIND, base);
     }
 }
@@ -256,6 +318,8 @@ static struct verdict fit_handle(const struct ptx_opnd *o, uint8_t kinds)
 {
     if (o->kind == PTX_OPND_LABEL && !o->sym) return bad(UNDECLARED, o);
     if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR) {
+        if (o->offset || o->indexed) return bad(WRONG_KIND, o);
+        if (o->sym->space == PTX_SPACE_TEX) return bad(kinds & 1 ? FITS : WRONG_KIND, o);
         unsigned bit = o->sym->type == PTX_texref       ? 1
                        : o->sym->type == PTX_samplerref ? 2
                        : o->sym->type == PTX_surfref    ? 4
@@ -266,29 +330,42 @@ static struct verdict fit_handle(const struct ptx_opnd *o, uint8_t kinds)
     return bad(ptx_type_fits(PTX_u64, o->sym->type, false) ? FITS : WRONG_TYPE, o);
 }
 
-static struct verdict fit_coordinates(const struct ptx_shape *s, const struct ptx_opnd *o)
+static struct verdict fit_coordinates(const struct fit *c, const struct ptx_shape *s,
+                                      const struct ptx_opnd *o)
 {
-    struct ptx_shape c = *s;
-    c.base = PTX_BASE_VALUE;
-    if (!(s->flags & PTX_LEADING_U32) || o->kind != PTX_OPND_VEC) return fit_value(&c, o);
+    struct ptx_shape all = *s;
+    all.base = PTX_BASE_VALUE;
+    if (!(s->flags & PTX_LEADING_U32) || o->kind != PTX_OPND_VEC) return fit_value(c, &all, o);
     if (!count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
     for (uint32_t i = 0; i < o->count; i++) {
-        struct ptx_shape e = c;
+        struct ptx_shape e = all;
         e.count_n = 0;
         if (i == 0) e.type = PTX_u32;
-        struct verdict v = fit_scalar(&e, &o->elem[i], 1);
+        struct verdict v = fit_scalar(c, &e, &o->elem[i], 1);
         if (v.why != FITS) return v;
     }
     return bad(FITS, o);
 }
 
-static struct verdict fit_bracket(const struct ptx_shape *s, const struct ptx_opnd *o,
-                                  const struct ptx_op *op)
+/* What txq and suq may ask: in independent mode a sampler's fields are a samplerref's. */
+static uint8_t query_kinds(const struct fit *c)
+{
+    static const char *const sampler[] = {"filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
+                                          "force_unnormalized_coords"};
+    if (strcmp(c->op->form->name, "suq") == 0) return 4;
+    if (strcmp(c->op->form->name, "txq") != 0) return 7;
+    for (size_t i = 0; i < sizeof sampler / sizeof *sampler; i++)
+        if (ptx_op_has(c->op, sampler[i])) return c->m->target.texmode_independent ? 2 : 1;
+    return 1;
+}
+
+static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s,
+                                  const struct ptx_opnd *o)
 {
     if (s->base == PTX_BASE_REF || s->base == PTX_BASE_TMEM) {
         if (o->kind != PTX_OPND_ADDR) return bad(WRONG_KIND, o);
         const struct ptx_opnd *e = &o->elem[0];
-        if (s->base == PTX_BASE_REF) return fit_handle(e, 7);
+        if (s->base == PTX_BASE_REF) return fit_handle(e, query_kinds(c));
         if (e->kind == PTX_OPND_INT) return bad(FITS, e);
         if (e->kind == PTX_OPND_SYM && e->sym->kind == PTX_SYM_VAR)
             return bad(e->sym->space == PTX_SPACE_SHARED ? FITS : WRONG_SPACE, e);
@@ -302,43 +379,48 @@ static struct verdict fit_bracket(const struct ptx_shape *s, const struct ptx_op
         struct ptx_opnd map = e[0], address = {.kind = PTX_OPND_ADDR, .at = map.at,
                                                .length = map.length, .elem = &map};
         struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC};
-        struct verdict v = fit_address(&where, &address, op);
+        where.spaces |= 1u << PTX_SPACE_CONST | 1u << PTX_SPACE_PARAM;
+        struct verdict v = fit_address(c, &where, &address);
         if (v.why != FITS) return bad(v.why, &e[0]);
-        return fit_coordinates(s, &e[1]);
+        return fit_coordinates(c, s, &e[1]);
     }
     bool sampler = o->count == 3 && s->base == PTX_BASE_TEX;
     if (o->count != 2 && !sampler) return bad(WRONG_KIND, o);
     struct verdict v = fit_handle(&e[0], s->base == PTX_BASE_TEX ? 1 : 4);
-    if (v.why == FITS && sampler) v = fit_handle(&e[1], 2);
-    return v.why == FITS ? fit_coordinates(s, &e[o->count - 1]) : v;
+    bool named = e[0].kind == PTX_OPND_SYM;
+    if (v.why == FITS && sampler) v = fit_handle(&e[1], c->m->target.texmode_independent ? 2 : 3);
+    else if (v.why == FITS && named && s->base == PTX_BASE_TEX && c->m->target.texmode_independent)
+        return bad(NO_SAMPLER, o);
+    return v.why == FITS ? fit_coordinates(c, s, &e[o->count - 1]) : v;
 }
 
 /* ---- a whole instruction ----------------------------------------------------------------------- */
 
-static struct verdict fit_operand(const struct ptx_shape *s, const struct ptx_opnd *o,
-                                  const struct ptx_op *op)
+static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s,
+                                  const struct ptx_opnd *o)
 {
     switch ((enum ptx_base)s->base) {
     case PTX_BASE_VALUE:
         if (o->kind == PTX_OPND_PAIR) {
             if (!(s->flags & PTX_SECOND)) return bad(NO_SECOND, o);
-            struct verdict v = fit_value(s, &o->elem[0]);
+            struct verdict v = fit_value(c, s, &o->elem[0]);
             if (v.why != FITS) return v;
             struct ptx_shape second = {.type = PTX_pred, .flags = PTX_WRITTEN};
             if (s->flags & PTX_SECOND_SINK) second.flags |= PTX_SINKABLE;
-            return fit_value(&second, &o->elem[1]);
+            return fit_value(c, &second, &o->elem[1]);
         }
         if (s->flags & PTX_SECOND_NEEDED) return bad(NEED_SECOND, o);
-        return fit_value(s, o);
-    case PTX_BASE_ADDR: return fit_address(s, o, op);
+        return fit_value(c, s, o);
+    case PTX_BASE_ADDR: return fit_address(c, s, o);
     case PTX_BASE_LABEL:
         if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
         return bad(!o->sym || o->sym->kind == PTX_SYM_LABEL ? FITS : WRONG_KIND, o);
     case PTX_BASE_TARGETS:
         if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
-        return bad(!o->sym || o->sym->kind == PTX_SYM_TARGETS ? FITS : WRONG_KIND, o);
+        if (!o->sym) return bad(UNDECLARED, o);
+        return bad(o->sym->kind == PTX_SYM_TARGETS && !o->sym->targets->calls ? FITS : WRONG_KIND, o);
     case PTX_BASE_CALL: return bad(FITS, o);
-    default: return fit_bracket(s, o, op);
+    default: return fit_bracket(c, s, o);
     }
 }
 
@@ -348,8 +430,10 @@ struct misfit {
     const struct ptx_shape *shape;
 };
 
-static bool fit_op(const struct ptx_op *op, const struct ptx_inst *inst, struct misfit *m)
+static bool fit_op(const struct fit *c, struct misfit *m)
 {
+    const struct ptx_op *op = c->op;
+    const struct ptx_inst *inst = c->inst;
     for (size_t i = 0; i < inst->count; i++) {
         m->index = i;
         if (i >= op->shape_count) {
@@ -358,7 +442,7 @@ static bool fit_op(const struct ptx_op *op, const struct ptx_inst *inst, struct 
             return false;
         }
         m->shape = &op->shapes[i];
-        m->verdict = fit_operand(m->shape, &inst->opnds[i], op);
+        m->verdict = fit_operand(c, m->shape, &inst->opnds[i]);
         if (m->verdict.why != FITS) return false;
         if (m->shape->base == PTX_BASE_CALL) return true;
     }
@@ -496,6 +580,30 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
     case NO_SECOND:
         diag_error(p->d, at, len, "'%.*s' has no second result", length, name);
         return;
+    case FUNC_OFFSET:
+        diag_error(p->d, at, len, "no offset may follow a function");
+        return;
+    case NO_SAMPLER:
+        diag_error(p->d, at, len, "texmode_independent needs [texture, sampler, {coordinates}]");
+        return;
+    case PARAM_ADDRESS:
+        diag_error(p->d, at, len, "'%.*s' is a parameter for a call and has no address", n, text);
+        return;
+    case PARAM_WRITE:
+        diag_error(p->d, at, len, "'%.*s' is an input of this function and cannot be written", n, text);
+        return;
+    case PARAM_READ:
+        diag_error(p->d, at, len, "'%.*s' is a result of this function and cannot be read", n, text);
+        return;
+    case PARAM_GUARDED:
+        diag_error(p->d, at, len, "an argument cannot be written under a predicate");
+        return;
+    case IMMEDIATE:
+        diag_error(p->d, at, len, "a constant address is possible in .local only");
+        return;
+    case MIXED:
+        diag_error(p->d, at, len, "the registers of a vector must be of one size and kind");
+        return;
     case NEED_SECOND:
         diag_error(p->d, at, len, "'%.*s' has two results: a|p", length, name);
         return;
@@ -516,7 +624,6 @@ static void pend_labels(struct ptx_parser *p, struct ptx_inst *inst, const struc
         struct ptx_opnd *o = &inst->opnds[i];
         if (o->kind != PTX_OPND_LABEL || o->sym) continue;
         if (op->shapes[i].base == PTX_BASE_LABEL) ptx_pend(p, o, PTX_SYM_LABEL);
-        if (op->shapes[i].base == PTX_BASE_TARGETS) ptx_pend(p, o, PTX_SYM_TARGETS);
     }
 }
 
@@ -528,7 +635,8 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
     (void)text_length;
     for (const struct ptx_op *op = ops; op; op = op->next) {
         m = (struct misfit){0};
-        if (fit_op(op, inst, &m)) {
+        struct fit c = {p->m, p->func, op, inst};
+        if (fit_op(&c, &m)) {
             inst->op = op;
             if (op->shape_count && op->shapes[op->shape_count - 1].base == PTX_BASE_CALL)
                 ptx_check_call(p, inst);
@@ -546,9 +654,8 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
 /* ---- calls ------------------------------------------------------------------------------------- */
 
 static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct ptx_opnd *callee,
-                                            struct ptx_opnd *proto, bool *known)
+                                            const struct ptx_opnd *proto)
 {
-    *known = false;
     if (callee->kind == PTX_OPND_SYM && callee->sym->kind == PTX_SYM_FUNC) {
         if (callee->sym->func->is_entry) {
             diag_error(p->d, callee->at, callee->length, "a kernel cannot be called");
@@ -558,7 +665,6 @@ static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct p
             diag_error(p->d, proto->at, proto->length, "a direct call takes no prototype");
             return NULL;
         }
-        *known = true;
         return &callee->sym->func->proto;
     }
     if (callee->kind != PTX_OPND_REG) {
@@ -584,51 +690,87 @@ static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct p
         return NULL;
     }
     if (!proto->sym) {
-        ptx_pend(p, proto, PTX_SYM_PROTO);
+        diag_error(p->d, proto->at, proto->length, "undeclared call prototype '%.*s'",
+                   (int)proto->name->length, proto->name->text);
         return NULL;
     }
-    *known = true;
     if (proto->sym->kind == PTX_SYM_PROTO) return proto->sym->proto;
-    if (proto->sym->kind == PTX_SYM_TARGETS && proto->sym->targets->calls)
-        return &proto->sym->targets->labels[0].sym->func->proto;
+    if (proto->sym->kind == PTX_SYM_TARGETS && proto->sym->targets->calls) {
+        const struct ptx_targets *t = proto->sym->targets;
+        const struct ptx_proto *first = &t->labels[0].sym->func->proto;
+        for (uint32_t i = 1; i < t->count; i++)
+            if (!ptx_proto_equal(first, &t->labels[i].sym->func->proto)) {
+                diag_error(p->d, proto->at, proto->length,
+                           "'%.*s' and '%.*s' take other parameters", (int)t->labels[0].length,
+                           ptx_text(p, t->labels[0].at), (int)t->labels[i].length,
+                           ptx_text(p, t->labels[i].at));
+                return NULL;
+            }
+        return first;
+    }
     diag_error(p->d, proto->at, proto->length, "expected the name of a call prototype");
     return NULL;
 }
 
-static bool same_dims(const struct ptx_var *a, const struct ptx_var *b)
+static bool constant_fits(const struct ptx_opnd *o, enum ptx_type type)
 {
-    return ptx_var_size(a) == ptx_var_size(b);
+    enum ptx_type_kind kind = (enum ptx_type_kind)ptx_types[type].kind;
+    if (o->kind == PTX_OPND_INT) return kind == PTX_BITS || is_int(type);
+    return kind == PTX_BITS || type == PTX_f32 || type == PTX_f64;
 }
 
-/* One argument or result against a formal parameter. */
+/* One argument or result against a formal parameter: a variable in .param, a register or a constant,
+ * of the parameter's size and kind. */
 static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const struct ptx_var *v,
                            bool written)
 {
     const char *name = v->sym->name->text;
     int n = (int)v->sym->name->length;
+    enum ptx_type type = (enum ptx_type)v->sym->type;
     if (o->kind == PTX_OPND_LABEL && !o->sym) {
         diag_error(p->d, o->at, o->length, "undeclared name '%.*s'", (int)o->name->length,
                    o->name->text);
         return;
     }
+    bool fits = false;
     if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_SPACE_PARAM) {
         const struct ptx_var *have = o->sym->var;
-        if (v->in_reg || !same_dims(have, v) || (v->dim_count == 0) != (have->dim_count == 0) ||
-            ptx_var_align(have) < ptx_var_align(v))
+        if (have->role != PTX_PARAM_LOCAL) {
+            diag_error(p->d, o->at, o->length, "'%.*s' is a parameter of this function: copy it into "
+                       "a .param variable of the body", (int)o->length, ptx_text(p, o->at));
+            return;
+        }
+        bool unsized = v->dim_count && v->dims[0] == 0;
+        fits = (v->dim_count || ptx_type_fits(type, (enum ptx_type)have->sym->type, false)) &&
+               (v->dim_count > 0) == (have->dim_count > 0) &&
+               (unsized || ptx_var_size(have) == ptx_var_size(v)) &&
+               ptx_var_align(have) == ptx_var_align(v);
+        if (!fits) {
             diag_error(p->d, o->at, o->length,
-                       "'%.*s' does not match parameter '%.*s' in size or alignment", (int)o->length,
-                       ptx_text(p, o->at), n, name);
+                       "'%.*s' does not match parameter '%.*s' in type, size or alignment",
+                       (int)o->length, ptx_text(p, o->at), n, name);
+            diag_note(p->d, o->sym->at, o->sym->name->length, "'%.*s' is declared here",
+                      (int)o->sym->name->length, o->sym->name->text);
+        }
         return;
     }
-    struct ptx_shape s = {.type = v->sym->type, .flags = written ? PTX_WRITTEN : 0};
-    if (written) s.flags |= PTX_SINKABLE;
-    if (v->sym->vec > 1) {
-        s.counts[0] = v->sym->vec;
-        s.count_n = 1;
+    switch ((enum ptx_opnd_kind)o->kind) {
+    case PTX_OPND_REG: {
+        enum ptx_type reg = o->sym->type == PTX_f16x2 ? PTX_b32 : (enum ptx_type)o->sym->type;
+        fits = !o->sel && !o->negated && !o->offset && o->sym->vec == v->sym->vec &&
+               ptx_type_fits(type, reg, false);
+        break;
     }
-    if (v->dim_count || fit_value(&s, o).why != FITS)
+    case PTX_OPND_INT:
+    case PTX_OPND_FLOAT:
+    case PTX_OPND_F32:
+    case PTX_OPND_F64: fits = !written && constant_fits(o, type); break;
+    case PTX_OPND_SINK: fits = written; break;
+    default: break;
+    }
+    if (v->dim_count || !fits)
         diag_error(p->d, o->at, o->length, "does not match parameter '%.*s' of .%s", n, name,
-                   ptx_types[v->sym->type].name);
+                   ptx_types[type].name);
 }
 
 static void check_list(struct ptx_parser *p, const struct ptx_inst *inst,
@@ -637,16 +779,13 @@ static void check_list(struct ptx_parser *p, const struct ptx_inst *inst,
 {
     unsigned have = list ? list->count : 0;
     bool variadic = n && formal[n - 1]->dim_count && formal[n - 1]->dims[0] == 0 && !written;
-    if (variadic ? have + 1 < n : have != n) {
+    if (have != n && !(variadic && have + 1 == n)) {
         const struct ptx_opnd *at = list ? list : &inst->opnds[0];
         diag_error(p->d, at->at, at->length, "the callee has %u %s%s, this passes %u", n,
                    written ? "result" : "parameter", n == 1 ? "" : "s", have);
         return;
     }
-    for (unsigned i = 0; i < have && i < n; i++) {
-        if (variadic && i + 1 == n) return;
-        check_argument(p, &list->elem[i], formal[i], written);
-    }
+    for (unsigned i = 0; i < have; i++) check_argument(p, &list->elem[i], formal[i], written);
 }
 
 /* call (results), callee, (arguments), prototype; every part but the callee may be missing. */
@@ -662,8 +801,7 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst)
         diag_error(p->d, inst->at, 4, "expected call (results), function, (arguments), prototype");
         return;
     }
-    bool known;
-    const struct ptx_proto *q = callee_proto(p, callee, proto, &known);
+    const struct ptx_proto *q = callee_proto(p, callee, proto);
     if (!q) return;
     check_list(p, inst, rets, q->rets, q->ret_count, true);
     check_list(p, inst, args, q->params, q->param_count, false);

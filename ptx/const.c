@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Like ptxas, a value wraps at 64 bits and only a step that comes out smaller is an overflow: 2^64
- * passes as 0, 10^20 does not. */
+/* Like ptxas, a value wraps at 64 bits, and is an overflow only if a digit follows a value with its
+ * top bit set: 2^64 passes as 0, 10^20 does not. */
 static uint64_t digits(const char *text, uint32_t n, unsigned base, bool *overflow)
 {
     uint64_t v = 0;
     for (uint32_t i = 0; i < n; i++) {
         char c = text[i];
         unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
-        uint64_t next = v * base + digit;
-        if (next < v && next != 0) *overflow = true;
-        v = next;
+        if (v >> 63) *overflow = true;
+        v = v * base + digit;
     }
     return v;
 }
@@ -178,9 +177,59 @@ static char binary_at(const struct ptx_parser *p, int *level)
     return 0;
 }
 
+static double as_double(const struct ptx_value *v)
+{
+    double x;
+    memcpy(&x, &v->bits, sizeof x);
+    return x;
+}
+
+static bool apply_float(struct ptx_parser *p, char op, struct ptx_value *a, struct ptx_value b,
+                        uint32_t at)
+{
+    double x = as_double(a), y = as_double(&b), r;
+    if (a->kind == PTX_OPND_F32 || b.kind == PTX_OPND_F32) {
+        diag_error(p->d, at, 1, "no operators take a 0f constant");
+        return false;
+    }
+    bool truth;
+    switch (op) {
+    case '+': r = x + y; break;
+    case '-': r = x - y; break;
+    case '*': r = x * y; break;
+    case '/':
+        if (y == 0) {
+            diag_error(p->d, at, 1, "division by zero in a constant");
+            return false;
+        }
+        r = x / y;
+        break;
+    default:
+        switch (op) {
+        case '<': truth = x < y; break;
+        case '>': truth = x > y; break;
+        case 'm': truth = x <= y; break;
+        case 'n': truth = x >= y; break;
+        case 'e': truth = x == y; break;
+        case 'u': truth = x != y; break;
+        default: diag_error(p->d, at, 1, "this operator takes integers"); return false;
+        }
+        *a = (struct ptx_value){.kind = PTX_OPND_INT, .bits = truth};
+        return true;
+    }
+    *a = (struct ptx_value){.kind = PTX_OPND_FLOAT, .is_float = true};
+    memcpy(&a->bits, &r, sizeof r);
+    return true;
+}
+
 static bool apply(struct ptx_parser *p, char op, struct ptx_value *a, struct ptx_value b,
                   uint32_t at)
 {
+    if (a->is_float != b.is_float) {
+        diag_error(p->d, at, 1, "integer and floating point mixed in a constant");
+        return false;
+    }
+    if (a->is_float) return apply_float(p, op, a, b, at);
     bool u = a->is_unsigned || b.is_unsigned;
     uint64_t x = a->bits, y = b.bits;
     int64_t s = (int64_t)x, t = (int64_t)y;
@@ -223,16 +272,13 @@ static bool apply(struct ptx_parser *p, char op, struct ptx_value *a, struct ptx
 
 static bool binary(struct ptx_parser *p, struct ptx_value *v, int lowest)
 {
-    uint32_t at = p->t.at;
     if (!primary(p, v)) return false;
     int level;
     for (char op; (op = binary_at(p, &level)) && level >= lowest;) {
         uint32_t op_at = p->t.at;
-        if (!need_int(p, v, at)) return false;
         ptx_advance(p);
         struct ptx_value right;
-        uint32_t right_at = p->t.at;
-        if (!binary(p, &right, level + 1) || !need_int(p, &right, right_at)) return false;
+        if (!binary(p, &right, level + 1)) return false;
         if (!apply(p, op, v, right, op_at)) return false;
     }
     return true;
@@ -252,7 +298,7 @@ static bool ternary(struct ptx_parser *p, struct ptx_value *v)
         ok = need_int(p, v, at);
         ptx_advance(p);
         ok = ok && ternary(p, &a) && ptx_expect(p, ':', "in the conditional expression") &&
-             ternary(p, &b);
+             ternary(p, &b) && need_int(p, &a, at) && need_int(p, &b, at);
         if (ok) {
             bool u = a.is_unsigned || b.is_unsigned;
             *v = v->bits ? a : b;

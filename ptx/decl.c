@@ -20,6 +20,15 @@ uint64_t ptx_var_size(const struct ptx_var *v)
     return size;
 }
 
+static bool needs(struct ptx_parser *p, uint32_t at, uint32_t length, const char *what, int version,
+                  int sm)
+{
+    if (p->m->version >= version && p->m->target.sm >= sm) return true;
+    diag_error(p->d, at, length, "%s needs PTX ISA version %d.%d and target sm_%d", what,
+               version / 10, version % 10, sm);
+    return false;
+}
+
 /* A literal or WARP_SZ: the places where PTX takes no expression. */
 static bool plain_uint(struct ptx_parser *p, uint64_t *v, const char *what)
 {
@@ -56,16 +65,17 @@ static bool parse_align(struct ptx_parser *p, uint32_t *align)
     return true;
 }
 
-struct spec { /* what stands before the names of a declaration */
+struct ptx_spec { /* what stands before the names of a declaration */
     enum ptx_space space;
     uint8_t type, vec;
     uint32_t align, type_at;
-    bool managed, has_unified;
+    bool managed, has_unified, kernel;
+    uint8_t bank;
     uint64_t unified[2];
 };
 
 /* .attribute(.managed) .attribute(.unified(a, b)) */
-static bool parse_attribute(struct ptx_parser *p, struct spec *s)
+static bool parse_attribute(struct ptx_parser *p, struct ptx_spec *s)
 {
     if (!ptx_expect(p, '(', "behind .attribute")) return false;
     do {
@@ -76,12 +86,14 @@ static bool parse_attribute(struct ptx_parser *p, struct spec *s)
                 diag_error(p->d, at, 8, ".managed needs a variable in .global");
                 return false;
             }
-            if (p->m->version < 40 || p->m->target.sm < 30) {
-                diag_error(p->d, at, 8, ".managed needs PTX ISA version 4.0 and target sm_30");
-                return false;
-            }
+            if (!needs(p, at, 8, ".managed", 40, 30)) return false;
         } else if (ptx_take_dot(p, "unified")) {
             s->has_unified = true;
+            if (s->space != PTX_SPACE_GLOBAL) {
+                diag_error(p->d, at, 8, ".unified needs a variable in .global");
+                return false;
+            }
+            if (!needs(p, at, 8, ".unified", 80, 90)) return false;
             if (!ptx_expect(p, '(', "behind .unified") ||
                 !ptx_const_uint(p, &s->unified[0], "an identifier") ||
                 !ptx_expect(p, ',', "between the identifiers of .unified") ||
@@ -119,19 +131,16 @@ static bool parse_type(struct ptx_parser *p, uint8_t *type)
                  {PTX_samplerref, 15, 10}, {PTX_surfref, 15, 10}};
     for (size_t i = 0; i < sizeof since / sizeof *since; i++)
         if (since[i].type == t &&
-            (p->m->version < since[i].version || p->m->target.sm < since[i].sm)) {
-            diag_error(p->d, at, n + 1, ".%s needs PTX ISA version %d.%d and target sm_%d",
-                       ptx_types[t].name, since[i].version / 10, since[i].version % 10,
-                       since[i].sm);
+            !needs(p, at, n + 1, arena_printf(p->arena, ".%s", ptx_types[t].name),
+                   since[i].version, since[i].sm))
             return false;
-        }
     ptx_drop_dot(p);
     *type = (uint8_t)t;
     return true;
 }
 
 /* [.align N | .attribute(...)]... [.v2|.v4] .type */
-static bool parse_spec(struct ptx_parser *p, struct spec *s)
+static bool parse_spec(struct ptx_parser *p, struct ptx_spec *s)
 {
     s->vec = 1;
     for (;;) {
@@ -162,10 +171,15 @@ static bool parse_spec(struct ptx_parser *p, struct spec *s)
     }
 }
 
-static bool parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at)
+bool ptx_parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at)
 {
-    if (p->t.kind != TOK_WORD || memchr(ptx_text(p, p->t.at), '.', p->t.length) ||
-        (p->t.length == 1 && p->t.c == '_')) {
+    static const char *const reserved[] = {"_", "WARP_SZ", "inlined_at", "function_name"};
+    bool ok = p->t.kind == TOK_WORD && !memchr(ptx_text(p, p->t.at), '.', p->t.length);
+    for (size_t i = 0; ok && i < sizeof reserved / sizeof *reserved; i++)
+        if (strlen(reserved[i]) == p->t.length &&
+            memcmp(ptx_text(p, p->t.at), reserved[i], p->t.length) == 0)
+            ok = false;
+    if (!ok) {
         ptx_unexpected(p, "a name");
         return false;
     }
@@ -216,7 +230,7 @@ static struct ptx_sym *init_symbol(struct ptx_parser *p)
 {
     struct ptx_name *name;
     uint32_t at;
-    if (!parse_name(p, &name, &at)) return NULL;
+    if (!ptx_parse_name(p, &name, &at)) return NULL;
     struct ptx_sym *sym = ptx_lookup(p, name);
     if (!sym || (sym->kind != PTX_SYM_VAR && sym->kind != PTX_SYM_FUNC)) {
         if (!sym) diag_error(p->d, at, name->length, "undeclared variable '%.*s'",
@@ -225,6 +239,9 @@ static struct ptx_sym *init_symbol(struct ptx_parser *p)
                         ptx_sym_kind_name(sym));
         return NULL;
     }
+    if (sym->kind == PTX_SYM_FUNC && sym->func->is_entry &&
+        !needs(p, at, name->length, "a kernel's address as initial value", 31, 35))
+        return NULL;
     if (sym->kind == PTX_SYM_VAR && sym->space != PTX_SPACE_GLOBAL &&
         sym->space != PTX_SPACE_CONST) {
         diag_error(p->d, at, name->length,
@@ -238,9 +255,11 @@ static struct ptx_sym *init_symbol(struct ptx_parser *p)
 static bool init_address(struct ptx_parser *p, struct ptx_init *i)
 {
     i->kind = PTX_INIT_SYM;
+    uint32_t start = p->t.at;
     if (p->t.length == 7 && memcmp(ptx_text(p, p->t.at), "generic", 7) == 0) {
         i->generic = true;
         ptx_advance(p);
+        if (!needs(p, start, 7, "generic()", 31, 10)) return false;
         if (!ptx_expect(p, '(', "behind generic")) return false;
     }
     uint32_t at = p->t.at;
@@ -302,6 +321,7 @@ static bool init_scalar(struct ptx_parser *p, const struct ptx_var *v, struct pt
         }
         ptx_advance(p);
         bool ok;
+        if (!needs(p, at, p->last_end - at, "a byte of an address", 71, 10)) return false;
         if (p->t.kind == TOK_WORD) {
             ok = init_address(p, i);
             i->mask = (uint8_t)(bit + 1);
@@ -325,11 +345,58 @@ static bool init_scalar(struct ptx_parser *p, const struct ptx_var *v, struct pt
     return true;
 }
 
+/* { width = 5, filter_mode = nearest }: the fields are checked for their names, and kept as text. */
+static bool init_fields(struct ptx_parser *p, enum ptx_type type, struct ptx_init *i)
+{
+    static const struct {
+        const char *name;
+        unsigned types; /* 1 .texref, 2 .samplerref, 4 .surfref */
+    } fields[] = {{"width", 5},           {"height", 5},          {"depth", 5},
+                  {"channel_data_type", 5}, {"channel_order", 5}, {"normalized_coords", 5},
+                  {"array_size", 5},      {"num_mipmap_levels", 5}, {"num_samples", 5},
+                  {"memory_layout", 4},   {"addr_mode_0", 3},     {"addr_mode_1", 3},
+                  {"addr_mode_2", 3},     {"filter_mode", 3},     {"force_unnormalized_coords", 2}};
+    unsigned mine = type == PTX_texref ? 1 : type == PTX_samplerref ? 2 : 4;
+    static const char *const values[] = {"wrap", "mirror", "clamp_ogl", "clamp_to_edge",
+                                         "clamp_to_border", "nearest", "linear"};
+    uint32_t from = p->t.at + 1;
+    i->kind = PTX_INIT_FIELDS;
+    i->text = ptx_text(p, from);
+    if (!ptx_expect(p, '{', "before the fields")) return false;
+    while (!ptx_at_punct(p, '}')) {
+        bool known = false;
+        for (size_t k = 0; p->t.kind == TOK_WORD && k < sizeof fields / sizeof *fields; k++)
+            known |= fields[k].types & mine && strlen(fields[k].name) == p->t.length &&
+                     memcmp(fields[k].name, ptx_text(p, p->t.at), p->t.length) == 0;
+        if (!known) {
+            ptx_unexpected(p, "a field such as width or filter_mode");
+            return false;
+        }
+        ptx_advance(p);
+        if (!ptx_expect(p, '=', "behind the field")) return false;
+        known = false;
+        for (size_t k = 0; p->t.kind == TOK_WORD && k < sizeof values / sizeof *values; k++)
+            known |= strlen(values[k]) == p->t.length &&
+                     memcmp(values[k], ptx_text(p, p->t.at), p->t.length) == 0;
+        struct ptx_value v;
+        if (known) ptx_advance(p);
+        else if (!ptx_const_expr(p, &v)) return false;
+        if (!ptx_take_punct(p, ',')) break;
+        if (ptx_at_punct(p, '}')) {
+            ptx_unexpected(p, "a field");
+            return false;
+        }
+    }
+    i->count = p->t.at - from;
+    return ptx_expect(p, '}', "behind the fields");
+}
+
 /* The value for dimensions dim... of v; behind the last one comes a vector or a scalar. */
 static bool init_value(struct ptx_parser *p, struct ptx_var *v, unsigned dim, struct ptx_init *i)
 {
     i->at = p->t.at;
     bool vector = dim == v->dim_count && v->sym->vec > 1;
+    if (dim == v->dim_count && ptx_types[v->sym->type].kind == PTX_OPAQUE) return init_fields(p, (enum ptx_type)v->sym->type, i);
     if (dim == v->dim_count && !vector) return init_scalar(p, v, i);
     if (dim > v->dim_count) return init_scalar(p, v, i);
     if (!ptx_at_punct(p, '{')) {
@@ -408,12 +475,26 @@ static bool redeclare(struct ptx_parser *p, struct ptx_var *v, struct ptx_var *o
     return true;
 }
 
-static bool check_space(struct ptx_parser *p, const struct spec *s, const struct ptx_name *n,
+static bool check_space(struct ptx_parser *p, const struct ptx_spec *s, const struct ptx_name *n,
                         uint32_t at)
 {
     enum ptx_type_kind kind = (enum ptx_type_kind)ptx_types[s->type].kind;
     if (kind == PTX_PRED) {
         diag_error(p->d, at, n->length, "a predicate lives in a register (.reg .pred)");
+        return false;
+    }
+    if (s->space == PTX_SPACE_TEX && s->type != PTX_u32 && s->type != PTX_u64) {
+        diag_error(p->d, at, n->length, ".tex variables are .u32 or .u64");
+        return false;
+    }
+    if (s->space == PTX_SPACE_PARAM && !ptx_at_punct(p, '[') &&
+        (s->vec > 1 || kind == PTX_OPAQUE || s->type == PTX_f16x2)) {
+        diag_error(p->d, at, n->length, "no %s.%s in .param", s->vec > 1 ? "vectors of " : "",
+                   ptx_types[s->type].name);
+        return false;
+    }
+    if (s->space == PTX_SPACE_PARAM && s->align > 128 && !s->kernel) {
+        diag_error(p->d, at, n->length, "a parameter is aligned to 128 bytes at most");
         return false;
     }
     if (kind == PTX_OPAQUE) {
@@ -431,7 +512,7 @@ static bool check_space(struct ptx_parser *p, const struct spec *s, const struct
     return true;
 }
 
-static struct ptx_var *new_var(struct ptx_parser *p, const struct spec *s, struct ptx_name *name,
+static struct ptx_var *new_var(struct ptx_parser *p, const struct ptx_spec *s, struct ptx_name *name,
                                uint32_t at)
 {
     struct ptx_var *v = arena_alloc(p->arena, sizeof *v);
@@ -444,6 +525,8 @@ static struct ptx_var *new_var(struct ptx_parser *p, const struct spec *s, struc
     v->align = s->align;
     v->managed = s->managed;
     v->has_unified = s->has_unified;
+    v->bank = s->bank;
+    v->role = s->space == PTX_SPACE_PARAM && p->body ? PTX_PARAM_LOCAL : PTX_PARAM_NONE;
     v->unified[0] = s->unified[0];
     v->unified[1] = s->unified[1];
     return v;
@@ -471,24 +554,25 @@ static void add_var(struct ptx_parser *p, struct ptx_var *v, bool first)
     }
 }
 
-/* `<N>` behind a name; 0: none. */
-static bool parse_range(struct ptx_parser *p, uint32_t *count)
+/* `<N>` behind a name. */
+static bool parse_range(struct ptx_parser *p, uint32_t *count, bool *ranged)
 {
     *count = 0;
+    *ranged = false;
     if (!ptx_take_punct(p, '<')) return true;
     uint64_t n;
     uint32_t at = p->t.at;
     if (!plain_uint(p, &n, "how many")) return false;
-    if (n == 0 || n > PTX_MAX_REGISTERS) {
-        if (n) diag_error(p->d, at, p->last_end - at, "range too large: limit %d", PTX_MAX_REGISTERS);
-        else diag_error(p->d, at, p->last_end - at, "a range must not be empty");
+    if (n > UINT32_MAX) {
+        diag_error(p->d, at, p->last_end - at, "range too large: limit %u", UINT32_MAX);
         return false;
     }
     *count = (uint32_t)n;
+    *ranged = true;
     return ptx_expect(p, '>', "behind the count");
 }
 
-static bool declare_var(struct ptx_parser *p, struct ptx_var *v, bool is_definition)
+static bool declare_var(struct ptx_parser *p, struct ptx_var *v)
 {
     struct ptx_sym *old = v->sym->name->sym;
     bool first = true;
@@ -498,20 +582,20 @@ static bool declare_var(struct ptx_parser *p, struct ptx_var *v, bool is_definit
     } else if (!ptx_declare(p, v->sym)) {
         return false;
     }
-    (void)is_definition;
     add_var(p, v, first);
     return true;
 }
 
-static bool parse_declarator(struct ptx_parser *p, const struct spec *s, enum ptx_linkage linkage)
+static bool parse_declarator(struct ptx_parser *p, const struct ptx_spec *s, enum ptx_linkage linkage)
 {
     struct ptx_name *name;
     uint32_t at, range;
-    if (!parse_name(p, &name, &at) || !check_space(p, s, name, at)) return false;
+    bool ranged;
+    if (!ptx_parse_name(p, &name, &at) || !check_space(p, s, name, at)) return false;
     struct ptx_var *v = new_var(p, s, name, at);
     v->linkage = (uint8_t)linkage;
-    if (!parse_range(p, &range)) return false;
-    if (range) { /* a<4> declares a0 ... a3 */
+    if (!parse_range(p, &range, &ranged)) return false;
+    if (ranged) { /* a<4> declares a0 ... a3 */
         if (range > 4096) {
             diag_error(p->d, at, name->length, "range of variables too large: limit 4096");
             return false;
@@ -521,7 +605,7 @@ static bool parse_declarator(struct ptx_parser *p, const struct spec *s, enum pt
             struct ptx_var *member =
                 new_var(p, s, ptx_intern(p, text, (uint32_t)strlen(text)), at);
             member->linkage = (uint8_t)linkage;
-            if (!declare_var(p, member, true)) return false;
+            if (!declare_var(p, member)) return false;
         }
         return true;
     }
@@ -539,16 +623,6 @@ static bool parse_declarator(struct ptx_parser *p, const struct spec *s, enum pt
             return false;
         }
         v->init = arena_alloc(p->arena, sizeof *v->init);
-        if (!ptx_types[s->type].bits || ptx_types[s->type].kind == PTX_OPAQUE) {
-            /* .texref t = {width = 4, ...}: kept apart from data, see the ISA's texture chapter */
-            if (!ptx_at_punct(p, '{')) {
-                ptx_unexpected(p, "'{'");
-                return false;
-            }
-            diag_error(p->d, p->t.at, 1,
-                       "initial values of .%s are not supported", ptx_types[s->type].name);
-            return false;
-        }
         if (!init_value(p, v, 0, v->init)) return false;
     }
     if (v->dim_count && v->dims[0] == 0 && linkage != PTX_LINK_EXTERN) {
@@ -556,15 +630,40 @@ static bool parse_declarator(struct ptx_parser *p, const struct spec *s, enum pt
                    name->text);
         return false;
     }
-    return declare_var(p, v, linkage != PTX_LINK_EXTERN);
+    return declare_var(p, v);
+}
+
+/* .align or .attribute before the space: kept for ptx_parse_variable. */
+bool ptx_parse_early_spec(struct ptx_parser *p)
+{
+    struct ptx_spec *s = arena_alloc(p->arena, sizeof *s);
+    s->space = PTX_SPACE_GLOBAL; /* so that .managed passes; only .global may have it in any case */
+    while (ptx_at_dot(p, "align") || ptx_at_dot(p, "attribute")) {
+        bool align = ptx_at_dot(p, "align") != 0;
+        ptx_drop_dot(p);
+        if (align ? !parse_align(p, &s->align) : !parse_attribute(p, s)) return false;
+    }
+    p->early = s;
+    return true;
 }
 
 bool ptx_parse_variable(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage linkage,
                         uint32_t at)
 {
-    struct spec s = {.space = space};
+    struct ptx_spec s = p->early ? *p->early : (struct ptx_spec){0};
+    s.space = space;
+    if (space == PTX_SPACE_CONST && p->m->version < 22 && ptx_take_punct(p, '[')) {
+        uint64_t bank;
+        if (!plain_uint(p, &bank, "a constant bank")) return false;
+        if (bank > 10) {
+            diag_error(p->d, at, 1, "constant banks go from 0 to 10");
+            return false;
+        }
+        s.bank = (uint8_t)(bank + 1);
+        if (!ptx_expect(p, ']', "behind the bank")) return false;
+    }
     if (!parse_spec(p, &s)) return false;
-    if (p->depth == 0 && space == PTX_SPACE_LOCAL) {
+    if (p->depth == 0 && space == PTX_SPACE_LOCAL && p->m->version >= 30) {
         diag_error(p->d, at, 6, ".local variables belong into a function");
         return false;
     }
@@ -583,7 +682,7 @@ bool ptx_parse_variable(struct ptx_parser *p, enum ptx_space space, enum ptx_lin
 
 bool ptx_parse_registers(struct ptx_parser *p, uint32_t at)
 {
-    struct spec s = {.space = PTX_SPACE_REG};
+    struct ptx_spec s = {.space = PTX_SPACE_REG};
     (void)at;
     if (!parse_spec(p, &s)) return false;
     if (ptx_types[s.type].kind == PTX_OPAQUE) {
@@ -595,13 +694,14 @@ bool ptx_parse_registers(struct ptx_parser *p, uint32_t at)
     do {
         struct ptx_name *name;
         uint32_t name_at, range;
-        if (!parse_name(p, &name, &name_at) || !parse_range(p, &range)) return false;
+        bool ranged;
+        if (!ptx_parse_name(p, &name, &name_at) || !parse_range(p, &range, &ranged)) return false;
         if (ptx_at_punct(p, '[') || ptx_at_punct(p, '=')) {
             diag_error(p->d, p->t.at, 1, "a register cannot %s",
                        ptx_at_punct(p, '[') ? "be an array" : "have an initial value");
             return false;
         }
-        struct ptx_sym *sym = ptx_sym_new(p, range ? PTX_SYM_RANGE : PTX_SYM_REG, name, name_at);
+        struct ptx_sym *sym = ptx_sym_new(p, ranged ? PTX_SYM_RANGE : PTX_SYM_REG, name, name_at);
         sym->type = s.type;
         sym->vec = s.vec;
         sym->id = range;
@@ -620,6 +720,7 @@ bool ptx_parse_registers(struct ptx_parser *p, uint32_t at)
 static bool parse_ptr(struct ptx_parser *p, struct ptx_var *v)
 {
     v->is_ptr = true;
+    if (!needs(p, p->last_end - 4, 4, ".ptr", 22, 10)) return false;
     static const struct {
         const char *word;
         enum ptx_space space;
@@ -628,14 +729,15 @@ static bool parse_ptr(struct ptx_parser *p, struct ptx_var *v)
                   {"local", PTX_SPACE_LOCAL},
                   {"shared", PTX_SPACE_SHARED}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (ptx_take_dot(p, spaces[i].word)) v->ptr_space = (uint8_t)spaces[i].space;
+        if (!v->ptr_space && ptx_take_dot(p, spaces[i].word))
+            v->ptr_space = (uint8_t)spaces[i].space;
     if (ptx_take_dot(p, "align") && !parse_align(p, &v->ptr_align)) return false;
     return true;
 }
 
 struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
 {
-    struct spec s = {.space = PTX_SPACE_PARAM};
+    struct ptx_spec s = {.space = PTX_SPACE_PARAM, .kernel = kernel};
     uint32_t start = p->t.at;
     bool in_reg = false;
     if (ptx_at_dot(p, "align")) {
@@ -653,6 +755,7 @@ struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
     }
     if (!parse_spec(p, &s)) return NULL;
     if (in_reg) s.space = PTX_SPACE_REG;
+    if (ptx_take_dot(p, "align") && !parse_align(p, &s.align)) return NULL;
     struct ptx_var probe = {0};
     uint32_t ptr_at = p->t.at;
     if (ptx_take_dot(p, "ptr")) {
@@ -668,16 +771,33 @@ struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
                    "a predicate cannot be passed in .param");
         return NULL;
     }
-    struct ptx_name *name;
-    uint32_t at;
-    if (p->t.kind == TOK_WORD && p->t.length == 1 && p->t.c == '_') { /* a prototype's nameless one */
-        at = p->t.at;
-        name = ptx_intern(p, ptx_text(p, at), 1);
-        ptx_advance(p);
-    } else if (!parse_name(p, &name, &at)) {
+    if (in_reg && kind == PTX_OPAQUE) {
+        diag_error(p->d, s.type_at, p->last_end - s.type_at, "a register cannot be a .%s",
+                   ptx_types[s.type].name);
         return NULL;
     }
+    struct ptx_name *name;
+    uint32_t at;
+    if (p->func && p->t.kind == TOK_WORD && p->t.length == 1 && p->t.c == '_') {
+        at = p->t.at; /* a prototype's nameless one */
+        name = ptx_intern(p, ptx_text(p, at), 1);
+        ptx_advance(p);
+    } else if (!ptx_parse_name(p, &name, &at)) {
+        return NULL;
+    }
+    bool reference = kernel && kind == PTX_OPAQUE; /* a kernel may take a texture reference */
+    if (reference && s.type == PTX_samplerref && !p->m->target.texmode_independent) {
+        diag_error(p->d, at, name->length, ".samplerref needs .target texmode_independent");
+        return NULL;
+    }
+    if (!in_reg && !reference && !check_space(p, &s, name, at)) return NULL;
     struct ptx_var *v = new_var(p, &s, name, at);
+    if (in_reg) {
+        v->sym->kind = PTX_SYM_REG;
+        v->sym->range = NULL;
+    } else {
+        v->role = kernel ? PTX_PARAM_KERNEL : PTX_PARAM_INPUT;
+    }
     v->is_ptr = probe.is_ptr;
     v->ptr_space = probe.ptr_space;
     v->ptr_align = probe.ptr_align;
@@ -687,6 +807,17 @@ struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
         diag_error(p->d, at, name->length, "a .reg parameter cannot be an array");
         return NULL;
     }
+    if (v->dim_count > 1) {
+        diag_error(p->d, at, name->length, "an array parameter has one dimension");
+        return NULL;
+    }
+    if (v->dim_count && v->dims[0] == 0 && kernel) {
+        diag_error(p->d, at, name->length, "a kernel's array parameter needs a size");
+        return NULL;
+    }
+    if (v->dim_count && v->dims[0] == 0 &&
+        !needs(p, at, name->length, "an array parameter without a size", 60, 30))
+        return NULL;
     return v;
 }
 

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every quantifier is possessive: no input makes the match backtrack, so it takes linear time. \K
+/* Lines from a # on are the preprocessor's, and ptxas passes over backslashes as over blanks.
+ * Every quantifier is possessive: no input makes the match backtrack, so it takes linear time. \K
  * puts the match's start behind the skipped blanks. The commonest kinds come first. */
 static const char pattern[] =
-    "(?:[ \\t\\n\\r\\f\\v]++|//[^\\n]*+|/\\*[^*]*+\\*++(?:[^/*][^*]*+\\*++)*+/)*+\\K(?:"
+    "(?:[ \\t\\n\\r\\f\\\\]++|//[^\\n]*+|#(?:[ \\t]*+\\d++[ \\t]++\"|line[ \\t])[^\\n]*+|/\\*[^*]*+\\*++(?:[^/*][^*]*+\\*++)*+/)*+\\K(?:"
     "(?:[A-Za-z][\\w$]*+|[%$_][\\w$]++|_)(?:\\.\\w++(?:::\\w++)*+)*+(*MARK:w)|"
     "\\d(?:"
     "(?<=0)[fF][[:xdigit:]]{8}+(?![\\w$])(*MARK:s)|"
@@ -27,8 +28,8 @@ static const char pattern[] =
     "(?:\\.[A-Za-z_]\\w*+(?:::\\w++)*+)++(*MARK:d)|"
     "(?:<<|>>|[<>=!]=|&&|\\|\\|)(*MARK:o)|"
     "/\\*(*MARK:c)|"
-    "[][{}(),;:@!|+\\-*/%?~&^<>=.#](*MARK:p)|"
-    "\"(?:[^\"\\\\\\n]|\\\\.)*+(?:\"(*MARK:t)|(*MARK:u))|"
+    "[][{}(),;:@!|+\\-*/%?~&^<>=.](*MARK:p)|"
+    "\"[^\"]*+(?:\"(*MARK:t)|(*MARK:u))|"
     "\\z(*MARK:z)|"
     "(?s:.)(*MARK:x))";
 
@@ -135,8 +136,8 @@ uint32_t ptx_lex_skip_braces(const struct source *source, uint32_t open)
             if (--depth == 0) return (uint32_t)(p - source->text);
             break;
         case '"':
-            for (p++; p < end && *p != '"' && *p != '\n'; p++)
-                if (*p == '\\') p++;
+            p = memchr(p + 1, '"', (size_t)(end - p - 1));
+            if (!p) return source->length;
             break;
         case '/':
             if (p + 1 < end && p[1] == '/') {

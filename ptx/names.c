@@ -33,7 +33,7 @@ void ptx_advance(struct ptx_parser *p)
             ptx_lexer_seek(p->lex, p->m->source->length);
             continue;
         case TOK_BAD_STRING:
-            diag_error(p->d, p->t.at, 1, "string does not end on its line");
+            diag_error(p->d, p->t.at, 1, "string does not end");
             p->t.kind = TOK_STRING;
             return;
         case TOK_BAD_NUMBER:
@@ -207,18 +207,17 @@ struct ptx_sym *ptx_sym_new(struct ptx_parser *p, enum ptx_sym_kind kind, struct
     return s;
 }
 
-/* `%r12` is 12 of `%r`; false if the name is not of that kind. "%r01" is not: only the number as
- * PTX writes it is a member of the range. */
+/* `%r12` is 12 of `%r`; false if the name is not of that kind. */
 static bool split_member(const struct ptx_name *n, uint32_t *prefix, uint32_t *index)
 {
     uint32_t i = n->length;
     while (i > 0 && n->text[i - 1] >= '0' && n->text[i - 1] <= '9') i--;
-    if (i == n->length || i == 0 || n->length - i > 9) return false;
-    if (n->text[i] == '0' && n->length - i > 1) return false;
-    uint32_t v = 0;
-    for (uint32_t j = i; j < n->length; j++) v = v * 10 + (uint32_t)(n->text[j] - '0');
+    if (i == n->length || i == 0 || n->length - i > 10) return false;
+    uint64_t v = 0;
+    for (uint32_t j = i; j < n->length; j++) v = v * 10 + (uint64_t)(n->text[j] - '0');
+    if (v > UINT32_MAX) return false;
     *prefix = i;
-    *index = v;
+    *index = (uint32_t)v;
     return true;
 }
 
@@ -248,17 +247,28 @@ static void report_again(struct ptx_parser *p, const struct ptx_sym *sym, const 
                   ptx_sym_kind_name(first));
 }
 
+/* The prefixes of special registers that end in a number. */
+static bool is_sreg_prefix(const struct ptx_name *n)
+{
+    static const char *const prefixes[] = {"%pm", "%envreg", "%clock", "%reserved_smem_offset_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strlen(prefixes[i]) == n->length && memcmp(prefixes[i], n->text, n->length) == 0)
+            return true;
+    return false;
+}
+
 bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
 {
     struct ptx_scope *scope = &p->scopes[p->depth];
     struct ptx_name *n = sym->name;
     const struct ptx_sym *old = sym->kind == PTX_SYM_RANGE ? n->range : n->sym;
     uint32_t prefix, index;
-    if (old && old->scope == scope->serial && !(old->kind == PTX_SYM_SREG && p->depth == 0)) {
+    if (old && old->scope == scope->serial) {
         report_again(p, sym, old);
         return false;
     }
-    if (sym->kind != PTX_SYM_RANGE && split_member(n, &prefix, &index)) {
+    bool is_value = sym->kind == PTX_SYM_REG || sym->kind == PTX_SYM_VAR;
+    if (is_value && split_member(n, &prefix, &index)) {
         const struct ptx_sym *range = ptx_intern(p, n->text, prefix)->range;
         if (range && range->scope == scope->serial && index < range->id) {
             report_again(p, sym, range);
@@ -273,6 +283,7 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
                 report_again(p, sym, s);
                 return false;
             }
+    if (sym->kind == PTX_SYM_RANGE && (p->depth > 1 || is_sreg_prefix(n))) p->ranges_hide = true;
     bind(p, sym, scope);
     return true;
 }
@@ -280,14 +291,19 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
 struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *n)
 {
     struct ptx_sym *sym = n->sym;
-    if (sym && !(sym->kind == PTX_SYM_REG && sym->range && sym->range->name->range != sym->range))
-        return sym;
-    /* Not met yet, or a member of a range that another range of the same prefix hides. */
+    /* Bodies are read after the whole module level: what is declared behind this one is not known. */
+    while (sym && sym->scope == 0 && p->func && sym->at > p->func->head_end) sym = sym->outer;
+    if (sym && !p->ranges_hide) return sym;
+    /* Not met yet, or perhaps hidden by a range that was declared in a scope further in. */
     uint32_t prefix, index;
     if (!split_member(n, &prefix, &index)) return sym;
     struct ptx_sym *range = ptx_intern(p, n->text, prefix)->range;
     while (range && index >= range->id) range = range->outer;
-    if (!range || (sym && sym->range == range)) return sym;
+    if (!range || (sym && sym->scope >= range->scope)) return sym;
+    if (n->text[prefix] == '0' && n->length - prefix > 1) { /* %r01 is %r1 */
+        const char *text = arena_printf(p->arena, "%.*s%u", (int)prefix, n->text, index);
+        return ptx_lookup(p, ptx_intern(p, text, (uint32_t)strlen(text)));
+    }
     struct ptx_sym *reg = ptx_sym_new(p, PTX_SYM_REG, n, range->at);
     reg->type = range->type;
     reg->vec = range->vec;

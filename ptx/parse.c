@@ -61,6 +61,10 @@ static bool parse_version(struct ptx_parser *p)
         return false;
     }
     const char *text = ptx_text(p, p->t.at);
+    if (p->t.kind == TOK_FLOAT && memchr(ptx_text(p, at), '\n', p->t.at - at)) {
+        diag_error(p->d, at, 8, "the version must stand on the line of .version");
+        return false;
+    }
     unsigned major = 0, minor = 0;
     uint32_t i = 0;
     for (; i < p->t.length && isdigit((unsigned char)text[i]) && major < 1000; i++)
@@ -79,7 +83,6 @@ static bool parse_version(struct ptx_parser *p)
         v = major < 1 ? 10 : 90;
     }
     p->m->version = (uint16_t)v;
-    (void)at;
     ptx_advance(p);
     return true;
 }
@@ -118,9 +121,14 @@ static bool parse_target(struct ptx_parser *p, struct ptx_target *t)
             named = true;
             name_at = at;
             name_length = n;
+        } else if (!named && !p->m->target.sm) {
+            break;
         } else if (n == 19 && memcmp(text, "texmode_independent", n) == 0) {
             t->texmode_independent = true;
+            if (p->texmode_unified)
+                diag_error(p->d, at, n, "texmode_independent contradicts texmode_unified");
         } else if (n == 15 && memcmp(text, "texmode_unified", n) == 0) {
+            p->texmode_unified = true;
             if (t->texmode_independent)
                 diag_error(p->d, at, n, "texmode_unified contradicts texmode_independent");
         } else if (n == 5 && memcmp(text, "debug", n) == 0) {
@@ -138,14 +146,15 @@ static bool parse_target(struct ptx_parser *p, struct ptx_target *t)
         }
         ptx_advance(p);
     } while (ptx_take_punct(p, ','));
-    if (!named) {
-        diag_error(p->d, name_at, p->last_end - name_at, "no architecture (sm_..) in .target");
+    if (!named && !t->sm) {
+        diag_error(p->d, name_at, name_length ? name_length : 1,
+                   ".target must begin with an architecture such as sm_80");
         t->sm = 121;
+        return false;
     }
-    if (since > p->m->version)
-        diag_error(p->d, name_at, name_length, "sm_%u%.1s needs PTX ISA version %u.%u, this is %u.%u",
-                   t->sm, t->suffix ? &t->suffix : "", since / 10, since % 10, p->m->version / 10,
-                   p->m->version % 10);
+    p->target_since = since;
+    p->target_at = name_at;
+    p->target_length = name_length;
     return true;
 }
 
@@ -158,7 +167,10 @@ static void parse_address_size(struct ptx_parser *p)
     p->m->address_size_given = true;
     if (p->m->version < 23)
         diag_error(p->d, at, 13, ".address_size needs PTX ISA version 2.3");
-    if (p->t.kind != TOK_INT || !ptx_const_uint(p, &v, ".address_size") || (v != 32 && v != 64)) {
+    struct ptx_value value = {0};
+    bool literal = p->t.kind == TOK_INT && ptx_const_literal(p, &value);
+    v = value.bits;
+    if (!literal || (v != 32 && v != 64)) {
         diag_error(p->d, value_at, 1, ".address_size must be 32 or 64");
         return;
     }
@@ -167,11 +179,50 @@ static void parse_address_size(struct ptx_parser *p)
 
 /* ---- directives -------------------------------------------------------------------------------- */
 
+static bool pragma_is(const struct ptx_directive *d, const char *word)
+{
+    size_t n = strlen(word);
+    return d->text_length >= n && memcmp(d->text, word, n) == 0 &&
+           (d->text_length == n || d->text[n] == ' ');
+}
+
+/* Pragmas that speak of a statement or a body cannot stand elsewhere. */
+static void check_pragma_scope(struct ptx_parser *p, const struct ptx_directive *list,
+                               const char *where)
+{
+    static const char *const inner[] = {"used_bytes_mask", "frequency", "enable_smem_spilling"};
+    for (const struct ptx_directive *d = list; d; d = d->next)
+        for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+            if (pragma_is(d, inner[i]))
+                diag_error(p->d, d->at, d->text_length + 2,
+                           ".pragma \"%s\" belongs into a function, not %s", inner[i], where);
+}
+
+static void check_pragma_value(struct ptx_parser *p, const struct ptx_directive *d)
+{
+    bool frequency = pragma_is(d, "frequency"), mask = pragma_is(d, "used_bytes_mask");
+    const char *word = frequency ? "frequency" : "used_bytes_mask";
+    if (!frequency && !mask) return;
+    if (d->text_length == strlen(word)) {
+        diag_error(p->d, d->at, d->text_length + 2, ".pragma \"%s\" needs a value", word);
+        return;
+    }
+    if (frequency && p->m->version < 90)
+        diag_error(p->d, d->at, d->text_length + 2, ".pragma \"frequency\" needs PTX ISA version 9.0");
+    for (uint32_t i = (uint32_t)strlen(word) + 1; frequency && i < d->text_length; i++)
+        if (d->text[i] != ' ' && !isdigit((unsigned char)d->text[i])) {
+            diag_error(p->d, d->at, d->text_length + 2, ".pragma \"frequency\" takes a number");
+            return;
+        }
+}
+
 /* The string of .pragma, without its quotes, and any further ones behind commas. */
 bool ptx_parse_pragma(struct ptx_parser *p, struct ptx_directive **out)
 {
     struct ptx_directive **tail = out;
     *out = NULL;
+    if (p->m->version < 20)
+        diag_error(p->d, p->t.at, 1, ".pragma needs PTX ISA version 2.0");
     do {
         if (p->t.kind != TOK_STRING) {
             ptx_unexpected(p, "a string");
@@ -182,6 +233,7 @@ bool ptx_parse_pragma(struct ptx_parser *p, struct ptx_directive **out)
         d->at = p->t.at;
         d->text = ptx_text(p, p->t.at + 1);
         d->text_length = p->t.length >= 2 ? p->t.length - 2 : 0;
+        check_pragma_value(p, d);
         *tail = d;
         tail = &d->next;
         ptx_advance(p);
@@ -221,19 +273,27 @@ struct ptx_directive *ptx_parse_directive(struct ptx_parser *p)
                    info->since / 10, info->since % 10, info->sm);
         return NULL;
     }
+    if (strcmp(info->word, "maxnctapersm") == 0 && p->m->version >= 21) {
+        diag_error(p->d, at, n + 1, ".maxnctapersm ended with PTX ISA version 2.1: use .minnctapersm");
+        return NULL;
+    }
     ptx_drop_dot(p);
     struct ptx_directive *d = arena_alloc(p->arena, sizeof *d);
     d->word = info->word;
     d->at = at;
     for (unsigned i = 0; i < info->most; i++) {
         if (i > 0 && !ptx_take_punct(p, ',')) break;
-        if (p->t.kind != TOK_INT) {
+        struct ptx_value v = {.bits = 32};
+        uint32_t value_at = p->t.at;
+        if (p->t.kind == TOK_WORD && p->t.length == 7 &&
+            memcmp(ptx_text(p, p->t.at), "WARP_SZ", 7) == 0) {
+            ptx_advance(p);
+        } else if (p->t.kind != TOK_INT) {
             ptx_unexpected(p, "a number");
             return NULL;
+        } else if (!ptx_const_literal(p, &v)) {
+            return NULL;
         }
-        struct ptx_value v;
-        uint32_t value_at = p->t.at;
-        if (!ptx_const_literal(p, &v)) return NULL;
         if (v.bits > UINT32_MAX) {
             diag_error(p->d, value_at, p->last_end - value_at, "number too large: limit %u",
                        UINT32_MAX);
@@ -262,10 +322,16 @@ static void check_directives(struct ptx_parser *p, const struct ptx_func *f)
             diag_error(p->d, d->at, n, ".%s is for kernels (.entry)", d->word);
         if (f->is_entry && strcmp(d->word, "noreturn") == 0)
             diag_error(p->d, d->at, n, ".noreturn is for functions (.func)");
-        if (find_directive(d->next, d->word))
+        if (!f->is_entry && find_directive(d->next, d->word))
             diag_error(p->d, find_directive(d->next, d->word)->at, n, ".%s is given twice", d->word);
+        if (strncmp(d->word, "abi", 3) == 0 && find_directive(d->next, "noreturn"))
+            diag_error(p->d, d->at, n, ".noreturn must stand before .%s", d->word);
+        if (f->is_entry && strncmp(d->word, "abi", 3) == 0)
+            diag_error(p->d, d->at, n, ".%s is for functions (.func)", d->word);
+        bool zero = strncmp(d->word, "abi", 3) == 0 || strcmp(d->word, "maxclusterrank") == 0 ||
+                    strcmp(d->word, "reqnctapercluster") == 0;
         for (unsigned i = 0; i < d->count; i++)
-            if (d->value[i] == 0 && strncmp(d->word, "abi", 3) != 0)
+            if (d->value[i] == 0 && !zero)
                 diag_error(p->d, d->at, n, ".%s must be positive", d->word);
         if (strcmp(d->word, "minnctapersm") == 0 && !find_directive(f->directives, "maxntid") &&
             !find_directive(f->directives, "reqntid"))
@@ -276,6 +342,13 @@ static void check_directives(struct ptx_parser *p, const struct ptx_func *f)
     if (max && req)
         diag_error(p->d, max->at > req->at ? max->at : req->at, 8,
                    ".maxntid and .reqntid exclude each other");
+    struct ptx_directive *rank = find_directive(f->directives, "maxclusterrank");
+    struct ptx_directive *cluster = find_directive(f->directives, "reqnctapercluster");
+    struct ptx_directive *blocks = find_directive(f->directives, "blocksareclusters");
+    if (rank && cluster)
+        diag_error(p->d, rank->at, 15, ".maxclusterrank and .reqnctapercluster exclude each other");
+    if (blocks && (!req || !cluster))
+        diag_error(p->d, blocks->at, 18, ".blocksareclusters needs .reqntid and .reqnctapercluster");
 }
 
 /* ---- functions --------------------------------------------------------------------------------- */
@@ -294,7 +367,7 @@ static bool same_params(struct ptx_var **a, unsigned na, struct ptx_var **b, uns
     return true;
 }
 
-static bool same_proto(const struct ptx_proto *a, const struct ptx_proto *b)
+bool ptx_proto_equal(const struct ptx_proto *a, const struct ptx_proto *b)
 {
     return same_params(a->rets, a->ret_count, b->rets, b->ret_count) &&
            same_params(a->params, a->param_count, b->params, b->param_count);
@@ -307,12 +380,12 @@ static struct ptx_func *merge_func(struct ptx_parser *p, struct ptx_func *f, boo
     struct ptx_name *n = f->sym->name;
     const char *wrong = NULL;
     if (old->is_entry != f->is_entry) wrong = "is declared both as kernel and as function";
-    else if (!same_proto(&old->proto, &f->proto)) wrong = "is declared again with other parameters";
+    else if (!ptx_proto_equal(&old->proto, &f->proto)) wrong = "is declared again with other parameters";
     else if (old->proto.noreturn != f->proto.noreturn)
         wrong = "is declared again with another .noreturn";
     else if (old->is_defined) wrong = has_body ? "is defined twice" : "is declared after its definition";
     else if (old->linkage != f->linkage &&
-             !(old->linkage == PTX_LINK_VISIBLE && f->linkage == PTX_LINK_NONE))
+             !(f->linkage == PTX_LINK_NONE && old->linkage != PTX_LINK_EXTERN))
         wrong = "is declared again with another linkage";
     if (wrong) {
         diag_error(p->d, f->sym->at, n->length, "'%.*s' %s", (int)n->length, n->text, wrong);
@@ -338,9 +411,45 @@ static bool check_param_sizes(struct ptx_parser *p, const struct ptx_func *f)
     return true;
 }
 
+/* Behind the ABI (PTX 3.0) values of fewer than 32 bits are not passed as such. */
+static bool check_abi(struct ptx_parser *p, const struct ptx_var *v, bool result)
+{
+    enum ptx_type_kind kind = (enum ptx_type_kind)ptx_types[v->sym->type].kind;
+    if (v->dim_count || v->sym->vec > 1 || ptx_types[v->sym->type].bits >= 32 ||
+        kind == PTX_BITS || kind == PTX_FLOAT || p->m->version < 20 || p->m->target.sm < 20)
+        return true;
+    diag_error(p->d, v->sym->at, v->sym->name->length,
+               "a function cannot %s a .%s: use .b32 or an array of .b8",
+               result ? "return" : "take", ptx_types[v->sym->type].name);
+    return false;
+}
+
+bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q)
+{
+    for (unsigned i = 0; i < q->ret_count; i++) {
+        q->rets[i]->role = q->rets[i]->in_reg ? PTX_PARAM_NONE : PTX_PARAM_RESULT;
+        if (q->ret_count > 1 && !q->rets[i]->in_reg) {
+            diag_error(p->d, q->rets[i]->sym->at, q->rets[i]->sym->name->length,
+                       "several results must be in .reg");
+            return false;
+        }
+        if (!check_abi(p, q->rets[i], true)) return false;
+    }
+    for (unsigned i = 0; i < q->param_count; i++) {
+        if (!q->params[i]->in_reg && p->m->version < 20) {
+            diag_error(p->d, q->params[i]->sym->at, q->params[i]->sym->name->length,
+                       "a function's .param needs PTX ISA version 2.0");
+            return false;
+        }
+        if (!check_abi(p, q->params[i], false)) return false;
+    }
+    return true;
+}
+
 static bool check_params(struct ptx_parser *p, struct ptx_func *f)
 {
     struct ptx_proto *q = &f->proto;
+    if (!f->is_entry && !ptx_check_proto(p, q)) return false;
     for (unsigned i = 0; i < q->param_count + q->ret_count; i++) {
         struct ptx_var *v = i < q->param_count ? q->params[i] : q->rets[i - q->param_count];
         if (v->dim_count && v->dims[0] == 0 && i + 1u != q->param_count) {
@@ -378,17 +487,16 @@ static bool parse_function(struct ptx_parser *p, bool is_entry, enum ptx_linkage
     if (!is_entry && ptx_at_punct(p, '(') &&
         !ptx_parse_param_list(p, false, &f->proto.rets, &f->proto.ret_count))
         return false;
-    if (p->t.kind != TOK_WORD) {
-        ptx_unexpected(p, is_entry ? "the kernel's name" : "the function's name");
-        return false;
-    }
-    uint32_t name_at = p->t.at;
-    struct ptx_name *name = ptx_intern(p, ptx_text(p, p->t.at), p->t.length);
-    ptx_advance(p);
+    uint32_t name_at;
+    struct ptx_name *name;
+    if (!ptx_parse_name(p, &name, &name_at)) return false;
     if (ptx_at_punct(p, '(')) {
         f->has_param_list = true;
         if (!ptx_parse_param_list(p, is_entry, &f->proto.params, &f->proto.param_count))
             return false;
+        if (is_entry && f->proto.param_count && p->m->version < 14)
+            diag_error(p->d, f->proto.params[0]->sym->at, 1,
+                       "a kernel's parameter list needs PTX ISA version 1.4");
     }
     f->sym = ptx_sym_new(p, PTX_SYM_FUNC, name, name_at);
     f->sym->func = f;
@@ -396,8 +504,9 @@ static bool parse_function(struct ptx_parser *p, bool is_entry, enum ptx_linkage
     struct ptx_directive **tail = &f->directives;
     while (!ptx_at_punct(p, '{') && !ptx_at_punct(p, ';')) {
         struct ptx_directive *d;
-        if (ptx_take_dot(p, "pragma")) {
+        if (is_entry && ptx_take_dot(p, "pragma")) {
             if (!ptx_parse_pragma(p, &d)) return false;
+            check_pragma_scope(p, d, "on a kernel");
         } else if (!(d = ptx_parse_directive(p))) {
             return false;
         }
@@ -406,6 +515,8 @@ static bool parse_function(struct ptx_parser *p, bool is_entry, enum ptx_linkage
         while (*tail) tail = &(*tail)->next;
     }
     check_directives(p, f);
+    if (is_entry && f->directives && ptx_at_punct(p, ';'))
+        diag_error(p->d, f->directives->at, 1, "a kernel's declaration takes no directives");
     if (f->proto.noreturn && f->proto.ret_count)
         diag_error(p->d, name_at, name->length, "a .noreturn function returns no value");
     f->head_end = p->t.at;
@@ -473,8 +584,19 @@ static bool parse_file(struct ptx_parser *p, uint32_t at)
         ptx_unexpected(p, "a file number");
         return false;
     }
+    uint32_t index_at = p->t.at;
     if (!ptx_const_uint(p, &index, "a file number")) return false;
     f->index = (uint32_t)index;
+    if (index > UINT32_MAX) {
+        diag_error(p->d, index_at, p->last_end - index_at, "file number too large: limit %u",
+                   UINT32_MAX);
+        return false;
+    }
+    for (size_t i = 0; i < p->m->item_count; i++)
+        if (p->m->items[i].kind == PTX_ITEM_FILE && p->m->items[i].file->index == f->index) {
+            diag_error(p->d, index_at, p->last_end - index_at, "file %u is declared twice", f->index);
+            return false;
+        }
     if (p->t.kind != TOK_STRING) {
         ptx_unexpected(p, "a file name");
         return false;
@@ -484,31 +606,67 @@ static bool parse_file(struct ptx_parser *p, uint32_t at)
     ptx_advance(p);
     if (ptx_take_punct(p, ',')) {
         f->has_time = true;
-        if (!ptx_const_uint(p, &f->time, "a time stamp") ||
-            !ptx_expect(p, ',', "between time stamp and size") ||
-            !ptx_const_uint(p, &f->size, "a file size"))
-            return false;
+        if (p->m->version < 32)
+            diag_error(p->d, at, 5, "a time stamp in .file needs PTX ISA version 3.2");
+        if (!ptx_const_uint(p, &f->time, "a time stamp")) return false;
+        if (ptx_take_punct(p, ',') && !ptx_const_uint(p, &f->size, "a file size")) return false;
     }
     add_item(p, PTX_ITEM_FILE, at)->file = f;
     return true;
 }
 
-/* .b8 1, -2, 0x3   .b32 label   .b64 label+4   .b32 label1-label2   label: */
-static bool parse_section_data(struct ptx_parser *p)
+/* Labels of debug sections have names of their own. */
+static bool declare_section_label(struct ptx_parser *p)
+{
+    struct ptx_name *name = ptx_intern(p, ptx_text(p, p->t.at), p->t.length);
+    if (name->section_label) {
+        diag_error(p->d, p->t.at, p->t.length, "label '%.*s' is declared twice", (int)name->length,
+                   name->text);
+        return false;
+    }
+    name->section_label = true;
+    ptx_advance(p);
+    return ptx_expect(p, ':', "behind the label");
+}
+
+/* .b8 1, -2    .b32 label    .b64 label+4    .b32 label1-label2 */
+static bool parse_section_data(struct ptx_parser *p, unsigned bits)
 {
     do {
-        bool name = p->t.kind == TOK_WORD || p->t.kind == TOK_DOTS;
-        if (!name) {
-            struct ptx_value v;
-            if (!ptx_const_expr(p, &v)) return false;
+        uint32_t at = p->t.at;
+        if (p->t.kind == TOK_WORD || p->t.kind == TOK_DOTS) {
+            if (bits < 32) {
+                diag_error(p->d, at, p->t.length, "an address needs .b32 or .b64");
+                return false;
+            }
+            ptx_advance(p);
+            if (ptx_take_punct(p, '-')) {
+                if (p->t.kind != TOK_WORD && p->t.kind != TOK_DOTS) {
+                    ptx_unexpected(p, "a label");
+                    return false;
+                }
+                ptx_advance(p);
+            } else if (ptx_take_punct(p, '+')) {
+                struct ptx_value v;
+                if (p->t.kind != TOK_INT) {
+                    ptx_unexpected(p, "an offset");
+                    return false;
+                }
+                if (!ptx_const_literal(p, &v)) return false;
+            }
             continue;
         }
-        ptx_advance(p);
-        if (ptx_at_punct(p, '+') || ptx_at_punct(p, '-')) {
-            ptx_advance(p);
-            struct ptx_value v;
-            if (p->t.kind == TOK_WORD || p->t.kind == TOK_DOTS) ptx_advance(p);
-            else if (!ptx_const_expr(p, &v)) return false;
+        bool minus = ptx_take_punct(p, '-');
+        struct ptx_value v;
+        if (p->t.kind != TOK_INT) {
+            ptx_unexpected(p, "an integer or a label");
+            return false;
+        }
+        if (!ptx_const_literal(p, &v)) return false;
+        uint64_t most = bits < 64 ? (UINT64_C(1) << (minus ? bits - 1 : bits)) - !minus : UINT64_MAX;
+        if (v.bits > most) {
+            diag_error(p->d, at, p->last_end - at, "value out of the range of .b%u", bits);
+            return false;
         }
     } while (ptx_take_punct(p, ','));
     return true;
@@ -517,8 +675,10 @@ static bool parse_section_data(struct ptx_parser *p)
 static bool parse_section(struct ptx_parser *p, uint32_t at)
 {
     struct ptx_section *s = arena_alloc(p->arena, sizeof *s);
-    if (p->t.kind != TOK_WORD && p->t.kind != TOK_DOTS) {
-        ptx_unexpected(p, "a section name");
+    if (p->m->version < 20)
+        diag_error(p->d, at, 8, ".section needs PTX ISA version 2.0");
+    if (p->t.kind != TOK_DOTS) {
+        ptx_unexpected(p, "a section name such as .debug_info");
         return false;
     }
     s->name = ptx_text(p, p->t.at);
@@ -531,13 +691,15 @@ static bool parse_section(struct ptx_parser *p, uint32_t at)
     s->from = p->t.at + 1;
     ptx_advance(p);
     while (!ptx_at_punct(p, '}')) {
-        if (ptx_at_dot(p, "b8") || ptx_at_dot(p, "b16") || ptx_at_dot(p, "b32") ||
-            ptx_at_dot(p, "b64")) {
-            ptx_drop_dot(p);
-            if (!parse_section_data(p)) return false;
+        static const unsigned widths[] = {8, 16, 32, 64};
+        static const char *const words[] = {"b8", "b16", "b32", "b64"};
+        unsigned bits = 0;
+        for (size_t i = 0; i < 4 && !bits; i++)
+            if (ptx_take_dot(p, words[i])) bits = widths[i];
+        if (bits) {
+            if (!parse_section_data(p, bits)) return false;
         } else if (p->t.kind == TOK_WORD) {
-            ptx_advance(p);
-            if (!ptx_expect(p, ':', "behind the label")) return false;
+            if (!declare_section_label(p)) return false;
         } else {
             ptx_unexpected(p, ".b8, .b16, .b32, .b64 or a label");
             return false;
@@ -545,6 +707,7 @@ static bool parse_section(struct ptx_parser *p, uint32_t at)
     }
     s->to = p->t.at;
     ptx_advance(p);
+    p->has_debug_data = true;
     add_item(p, PTX_ITEM_SECTION, at)->section = s;
     return true;
 }
@@ -583,7 +746,7 @@ static bool parse_alias(struct ptx_parser *p, uint32_t at)
     else if (f->alias_of) wrong = "is an alias already";
     else if (to->linkage == PTX_LINK_EXTERN || to->linkage == PTX_LINK_WEAK)
         wrong = "may not stand for an .extern or .weak function";
-    else if (!same_proto(&f->proto, &to->proto)) wrong = "has other parameters";
+    else if (!ptx_proto_equal(&f->proto, &to->proto)) wrong = "has other parameters";
     if (wrong) {
         diag_error(p->d, name_at, a->alias->name->length, "alias '%.*s' %s",
                    (int)a->alias->name->length, a->alias->name->text, wrong);
@@ -595,16 +758,26 @@ static bool parse_alias(struct ptx_parser *p, uint32_t at)
 }
 
 /* @@DWARF .byte 0x12, ...: the debug data of PTX 1.x, a line each. */
-static void parse_raw_line(struct ptx_parser *p)
+static bool parse_raw_line(struct ptx_parser *p)
 {
     const struct source *s = p->m->source;
     struct ptx_raw *r = arena_alloc(p->arena, sizeof *r);
     r->from = p->t.at;
     const char *nl = memchr(s->text + r->from, '\n', s->length - r->from);
     r->to = nl ? (uint32_t)(nl - s->text) : s->length;
+    if (r->to - r->from < 9 || memcmp(s->text + r->from, "@@DWARF", 7) != 0) {
+        ptx_unexpected(p, "a declaration");
+        return false;
+    }
+    if (p->m->version >= 20) {
+        diag_error(p->d, r->from, 7, "@@DWARF ended with PTX ISA version 2.0: use .section");
+        return false;
+    }
+    p->has_debug_data = true;
     add_item(p, PTX_ITEM_RAW, r->from)->raw = r;
     ptx_lexer_seek(p->lex, r->to);
     ptx_advance(p);
+    return true;
 }
 
 /* ---- the module -------------------------------------------------------------------------------- */
@@ -630,7 +803,14 @@ static bool parse_declaration(struct ptx_parser *p)
 {
     uint32_t at = p->t.at;
     enum ptx_linkage linkage = PTX_LINK_NONE;
+    p->early = NULL;
+    if ((ptx_at_dot(p, "align") || ptx_at_dot(p, "attribute")) && !ptx_parse_early_spec(p))
+        return false;
     bool linked = take_linkage(p, &linkage);
+    if (linked && p->early) {
+        diag_error(p->d, at, 1, "the linkage stands before .align");
+        return false;
+    }
     if (linkage == PTX_LINK_WEAK && p->m->version < 31)
         diag_error(p->d, at, 5, ".weak needs PTX ISA version 3.1");
     if (linkage == PTX_LINK_COMMON && p->m->version < 50)
@@ -652,7 +832,7 @@ static bool parse_declaration(struct ptx_parser *p)
     }
     if (ptx_at_dot(p, "tex")) {
         ptx_drop_dot(p);
-        if (p->m->version > 15) {
+        if (p->m->version >= 15) {
             diag_error(p->d, at, 4, ".tex variables ended with PTX ISA version 1.5: use .texref");
             return false;
         }
@@ -671,24 +851,42 @@ static bool parse_declaration(struct ptx_parser *p)
 static bool parse_item(struct ptx_parser *p)
 {
     uint32_t at = p->t.at;
-    if (ptx_at_punct(p, '@')) {
-        parse_raw_line(p);
-        return true;
-    }
+    if (ptx_at_punct(p, '@')) return parse_raw_line(p);
     if (ptx_take_dot(p, "file")) return parse_file(p, at);
     if (ptx_take_dot(p, "section")) return parse_section(p, at);
     if (ptx_take_dot(p, "alias")) return parse_alias(p, at);
     if (ptx_take_dot(p, "pragma")) {
         struct ptx_directive *d;
         if (!ptx_parse_pragma(p, &d)) return false;
+        check_pragma_scope(p, d, "at module level");
+        for (struct ptx_directive *q = d; q; q = q->next)
+            if (!pragma_is(q, "nounroll") && !pragma_is(q, "unroll"))
+                diag_warning(p->d, q->at, q->text_length + 2, "unknown .pragma \"%.*s\"",
+                             q->text_length < 60 ? (int)q->text_length : 60, q->text);
         for (; d; d = d->next) add_item(p, PTX_ITEM_PRAGMA, d->at)->pragma = d;
         return true;
     }
-    if (ptx_take_dot(p, "target")) { /* ptxas takes it again anywhere */
-        struct ptx_target again = {0};
-        return parse_target(p, &again);
-    }
     return parse_declaration(p);
+}
+
+/* PTX is ASCII, in comments and strings too. */
+static bool check_bytes(struct ptx_parser *p)
+{
+    const struct source *s = p->m->source;
+    const unsigned char *text = (const unsigned char *)s->text;
+    uint32_t i = 0;
+    for (; i + 64 <= s->length; i += 64) {
+        unsigned char high = 0, zero = 0;
+        for (uint32_t k = 0; k < 64; k++) {
+            high |= text[i + k];
+            zero |= text[i + k] == 0;
+        }
+        if (high & 0x80 || zero) break;
+    }
+    while (i < s->length && text[i] && text[i] < 0x80) i++;
+    if (i == s->length) return true;
+    diag_error(p->d, i, 1, "byte 0x%02x: PTX is ASCII text", text[i]);
+    return false;
 }
 
 struct ptx_module *ptx_module_parse(struct arena *arena, const struct source *source,
@@ -701,20 +899,21 @@ struct ptx_module *ptx_module_parse(struct arena *arena, const struct source *so
     m->diags = diags;
     m->version = 90;
     m->address_size = 32; /* what PTX says where nothing is given */
-    m->target.sm = 10;
     m->parser = p;
     p->m = m;
     p->arena = arena;
     p->d = diags;
     p->lex = ptx_lexer_new(source, 0);
     ptx_advance(p);
-    bool ok = parse_version(p);
+    bool ok = check_bytes(p) && parse_version(p);
     if (ok && !ptx_take_dot(p, "target")) {
         ptx_unexpected(p, ".target behind .version");
         ok = false;
     }
     ok = ok && parse_target(p, &m->target);
+    while (ok && ptx_take_dot(p, "target")) ok = parse_target(p, &m->target);
     if (!ok) {
+        if (!m->target.sm) m->target.sm = 10;
         p->gave_up = true; /* nothing further can be judged */
         ptx_advance(p);
         return m;
@@ -739,6 +938,14 @@ struct ptx_module *ptx_module_parse(struct arena *arena, const struct source *so
         }
         if (p->t.kind != TOK_END && (brace || p->t.at >= at)) ptx_advance(p);
     }
+    if (p->target_since > m->version && m->item_count)
+        diag_error(p->d, p->target_at, p->target_length,
+                   "sm_%u%.1s needs PTX ISA version %u.%u, the module says %u.%u", m->target.sm,
+                   m->target.suffix ? &m->target.suffix : "", p->target_since / 10,
+                   p->target_since % 10, m->version / 10, m->version % 10);
+    if (m->target.debug && !p->has_debug_data)
+        diag_error(p->d, p->target_at, p->target_length,
+                   "target option debug without debug information (.section or @@DWARF)");
     return m;
 }
 

@@ -22,6 +22,8 @@ struct ptx_pending { /* a label that is used before it is known */
     enum ptx_sym_kind kind; /* what it must turn out to be */
 };
 
+struct ptx_spec; /* decl.c */
+
 struct ptx_scope {
     uint32_t serial;
     struct ptx_sym *syms;        /* declared in it, the newest first */
@@ -48,8 +50,13 @@ struct ptx_parser {
     struct ptx_func *func; /* being read; NULL at module level */
     struct ptx_body *body;
     unsigned nesting;      /* of operands, initialisers or expressions */
+    struct ptx_spec *early; /* .align before a state space */
     bool gave_up;          /* too many errors: everything reads as the end of the file */
+    bool texmode_unified, has_debug_data;
+    unsigned target_since; /* the PTX ISA version the target came with, times ten */
+    uint32_t target_at, target_length;
     bool unclosed;         /* a body never ends */
+    bool ranges_hide;      /* a range in some inner scope may hide what a name meant outside */
     bool in_call;          /* parentheses are lists of arguments, not expressions */
 
     struct ptx_opnd *stack; /* operands on their way into an instruction or list */
@@ -107,6 +114,9 @@ bool ptx_const_uint(struct ptx_parser *p, uint64_t *v, const char *what);
 /* Reads one declaration statement behind its space word, up to and with its `;`. */
 bool ptx_parse_variable(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage linkage,
                         uint32_t at);
+bool ptx_parse_early_spec(struct ptx_parser *p);
+/* A name to declare something under: no reserved word, no dots. */
+bool ptx_parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at);
 bool ptx_parse_registers(struct ptx_parser *p, uint32_t at);
 /* One parameter; `kernel`: of an .entry. */
 struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel);
@@ -117,6 +127,7 @@ bool ptx_parse_param_list(struct ptx_parser *p, bool kernel, struct ptx_var ***l
 /* ---- functions */
 struct ptx_directive *ptx_parse_directive(struct ptx_parser *p); /* parse.c: word and numbers */
 bool ptx_parse_pragma(struct ptx_parser *p, struct ptx_directive **out);
+bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q);
 void ptx_parse_body(struct ptx_parser *p, struct ptx_func *f); /* body.c */
 bool ptx_parse_operand(struct ptx_parser *p, struct ptx_opnd *o);
 

@@ -30,7 +30,6 @@ enum {
     PTX_MAX_TEXT = 1 << 30,       /* bytes of a module */
     PTX_MAX_NAME = 1 << 16,       /* bytes of a name or of an opcode with its modifiers */
     PTX_MAX_NESTING = 256,        /* scopes, initialiser lists, expressions, operands */
-    PTX_MAX_REGISTERS = 1 << 24,  /* N of %r<N> */
     PTX_MAX_PARAMS = 4096,        /* parameters of one function */
     PTX_MAX_DIMS = 64,            /* dimensions of an array */
     PTX_MAX_OPERANDS = 1 << 16,   /* operands of an instruction, braces counted with their elements */
@@ -59,6 +58,7 @@ struct ptx_name {
     uint32_t length, hash;
     struct ptx_sym *sym;   /* what it means at the point that is being parsed */
     struct ptx_sym *range; /* likewise, as the prefix of a register range: `%r` of %r<100> */
+    bool section_label;    /* it is also a label in a debug section */
 };
 
 enum ptx_sym_kind {
@@ -94,7 +94,13 @@ struct ptx_sym {
 };
 
 /* An initialiser: a tree, because braces nest. */
-enum ptx_init_kind { PTX_INIT_LIST, PTX_INIT_INT, PTX_INIT_FLOAT, PTX_INIT_SYM };
+enum ptx_init_kind {
+    PTX_INIT_LIST,
+    PTX_INIT_INT,
+    PTX_INIT_FLOAT,
+    PTX_INIT_SYM,
+    PTX_INIT_FIELDS, /* { width = 5, ... } of a texture, sampler or surface: kept as text */
+};
 struct ptx_init {
     uint8_t kind;    /* enum ptx_init_kind */
     bool generic;    /* SYM: generic(symbol) */
@@ -105,12 +111,16 @@ struct ptx_init {
         uint64_t bits;          /* INT: value; FLOAT: a double's bits, or those of 0f */
         int64_t offset;         /* SYM: bytes behind the symbol */
         struct ptx_init *items; /* LIST */
+        const char *text;       /* FIELDS: between the braces */
     };
     union {
         struct ptx_sym *sym; /* SYM */
-        size_t count;        /* LIST */
+        size_t count;        /* LIST; of FIELDS the bytes of its text */
     };
 };
+
+enum ptx_param_role { PTX_PARAM_NONE, PTX_PARAM_KERNEL, PTX_PARAM_INPUT, PTX_PARAM_RESULT,
+                      PTX_PARAM_LOCAL /* declared in a body, for calls */ };
 
 struct ptx_var {
     struct ptx_sym *sym;
@@ -121,6 +131,8 @@ struct ptx_var {
     uint8_t ptr_space;     /* a .ptr parameter: enum ptx_space of what it points to, else 0 */
     bool is_ptr, managed, has_unified;
     bool in_reg;           /* a .reg parameter */
+    uint8_t role;          /* enum ptx_param_role, in .param */
+    uint8_t bank;          /* .const[N] of PTX 2.1 and before: N + 1; 0: none */
     uint32_t align;        /* bytes, as written; 0: natural */
     uint32_t ptr_align;    /* bytes; 0: as written nowhere */
     uint64_t unified[2];   /* .attribute(.unified(a, b)) */
@@ -173,7 +185,8 @@ enum ptx_opnd_kind {
     PTX_OPND_F64,     /* bits, 0d... */
     PTX_OPND_SYM,     /* address or name of a symbol, + offset */
     PTX_OPND_LABEL,   /* a name that only labels may resolve: sym (NULL until the scope ends) */
-    PTX_OPND_ADDR,    /* [elem[0]]; elem[0] is REG, SYM or INT; offset */
+    PTX_OPND_ADDR,    /* [elem[0]]; elem[0] is REG, SREG, SYM or INT; offset. `indexed`: written
+                       * name[register+offset], elem[0] the name, elem[1] the register */
     PTX_OPND_BRACKET, /* [a, b, ...]: elem, count */
     PTX_OPND_VEC,     /* {a, b, ...} */
     PTX_OPND_LIST,    /* (a, b, ...) */
@@ -340,6 +353,9 @@ bool ptx_module_check(struct ptx_module *m);
 
 /* Releases what the parser holds outside the arena. The module stays usable. */
 void ptx_module_end(struct ptx_module *m);
+
+/* Whether two prototypes take and return the same. */
+bool ptx_proto_equal(const struct ptx_proto *a, const struct ptx_proto *b);
 
 /* NULL if there is none. */
 struct ptx_func *ptx_module_find(const struct ptx_module *m, const char *name);

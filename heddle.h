@@ -1,0 +1,158 @@
+/* heddle.h: the public C interface of libheddle.
+ *
+ *     struct heddle_module *m = heddle_module_read_file("kernel.ptx", NULL);
+ *     if (!heddle_module_ok(m)) fputs(heddle_module_messages_text(m), stderr);
+ *     for (size_t i = 0; i < heddle_module_function_count(m); i++) {
+ *         struct heddle_function f = heddle_module_function(m, i);
+ *         printf("%s: %llu instructions\n", f.name, (unsigned long long)f.instructions);
+ *     }
+ *     heddle_module_free(m);
+ *
+ * Ownership: every `const char *` belongs to the object it was asked of and lives as long. Functions
+ * that return `char *` give the text to the caller, who passes it to free().
+ * Threads: different objects may be used by different threads at once; one object by one at a time.
+ * Errors in the input are messages of the module, never a crash; running out of memory aborts. */
+#ifndef HEDDLE_H
+#define HEDDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "0.1.0" */
+const char *heddle_version(void);
+
+/* ---- modules ----------------------------------------------------------------------------------- */
+
+struct heddle_module; /* a PTX module: its text, and what was understood of it */
+
+struct heddle_options {
+    unsigned max_errors; /* stop after this many errors; 0: never. Default: 50 */
+    bool lazy;           /* read no function bodies until they are asked for; default: false, every
+                          * body is read and checked */
+};
+
+/* Reads and checks PTX text of `length` bytes (NULs at its end, as fat binaries have, are dropped).
+ * The text is copied; `name` is used in messages. options may be NULL. Never returns NULL. */
+struct heddle_module *heddle_module_read(const char *name, const char *text, size_t length,
+                                         const struct heddle_options *options);
+
+/* The same for a file; "-" is the standard input. A file that cannot be read gives a module whose only
+ * message says so (heddle_module_unreadable). */
+struct heddle_module *heddle_module_read_file(const char *path, const struct heddle_options *options);
+
+void heddle_module_free(struct heddle_module *m); /* NULL is allowed */
+
+/* Whether there were no errors. Only such a module may be used further than its messages. */
+bool heddle_module_ok(const struct heddle_module *m);
+bool heddle_module_unreadable(const struct heddle_module *m);
+
+const char *heddle_module_name(const struct heddle_module *m);
+int heddle_module_ptx_version(const struct heddle_module *m);     /* 90 for PTX ISA 9.0 */
+const char *heddle_module_target(const struct heddle_module *m);  /* "sm_90a" */
+int heddle_module_address_size(const struct heddle_module *m);    /* 32 or 64 */
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+enum heddle_severity { HEDDLE_ERROR, HEDDLE_WARNING, HEDDLE_NOTE };
+
+struct heddle_message {
+    enum heddle_severity severity;
+    uint32_t line, column; /* from 1, columns in bytes; 0: about no place */
+    uint32_t length;       /* bytes marked from there on */
+    const char *text;
+};
+
+size_t heddle_module_message_count(struct heddle_module *m);
+/* In order of place, notes behind their error. i < heddle_module_message_count(m). */
+struct heddle_message heddle_module_message(struct heddle_module *m, size_t i);
+
+/* All of them as a compiler prints them, each with its line and a caret; "" if there are none. */
+const char *heddle_module_messages_text(struct heddle_module *m);
+
+/* Errors and warnings in all, also those beyond max_errors. */
+unsigned heddle_module_error_count(const struct heddle_module *m);
+unsigned heddle_module_warning_count(const struct heddle_module *m);
+
+/* ---- what a module holds ----------------------------------------------------------------------- */
+
+enum { HEDDLE_UNIT_COUNT = 18 };
+/* "integer", "memory", ...: the class of functional unit, unit < HEDDLE_UNIT_COUNT. */
+const char *heddle_unit_name(size_t unit);
+
+struct heddle_function {
+    const char *name;
+    bool is_kernel, is_defined;
+    uint32_t line;                  /* of its definition or declaration */
+    uint64_t instructions;          /* in its body */
+    uint64_t by_unit[HEDDLE_UNIT_COUNT];
+    uint64_t blocks, loops;         /* basic blocks that can be reached; natural loops */
+    uint32_t loop_depth;            /* the deepest nesting of loops */
+    uint32_t pressure;              /* most 32-bit registers that live at one point */
+    uint32_t predicates;            /* most predicates that live at one point */
+    uint32_t registers;             /* estimate of the registers per thread that ptxas assigns */
+    uint64_t shared_bytes;          /* static shared memory it names */
+    uint64_t local_bytes;           /* .local variables */
+    uint64_t param_bytes;           /* of a kernel: its parameters with their alignment */
+    uint64_t calls, barriers, atomics;
+    uint64_t dead_atomics;          /* atom whose result is not used: reductions */
+    uint64_t branches, divergent_branches; /* conditional; those that lanes of a warp may part at */
+    uint64_t refused;               /* instructions that Heddle checks but does not execute */
+};
+
+size_t heddle_module_function_count(const struct heddle_module *m);
+/* In order of declaration. Reads the body of a lazy module; all counts are 0 if there is none. */
+struct heddle_function heddle_module_function(struct heddle_module *m, size_t i);
+
+struct heddle_variable {
+    const char *name, *space; /* "global", "const", "shared" */
+    uint64_t size, align;     /* bytes; size 0: an array without a size */
+    bool is_extern, has_initial_value;
+};
+size_t heddle_module_variable_count(const struct heddle_module *m);
+struct heddle_variable heddle_module_variable(struct heddle_module *m, size_t i);
+
+/* The module as PTX text that reads back to an equal module. */
+char *heddle_module_print(struct heddle_module *m);
+
+/* NULL if two modules say the same but for blanks, comments and places; else where they part. */
+const char *heddle_module_difference(struct heddle_module *a, struct heddle_module *b);
+
+/* The control-flow graph of function i in Graphviz's language: blocks with their instructions,
+ * edges, reconvergence points and loops. */
+char *heddle_function_graph(struct heddle_module *m, size_t i);
+
+/* ---- programs of several modules --------------------------------------------------------------- */
+
+struct heddle_program; /* modules that were linked by name */
+
+/* Links modules, which must live as long as the program. Lazy modules stay so: only functions that a
+ * kernel reaches are read. Never returns NULL; its messages say what does not fit together. */
+struct heddle_program *heddle_program_link(struct heddle_module *const *modules, size_t count);
+void heddle_program_free(struct heddle_program *p);
+bool heddle_program_ok(const struct heddle_program *p);
+const char *heddle_program_messages_text(const struct heddle_program *p);
+
+/* ---- the instruction set ----------------------------------------------------------------------- */
+
+struct heddle_form {
+    const char *name;       /* "add" */
+    const char *modifiers;  /* "{.rn|.rz}{.ftz}{.sat}.f32": braces are optional */
+    const char *operands;   /* in the notation of ptx/isa.h */
+    int since;              /* the PTX ISA version it came with, times ten */
+    const char *target;     /* "70", "90a", ""; see ptx/isa.h */
+    const char *unit;
+    const char *refused;    /* why Heddle does not execute it; NULL: it does */
+};
+size_t heddle_form_count(void);
+struct heddle_form heddle_form(size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
