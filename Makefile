@@ -15,7 +15,7 @@ ALL_CFLAGS = -std=c11 -ffp-contract=off -fno-strict-aliasing -DHEDDLE_VERSION='"
 LIB_LIBS := -lpcre2-8 -lpthread
 CLI_LIBS := -ljansson $(LIB_LIBS)
 
-LIB  := $(patsubst %.c,$B/%.o,$(wildcard $(addsuffix /*.c,$(MODULE))))
+LIB  := $(patsubst %.c,$B/%.o,heddle.c $(wildcard $(addsuffix /*.c,$(MODULE))))
 CLI  := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
 TEST := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 

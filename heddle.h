@@ -123,8 +123,8 @@ char *heddle_module_print(struct heddle_module *m);
 const char *heddle_module_difference(struct heddle_module *a, struct heddle_module *b);
 
 /* The control-flow graph of function i in Graphviz's language: blocks with their instructions,
- * edges, reconvergence points and loops. */
-char *heddle_function_graph(struct heddle_module *m, size_t i);
+ * edges, reconvergence points and loops. `instructions`: with the text of the blocks. */
+char *heddle_function_graph(struct heddle_module *m, size_t i, bool instructions);
 
 /* ---- programs of several modules --------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ struct heddle_program; /* modules that were linked by name */
 struct heddle_program *heddle_program_link(struct heddle_module *const *modules, size_t count);
 void heddle_program_free(struct heddle_program *p);
 bool heddle_program_ok(const struct heddle_program *p);
-const char *heddle_program_messages_text(const struct heddle_program *p);
+const char *heddle_program_messages_text(struct heddle_program *p);
 
 /* ---- the instruction set ----------------------------------------------------------------------- */
 

@@ -1,32 +1,168 @@
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/diag.h"
-#include "ptx/ptx.h"
-#include <stdio.h>
+/* The command line: finds the command, and what all commands share. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct command {
+    const char *name, *word; /* "ptx", "check" */
+    const char *summary;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"ptx", "check", "say what is wrong with PTX files", cmd_ptx_check,
+     "usage: heddle ptx check [options] FILE...\n"
+     "\n"
+     "Reads every function of every FILE ('-': standard input) and reports errors as a\n"
+     "compiler does, with line, column and a caret.\n"
+     "\n"
+     "  --format=text|json  json: one document with all messages on standard output\n"
+     "  --max-errors=N      errors reported for a file (default 50, 0: all)\n"
+     "  --link              the FILEs are one program (nvcc -rdc): also join their names, and\n"
+     "                      report what does not fit together or is missing\n"
+     "  --quiet             no summary\n"
+     "\n"
+     "exit status: 0 no errors, 1 errors, 2 a file cannot be read\n"},
+    {"ptx", "print", "print a module as normalised PTX", cmd_ptx_print,
+     "usage: heddle ptx print FILE\n"
+     "\n"
+     "Prints text that reads back to an equal module: comments dropped, constant expressions\n"
+     "computed, one declaration a line.\n"
+     "\n"
+     "  --verify            print nothing; read the text back and compare (exit status 1: differs)\n"},
+    {"ptx", "stats", "count instructions, registers, memory, blocks, loops", cmd_ptx_stats,
+     "usage: heddle ptx stats [--format=text|json] FILE...\n"
+     "\n"
+     "For each function: instructions by class, an estimate of the registers per thread that\n"
+     "ptxas would assign, static shared and local memory, basic blocks, loops, calls, barriers,\n"
+     "atomics.\n"},
+    {"ptx", "cfg", "draw a function's control flow (Graphviz)", cmd_ptx_cfg,
+     "usage: heddle ptx cfg FILE --kernel NAME\n"
+     "\n"
+     "Prints the control-flow graph for dot(1): blocks with their instructions, solid edges for\n"
+     "jumps, dashed ones to where the lanes of a warp meet again; loop headers are shaded,\n"
+     "branches at which lanes can part are red.\n"
+     "\n"
+     "  --kernel NAME       the kernel or function (needed if the module has several)\n"
+     "  --brief             leave the instructions out\n"
+     "\n"
+     "example: heddle ptx cfg k.ptx --kernel saxpy | dot -Tsvg > k.svg\n"},
+    {"isa", NULL, "list the instruction forms that are known", cmd_isa,
+     "usage: heddle isa [options] [NAME]\n"
+     "\n"
+     "The coverage table: every form of the PTX ISA with its modifiers and types, the PTX version\n"
+     "and target it needs, and whether Heddle is to execute it or refuses it. With NAME only the\n"
+     "forms of that instruction ('heddle isa mma').\n"
+     "\n"
+     "  --format=text|json  json: one document\n"
+     "  --refused           only forms that are refused, with the reason\n"},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: heddle COMMAND [options] ...\n"
+                 "\n"
+                 "Heddle reads PTX, the assembly language of NVIDIA GPUs, without a GPU.\n"
+                 "\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s%s", commands[i].name, commands[i].word ? " " : "",
+                 commands[i].word ? commands[i].word : "");
+        fprintf(out, "  heddle %-12s %s\n", name, commands[i].summary);
+    }
+    fprintf(out, "\n"
+                 "  heddle COMMAND --help    how to use one of them\n"
+                 "  heddle --version\n");
+}
+
+int usage_error(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "heddle %s: ", command);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nTry 'heddle %s --help'.\n", command);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+bool option_number(const char *command, const char *option, const char *text, unsigned long most,
+                   unsigned long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && !errno && *out <= most) return true;
+    usage_error(command, "%s wants a number from 0 to %lu, not '%s'", option, most, text);
+    return false;
+}
+
+bool option_format(const char *command, const char *text, bool *json)
+{
+    *json = strcmp(text, "json") == 0;
+    if (*json || strcmp(text, "text") == 0) return true;
+    usage_error(command, "--format is text or json, not '%s'", text);
+    return false;
+}
+
+struct heddle_module *load_module(const char *path, int *status)
+{
+    struct heddle_module *m = heddle_module_read_file(path, NULL);
+    if (heddle_module_ok(m)) return m;
+    fputs(heddle_module_messages_text(m), stderr);
+    *status = heddle_module_unreadable(m) ? EXIT_USAGE : EXIT_INPUT;
+    heddle_module_free(m);
+    return NULL;
+}
+
+int finish_output(const char *command, int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "heddle %s: cannot write the output: %s\n", command, strerror(errno));
+    return EXIT_USAGE;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    unsigned max = 50; int bad = 0;
-    if (argc > 1 && !strcmp(argv[1], "selfcheck")) { struct arena *a = arena_new(); const char *w = ptx_isa_self_check(a); puts(w ? w : "ok"); return w != NULL; }
-    for (int i = 3; i < argc; i++) {
-        if (!strncmp(argv[i], "--max-errors=", 13)) { max = (unsigned)atoi(argv[i] + 13); continue; }
-        FILE *f = fopen(argv[i], "rb");
-        if (!f) { perror(argv[i]); return 2; }
-        fseek(f, 0, SEEK_END); long n = ftell(f); rewind(f);
-        char *text = malloc((size_t)n + 1); if (fread(text, 1, (size_t)n, f) != (size_t)n) return 2; fclose(f);
-        while (n > 0 && text[n-1] == 0) n--;
-        struct arena *a = arena_new();
-        struct source s = {argv[i], text, (uint32_t)n};
-        struct diags d = {.arena = a, .source = &s, .max_errors = max};
-        struct ptx_module *m = ptx_module_parse(a, &s, &d);
-        if (!ptx_module_check(m)) bad = 1;
-        ptx_module_end(m);
-        struct buf b = {0};
-        diags_render(&d, &b);
-        if (b.data) fwrite(b.data, 1, b.size, stdout);
-        buf_free(&b);
-        arena_free(a); free(text);
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
     }
-    return bad;
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("heddle %s\n", heddle_version());
+        return finish_output("--version", EXIT_FINE);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return finish_output("--help", EXIT_FINE);
+    }
+    bool family = false;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const struct command *c = &commands[i];
+        int used = c->word ? 2 : 1;
+        if (strcmp(argv[1], c->name) != 0) continue;
+        family = true;
+        if (c->word && (argc < 3 || strcmp(argv[2], c->word) != 0)) continue;
+        if (wants_help(argc - used, argv + used)) {
+            fputs(c->help, stdout);
+            return finish_output(c->name, EXIT_FINE);
+        }
+        return c->run(argc - used, argv + used);
+    }
+    if (family && argc > 2 && strcmp(argv[2], "--help") != 0 && strcmp(argv[2], "-h") != 0)
+        fprintf(stderr, "heddle: there is no command '%s %s'\n", argv[1], argv[2]);
+    else if (!family) fprintf(stderr, "heddle: there is no command '%s'\n", argv[1]);
+    print_help(family && argc > 2 && argv[2][0] == '-' ? stdout : stderr);
+    return family && argc > 2 && argv[2][0] == '-' ? EXIT_FINE : EXIT_USAGE;
 }

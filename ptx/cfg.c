@@ -37,44 +37,41 @@ struct ptx_call ptx_inst_call(const struct ptx_inst *inst)
     return c;
 }
 
-/* How a statement ends a block: where control may go, but for falling through. */
+/* How a statement ends a block: where control may go from there. */
 struct ending {
-    bool ends, falls;                  /* it ends the block; control may go on behind it */
-    uint8_t leave;                     /* enum ptx_leave */
-    uint32_t target;                   /* statement, or PTX_NONE */
-    const struct ptx_sym *targets;     /* the list of a brx.idx */
+    uint32_t stmt;
+    uint32_t target;               /* statement, or PTX_NONE */
+    const struct ptx_sym *targets; /* the list of a brx.idx, or NULL */
+    uint8_t leave;                 /* enum ptx_leave */
+    bool falls;                    /* or on behind it */
 };
 
-static struct ending ending_of(const struct ptx_stmt *s)
+static bool find_ending(const struct ptx_stmt *s, struct ending *e)
 {
-    struct ending e = {.target = PTX_NONE};
-    if (s->kind != PTX_STMT_INST) return e;
+    if (s->kind != PTX_STMT_INST) return false;
     const struct ptx_inst *inst = s->inst;
     assert(inst->op); /* the module has no errors */
-    if (!(inst->op->form->effects & PTX_FLOW)) return e;
+    if (!(inst->op->form->effects & PTX_FLOW)) return false;
+    *e = (struct ending){.target = PTX_NONE, .falls = inst->guard != NULL};
     switch (ptx_op_form(inst->op)) {
     case PTX_F_bra:
         assert(inst->opnds[0].sym);
-        e.target = inst->opnds[0].sym->id;
-        break;
+        e->target = inst->opnds[0].sym->id;
+        return true;
     case PTX_F_brx_idx:
         assert(inst->opnds[1].sym);
-        e.targets = inst->opnds[1].sym;
-        break;
-    case PTX_F_ret: e.leave = PTX_LEAVE_RETURN; break;
-    case PTX_F_exit: e.leave = PTX_LEAVE_EXIT; break;
-    case PTX_F_trap: e.leave = PTX_LEAVE_ABORT; break;
+        e->targets = inst->opnds[1].sym;
+        return true;
+    case PTX_F_ret: e->leave = PTX_LEAVE_RETURN; return true;
+    case PTX_F_exit: e->leave = PTX_LEAVE_EXIT; return true;
+    case PTX_F_trap: e->leave = PTX_LEAVE_ABORT; return true;
     case PTX_F_call: {
         struct ptx_call c = ptx_inst_call(inst);
-        if (!c.proto || !c.proto->noreturn) return e;
-        e.leave = PTX_LEAVE_ABORT;
-        break;
+        e->leave = PTX_LEAVE_ABORT;
+        return c.proto && c.proto->noreturn;
     }
-    default: return e;
+    default: return false;
     }
-    e.ends = true;
-    e.falls = inst->guard != NULL;
-    return e;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
@@ -83,19 +80,28 @@ struct build {
     struct arena *arena, *scratch;
     const struct ptx_body *body;
     struct ptx_cfg *g;
-    uint32_t *block_at; /* by statement: the block that starts there, or PTX_NONE */
+    struct ending *endings; /* in the order of the text */
+    size_t ending_count;
+    uint32_t *block_at;     /* by statement: the block that starts there, or PTX_NONE */
 };
 
 static void find_blocks(struct build *b)
 {
     const struct ptx_body *body = b->body;
     assert(body->count < PTX_NONE);
-    uint32_t n = (uint32_t)body->count;
+    uint32_t n = (uint32_t)body->count, count = 0;
+    size_t cap = 0;
     bool *target = arena_array(b->scratch, bool, (size_t)n + 1);
     for (uint32_t s = 0; s < n; s++) {
         const struct ptx_stmt *stmt = &body->stmts[s];
-        struct ending e = ending_of(stmt);
-        if (e.target != PTX_NONE) target[e.target] = true;
+        struct ending e;
+        if (find_ending(stmt, &e)) {
+            e.stmt = s;
+            if (e.target != PTX_NONE) target[e.target] = true;
+            b->endings = arena_grow(b->scratch, b->endings, b->ending_count, &cap,
+                                    b->ending_count + 1, sizeof e);
+            b->endings[b->ending_count++] = e;
+        }
         /* A list is gone through where it stands: at brx.idx it would be once for each. */
         if (stmt->kind != PTX_STMT_TARGETS || stmt->sym->targets->calls) continue;
         const struct ptx_targets *t = stmt->sym->targets;
@@ -105,33 +111,40 @@ static void find_blocks(struct build *b)
         }
     }
     b->block_at = arena_array(b->scratch, uint32_t, (size_t)n + 1);
-    uint32_t count = 0;
-    bool ended = true; /* an instruction would start a block */
+    size_t next = 0;
+    bool ended = false; /* an instruction would start a block */
     for (uint32_t s = 0; s < n; s++) {
-        b->block_at[s] = PTX_NONE;
         bool inst = body->stmts[s].kind == PTX_STMT_INST;
-        if (s == 0 || target[s] || (ended && inst)) b->block_at[s] = count++;
-        if (s == 0 || target[s] || inst) ended = false;
-        if (inst && ending_of(&body->stmts[s]).ends) ended = true;
+        bool starts = s == 0 || target[s] || (ended && inst);
+        b->block_at[s] = starts ? count++ : PTX_NONE;
+        if (starts) ended = false;
+        if (next < b->ending_count && b->endings[next].stmt == s) {
+            ended = true;
+            next++;
+        }
     }
     b->g->code_count = count ? count : 1; /* 1: an empty body */
 }
 
-static void fill_blocks(struct build *b)
+/* `endings` by block: NULL where control only falls into the next. */
+static void fill_blocks(struct build *b, const struct ending **endings)
 {
     struct ptx_cfg *g = b->g;
-    uint32_t n = (uint32_t)b->body->count, at = PTX_NONE;
+    uint32_t n = (uint32_t)b->body->count, at = 0;
+    size_t next = 0;
     for (uint32_t s = 0; s < n; s++) {
         if (b->block_at[s] != PTX_NONE) {
-            if (at != PTX_NONE) g->blocks[at].end = s;
+            g->blocks[at].end = s;
             at = b->block_at[s];
             g->blocks[at].first = s;
-            g->blocks[at].term = PTX_NONE;
         }
-        if (ending_of(&b->body->stmts[s]).ends) g->blocks[at].term = s;
+        if (next < b->ending_count && b->endings[next].stmt == s) endings[at] = &b->endings[next++];
     }
-    if (at != PTX_NONE) g->blocks[at].end = n;
-    else g->blocks[0].term = PTX_NONE;
+    g->blocks[at].end = n;
+    for (uint32_t i = 0; i < g->count; i++) {
+        g->blocks[i].term = i < g->code_count && endings[i] ? endings[i]->stmt : PTX_NONE;
+        if (i >= g->code_count) g->blocks[i].first = g->blocks[i].end = n;
+    }
 }
 
 /* ---- edges ------------------------------------------------------------------------------------- */
@@ -171,61 +184,62 @@ static void add_targets(struct build *b, struct edges *e, uint32_t from,
     for (uint32_t i = 0; i < t->count; i++) add_edge(e, from, b->block_at[t->labels[i].sym->id]);
 }
 
-static void find_edges(struct build *b)
+/* Which brx.idx lead to a hub: hub_of by block, 0: none. Returns how many hubs there are. */
+static uint32_t find_hubs(struct build *b, uint32_t *hub_of, const struct ptx_targets **hub_targets)
 {
-    struct ptx_cfg *g = b->g;
-    uint32_t brx_count = 0, hubs = 0, n = g->code_count;
-    for (size_t s = 0; s < b->body->count; s++)
-        brx_count += ending_of(&b->body->stmts[s]).targets != NULL;
-    struct brx *brx = arena_array(b->scratch, struct brx, brx_count);
-    uint32_t k = 0, at = 0;
-    for (uint32_t s = 0; s < b->body->count; s++) {
+    struct brx *brx = arena_array(b->scratch, struct brx, b->ending_count);
+    size_t count = 0, next = 0;
+    uint32_t hubs = 0, at = 0;
+    for (uint32_t s = 0; s < b->body->count && next < b->ending_count; s++) {
         if (b->block_at[s] != PTX_NONE) at = b->block_at[s];
-        const struct ptx_sym *list = ending_of(&b->body->stmts[s]).targets;
-        if (list) brx[k++] = (struct brx){list->at, at, list->targets};
+        if (b->endings[next].stmt != s) continue;
+        const struct ptx_sym *list = b->endings[next++].targets;
+        if (list) brx[count++] = (struct brx){list->at, at, list->targets};
     }
-    qsort(brx, brx_count, sizeof *brx, by_list);
-    uint32_t *hub_of = arena_array(b->scratch, uint32_t, n); /* 0: none */
-    const struct ptx_targets **hub_targets =
-        arena_array(b->scratch, const struct ptx_targets *, brx_count);
+    if (count) qsort(brx, count, sizeof *brx, by_list);
     uint64_t shared = 0;
-    for (uint32_t i = 0, j; i < brx_count; i = j) {
-        for (j = i; j < brx_count && brx[j].list == brx[i].list; j++) {}
+    for (size_t i = 0, j; i < count; i = j) {
+        for (j = i; j < count && brx[j].list == brx[i].list; j++) {}
         uint64_t more = (uint64_t)(j - i) * brx[i].targets->count;
         if (j - i < 2) continue;
         if (shared + more <= PTX_CFG_SHARED) {
             shared += more;
             continue;
         }
-        for (uint32_t l = i; l < j; l++) hub_of[brx[l].block] = n + hubs;
+        for (size_t k = i; k < j; k++) hub_of[brx[k].block] = b->g->code_count + hubs;
         hub_targets[hubs++] = brx[i].targets;
     }
+    return hubs;
+}
+
+static void find_edges(struct build *b)
+{
+    struct ptx_cfg *g = b->g;
+    uint32_t n = g->code_count;
+    uint32_t *hub_of = arena_array(b->scratch, uint32_t, n);
+    const struct ptx_targets **hub_targets =
+        arena_array(b->scratch, const struct ptx_targets *, b->ending_count);
+    uint32_t hubs = find_hubs(b, hub_of, hub_targets);
     g->count = n + hubs + 1;
     g->exit = n + hubs;
     g->blocks = arena_array(b->arena, struct ptx_block, g->count);
-    fill_blocks(b);
-    for (uint32_t i = n; i < g->count; i++) {
-        g->blocks[i].first = g->blocks[i].end = (uint32_t)b->body->count;
-        g->blocks[i].term = PTX_NONE;
-    }
+    const struct ending **endings = arena_array(b->scratch, const struct ending *, n);
+    fill_blocks(b, endings);
 
     struct edges e = {.arena = b->scratch, .seen = arena_array(b->scratch, uint32_t, g->count)};
     for (uint32_t i = 0; i < n; i++) {
         struct ptx_block *block = &g->blocks[i];
-        struct ending end = {.target = PTX_NONE};
+        const struct ending *end = endings[i];
+        bool falls = !end || end->falls;
         block->succ = (uint32_t)e.count;
-        if (block->term != PTX_NONE) end = ending_of(&b->body->stmts[block->term]);
-        if (end.target != PTX_NONE) add_edge(&e, i, b->block_at[end.target]);
-        if (end.targets) {
-            if (hub_of[i]) add_edge(&e, i, hub_of[i]);
-            else add_targets(b, &e, i, end.targets->targets);
-        }
-        block->leave = end.leave;
-        bool falls = !end.ends || end.falls;
+        if (end && end->target != PTX_NONE) add_edge(&e, i, b->block_at[end->target]);
+        if (hub_of[i]) add_edge(&e, i, hub_of[i]);
+        else if (end && end->targets) add_targets(b, &e, i, end->targets->targets);
+        if (end) block->leave = end->leave;
         if (falls && i + 1 == n) block->leave |= PTX_LEAVE_RETURN;
         if (block->leave) add_edge(&e, i, g->exit);
         if (falls && i + 1 < n) {
-            /* The block behind is the last successor even if it is the target as well. */
+            /* What follows in the text is the last successor, even if it is a target as well. */
             if (e.seen[i + 1] == i + 1) {
                 uint32_t from = block->succ;
                 while (e.to[from] != i + 1) from++;

@@ -53,6 +53,7 @@ enum why { /* an operand does not fit its shape */
     NO_ADDRESS,      /* a variable's address cannot stand here */
     UNDECLARED,
     NOT_WRITABLE,
+    NO_ARRAY,        /* an index behind something else */
     NO_SAMPLER,      /* texmode_independent needs one */
     FUNC_OFFSET,     /* f+4 */
     PARAM_ADDRESS,   /* the address of a .param variable of the body */
@@ -268,7 +269,7 @@ static enum why fit_param(const struct fit *c, const struct ptx_var *v)
     bool reads = (c->op->form->effects & (PTX_WRITES | PTX_READS)) == PTX_READS;
     if (writes && (v->role == PTX_PARAM_KERNEL || v->role == PTX_PARAM_INPUT)) return PARAM_WRITE;
     if (reads && v->role == PTX_PARAM_RESULT) return PARAM_READ;
-    if (writes && c->inst->guard && v->role == PTX_PARAM_LOCAL) return PARAM_GUARDED;
+    if ((writes || reads) && c->inst->guard && v->role == PTX_PARAM_LOCAL) return PARAM_GUARDED;
     return FITS;
 }
 
@@ -296,6 +297,10 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
     }
     case PTX_OPND_SYM: {
         const struct ptx_sym *sym = base->sym;
+        bool index = o->indexed || base->indexed;
+        if (index && (sym->kind != PTX_SYM_VAR || !sym->var->dim_count)) return bad(NO_ARRAY, base);
+        if (index && strcmp(c->op->form->name, "ld") != 0 && strcmp(c->op->form->name, "st") != 0)
+            return bad(WRONG_KIND, base);
         if (sym->kind != PTX_SYM_VAR || ptx_types[sym->type].kind == PTX_OPAQUE)
             return bad(WRONG_KIND, base);
         if (sym->space == PTX_SPACE_PARAM) {
@@ -583,6 +588,9 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
     case FUNC_OFFSET:
         diag_error(p->d, at, len, "no offset may follow a function");
         return;
+    case NO_ARRAY:
+        diag_error(p->d, at, len, "'%.*s' is no array", n, text);
+        return;
     case NO_SAMPLER:
         diag_error(p->d, at, len, "texmode_independent needs [texture, sampler, {coordinates}]");
         return;
@@ -596,7 +604,7 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         diag_error(p->d, at, len, "'%.*s' is a result of this function and cannot be read", n, text);
         return;
     case PARAM_GUARDED:
-        diag_error(p->d, at, len, "an argument cannot be written under a predicate");
+        diag_error(p->d, at, len, "a call's parameters cannot be accessed under a predicate");
         return;
     case IMMEDIATE:
         diag_error(p->d, at, len, "a constant address is possible in .local only");
@@ -656,7 +664,7 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
 static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct ptx_opnd *callee,
                                             const struct ptx_opnd *proto)
 {
-    if (callee->kind == PTX_OPND_SYM && callee->sym->kind == PTX_SYM_FUNC) {
+    if (callee->kind == PTX_OPND_SYM && callee->sym->kind == PTX_SYM_FUNC && !callee->offset) {
         if (callee->sym->func->is_entry) {
             diag_error(p->d, callee->at, callee->length, "a kernel cannot be called");
             return NULL;
@@ -667,7 +675,7 @@ static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct p
         }
         return &callee->sym->func->proto;
     }
-    if (callee->kind != PTX_OPND_REG) {
+    if (callee->kind != PTX_OPND_REG || callee->sel) {
         if (callee->kind == PTX_OPND_LABEL && !callee->sym)
             diag_error(p->d, callee->at, callee->length, "undeclared function '%.*s'",
                        (int)callee->name->length, callee->name->text);
@@ -735,6 +743,10 @@ static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const
     bool fits = false;
     if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_SPACE_PARAM) {
         const struct ptx_var *have = o->sym->var;
+        if (o->offset || o->indexed) {
+            diag_error(p->d, o->at, o->length, "no offset may follow an argument");
+            return;
+        }
         if (have->role != PTX_PARAM_LOCAL) {
             diag_error(p->d, o->at, o->length, "'%.*s' is a parameter of this function: copy it into "
                        "a .param variable of the body", (int)o->length, ptx_text(p, o->at));

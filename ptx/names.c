@@ -277,13 +277,14 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
     }
     if (sym->kind == PTX_SYM_RANGE)
         for (const struct ptx_sym *s = scope->syms; s; s = s->next)
-            if (s->kind == PTX_SYM_REG && !s->range && s->name->length > n->length &&
+            if ((s->kind == PTX_SYM_REG || s->kind == PTX_SYM_VAR) && !(s->kind == PTX_SYM_REG && s->range) && s->name->length > n->length &&
                 split_member(s->name, &prefix, &index) && prefix == n->length &&
                 memcmp(s->name->text, n->text, prefix) == 0 && index < sym->id) {
                 report_again(p, sym, s);
                 return false;
             }
-    if (sym->kind == PTX_SYM_RANGE && (p->depth > 1 || is_sreg_prefix(n))) p->ranges_hide = true;
+    if (sym->kind == PTX_SYM_RANGE && (p->depth > 1 || n->text[0] != '%' || is_sreg_prefix(n)))
+        p->ranges_hide = true;
     bind(p, sym, scope);
     return true;
 }

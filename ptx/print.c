@@ -199,7 +199,7 @@ static void put_opnd(struct buf *b, const struct ptx_opnd *o)
     }
 }
 
-static void put_inst(struct buf *b, const struct ptx_inst *i)
+void ptx_print_inst(const struct ptx_inst *i, struct buf *b)
 {
     if (i->guard) {
         buf_puts(b, i->guard_not ? "@!" : "@");
@@ -211,7 +211,7 @@ static void put_inst(struct buf *b, const struct ptx_inst *i)
         buf_puts(b, k ? ", " : " ");
         put_opnd(b, &i->opnds[k]);
     }
-    buf_puts(b, ";\n");
+    buf_putc(b, ';');
 }
 
 static void put_loc(struct buf *b, const struct ptx_loc *l)
@@ -260,7 +260,10 @@ static void put_stmt(struct buf *b, const struct ptx_stmt *s, unsigned depth)
 {
     if (s->kind != PTX_STMT_LABEL) indent(b, depth);
     switch ((enum ptx_stmt_kind)s->kind) {
-    case PTX_STMT_INST: put_inst(b, s->inst); break;
+    case PTX_STMT_INST:
+        ptx_print_inst(s->inst, b);
+        buf_putc(b, '\n');
+        break;
     case PTX_STMT_LABEL:
         put_name(b, s->sym->name);
         buf_puts(b, ":\n");

@@ -363,6 +363,9 @@ struct ptx_func *ptx_module_find(const struct ptx_module *m, const char *name);
 /* Appends the module as PTX text that parses back to an equal module. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
 
+/* Appends one instruction as text, without a line end. */
+void ptx_print_inst(const struct ptx_inst *inst, struct buf *out);
+
 /* NULL if both say the same; else where they part (in the arena of a). */
 const char *ptx_module_difference(const struct ptx_module *a, const struct ptx_module *b);
 

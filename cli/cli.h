@@ -1,0 +1,38 @@
+/* cli/cli.h: what the commands share. A command is one file with one function. */
+#ifndef HEDDLE_CLI_H
+#define HEDDLE_CLI_H
+
+#include "heddle.h"
+
+#include <stdio.h>
+
+enum exit_code {
+    EXIT_FINE = 0,
+    EXIT_INPUT = 1, /* the input has errors */
+    EXIT_USAGE = 2, /* the command line has, or a file cannot be read */
+};
+
+/* argv[0] is the command's name. */
+int cmd_ptx_check(int argc, char **argv);
+int cmd_ptx_print(int argc, char **argv);
+int cmd_ptx_stats(int argc, char **argv);
+int cmd_ptx_cfg(int argc, char **argv);
+int cmd_isa(int argc, char **argv);
+
+/* Prints "heddle COMMAND: text" and where to read on; returns EXIT_USAGE. */
+int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The number behind an option; false after a message if it is none. */
+bool option_number(const char *command, const char *option, const char *text, unsigned long most,
+                   unsigned long *out);
+
+/* "text" or "json" behind --format; false after a message. */
+bool option_format(const char *command, const char *text, bool *json);
+
+/* The module of a file; NULL after its messages went to stderr if it has errors. */
+struct heddle_module *load_module(const char *path, int *status);
+
+/* Flushes stdout and reports if that fails (a full disk, a closed pipe). */
+int finish_output(const char *command, int status);
+
+#endif

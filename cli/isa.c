@@ -1,0 +1,68 @@
+#include "cli/cli.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <string.h>
+
+static const char *const command = "isa";
+
+/* "mul" chooses mul, mul.lo, mul.wide ..., not mul24. */
+static bool chosen(const struct heddle_form *f, const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    return !name || (strncmp(f->name, name, n) == 0 && (f->name[n] == '\0' || f->name[n] == '.'));
+}
+
+static void print_form(const struct heddle_form *f)
+{
+    char version[16], target[80] = "any";
+    snprintf(version, sizeof version, "%d.%d", f->since / 10, f->since % 10);
+    if (f->target[0]) snprintf(target, sizeof target, "sm_%s", f->target);
+    printf("%s%s\n    operands %s\n    PTX %s  target %s  %s  %s%s\n", f->name, f->modifiers,
+           f->operands[0] ? f->operands : "none", version, target, f->unit,
+           f->refused ? "refused: " : "executed", f->refused ? f->refused : "");
+}
+
+int cmd_isa(int argc, char **argv)
+{
+    static const struct option options[] = {{"format", required_argument, NULL, 'f'},
+                                            {"refused", no_argument, NULL, 'r'},
+                                            {NULL, 0, NULL, 0}};
+    bool json = false, refused = false;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (c == 'f' && !option_format(command, optarg, &json)) return EXIT_USAGE;
+        if (c == 'r') refused = true;
+        if (c == '?') return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+    }
+    argv += optind;
+    argc -= optind;
+    if (argc > 1) return usage_error(command, "one NAME at most");
+    const char *name = argc ? argv[0] : NULL;
+    json_t *list = json_array();
+    size_t shown = 0, rejected = 0;
+    for (size_t i = 0; i < heddle_form_count(); i++) {
+        struct heddle_form f = heddle_form(i);
+        if (!chosen(&f, name) || (refused && !f.refused)) continue;
+        shown++;
+        rejected += f.refused != NULL;
+        if (json)
+            json_array_append_new(
+                list, json_pack("{ss, ss, ss, si, ss, ss, ss?}", "name", f.name, "modifiers",
+                                f.modifiers, "operands", f.operands, "since", f.since, "target",
+                                f.target, "unit", f.unit, "refused", f.refused));
+        else print_form(&f);
+    }
+    if (json) {
+        json_dumpf(list, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (shown) {
+        printf("%zu forms, %zu executed, %zu refused\n", shown, shown - rejected, rejected);
+    }
+    json_decref(list);
+    if (!shown && name) {
+        fprintf(stderr, "heddle isa: no instruction is called '%s'\n", name);
+        return EXIT_INPUT;
+    }
+    return finish_output(command, EXIT_FINE);
+}

@@ -1,0 +1,92 @@
+#include "cli/cli.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const command = "ptx check";
+
+static json_t *messages_json(struct heddle_module *m)
+{
+    static const char *const severity[] = {"error", "warning", "note"};
+    json_t *list = json_array();
+    for (size_t i = 0; i < heddle_module_message_count(m); i++) {
+        struct heddle_message g = heddle_module_message(m, i);
+        json_array_append_new(list, json_pack("{ss, si, si, si, ss}", "severity",
+                                              severity[g.severity], "line", (int)g.line, "column",
+                                              (int)g.column, "length", (int)g.length, "text",
+                                              g.text));
+    }
+    return list;
+}
+
+static json_t *module_json(struct heddle_module *m)
+{
+    return json_pack("{ss, sb, si, si, so}", "file", heddle_module_name(m), "ok",
+                     heddle_module_ok(m), "errors", (int)heddle_module_error_count(m), "warnings",
+                     (int)heddle_module_warning_count(m), "messages", messages_json(m));
+}
+
+int cmd_ptx_check(int argc, char **argv)
+{
+    static const struct option options[] = {{"format", required_argument, NULL, 'f'},
+                                            {"max-errors", required_argument, NULL, 'm'},
+                                            {"link", no_argument, NULL, 'l'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {NULL, 0, NULL, 0}};
+    bool json = false, link = false, quiet = false;
+    unsigned long max_errors = 50;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (c) {
+        case 'f':
+            if (!option_format(command, optarg, &json)) return EXIT_USAGE;
+            break;
+        case 'm':
+            if (!option_number(command, "--max-errors", optarg, 1000000000, &max_errors))
+                return EXIT_USAGE;
+            break;
+        case 'l': link = true; break;
+        case 'q': quiet = true; break;
+        default: return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        }
+    }
+    argv += optind;
+    argc -= optind;
+    if (argc == 0) return usage_error(command, "which FILE?");
+    struct heddle_options how = {.max_errors = (unsigned)max_errors};
+    struct heddle_module **modules = calloc((size_t)argc, sizeof *modules);
+    int status = EXIT_FINE;
+    unsigned long errors = 0, warnings = 0;
+    for (int i = 0; i < argc; i++) {
+        modules[i] = heddle_module_read_file(argv[i], &how);
+        if (!heddle_module_ok(modules[i]) && status < EXIT_INPUT) status = EXIT_INPUT;
+        if (heddle_module_unreadable(modules[i])) status = EXIT_USAGE;
+    }
+    if (link && status == EXIT_FINE) {
+        struct heddle_program *p = heddle_program_link(modules, (size_t)argc);
+        if (!heddle_program_ok(p)) status = EXIT_INPUT;
+        heddle_program_free(p);
+    }
+    json_t *files = json_array();
+    for (int i = 0; i < argc; i++) {
+        errors += heddle_module_error_count(modules[i]);
+        warnings += heddle_module_warning_count(modules[i]);
+        if (json) json_array_append_new(files, module_json(modules[i]));
+        else fputs(heddle_module_messages_text(modules[i]), stderr);
+        heddle_module_free(modules[i]);
+    }
+    free(modules);
+    if (json) {
+        json_t *all = json_pack("{si, sO}", "version", 1, "files", files);
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(all);
+    } else if (!quiet) {
+        printf("%d file%s, %lu error%s, %lu warning%s\n", argc, argc == 1 ? "" : "s", errors,
+               errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+    }
+    json_decref(files);
+    return finish_output(command, status);
+}
