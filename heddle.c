@@ -486,7 +486,7 @@ struct heddle_form heddle_form(size_t i)
         .name = f->name,
         .modifiers = f->mods,
         .operands = f->opnds,
-        .since = f->since,
+        .since = f->since & 0xff,
         .target = f->sm,
         .unit = ptx_unit_name((enum ptx_unit)f->unit),
         .refused = f->refused,

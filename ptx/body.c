@@ -32,7 +32,9 @@ static enum ptx_sel selector(const char *text, uint32_t n)
         return (enum ptx_sel)(PTX_SEL_B0 + (text[1] - '0'));
     if (n == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '1')
         return (enum ptx_sel)(PTX_SEL_H0 + (text[1] - '0'));
-    return PTX_SEL_BAD;
+    bool simd = (n == 3 && text[0] == 'h') || (n >= 3 && n <= 5 && text[0] == 'b');
+    for (uint32_t i = 1; simd && i < n; i++) simd = text[i] >= '0' && text[i] <= '7';
+    return simd ? PTX_SEL_SIMD : PTX_SEL_BAD;
 }
 
 /* Elements up to the closing character, in the arena. */
@@ -143,6 +145,7 @@ static bool parse_named(struct ptx_parser *p, struct ptx_opnd *o)
     }
     if (dot) {
         o->sel = (uint8_t)selector(dot + 1, p->t.length - n - 1);
+        if (o->sel == PTX_SEL_SIMD) memcpy(&o->offset, dot + 1, p->t.length - n - 1);
         if (o->sel == PTX_SEL_BAD) {
             diag_error(p->d, o->at + n, p->t.length - n, "unknown component '%.*s'",
                        (int)(p->t.length - n), dot);

@@ -53,6 +53,7 @@ enum why { /* an operand does not fit its shape */
     NO_ADDRESS,      /* a variable's address cannot stand here */
     UNDECLARED,
     NOT_WRITABLE,
+    GATED,           /* the version or target does not have it */
     NO_ARRAY,        /* an index behind something else */
     NO_SAMPLER,      /* texmode_independent needs one */
     FUNC_OFFSET,     /* f+4 */
@@ -102,6 +103,10 @@ static struct verdict fit_constant(const struct ptx_shape *s, const struct ptx_o
     case PTX_OPND_INT:
         if (t->kind == PTX_FLOAT || t->kind == PTX_PACK || t->kind == PTX_OPAQUE)
             return bad(WRONG_CONSTANT, o);
+        for (unsigned i = 0; s->value_n && i <= s->value_n; i++) {
+            if (i == s->value_n) return bad(OUT_OF_RANGE, o);
+            if ((int64_t)o->bits == s->values[i]) break;
+        }
         if (s->flags & PTX_RANGE) {
             int64_t v = (int64_t)o->bits;
             if (v < s->low || v > s->high || (s->step ? (v - s->low) % s->step : v & (v - 1)))
@@ -119,8 +124,28 @@ static struct verdict fit_constant(const struct ptx_shape *s, const struct ptx_o
     }
 }
 
-static struct verdict fit_register(const struct ptx_shape *s, const struct ptx_opnd *o,
-                                   unsigned vec)
+/* Video instructions. A scalar one takes one byte or half; a SIMD one, whose name ends in 2 or 4, as
+ * many, of results the highest first. */
+static bool selector_fits(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    if (!(s->flags & PTX_SIMD)) return o->sel != PTX_SEL_SIMD;
+    const char *name = c->op->form->name;
+    char lanes = name[strlen(name) - 1], kind = lanes == '2' ? 'h' : 'b', text[8];
+    ptx_selector_text(o, text);
+    size_t n = strlen(text) - 1;
+    if (text[0] != kind) return false;
+    if (!(s->flags & PTX_WRITTEN)) {
+        for (size_t i = 1; i <= n; i++)
+            if (text[i] > (lanes == '2' ? '3' : '7')) return false;
+        return n == (lanes == '2' ? 2u : 4u);
+    }
+    for (size_t i = 1; i <= n; i++)
+        if (text[i] >= lanes || (i > 1 && text[i] >= text[i - 1])) return false;
+    return true;
+}
+
+static struct verdict fit_register(const struct fit *c, const struct ptx_shape *s,
+                                   const struct ptx_opnd *o, unsigned vec)
 {
     const struct ptx_sym *r = o->sym;
     if (s->flags & PTX_CONSTANT) return bad(NEED_CONSTANT, o);
@@ -133,7 +158,7 @@ static struct verdict fit_register(const struct ptx_shape *s, const struct ptx_o
     unsigned have = r->vec;
     if (o->sel != PTX_SEL_NONE) {
         if (o->sel >= PTX_SEL_B0) {
-            if (!(s->flags & PTX_SELECTABLE)) return bad(NO_SELECTOR, o);
+            if (!(s->flags & PTX_SELECTABLE) || !selector_fits(c, s, o)) return bad(NO_SELECTOR, o);
         } else {
             if (have == 1) return bad(NO_SELECTOR, o);
             have = 1; /* .z of a .v2 too, as ptxas has it */
@@ -187,7 +212,9 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
 static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
 {
     switch ((enum ptx_opnd_kind)o->kind) {
-    case PTX_OPND_REG: return o->offset ? bad(WRONG_KIND, o) : fit_register(s, o, vec);
+    case PTX_OPND_REG:
+        if (o->offset && o->sel != PTX_SEL_SIMD) return bad(WRONG_KIND, o);
+        return fit_register(c, s, o, vec);
     case PTX_OPND_SREG: return fit_special(s, o, vec);
     case PTX_OPND_INT:
     case PTX_OPND_FLOAT:
@@ -236,7 +263,7 @@ static struct verdict fit_vector(const struct fit *c, const struct ptx_shape *s,
         else if (!go_together((enum ptx_type)first->sym->type, (enum ptx_type)e->sym->type))
             return bad(MIXED, e);
     }
-    return bad(sinks == o->count ? NO_SINK : FITS, o);
+    return bad(sinks && sinks == o->count ? NO_SINK : FITS, o);
 }
 
 static struct verdict fit_value(const struct fit *c, const struct ptx_shape *s,
@@ -256,6 +283,7 @@ static struct verdict fit_value(const struct fit *c, const struct ptx_shape *s,
         return v;
     }
     if (s->count_n == 1 && s->counts[0] == 0) return fit_scalar(c, s, o, 1);
+    if (o->kind == PTX_OPND_SINK) return bad(s->flags & PTX_SINKABLE ? FITS : NO_SINK, o);
     return bad(o->kind == PTX_OPND_LABEL && !o->sym ? UNDECLARED : WRONG_COUNT, o);
 }
 
@@ -352,16 +380,12 @@ static struct verdict fit_coordinates(const struct fit *c, const struct ptx_shap
     return bad(FITS, o);
 }
 
-/* What txq and suq may ask: in independent mode a sampler's fields are a samplerref's. */
-static uint8_t query_kinds(const struct fit *c)
+/* What may stand for [texref] and its like; in unified mode a sampler's fields are the texref's. */
+static uint8_t reference_kinds(const struct fit *c, enum ptx_type type)
 {
-    static const char *const sampler[] = {"filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
-                                          "force_unnormalized_coords"};
-    if (strcmp(c->op->form->name, "suq") == 0) return 4;
-    if (strcmp(c->op->form->name, "txq") != 0) return 7;
-    for (size_t i = 0; i < sizeof sampler / sizeof *sampler; i++)
-        if (ptx_op_has(c->op, sampler[i])) return c->m->target.texmode_independent ? 2 : 1;
-    return 1;
+    if (type == PTX_texref) return 1;
+    if (type == PTX_surfref) return 4;
+    return c->m->target.texmode_independent ? 2 : 1;
 }
 
 static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s,
@@ -370,7 +394,7 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
     if (s->base == PTX_BASE_REF || s->base == PTX_BASE_TMEM) {
         if (o->kind != PTX_OPND_ADDR) return bad(WRONG_KIND, o);
         const struct ptx_opnd *e = &o->elem[0];
-        if (s->base == PTX_BASE_REF) return fit_handle(e, query_kinds(c));
+        if (s->base == PTX_BASE_REF) return fit_handle(e, reference_kinds(c, (enum ptx_type)s->type));
         if (e->kind == PTX_OPND_INT) return bad(FITS, e);
         if (e->kind == PTX_OPND_SYM && e->sym->kind == PTX_SYM_VAR)
             return bad(e->sym->space == PTX_SPACE_SHARED ? FITS : WRONG_SPACE, e);
@@ -410,6 +434,7 @@ static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s
             if (!(s->flags & PTX_SECOND)) return bad(NO_SECOND, o);
             struct verdict v = fit_value(c, s, &o->elem[0]);
             if (v.why != FITS) return v;
+            if (s->second_gate) return bad(GATED, o);
             struct ptx_shape second = {.type = PTX_pred, .flags = PTX_WRITTEN};
             if (s->flags & PTX_SECOND_SINK) second.flags |= PTX_SINKABLE;
             return fit_value(c, &second, &o->elem[1]);
@@ -425,6 +450,7 @@ static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s
         if (!o->sym) return bad(UNDECLARED, o);
         return bad(o->sym->kind == PTX_SYM_TARGETS && !o->sym->targets->calls ? FITS : WRONG_KIND, o);
     case PTX_BASE_CALL: return bad(FITS, o);
+    case PTX_BASE_SINK: return bad(o->kind == PTX_OPND_SINK ? FITS : WRONG_KIND, o);
     default: return fit_bracket(c, s, o);
     }
 }
@@ -435,25 +461,40 @@ struct misfit {
     const struct ptx_shape *shape;
 };
 
+static bool is_call(const struct ptx_op *op)
+{
+    return op->shape_count && op->shapes[op->shape_count - 1].base == PTX_BASE_CALL;
+}
+
+/* Operand after operand; a shape that may be left out is stepped over if the operand does not fit. */
 static bool fit_op(const struct fit *c, struct misfit *m)
 {
     const struct ptx_op *op = c->op;
     const struct ptx_inst *inst = c->inst;
-    for (size_t i = 0; i < inst->count; i++) {
+    size_t k = 0, needed = 0;
+    if (is_call(op)) return true;
+    for (size_t i = 0; i < inst->count; i++, k++) {
         m->index = i;
-        if (i >= op->shape_count) {
-            if (op->shape_count && op->shapes[op->shape_count - 1].base == PTX_BASE_CALL) return true;
-            m->shape = NULL;
-            return false;
+        m->shape = NULL;
+        for (;; k++) {
+            if (k >= op->shape_count) return false;
+            const struct ptx_shape *s = &op->shapes[k];
+            struct verdict v = fit_operand(c, s, &inst->opnds[i]);
+            if (v.why == FITS && s->gate) v.why = GATED;
+            if (v.why == FITS) {
+                needed += !(s->flags & PTX_OPTIONAL);
+                break;
+            }
+            if (!m->shape) {
+                m->shape = s;
+                m->verdict = v;
+            }
+            if (!(s->flags & PTX_OPTIONAL)) return false;
         }
-        m->shape = &op->shapes[i];
-        m->verdict = fit_operand(c, m->shape, &inst->opnds[i]);
-        if (m->verdict.why != FITS) return false;
-        if (m->shape->base == PTX_BASE_CALL) return true;
     }
     m->index = inst->count;
     m->shape = NULL;
-    return inst->count >= op->shape_min;
+    return needed == op->shape_min;
 }
 
 /* "a register or constant of .u32" */
@@ -469,6 +510,7 @@ static void describe_shape(const struct ptx_shape *s, char *out, size_t n)
     case PTX_BASE_SURF: snprintf(out, n, "[surface, {coordinates}]"); return;
     case PTX_BASE_MAP: snprintf(out, n, "[tensor map, {coordinates}]"); return;
     case PTX_BASE_REF: snprintf(out, n, "[texture, sampler or surface]"); return;
+    case PTX_BASE_SINK: snprintf(out, n, "'_'"); return;
     case PTX_BASE_TMEM: snprintf(out, n, "[tensor memory address]"); return;
     case PTX_BASE_VALUE: break;
     }
@@ -548,7 +590,14 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         diag_error(p->d, at, len, "operand %zu of '%.*s' must be a constant", k, length, name);
         return;
     case OUT_OF_RANGE:
-        if (m->shape->step == 0)
+        if (m->shape->value_n) {
+            char list[64];
+            size_t used = 0;
+            for (unsigned i = 0; i < m->shape->value_n && used + 8 < sizeof list; i++)
+                used += (size_t)snprintf(list + used, sizeof list - used, "%s%d", i ? ", " : "",
+                                         m->shape->values[i]);
+            diag_error(p->d, at, len, "operand %zu of '%.*s' must be one of %s", k, length, name, list);
+        } else if (m->shape->step == 0)
             diag_error(p->d, at, len, "operand %zu of '%.*s' must be a power of two from %lld to %lld", k,
                        length, name, (long long)m->shape->low, (long long)m->shape->high);
         else if (m->shape->step > 1)
@@ -587,6 +636,10 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         return;
     case FUNC_OFFSET:
         diag_error(p->d, at, len, "no offset may follow a function");
+        return;
+    case GATED:
+        diag_error(p->d, at, len, "'%.*s': %s", length, name,
+                   m->shape->second_gate ? m->shape->second_gate : m->shape->gate);
         return;
     case NO_ARRAY:
         diag_error(p->d, at, len, "'%.*s' is no array", n, text);
@@ -646,8 +699,7 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
         struct fit c = {p->m, p->func, op, inst};
         if (fit_op(&c, &m)) {
             inst->op = op;
-            if (op->shape_count && op->shapes[op->shape_count - 1].base == PTX_BASE_CALL)
-                ptx_check_call(p, inst);
+            if (is_call(op)) ptx_check_call(p, inst);
             else pend_labels(p, inst, op);
             return;
         }

@@ -77,10 +77,13 @@ struct gate {
     struct slice sm;
 };
 
+enum order { ANY_PLACE, SPACE_ORDER, LAYOUT_ORDER };
+
 struct choice { /* one word of a slot */
     struct slice word;
     struct gate gate;
-    uint8_t type; /* enum ptx_type, if the word is one */
+    uint8_t type;  /* enum ptx_type, if the word is one */
+    uint8_t order; /* words of one kind that must stand in the order of their slots */
 };
 
 struct slot {
@@ -137,6 +140,26 @@ static const struct group *find_group(struct slice word)
     return NULL;
 }
 
+static enum ptx_space space_find(const char *text, size_t n)
+{
+    static const struct {
+        const char *name;
+        enum ptx_space space;
+    } spaces[] = {{"const", PTX_SPACE_CONST},
+                  {"global", PTX_SPACE_GLOBAL},
+                  {"local", PTX_SPACE_LOCAL},
+                  {"param", PTX_SPACE_PARAM},
+                  {"param::entry", PTX_SPACE_PARAM},
+                  {"param::func", PTX_SPACE_PARAM},
+                  {"shared", PTX_SPACE_SHARED},
+                  {"shared::cta", PTX_SPACE_SHARED},
+                  {"shared::cluster", PTX_SPACE_SHARED_CLUSTER},
+                  {"generic", PTX_SPACE_GENERIC}};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (same_text((struct slice){text, n}, spaces[i].name)) return spaces[i].space;
+    return PTX_SPACE_COUNT;
+}
+
 /* A word ends at a dot, brace, bar, blank or gate; its `::` belong to it. */
 static struct slice take_word(const char **p)
 {
@@ -170,7 +193,10 @@ static void add_choice(struct arena *a, struct slot *s, size_t *cap, struct slic
 {
     s->choices = arena_grow(a, s->choices, s->count, cap, s->count + 1, sizeof *s->choices);
     enum ptx_type type = ptx_type_find(word.text, word.length);
-    s->choices[s->count++] = (struct choice){word, gate, (uint8_t)type};
+    enum order order = space_find(word.text, word.length) != PTX_SPACE_COUNT      ? SPACE_ORDER
+                       : same_text(word, "row") || same_text(word, "col") ? LAYOUT_ORDER
+                                                                          : ANY_PLACE;
+    s->choices[s->count++] = (struct choice){word, gate, (uint8_t)type, (uint8_t)order};
     if (type) s->is_type = true;
 }
 
@@ -290,9 +316,11 @@ static bool target_allows(uint16_t have, char suffix, struct slice sm)
     const char *p = sm.text, *end = sm.text + sm.length;
     while (p < end) {
         unsigned n = 0;
+        bool below = *p == '<';
+        p += below;
         for (; p < end && isdigit((unsigned char)*p); p++) n = n * 10 + (unsigned)(*p - '0');
         char want = p < end && *p != ' ' ? *p++ : 0;
-        if (want == 0 && have >= n) return true;
+        if (want == 0 && (below ? have < n : have >= n)) return true;
         if (want == 'a' && have == n && suffix == 'a') return true;
         if (want == 'f' && have >= n && have / 10 == n / 10 && suffix) return true;
         while (p < end && *p == ' ') p++;
@@ -303,6 +331,8 @@ static bool target_allows(uint16_t have, char suffix, struct slice sm)
 static const char *targets_text(struct arena *a, struct slice sm)
 {
     bool list = memchr(sm.text, ' ', sm.length) != NULL;
+    if (sm.text[0] == '<')
+        return arena_printf(a, "a target below sm_%.*s", (int)sm.length - 1, sm.text + 1);
     bool open = isdigit((unsigned char)sm.text[sm.length - 1]);
     return arena_printf(a, "%s%.*s%s", list ? "one of the targets sm_" : "target sm_", (int)sm.length,
                         sm.text, open && !list ? " or higher" : "");
@@ -310,21 +340,13 @@ static const char *targets_text(struct arena *a, struct slice sm)
 
 static const char *gate_text(const struct ptx_isa *isa, struct gate g, const char *what)
 {
-    if (g.since > isa->version)
+    int since = g.since & 0xff, last = g.since >> 8;
+    if (since > isa->version)
         return arena_printf(isa->arena, "%s needs PTX ISA version %d.%d, the module says %d.%d", what,
-                            g.since / 10, g.since % 10, isa->version / 10, isa->version % 10);
-    const char *until = memchr(g.sm.text, '<', g.sm.length);
-    if (until) { /* "30 <70:64": from version 6.4 on not for sm_70 and above */
-        unsigned sm = 0, version = 0;
-        sscanf(until, "<%u:%u", &sm, &version);
-        if (isa->sm >= sm && isa->version >= version)
-            return arena_printf(isa->arena,
-                                "%s ended with PTX ISA version %u.%u for targets from sm_%u on; use "
-                                "the .sync form",
-                                what, version / 10, version % 10, sm);
-        g.sm.length = (size_t)(until - g.sm.text);
-        while (g.sm.length && g.sm.text[g.sm.length - 1] == ' ') g.sm.length--;
-    }
+                            since / 10, since % 10, isa->version / 10, isa->version % 10);
+    if (last && last < isa->version)
+        return arena_printf(isa->arena, "%s ended with PTX ISA version %d.%d, the module says %d.%d",
+                            what, last / 10, last % 10, isa->version / 10, isa->version % 10);
     if (!target_allows(isa->sm, isa->suffix, g.sm))
         return arena_printf(isa->arena, "%s needs %s, the module is for sm_%d%.1s", what,
                             targets_text(isa->arena, g.sm), isa->sm,
@@ -392,8 +414,14 @@ static bool fit_row(const struct row *row, const struct words *w, size_t from, s
         if (found < MAX_SLOTS) fit->taken++;
         else if (fit->bad_word == MAX_WORDS) fit->bad_word = i;
     }
-    for (size_t s = 0; s < row->slot_count && !fit->missing; s++)
+    uint8_t last[LAYOUT_ORDER + 1] = {0};
+    for (size_t s = 0; s < row->slot_count && !fit->missing; s++) {
         if (!fit->choice[s] && !row->slots[s].optional) fit->missing = &row->slots[s];
+        uint8_t order = fit->choice[s] ? fit->choice[s]->order : ANY_PLACE;
+        if (order == ANY_PLACE) continue;
+        if (fit->word[s] < last[order] && fit->bad_word == MAX_WORDS) fit->bad_word = fit->word[s];
+        last[order] = fit->word[s];
+    }
     return fit->bad_word == MAX_WORDS && !fit->missing;
 }
 
@@ -412,26 +440,6 @@ bool ptx_op_has(const struct ptx_op *op, const char *word)
         p = dot + 1;
     }
     return false;
-}
-
-static enum ptx_space space_find(const char *text, size_t n)
-{
-    static const struct {
-        const char *name;
-        enum ptx_space space;
-    } spaces[] = {{"const", PTX_SPACE_CONST},
-                  {"global", PTX_SPACE_GLOBAL},
-                  {"local", PTX_SPACE_LOCAL},
-                  {"param", PTX_SPACE_PARAM},
-                  {"param::entry", PTX_SPACE_PARAM},
-                  {"param::func", PTX_SPACE_PARAM},
-                  {"shared", PTX_SPACE_SHARED},
-                  {"shared::cta", PTX_SPACE_SHARED},
-                  {"shared::cluster", PTX_SPACE_SHARED_CLUSTER},
-                  {"generic", PTX_SPACE_GENERIC}};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (same_text((struct slice){text, n}, spaces[i].name)) return spaces[i].space;
-    return PTX_SPACE_COUNT;
 }
 
 /* ---- operands ---------------------------------------------------------------------------------- */
@@ -484,6 +492,58 @@ static bool matrix_shape(const struct ptx_op *op, unsigned *m, unsigned *n, unsi
     return false;
 }
 
+/* The dimensions of the opcode's geometry word, 0: it has none. `index`: its first coordinate is an
+ * array index; `cube`: it is a cube; `extra`: it takes one more coordinate than it has dimensions. */
+static unsigned geometry(const struct ptx_op *op, bool *index, bool *cube, bool *extra)
+{
+    static const struct {
+        const char *word;
+        unsigned dims;
+        bool index, cube, extra;
+    } words[] = {{"1d", 1, false, false, false},    {"2d", 2, false, false, false},
+                 {"3d", 3, false, false, false},    {"4d", 4, false, false, false},
+                 {"5d", 5, false, false, false},    {"a1d", 1, true, false, true},
+                 {"a2d", 2, true, false, true},     {"cube", 3, false, true, false},
+                 {"acube", 3, true, true, true},    {"2dms", 2, false, false, true},
+                 {"a2dms", 2, true, false, true}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ptx_op_has(op, words[i].word)) {
+            *index = words[i].index;
+            *cube = words[i].cube;
+            *extra = words[i].extra;
+            return words[i].dims;
+        }
+    return 0;
+}
+
+/* How long the vectors of a texture or tensor instruction are: what ptxas takes for each geometry. */
+static const char *geometry_count(char what, const struct ptx_op *op, struct ptx_shape *s)
+{
+    bool index, cube, extra;
+    unsigned dims = geometry(op, &index, &cube, &extra);
+    if (!dims) return "a geometry count without a geometry word";
+    unsigned exact = 0, least = dims;
+    switch (what) {
+    case 'G':
+        least = dims + extra;
+        if (index) s->flags |= PTX_LEADING_U32;
+        break;
+    case 'O': break;
+    case 'D': exact = dims == 3 ? 4 : dims; break;
+    case 'N': exact = dims; break;
+    case 'I': exact = dims > 2 ? dims - 2 : 0; break;
+    default: break;
+    }
+    if (exact) {
+        s->counts[s->count_n++] = (uint16_t)exact;
+        return NULL;
+    }
+    for (unsigned n = 1; n <= 4; n *= 2)
+        if (n >= least) s->counts[s->count_n++] = (uint16_t)n;
+    if (s->counts[0] == 1) s->counts[s->count_n++] = 0; /* braces are optional */
+    return NULL;
+}
+
 /* The number of the opcode's x1 ... x128 word, 1 if it has none. */
 static unsigned repeat(const struct ptx_op *op)
 {
@@ -530,6 +590,13 @@ static const char *read_count(const char **p, const struct ptx_op *op, struct pt
         if (op->vec * ptx_types[s->type].bits > 128) *fits = false;
         return NULL;
     }
+    if (**p == 'L') {
+        ++*p;
+        s->counts[s->count_n++] = op->vec;
+        if (op->vec * ptx_types[s->type].bits != 256) *fits = false;
+        return NULL;
+    }
+    if (**p && strchr("GODNI", **p)) return geometry_count(*(*p)++, op, s);
     unsigned factor = 0;
     const char *q = *p;
     while (isdigit((unsigned char)*q)) factor = factor * 10 + (unsigned)(*q++ - '0');
@@ -569,13 +636,16 @@ static const char *read_bracket(const char **p, const struct ptx_op *op, struct 
     } bases[] = {{"tex", PTX_BASE_TEX},
                  {"surf", PTX_BASE_SURF},
                  {"map", PTX_BASE_MAP},
-                 {"ref", PTX_BASE_REF},
+                 {"texref", PTX_BASE_REF},
+                 {"samplerref", PTX_BASE_REF},
+                 {"surfref", PTX_BASE_REF},
                  {"tmem", PTX_BASE_TMEM}};
     s->base = PTX_BASE_ADDR;
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
         size_t n = strlen(bases[i].word);
         if (strncmp(*p, bases[i].word, n) == 0 && ((*p)[n] == ' ' || (*p)[n] == ']')) {
             s->base = (uint8_t)bases[i].base;
+            if (s->base == PTX_BASE_REF) s->type = (uint8_t)ptx_type_find(*p, n);
             *p += n;
             break;
         }
@@ -620,10 +690,16 @@ static const char *read_range(const char **p, struct ptx_shape *s)
 {
     char *q;
     s->low = strtoll(*p, &q, 0);
-    char form = *q;
-    if (form != ':' && form != '|') return "a range";
+    if (*q == '|') { /* (4|8|16) */
+        s->values[s->value_n++] = (int16_t)s->low;
+        while (*q == '|' && s->value_n < sizeof s->values / sizeof *s->values)
+            s->values[s->value_n++] = (int16_t)strtoll(q + 1, &q, 0);
+        *p = q + 1;
+        return *q == ')' ? NULL : "a list of values";
+    }
+    if (*q != ':') return "a range";
     s->high = strtoll(q + 1, &q, 0);
-    s->step = form == '|' ? s->high - s->low : 1;
+    s->step = 1;
     if (*q == '/') s->step = strtoll(q + 1, &q, 0);
     else if (*q == '^') s->step = 0, q++;
     if (*q != ')' || s->step < 0) return "a range";
@@ -632,8 +708,15 @@ static const char *read_range(const char **p, struct ptx_shape *s)
     return NULL;
 }
 
+/* An operand's `:71/60`. */
+static const char *read_gate(const struct ptx_isa *isa, const char **p, const char *what)
+{
+    struct gate g = take_gate(p);
+    return isa ? gate_text(isa, g, what) : NULL;
+}
+
 /* One operand up to the comma behind it. `present` becomes false if its @word is not there. */
-static const char *read_operand(const char **p, const struct ptx_op *op, struct ptx_shape *s,
+static const char *read_operand(const struct ptx_isa *isa, const char **p, const struct ptx_op *op, struct ptx_shape *s,
                                 bool *present, bool *fits)
 {
     static const struct {
@@ -647,6 +730,7 @@ static const char *read_operand(const char **p, const struct ptx_op *op, struct 
         more = false;
         for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
             if (**p == flags[i].c) {
+                if (**p == '.' && s->flags & PTX_SELECTABLE) s->flags |= PTX_SIMD;
                 s->flags |= flags[i].flag;
                 ++*p;
                 more = true;
@@ -654,7 +738,8 @@ static const char *read_operand(const char **p, const struct ptx_op *op, struct 
     }
     const char *wrong = NULL;
     enum ptx_type element = PTX_NO_TYPE;
-    if (skip(p, "[")) wrong = read_bracket(p, op, s, fits);
+    if (s->flags & PTX_SINKABLE && (!**p || strchr(",@:", **p))) s->base = PTX_BASE_SINK;
+    else if (skip(p, "[")) wrong = read_bracket(p, op, s, fits);
     else if (skip(p, "label")) s->base = PTX_BASE_LABEL;
     else if (skip(p, "call")) s->base = PTX_BASE_CALL;
     else if (skip(p, "targets")) s->base = PTX_BASE_TARGETS;
@@ -664,6 +749,7 @@ static const char *read_operand(const char **p, const struct ptx_op *op, struct 
     if (!wrong && skip(p, "||pred")) s->flags |= PTX_SECOND | PTX_SECOND_NEEDED;
     if (!wrong && skip(p, "|pred")) s->flags |= PTX_SECOND;
     if (!wrong && skip(p, "|_pred")) s->flags |= PTX_SECOND | PTX_SECOND_SINK;
+    if (!wrong && s->flags & PTX_SECOND) s->second_gate = read_gate(isa, p, "a second result");
     if (!wrong && skip(p, "@")) {
         const char *from = *p;
         while (isalnum((unsigned char)**p) || **p == ':' || **p == '_') ++*p;
@@ -672,11 +758,12 @@ static const char *read_operand(const char **p, const struct ptx_op *op, struct 
         arena_free(scratch);
     }
     if (!wrong && skip(p, "?")) s->flags |= PTX_OPTIONAL;
+    if (!wrong) s->gate = read_gate(isa, p, "this operand");
     return wrong;
 }
 
 /* Fills the op's shapes. NULL: fine; else what is wrong with the row. */
-static const char *read_operands(struct arena *a, struct ptx_op *op, bool *fits)
+static const char *read_operands(const struct ptx_isa *isa, struct ptx_op *op, bool *fits)
 {
     struct ptx_shape shapes[MAX_SHAPES];
     size_t n = 0, min = 0;
@@ -685,15 +772,15 @@ static const char *read_operands(struct arena *a, struct ptx_op *op, bool *fits)
         if (n == MAX_SHAPES) return "too many operands";
         bool present = true;
         shapes[n] = (struct ptx_shape){0};
-        const char *wrong = read_operand(&p, op, &shapes[n], &present, fits);
+        const char *wrong = read_operand(isa, &p, op, &shapes[n], &present, fits);
         if (wrong) return wrong;
         if (present) n++;
-        if (present && !(shapes[n - 1].flags & PTX_OPTIONAL)) min = n;
+        min += present && !(shapes[n - 1].flags & PTX_OPTIONAL);
         if (*p == ',') p++;
         else if (*p) return "an operand that goes on";
         while (*p == ' ') p++;
     }
-    struct ptx_shape *own = arena_array(a, struct ptx_shape, n);
+    struct ptx_shape *own = arena_array(isa->arena, struct ptx_shape, n);
     memcpy(own, shapes, n * sizeof *own);
     op->shapes = own;
     op->shape_count = (uint8_t)n;
@@ -738,7 +825,7 @@ static struct ptx_op *make_op(struct ptx_isa *isa, size_t form, const struct row
         add_gate(isa, op, (struct gate){info->since, sm}, text);
     }
     bool fits;
-    const char *wrong = read_operands(isa->arena, op, &fits);
+    const char *wrong = read_operands(isa, op, &fits);
     assert(!wrong); /* the tests run ptx_isa_self_check */
     (void)wrong;
     return fits ? op : NULL;
@@ -979,7 +1066,7 @@ static const char *check_row(struct ptx_isa *isa, size_t form)
             for (size_t s = 0; s < row->slot_count; s++)
                 if (row->slots[s].is_type) op.type[op.type_count++] = fit.choice[s]->type;
             bool fits;
-            const char *wrong = read_operands(isa->arena, &op, &fits);
+            const char *wrong = read_operands(isa, &op, &fits);
             if (wrong) return arena_printf(isa->arena, "%s: %s", text, wrong);
         }
     }

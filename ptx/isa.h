@@ -34,26 +34,29 @@
  *                     [tex C] [surf C] [map C]   texture, surface or tensor map, and a coordinate
  *                                 vector C written as BASE COUNT (`[tex T2*1|2|4]`); with `u32+` in
  *                                 front its first element is a u32 array index
- *                     [ref]       a texture, sampler or surface alone
+ *                     [texref] [samplerref] [surfref]   such a reference alone
+ *                     _           nothing but the sink
  *                     [tmem]      a tensor-memory address
  *                     label       a branch target         targets   name of a .branchtargets list
  *                     call        the rest of a call statement
  *                     `(lo:hi)` after a base: a constant must lie in this range, with `(lo:hi/step)`
- *                                 on a multiple of step, with `(lo:hi^)` be a power of two; `(a|b)`:
- *                                 be one of two
+ *                                 on a multiple of step, with `(lo:hi^)` be a power of two; `(4|8|16)`:
+ *                                 be one of these
  *              COUNT  `*4` a vector of four; `*2|4` of two or four, `*1|2` of one (braces or not) or
  *                     two; `*V` as the opcode's .v2/.v4/.v8 says, at most 128 bits, a plain operand if
  *                     it says nothing; `*X` as its word x1 ... x128 says (`*2X`, `*4X`: times that);
  *                     `*mn` `*mk` `*nk`: as many registers as one thread of a warp (of 128 threads,
  *                     where M is 64) holds of a matrix of that shape, M, N and K from the opcode's
- *                     mMnNkK word (`*mk/2`: half of it)
+ *                     mMnNkK word (`*mk/2`: half of it); `*L` as .v4/.v8 says, 256 bits exactly;
+ *                     by the opcode's geometry word (1d ... acube): `*G` coordinates, `*O` offsets,
+ *                     `*D` gradients of textures, `*N` coordinates and `*I` im2col offsets of tensors
  *              @word  the operand is there exactly when the opcode has this word
- *              ?      may be left out (with everything optional after it)
+ *              ?      may be left out
+ *              :      `:71/60` at the end: since when the operand may be there
  *              p|q    `=pred|pred`: the second result, after |, is optional; `||pred`: it must be
  *                     there; `|_pred`: it may be _
  * PTX, sm    the PTX ISA version times ten and the target that the form needs. sm is "" for any,
- *            "70" for sm_70 and above, "90a" for exactly sm_90a, "100a 100f 110a" for any of these;
- *            a last part "<70:64" says that the form ended with PTX 6.4 for sm_70 and above.
+ *            "70" for sm_70 and above, "90a" for exactly sm_90a, "100a 100f 110a" for any of these.
  *            "<20": below sm_20. `UNTIL(10, 13)` in the PTX column, 10 | 13 << 8: from PTX ISA 1.0 to
  *            1.3, no longer in 1.4.
  * unit       the functional unit class (enum ptx_unit), for statistics and the cost model.
@@ -128,7 +131,7 @@ struct ptx_form_info {
     const char *id, *name, *mods, *opnds;
     const char *sm;
     const char *refused; /* why Heddle does not execute it; NULL: it does */
-    uint16_t since;      /* PTX ISA version times ten */
+    uint16_t since;      /* PTX ISA version times ten; the last one that has it in the high byte */
     uint16_t effects;    /* enum ptx_effect */
     uint8_t unit;        /* enum ptx_unit */
 };
@@ -151,8 +154,9 @@ enum ptx_base {
     PTX_BASE_TEX,     /* [texture, {coordinates}] or [texture, sampler, {coordinates}] */
     PTX_BASE_SURF,    /* [surface, {coordinates}] */
     PTX_BASE_MAP,     /* [tensor map, {coordinates}] */
-    PTX_BASE_REF,     /* [texture, sampler or surface] */
+    PTX_BASE_REF,     /* [texture, sampler or surface], `type` says which */
     PTX_BASE_TMEM,    /* [tensor memory address] */
+    PTX_BASE_SINK,    /* _ */
 };
 
 enum ptx_opnd_flag {
@@ -174,6 +178,7 @@ enum ptx_opnd_flag {
     PTX_LEADING_U32 = 1 << 15,   /* coordinates: the first is a u32 array index */
     PTX_SECOND_NEEDED = 1 << 16, /* p|q: the second result must be there */
     PTX_SECOND_SINK = 1 << 17,   /* p|q: the second may be _ */
+    PTX_SIMD = 1 << 18,          /* a selector of several bytes or halves may follow */
 };
 
 /* One operand of one resolved opcode: nothing in it depends on the opcode's types any more. */
@@ -182,9 +187,13 @@ struct ptx_shape {
     uint8_t base;       /* enum ptx_base */
     uint8_t type;       /* enum ptx_type of a value, coordinate or matrix piece */
     uint8_t count_n;    /* how many entries of `counts` hold; 0: a plain operand */
+    uint8_t value_n;    /* constants must be one of `values` */
     uint16_t counts[4]; /* vector lengths that are allowed; 0 stands for a plain operand */
     uint16_t spaces;    /* ADDR: bits 1 << enum ptx_space; 0: the opcode's space */
     int64_t low, high, step; /* RANGE; step 0: powers of two */
+    int16_t values[6];
+    const char *gate, *second_gate; /* why this module may not have the operand, or the result behind |;
+                                     * NULL: it may */
 };
 
 /* An opcode with its modifiers and types, resolved against one row. Instructions that are spelled

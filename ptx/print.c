@@ -140,6 +140,17 @@ static void put_directive(struct buf *b, const struct ptx_directive *d)
 
 /* ---- statements -------------------------------------------------------------------------------- */
 
+void ptx_selector_text(const struct ptx_opnd *o, char *text)
+{
+    static const char *const names[] = {"", "x", "y", "z", "w", "b0", "b1", "b2", "b3", "h0", "h1"};
+    if (o->sel == PTX_SEL_SIMD) {
+        memcpy(text, &o->offset, 8);
+        text[7] = '\0';
+    } else {
+        strcpy(text, names[o->sel]);
+    }
+}
+
 static void put_opnd(struct buf *b, const struct ptx_opnd *o);
 
 static void put_list(struct buf *b, const struct ptx_opnd *o, char open, char close)
@@ -154,15 +165,15 @@ static void put_list(struct buf *b, const struct ptx_opnd *o, char open, char cl
 
 static void put_opnd(struct buf *b, const struct ptx_opnd *o)
 {
-    static const char *const selectors[] = {"",    ".x",  ".y",  ".z",  ".w", ".b0",
-                                            ".b1", ".b2", ".b3", ".h0", ".h1"};
+    char selector[8];
     switch ((enum ptx_opnd_kind)o->kind) {
     case PTX_OPND_REG:
     case PTX_OPND_SREG:
         if (o->negated) buf_putc(b, o->sym->type == PTX_pred ? '!' : '-');
         put_name(b, o->sym->name);
-        buf_puts(b, selectors[o->sel]);
-        put_offset(b, o->offset);
+        ptx_selector_text(o, selector);
+        if (selector[0]) buf_printf(b, ".%s", selector);
+        if (o->sel != PTX_SEL_SIMD) put_offset(b, o->offset);
         break;
     case PTX_OPND_INT:
     case PTX_OPND_FLOAT:

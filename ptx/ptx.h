@@ -199,6 +199,7 @@ enum ptx_sel { /* component or part of a register, as written behind the dot; 0:
     PTX_SEL_X, PTX_SEL_Y, PTX_SEL_Z, PTX_SEL_W,     /* also .r .g .b .a */
     PTX_SEL_B0, PTX_SEL_B1, PTX_SEL_B2, PTX_SEL_B3, /* bytes */
     PTX_SEL_H0, PTX_SEL_H1,                         /* halves */
+    PTX_SEL_SIMD, /* several of them, .h10 or .b3210: their letters are the bytes of `offset` */
     PTX_SEL_BAD
 };
 
@@ -362,6 +363,9 @@ struct ptx_func *ptx_module_find(const struct ptx_module *m, const char *name);
 
 /* Appends the module as PTX text that parses back to an equal module. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
+
+/* "x", "b0", "h10": the selector of an operand, "" if it has none. `text` has room for 8. */
+void ptx_selector_text(const struct ptx_opnd *o, char *text);
 
 /* Appends one instruction as text, without a line end. */
 void ptx_print_inst(const struct ptx_inst *inst, struct buf *out);
