@@ -404,10 +404,10 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
 {
     struct ptx_targets *t = arena_alloc(p->arena, sizeof *t);
     t->calls = calls;
-    if (p->m->version < (calls ? 21 : 60) || p->m->target.sm < (calls ? 20 : 30))
+    if (p->m->version < (calls ? 21 : 51) || p->m->target.sm < (calls ? 20 : 30))
         diag_error(p->d, at, name->length, "%s", calls
                        ? ".calltargets needs PTX ISA version 2.1 and target sm_20"
-                       : ".branchtargets needs PTX ISA version 6.0 and target sm_30");
+                       : ".branchtargets needs PTX ISA version 5.1 and target sm_30");
     size_t base = p->stack_count;
     do {
         if (p->t.kind != TOK_WORD) {
@@ -504,13 +504,14 @@ static bool parse_prototype(struct ptx_parser *p, struct ptx_name *name, uint32_
     struct ptx_sym *sym = ptx_sym_new(p, PTX_SYM_PROTO, name, at);
     sym->proto = q;
     add_stmt(p, PTX_STMT_PROTO, at)->sym = sym;
-    return ptx_expect(p, ';', "behind the prototype") && ptx_declare(p, sym);
+    ptx_take_punct(p, ';'); /* which ptxas does not ask for */
+    return ptx_declare(p, sym);
 }
 
 static bool parse_label(struct ptx_parser *p, struct ptx_token word)
 {
     struct ptx_name *name = ptx_intern(p, ptx_text(p, word.at), word.length);
-    if (memchr(name->text, '.', name->length) || (name->length == 1 && name->text[0] == '_')) {
+    if (!ptx_name_allowed(name->text, name->length)) {
         diag_error(p->d, word.at, word.length, "this cannot be a label's name");
         return false;
     }
@@ -572,6 +573,8 @@ static bool parse_loc(struct ptx_parser *p, uint32_t at)
     if (!loc_number(p, &l->file) || !loc_number(p, &l->line) || !loc_number(p, &l->column))
         return false;
     if (ptx_take_punct(p, ',')) {
+        if (p->m->version < 70)
+            diag_error(p->d, at, 4, "inlined_at needs PTX ISA version 7.0");
         if (!take_word(p, "function_name")) return false;
         if (p->t.kind != TOK_WORD) {
             ptx_unexpected(p, "a label of .debug_str");
@@ -611,6 +614,8 @@ static bool parse_directive(struct ptx_parser *p)
                   {"global", PTX_SPACE_GLOBAL},
                   {"const", PTX_SPACE_CONST}};
     uint32_t at = p->t.at;
+    p->early = NULL;
+    if (ptx_at_dot(p, "align") && !ptx_parse_early_spec(p)) return false;
     if (ptx_take_dot(p, "reg")) return ptx_parse_registers(p, at);
     if (ptx_take_dot(p, "loc")) return parse_loc(p, at);
     if (ptx_take_dot(p, "target")) { /* ptxas passes over one here */

@@ -53,6 +53,7 @@ enum why { /* an operand does not fit its shape */
     NO_ADDRESS,      /* a variable's address cannot stand here */
     UNDECLARED,
     NOT_WRITABLE,
+    NO_GENERIC,      /* no generic addresses before sm_20 */
     GATED,           /* the version or target does not have it */
     NO_ARRAY,        /* an index behind something else */
     NO_SAMPLER,      /* texmode_independent needs one */
@@ -200,6 +201,9 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
         t->kind == PTX_PRED)
         return bad(WRONG_TYPE, o);
     if (sym->kind == PTX_SYM_FUNC && o->offset) return bad(FUNC_OFFSET, o);
+    if (sym->kind == PTX_SYM_FUNC &&
+        (c->m->version < 21 || (sym->func->is_entry && c->m->target.sm < 35)))
+        return bad(NO_ADDRESS, o);
     if (sym->kind == PTX_SYM_VAR) {
         if (sym->var->role == PTX_PARAM_LOCAL) return bad(PARAM_ADDRESS, o);
         if (c->op->space && !space_allows((uint16_t)(1u << c->op->space), (enum ptx_space)sym->space))
@@ -305,6 +309,7 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
                                   const struct ptx_opnd *o)
 {
     uint16_t spaces = s->spaces ? s->spaces : (uint16_t)(1u << c->op->space);
+    if (spaces == 1u << PTX_SPACE_GENERIC && c->m->target.sm < 20) return bad(NO_GENERIC, o);
     const struct ptx_opnd *base = o;
     if (o->kind == PTX_OPND_ADDR && o->indexed) {
         enum ptx_type t = (enum ptx_type)o->elem[1].sym->type;
@@ -359,7 +364,7 @@ static struct verdict fit_handle(const struct ptx_opnd *o, uint8_t kinds)
                                                         : 0;
         return bad(kinds & bit ? FITS : WRONG_KIND, o);
     }
-    if (o->kind != PTX_OPND_REG) return bad(WRONG_KIND, o);
+    if (o->kind != PTX_OPND_REG || o->offset) return bad(WRONG_KIND, o);
     return bad(ptx_type_fits(PTX_u64, o->sym->type, false) ? FITS : WRONG_TYPE, o);
 }
 
@@ -368,6 +373,7 @@ static struct verdict fit_coordinates(const struct fit *c, const struct ptx_shap
 {
     struct ptx_shape all = *s;
     all.base = PTX_BASE_VALUE;
+    if (o->kind != PTX_OPND_VEC && o->kind != PTX_OPND_REG) return bad(WRONG_KIND, o);
     if (!(s->flags & PTX_LEADING_U32) || o->kind != PTX_OPND_VEC) return fit_value(c, &all, o);
     if (!count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
     for (uint32_t i = 0; i < o->count; i++) {
@@ -405,6 +411,7 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
     const struct ptx_opnd *e = o->elem;
     if (s->base == PTX_BASE_MAP) {
         if (o->count != 2) return bad(WRONG_KIND, o);
+        if (e[0].offset || e[0].indexed) return bad(WRONG_KIND, &e[0]);
         struct ptx_opnd map = e[0], address = {.kind = PTX_OPND_ADDR, .at = map.at,
                                                .length = map.length, .elem = &map};
         struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC};
@@ -435,6 +442,8 @@ static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s
             struct verdict v = fit_value(c, s, &o->elem[0]);
             if (v.why != FITS) return v;
             if (s->second_gate) return bad(GATED, o);
+            if (o->elem[0].kind == PTX_OPND_SINK && o->elem[1].kind == PTX_OPND_SINK)
+                return bad(NO_SINK, o);
             struct ptx_shape second = {.type = PTX_pred, .flags = PTX_WRITTEN};
             if (s->flags & PTX_SECOND_SINK) second.flags |= PTX_SINKABLE;
             return fit_value(c, &second, &o->elem[1]);
@@ -636,6 +645,9 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         return;
     case FUNC_OFFSET:
         diag_error(p->d, at, len, "no offset may follow a function");
+        return;
+    case NO_GENERIC:
+        diag_error(p->d, at, len, "'%.*s' without a state space needs target sm_20", length, name);
         return;
     case GATED:
         diag_error(p->d, at, len, "'%.*s': %s", length, name,

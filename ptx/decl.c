@@ -171,15 +171,17 @@ static bool parse_spec(struct ptx_parser *p, struct ptx_spec *s)
     }
 }
 
-bool ptx_parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at)
+bool ptx_name_allowed(const char *text, uint32_t length)
 {
     static const char *const reserved[] = {"_", "WARP_SZ", "inlined_at", "function_name"};
-    bool ok = p->t.kind == TOK_WORD && !memchr(ptx_text(p, p->t.at), '.', p->t.length);
-    for (size_t i = 0; ok && i < sizeof reserved / sizeof *reserved; i++)
-        if (strlen(reserved[i]) == p->t.length &&
-            memcmp(ptx_text(p, p->t.at), reserved[i], p->t.length) == 0)
-            ok = false;
-    if (!ok) {
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strlen(reserved[i]) == length && memcmp(text, reserved[i], length) == 0) return false;
+    return !memchr(text, '.', length);
+}
+
+bool ptx_parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at)
+{
+    if (p->t.kind != TOK_WORD || !ptx_name_allowed(ptx_text(p, p->t.at), p->t.length)) {
         ptx_unexpected(p, "a name");
         return false;
     }
@@ -239,6 +241,9 @@ static struct ptx_sym *init_symbol(struct ptx_parser *p)
                         ptx_sym_kind_name(sym));
         return NULL;
     }
+    if (!needs(p, at, name->length, "an address as initial value", 21,
+               sym->kind == PTX_SYM_FUNC ? 20 : 10))
+        return NULL;
     if (sym->kind == PTX_SYM_FUNC && sym->func->is_entry &&
         !needs(p, at, name->length, "a kernel's address as initial value", 31, 35))
         return NULL;
@@ -322,13 +327,20 @@ static bool init_scalar(struct ptx_parser *p, const struct ptx_var *v, struct pt
         ptx_advance(p);
         bool ok;
         if (!needs(p, at, p->last_end - at, "a byte of an address", 71, 10)) return false;
-        if (p->t.kind == TOK_WORD) {
+        bool number = p->t.kind != TOK_WORD ||
+                      (p->t.length == 7 && !memcmp(ptx_text(p, p->t.at), "WARP_SZ", 7));
+        if (!number) {
             ok = init_address(p, i);
             i->mask = (uint8_t)(bit + 1);
         } else {
             ok = ptx_const_expr(p, &value);
+            if (ok && value.is_float) {
+                diag_error(p->d, at, p->last_end - at, "a mask takes an integer");
+                return false;
+            }
             i->kind = PTX_INIT_INT;
             i->bits = value.bits >> bit & 0xff;
+            if (kind == PTX_UINT || kind == PTX_SINT || kind == PTX_BITS) type = PTX_u8;
         }
         if (!ok || !ptx_expect(p, ')', "at the end of the masked address")) return false;
         if (type != PTX_u8 && type != PTX_u32 && type != PTX_u64)
@@ -352,8 +364,8 @@ static bool init_fields(struct ptx_parser *p, enum ptx_type type, struct ptx_ini
         const char *name;
         unsigned types; /* 1 .texref, 2 .samplerref, 4 .surfref */
     } fields[] = {{"width", 5},           {"height", 5},          {"depth", 5},
-                  {"channel_data_type", 5}, {"channel_order", 5}, {"normalized_coords", 5},
-                  {"array_size", 5},      {"num_mipmap_levels", 5}, {"num_samples", 5},
+                  {"channel_data_type", 5}, {"channel_order", 5}, {"normalized_coords", 1},
+                  {"array_size", 5},      {"num_mipmap_levels", 1}, {"num_samples", 1},
                   {"memory_layout", 4},   {"addr_mode_0", 3},     {"addr_mode_1", 3},
                   {"addr_mode_2", 3},     {"filter_mode", 3},     {"force_unnormalized_coords", 2}};
     unsigned mine = type == PTX_texref ? 1 : type == PTX_samplerref ? 2 : 4;
@@ -625,6 +637,10 @@ static bool parse_declarator(struct ptx_parser *p, const struct ptx_spec *s, enu
         v->init = arena_alloc(p->arena, sizeof *v->init);
         if (!init_value(p, v, 0, v->init)) return false;
     }
+    if (s->space == PTX_SPACE_TEX && v->dim_count) {
+        diag_error(p->d, at, name->length, ".tex variables are no arrays");
+        return false;
+    }
     if (v->dim_count && v->dims[0] == 0 && linkage != PTX_LINK_EXTERN) {
         diag_error(p->d, at, name->length, "array '%.*s' needs a size", (int)name->length,
                    name->text);
@@ -657,6 +673,11 @@ bool ptx_parse_variable(struct ptx_parser *p, enum ptx_space space, enum ptx_lin
         if (!plain_uint(p, &bank, "a constant bank")) return false;
         if (bank > 10) {
             diag_error(p->d, at, 1, "constant banks go from 0 to 10");
+            return false;
+        }
+        if (!needs(p, at, 6, "a constant bank", 15, 10)) return false;
+        if (bank && linkage != PTX_LINK_EXTERN) {
+            diag_error(p->d, at, 6, "banks from 1 on are for .extern arrays");
             return false;
         }
         s.bank = (uint8_t)(bank + 1);
@@ -755,7 +776,7 @@ struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
     }
     if (!parse_spec(p, &s)) return NULL;
     if (in_reg) s.space = PTX_SPACE_REG;
-    if (ptx_take_dot(p, "align") && !parse_align(p, &s.align)) return NULL;
+    if (kernel && ptx_take_dot(p, "align") && !parse_align(p, &s.align)) return NULL;
     struct ptx_var probe = {0};
     uint32_t ptr_at = p->t.at;
     if (ptx_take_dot(p, "ptr")) {
@@ -816,7 +837,7 @@ struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
         return NULL;
     }
     if (v->dim_count && v->dims[0] == 0 &&
-        !needs(p, at, name->length, "an array parameter without a size", 60, 30))
+        !needs(p, at, name->length, "an array parameter without a size", 51, 30))
         return NULL;
     return v;
 }

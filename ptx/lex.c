@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines from a # on are the preprocessor's, and ptxas passes over backslashes as over blanks.
- * Every quantifier is possessive: no input makes the match backtrack, so it takes linear time. \K
+/* Every quantifier is possessive: no input makes the match backtrack, so it takes linear time. \K
  * puts the match's start behind the skipped blanks. The commonest kinds come first. */
 static const char pattern[] =
-    "(?:[ \\t\\n\\r\\f\\\\]++|//[^\\n]*+|#(?:[ \\t]*+\\d++[ \\t]++\"|line[ \\t])[^\\n]*+|/\\*[^*]*+\\*++(?:[^/*][^*]*+\\*++)*+/)*+\\K(?:"
+    "(?:[ \\t\\n\\r\\f]++|//[^\\n]*+|"
+    "#[ \\t]*+(?:line[ \\t]++)?+\\d++[ \\t]++\"[^\"\\n]*+\"[ \\t\\d\\r]*+(?=\\n|\\z)|"
+    "/\\*[^*]*+\\*++(?:[^/*][^*]*+\\*++)*+/)*+\\K(?:"
     "(?:[A-Za-z][\\w$]*+|[%$_][\\w$]++|_)(?:\\.\\w++(?:::\\w++)*+)*+(*MARK:w)|"
     "\\d(?:"
     "(?<=0)[fF][[:xdigit:]]{8}+(?![\\w$])(*MARK:s)|"

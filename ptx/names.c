@@ -212,12 +212,11 @@ static bool split_member(const struct ptx_name *n, uint32_t *prefix, uint32_t *i
 {
     uint32_t i = n->length;
     while (i > 0 && n->text[i - 1] >= '0' && n->text[i - 1] <= '9') i--;
-    if (i == n->length || i == 0 || n->length - i > 10) return false;
-    uint64_t v = 0;
-    for (uint32_t j = i; j < n->length; j++) v = v * 10 + (uint64_t)(n->text[j] - '0');
-    if (v > UINT32_MAX) return false;
+    if (i == n->length || i == 0) return false;
+    uint32_t v = 0; /* wraps, as in ptxas */
+    for (uint32_t j = i; j < n->length; j++) v = v * 10 + (uint32_t)(n->text[j] - '0');
     *prefix = i;
-    *index = (uint32_t)v;
+    *index = v;
     return true;
 }
 
@@ -301,9 +300,11 @@ struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *n)
     struct ptx_sym *range = ptx_intern(p, n->text, prefix)->range;
     while (range && index >= range->id) range = range->outer;
     if (!range || (sym && sym->scope >= range->scope)) return sym;
-    if (n->text[prefix] == '0' && n->length - prefix > 1) { /* %r01 is %r1 */
+    bool plain = n->text[prefix] != '0' || n->length - prefix == 1;
+    if (!plain || n->length - prefix > 9) { /* %r01 is %r1 */
         const char *text = arena_printf(p->arena, "%.*s%u", (int)prefix, n->text, index);
-        return ptx_lookup(p, ptx_intern(p, text, (uint32_t)strlen(text)));
+        struct ptx_name *member = ptx_intern(p, text, (uint32_t)strlen(text));
+        if (member != n) return ptx_lookup(p, member);
     }
     struct ptx_sym *reg = ptx_sym_new(p, PTX_SYM_REG, n, range->at);
     reg->type = range->type;

@@ -207,6 +207,9 @@ static void check_pragma_value(struct ptx_parser *p, const struct ptx_directive 
         diag_error(p->d, d->at, d->text_length + 2, ".pragma \"%s\" needs a value", word);
         return;
     }
+    if (mask && (p->m->version < 83 || p->m->target.sm < 50))
+        diag_error(p->d, d->at, d->text_length + 2,
+                   ".pragma \"used_bytes_mask\" needs PTX ISA version 8.3 and target sm_50");
     if (frequency && p->m->version < 90)
         diag_error(p->d, d->at, d->text_length + 2, ".pragma \"frequency\" needs PTX ISA version 9.0");
     for (uint32_t i = (uint32_t)strlen(word) + 1; frequency && i < d->text_length; i++)
@@ -249,7 +252,7 @@ static const struct directive_info {
     bool on_func;        /* allowed on .func, else only on .entry */
 } directive_infos[] = {
     {"maxnreg", 1, 1, 13, 10, false},         {"maxntid", 1, 3, 13, 10, false},
-    {"reqntid", 1, 3, 21, 10, false},         {"minnctapersm", 1, 1, 20, 20, false},
+    {"reqntid", 1, 3, 21, 10, false},         {"minnctapersm", 1, 1, 20, 10, false},
     {"maxnctapersm", 1, 1, 13, 10, false},    {"noreturn", 0, 0, 64, 30, true},
     {"explicitcluster", 0, 0, 78, 90, false}, {"reqnctapercluster", 1, 3, 78, 90, false},
     {"maxclusterrank", 1, 1, 78, 90, false},  {"blocksareclusters", 0, 0, 90, 90, false},
@@ -436,9 +439,9 @@ bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q)
         if (!check_abi(p, q->rets[i], true)) return false;
     }
     for (unsigned i = 0; i < q->param_count; i++) {
-        if (!q->params[i]->in_reg && p->m->version < 20) {
+        if (!q->params[i]->in_reg && (p->m->version < 20 || p->m->target.sm < 20)) {
             diag_error(p->d, q->params[i]->sym->at, q->params[i]->sym->name->length,
-                       "a function's .param needs PTX ISA version 2.0");
+                       "a function's .param needs PTX ISA version 2.0 and target sm_20");
             return false;
         }
         if (!check_abi(p, q->params[i], false)) return false;
@@ -585,7 +588,9 @@ static bool parse_file(struct ptx_parser *p, uint32_t at)
         return false;
     }
     uint32_t index_at = p->t.at;
-    if (!ptx_const_uint(p, &index, "a file number")) return false;
+    struct ptx_value number;
+    if (!ptx_const_literal(p, &number)) return false;
+    index = number.bits;
     f->index = (uint32_t)index;
     if (index > UINT32_MAX) {
         diag_error(p->d, index_at, p->last_end - index_at, "file number too large: limit %u",
@@ -811,6 +816,8 @@ static bool parse_declaration(struct ptx_parser *p)
         diag_error(p->d, at, 1, "the linkage stands before .align");
         return false;
     }
+    if (linked && (ptx_at_dot(p, "align") || ptx_at_dot(p, "attribute")) && !ptx_parse_early_spec(p))
+        return false;
     if (linkage == PTX_LINK_WEAK && p->m->version < 31)
         diag_error(p->d, at, 5, ".weak needs PTX ISA version 3.1");
     if (linkage == PTX_LINK_COMMON && p->m->version < 50)

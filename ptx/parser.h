@@ -116,6 +116,7 @@ bool ptx_parse_variable(struct ptx_parser *p, enum ptx_space space, enum ptx_lin
                         uint32_t at);
 bool ptx_parse_early_spec(struct ptx_parser *p);
 /* A name to declare something under: no reserved word, no dots. */
+bool ptx_name_allowed(const char *text, uint32_t length);
 bool ptx_parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at);
 bool ptx_parse_registers(struct ptx_parser *p, uint32_t at);
 /* One parameter; `kernel`: of an .entry. */
