@@ -114,6 +114,17 @@ void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t 
     if (need <= *cap) return array;
     size_t wanted = *cap ? *cap * 2 : 8;
     if (wanted < need) wanted = need;
+    /* The last thing taken grows where it is. */
+    size_t have = (*cap * size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    if (array && (char *)array + have == a->free && wanted <= SIZE_MAX / 4 / size) {
+        size_t more = (wanted * size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN - have;
+        if (more <= a->left) {
+            a->free += more;
+            a->left -= more;
+            *cap = wanted;
+            return array;
+        }
+    }
     void *grown = arena_alloc_n(a, wanted, size);
     if (used) memcpy(grown, array, used * size);
     *cap = wanted;

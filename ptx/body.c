@@ -325,6 +325,12 @@ static const char *parse_opcode(struct ptx_parser *p, struct ptx_token first, ui
 {
     const char *text = ptx_text(p, first.at);
     *length = first.length;
+    bool banked = p->m->version < 22 && *length > 6 && !memcmp(text + *length - 6, ".const", 6);
+    if (banked && ptx_take_punct(p, '[')) { /* ld.const[2] of PTX 2.1: the variable knows its bank */
+        uint64_t bank;
+        if (!ptx_const_uint(p, &bank, "a constant bank") || !ptx_expect(p, ']', "behind the bank"))
+            return NULL;
+    }
     while (p->t.kind == TOK_DOTS) {
         text = arena_printf(p->arena, "%.*s%.*s", (int)*length, text, (int)p->t.length,
                             ptx_text(p, p->t.at));

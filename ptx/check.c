@@ -250,16 +250,20 @@ static bool go_together(enum ptx_type a, enum ptx_type b)
 static struct verdict fit_vector(const struct fit *c, const struct ptx_shape *s,
                                  const struct ptx_opnd *o)
 {
-    bool plain = s->count_n == 0 || count_allowed(s, 0); /* {r} equals r */
+    const struct ptx_form_info *form = c->op->form;
+    /* {r} is r for loads, stores and mov. */
+    bool plain = s->count_n ? count_allowed(s, 0) && !(form->effects & PTX_ATOMIC)
+                            : form->unit == PTX_UNIT_MOVE || form->unit == PTX_UNIT_TENSOR;
+    bool tensor = form->unit == PTX_UNIT_TENSOR;
     if (!(plain && o->count == 1) && !count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
     const struct ptx_opnd *first = NULL;
     uint32_t sinks = 0;
     for (uint32_t i = 0; i < o->count; i++) {
         const struct ptx_opnd *e = &o->elem[i];
         struct ptx_shape element = *s;
-        if (!(s->flags & PTX_WRITTEN)) element.flags |= PTX_SPECIAL;
+        if (!(s->flags & PTX_WRITTEN) && form->unit == PTX_UNIT_MEM) element.flags |= PTX_SPECIAL;
+        if (s->flags & PTX_WRITTEN && o->count > 1 && !tensor) element.flags |= PTX_SINKABLE;
         struct verdict v = fit_scalar(c, &element, e, 1);
-        if (e->kind == PTX_OPND_SINK && s->flags & PTX_WRITTEN && o->count > 1) v.why = FITS;
         sinks += e->kind == PTX_OPND_SINK;
         if (v.why != FITS) return v;
         if (e->kind != PTX_OPND_REG) continue;
@@ -401,11 +405,8 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
         if (o->kind != PTX_OPND_ADDR) return bad(WRONG_KIND, o);
         const struct ptx_opnd *e = &o->elem[0];
         if (s->base == PTX_BASE_REF) return fit_handle(e, reference_kinds(c, (enum ptx_type)s->type));
-        if (e->kind == PTX_OPND_INT) return bad(FITS, e);
-        if (e->kind == PTX_OPND_SYM && e->sym->kind == PTX_SYM_VAR)
-            return bad(e->sym->space == PTX_SPACE_SHARED ? FITS : WRONG_SPACE, e);
         if (e->kind != PTX_OPND_REG) return bad(WRONG_KIND, e);
-        return bad(ptx_type_fits(PTX_b32, e->sym->type, false) ? FITS : WRONG_TYPE, e);
+        return bad(ptx_type_fits(PTX_u32, e->sym->type, false) ? FITS : WRONG_TYPE, e);
     }
     if (o->kind != PTX_OPND_BRACKET) return bad(WRONG_KIND, o);
     const struct ptx_opnd *e = o->elem;

@@ -167,7 +167,8 @@ static char binary_at(const struct ptx_parser *p, int *level)
                {"<<", 'l', 8}, {">>", 'r', 8}, {"<", '<', 7},  {">", '>', 7},  {"<=", 'm', 7},
                {">=", 'n', 7}, {"==", 'e', 6}, {"!=", 'u', 6}, {"&", '&', 5},  {"^", '^', 4},
                {"|", '|', 3},  {"&&", 'a', 2}, {"||", 'o', 1}};
-    if (p->t.kind != TOK_PUNCT && p->t.kind != TOK_OPERATOR) return 0;
+    if (p->t.kind != TOK_OPERATOR && (p->t.kind != TOK_PUNCT || !strchr("*/%+-<>&^|", p->t.c)))
+        return 0;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strlen(ops[i].text) == p->t.length &&
             memcmp(ops[i].text, ptx_text(p, p->t.at), p->t.length) == 0) {

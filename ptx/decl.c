@@ -403,6 +403,35 @@ static bool init_fields(struct ptx_parser *p, enum ptx_type type, struct ptx_ini
     return ptx_expect(p, '}', "behind the fields");
 }
 
+/* Tables of numbers are most of some modules. Plain decimals of an integer type, each with a comma
+ * and another digit behind it, are taken here without the token pattern. Leaves the first value that
+ * is not of this kind as the current token. */
+static void init_decimals(struct ptx_parser *p, struct ptx_init *list, size_t *cap, uint64_t limit)
+{
+    const char *text = p->m->source->text, *end = text + p->m->source->length;
+    const char *at = text + p->t.at;
+    for (;;) {
+        const char *q = at;
+        uint64_t v = 0;
+        while (q < end && *q >= '0' && *q <= '9' && q - at < 18) v = v * 10 + (uint64_t)(*q++ - '0');
+        bool octal = *at == '0' && q - at > 1;
+        const char *next = q;
+        if (next < end && *next == ',') next++;
+        while (next < end && (*next == ' ' || *next == '\n')) next++;
+        bool plain = q > at && q < end && *q == ',' && !octal && next < end && *next >= '0' &&
+                     *next <= '9' && (limit == 0 || list->count + 1 < limit);
+        if (!plain) break;
+        list->items = arena_grow(p->arena, list->items, list->count, cap, list->count + 1,
+                                 sizeof *list->items);
+        list->items[list->count++] =
+            (struct ptx_init){.kind = PTX_INIT_INT, .at = (uint32_t)(at - text), .bits = v};
+        at = next;
+    }
+    if (at == text + p->t.at) return;
+    ptx_lexer_seek(p->lex, (uint32_t)(at - text));
+    ptx_advance(p);
+}
+
 /* The value for dimensions dim... of v; behind the last one comes a vector or a scalar. */
 static bool init_value(struct ptx_parser *p, struct ptx_var *v, unsigned dim, struct ptx_init *i)
 {
@@ -422,8 +451,12 @@ static bool init_value(struct ptx_parser *p, struct ptx_var *v, unsigned dim, st
     bool unsized = !vector && limit == 0;
     size_t cap = 0;
     i->kind = PTX_INIT_LIST;
+    enum ptx_type_kind type = (enum ptx_type_kind)ptx_types[v->sym->type].kind;
+    bool numbers = dim + 1 == v->dim_count && v->sym->vec == 1 &&
+                   (type == PTX_UINT || type == PTX_SINT || type == PTX_BITS);
     if (!ptx_at_punct(p, '}') || unsized || vector) {
         do {
+            if (numbers && p->t.kind == TOK_INT) init_decimals(p, i, &cap, limit);
             if (!unsized && i->count == limit) {
                 diag_error(p->d, p->t.at, p->t.length, "more than %llu values",
                            (unsigned long long)limit);

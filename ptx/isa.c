@@ -1,8 +1,8 @@
 /* Reads the rows of isa.def and resolves opcodes against them.
  *
- * A row is compiled when an opcode first needs it, and an opcode's spelling is resolved once per
- * module: a map from its text to the rows that fit. So the price of the notation does not depend on
- * the length of a program. */
+ * The rows are compiled once in a process, and an opcode's spelling is resolved once per module: a
+ * map from its text to the rows that fit. So the price of the notation does not depend on the length
+ * of a program. */
 #include "ptx/isa.h"
 
 #include "base/arena.h"
@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,10 +109,6 @@ struct ptx_isa {
     struct arena *arena;
     uint16_t version, sm;
     char suffix;
-    struct row *rows[PTX_FORM_COUNT];   /* NULL until needed */
-    uint16_t next[PTX_FORM_COUNT];      /* the next row of the same name, plus 1 */
-    uint16_t *names;                    /* hash of name -> first row, plus 1 */
-    size_t name_mask;
     struct entry *entries;
     size_t entry_count, entry_mask;
 };
@@ -259,16 +256,37 @@ static const char *compile_row(struct arena *a, const struct ptx_form_info *form
     return NULL;
 }
 
-static const struct row *row_of(struct ptx_isa *isa, size_t form)
+/* What does not depend on a module: made once in a process, then only read. */
+static struct {
+    struct arena *arena;
+    struct row rows[PTX_FORM_COUNT];
+    uint16_t next[PTX_FORM_COUNT]; /* the next row of the same name, plus 1 */
+    uint16_t *names;               /* hash of name -> first row, plus 1 */
+    size_t name_mask;
+} table;
+static pthread_once_t table_made = PTHREAD_ONCE_INIT;
+
+static void make_table(void)
 {
-    if (!isa->rows[form]) {
-        struct row *row = arena_alloc(isa->arena, sizeof *row);
-        const char *wrong = compile_row(isa->arena, &ptx_forms[form], row);
+    table.arena = arena_new();
+    table.name_mask = 1;
+    while (table.name_mask < 2 * PTX_FORM_COUNT) table.name_mask *= 2;
+    table.name_mask--;
+    table.names = arena_array(table.arena, uint16_t, table.name_mask + 1);
+    uint16_t *last = arena_array(table.arena, uint16_t, PTX_FORM_COUNT);
+    for (size_t i = 0; i < PTX_FORM_COUNT; i++) {
+        const char *name = ptx_forms[i].name;
+        size_t h = hash_bytes(name, strlen(name)) & table.name_mask;
+        while (table.names[h] && strcmp(ptx_forms[table.names[h] - 1].name, name) != 0)
+            h = (h + 1) & table.name_mask;
+        size_t first = table.names[h] ? (size_t)table.names[h] - 1 : i;
+        if (table.names[h]) table.next[last[first]] = (uint16_t)(i + 1);
+        else table.names[h] = (uint16_t)(i + 1);
+        last[first] = (uint16_t)i;
+        const char *wrong = compile_row(table.arena, &ptx_forms[i], &table.rows[i]);
         assert(!wrong); /* the tests run ptx_isa_self_check */
         (void)wrong;
-        isa->rows[form] = row;
     }
-    return isa->rows[form];
 }
 
 struct ptx_isa *ptx_isa_new(struct arena *arena, uint16_t version, uint16_t sm, char suffix)
@@ -278,32 +296,18 @@ struct ptx_isa *ptx_isa_new(struct arena *arena, uint16_t version, uint16_t sm, 
     isa->version = version;
     isa->sm = sm;
     isa->suffix = suffix;
-    isa->name_mask = 1;
-    while (isa->name_mask < 2 * PTX_FORM_COUNT) isa->name_mask *= 2;
-    isa->name_mask--;
-    isa->names = arena_array(arena, uint16_t, isa->name_mask + 1);
-    uint16_t *last = arena_array(arena, uint16_t, PTX_FORM_COUNT);
-    for (size_t i = 0; i < PTX_FORM_COUNT; i++) {
-        const char *name = ptx_forms[i].name;
-        size_t h = hash_bytes(name, strlen(name)) & isa->name_mask;
-        while (isa->names[h] && strcmp(ptx_forms[isa->names[h] - 1].name, name) != 0)
-            h = (h + 1) & isa->name_mask;
-        size_t first = isa->names[h] ? (size_t)isa->names[h] - 1 : i;
-        if (isa->names[h]) isa->next[last[first]] = (uint16_t)(i + 1);
-        else isa->names[h] = (uint16_t)(i + 1);
-        last[first] = (uint16_t)i;
-    }
+    pthread_once(&table_made, make_table);
     isa->entry_mask = 255;
     isa->entries = arena_array(arena, struct entry, isa->entry_mask + 1);
     return isa;
 }
 
 /* The first row of a name, plus 1; 0: none. */
-static size_t first_row(const struct ptx_isa *isa, struct slice name)
+static size_t first_row(struct slice name)
 {
-    size_t h = hash_bytes(name.text, name.length) & isa->name_mask;
-    for (; isa->names[h]; h = (h + 1) & isa->name_mask)
-        if (same_text(name, ptx_forms[isa->names[h] - 1].name)) return isa->names[h];
+    size_t h = hash_bytes(name.text, name.length) & table.name_mask;
+    for (; table.names[h]; h = (h + 1) & table.name_mask)
+        if (same_text(name, ptx_forms[table.names[h] - 1].name)) return table.names[h];
     return 0;
 }
 
@@ -844,9 +848,9 @@ static const struct ptx_op *resolve(struct ptx_isa *isa, struct slice text)
     if (!split(text.text, (uint32_t)text.length, &w)) return NULL;
     struct ptx_op *gated = NULL, *first = NULL, **tail = &first, **gated_tail = &gated;
     for (size_t k = w.count; k > 0 && !first; k--) {
-        for (size_t r = first_row(isa, name_of(&w, k)); r; r = isa->next[r - 1]) {
+        for (size_t r = first_row(name_of(&w, k)); r; r = table.next[r - 1]) {
             struct fit fit;
-            const struct row *row = row_of(isa, r - 1);
+            const struct row *row = &table.rows[r - 1];
             if (!fit_row(row, &w, k, &fit)) continue;
             struct ptx_op *op = make_op(isa, r - 1, row, &fit, text);
             if (!op) continue;
@@ -888,9 +892,9 @@ const struct ptx_op *ptx_isa_find(struct ptx_isa *isa, const char *text, uint32_
     return e.ops;
 }
 
-bool ptx_isa_is_name(struct ptx_isa *isa, const char *text, uint32_t length)
+bool ptx_isa_is_name(const char *text, uint32_t length)
 {
-    if (first_row(isa, (struct slice){text, length})) return true;
+    if (first_row((struct slice){text, length})) return true;
     for (size_t i = 0; i < PTX_FORM_COUNT; i++)
         if (strncmp(ptx_forms[i].name, text, length) == 0 && ptx_forms[i].name[length] == '.')
             return true;
@@ -962,10 +966,10 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
         return x;
     }
     size_t k = w.count;
-    while (k > 0 && !first_row(isa, name_of(&w, k))) k--;
+    while (k > 0 && !first_row(name_of(&w, k))) k--;
     if (k == 0) {
         x.length = (uint32_t)w.at[0].length;
-        if (ptx_isa_is_name(isa, text, x.length)) {
+        if (ptx_isa_is_name(text, x.length)) {
             const char *list = "";
             size_t listed = 0;
             for (size_t i = 0; i < PTX_FORM_COUNT && listed < 8; i++)
@@ -990,9 +994,9 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
     size_t best = 0;
     struct fit best_fit = {.bad_word = 0};
     struct slice name = name_of(&w, k);
-    for (size_t r = first_row(isa, name); r; r = isa->next[r - 1]) {
+    for (size_t r = first_row(name); r; r = table.next[r - 1]) {
         struct fit fit;
-        fit_row(row_of(isa, r - 1), &w, k, &fit);
+        fit_row(&table.rows[r - 1], &w, k, &fit);
         bool better = !best || fit.taken > best_fit.taken ||
                       (fit.taken == best_fit.taken && !fit.missing && best_fit.missing);
         if (better) {
@@ -1023,8 +1027,8 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
     bool type = ptx_type_find(bad.text, bad.length) != PTX_NO_TYPE;
     size_t takers = 0;
     const char *list = "";
-    for (size_t r = first_row(isa, name); r && takers < 6; r = isa->next[r - 1]) {
-        const struct row *row = row_of(isa, r - 1);
+    for (size_t r = first_row(name); r && takers < 6; r = table.next[r - 1]) {
+        const struct row *row = &table.rows[r - 1];
         bool takes = false;
         for (size_t s = 0; s < row->slot_count; s++) takes |= choice_of(&row->slots[s], bad) != NULL;
         if (!takes) continue;
@@ -1050,7 +1054,7 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
  * each operand notation is read with types at hand. */
 static const char *check_row(struct ptx_isa *isa, size_t form)
 {
-    const struct row *row = row_of(isa, form);
+    const struct row *row = &table.rows[form];
     for (size_t vary = 0; vary <= row->slot_count; vary++) {
         size_t n = vary < row->slot_count ? row->slots[vary].count : 1;
         for (size_t c = 0; c < n; c++) {

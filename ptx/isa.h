@@ -231,7 +231,7 @@ struct ptx_explanation {
 struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, uint32_t length);
 
 /* Whether some row's name starts with these bytes up to a dot: "ld", "mul". */
-bool ptx_isa_is_name(struct ptx_isa *isa, const char *text, uint32_t length);
+bool ptx_isa_is_name(const char *text, uint32_t length);
 
 /* A form as a reader of the manual would write it, for messages and the coverage table. */
 const char *ptx_form_spelling(struct arena *arena, const struct ptx_form_info *form);

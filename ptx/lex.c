@@ -41,6 +41,7 @@ struct ptx_lexer {
 };
 
 static pcre2_code *code; /* immutable once compiled */
+static bool jit;
 static uint8_t kind_of_mark[128];
 static pthread_once_t compiled = PTHREAD_ONCE_INIT;
 
@@ -54,7 +55,7 @@ static void compile(void)
         fprintf(stderr, "heddle: token pattern, offset %zu: PCRE2 error %d\n", at, error);
         abort();
     }
-    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* without a JIT the interpreter does the same */
+    jit = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does the same */
 #define X(name, mark, text) kind_of_mark[mark] = TOK_##name;
     PTX_TOKENS(X)
 #undef X
@@ -87,8 +88,9 @@ void ptx_lexer_seek(struct ptx_lexer *l, uint32_t at)
 
 struct ptx_token ptx_lex(struct ptx_lexer *l)
 {
-    int rc = pcre2_match(code, (PCRE2_SPTR)l->text, l->length, l->at, PCRE2_NO_UTF_CHECK, l->match,
-                         NULL);
+    PCRE2_SPTR text = (PCRE2_SPTR)l->text;
+    int rc = jit ? pcre2_jit_match(code, text, l->length, l->at, 0, l->match, NULL)
+                 : pcre2_match(code, text, l->length, l->at, 0, l->match, NULL);
     if (rc < 0) { /* cannot happen with this pattern but for limits of the library */
         uint32_t at = l->at;
         l->at = l->length;
