@@ -1,41 +1,121 @@
-# Heddle. `make help` lists the targets.
+# Heddle. `make help` lists the targets. Everything is built below build/, nothing is installed but
+# by `make deps`.
 
-MODULE := base ptx
-MODE   ?= release
-B      := build/$(MODE)
 V      := 0.1.0
+MODE   ?= release
+ifeq ($(origin CC),default)
+CC     := gcc
+endif
+B      := build/$(notdir $(CC))-$(MODE)
+MODULE := base ptx
 
-CC ?= gcc
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
 CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DARENA_BLOCK=64
-ALL_CFLAGS = -std=c11 -ffp-contract=off -fno-strict-aliasing -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
+TEST_WARN  := -Wall -Wextra
 
 LIB_LIBS := -lpcre2-8 -lpthread
 CLI_LIBS := -ljansson $(LIB_LIBS)
 
-LIB  := $(patsubst %.c,$B/%.o,heddle.c $(wildcard $(addsuffix /*.c,$(MODULE))))
-CLI  := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
-TEST := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
+LIB   := $(patsubst %.c,$B/%.o,heddle.c $(wildcard $(addsuffix /*.c,$(MODULE))))
+CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
+TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
+DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
+BENCH := $B/tests/bench/frontend.o
+CORPUS := tests/corpus/ptx/*.ptx
 
 .DEFAULT_GOAL := all
-all: heddle                         ## build ./heddle
+.PHONY: all deps demo test check format-check tidy layers check-clang check-san check-fuzz bench fuzz \
+        ptxas-diff regs corpus format clean help
+
+all: heddle                     ## build ./heddle
 
 heddle: $B/heddle
-	@cp $< $@
+	@cp $< $@.new && mv $@.new $@
 $B/heddle: $(CLI) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS)
 $B/libheddle.a: $(LIB)
 	@rm -f $@
 	ar rcs $@ $^
+$B/tests/run: $(TEST) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
+$B/tests/bench/frontend: $(BENCH) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/ptxas-diff: $(DIFF) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$(TEST): WARN := $(TEST_WARN)
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
--include $(LIB:.o=.d) $(CLI:.o=.d) $(TEST:.o=.d)
+-include $(LIB:.o=.d) $(CLI:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
-$B/tests/run: $(TEST) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
-$(TEST): WARN := -Wall -Wextra
-test: $B/tests/run                  ## run the tests; T='isa/*' runs some of them
-	$< $(if $T,--filter '$T')
+deps:                           ## install what is missing (Debian packages)
+	@tools/deps.sh build
+
+demo:                           ## build, then check and summarise the checked-in PTX
+	@tools/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@tools/demo.sh
+
+test:                           ## build and run every test; T='isa/*' runs some of them
+	@tools/deps.sh build test
+	@$(MAKE) --no-print-directory all $B/tests/run
+	$B/tests/run $(if $T,--filter '$T')
+	tests/corpus/generate.sh --check
+
+check:                          ## what a change must pass: format, tidy, layers, clang, sanitizers, fuzz
+	@tools/deps.sh build test check
+	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-san check-fuzz
+
+format-check:
+	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+layers:
+	tools/layers.sh
+tidy:
+	clang-tidy --quiet --warnings-as-errors='*' $$(git ls-files '*.c' | grep -v '^tests/') -- \
+	    -std=c11 -I. -DHEDDLE_VERSION='""' 2>/dev/null
+check-clang:
+	$(MAKE) CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
+	$(MAKE) CC=clang CFLAGS=-Werror all build/clang-release/tests/run
+	build/clang-release/tests/run
+check-san:
+	$(MAKE) MODE=san CFLAGS=-Werror build/gcc-san/heddle build/gcc-san/tests/run
+	build/gcc-san/tests/run
+	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
+check-fuzz:
+	@$(MAKE) --no-print-directory fuzz SECONDS=30
+
+bench: $B/tests/bench/frontend  ## speed and memory of the front end
+	@$< $(CORPUS)
+
+SECONDS ?= 3600
+FUZZ := build/fuzz
+fuzz:                           ## fuzz the front end for SECONDS (3600), starting from tests/fuzz/corpus
+	@tools/deps.sh build check
+	@mkdir -p $(FUZZ)/found $(FUZZ)/seeds
+	clang -std=c11 -O1 -g -ffp-contract=off -DHEDDLE_VERSION='""' -I. \
+	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(FUZZ)/fuzz_ptx \
+	    tests/fuzz/fuzz_ptx.c $(patsubst $B/%.o,%.c,$(LIB)) $(LIB_LIBS)
+	tools/fuzz-seeds.sh $(FUZZ)/seeds
+	cd $(FUZZ) && ./fuzz_ptx -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=16384 \
+	    -print_final_stats=1 -dict=../../tests/fuzz/ptx.dict found seeds 2>&1 | tail -12
+
+ptxas-diff:                     ## mutate good modules and compare the verdicts with those of ptxas
+	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \
+	 $(MAKE) --no-print-directory $B/ptxas-diff && \
+	 $B/ptxas-diff --count $(or $(COUNT),5000) --seed $(or $(SEED),1) tests/corpus/ptx tests/corpus/hand
+
+regs: heddle                    ## compare the estimate of registers with ptxas -v
+	@tests/regs.sh
+
+corpus:                         ## regenerate the checked-in PTX (needs nvcc 13 and clang 14)
+	tests/corpus/generate.sh --checked-in
+
+format:                         ## format the sources
+	clang-format -i $$(git ls-files '*.c' '*.h')
+clean:                          ## remove what was built
+	rm -rf build heddle
+help:                           ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14

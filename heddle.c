@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "ptx/cfg.h"
+#include "ptx/flow.h"
 #include "ptx/link.h"
 #include "ptx/ptx.h"
 
@@ -25,6 +26,7 @@ struct heddle_module {
     struct ptx_module *ptx; /* NULL: unreadable */
     struct buf messages;
     const char *target;
+    struct ptx_registers *registers; /* by function; NULL until asked for */
 };
 
 const char *heddle_version(void)
@@ -283,6 +285,16 @@ static void analyse(struct arena *scratch, const struct ptx_func *f, struct hedd
     out->loops = g->loop_count;
     for (uint32_t i = 0; i < g->loop_count; i++)
         if (g->loops[i].depth > out->loop_depth) out->loop_depth = g->loops[i].depth;
+    const struct ptx_flow *flow = ptx_flow_new(scratch, g);
+    uint32_t *dead;
+    out->dead_atomics = ptx_live_dead_atoms(scratch, ptx_live_new(scratch, flow, NULL), &dead);
+}
+
+/* For all functions at once, as callees count for their callers; so every body is read. */
+static struct ptx_registers *estimate_registers(struct heddle_module *m)
+{
+    for (size_t i = 0; i < m->ptx->func_count; i++) function(m, i);
+    return ptx_registers_estimate(m->arena, m->ptx);
 }
 
 struct heddle_function heddle_module_function(struct heddle_module *m, size_t i)
@@ -300,6 +312,10 @@ struct heddle_function heddle_module_function(struct heddle_module *m, size_t i)
     count_statements(scratch, f->body, &out);
     analyse(scratch, f, &out);
     arena_free(scratch);
+    if (!m->registers) m->registers = estimate_registers(m);
+    out.registers = m->registers[i].registers;
+    out.pressure = m->registers[i].live.regs;
+    out.predicates = m->registers[i].live.preds;
     return out;
 }
 
@@ -484,7 +500,7 @@ struct heddle_form heddle_form(size_t i)
     const struct ptx_form_info *f = &ptx_forms[i];
     return (struct heddle_form){
         .name = f->name,
-        .modifiers = f->mods,
+        .modifiers = ptx_form_modifiers((enum ptx_form)i),
         .operands = f->opnds,
         .since = f->since & 0xff,
         .target = f->sm,

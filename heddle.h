@@ -141,7 +141,7 @@ const char *heddle_program_messages_text(struct heddle_program *p);
 
 struct heddle_form {
     const char *name;       /* "add" */
-    const char *modifiers;  /* "{.rn|.rz}{.ftz}{.sat}.f32": braces are optional */
+    const char *modifiers;  /* "{.rn|.rz}{.ftz}(.f32|.f64)": {} may be left out, () is a choice */
     const char *operands;   /* in the notation of ptx/isa.h */
     int since;              /* the PTX ISA version it came with, times ten */
     const char *target;     /* "70", "90a", ""; see ptx/isa.h */

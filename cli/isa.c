@@ -20,7 +20,7 @@ static void print_form(const struct heddle_form *f)
     if (f->target[0]) snprintf(target, sizeof target, "sm_%s", f->target);
     printf("%s%s\n    operands %s\n    PTX %s  target %s  %s  %s%s\n", f->name, f->modifiers,
            f->operands[0] ? f->operands : "none", version, target, f->unit,
-           f->refused ? "refused: " : "executed", f->refused ? f->refused : "");
+           f->refused ? "refused: " : "accepted", f->refused ? f->refused : "");
 }
 
 int cmd_isa(int argc, char **argv)
@@ -57,7 +57,7 @@ int cmd_isa(int argc, char **argv)
         json_dumpf(list, stdout, JSON_INDENT(2));
         putchar('\n');
     } else if (shown) {
-        printf("%zu forms, %zu executed, %zu refused\n", shown, shown - rejected, rejected);
+        printf("%zu forms, %zu accepted, %zu refused\n", shown, shown - rejected, rejected);
     }
     json_decref(list);
     if (!shown && name) {

@@ -261,10 +261,30 @@ static struct {
     struct arena *arena;
     struct row rows[PTX_FORM_COUNT];
     uint16_t next[PTX_FORM_COUNT]; /* the next row of the same name, plus 1 */
-    uint16_t *names;               /* hash of name -> first row, plus 1 */
+    const char *mods[PTX_FORM_COUNT]; /* as a reader of the manual would write them */
+    uint16_t *names;                  /* hash of name -> first row, plus 1 */
     size_t name_mask;
 } table;
 static pthread_once_t table_made = PTHREAD_ONCE_INIT;
+
+/* The modifiers of a row with its groups spelled out and without gates; a long group by its name. */
+static const char *spell_mods(struct arena *a, const struct row *row)
+{
+    enum { MOST = 12 }; /* words of a slot that are listed */
+    const char *text = "";
+    for (size_t s = 0; s < row->slot_count; s++) {
+        const struct slot *slot = &row->slots[s];
+        text = arena_printf(a, "%s%s", text, slot->optional ? "{" : slot->count > 1 ? "(" : "");
+        if (slot->group && slot->count > MOST)
+            text = arena_printf(a, "%s.%s", text, slot->group->name);
+        else
+            for (size_t c = 0; c < slot->count; c++)
+                text = arena_printf(a, "%s%s.%.*s", text, c ? "|" : "",
+                                    (int)slot->choices[c].word.length, slot->choices[c].word.text);
+        text = arena_printf(a, "%s%s", text, slot->optional ? "}" : slot->count > 1 ? ")" : "");
+    }
+    return text;
+}
 
 static void make_table(void)
 {
@@ -286,7 +306,14 @@ static void make_table(void)
         const char *wrong = compile_row(table.arena, &ptx_forms[i], &table.rows[i]);
         assert(!wrong); /* the tests run ptx_isa_self_check */
         (void)wrong;
+        table.mods[i] = spell_mods(table.arena, &table.rows[i]);
     }
+}
+
+const char *ptx_form_modifiers(enum ptx_form form)
+{
+    pthread_once(&table_made, make_table);
+    return table.mods[form];
 }
 
 struct ptx_isa *ptx_isa_new(struct arena *arena, uint16_t version, uint16_t sm, char suffix)
@@ -946,9 +973,9 @@ static const char *slot_text(struct arena *a, const struct slot *s)
     return list;
 }
 
-const char *ptx_form_spelling(struct arena *arena, const struct ptx_form_info *form)
+static const char *spelling(struct arena *arena, size_t form)
 {
-    return arena_printf(arena, "%s%s", form->name, form->mods);
+    return arena_printf(arena, "%s%s", ptx_forms[form].name, table.mods[form]);
 }
 
 struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, uint32_t length)
@@ -1033,13 +1060,13 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
         for (size_t s = 0; s < row->slot_count; s++) takes |= choice_of(&row->slots[s], bad) != NULL;
         if (!takes) continue;
         list = arena_printf(a, "%s%s %s", list, takers ? "," : "",
-                            ptx_form_spelling(a, &ptx_forms[r - 1]));
+                            spelling(a, r - 1));
         takers++;
     }
     if (!takers) {
         x.message = arena_printf(a, "'%.*s' has no %s '.%.*s'", (int)name.length, name.text,
                                  type ? "form for type" : "modifier", (int)bad.length, bad.text);
-        x.note = arena_printf(a, "a form of it: %s", ptx_form_spelling(a, &ptx_forms[best - 1]));
+        x.note = arena_printf(a, "a form of it: %s", spelling(a, best - 1));
     } else {
         x.message = arena_printf(a, "'%.*s' does not take '.%.*s'", (int)length, text,
                                  (int)bad.length, bad.text);

@@ -233,8 +233,8 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
 /* Whether some row's name starts with these bytes up to a dot: "ld", "mul". */
 bool ptx_isa_is_name(const char *text, uint32_t length);
 
-/* A form as a reader of the manual would write it, for messages and the coverage table. */
-const char *ptx_form_spelling(struct arena *arena, const struct ptx_form_info *form);
+/* A form's modifiers as a reader of the manual would write them: {} may be left out, () is a choice. */
+const char *ptx_form_modifiers(enum ptx_form form);
 
 /* Compiles every row and returns what is wrong with the table itself, NULL if nothing is: for the
  * tests, which call it with every version and target. */

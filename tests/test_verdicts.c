@@ -46,9 +46,9 @@ static void run_file(const char *path, void *arg)
     const char *file = strrchr(path, '/') + 1;
     struct buf prologue = {0}, module = {0};
     bool in_prologue = false, accept = false;
-    for (char *line = text, *next; *line; line = next) {
-        next = strchr(line, '\n');
-        next = next ? next + 1 : line + strlen(line);
+    for (char *line = text, *end = text + length, *next; line < end; line = next) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next + 1 : end;
         if (strncmp(line, "//// ", 5) != 0) {
             buf_add(in_prologue ? &prologue : &module, line, (size_t)(next - line));
             continue;

@@ -1,0 +1,23 @@
+#!/bin/sh
+# What Heddle does at this stage, on the PTX that is checked in.
+set -eu
+corpus=tests/corpus/ptx
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+[ -t 1 ] || say() { printf '\n== %s\n' "$*"; }
+
+say "heddle ptx check: every checked-in module (nvcc 13, clang 14, handwritten)"
+./heddle ptx check $corpus/*.ptx tests/corpus/hand/*.ptx
+
+say "heddle ptx print --verify: what is printed reads back to the same module"
+./heddle ptx print --verify $corpus/*.ptx tests/corpus/hand/*.ptx
+echo "$(ls $corpus/*.ptx tests/corpus/hand/*.ptx | wc -l) modules, $(cat $corpus/*.ptx tests/corpus/hand/*.ptx | wc -c) bytes: all equal"
+
+say "heddle ptx stats: a kernel at a glance"
+./heddle ptx stats $corpus/histogram.*.ptx | head -20
+
+say "heddle ptx check: a wrong one"
+./heddle ptx check tests/demo/wrong.ptx 2>&1 || true
+
+say "heddle isa: the instruction forms"
+./heddle isa | tail -1
+./heddle isa redux

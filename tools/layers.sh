@@ -1,0 +1,17 @@
+#!/bin/sh
+# Arrows between folders point one way: base <- ptx <- (heddle.c) <- cli. Fails on an include against
+# them, and on a third-party header outside the one file that wraps it.
+set -u
+fail=0
+ban() { # FILES PATTERN WHY
+    if git grep -nE "$2" -- $1; then
+        echo "layers: $3" >&2
+        fail=1
+    fi
+}
+ban 'base/*' '#include "(ptx|cli|heddle|emu|determinism|model|cuda|suites|calibrate)' 'base stands on nothing'
+ban 'ptx/*.c ptx/*.h' '#include "(cli|heddle|emu|determinism|model|cuda|suites|calibrate)' 'ptx stands on base'
+ban 'cli/*' '#include "(base|ptx)/' 'the command line uses heddle.h'
+ban 'base/* heddle.* cli/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c'
+ban 'base/* heddle.* ptx/*' '(jansson|gsl_)' 'jansson and GSL stay out of the library'
+exit $fail
