@@ -399,7 +399,7 @@ static bool parse_instruction(struct ptx_parser *p, struct ptx_token word, struc
     inst->guard_not = negated;
     add_stmt(p, PTX_STMT_INST, word.at)->inst = inst;
     p->body->inst_count++;
-    ptx_check_inst(p, inst, ops, length);
+    ptx_check_inst(p, inst, ops);
     return true;
 }
 

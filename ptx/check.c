@@ -9,7 +9,7 @@
 
 /* ---- what fits what ---------------------------------------------------------------------------- */
 
-static bool is_int(enum ptx_type t)
+bool ptx_type_is_int(enum ptx_type t)
 {
     return ptx_types[t].kind == PTX_UINT || ptx_types[t].kind == PTX_SINT;
 }
@@ -26,7 +26,7 @@ bool ptx_type_fits(enum ptx_type wanted, enum ptx_type reg, bool wide)
     if (wide ? r->bits < w->bits : r->bits != w->bits) return false;
     switch ((enum ptx_type_kind)w->kind) {
     case PTX_UINT:
-    case PTX_SINT: return is_int(reg) || r->kind == PTX_BITS || reg == PTX_f16x2;
+    case PTX_SINT: return ptx_type_is_int(reg) || r->kind == PTX_BITS || reg == PTX_f16x2;
     case PTX_BITS: return true;
     case PTX_FLOAT: return reg == wanted || r->kind == PTX_BITS;
     case PTX_PACK:
@@ -317,7 +317,7 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
     const struct ptx_opnd *base = o;
     if (o->kind == PTX_OPND_ADDR && o->indexed) {
         enum ptx_type t = (enum ptx_type)o->elem[1].sym->type;
-        if (!is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, &o->elem[1]);
+        if (!ptx_type_is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, &o->elem[1]);
     }
     if (o->kind == PTX_OPND_ADDR) base = &o->elem[0];
     else if (!(o->kind == PTX_OPND_SYM && o->indexed))
@@ -328,7 +328,7 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
         enum ptx_type t = (enum ptx_type)base->sym->type;
         if (base->sym->vec > 1 || base->sel) return bad(ADDRESS_TYPE, base);
         if (base->negated) return bad(NO_NEGATION, base);
-        if (!is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, base);
+        if (!ptx_type_is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, base);
         if (ptx_types[t].bits > 64) return bad(ADDRESS_TYPE, base);
         return bad(FITS, o);
     }
@@ -415,8 +415,8 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
         if (e[0].offset || e[0].indexed) return bad(WRONG_KIND, &e[0]);
         struct ptx_opnd map = e[0], address = {.kind = PTX_OPND_ADDR, .at = map.at,
                                                .length = map.length, .elem = &map};
-        struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC};
-        where.spaces |= 1u << PTX_SPACE_CONST | 1u << PTX_SPACE_PARAM;
+        struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_CONST |
+                                            1u << PTX_SPACE_PARAM};
         struct verdict v = fit_address(c, &where, &address);
         if (v.why != FITS) return bad(v.why, &e[0]);
         return fit_coordinates(c, s, &e[1]);
@@ -532,13 +532,22 @@ static void describe_shape(const struct ptx_shape *s, char *out, size_t n)
     else snprintf(out, n, "%s of .%s", what, type);
 }
 
+static void report_undeclared(struct ptx_parser *p, const struct ptx_opnd *o)
+{
+    diag_error(p->d, o->at, o->length, "undeclared name '%.*s'",
+               o->length < 60 ? (int)o->length : 60, ptx_text(p, o->at));
+    const struct ptx_sym *r = o->kind == PTX_OPND_LABEL ? ptx_range_of(p, o->name) : NULL;
+    if (r && r->id)
+        diag_note(p->d, r->at, r->name->length, "these registers go from %.*s0 to %.*s%u",
+                  (int)r->name->length, r->name->text, (int)r->name->length, r->name->text, r->id - 1);
+}
+
 static void report(struct ptx_parser *p, const struct ptx_inst *inst, const struct ptx_op *op,
                    const struct misfit *m)
 {
     const char *name = op->text;
     int length = (int)op->text_length;
     if (m->index >= inst->count || !m->shape) {
-        uint32_t end = p->last_end;
         const struct ptx_opnd *extra = m->index < inst->count ? &inst->opnds[m->index] : NULL;
         char takes[64];
         if (op->shape_min == op->shape_count) snprintf(takes, sizeof takes, "%d", op->shape_count);
@@ -546,7 +555,6 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         diag_error(p->d, extra ? extra->at : inst->at, extra ? extra->length : op->text_length,
                    "'%.*s' takes %s operand%s, this has %d", length, name, takes,
                    op->shape_count == 1 && op->shape_min == 1 ? "" : "s", inst->count);
-        (void)end;
         if (!extra && m->index < op->shape_count) {
             char wanted[96];
             describe_shape(&op->shapes[m->index], wanted, sizeof wanted);
@@ -635,7 +643,7 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
                    name, n, text);
         return;
     case UNDECLARED:
-        diag_error(p->d, at, len, "undeclared name '%.*s'", n, text);
+        report_undeclared(p, o);
         return;
     case NOT_WRITABLE:
         diag_error(p->d, at, len, "operand %zu of '%.*s' is written and must be a register", k, length,
@@ -701,12 +709,10 @@ static void pend_labels(struct ptx_parser *p, struct ptx_inst *inst, const struc
     }
 }
 
-void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *ops,
-                    uint32_t text_length)
+void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *ops)
 {
     struct misfit best = {0}, m;
     const struct ptx_op *best_op = NULL;
-    (void)text_length;
     for (const struct ptx_op *op = ops; op; op = op->next) {
         m = (struct misfit){0};
         struct fit c = {p->m, p->func, op, inst};
@@ -722,164 +728,4 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
         }
     }
     report(p, inst, best_op, &best);
-}
-
-/* ---- calls ------------------------------------------------------------------------------------- */
-
-static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct ptx_opnd *callee,
-                                            const struct ptx_opnd *proto)
-{
-    if (callee->kind == PTX_OPND_SYM && callee->sym->kind == PTX_SYM_FUNC && !callee->offset) {
-        if (callee->sym->func->is_entry) {
-            diag_error(p->d, callee->at, callee->length, "a kernel cannot be called");
-            return NULL;
-        }
-        if (proto) {
-            diag_error(p->d, proto->at, proto->length, "a direct call takes no prototype");
-            return NULL;
-        }
-        return &callee->sym->func->proto;
-    }
-    if (callee->kind != PTX_OPND_REG || callee->sel) {
-        if (callee->kind == PTX_OPND_LABEL && !callee->sym)
-            diag_error(p->d, callee->at, callee->length, "undeclared function '%.*s'",
-                       (int)callee->name->length, callee->name->text);
-        else diag_error(p->d, callee->at, callee->length, "expected a function to call");
-        return NULL;
-    }
-    unsigned bits = ptx_types[callee->sym->type].bits;
-    if (!ptx_type_fits(bits == 32 ? PTX_u32 : PTX_u64, (enum ptx_type)callee->sym->type, false)) {
-        diag_error(p->d, callee->at, callee->length,
-                   "an indirect call needs a function's address in a .u32 or .u64 register");
-        return NULL;
-    }
-    if (!proto) {
-        diag_error(p->d, callee->at, callee->length,
-                   "an indirect call needs a prototype (.callprototype) or targets (.calltargets)");
-        return NULL;
-    }
-    if (proto->kind != PTX_OPND_LABEL) {
-        diag_error(p->d, proto->at, proto->length, "expected the name of a call prototype");
-        return NULL;
-    }
-    if (!proto->sym) {
-        diag_error(p->d, proto->at, proto->length, "undeclared call prototype '%.*s'",
-                   (int)proto->name->length, proto->name->text);
-        return NULL;
-    }
-    if (proto->sym->kind == PTX_SYM_PROTO) return proto->sym->proto;
-    if (proto->sym->kind == PTX_SYM_TARGETS && proto->sym->targets->calls) {
-        const struct ptx_targets *t = proto->sym->targets;
-        const struct ptx_proto *first = &t->labels[0].sym->func->proto;
-        for (uint32_t i = 1; i < t->count; i++)
-            if (!ptx_proto_equal(first, &t->labels[i].sym->func->proto)) {
-                diag_error(p->d, proto->at, proto->length,
-                           "'%.*s' and '%.*s' take other parameters", (int)t->labels[0].length,
-                           ptx_text(p, t->labels[0].at), (int)t->labels[i].length,
-                           ptx_text(p, t->labels[i].at));
-                return NULL;
-            }
-        return first;
-    }
-    diag_error(p->d, proto->at, proto->length, "expected the name of a call prototype");
-    return NULL;
-}
-
-static bool constant_fits(const struct ptx_opnd *o, enum ptx_type type)
-{
-    enum ptx_type_kind kind = (enum ptx_type_kind)ptx_types[type].kind;
-    if (o->kind == PTX_OPND_INT) return kind == PTX_BITS || is_int(type);
-    return kind == PTX_BITS || type == PTX_f32 || type == PTX_f64;
-}
-
-/* One argument or result against a formal parameter: a variable in .param, a register or a constant,
- * of the parameter's size and kind. */
-static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const struct ptx_var *v,
-                           bool written)
-{
-    const char *name = v->sym->name->text;
-    int n = (int)v->sym->name->length;
-    enum ptx_type type = (enum ptx_type)v->sym->type;
-    if (o->kind == PTX_OPND_LABEL && !o->sym) {
-        diag_error(p->d, o->at, o->length, "undeclared name '%.*s'", (int)o->name->length,
-                   o->name->text);
-        return;
-    }
-    bool fits = false;
-    if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_SPACE_PARAM) {
-        const struct ptx_var *have = o->sym->var;
-        if (o->offset || o->indexed) {
-            diag_error(p->d, o->at, o->length, "no offset may follow an argument");
-            return;
-        }
-        if (have->role != PTX_PARAM_LOCAL) {
-            diag_error(p->d, o->at, o->length, "'%.*s' is a parameter of this function: copy it into "
-                       "a .param variable of the body", (int)o->length, ptx_text(p, o->at));
-            return;
-        }
-        bool unsized = v->dim_count && v->dims[0] == 0;
-        fits = (v->dim_count || ptx_type_fits(type, (enum ptx_type)have->sym->type, false)) &&
-               (v->dim_count > 0) == (have->dim_count > 0) &&
-               (unsized || ptx_var_size(have) == ptx_var_size(v)) &&
-               ptx_var_align(have) == ptx_var_align(v);
-        if (!fits) {
-            diag_error(p->d, o->at, o->length,
-                       "'%.*s' does not match parameter '%.*s' in type, size or alignment",
-                       (int)o->length, ptx_text(p, o->at), n, name);
-            diag_note(p->d, o->sym->at, o->sym->name->length, "'%.*s' is declared here",
-                      (int)o->sym->name->length, o->sym->name->text);
-        }
-        return;
-    }
-    switch ((enum ptx_opnd_kind)o->kind) {
-    case PTX_OPND_REG: {
-        enum ptx_type reg = o->sym->type == PTX_f16x2 ? PTX_b32 : (enum ptx_type)o->sym->type;
-        fits = !o->sel && !o->negated && !o->offset && o->sym->vec == v->sym->vec &&
-               ptx_type_fits(type, reg, false);
-        break;
-    }
-    case PTX_OPND_INT:
-    case PTX_OPND_FLOAT:
-    case PTX_OPND_F32:
-    case PTX_OPND_F64: fits = !written && constant_fits(o, type); break;
-    case PTX_OPND_SINK: fits = written; break;
-    default: break;
-    }
-    if (v->dim_count || !fits)
-        diag_error(p->d, o->at, o->length, "does not match parameter '%.*s' of .%s", n, name,
-                   ptx_types[type].name);
-}
-
-static void check_list(struct ptx_parser *p, const struct ptx_inst *inst,
-                       const struct ptx_opnd *list, struct ptx_var **formal, unsigned n,
-                       bool written)
-{
-    unsigned have = list ? list->count : 0;
-    bool variadic = n && formal[n - 1]->dim_count && formal[n - 1]->dims[0] == 0 && !written;
-    if (have != n && !(variadic && have + 1 == n)) {
-        const struct ptx_opnd *at = list ? list : &inst->opnds[0];
-        diag_error(p->d, at->at, at->length, "the callee has %u %s%s, this passes %u", n,
-                   written ? "result" : "parameter", n == 1 ? "" : "s", have);
-        return;
-    }
-    for (unsigned i = 0; i < have; i++) check_argument(p, &list->elem[i], formal[i], written);
-}
-
-/* call (results), callee, (arguments), prototype; every part but the callee may be missing. */
-void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst)
-{
-    struct ptx_opnd *rets = NULL, *callee = NULL, *args = NULL, *proto = NULL;
-    size_t i = 0;
-    if (i < inst->count && inst->opnds[i].kind == PTX_OPND_LIST) rets = &inst->opnds[i++];
-    if (i < inst->count && inst->opnds[i].kind != PTX_OPND_LIST) callee = &inst->opnds[i++];
-    if (i < inst->count && inst->opnds[i].kind == PTX_OPND_LIST) args = &inst->opnds[i++];
-    if (i < inst->count && inst->opnds[i].kind != PTX_OPND_LIST) proto = &inst->opnds[i++];
-    if (!callee || i != inst->count) {
-        diag_error(p->d, inst->at, 4, "expected call (results), function, (arguments), prototype");
-        return;
-    }
-    const struct ptx_proto *q = callee_proto(p, callee, proto);
-    if (!q) return;
-    check_list(p, inst, rets, q->rets, q->ret_count, true);
-    check_list(p, inst, args, q->params, q->param_count, false);
 }

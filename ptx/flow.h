@@ -70,8 +70,8 @@ enum ptx_use_fate {
     PTX_FATE_DEAD = 2, /* of a write: nothing reads this value */
 };
 
-/* A register is live where its value may still be read. Solved for 64 registers at a time, one word a
- * block, backwards from the reads, only where they are live: time grows with the live ranges, memory
+/* A register is live where its value may still be read. Solved for 256 registers at a time, a few words
+ * a block, backwards from the reads, only where they are live: time grows with the live ranges, memory
  * with the text. (A bit for each register in each block would be 120 MB for 10^5 registers in 10^4
  * blocks; what is asked of it are counts and the two fates, and they need no more than this.) */
 struct ptx_live {

@@ -6,6 +6,7 @@
 #include "ptx/isa.h"
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "ptx/ptx.h"
 
 #include <assert.h>
@@ -930,34 +931,16 @@ bool ptx_isa_is_name(const char *text, uint32_t length)
 
 /* ---- what is wrong with an opcode -------------------------------------------------------------- */
 
-static size_t distance(struct slice a, const char *b)
-{
-    size_t n = strlen(b), row[64];
-    if (n >= 63 || a.length >= 63) return 64;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 1; i <= a.length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a.text[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
 static const char *closest_name(struct slice word)
 {
     const char *best = NULL;
     size_t least = 3;
     for (size_t i = 0; i < PTX_FORM_COUNT; i++) {
-        size_t d = distance(word, ptx_forms[i].name);
+        const char *name = ptx_forms[i].name;
+        size_t d = text_distance(word.text, word.length, name, strlen(name));
         if (d < least) {
             least = d;
-            best = ptx_forms[i].name;
+            best = name;
         }
     }
     return best;

@@ -224,20 +224,34 @@ bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f)
 
 /* ---- liveness ---------------------------------------------------------------------------------- */
 
-enum { BATCH = 64, PLANES = 6 };
+enum { WORDS = 4, BATCH = 64 * WORDS, PLANES = 6 };
 
-/* Registers first .. first + 63: bit i of each word is register first + i. */
+struct set { /* of the registers of a batch */
+    uint64_t w[WORDS];
+};
+
+static void set_add(struct set *s, uint32_t i)
+{
+    s->w[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static bool set_has(const struct set *s, uint32_t i)
+{
+    return s->w[i / 64] >> i % 64 & 1;
+}
+
+/* Registers first .. first + size - 1. */
 struct batch {
     const struct ptx_flow *f;
     const struct by_reg *by;
     const bool *counts;
-    const uint32_t *block_of; /* by statement */
+    const uint32_t *block_of;   /* by statement */
     uint32_t first, size;
-    uint64_t *in, *out, *kill;   /* by block; zero but for those in `seen` */
+    struct set *in, *out, *kill; /* by block; empty but for those in `seen` */
     uint32_t *seen, seen_count;
     bool *is_seen, *is_queued;
     uint32_t *queue, queue_count;
-    uint64_t plane[PLANES], preds; /* the registers whose room has bit k set; the predicates */
+    struct set plane[PLANES], preds; /* the registers whose room has bit k set; the predicates */
 };
 
 static void see(struct batch *b, uint32_t block)
@@ -247,14 +261,19 @@ static void see(struct batch *b, uint32_t block)
     b->seen[b->seen_count++] = block;
 }
 
-static void raise(struct batch *b, uint32_t block, uint64_t out)
+/* More is live at the end of a block. */
+static void raise(struct batch *b, uint32_t block, const struct set *more)
 {
+    uint64_t changed = 0;
     see(b, block);
-    b->out[block] |= out;
-    uint64_t in = b->in[block] | (b->out[block] & ~b->kill[block]);
-    if (in == b->in[block]) return;
-    b->in[block] = in;
-    if (b->is_queued[block]) return;
+    for (int i = 0; i < WORDS; i++) {
+        uint64_t out = b->out[block].w[i] | more->w[i];
+        uint64_t in = b->in[block].w[i] | (out & ~b->kill[block].w[i]);
+        changed |= in ^ b->in[block].w[i];
+        b->out[block].w[i] = out;
+        b->in[block].w[i] = in;
+    }
+    if (!changed || b->is_queued[block]) return;
     b->is_queued[block] = true;
     b->queue[b->queue_count++] = block;
 }
@@ -269,15 +288,13 @@ static void gather(struct batch *b)
 {
     for (uint32_t i = 0; i < b->size; i++) {
         uint32_t decided = PTX_NONE;
-        uint64_t bit = UINT64_C(1) << i;
         for (uint32_t k = b->by->at[b->first + i]; k < b->by->at[b->first + i + 1]; k++) {
             uint32_t use = b->by->use[k], block = b->block_of[b->by->stmt[use]];
             unsigned how = b->f->uses[use].how;
             if (block == decided || !counts(b, use) || !(how & (PTX_USE_READ | PTX_USE_KILL))) continue;
             decided = block;
             see(b, block);
-            if (how & PTX_USE_READ) b->in[block] |= bit;
-            else b->kill[block] |= bit;
+            set_add(how & PTX_USE_READ ? &b->in[block] : &b->kill[block], i);
         }
     }
     for (uint32_t i = 0; i < b->seen_count; i++) {
@@ -293,17 +310,21 @@ static void spread(struct batch *b)
         uint32_t r = b->f->results[i];
         if (r < b->first || r - b->first >= b->size) continue;
         const struct ptx_block *exit = &g->blocks[g->exit];
+        struct set one = {{0}};
+        set_add(&one, r - b->first);
         for (uint32_t e = 0; e < exit->pred_count; e++) {
             uint32_t p = g->preds[exit->pred + e];
-            if (g->blocks[p].leave & PTX_LEAVE_RETURN) raise(b, p, UINT64_C(1) << (r - b->first));
+            if (g->blocks[p].leave & PTX_LEAVE_RETURN) raise(b, p, &one);
         }
     }
     while (b->queue_count) {
         uint32_t block = b->queue[--b->queue_count];
         const struct ptx_block *p = &g->blocks[block];
         b->is_queued[block] = false;
-        if (b->in[block])
-            for (uint32_t e = 0; e < p->pred_count; e++) raise(b, g->preds[p->pred + e], b->in[block]);
+        for (uint32_t e = 0; e < p->pred_count; e++) {
+            struct set in = b->in[block]; /* a block may precede itself */
+            raise(b, g->preds[p->pred + e], &in);
+        }
     }
 }
 
@@ -316,7 +337,7 @@ static void settle(const struct batch *b, uint8_t *fate)
             uint32_t use = b->by->use[k], block = b->block_of[b->by->stmt[use]];
             unsigned how = b->f->uses[use].how;
             if (!counts(b, use)) continue;
-            if (block != at) live = b->out[block] >> i & 1;
+            if (block != at) live = set_has(&b->out[block], i);
             at = block;
             if (how & PTX_USE_WRITE && !live) fate[use] |= PTX_FATE_DEAD;
             if (how & PTX_USE_KILL) live = false;
@@ -328,31 +349,35 @@ static void settle(const struct batch *b, uint8_t *fate)
     }
 }
 
-static void weigh(const struct batch *b, uint64_t word, struct ptx_pressure *p)
+static void weigh(const struct batch *b, const struct set *s, struct ptx_pressure *p)
 {
-    for (unsigned k = 0; word && k < PLANES; k++)
-        p->regs += (uint32_t)__builtin_popcountll(word & b->plane[k]) << k;
-    p->preds += (uint32_t)__builtin_popcountll(word & b->preds);
+    for (int i = 0; i < WORDS; i++) {
+        if (!s->w[i]) continue;
+        for (unsigned k = 0; k < PLANES; k++)
+            p->regs += (uint32_t)__builtin_popcountll(s->w[i] & b->plane[k].w[i]) << k;
+        p->preds += (uint32_t)__builtin_popcountll(s->w[i] & b->preds.w[i]);
+    }
 }
 
 static void solve(struct batch *b, struct ptx_live *live)
 {
     memset(b->plane, 0, sizeof b->plane);
-    b->preds = 0;
+    b->preds = (struct set){{0}};
     for (uint32_t i = 0; i < b->size; i++) {
         struct ptx_pressure room = ptx_flow_room(b->f, b->first + i);
         assert(room.regs < 1u << PLANES && room.preds <= 1);
-        for (unsigned k = 0; k < PLANES; k++) b->plane[k] |= (uint64_t)(room.regs >> k & 1) << i;
-        b->preds |= (uint64_t)room.preds << i;
+        for (unsigned k = 0; k < PLANES; k++)
+            if (room.regs >> k & 1) set_add(&b->plane[k], i);
+        if (room.preds) set_add(&b->preds, i);
     }
     gather(b);
     spread(b);
     settle(b, live->fate);
     for (uint32_t i = 0; i < b->seen_count; i++) {
         uint32_t block = b->seen[i];
-        weigh(b, b->in[block], &live->in[block]);
-        weigh(b, b->out[block], &live->out[block]);
-        b->in[block] = b->out[block] = b->kill[block] = 0;
+        weigh(b, &b->in[block], &live->in[block]);
+        weigh(b, &b->out[block], &live->out[block]);
+        b->in[block] = b->out[block] = b->kill[block] = (struct set){{0}};
         b->is_seen[block] = false;
     }
     b->seen_count = 0;
@@ -367,8 +392,9 @@ static void note(struct ptx_live *live, struct ptx_pressure now, uint32_t stmt)
     if (now.preds > live->most.preds) live->most.preds = now.preds;
 }
 
-/* Backwards through a block. A value that nobody reads needs room where it is written, too. */
-static void find_most(struct ptx_live *live, uint32_t block, const bool *counts)
+/* Backwards through a block. A value that nobody reads needs room where it is written, too; a register
+ * that an instruction writes twice takes it once (`written` by register: the last such statement). */
+static void find_most(struct ptx_live *live, uint32_t block, const bool *counts, uint32_t *written)
 {
     const struct ptx_flow *f = live->flow;
     struct ptx_pressure now = live->out[block];
@@ -377,8 +403,12 @@ static void find_most(struct ptx_live *live, uint32_t block, const bool *counts)
     for (uint32_t s = f->cfg->blocks[block].end; s-- > f->cfg->blocks[block].first;) {
         if (f->use_at[s] == f->use_at[s + 1] || (counts && !counts[s])) continue;
         struct ptx_pressure after = now;
-        for (uint32_t u = f->use_at[s]; u < f->use_at[s + 1]; u++) {
+        for (uint32_t u = f->use_at[s + 1]; u-- > f->use_at[s];) {
             struct ptx_pressure room = ptx_flow_room(f, f->uses[u].reg);
+            if (f->uses[u].how & PTX_USE_WRITE) {
+                if (written[f->uses[u].reg] == s + 1) continue;
+                written[f->uses[u].reg] = s + 1;
+            }
             if (live->fate[u] & PTX_FATE_DEAD) {
                 after.regs += room.regs;
                 after.preds += room.preds;
@@ -412,9 +442,9 @@ struct ptx_live *ptx_live_new(struct arena *arena, const struct ptx_flow *f, con
         for (uint32_t s = g->blocks[i].first; s < g->blocks[i].end; s++) block_of[s] = i;
     struct by_reg by = sort_uses(scratch, f);
     struct batch b = {.f = f, .by = &by, .counts = counts, .block_of = block_of};
-    b.in = arena_array(scratch, uint64_t, g->count);
-    b.out = arena_array(scratch, uint64_t, g->count);
-    b.kill = arena_array(scratch, uint64_t, g->count);
+    b.in = arena_array(scratch, struct set, g->count);
+    b.out = arena_array(scratch, struct set, g->count);
+    b.kill = arena_array(scratch, struct set, g->count);
     b.seen = arena_array(scratch, uint32_t, g->count);
     b.queue = arena_array(scratch, uint32_t, g->count);
     b.is_seen = arena_array(scratch, bool, g->count);
@@ -423,8 +453,9 @@ struct ptx_live *ptx_live_new(struct arena *arena, const struct ptx_flow *f, con
         b.size = f->reg_count - b.first < BATCH ? f->reg_count - b.first : BATCH;
         solve(&b, live);
     }
+    uint32_t *written = arena_array(scratch, uint32_t, f->reg_count);
     for (uint32_t i = 0; i < g->code_count; i++)
-        if (ptx_cfg_reachable(g, i)) find_most(live, i, counts);
+        if (ptx_cfg_reachable(g, i)) find_most(live, i, counts, written);
     arena_free(scratch);
     return live;
 }

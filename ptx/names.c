@@ -1,6 +1,7 @@
 /* Tokens as the parser takes them, names, and scopes. */
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/text.h"
 #include "ptx/parser.h"
 
 #include <assert.h>
@@ -288,6 +289,12 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
     return true;
 }
 
+struct ptx_sym *ptx_range_of(struct ptx_parser *p, const struct ptx_name *n)
+{
+    uint32_t prefix, index;
+    return split_member(n, &prefix, &index) ? ptx_intern(p, n->text, prefix)->range : NULL;
+}
+
 struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *n)
 {
     struct ptx_sym *sym = n->sym;
@@ -339,6 +346,27 @@ static void resolve(struct ptx_parser *p, struct ptx_pending *w, struct ptx_sym 
     o->sym = sym;
 }
 
+static void report_undeclared(struct ptx_parser *p, const struct ptx_scope *scope,
+                              const struct ptx_pending *w)
+{
+    const struct ptx_name *n = w->opnd->name;
+    diag_error(p->d, w->opnd->at, w->opnd->length, "undeclared %s '%.*s'",
+               ptx_sym_kind_name(&(struct ptx_sym){.kind = (uint8_t)w->kind}), (int)n->length,
+               n->text);
+    const struct ptx_sym *close = NULL;
+    size_t least = 3, looked = 0;
+    for (const struct ptx_sym *s = scope->syms; s && looked < 10000; s = s->next, looked++) {
+        if (s->kind != w->kind) continue;
+        size_t d = text_distance(n->text, n->length, s->name->text, s->name->length);
+        if (d >= least) continue;
+        least = d;
+        close = s;
+    }
+    if (close)
+        diag_note(p->d, close->at, close->name->length, "did you mean '%.*s'?",
+                  (int)close->name->length, close->name->text);
+}
+
 /* Labels may be used before they stand: when a scope ends, what it uses and has is joined, the rest
  * is left to the scope around it, and in the end reported. */
 void ptx_scope_close(struct ptx_parser *p)
@@ -355,9 +383,7 @@ void ptx_scope_close(struct ptx_parser *p)
             w->next = outer->pending;
             outer->pending = w;
         } else {
-            diag_error(p->d, w->opnd->at, w->opnd->length, "undeclared %s '%.*s'",
-                       ptx_sym_kind_name(&(struct ptx_sym){.kind = (uint8_t)w->kind}),
-                       (int)w->opnd->name->length, w->opnd->name->text);
+            report_undeclared(p, scope, w);
         }
     }
     for (struct ptx_sym *s = scope->syms; s; s = s->next) {

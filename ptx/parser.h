@@ -90,6 +90,8 @@ struct ptx_sym *ptx_sym_new(struct ptx_parser *p, enum ptx_sym_kind kind, struct
 bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym);
 /* What a name means here: NULL if nothing. Members of ranges come into being here. */
 struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *name);
+/* The register range that a name would be a member of if its number were small enough, or NULL. */
+struct ptx_sym *ptx_range_of(struct ptx_parser *p, const struct ptx_name *name);
 bool ptx_scope_open(struct ptx_parser *p, uint32_t at);
 void ptx_scope_close(struct ptx_parser *p);
 void ptx_pend(struct ptx_parser *p, struct ptx_opnd *opnd, enum ptx_sym_kind kind);
@@ -134,11 +136,11 @@ bool ptx_parse_operand(struct ptx_parser *p, struct ptx_opnd *o);
 
 /* ---- check.c */
 /* Chooses among the ops that are spelled as the instruction is; reports if none fits. */
-void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *ops,
-                    uint32_t text_length);
+void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *ops);
+bool ptx_type_is_int(enum ptx_type t); /* .u or .s */
 bool ptx_type_fits(enum ptx_type wanted, enum ptx_type reg, bool wide);
 
-/* Calls, in call.c. */
+/* call.c: results, callee, arguments and prototype of a call. */
 void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst);
 
 #endif
