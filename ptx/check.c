@@ -120,8 +120,9 @@ static struct verdict fit_constant(const struct ptx_shape *s, const struct ptx_o
         if (t->kind == PTX_BITS && t->bits == (o->kind == PTX_OPND_F32 ? 32 : 64))
             return bad(FITS, o);
         return bad(WRONG_CONSTANT, o);
-    default:
-        return bad(s->type == PTX_f32 || s->type == PTX_f64 ? FITS : WRONG_CONSTANT, o);
+    default: /* a decimal */
+        return bad(s->type == PTX_f32 || s->type == PTX_f64 || s->type == PTX_b64 ? FITS
+                                                                                  : WRONG_CONSTANT, o);
     }
 }
 
@@ -169,7 +170,8 @@ static struct verdict fit_register(const struct fit *c, const struct ptx_shape *
     return bad(ptx_type_fits(s->type, r->type, s->flags & PTX_WIDE) ? FITS : WRONG_TYPE, o);
 }
 
-static struct verdict fit_special(const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
+static struct verdict fit_special(const struct fit *c, const struct ptx_shape *s,
+                                  const struct ptx_opnd *o, unsigned vec)
 {
     const struct ptx_type_info *t = &ptx_types[s->type];
     unsigned have = o->sym->vec;
@@ -184,7 +186,9 @@ static struct verdict fit_special(const struct ptx_shape *s, const struct ptx_op
     if (o->sym->type == PTX_pred) return bad(t->kind == PTX_PRED ? FITS : WRONG_TYPE, o);
     bool integer = t->kind == PTX_UINT || t->kind == PTX_SINT || t->kind == PTX_BITS;
     unsigned most = ptx_types[o->sym->type].bits;
-    if (!integer || t->bits > most || t->bits < o->sym->space) return bad(WRONG_TYPE, o);
+    if (!integer || t->bits > most) return bad(WRONG_TYPE, o);
+    if (strcmp(c->op->form->name, "cvt") == 0) return bad(FITS, o); /* it converts */
+    if (t->bits < o->sym->space) return bad(WRONG_TYPE, o);
     if (t->bits < most && t->kind == PTX_SINT && t->bits == 16) return bad(WRONG_TYPE, o);
     return bad(FITS, o);
 }
@@ -219,7 +223,7 @@ static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s,
     case PTX_OPND_REG:
         if (o->offset && o->sel != PTX_SEL_SIMD) return bad(WRONG_KIND, o);
         return fit_register(c, s, o, vec);
-    case PTX_OPND_SREG: return fit_special(s, o, vec);
+    case PTX_OPND_SREG: return fit_special(c, s, o, vec);
     case PTX_OPND_INT:
     case PTX_OPND_FLOAT:
     case PTX_OPND_F32:

@@ -832,8 +832,8 @@ struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
     }
     struct ptx_name *name;
     uint32_t at;
-    if (p->func && p->t.kind == TOK_WORD && p->t.length == 1 && p->t.c == '_') {
-        at = p->t.at; /* a prototype's nameless one */
+    if ((p->func || kernel) && p->t.kind == TOK_WORD && p->t.length == 1 && p->t.c == '_') {
+        at = p->t.at; /* nameless, in a prototype or where a kernel does not use it */
         name = ptx_intern(p, ptx_text(p, at), 1);
         ptx_advance(p);
     } else if (!ptx_parse_name(p, &name, &at)) {

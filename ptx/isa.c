@@ -421,6 +421,18 @@ static const struct choice *choice_of(const struct slot *s, struct slice word)
     return NULL;
 }
 
+/* ptxas passes over some modifiers that are given twice. */
+static bool repeats(const struct words *w, size_t from, size_t word)
+{
+    static const char *const idle[] = {"sat",    "sync",     "approx",   "uni",       "relu",
+                                       "NaN",    "cc",       "shiftamt", "satfinite", "full"};
+    bool listed = false, before = false;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        listed |= same_text(w->at[word], idle[i]);
+    for (size_t i = from; i < word; i++) before |= same(w->at[i], w->at[word]);
+    return listed && before;
+}
+
 /* Words that are types go to the type slots from left to right; any other goes to the first slot
  * that is free and takes it. */
 static bool fit_row(const struct row *row, const struct words *w, size_t from, struct fit *fit)
@@ -444,6 +456,7 @@ static bool fit_row(const struct row *row, const struct words *w, size_t from, s
             }
         }
         if (found < MAX_SLOTS) fit->taken++;
+        else if (repeats(w, from, i)) fit->taken++;
         else if (fit->bad_word == MAX_WORDS) fit->bad_word = i;
     }
     uint8_t last[LAYOUT_ORDER + 1] = {0};

@@ -349,13 +349,17 @@ static void settle(const struct batch *b, uint8_t *fate)
     }
 }
 
+static uint32_t count_bits(uint64_t word)
+{
+    return word ? (uint32_t)__builtin_popcountll(word) : 0; /* mostly none */
+}
+
 static void weigh(const struct batch *b, const struct set *s, struct ptx_pressure *p)
 {
     for (int i = 0; i < WORDS; i++) {
         if (!s->w[i]) continue;
-        for (unsigned k = 0; k < PLANES; k++)
-            p->regs += (uint32_t)__builtin_popcountll(s->w[i] & b->plane[k].w[i]) << k;
-        p->preds += (uint32_t)__builtin_popcountll(s->w[i] & b->preds.w[i]);
+        for (unsigned k = 0; k < PLANES; k++) p->regs += count_bits(s->w[i] & b->plane[k].w[i]) << k;
+        p->preds += count_bits(s->w[i] & b->preds.w[i]);
     }
 }
 

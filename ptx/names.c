@@ -283,6 +283,8 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
                 report_again(p, sym, s);
                 return false;
             }
+    if (!is_value && sym->kind != PTX_SYM_RANGE && split_member(n, &prefix, &index))
+        p->ranges_hide |= ptx_intern(p, n->text, prefix)->range != NULL;
     if (sym->kind == PTX_SYM_RANGE && (p->depth > 1 || n->text[0] != '%' || is_sreg_prefix(n)))
         p->ranges_hide = true;
     bind(p, sym, scope);
@@ -306,7 +308,10 @@ struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *n)
     if (!split_member(n, &prefix, &index)) return sym;
     struct ptx_sym *range = ptx_intern(p, n->text, prefix)->range;
     while (range && index >= range->id) range = range->outer;
-    if (!range || (sym && sym->scope >= range->scope)) return sym;
+    bool label = sym && (sym->kind == PTX_SYM_LABEL || sym->kind == PTX_SYM_PROTO ||
+                         sym->kind == PTX_SYM_TARGETS); /* a register of the same scope wins */
+    if (!range || (sym && (label ? sym->scope > range->scope : sym->scope >= range->scope)))
+        return sym;
     bool plain = n->text[prefix] != '0' || n->length - prefix == 1;
     if (!plain || n->length - prefix > 9) { /* %r01 is %r1 */
         const char *text = arena_printf(p->arena, "%.*s%u", (int)prefix, n->text, index);

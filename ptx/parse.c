@@ -61,10 +61,11 @@ static bool parse_version(struct ptx_parser *p)
         return false;
     }
     const char *text = ptx_text(p, p->t.at);
-    if (p->t.kind == TOK_FLOAT && memchr(ptx_text(p, at), '\n', p->t.at - at)) {
-        diag_error(p->d, at, 8, "the version must stand on the line of .version");
-        return false;
-    }
+    for (uint32_t i = at + 8; p->t.kind == TOK_FLOAT && i < p->t.at; i++)
+        if (*ptx_text(p, i) != ' ' && *ptx_text(p, i) != '\t') {
+            diag_error(p->d, at, 8, "only blanks may stand between .version and the version");
+            return false;
+        }
     unsigned major = 0, minor = 0;
     uint32_t i = 0;
     for (; i < p->t.length && isdigit((unsigned char)text[i]) && major < 1000; i++)
