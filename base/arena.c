@@ -26,13 +26,16 @@ struct arena {
     size_t footprint;
 };
 
+static void abort_without(size_t n)
+{
+    fprintf(stderr, "heddle: out of memory (%zu bytes)\n", n);
+    abort();
+}
+
 static void *take_from_host(size_t n)
 {
     void *p = calloc(1, n);
-    if (!p) {
-        fprintf(stderr, "heddle: out of memory (%zu bytes)\n", n);
-        abort();
-    }
+    if (!p) abort_without(n);
     return p;
 }
 
@@ -112,7 +115,7 @@ char *arena_printf(struct arena *a, const char *format, ...)
 void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t need, size_t size)
 {
     if (need <= *cap) return array;
-    size_t wanted = *cap ? *cap * 2 : 8;
+    size_t wanted = *cap > 4096 ? *cap + *cap / 2 : *cap ? *cap * 2 : 8;
     if (wanted < need) wanted = need;
     /* The last thing taken grows where it is. */
     size_t have = (*cap * size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
@@ -124,6 +127,22 @@ void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t 
             *cap = wanted;
             return array;
         }
+    }
+    /* The only thing in its block moves with the block. */
+    if (array && a->blocks && (char *)array == a->blocks->data &&
+        (char *)array + have == a->free && wanted <= SIZE_MAX / 4 / size) {
+        struct block *b = a->blocks;
+        size_t bytes = (wanted * size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+        a->footprint += bytes - b->size;
+        b = realloc(b, sizeof *b + bytes);
+        if (!b) abort_without(bytes);
+        memset(b->data + have, 0, bytes - have);
+        b->size = bytes;
+        a->blocks = b;
+        a->free = b->data + bytes;
+        a->left = 0;
+        *cap = wanted;
+        return b->data;
     }
     void *grown = arena_alloc_n(a, wanted, size);
     if (used) memcpy(grown, array, used * size);

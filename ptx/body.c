@@ -331,14 +331,16 @@ static const char *parse_opcode(struct ptx_parser *p, struct ptx_token first, ui
         if (!ptx_const_uint(p, &bank, "a constant bank") || !ptx_expect(p, ']', "behind the bank"))
             return NULL;
     }
-    while (p->t.kind == TOK_DOTS) {
+    enum { MOST_PARTS = 64 };
+    for (unsigned parts = 0; p->t.kind == TOK_DOTS; parts++) {
+        if (*length + p->t.length > PTX_MAX_NAME || parts == MOST_PARTS) {
+            diag_error(p->d, first.at, 1, "opcode too long: limit %d bytes in %d parts", PTX_MAX_NAME,
+                       MOST_PARTS);
+            return NULL;
+        }
         text = arena_printf(p->arena, "%.*s%.*s", (int)*length, text, (int)p->t.length,
                             ptx_text(p, p->t.at));
         *length += p->t.length;
-        if (*length > PTX_MAX_NAME) {
-            diag_error(p->d, first.at, 1, "opcode too long: limit %d bytes", PTX_MAX_NAME);
-            return NULL;
-        }
         ptx_advance(p);
     }
     return text;
@@ -418,6 +420,11 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
     do {
         if (p->t.kind != TOK_WORD) {
             ptx_unexpected(p, calls ? "a function's name" : "a label");
+            p->stack_count = base;
+            return false;
+        }
+        if (p->stack_count - base >= PTX_MAX_OPERANDS) {
+            diag_error(p->d, p->t.at, p->t.length, "too many targets: limit %d", PTX_MAX_OPERANDS);
             p->stack_count = base;
             return false;
         }
@@ -561,17 +568,6 @@ static bool take_word(struct ptx_parser *p, const char *word)
     return true;
 }
 
-/* Whether some .loc before said this place: inlined_at may name only such ones. */
-static bool loc_known(struct ptx_parser *p, uint32_t file, uint32_t line, uint32_t column, bool add)
-{
-    char key[40];
-    int n = snprintf(key, sizeof key, ".loc %x %x %x", file, line, column);
-    struct ptx_name *name = ptx_intern(p, key, (uint32_t)n);
-    if (name->text == key) name->text = arena_copy(p->arena, key, (size_t)n);
-    if (add) name->section_label = true;
-    return name->section_label;
-}
-
 /* .loc file line column [, function_name label[+offset], inlined_at file line column] */
 static bool parse_loc(struct ptx_parser *p, uint32_t at)
 {
@@ -596,13 +592,13 @@ static bool parse_loc(struct ptx_parser *p, uint32_t at)
         if (!loc_number(p, &l->in_file) || !loc_number(p, &l->in_line) ||
             !loc_number(p, &l->in_column))
             return false;
-        if (!loc_known(p, l->in_file, l->in_line, l->in_column, false)) {
+        if (!ptx_noted(p, ".loc", l->in_file, l->in_line, l->in_column)) {
             diag_error(p->d, in_at, p->last_end - in_at,
                        "no .loc before this one names the place given by inlined_at");
             return false;
         }
     }
-    loc_known(p, l->file, l->line, l->column, true);
+    ptx_note(p, ".loc", l->file, l->line, l->column);
     add_stmt(p, PTX_STMT_LOC, at)->loc = l;
     return true;
 }

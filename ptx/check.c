@@ -53,6 +53,7 @@ enum why { /* an operand does not fit its shape */
     NO_ADDRESS,      /* a variable's address cannot stand here */
     UNDECLARED,
     NOT_WRITABLE,
+    SHORT_ADDRESS,   /* 32 bits for an address of 64 */
     NO_GENERIC,      /* no generic addresses before sm_20 */
     GATED,           /* the version or target does not have it */
     NO_ARRAY,        /* an index behind something else */
@@ -204,6 +205,9 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
     if (t->bits < 16 || t->bits > 64 || t->kind == PTX_FLOAT || t->kind == PTX_PACK ||
         t->kind == PTX_PRED)
         return bad(WRONG_TYPE, o);
+    if (sym->kind == PTX_SYM_VAR && sym->space == PTX_SPACE_GLOBAL && t->bits == 32 &&
+        c->m->address_size == 64)
+        return bad(SHORT_ADDRESS, o);
     if (sym->kind == PTX_SYM_FUNC && o->offset) return bad(FUNC_OFFSET, o);
     if (sym->kind == PTX_SYM_FUNC &&
         (c->m->version < 21 || (sym->func->is_entry && c->m->target.sm < 35)))
@@ -334,6 +338,10 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
         if (base->negated) return bad(NO_NEGATION, base);
         if (!ptx_type_is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, base);
         if (ptx_types[t].bits > 64) return bad(ADDRESS_TYPE, base);
+        bool far = spaces & (1u << PTX_SPACE_GLOBAL | 1u << PTX_SPACE_GENERIC);
+        if (far && !s->spaces && ptx_types[t].bits == 32 && c->m->address_size == 64 &&
+            c->op->form->unit != PTX_UNIT_TENSOR)
+            return bad(SHORT_ADDRESS, base);
         return bad(FITS, o);
     }
     case PTX_OPND_SYM: {
@@ -658,6 +666,9 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         return;
     case FUNC_OFFSET:
         diag_error(p->d, at, len, "no offset may follow a function");
+        return;
+    case SHORT_ADDRESS:
+        diag_error(p->d, at, len, "an address in .global or a generic one has 64 bits in this module");
         return;
     case NO_GENERIC:
         diag_error(p->d, at, len, "'%.*s' without a state space needs target sm_20", length, name);

@@ -86,6 +86,25 @@ static bool need_int(struct ptx_parser *p, const struct ptx_value *v, uint32_t a
     return false;
 }
 
+static bool primary(struct ptx_parser *p, struct ptx_value *v);
+
+/* What recurses counts its depth. A constant that is too deep ends the reading: what comes behind it
+ * is more of the same. */
+static bool nested(struct ptx_parser *p, struct ptx_value *v,
+                   bool (*read)(struct ptx_parser *p, struct ptx_value *v))
+{
+    if (++p->nesting > PTX_MAX_NESTING) {
+        if (!p->gave_up)
+            diag_error(p->d, p->t.at, 1, "expression nests too deeply: limit %d", PTX_MAX_NESTING);
+        p->gave_up = true;
+        p->nesting--;
+        return false;
+    }
+    bool ok = read(p, v);
+    p->nesting--;
+    return ok;
+}
+
 static bool primary(struct ptx_parser *p, struct ptx_value *v)
 {
     switch (p->t.kind) {
@@ -110,7 +129,7 @@ static bool primary(struct ptx_parser *p, struct ptx_value *v)
                 bool to_unsigned = ptx_at_dot(p, "u64") != 0;
                 ptx_drop_dot(p);
                 uint32_t at = p->t.at;
-                if (!ptx_expect(p, ')', "behind the type") || !primary(p, v) ||
+                if (!ptx_expect(p, ')', "behind the type") || !nested(p, v, primary) ||
                     !need_int(p, v, at))
                     return false;
                 v->is_unsigned = to_unsigned;
@@ -122,14 +141,7 @@ static bool primary(struct ptx_parser *p, struct ptx_value *v)
             char op = p->t.c;
             ptx_advance(p);
             uint32_t at = p->t.at;
-            if (++p->nesting > PTX_MAX_NESTING) {
-                diag_error(p->d, at, 1, "expression nests too deeply: limit %d", PTX_MAX_NESTING);
-                p->nesting--;
-                return false;
-            }
-            bool ok = primary(p, v);
-            p->nesting--;
-            if (!ok) return false;
+            if (!nested(p, v, primary)) return false;
             if (v->is_float) {
                 if (v->kind == PTX_OPND_F32) {
                     diag_error(p->d, at, p->last_end - at, "a 0f constant takes no sign");
@@ -285,13 +297,8 @@ static bool binary(struct ptx_parser *p, struct ptx_value *v, int lowest)
     return true;
 }
 
-static bool ternary(struct ptx_parser *p, struct ptx_value *v)
+static bool conditional(struct ptx_parser *p, struct ptx_value *v)
 {
-    if (++p->nesting > PTX_MAX_NESTING) {
-        diag_error(p->d, p->t.at, 1, "expression nests too deeply: limit %d", PTX_MAX_NESTING);
-        p->nesting--;
-        return false;
-    }
     uint32_t at = p->t.at;
     bool ok = binary(p, v, LOWEST);
     if (ok && ptx_at_punct(p, '?')) {
@@ -306,8 +313,12 @@ static bool ternary(struct ptx_parser *p, struct ptx_value *v)
             v->is_unsigned = u;
         }
     }
-    p->nesting--;
     return ok;
+}
+
+static bool ternary(struct ptx_parser *p, struct ptx_value *v)
+{
+    return nested(p, v, conditional);
 }
 
 bool ptx_const_literal(struct ptx_parser *p, struct ptx_value *v)

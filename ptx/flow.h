@@ -90,6 +90,66 @@ struct ptx_live *ptx_live_new(struct arena *arena, const struct ptx_flow *f, con
  * a `red`. Ascending; returns how many. */
 uint32_t ptx_live_dead_atoms(struct arena *arena, const struct ptx_live *live, uint32_t **stmts);
 
+/* ---- what the lanes of a warp share ------------------------------------------------------------ */
+
+enum ptx_spread { /* how far a value is the same; each says less than the one before it */
+    PTX_SPREAD_GRID,   /* in every thread of the launch */
+    PTX_SPREAD_CTA,    /* in every thread of a CTA */
+    PTX_SPREAD_WARP,   /* in every lane of a warp */
+    PTX_SPREAD_AFFINE, /* base + stride * lane: a base as WARP, a known stride, modulo 2^width */
+    PTX_SPREAD_VARYING,
+};
+
+enum ptx_assumes { /* what a CTA or value must be like for a statement to hold */
+    PTX_ASSUMES_ROWS = 1,    /* the CTA is one row of threads, or each of its rows is whole warps:
+                              * ntid.y = ntid.z = 1, or ntid.x is a multiple of 32 */
+    PTX_ASSUMES_NO_WRAP = 2, /* a value that is widened does not wrap around within the warp */
+};
+
+struct ptx_variation {
+    int64_t stride;  /* AFFINE: never 0 */
+    uint8_t spread;  /* enum ptx_spread */
+    uint8_t assumes; /* enum ptx_assumes */
+};
+
+/* Which values the lanes of a warp have in common: for each use of a register, so that a loop's
+ * counter can be the same for all lanes inside a loop that they leave one by one, and not behind it.
+ *
+ * What is said holds for lanes that execute an instruction together. Lanes are together that came the
+ * same way; those that parted may be together again from their branch's `rejoin` on, and stay apart as
+ * long as one likes. Lanes that have gone round a loop a different number of times are not together
+ * inside the loop even if they stand at the same instruction.
+ *
+ *  - A kernel's parameters, constants, addresses of variables, %ntid and the like are GRID, %ctaid is
+ *    CTA, %warpid WARP, %laneid and %tid.x are AFFINE with stride 1 (%tid.x, and %tid.y and %tid.z as
+ *    WARP, under PTX_ASSUMES_ROWS unless .reqntid settles it), clocks and lane masks VARYING.
+ *  - Arithmetic gives the least that its operands share; add, sub, neg, shl, mul, mad and integer
+ *    conversion keep a stride. A write under a guard shares what the guard, the old and the new value
+ *    do.
+ *  - Where ways meet that a branch separated, a register with different definitions on them shares no
+ *    more than the branch's condition does. What is computed in a loop and read behind it shares no
+ *    more than the loop's exits do.
+ *  - A load from an address that a warp shares gives WARP: one instruction reads once for all lanes.
+ *    It gives no more than that, since another warp may come later, unless what it reads does not
+ *    change during a launch: .const, kernel parameters, .nc, ldu. It gives VARYING from .local, from
+ *    generic addresses in a function that may make generic addresses of .local (or that is not a
+ *    kernel), and where .volatile, .mmio or a memory order makes each lane's access its own.
+ *  - Votes, match.all, redux and shfl.idx of one lane give WARP if the lanes name one mask, bar.red
+ *    gives CTA; atomics, other shuffles, matrices and calls give VARYING.
+ *  - A register that was never written counts as GRID, as if it held one value; a .func's parameters
+ *    are VARYING.
+ *
+ * The work is limited: functions whose control flow is too tangled get VARYING everywhere (`coarse`). */
+struct ptx_uniform {
+    const struct ptx_flow *flow;
+    struct ptx_variation *uses; /* by use: the value read, or the value written. Where control never
+                                 * comes: GRID */
+    uint8_t *branch;            /* by block: enum ptx_spread of the decision where to go at its end; GRID
+                                 * if there is only one way. Above WARP lanes may part */
+    bool coarse;
+};
+struct ptx_uniform *ptx_uniform_new(struct arena *arena, const struct ptx_flow *f);
+
 /* ---- registers per thread ---------------------------------------------------------------------- */
 
 /* What `ptxas -v` would print as "Used N registers", from a model: each block's instructions are put

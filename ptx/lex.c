@@ -42,6 +42,7 @@ struct ptx_lexer {
 
 static pcre2_code *code; /* immutable once compiled */
 static bool jit;
+static pcre2_match_context *context;
 static uint8_t kind_of_mark[128];
 static pthread_once_t compiled = PTHREAD_ONCE_INIT;
 
@@ -56,6 +57,9 @@ static void compile(void)
         abort();
     }
     jit = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does the same */
+    /* The pattern takes linear time, so no limit is needed; the usual one would end long tokens. */
+    context = pcre2_match_context_create(NULL);
+    if (context) pcre2_set_match_limit(context, UINT32_MAX);
 #define X(name, mark, text) kind_of_mark[mark] = TOK_##name;
     PTX_TOKENS(X)
 #undef X
@@ -89,8 +93,8 @@ void ptx_lexer_seek(struct ptx_lexer *l, uint32_t at)
 struct ptx_token ptx_lex(struct ptx_lexer *l)
 {
     PCRE2_SPTR text = (PCRE2_SPTR)l->text;
-    int rc = jit ? pcre2_jit_match(code, text, l->length, l->at, 0, l->match, NULL)
-                 : pcre2_match(code, text, l->length, l->at, 0, l->match, NULL);
+    int rc = jit ? pcre2_jit_match(code, text, l->length, l->at, 0, l->match, context)
+                 : pcre2_match(code, text, l->length, l->at, 0, l->match, context);
     if (rc < 0) { /* cannot happen with this pattern but for limits of the library */
         uint32_t at = l->at;
         l->at = l->length;

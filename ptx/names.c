@@ -182,6 +182,29 @@ struct ptx_name *ptx_intern(struct ptx_parser *p, const char *text, uint32_t len
     return n;
 }
 
+static struct ptx_name *note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b,
+                             uint32_t c)
+{
+    char key[64];
+    int n = snprintf(key, sizeof key, "%s %x %x %x", word, a, b, c); /* no name has blanks */
+    struct ptx_name *name = ptx_intern(p, key, (uint32_t)n);
+    if (name->text == key) name->text = arena_copy(p->arena, key, (size_t)n);
+    return name;
+}
+
+bool ptx_note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c)
+{
+    struct ptx_name *name = note(p, word, a, b, c);
+    bool first = !name->noted;
+    name->noted = true;
+    return first;
+}
+
+bool ptx_noted(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c)
+{
+    return note(p, word, a, b, c)->noted;
+}
+
 const char *ptx_sym_kind_name(const struct ptx_sym *sym)
 {
     switch ((enum ptx_sym_kind)sym->kind) {
@@ -257,13 +280,22 @@ static bool is_sreg_prefix(const struct ptx_name *n)
     return false;
 }
 
+/* Whether the scope that a symbol was declared in is still open. */
+static bool visible(const struct ptx_parser *p, const struct ptx_sym *sym)
+{
+    for (unsigned d = p->depth + 1; d-- > 0;)
+        if (p->scopes[d].serial == sym->scope) return true;
+    return false;
+}
+
 bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
 {
     struct ptx_scope *scope = &p->scopes[p->depth];
     struct ptx_name *n = sym->name;
     const struct ptx_sym *old = sym->kind == PTX_SYM_RANGE ? n->range : n->sym;
     uint32_t prefix, index;
-    if (old && old->scope == scope->serial) {
+    bool label = sym->kind == PTX_SYM_LABEL && old && old->kind == PTX_SYM_REG && old->range;
+    if (old && old->scope == scope->serial && !label) {
         report_again(p, sym, old);
         return false;
     }
@@ -275,16 +307,20 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
             return false;
         }
     }
-    if (sym->kind == PTX_SYM_RANGE)
-        for (const struct ptx_sym *s = scope->syms; s; s = s->next)
-            if ((s->kind == PTX_SYM_REG || s->kind == PTX_SYM_VAR) && !(s->kind == PTX_SYM_REG && s->range) && s->name->length > n->length &&
-                split_member(s->name, &prefix, &index) && prefix == n->length &&
-                memcmp(s->name->text, n->text, prefix) == 0 && index < sym->id) {
-                report_again(p, sym, s);
-                return false;
-            }
+    for (struct ptx_sym *s = sym->kind == PTX_SYM_RANGE ? n->numbered : NULL; s; s = s->sibling)
+        if (s->scope == scope->serial && split_member(s->name, &prefix, &index) &&
+            index < sym->id) {
+            report_again(p, sym, s);
+            return false;
+        }
+    if (is_value && split_member(n, &prefix, &index)) {
+        struct ptx_name *base = ptx_intern(p, n->text, prefix);
+        while (base->numbered && !visible(p, base->numbered)) base->numbered = base->numbered->sibling;
+        sym->sibling = base->numbered;
+        base->numbered = sym;
+    }
     if (!is_value && sym->kind != PTX_SYM_RANGE && split_member(n, &prefix, &index))
-        p->ranges_hide |= ptx_intern(p, n->text, prefix)->range != NULL;
+        p->ranges_hide |= n->text[0] == '%' || ptx_intern(p, n->text, prefix)->range != NULL;
     if (sym->kind == PTX_SYM_RANGE && (p->depth > 1 || n->text[0] != '%' || is_sreg_prefix(n)))
         p->ranges_hide = true;
     bind(p, sym, scope);

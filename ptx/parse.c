@@ -598,11 +598,10 @@ static bool parse_file(struct ptx_parser *p, uint32_t at)
                    UINT32_MAX);
         return false;
     }
-    for (size_t i = 0; i < p->m->item_count; i++)
-        if (p->m->items[i].kind == PTX_ITEM_FILE && p->m->items[i].file->index == f->index) {
-            diag_error(p->d, index_at, p->last_end - index_at, "file %u is declared twice", f->index);
-            return false;
-        }
+    if (!ptx_note(p, ".file", f->index, 0, 0)) {
+        diag_error(p->d, index_at, p->last_end - index_at, "file %u is declared twice", f->index);
+        return false;
+    }
     if (p->t.kind != TOK_STRING) {
         ptx_unexpected(p, "a file name");
         return false;
@@ -877,21 +876,20 @@ static bool parse_item(struct ptx_parser *p)
     return parse_declaration(p);
 }
 
-/* PTX is ASCII, in comments and strings too. */
+/* PTX is ASCII without control characters, in comments and strings too. */
 static bool check_bytes(struct ptx_parser *p)
 {
     const struct source *s = p->m->source;
     const unsigned char *text = (const unsigned char *)s->text;
     uint32_t i = 0;
     for (; i + 64 <= s->length; i += 64) {
-        unsigned char high = 0, zero = 0;
-        for (uint32_t k = 0; k < 64; k++) {
-            high |= text[i + k];
-            zero |= text[i + k] == 0;
-        }
-        if (high & 0x80 || zero) break;
+        unsigned char odd = 0;
+        for (uint32_t k = 0; k < 64; k++)
+            odd |= text[i + k] & 0x80 || (text[i + k] < ' ' && (text[i + k] < '\t' || text[i + k] > '\r'));
+        if (odd) break;
     }
-    while (i < s->length && text[i] && text[i] < 0x80) i++;
+    while (i < s->length && text[i] < 0x80 && (text[i] >= ' ' || (text[i] >= '\t' && text[i] <= '\r')))
+        i++;
     if (i == s->length) return true;
     diag_error(p->d, i, 1, "byte 0x%02x: PTX is ASCII text", text[i]);
     return false;

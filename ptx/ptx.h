@@ -58,7 +58,9 @@ struct ptx_name {
     uint32_t length, hash;
     struct ptx_sym *sym;   /* what it means at the point that is being parsed */
     struct ptx_sym *range; /* likewise, as the prefix of a register range: `%r` of %r<100> */
+    struct ptx_sym *numbered; /* single registers and variables that are this name and a number */
     bool section_label;    /* it is also a label in a debug section */
+    bool noted;            /* it stands for a fact: ptx_note */
 };
 
 enum ptx_sym_kind {
@@ -84,6 +86,7 @@ struct ptx_sym {
     struct ptx_name *name;
     struct ptx_sym *outer;       /* the meaning it hides until its scope ends */
     struct ptx_sym *next;        /* the symbol declared before it in the same scope */
+    struct ptx_sym *sibling;     /* another of name->numbered */
     union {
         struct ptx_sym *range;   /* REG: the range it is a member of, or NULL */
         struct ptx_var *var;

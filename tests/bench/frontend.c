@@ -1,6 +1,7 @@
 /* How fast the front end reads: lex + parse + check of a corpus, on one core, and the memory it takes.
  *     frontend [-n RUNS] FILE...
  * Files are read once; a run reads every one of them into an arena of its own. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/ptx.h"
