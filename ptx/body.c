@@ -423,8 +423,8 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
             p->stack_count = base;
             return false;
         }
-        if (p->stack_count - base >= PTX_MAX_OPERANDS) {
-            diag_error(p->d, p->t.at, p->t.length, "too many targets: limit %d", PTX_MAX_OPERANDS);
+        if (p->stack_count - base >= PTX_MAX_TARGETS) {
+            diag_error(p->d, p->t.at, p->t.length, "too many targets: limit %d", PTX_MAX_TARGETS);
             p->stack_count = base;
             return false;
         }

@@ -1,8 +1,10 @@
 /* libFuzzer: any bytes are read without a crash, hang or leak, and a module that is accepted prints
- * as text that reads back to an equal one. */
+ * as text that reads back to an equal one, and can be analysed. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "ptx/cfg.h"
+#include "ptx/flow.h"
 #include "ptx/ptx.h"
 
 #include <stdio.h>
@@ -17,6 +19,18 @@ static struct ptx_module *read_module(struct arena *a, struct source *s, struct 
     ptx_module_check(m);
     ptx_module_end(m);
     return m;
+}
+
+static void analyse(struct arena *a, const struct ptx_module *m)
+{
+    for (size_t i = 0; i < m->func_count; i++) {
+        const struct ptx_func *f = m->funcs[i]->definition ? m->funcs[i]->definition : m->funcs[i];
+        if (!f->body) continue;
+        const struct ptx_flow *flow = ptx_flow_new(a, ptx_cfg_new(a, f));
+        uint32_t *dead;
+        ptx_live_dead_atoms(a, ptx_live_new(a, flow, NULL), &dead);
+    }
+    ptx_registers_estimate(a, m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -40,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fprintf(stderr, "%s", why.data ? why.data : "");
             abort();
         }
+        analyse(a, m);
     }
     buf_free(&out);
     arena_free(a);
