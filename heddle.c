@@ -278,6 +278,12 @@ static uint64_t param_bytes(const struct ptx_proto *q)
     return size;
 }
 
+/* Whether lanes of a warp may leave a block for different ones. */
+static bool may_part(const struct ptx_cfg *g, const struct ptx_uniform *u, uint32_t block)
+{
+    return ptx_cfg_reachable(g, block) && u->branch[block] > PTX_SPREAD_WARP;
+}
+
 static void analyse(struct arena *scratch, const struct ptx_func *f, struct heddle_function *out)
 {
     const struct ptx_cfg *g = ptx_cfg_new(scratch, f);
@@ -288,6 +294,8 @@ static void analyse(struct arena *scratch, const struct ptx_func *f, struct hedd
     const struct ptx_flow *flow = ptx_flow_new(scratch, g);
     uint32_t *dead;
     out->dead_atomics = ptx_live_dead_atoms(scratch, ptx_live_new(scratch, flow, NULL), &dead);
+    const struct ptx_uniform *uniform = ptx_uniform_new(scratch, flow);
+    for (uint32_t b = 0; b < g->code_count; b++) out->divergent_branches += may_part(g, uniform, b);
 }
 
 /* For all functions at once, as callees count for their callers; so every body is read. */
@@ -411,9 +419,10 @@ char *heddle_function_graph(struct heddle_module *m, size_t i, bool instructions
     if (f->body && heddle_module_ok(m)) {
         struct arena *scratch = arena_new();
         const struct ptx_cfg *g = ptx_cfg_new(scratch, f);
+        const struct ptx_uniform *u = ptx_uniform_new(scratch, ptx_flow_new(scratch, g));
         for (uint32_t k = 0; k < g->count; k++) {
             if (k < g->code_count) {
-                buf_printf(&b, "    b%u [label=\"", k);
+                buf_printf(&b, "    b%u [%slabel=\"", k, may_part(g, u, k) ? "color=red, " : "");
                 add_block(&b, g, k, instructions);
             } else {
                 buf_printf(&b, "    b%u [shape=circle, label=\"%s\"];\n", k,
