@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert((int)HEDDLE_UNIT_COUNT == (int)PTX_UNIT_COUNT, "heddle.h says how many units there are");
+static_assert((int)HEDDLE_UNIT_COUNT == (int)PTX_UNIT_COUNT,
+              "heddle.h says how many units there are");
 
 enum { DEFAULT_MAX_ERRORS = 50 };
 
@@ -95,7 +96,8 @@ static char *read_stream(struct arena *a, FILE *f, size_t *length)
     return ferror(f) ? NULL : text;
 }
 
-struct heddle_module *heddle_module_read_file(const char *path, const struct heddle_options *options)
+struct heddle_module *heddle_module_read_file(const char *path,
+                                              const struct heddle_options *options)
 {
     bool standard_input = strcmp(path, "-") == 0;
     struct heddle_module *m = new_module(standard_input ? "standard input" : path, options);
@@ -216,8 +218,8 @@ static struct ptx_func *function(struct heddle_module *m, size_t i)
 }
 
 /* Static shared memory that the instructions of a body name. */
-static void add_shared(struct arena *scratch, const struct ptx_opnd *o, const struct ptx_var ***seen,
-                       size_t *count, size_t *cap)
+static void add_shared(struct arena *scratch, const struct ptx_opnd *o,
+                       const struct ptx_var ***seen, size_t *count, size_t *cap)
 {
     switch ((enum ptx_opnd_kind)o->kind) {
     case PTX_OPND_SYM: {

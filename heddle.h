@@ -43,7 +43,8 @@ struct heddle_module *heddle_module_read(const char *name, const char *text, siz
 
 /* The same for a file; "-" is the standard input. A file that cannot be read gives a module whose only
  * message says so (heddle_module_unreadable). */
-struct heddle_module *heddle_module_read_file(const char *path, const struct heddle_options *options);
+struct heddle_module *heddle_module_read_file(const char *path,
+                                              const struct heddle_options *options);
 
 void heddle_module_free(struct heddle_module *m); /* NULL is allowed */
 
@@ -52,9 +53,9 @@ bool heddle_module_ok(const struct heddle_module *m);
 bool heddle_module_unreadable(const struct heddle_module *m);
 
 const char *heddle_module_name(const struct heddle_module *m);
-int heddle_module_ptx_version(const struct heddle_module *m);     /* 90 for PTX ISA 9.0 */
-const char *heddle_module_target(const struct heddle_module *m);  /* "sm_90a" */
-int heddle_module_address_size(const struct heddle_module *m);    /* 32 or 64 */
+int heddle_module_ptx_version(const struct heddle_module *m);    /* 90 for PTX ISA 9.0 */
+const char *heddle_module_target(const struct heddle_module *m); /* "sm_90a" */
+int heddle_module_address_size(const struct heddle_module *m);   /* 32 or 64 */
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
@@ -87,21 +88,21 @@ const char *heddle_unit_name(size_t unit);
 struct heddle_function {
     const char *name;
     bool is_kernel, is_defined;
-    uint32_t line;                  /* of its definition or declaration */
-    uint64_t instructions;          /* in its body */
+    uint32_t line;         /* of its definition or declaration */
+    uint64_t instructions; /* in its body */
     uint64_t by_unit[HEDDLE_UNIT_COUNT];
-    uint64_t blocks, loops;         /* basic blocks that can be reached; natural loops */
-    uint32_t loop_depth;            /* the deepest nesting of loops */
-    uint32_t pressure;              /* most 32-bit registers that live at one point */
-    uint32_t predicates;            /* most predicates that live at one point */
-    uint32_t registers;             /* estimate of the registers per thread that ptxas assigns */
-    uint64_t shared_bytes;          /* static shared memory it names */
-    uint64_t local_bytes;           /* .local variables */
-    uint64_t param_bytes;           /* of a kernel: its parameters with their alignment */
+    uint64_t blocks, loops; /* basic blocks that can be reached; natural loops */
+    uint32_t loop_depth;    /* the deepest nesting of loops */
+    uint32_t pressure;      /* most 32-bit registers that live at one point */
+    uint32_t predicates;    /* most predicates that live at one point */
+    uint32_t registers;     /* estimate of the registers per thread that ptxas assigns */
+    uint64_t shared_bytes;  /* static shared memory it names */
+    uint64_t local_bytes;   /* .local variables */
+    uint64_t param_bytes;   /* of a kernel: its parameters with their alignment */
     uint64_t calls, barriers, atomics;
-    uint64_t dead_atomics;          /* atom whose result is not used: reductions */
+    uint64_t dead_atomics;                 /* atom whose result is not used: reductions */
     uint64_t branches, divergent_branches; /* conditional; those that lanes of a warp may part at */
-    uint64_t refused;               /* instructions that Heddle checks but does not execute */
+    uint64_t refused; /* instructions that Heddle checks but does not execute */
 };
 
 size_t heddle_module_function_count(const struct heddle_module *m);
@@ -140,13 +141,13 @@ const char *heddle_program_messages_text(struct heddle_program *p);
 /* ---- the instruction set ----------------------------------------------------------------------- */
 
 struct heddle_form {
-    const char *name;       /* "add" */
-    const char *modifiers;  /* "{.rn|.rz}{.ftz}(.f32|.f64)": {} may be left out, () is a choice */
-    const char *operands;   /* in the notation of ptx/isa.h */
-    int since;              /* the PTX ISA version it came with, times ten */
-    const char *target;     /* "70", "90a", ""; see ptx/isa.h */
+    const char *name;      /* "add" */
+    const char *modifiers; /* "{.rn|.rz}{.ftz}(.f32|.f64)": {} may be left out, () is a choice */
+    const char *operands;  /* in the notation of ptx/isa.h */
+    int since;             /* the PTX ISA version it came with, times ten */
+    const char *target;    /* "70", "90a", ""; see ptx/isa.h */
     const char *unit;
-    const char *refused;    /* why Heddle does not execute it; NULL: it does */
+    const char *refused; /* why Heddle does not execute it; NULL: it does */
 };
 size_t heddle_form_count(void);
 struct heddle_form heddle_form(size_t i);

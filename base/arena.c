@@ -129,8 +129,8 @@ void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t 
         }
     }
     /* The only thing in its block moves with the block. */
-    if (array && a->blocks && (char *)array == a->blocks->data &&
-        (char *)array + have == a->free && wanted <= SIZE_MAX / 4 / size) {
+    if (array && a->blocks && (char *)array == a->blocks->data && (char *)array + have == a->free &&
+        wanted <= SIZE_MAX / 4 / size) {
         struct block *b = a->blocks;
         size_t bytes = (wanted * size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
         a->footprint += bytes - b->size;

@@ -32,6 +32,7 @@ char *arena_printf(struct arena *a, const char *format, ...) __attribute__((form
 void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t need, size_t size);
 
 #define arena_array(a, type, n) ((type *)arena_alloc_n((a), (n), sizeof(type)))
-void *arena_alloc_n(struct arena *a, size_t n, size_t size); /* n * size bytes; aborts on overflow */
+void *arena_alloc_n(struct arena *a, size_t n,
+                    size_t size); /* n * size bytes; aborts on overflow */
 
 #endif

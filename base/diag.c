@@ -83,8 +83,7 @@ void diags_sort(struct diags *d)
     for (size_t i = 0; i < d->count; i++) {
         if (n && groups[n - 1].serial == d->list[i].serial && d->list[i].kind == DIAG_NOTE)
             groups[n - 1].n++;
-        else
-            groups[n++] = (struct group){d->list[i].at, d->list[i].serial, i, 1};
+        else groups[n++] = (struct group){d->list[i].at, d->list[i].serial, i, 1};
     }
     qsort(groups, n, sizeof *groups, by_place);
     struct diag *sorted = arena_array(d->arena, struct diag, d->count);

@@ -33,7 +33,8 @@ int cmd_isa(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'f' && !option_format(command, optarg, &json)) return EXIT_USAGE;
         if (c == 'r') refused = true;
-        if (c == '?') return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        if (c == '?')
+            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
     }
     argv += optind;
     argc -= optind;
@@ -47,10 +48,10 @@ int cmd_isa(int argc, char **argv)
         shown++;
         rejected += f.refused != NULL;
         if (json)
-            json_array_append_new(
-                list, json_pack("{ss, ss, ss, si, ss, ss, ss?}", "name", f.name, "modifiers",
-                                f.modifiers, "operands", f.operands, "since", f.since, "target",
-                                f.target, "unit", f.unit, "refused", f.refused));
+            json_array_append_new(list, json_pack("{ss, ss, ss, si, ss, ss, ss?}", "name", f.name,
+                                                  "modifiers", f.modifiers, "operands", f.operands,
+                                                  "since", f.since, "target", f.target, "unit",
+                                                  f.unit, "refused", f.refused));
         else print_form(&f);
     }
     if (json) {

@@ -35,9 +35,13 @@ int cmd_ptx_cfg(int argc, char **argv)
         chosen = i;
     }
     if (found != 1) {
-        if (name) fprintf(stderr, "heddle ptx cfg: %s has no function '%s' with a body\n", argv[0], name);
-        else if (!bodies) fprintf(stderr, "heddle ptx cfg: %s has no function with a body\n", argv[0]);
-        else fprintf(stderr, "heddle ptx cfg: %s has %zu functions, choose one with --kernel\n", argv[0], bodies);
+        if (name)
+            fprintf(stderr, "heddle ptx cfg: %s has no function '%s' with a body\n", argv[0], name);
+        else if (!bodies)
+            fprintf(stderr, "heddle ptx cfg: %s has no function with a body\n", argv[0]);
+        else
+            fprintf(stderr, "heddle ptx cfg: %s has %zu functions, choose one with --kernel\n",
+                    argv[0], bodies);
         for (size_t i = 0, listed = 0; i < heddle_module_function_count(m) && listed < 20; i++) {
             struct heddle_function f = heddle_module_function(m, i);
             if (!f.is_defined) continue;

@@ -13,10 +13,10 @@ static json_t *messages_json(struct heddle_module *m)
     json_t *list = json_array();
     for (size_t i = 0; i < heddle_module_message_count(m); i++) {
         struct heddle_message g = heddle_module_message(m, i);
-        json_array_append_new(list, json_pack("{ss, si, si, si, ss}", "severity",
-                                              severity[g.severity], "line", (int)g.line, "column",
-                                              (int)g.column, "length", (int)g.length, "text",
-                                              g.text));
+        json_array_append_new(list,
+                              json_pack("{ss, si, si, si, ss}", "severity", severity[g.severity],
+                                        "line", (int)g.line, "column", (int)g.column, "length",
+                                        (int)g.length, "text", g.text));
     }
     return list;
 }
@@ -49,7 +49,8 @@ int cmd_ptx_check(int argc, char **argv)
             break;
         case 'l': link = true; break;
         case 'q': quiet = true; break;
-        default: return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        default:
+            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
         }
     }
     argv += optind;

@@ -16,7 +16,8 @@ static int verify(struct heddle_module *m, const char *text)
     } else {
         const char *difference = heddle_module_difference(m, again);
         if (difference) {
-            fprintf(stderr, "%s: the printed text differs: %s\n", heddle_module_name(m), difference);
+            fprintf(stderr, "%s: the printed text differs: %s\n", heddle_module_name(m),
+                    difference);
             status = EXIT_INPUT;
         }
     }

@@ -12,7 +12,8 @@ static json_t *function_json(const struct heddle_function *f)
     json_t *units = json_object();
     for (size_t u = 0; u < HEDDLE_UNIT_COUNT; u++)
         if (f->by_unit[u])
-            json_object_set_new(units, heddle_unit_name(u), json_integer((json_int_t)f->by_unit[u]));
+            json_object_set_new(units, heddle_unit_name(u),
+                                json_integer((json_int_t)f->by_unit[u]));
     json_t *o = json_pack("{ss, ss, sb, si, so}", "name", f->name, "kind",
                           f->is_kernel ? "kernel" : "function", "defined", f->is_defined, "line",
                           (int)f->line, "by_unit", units);
@@ -51,8 +52,8 @@ static json_t *module_json(struct heddle_module *m)
     for (size_t i = 0; i < heddle_module_variable_count(m); i++) {
         struct heddle_variable v = heddle_module_variable(m, i);
         json_array_append_new(
-            variables, json_pack("{ss, ss, sI, sI, sb, sb}", "name", v.name, "space", v.space, "size",
-                                 (json_int_t)v.size, "align", (json_int_t)v.align, "extern",
+            variables, json_pack("{ss, ss, sI, sI, sb, sb}", "name", v.name, "space", v.space,
+                                 "size", (json_int_t)v.size, "align", (json_int_t)v.align, "extern",
                                  v.is_extern, "initialised", v.has_initial_value));
     }
     return json_pack("{ss, ss, ss, si, so, so}", "file", heddle_module_name(m), "ptx",
@@ -92,10 +93,12 @@ static void print_function(const struct heddle_function *f)
     printf("\n    shared %" PRIu64 " B  local %" PRIu64 " B", f->shared_bytes, f->local_bytes);
     if (f->is_kernel) printf("  parameters %" PRIu64 " B", f->param_bytes);
     if (f->branches)
-        printf("  branches %" PRIu64 " (%" PRIu64 " may diverge)", f->branches, f->divergent_branches);
+        printf("  branches %" PRIu64 " (%" PRIu64 " may diverge)", f->branches,
+               f->divergent_branches);
     if (f->calls) printf("  calls %" PRIu64, f->calls);
     if (f->barriers) printf("  barriers %" PRIu64, f->barriers);
-    if (f->atomics) printf("  atomics %" PRIu64 " (%" PRIu64 " reductions)", f->atomics, f->dead_atomics);
+    if (f->atomics)
+        printf("  atomics %" PRIu64 " (%" PRIu64 " reductions)", f->atomics, f->dead_atomics);
     if (f->refused) printf("  refused %" PRIu64, f->refused);
     printf("\n  ");
     print_units(f);
@@ -129,7 +132,8 @@ int cmd_ptx_stats(int argc, char **argv)
     bool json = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c != 'f') return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        if (c != 'f')
+            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
         if (!option_format(command, optarg, &json)) return EXIT_USAGE;
     }
     argv += optind;

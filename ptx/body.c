@@ -21,10 +21,14 @@ static enum ptx_sel selector(const char *text, uint32_t n)
 {
     if (n == 1) {
         switch (text[0]) {
-        case 'x': case 'r': return PTX_SEL_X;
-        case 'y': case 'g': return PTX_SEL_Y;
-        case 'z': case 'b': return PTX_SEL_Z;
-        case 'w': case 'a': return PTX_SEL_W;
+        case 'x':
+        case 'r': return PTX_SEL_X;
+        case 'y':
+        case 'g': return PTX_SEL_Y;
+        case 'z':
+        case 'b': return PTX_SEL_Z;
+        case 'w':
+        case 'a': return PTX_SEL_W;
         default: return PTX_SEL_BAD;
         }
     }
@@ -207,8 +211,8 @@ static bool parse_bracket(struct ptx_parser *p, struct ptx_opnd *o)
         return false;
     }
     struct ptx_opnd *e = &o->elem[0];
-    bool address = e->kind == PTX_OPND_REG || e->kind == PTX_OPND_SYM ||
-                   e->kind == PTX_OPND_INT || e->kind == PTX_OPND_SREG;
+    bool address = e->kind == PTX_OPND_REG || e->kind == PTX_OPND_SYM || e->kind == PTX_OPND_INT ||
+                   e->kind == PTX_OPND_SREG;
     if (o->count == 1 && address) {
         o->kind = PTX_OPND_ADDR;
         o->offset = e->offset;
@@ -238,9 +242,7 @@ static bool parse_primary(struct ptx_parser *p, struct ptx_opnd *o)
     case TOK_PUNCT:
         switch (p->t.c) {
         case '[': return parse_bracket(p, o);
-        case '{':
-            o->kind = PTX_OPND_VEC;
-            return parse_elements(p, o, '}');
+        case '{': o->kind = PTX_OPND_VEC; return parse_elements(p, o, '}');
         case '!':
         case '-': {
             struct ptx_token sign = p->t;
@@ -326,7 +328,8 @@ static const char *parse_opcode(struct ptx_parser *p, struct ptx_token first, ui
     const char *text = ptx_text(p, first.at);
     *length = first.length;
     bool banked = p->m->version < 22 && *length > 6 && !memcmp(text + *length - 6, ".const", 6);
-    if (banked && ptx_take_punct(p, '[')) { /* ld.const[2] of PTX 2.1: the variable knows its bank */
+    if (banked &&
+        ptx_take_punct(p, '[')) { /* ld.const[2] of PTX 2.1: the variable knows its bank */
         uint64_t bank;
         if (!ptx_const_uint(p, &bank, "a constant bank") || !ptx_expect(p, ']', "behind the bank"))
             return NULL;
@@ -334,8 +337,8 @@ static const char *parse_opcode(struct ptx_parser *p, struct ptx_token first, ui
     enum { MOST_PARTS = 64 };
     for (unsigned parts = 0; p->t.kind == TOK_DOTS; parts++) {
         if (*length + p->t.length > PTX_MAX_NAME || parts == MOST_PARTS) {
-            diag_error(p->d, first.at, 1, "opcode too long: limit %d bytes in %d parts", PTX_MAX_NAME,
-                       MOST_PARTS);
+            diag_error(p->d, first.at, 1, "opcode too long: limit %d bytes in %d parts",
+                       PTX_MAX_NAME, MOST_PARTS);
             return NULL;
         }
         text = arena_printf(p->arena, "%.*s%.*s", (int)*length, text, (int)p->t.length,
@@ -413,9 +416,9 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
     struct ptx_targets *t = arena_alloc(p->arena, sizeof *t);
     t->calls = calls;
     if (p->m->version < (calls ? 21 : 51) || p->m->target.sm < (calls ? 20 : 30))
-        diag_error(p->d, at, name->length, "%s", calls
-                       ? ".calltargets needs PTX ISA version 2.1 and target sm_20"
-                       : ".branchtargets needs PTX ISA version 5.1 and target sm_30");
+        diag_error(p->d, at, name->length, "%s",
+                   calls ? ".calltargets needs PTX ISA version 2.1 and target sm_20"
+                         : ".branchtargets needs PTX ISA version 5.1 and target sm_30");
     size_t base = p->stack_count;
     do {
         if (p->t.kind != TOK_WORD) {
@@ -444,8 +447,8 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
         } else if (sym && sym->kind == PTX_SYM_LABEL) {
             o.sym = sym;
         }
-        p->stack = arena_grow(p->arena, p->stack, p->stack_count, &p->stack_cap,
-                              p->stack_count + 1, sizeof *p->stack);
+        p->stack = arena_grow(p->arena, p->stack, p->stack_count, &p->stack_cap, p->stack_count + 1,
+                              sizeof *p->stack);
         p->stack[p->stack_count++] = o;
         ptx_advance(p);
         if (!calls && ptx_at_punct(p, '<')) { /* N<3> is N0, N1, N2 */
@@ -454,16 +457,14 @@ static bool parse_targets(struct ptx_parser *p, struct ptx_name *name, uint32_t 
             struct ptx_value v = {0};
             bool literal = p->t.kind == TOK_INT && ptx_const_literal(p, &v);
             n = v.bits;
-            if (!literal ||
-                !ptx_expect(p, '>', "behind the count")) {
+            if (!literal || !ptx_expect(p, '>', "behind the count")) {
                 p->stack_count = base;
                 return false;
             }
             p->stack_count--;
             for (uint64_t i = 0; i < n && i < PTX_MAX_OPERANDS; i++) {
-                const char *text =
-                    arena_printf(p->arena, "%.*s%llu", (int)o.length, o.name->text,
-                                 (unsigned long long)i);
+                const char *text = arena_printf(p->arena, "%.*s%llu", (int)o.length, o.name->text,
+                                                (unsigned long long)i);
                 struct ptx_opnd member = o;
                 member.name = ptx_intern(p, text, (uint32_t)strlen(text));
                 member.sym = NULL;
@@ -575,8 +576,7 @@ static bool parse_loc(struct ptx_parser *p, uint32_t at)
     if (!loc_number(p, &l->file) || !loc_number(p, &l->line) || !loc_number(p, &l->column))
         return false;
     if (ptx_take_punct(p, ',')) {
-        if (p->m->version < 70)
-            diag_error(p->d, at, 4, "inlined_at needs PTX ISA version 7.0");
+        if (p->m->version < 70) diag_error(p->d, at, 4, "inlined_at needs PTX ISA version 7.0");
         if (!take_word(p, "function_name")) return false;
         if (p->t.kind != TOK_WORD) {
             ptx_unexpected(p, "a label of .debug_str");

@@ -82,15 +82,18 @@ static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const
         return;
     }
     bool fits = false;
-    if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_SPACE_PARAM) {
+    if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_VAR &&
+        o->sym->space == PTX_SPACE_PARAM) {
         const struct ptx_var *have = o->sym->var;
         if (o->offset || o->indexed) {
             diag_error(p->d, o->at, o->length, "no offset may follow an argument");
             return;
         }
         if (have->role != PTX_PARAM_LOCAL) {
-            diag_error(p->d, o->at, o->length, "'%.*s' is a parameter of this function: copy it into "
-                       "a .param variable of the body", (int)o->length, ptx_text(p, o->at));
+            diag_error(p->d, o->at, o->length,
+                       "'%.*s' is a parameter of this function: copy it into "
+                       "a .param variable of the body",
+                       (int)o->length, ptx_text(p, o->at));
             return;
         }
         bool unsized = v->dim_count && v->dims[0] == 0;

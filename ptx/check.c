@@ -37,37 +37,37 @@ bool ptx_type_fits(enum ptx_type wanted, enum ptx_type reg, bool wide)
 }
 
 enum why { /* an operand does not fit its shape */
-    FITS,
-    WRONG_KIND,      /* another kind of operand is expected */
-    WRONG_TYPE,      /* a register of another type */
-    WRONG_CONSTANT,  /* a constant of the wrong kind */
-    WRONG_COUNT,     /* a vector of another length */
-    WRONG_SPACE,     /* an address in another state space */
-    NO_CONSTANT,     /* must be a register */
-    NEED_CONSTANT,   /* must be a constant */
-    OUT_OF_RANGE,
-    NO_SPECIAL,      /* a special register cannot stand here */
-    NO_SINK,
-    NO_NEGATION,
-    NO_SELECTOR,
-    NO_ADDRESS,      /* a variable's address cannot stand here */
-    UNDECLARED,
-    NOT_WRITABLE,
-    SHORT_ADDRESS,   /* 32 bits for an address of 64 */
-    NO_GENERIC,      /* no generic addresses before sm_20 */
-    GATED,           /* the version or target does not have it */
-    NO_ARRAY,        /* an index behind something else */
-    NO_SAMPLER,      /* texmode_independent needs one */
-    FUNC_OFFSET,     /* f+4 */
-    PARAM_ADDRESS,   /* the address of a .param variable of the body */
-    PARAM_WRITE,     /* st.param to an input */
-    PARAM_READ,      /* ld.param from a result */
-    PARAM_GUARDED,   /* @p st.param of an argument */
-    IMMEDIATE,       /* [16] outside .local */
-    MIXED,           /* elements of a vector differ */
-    NO_SECOND,       /* no |q */
-    NEED_SECOND,     /* |q is missing */
-    ADDRESS_TYPE,    /* a register that cannot be an address */
+           FITS,
+           WRONG_KIND,     /* another kind of operand is expected */
+           WRONG_TYPE,     /* a register of another type */
+           WRONG_CONSTANT, /* a constant of the wrong kind */
+           WRONG_COUNT,    /* a vector of another length */
+           WRONG_SPACE,    /* an address in another state space */
+           NO_CONSTANT,    /* must be a register */
+           NEED_CONSTANT,  /* must be a constant */
+           OUT_OF_RANGE,
+           NO_SPECIAL, /* a special register cannot stand here */
+           NO_SINK,
+           NO_NEGATION,
+           NO_SELECTOR,
+           NO_ADDRESS, /* a variable's address cannot stand here */
+           UNDECLARED,
+           NOT_WRITABLE,
+           SHORT_ADDRESS, /* 32 bits for an address of 64 */
+           NO_GENERIC,    /* no generic addresses before sm_20 */
+           GATED,         /* the version or target does not have it */
+           NO_ARRAY,      /* an index behind something else */
+           NO_SAMPLER,    /* texmode_independent needs one */
+           FUNC_OFFSET,   /* f+4 */
+           PARAM_ADDRESS, /* the address of a .param variable of the body */
+           PARAM_WRITE,   /* st.param to an input */
+           PARAM_READ,    /* ld.param from a result */
+           PARAM_GUARDED, /* @p st.param of an argument */
+           IMMEDIATE,     /* [16] outside .local */
+           MIXED,         /* elements of a vector differ */
+           NO_SECOND,     /* no |q */
+           NEED_SECOND,   /* |q is missing */
+           ADDRESS_TYPE,  /* a register that cannot be an address */
 };
 
 /* Whether an instruction that reaches these spaces may name a variable of that one. */
@@ -75,8 +75,8 @@ static bool space_allows(uint16_t spaces, enum ptx_space have)
 {
     if (spaces & 1u << have) return true;
     if (have == PTX_SPACE_SHARED && spaces & 1u << PTX_SPACE_SHARED_CLUSTER) return true;
-    return spaces & 1u << PTX_SPACE_GENERIC && (have == PTX_SPACE_GLOBAL ||
-                                                have == PTX_SPACE_SHARED || have == PTX_SPACE_LOCAL);
+    return spaces & 1u << PTX_SPACE_GENERIC &&
+           (have == PTX_SPACE_GLOBAL || have == PTX_SPACE_SHARED || have == PTX_SPACE_LOCAL);
 }
 
 struct fit { /* what an operand is held against beside its shape */
@@ -123,7 +123,8 @@ static struct verdict fit_constant(const struct ptx_shape *s, const struct ptx_o
         return bad(WRONG_CONSTANT, o);
     default: /* a decimal */
         return bad(s->type == PTX_f32 || s->type == PTX_f64 || s->type == PTX_b64 ? FITS
-                                                                                  : WRONG_CONSTANT, o);
+                                                                                  : WRONG_CONSTANT,
+                   o);
     }
 }
 
@@ -214,14 +215,16 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
         return bad(NO_ADDRESS, o);
     if (sym->kind == PTX_SYM_VAR) {
         if (sym->var->role == PTX_PARAM_LOCAL) return bad(PARAM_ADDRESS, o);
-        if (c->op->space && !space_allows((uint16_t)(1u << c->op->space), (enum ptx_space)sym->space))
+        if (c->op->space &&
+            !space_allows((uint16_t)(1u << c->op->space), (enum ptx_space)sym->space))
             return bad(WRONG_SPACE, o);
     }
     return bad(FITS, o);
 }
 
 /* One register, constant or name. */
-static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o, unsigned vec)
+static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s,
+                                 const struct ptx_opnd *o, unsigned vec)
 {
     switch ((enum ptx_opnd_kind)o->kind) {
     case PTX_OPND_REG:
@@ -325,7 +328,8 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
     const struct ptx_opnd *base = o;
     if (o->kind == PTX_OPND_ADDR && o->indexed) {
         enum ptx_type t = (enum ptx_type)o->elem[1].sym->type;
-        if (!ptx_type_is_int(t) && ptx_types[t].kind != PTX_BITS) return bad(ADDRESS_TYPE, &o->elem[1]);
+        if (!ptx_type_is_int(t) && ptx_types[t].kind != PTX_BITS)
+            return bad(ADDRESS_TYPE, &o->elem[1]);
     }
     if (o->kind == PTX_OPND_ADDR) base = &o->elem[0];
     else if (!(o->kind == PTX_OPND_SYM && o->indexed))
@@ -360,7 +364,8 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
     }
     case PTX_OPND_INT: return bad(spaces == 1u << PTX_SPACE_LOCAL ? FITS : IMMEDIATE, base);
     case PTX_OPND_SREG:
-        return bad(ptx_types[base->sym->type].bits >= 32 && base->sym->vec == 1 ? FITS : ADDRESS_TYPE,
+        return bad(ptx_types[base->sym->type].bits >= 32 && base->sym->vec == 1 ? FITS
+                                                                                : ADDRESS_TYPE,
                    base);
     default: return bad(WRONG_KIND, base);
     }
@@ -416,7 +421,8 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
     if (s->base == PTX_BASE_REF || s->base == PTX_BASE_TMEM) {
         if (o->kind != PTX_OPND_ADDR) return bad(WRONG_KIND, o);
         const struct ptx_opnd *e = &o->elem[0];
-        if (s->base == PTX_BASE_REF) return fit_handle(e, reference_kinds(c, (enum ptx_type)s->type));
+        if (s->base == PTX_BASE_REF)
+            return fit_handle(e, reference_kinds(c, (enum ptx_type)s->type));
         if (e->kind != PTX_OPND_REG) return bad(WRONG_KIND, e);
         return bad(ptx_type_fits(PTX_u32, e->sym->type, false) ? FITS : WRONG_TYPE, e);
     }
@@ -425,8 +431,10 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
     if (s->base == PTX_BASE_MAP) {
         if (o->count != 2) return bad(WRONG_KIND, o);
         if (e[0].offset || e[0].indexed) return bad(WRONG_KIND, &e[0]);
-        struct ptx_opnd map = e[0], address = {.kind = PTX_OPND_ADDR, .at = map.at,
-                                               .length = map.length, .elem = &map};
+        struct ptx_opnd map = e[0], address = {.kind = PTX_OPND_ADDR,
+                                               .at = map.at,
+                                               .length = map.length,
+                                               .elem = &map};
         struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_CONST |
                                             1u << PTX_SPACE_PARAM};
         struct verdict v = fit_address(c, &where, &address);
@@ -470,7 +478,8 @@ static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s
     case PTX_BASE_TARGETS:
         if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
         if (!o->sym) return bad(UNDECLARED, o);
-        return bad(o->sym->kind == PTX_SYM_TARGETS && !o->sym->targets->calls ? FITS : WRONG_KIND, o);
+        return bad(o->sym->kind == PTX_SYM_TARGETS && !o->sym->targets->calls ? FITS : WRONG_KIND,
+                   o);
     case PTX_BASE_CALL: return bad(FITS, o);
     case PTX_BASE_SINK: return bad(o->kind == PTX_OPND_SINK ? FITS : WRONG_KIND, o);
     default: return fit_bracket(c, s, o);
@@ -479,7 +488,7 @@ static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s
 
 struct misfit {
     struct verdict verdict;
-    size_t index;     /* of the operand; the operand count if one is missing or too many */
+    size_t index; /* of the operand; the operand count if one is missing or too many */
     const struct ptx_shape *shape;
 };
 
@@ -536,7 +545,7 @@ static void describe_shape(const struct ptx_shape *s, char *out, size_t n)
     case PTX_BASE_TMEM: snprintf(out, n, "[tensor memory address]"); return;
     case PTX_BASE_VALUE: break;
     }
-    const char *what = s->flags & PTX_CONSTANT ? "a constant"
+    const char *what = s->flags & PTX_CONSTANT                   ? "a constant"
                        : s->flags & (PTX_WRITTEN | PTX_REGISTER) ? "a register"
                                                                  : "a register or constant";
     if (s->count_n && s->counts[0] > 0)
@@ -551,7 +560,8 @@ static void report_undeclared(struct ptx_parser *p, const struct ptx_opnd *o)
     const struct ptx_sym *r = o->kind == PTX_OPND_LABEL ? ptx_range_of(p, o->name) : NULL;
     if (r && r->id)
         diag_note(p->d, r->at, r->name->length, "these registers go from %.*s0 to %.*s%u",
-                  (int)r->name->length, r->name->text, (int)r->name->length, r->name->text, r->id - 1);
+                  (int)r->name->length, r->name->text, (int)r->name->length, r->name->text,
+                  r->id - 1);
 }
 
 static void report(struct ptx_parser *p, const struct ptx_inst *inst, const struct ptx_op *op,
@@ -595,13 +605,13 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
                       "'%.*s' is declared here", (int)sym->name->length, sym->name->text);
         return;
     case WRONG_CONSTANT:
-        diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, this is %s", length, name, wanted, k,
-                   o->kind == PTX_OPND_INT ? "an integer" : "a floating-point constant");
+        diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, this is %s", length, name,
+                   wanted, k, o->kind == PTX_OPND_INT ? "an integer" : "a floating-point constant");
         return;
     case WRONG_COUNT:
         if (o->kind == PTX_OPND_VEC)
-            diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, this list has %u", length, name,
-                       wanted, k, o->count);
+            diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu, this list has %u", length,
+                       name, wanted, k, o->count);
         else diag_error(p->d, at, len, "'%.*s' wants %s as operand %zu", length, name, wanted, k);
         return;
     case WRONG_SPACE:
@@ -613,8 +623,8 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
                       (int)sym->name->length, sym->name->text);
         return;
     case NO_CONSTANT:
-        diag_error(p->d, at, len, "operand %zu of '%.*s' must be a register of .%s", k, length, name,
-                   type);
+        diag_error(p->d, at, len, "operand %zu of '%.*s' must be a register of .%s", k, length,
+                   name, type);
         return;
     case NEED_CONSTANT:
         diag_error(p->d, at, len, "operand %zu of '%.*s' must be a constant", k, length, name);
@@ -626,20 +636,24 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
             for (unsigned i = 0; i < m->shape->value_n && used + 8 < sizeof list; i++)
                 used += (size_t)snprintf(list + used, sizeof list - used, "%s%d", i ? ", " : "",
                                          m->shape->values[i]);
-            diag_error(p->d, at, len, "operand %zu of '%.*s' must be one of %s", k, length, name, list);
+            diag_error(p->d, at, len, "operand %zu of '%.*s' must be one of %s", k, length, name,
+                       list);
         } else if (m->shape->step == 0)
-            diag_error(p->d, at, len, "operand %zu of '%.*s' must be a power of two from %lld to %lld", k,
-                       length, name, (long long)m->shape->low, (long long)m->shape->high);
+            diag_error(p->d, at, len,
+                       "operand %zu of '%.*s' must be a power of two from %lld to %lld", k, length,
+                       name, (long long)m->shape->low, (long long)m->shape->high);
         else if (m->shape->step > 1)
-            diag_error(p->d, at, len, "operand %zu of '%.*s' must be a multiple of %lld from %lld to %lld",
-                       k, length, name, (long long)m->shape->step, (long long)m->shape->low,
+            diag_error(p->d, at, len,
+                       "operand %zu of '%.*s' must be a multiple of %lld from %lld to %lld", k,
+                       length, name, (long long)m->shape->step, (long long)m->shape->low,
                        (long long)m->shape->high);
         else
-            diag_error(p->d, at, len, "operand %zu of '%.*s' must lie in %lld to %lld", k, length, name,
-                       (long long)m->shape->low, (long long)m->shape->high);
+            diag_error(p->d, at, len, "operand %zu of '%.*s' must lie in %lld to %lld", k, length,
+                       name, (long long)m->shape->low, (long long)m->shape->high);
         return;
     case NO_SPECIAL:
-        diag_error(p->d, at, len, "'%.*s' cannot read a special register; use mov first", length, name);
+        diag_error(p->d, at, len, "'%.*s' cannot read a special register; use mov first", length,
+                   name);
         return;
     case NO_SINK:
         diag_error(p->d, at, len, "'_' cannot stand for operand %zu of '%.*s'", k, length, name);
@@ -654,21 +668,16 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         diag_error(p->d, at, len, "'%.*s' cannot take the address of '%.*s'; use mov first", length,
                    name, n, text);
         return;
-    case UNDECLARED:
-        report_undeclared(p, o);
-        return;
+    case UNDECLARED: report_undeclared(p, o); return;
     case NOT_WRITABLE:
-        diag_error(p->d, at, len, "operand %zu of '%.*s' is written and must be a register", k, length,
-                   name);
+        diag_error(p->d, at, len, "operand %zu of '%.*s' is written and must be a register", k,
+                   length, name);
         return;
-    case NO_SECOND:
-        diag_error(p->d, at, len, "'%.*s' has no second result", length, name);
-        return;
-    case FUNC_OFFSET:
-        diag_error(p->d, at, len, "no offset may follow a function");
-        return;
+    case NO_SECOND: diag_error(p->d, at, len, "'%.*s' has no second result", length, name); return;
+    case FUNC_OFFSET: diag_error(p->d, at, len, "no offset may follow a function"); return;
     case SHORT_ADDRESS:
-        diag_error(p->d, at, len, "an address in .global or a generic one has 64 bits in this module");
+        diag_error(p->d, at, len,
+                   "an address in .global or a generic one has 64 bits in this module");
         return;
     case NO_GENERIC:
         diag_error(p->d, at, len, "'%.*s' without a state space needs target sm_20", length, name);
@@ -677,9 +686,7 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         diag_error(p->d, at, len, "'%.*s': %s", length, name,
                    m->shape->second_gate ? m->shape->second_gate : m->shape->gate);
         return;
-    case NO_ARRAY:
-        diag_error(p->d, at, len, "'%.*s' is no array", n, text);
-        return;
+    case NO_ARRAY: diag_error(p->d, at, len, "'%.*s' is no array", n, text); return;
     case NO_SAMPLER:
         diag_error(p->d, at, len, "texmode_independent needs [texture, sampler, {coordinates}]");
         return;
@@ -687,10 +694,12 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
         diag_error(p->d, at, len, "'%.*s' is a parameter for a call and has no address", n, text);
         return;
     case PARAM_WRITE:
-        diag_error(p->d, at, len, "'%.*s' is an input of this function and cannot be written", n, text);
+        diag_error(p->d, at, len, "'%.*s' is an input of this function and cannot be written", n,
+                   text);
         return;
     case PARAM_READ:
-        diag_error(p->d, at, len, "'%.*s' is a result of this function and cannot be read", n, text);
+        diag_error(p->d, at, len, "'%.*s' is a result of this function and cannot be read", n,
+                   text);
         return;
     case PARAM_GUARDED:
         diag_error(p->d, at, len, "a call's parameters cannot be accessed under a predicate");

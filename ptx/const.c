@@ -36,8 +36,7 @@ static bool int_literal(struct ptx_parser *p, struct ptx_value *v)
     else if (n > 1 && text[0] == '0') v->bits = digits(text + 1, n - 1, 8, &overflow);
     else v->bits = digits(text, n, 10, &overflow);
     if (v->bits > INT64_MAX) v->is_unsigned = true;
-    if (overflow)
-        diag_error(p->d, p->t.at, p->t.length, "integer constant does not fit 64 bits");
+    if (overflow) diag_error(p->d, p->t.at, p->t.length, "integer constant does not fit 64 bits");
     ptx_advance(p);
     return !overflow;
 }
@@ -112,9 +111,7 @@ static bool primary(struct ptx_parser *p, struct ptx_value *v)
     case TOK_FLOAT:
     case TOK_HEX_F32:
     case TOK_HEX_F64: return float_literal(p, v);
-    case TOK_BAD_NUMBER:
-        ptx_advance(p);
-        return false;
+    case TOK_BAD_NUMBER: ptx_advance(p); return false;
     case TOK_WORD:
         if (p->t.length == 7 && memcmp(ptx_text(p, p->t.at), "WARP_SZ", 7) == 0) {
             *v = (struct ptx_value){.kind = PTX_OPND_INT, .bits = 32};
@@ -175,9 +172,9 @@ static char binary_at(const struct ptx_parser *p, int *level)
         const char *text;
         char as;
         int level;
-    } ops[] = {{"*", '*', 10}, {"/", '/', 10}, {"%", '%', 10}, {"+", '+', 9},  {"-", '-', 9},
-               {"<<", 'l', 8}, {">>", 'r', 8}, {"<", '<', 7},  {">", '>', 7},  {"<=", 'm', 7},
-               {">=", 'n', 7}, {"==", 'e', 6}, {"!=", 'u', 6}, {"&", '&', 5},  {"^", '^', 4},
+    } ops[] = {{"*", '*', 10}, {"/", '/', 10}, {"%", '%', 10}, {"+", '+', 9}, {"-", '-', 9},
+               {"<<", 'l', 8}, {">>", 'r', 8}, {"<", '<', 7},  {">", '>', 7}, {"<=", 'm', 7},
+               {">=", 'n', 7}, {"==", 'e', 6}, {"!=", 'u', 6}, {"&", '&', 5}, {"^", '^', 4},
                {"|", '|', 3},  {"&&", 'a', 2}, {"||", 'o', 1}};
     if (p->t.kind != TOK_OPERATOR && (p->t.kind != TOK_PUNCT || !strchr("*/%+-<>&^|", p->t.c)))
         return 0;
@@ -260,7 +257,10 @@ static bool apply(struct ptx_parser *p, char op, struct ptx_value *a, struct ptx
         break;
     case '+': x += y; break;
     case '-': x -= y; break;
-    case 'l': x = y < 64 ? x << y : 0; u = a->is_unsigned; break;
+    case 'l':
+        x = y < 64 ? x << y : 0;
+        u = a->is_unsigned;
+        break;
     case 'r':
         u = a->is_unsigned;
         if (u) x = y < 64 ? x >> y : 0;

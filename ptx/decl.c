@@ -32,9 +32,8 @@ static bool needs(struct ptx_parser *p, uint32_t at, uint32_t length, const char
 /* A literal or WARP_SZ: the places where PTX takes no expression. */
 static bool plain_uint(struct ptx_parser *p, uint64_t *v, const char *what)
 {
-    if (p->t.kind != TOK_INT &&
-        !(p->t.kind == TOK_WORD && p->t.length == 7 &&
-          memcmp(ptx_text(p, p->t.at), "WARP_SZ", 7) == 0)) {
+    if (p->t.kind != TOK_INT && !(p->t.kind == TOK_WORD && p->t.length == 7 &&
+                                  memcmp(ptx_text(p, p->t.at), "WARP_SZ", 7) == 0)) {
         ptx_unexpected(p, what);
         return false;
     }
@@ -127,12 +126,12 @@ static bool parse_type(struct ptx_parser *p, uint8_t *type)
     struct {
         enum ptx_type type;
         uint16_t version, sm;
-    } since[] = {{PTX_f16, 10, 10}, {PTX_f16x2, 42, 53}, {PTX_b128, 83, 70}, {PTX_texref, 15, 10},
-                 {PTX_samplerref, 15, 10}, {PTX_surfref, 15, 10}};
+    } since[] = {{PTX_f16, 10, 10},    {PTX_f16x2, 42, 53},      {PTX_b128, 83, 70},
+                 {PTX_texref, 15, 10}, {PTX_samplerref, 15, 10}, {PTX_surfref, 15, 10}};
     for (size_t i = 0; i < sizeof since / sizeof *since; i++)
         if (since[i].type == t &&
-            !needs(p, at, n + 1, arena_printf(p->arena, ".%s", ptx_types[t].name),
-                   since[i].version, since[i].sm))
+            !needs(p, at, n + 1, arena_printf(p->arena, ".%s", ptx_types[t].name), since[i].version,
+                   since[i].sm))
             return false;
     ptx_drop_dot(p);
     *type = (uint8_t)t;
@@ -235,10 +234,12 @@ static struct ptx_sym *init_symbol(struct ptx_parser *p)
     if (!ptx_parse_name(p, &name, &at)) return NULL;
     struct ptx_sym *sym = ptx_lookup(p, name);
     if (!sym || (sym->kind != PTX_SYM_VAR && sym->kind != PTX_SYM_FUNC)) {
-        if (!sym) diag_error(p->d, at, name->length, "undeclared variable '%.*s'",
-                             (int)name->length, name->text);
-        else diag_error(p->d, at, name->length, "a %s cannot be an initial value",
-                        ptx_sym_kind_name(sym));
+        if (!sym)
+            diag_error(p->d, at, name->length, "undeclared variable '%.*s'", (int)name->length,
+                       name->text);
+        else
+            diag_error(p->d, at, name->length, "a %s cannot be an initial value",
+                       ptx_sym_kind_name(sym));
         return NULL;
     }
     if (!needs(p, at, name->length, "an address as initial value", 21,
@@ -317,11 +318,13 @@ static bool init_scalar(struct ptx_parser *p, const struct ptx_var *v, struct pt
     struct ptx_value value;
     bool literal = p->t.kind == TOK_INT;
     if (!ptx_const_expr(p, &value)) return false;
-    if (literal && !value.is_float && ptx_at_punct(p, '(')) { /* 0xff00(name): a byte of an address */
+    if (literal && !value.is_float &&
+        ptx_at_punct(p, '(')) { /* 0xff00(name): a byte of an address */
         unsigned bit = 0;
         while (bit < 64 && value.bits != UINT64_C(0xff) << bit) bit += 8;
         if (bit == 64) {
-            diag_error(p->d, at, p->last_end - at, "a mask selects one whole byte: 0xff, 0xff00 ...");
+            diag_error(p->d, at, p->last_end - at,
+                       "a mask selects one whole byte: 0xff, 0xff00 ...");
             return false;
         }
         ptx_advance(p);
@@ -363,14 +366,24 @@ static bool init_fields(struct ptx_parser *p, enum ptx_type type, struct ptx_ini
     static const struct {
         const char *name;
         unsigned types; /* 1 .texref, 2 .samplerref, 4 .surfref */
-    } fields[] = {{"width", 5},           {"height", 5},          {"depth", 5},
-                  {"channel_data_type", 5}, {"channel_order", 5}, {"normalized_coords", 1},
-                  {"array_size", 5},      {"num_mipmap_levels", 1}, {"num_samples", 1},
-                  {"memory_layout", 4},   {"addr_mode_0", 3},     {"addr_mode_1", 3},
-                  {"addr_mode_2", 3},     {"filter_mode", 3},     {"force_unnormalized_coords", 2}};
+    } fields[] = {{"width", 5},
+                  {"height", 5},
+                  {"depth", 5},
+                  {"channel_data_type", 5},
+                  {"channel_order", 5},
+                  {"normalized_coords", 1},
+                  {"array_size", 5},
+                  {"num_mipmap_levels", 1},
+                  {"num_samples", 1},
+                  {"memory_layout", 4},
+                  {"addr_mode_0", 3},
+                  {"addr_mode_1", 3},
+                  {"addr_mode_2", 3},
+                  {"filter_mode", 3},
+                  {"force_unnormalized_coords", 2}};
     unsigned mine = type == PTX_texref ? 1 : type == PTX_samplerref ? 2 : 4;
-    static const char *const values[] = {"wrap", "mirror", "clamp_ogl", "clamp_to_edge",
-                                         "clamp_to_border", "nearest", "linear"};
+    static const char *const values[] = {
+        "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border", "nearest", "linear"};
     uint32_t from = p->t.at + 1;
     i->kind = PTX_INIT_FIELDS;
     i->text = ptx_text(p, from);
@@ -413,7 +426,8 @@ static void init_decimals(struct ptx_parser *p, struct ptx_init *list, size_t *c
     for (;;) {
         const char *q = at;
         uint64_t v = 0;
-        while (q < end && *q >= '0' && *q <= '9' && q - at < 18) v = v * 10 + (uint64_t)(*q++ - '0');
+        while (q < end && *q >= '0' && *q <= '9' && q - at < 18)
+            v = v * 10 + (uint64_t)(*q++ - '0');
         bool octal = *at == '0' && q - at > 1;
         const char *next = q;
         if (next < end && *next == ',') next++;
@@ -423,8 +437,8 @@ static void init_decimals(struct ptx_parser *p, struct ptx_init *list, size_t *c
         if (!plain) break;
         list->items = arena_grow(p->arena, list->items, list->count, cap, list->count + 1,
                                  sizeof *list->items);
-        list->items[list->count++] =
-            (struct ptx_init){.kind = PTX_INIT_INT, .at = (uint32_t)(at - text), .bits = v};
+        list->items[list->count++] = (struct ptx_init){
+            .kind = PTX_INIT_INT, .at = (uint32_t)(at - text), .bits = v};
         at = next;
     }
     if (at == text + p->t.at) return;
@@ -437,7 +451,8 @@ static bool init_value(struct ptx_parser *p, struct ptx_var *v, unsigned dim, st
 {
     i->at = p->t.at;
     bool vector = dim == v->dim_count && v->sym->vec > 1;
-    if (dim == v->dim_count && ptx_types[v->sym->type].kind == PTX_OPAQUE) return init_fields(p, (enum ptx_type)v->sym->type, i);
+    if (dim == v->dim_count && ptx_types[v->sym->type].kind == PTX_OPAQUE)
+        return init_fields(p, (enum ptx_type)v->sym->type, i);
     if (dim == v->dim_count && !vector) return init_scalar(p, v, i);
     if (dim > v->dim_count) return init_scalar(p, v, i);
     if (!ptx_at_punct(p, '{')) {
@@ -557,8 +572,8 @@ static bool check_space(struct ptx_parser *p, const struct ptx_spec *s, const st
     return true;
 }
 
-static struct ptx_var *new_var(struct ptx_parser *p, const struct ptx_spec *s, struct ptx_name *name,
-                               uint32_t at)
+static struct ptx_var *new_var(struct ptx_parser *p, const struct ptx_spec *s,
+                               struct ptx_name *name, uint32_t at)
 {
     struct ptx_var *v = arena_alloc(p->arena, sizeof *v);
     struct ptx_sym *sym = ptx_sym_new(p, PTX_SYM_VAR, name, at);
@@ -584,14 +599,12 @@ static void add_var(struct ptx_parser *p, struct ptx_var *v, bool first)
         struct ptx_body *b = p->body;
         b->stmts = arena_grow(p->arena, b->stmts, b->count, &b->cap, b->count + 1,
                               sizeof *b->stmts);
-        b->stmts[b->count++] =
-            (struct ptx_stmt){.kind = PTX_STMT_VAR, .at = v->sym->at, .var = v};
+        b->stmts[b->count++] = (struct ptx_stmt){.kind = PTX_STMT_VAR, .at = v->sym->at, .var = v};
         return;
     }
     m->items = arena_grow(p->arena, m->items, m->item_count, &m->item_cap, m->item_count + 1,
                           sizeof *m->items);
-    m->items[m->item_count++] =
-        (struct ptx_item){.kind = PTX_ITEM_VAR, .at = v->sym->at, .var = v};
+    m->items[m->item_count++] = (struct ptx_item){.kind = PTX_ITEM_VAR, .at = v->sym->at, .var = v};
     if (first) {
         m->vars = arena_grow(p->arena, m->vars, m->var_count, &m->var_cap, m->var_count + 1,
                              sizeof *m->vars);
@@ -631,7 +644,8 @@ static bool declare_var(struct ptx_parser *p, struct ptx_var *v)
     return true;
 }
 
-static bool parse_declarator(struct ptx_parser *p, const struct ptx_spec *s, enum ptx_linkage linkage)
+static bool parse_declarator(struct ptx_parser *p, const struct ptx_spec *s,
+                             enum ptx_linkage linkage)
 {
     struct ptx_name *name;
     uint32_t at, range;
@@ -647,8 +661,7 @@ static bool parse_declarator(struct ptx_parser *p, const struct ptx_spec *s, enu
         }
         for (uint32_t i = 0; i < range; i++) {
             const char *text = arena_printf(p->arena, "%.*s%u", (int)name->length, name->text, i);
-            struct ptx_var *member =
-                new_var(p, s, ptx_intern(p, text, (uint32_t)strlen(text)), at);
+            struct ptx_var *member = new_var(p, s, ptx_intern(p, text, (uint32_t)strlen(text)), at);
             member->linkage = (uint8_t)linkage;
             if (!declare_var(p, member)) return false;
         }

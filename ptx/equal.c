@@ -110,8 +110,8 @@ static bool same_opnd(const struct ptx_opnd *a, const struct ptx_opnd *b)
 {
     uint8_t ka = a->kind == PTX_OPND_FLOAT ? PTX_OPND_F64 : a->kind;
     uint8_t kb = b->kind == PTX_OPND_FLOAT ? PTX_OPND_F64 : b->kind;
-    if (ka != kb || a->sel != b->sel || a->negated != b->negated ||
-        a->indexed != b->indexed || a->unified != b->unified)
+    if (ka != kb || a->sel != b->sel || a->negated != b->negated || a->indexed != b->indexed ||
+        a->unified != b->unified)
         return false;
     switch ((enum ptx_opnd_kind)ka) {
     case PTX_OPND_REG:
@@ -198,8 +198,10 @@ static bool same_body(struct compare *c, const struct ptx_func *f, const struct 
         if (same_stmt(c, &a->stmts[i], &b->stmts[i])) continue;
         struct place pa = source_place(c->a->source, a->stmts[i].at);
         struct place pb = source_place(c->b->source, b->stmts[i].at);
-        return differ(c, arena_printf(c->arena, "the statement at %u:%u and at %u:%u", pa.line,
-                                      pa.column, pb.line, pb.column), f->sym->name);
+        return differ(c,
+                      arena_printf(c->arena, "the statement at %u:%u and at %u:%u", pa.line,
+                                   pa.column, pb.line, pb.column),
+                      f->sym->name);
     }
     return a->count == b->count || differ(c, "number of statements", f->sym->name);
 }
@@ -269,8 +271,7 @@ const char *ptx_module_difference(const struct ptx_module *a, const struct ptx_m
     if (a->version != b->version) return ".version";
     if (a->target.sm != b->target.sm || a->target.suffix != b->target.suffix ||
         a->target.texmode_independent != b->target.texmode_independent ||
-        a->target.debug != b->target.debug ||
-        a->target.map_f64_to_f32 != b->target.map_f64_to_f32)
+        a->target.debug != b->target.debug || a->target.map_f64_to_f32 != b->target.map_f64_to_f32)
         return ".target";
     if (a->address_size != b->address_size || a->address_size_given != b->address_size_given)
         return ".address_size";

@@ -23,13 +23,32 @@ const struct ptx_type_info ptx_types[PTX_TYPE_COUNT] = {
 };
 
 enum {
-    IALU = PTX_UNIT_IALU, IMUL = PTX_UNIT_IMUL, IDIV = PTX_UNIT_IDIV, FP16 = PTX_UNIT_FP16,
-    FP32 = PTX_UNIT_FP32, FP64 = PTX_UNIT_FP64, SFU = PTX_UNIT_SFU, CVT = PTX_UNIT_CVT,
-    MOVE = PTX_UNIT_MOVE, VIDEO = PTX_UNIT_VIDEO, MEM = PTX_UNIT_MEM, ATOM = PTX_UNIT_ATOM,
-    TEX = PTX_UNIT_TEX, TENSOR = PTX_UNIT_TENSOR, WARP = PTX_UNIT_WARP, SYNC = PTX_UNIT_SYNC,
-    CTRL = PTX_UNIT_CTRL, MISC = PTX_UNIT_MISC,
-    READS = PTX_READS, WRITES = PTX_WRITES, ATOMIC = PTX_ATOMIC, FENCE = PTX_FENCE,
-    BARRIER = PTX_BARRIER, FLOW = PTX_FLOW, LANES = PTX_LANES, EFFECT = PTX_EFFECT,
+    IALU = PTX_UNIT_IALU,
+    IMUL = PTX_UNIT_IMUL,
+    IDIV = PTX_UNIT_IDIV,
+    FP16 = PTX_UNIT_FP16,
+    FP32 = PTX_UNIT_FP32,
+    FP64 = PTX_UNIT_FP64,
+    SFU = PTX_UNIT_SFU,
+    CVT = PTX_UNIT_CVT,
+    MOVE = PTX_UNIT_MOVE,
+    VIDEO = PTX_UNIT_VIDEO,
+    MEM = PTX_UNIT_MEM,
+    ATOM = PTX_UNIT_ATOM,
+    TEX = PTX_UNIT_TEX,
+    TENSOR = PTX_UNIT_TENSOR,
+    WARP = PTX_UNIT_WARP,
+    SYNC = PTX_UNIT_SYNC,
+    CTRL = PTX_UNIT_CTRL,
+    MISC = PTX_UNIT_MISC,
+    READS = PTX_READS,
+    WRITES = PTX_WRITES,
+    ATOMIC = PTX_ATOMIC,
+    FENCE = PTX_FENCE,
+    BARRIER = PTX_BARRIER,
+    FLOW = PTX_FLOW,
+    LANES = PTX_LANES,
+    EFFECT = PTX_EFFECT,
 };
 
 const struct ptx_form_info ptx_forms[PTX_FORM_COUNT] = {
@@ -50,9 +69,10 @@ static const struct group {
 const char *ptx_unit_name(enum ptx_unit unit)
 {
     static const char *const names[PTX_UNIT_COUNT] = {
-        "integer", "integer multiply", "integer divide", "half", "float", "double",
-        "special function", "convert", "move", "video", "memory", "atomic", "texture", "tensor",
-        "warp", "synchronise", "control", "other"};
+        "integer",     "integer multiply", "integer divide", "half",   "float",
+        "double",      "special function", "convert",        "move",   "video",
+        "memory",      "atomic",           "texture",        "tensor", "warp",
+        "synchronise", "control",          "other"};
     return names[unit];
 }
 
@@ -191,9 +211,9 @@ static void add_choice(struct arena *a, struct slot *s, size_t *cap, struct slic
 {
     s->choices = arena_grow(a, s->choices, s->count, cap, s->count + 1, sizeof *s->choices);
     enum ptx_type type = ptx_type_find(word.text, word.length);
-    enum order order = space_find(word.text, word.length) != PTX_SPACE_COUNT      ? SPACE_ORDER
-                       : same_text(word, "row") || same_text(word, "col") ? LAYOUT_ORDER
-                                                                          : ANY_PLACE;
+    enum order order = space_find(word.text, word.length) != PTX_SPACE_COUNT ? SPACE_ORDER
+                       : same_text(word, "row") || same_text(word, "col")    ? LAYOUT_ORDER
+                                                                             : ANY_PLACE;
     s->choices[s->count++] = (struct choice){word, gate, (uint8_t)type, (uint8_t)order};
     if (type) s->is_type = true;
 }
@@ -261,7 +281,7 @@ static const char *compile_row(struct arena *a, const struct ptx_form_info *form
 static struct {
     struct arena *arena;
     struct row rows[PTX_FORM_COUNT];
-    uint16_t next[PTX_FORM_COUNT]; /* the next row of the same name, plus 1 */
+    uint16_t next[PTX_FORM_COUNT];    /* the next row of the same name, plus 1 */
     const char *mods[PTX_FORM_COUNT]; /* as a reader of the manual would write them */
     uint16_t *names;                  /* hash of name -> first row, plus 1 */
     size_t name_mask;
@@ -366,19 +386,20 @@ static const char *targets_text(struct arena *a, struct slice sm)
     if (sm.text[0] == '<')
         return arena_printf(a, "a target below sm_%.*s", (int)sm.length - 1, sm.text + 1);
     bool open = isdigit((unsigned char)sm.text[sm.length - 1]);
-    return arena_printf(a, "%s%.*s%s", list ? "one of the targets sm_" : "target sm_", (int)sm.length,
-                        sm.text, open && !list ? " or higher" : "");
+    return arena_printf(a, "%s%.*s%s", list ? "one of the targets sm_" : "target sm_",
+                        (int)sm.length, sm.text, open && !list ? " or higher" : "");
 }
 
 static const char *gate_text(const struct ptx_isa *isa, struct gate g, const char *what)
 {
     int since = g.since & 0xff, last = g.since >> 8;
     if (since > isa->version)
-        return arena_printf(isa->arena, "%s needs PTX ISA version %d.%d, the module says %d.%d", what,
-                            since / 10, since % 10, isa->version / 10, isa->version % 10);
+        return arena_printf(isa->arena, "%s needs PTX ISA version %d.%d, the module says %d.%d",
+                            what, since / 10, since % 10, isa->version / 10, isa->version % 10);
     if (last && last < isa->version)
-        return arena_printf(isa->arena, "%s ended with PTX ISA version %d.%d, the module says %d.%d",
-                            what, last / 10, last % 10, isa->version / 10, isa->version % 10);
+        return arena_printf(isa->arena,
+                            "%s ended with PTX ISA version %d.%d, the module says %d.%d", what,
+                            last / 10, last % 10, isa->version / 10, isa->version % 10);
     if (!target_allows(isa->sm, isa->suffix, g.sm))
         return arena_printf(isa->arena, "%s needs %s, the module is for sm_%d%.1s", what,
                             targets_text(isa->arena, g.sm), isa->sm,
@@ -424,8 +445,8 @@ static const struct choice *choice_of(const struct slot *s, struct slice word)
 /* ptxas passes over some modifiers that are given twice. */
 static bool repeats(const struct words *w, size_t from, size_t word)
 {
-    static const char *const idle[] = {"sat",    "sync",     "approx",   "uni",       "relu",
-                                       "NaN",    "cc",       "shiftamt", "satfinite", "full"};
+    static const char *const idle[] = {"sat", "sync", "approx",   "uni",       "relu",
+                                       "NaN", "cc",   "shiftamt", "satfinite", "full"};
     bool listed = false, before = false;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
         listed |= same_text(w->at[word], idle[i]);
@@ -521,7 +542,10 @@ static enum ptx_type piece(enum ptx_type t)
     switch (t) {
     case PTX_f16: return PTX_f16x2;
     case PTX_bf16: return PTX_bf16x2;
-    case PTX_tf32: case PTX_f32: case PTX_f64: case PTX_s32: return t;
+    case PTX_tf32:
+    case PTX_f32:
+    case PTX_f64:
+    case PTX_s32: return t;
     default: return PTX_b32;
     }
 }
@@ -545,11 +569,11 @@ static unsigned geometry(const struct ptx_op *op, bool *index, bool *cube, bool 
         const char *word;
         unsigned dims;
         bool index, cube, extra;
-    } words[] = {{"1d", 1, false, false, false},    {"2d", 2, false, false, false},
-                 {"3d", 3, false, false, false},    {"4d", 4, false, false, false},
-                 {"5d", 5, false, false, false},    {"a1d", 1, true, false, true},
-                 {"a2d", 2, true, false, true},     {"cube", 3, false, true, false},
-                 {"acube", 3, true, true, true},    {"2dms", 2, false, false, true},
+    } words[] = {{"1d", 1, false, false, false}, {"2d", 2, false, false, false},
+                 {"3d", 3, false, false, false}, {"4d", 4, false, false, false},
+                 {"5d", 5, false, false, false}, {"a1d", 1, true, false, true},
+                 {"a2d", 2, true, false, true},  {"cube", 3, false, true, false},
+                 {"acube", 3, true, true, true}, {"2dms", 2, false, false, true},
                  {"a2dms", 2, true, false, true}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (ptx_op_has(op, words[i].word)) {
@@ -656,8 +680,8 @@ static const char *read_count(const char **p, const struct ptx_op *op, struct pt
         unsigned half = skip(p, "/2") ? 2 : 1;
         unsigned threads = m == 64 ? 128 : 32;
         unsigned bits = element == PTX_f64 ? 64 : 32;
-        s->counts[s->count_n++] =
-            (uint16_t)(area * ptx_types[element].bits / threads / bits / half);
+        s->counts[s->count_n++] = (uint16_t)(area * ptx_types[element].bits / threads / bits /
+                                             half);
         return NULL;
     }
     do {
@@ -678,12 +702,8 @@ static const char *read_bracket(const char **p, const struct ptx_op *op, struct 
     static const struct {
         const char *word;
         enum ptx_base base;
-    } bases[] = {{"tex", PTX_BASE_TEX},
-                 {"surf", PTX_BASE_SURF},
-                 {"map", PTX_BASE_MAP},
-                 {"texref", PTX_BASE_REF},
-                 {"samplerref", PTX_BASE_REF},
-                 {"surfref", PTX_BASE_REF},
+    } bases[] = {{"tex", PTX_BASE_TEX},    {"surf", PTX_BASE_SURF},      {"map", PTX_BASE_MAP},
+                 {"texref", PTX_BASE_REF}, {"samplerref", PTX_BASE_REF}, {"surfref", PTX_BASE_REF},
                  {"tmem", PTX_BASE_TMEM}};
     s->base = PTX_BASE_ADDR;
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
@@ -761,16 +781,15 @@ static const char *read_gate(const struct ptx_isa *isa, const char **p, const ch
 }
 
 /* One operand up to the comma behind it. `present` becomes false if its @word is not there. */
-static const char *read_operand(const struct ptx_isa *isa, const char **p, const struct ptx_op *op, struct ptx_shape *s,
-                                bool *present, bool *fits)
+static const char *read_operand(const struct ptx_isa *isa, const char **p, const struct ptx_op *op,
+                                struct ptx_shape *s, bool *present, bool *fits)
 {
     static const struct {
         char c;
         uint16_t flag;
-    } flags[] = {{'=', PTX_WRITTEN},   {'#', PTX_CONSTANT}, {'$', PTX_REGISTER},
-                 {'~', PTX_WIDE},      {'%', PTX_SPECIAL},  {'_', PTX_SINKABLE},
-                 {'!', PTX_NEGATABLE}, {'-', PTX_MINUS},    {'&', PTX_NAMED},
-                 {'.', PTX_SELECTABLE}};
+    } flags[] = {{'=', PTX_WRITTEN}, {'#', PTX_CONSTANT},  {'$', PTX_REGISTER},  {'~', PTX_WIDE},
+                 {'%', PTX_SPECIAL}, {'_', PTX_SINKABLE},  {'!', PTX_NEGATABLE}, {'-', PTX_MINUS},
+                 {'&', PTX_NAMED},   {'.', PTX_SELECTABLE}};
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
@@ -1029,7 +1048,7 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
     }
     if (best_fit.bad_word == MAX_WORDS) { /* every word fits, so one is missing */
         if (best_fit.missing) {
-            const char *what = best_fit.missing->group ? best_fit.missing->group->what
+            const char *what = best_fit.missing->group     ? best_fit.missing->group->what
                                : best_fit.missing->is_type ? "type"
                                                            : "modifier";
             x.message = arena_printf(a, "'%.*s' needs a %s: %s", (int)length, text, what,
@@ -1053,10 +1072,10 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
     for (size_t r = first_row(name); r && takers < 6; r = table.next[r - 1]) {
         const struct row *row = &table.rows[r - 1];
         bool takes = false;
-        for (size_t s = 0; s < row->slot_count; s++) takes |= choice_of(&row->slots[s], bad) != NULL;
+        for (size_t s = 0; s < row->slot_count; s++)
+            takes |= choice_of(&row->slots[s], bad) != NULL;
         if (!takes) continue;
-        list = arena_printf(a, "%s%s %s", list, takers ? "," : "",
-                            spelling(a, r - 1));
+        list = arena_printf(a, "%s%s %s", list, takers ? "," : "", spelling(a, r - 1));
         takers++;
     }
     if (!takers) {
@@ -1066,7 +1085,8 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
     } else {
         x.message = arena_printf(a, "'%.*s' does not take '.%.*s'", (int)length, text,
                                  (int)bad.length, bad.text);
-        x.note = arena_printf(a, "forms of '%.*s' that take it:%s", (int)name.length, name.text, list);
+        x.note = arena_printf(a, "forms of '%.*s' that take it:%s", (int)name.length, name.text,
+                              list);
     }
     return x;
 }

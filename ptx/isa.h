@@ -94,10 +94,10 @@ extern const struct ptx_type_info ptx_types[PTX_TYPE_COUNT];
 enum ptx_type ptx_type_find(const char *text, size_t length);
 
 enum ptx_unit {
-    PTX_UNIT_IALU,   /* integer add, logic, shift, compare, select */
-    PTX_UNIT_IMUL,   /* integer multiply and multiply-add, dot products */
-    PTX_UNIT_IDIV,   /* integer division, a sequence on hardware */
-    PTX_UNIT_FP16,   /* f16, bf16 and their pairs */
+    PTX_UNIT_IALU, /* integer add, logic, shift, compare, select */
+    PTX_UNIT_IMUL, /* integer multiply and multiply-add, dot products */
+    PTX_UNIT_IDIV, /* integer division, a sequence on hardware */
+    PTX_UNIT_FP16, /* f16, bf16 and their pairs */
     PTX_UNIT_FP32,
     PTX_UNIT_FP64,
     PTX_UNIT_SFU,    /* special functions, approximations */
@@ -146,8 +146,8 @@ const char *ptx_unit_name(enum ptx_unit unit);
 
 /* What an operand may be. */
 enum ptx_base {
-    PTX_BASE_VALUE,   /* a register or constant of `type` */
-    PTX_BASE_ADDR,    /* [address] in one of `spaces` */
+    PTX_BASE_VALUE, /* a register or constant of `type` */
+    PTX_BASE_ADDR,  /* [address] in one of `spaces` */
     PTX_BASE_LABEL,
     PTX_BASE_CALL,    /* the rest of a call */
     PTX_BASE_TARGETS, /* the name of a list of branch targets */
@@ -171,10 +171,10 @@ enum ptx_opnd_flag {
     PTX_NAMED = 256,
     PTX_SELECTABLE = 512,
     PTX_OPTIONAL = 1024,
-    PTX_SECOND = 2048,    /* p|q: a second result may follow */
-    PTX_RANGE = 4096,     /* constants must lie in low .. high */
-    PTX_PIECE = 8192,     /* a register with a piece of a matrix */
-    PTX_UNIFIED = 16384,  /* an address that .unified may follow */
+    PTX_SECOND = 2048,           /* p|q: a second result may follow */
+    PTX_RANGE = 4096,            /* constants must lie in low .. high */
+    PTX_PIECE = 8192,            /* a register with a piece of a matrix */
+    PTX_UNIFIED = 16384,         /* an address that .unified may follow */
     PTX_LEADING_U32 = 1 << 15,   /* coordinates: the first is a u32 array index */
     PTX_SECOND_NEEDED = 1 << 16, /* p|q: the second result must be there */
     PTX_SECOND_SINK = 1 << 17,   /* p|q: the second may be _ */
@@ -183,16 +183,17 @@ enum ptx_opnd_flag {
 
 /* One operand of one resolved opcode: nothing in it depends on the opcode's types any more. */
 struct ptx_shape {
-    uint32_t flags;     /* enum ptx_opnd_flag */
-    uint8_t base;       /* enum ptx_base */
-    uint8_t type;       /* enum ptx_type of a value, coordinate or matrix piece */
-    uint8_t count_n;    /* how many entries of `counts` hold; 0: a plain operand */
-    uint8_t value_n;    /* constants must be one of `values` */
-    uint16_t counts[4]; /* vector lengths that are allowed; 0 stands for a plain operand */
-    uint16_t spaces;    /* ADDR: bits 1 << enum ptx_space; 0: the opcode's space */
+    uint32_t flags;          /* enum ptx_opnd_flag */
+    uint8_t base;            /* enum ptx_base */
+    uint8_t type;            /* enum ptx_type of a value, coordinate or matrix piece */
+    uint8_t count_n;         /* how many entries of `counts` hold; 0: a plain operand */
+    uint8_t value_n;         /* constants must be one of `values` */
+    uint16_t counts[4];      /* vector lengths that are allowed; 0 stands for a plain operand */
+    uint16_t spaces;         /* ADDR: bits 1 << enum ptx_space; 0: the opcode's space */
     int64_t low, high, step; /* RANGE; step 0: powers of two */
     int16_t values[6];
-    const char *gate, *second_gate; /* why this module may not have the operand, or the result behind |;
+    const char *gate,
+        *second_gate; /* why this module may not have the operand, or the result behind |;
                                      * NULL: it may */
 };
 
@@ -202,10 +203,10 @@ struct ptx_op {
     const struct ptx_form_info *form;
     const char *text; /* as it was first written, without blanks: "ld.global.u32" */
     uint32_t text_length;
-    uint8_t type[8];  /* T, T2, ...: enum ptx_type */
+    uint8_t type[8]; /* T, T2, ...: enum ptx_type */
     uint8_t type_count;
-    uint8_t vec;      /* 1, 2, 4 or 8 */
-    uint8_t space;    /* enum ptx_space that the opcode names */
+    uint8_t vec;                    /* 1, 2, 4 or 8 */
+    uint8_t space;                  /* enum ptx_space that the opcode names */
     uint8_t shape_count, shape_min; /* operands: at most, at least */
     const struct ptx_shape *shapes;
     const struct ptx_op *next; /* another row with the same spelling, for other operands */

@@ -14,15 +14,15 @@ struct source;
 /* kind, mark (one letter, unique), what a message calls it */
 #define PTX_TOKENS(X)                                                                              \
     X(END, 'z', "end of file")                                                                     \
-    X(WORD, 'w', "name")             /* ld.global.u32, %r1, $L_1, _, %tid.x: dots belong to it */  \
-    X(DOTS, 'd', "directive")        /* .reg, .L1::evict_last, .global.align */                    \
-    X(INT, 'i', "integer")           /* 10, 0x1fU, 0b1, 017 */                                     \
-    X(FLOAT, 'f', "number")          /* 1.5, 1e10; also the 7.0 of .version */                     \
-    X(HEX_F32, 's', "f32 constant")  /* 0f3f800000 */                                              \
-    X(HEX_F64, 'q', "f64 constant")  /* 0d3ff0000000000000 */                                      \
+    X(WORD, 'w', "name")            /* ld.global.u32, %r1, $L_1, _, %tid.x: dots belong to it */   \
+    X(DOTS, 'd', "directive")       /* .reg, .L1::evict_last, .global.align */                     \
+    X(INT, 'i', "integer")          /* 10, 0x1fU, 0b1, 017 */                                      \
+    X(FLOAT, 'f', "number")         /* 1.5, 1e10; also the 7.0 of .version */                      \
+    X(HEX_F32, 's', "f32 constant") /* 0f3f800000 */                                               \
+    X(HEX_F64, 'q', "f64 constant") /* 0d3ff0000000000000 */                                       \
     X(STRING, 't', "string")                                                                       \
-    X(PUNCT, 'p', "punctuation")     /* one character: the token's `c` */                          \
-    X(OPERATOR, 'o', "operator")     /* two characters: << >> <= >= == != && || */                 \
+    X(PUNCT, 'p', "punctuation") /* one character: the token's `c` */                              \
+    X(OPERATOR, 'o', "operator") /* two characters: << >> <= >= == != && || */                     \
     X(BAD_COMMENT, 'c', "comment that does not end")                                               \
     X(BAD_STRING, 'u', "string that does not end")                                                 \
     X(BAD_NUMBER, 'n', "malformed number")                                                         \

@@ -39,8 +39,8 @@ static uint8_t linkage(const struct ptx_def *d)
     return d->func ? d->func->linkage : d->var->linkage;
 }
 
-static void report(struct ptx_program *p, size_t module, const struct ptx_sym *sym, const char *what,
-                   size_t other)
+static void report(struct ptx_program *p, size_t module, const struct ptx_sym *sym,
+                   const char *what, size_t other)
 {
     diag_error(p->modules[module]->diags, sym->at, sym->name->length, "'%.*s' %s %s",
                (int)sym->name->length, sym->name->text, what, p->modules[other]->source->name);
@@ -70,7 +70,8 @@ static void define(struct ptx_program *p, struct ptx_def d)
         p->def_count++;
         return;
     }
-    if (!same_shape(old, &d) && !(linkage(old) == PTX_LINK_COMMON && linkage(&d) == PTX_LINK_COMMON)) {
+    if (!same_shape(old, &d) &&
+        !(linkage(old) == PTX_LINK_COMMON && linkage(&d) == PTX_LINK_COMMON)) {
         report(p, d.module, sym, "is declared otherwise in", old->module);
         return;
     }
@@ -116,8 +117,7 @@ struct ptx_program *ptx_link(struct arena *arena, struct ptx_module *const *modu
         }
         for (size_t k = 0; k < m->var_count; k++) {
             struct ptx_var *v = m->vars[k];
-            if (is_shared_name(v->linkage))
-                define(p, (struct ptx_def){v->sym->name, i, NULL, v});
+            if (is_shared_name(v->linkage)) define(p, (struct ptx_def){v->sym->name, i, NULL, v});
         }
     }
     /* What is only declared must agree with what is defined elsewhere. */
@@ -133,8 +133,8 @@ struct ptx_program *ptx_link(struct arena *arena, struct ptx_module *const *modu
         for (size_t k = 0; k < m->var_count; k++) {
             struct ptx_var *v = m->vars[k];
             struct ptx_def here = {v->sym->name, i, NULL, v};
-            const struct ptx_def *d =
-                v->linkage == PTX_LINK_EXTERN ? ptx_program_find(p, here.name) : NULL;
+            const struct ptx_def *d = v->linkage == PTX_LINK_EXTERN ? ptx_program_find(p, here.name)
+                                                                    : NULL;
             if (d && !same_shape(d, &here))
                 report(p, i, v->sym, "is declared otherwise in", d->module);
         }
@@ -150,7 +150,10 @@ struct visit {
     size_t cap;
     struct ptx_func **seen; /* hash set */
     size_t seen_count, seen_mask;
-    struct { size_t module; struct ptx_var *var; } *vars; /* named so far */
+    struct {
+        size_t module;
+        struct ptx_var *var;
+    } * vars; /* named so far */
     size_t var_count, var_cap;
 };
 

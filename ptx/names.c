@@ -261,10 +261,11 @@ static void bind(struct ptx_parser *p, struct ptx_sym *sym, struct ptx_scope *sc
     }
 }
 
-static void report_again(struct ptx_parser *p, const struct ptx_sym *sym, const struct ptx_sym *first)
+static void report_again(struct ptx_parser *p, const struct ptx_sym *sym,
+                         const struct ptx_sym *first)
 {
-    diag_error(p->d, sym->at, sym->name->length, "'%.*s' is declared twice",
-               (int)sym->name->length, sym->name->text);
+    diag_error(p->d, sym->at, sym->name->length, "'%.*s' is declared twice", (int)sym->name->length,
+               sym->name->text);
     if (first->at)
         diag_note(p->d, first->at, first->name->length, "the first declaration, a %s, is here",
                   ptx_sym_kind_name(first));
@@ -315,7 +316,8 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
         }
     if (is_value && split_member(n, &prefix, &index)) {
         struct ptx_name *base = ptx_intern(p, n->text, prefix);
-        while (base->numbered && !visible(p, base->numbered)) base->numbered = base->numbered->sibling;
+        while (base->numbered && !visible(p, base->numbered))
+            base->numbered = base->numbered->sibling;
         sym->sibling = base->numbered;
         base->numbered = sym;
     }
@@ -466,7 +468,7 @@ void ptx_declare_sregs(struct ptx_parser *p)
     declare_sreg(p, name, PTX_##type, narrowest, vec, since, sm);
 #define SREG_SET(prefix, count, type, narrowest, vec, since, sm)                                   \
     for (int i = 0; i < count; i++)                                                                \
-        declare_sreg(p, arena_printf(p->arena, "%s%d", prefix, i), PTX_##type, narrowest, vec,       \
+        declare_sreg(p, arena_printf(p->arena, "%s%d", prefix, i), PTX_##type, narrowest, vec,     \
                      since, sm);
 #include "ptx/sregs.def"
 }

@@ -10,9 +10,9 @@
 
 const char *ptx_space_name(enum ptx_space space)
 {
-    static const char *const names[PTX_SPACE_COUNT] = {"generic", "reg",   "sreg",   "const",
-                                                       "global",  "local", "param",  "shared",
-                                                       "shared::cluster",  "tex"};
+    static const char *const names[PTX_SPACE_COUNT] = {
+        "generic", "reg",   "sreg",   "const",           "global",
+        "local",   "param", "shared", "shared::cluster", "tex"};
     return names[space];
 }
 
@@ -31,10 +31,9 @@ static struct ptx_item *add_item(struct ptx_parser *p, enum ptx_item_kind kind, 
 /* Every PTX ISA version there is. */
 static bool version_exists(unsigned v)
 {
-    static const uint8_t known[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40,
-                                    41, 42, 43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72,
-                                    73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87,
-                                    88, 90};
+    static const uint8_t known[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41,
+                                    42, 43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74,
+                                    75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90};
     for (size_t i = 0; i < sizeof known; i++)
         if (known[i] == v) return true;
     return false;
@@ -44,14 +43,14 @@ static bool version_exists(unsigned v)
 static const struct {
     const char *name;
     uint8_t since;
-} targets[] = {{"10", 10},   {"11", 10},   {"12", 12},   {"13", 12},   {"20", 20},   {"21", 20},
-               {"30", 30},   {"32", 40},   {"35", 31},   {"37", 41},   {"50", 40},   {"52", 41},
-               {"53", 42},   {"60", 50},   {"61", 50},   {"62", 50},   {"70", 51},   {"72", 61},
-               {"75", 63},   {"80", 70},   {"82", 62},   {"86", 71},   {"87", 74},   {"88", 73},
-               {"89", 78},   {"90", 78},   {"90a", 80},  {"100", 86},  {"100a", 86}, {"100f", 88},
-               {"101", 86},  {"101a", 86}, {"101f", 88}, {"103", 88},  {"103a", 88}, {"103f", 88},
-               {"110", 90},  {"110a", 90}, {"110f", 90}, {"120", 87},  {"120a", 87}, {"120f", 88},
-               {"121", 88},  {"121a", 88}, {"121f", 88}};
+} targets[] = {{"10", 10},  {"11", 10},   {"12", 12},   {"13", 12},  {"20", 20},   {"21", 20},
+               {"30", 30},  {"32", 40},   {"35", 31},   {"37", 41},  {"50", 40},   {"52", 41},
+               {"53", 42},  {"60", 50},   {"61", 50},   {"62", 50},  {"70", 51},   {"72", 61},
+               {"75", 63},  {"80", 70},   {"82", 62},   {"86", 71},  {"87", 74},   {"88", 73},
+               {"89", 78},  {"90", 78},   {"90a", 80},  {"100", 86}, {"100a", 86}, {"100f", 88},
+               {"101", 86}, {"101a", 86}, {"101f", 88}, {"103", 88}, {"103a", 88}, {"103f", 88},
+               {"110", 90}, {"110a", 90}, {"110f", 90}, {"120", 87}, {"120a", 87}, {"120f", 88},
+               {"121", 88}, {"121a", 88}, {"121f", 88}};
 
 static bool parse_version(struct ptx_parser *p)
 {
@@ -80,7 +79,8 @@ static bool parse_version(struct ptx_parser *p)
     unsigned v = minor < 10 ? major * 10 + minor : 0;
     if (!version_exists(v)) {
         diag_error(p->d, p->t.at, p->t.length, "there is no PTX ISA version %.*s%s",
-                   (int)p->t.length, text, major * 10 + minor > 90 ? " yet: 9.0 is the newest known" : "");
+                   (int)p->t.length, text,
+                   major * 10 + minor > 90 ? " yet: 9.0 is the newest known" : "");
         v = major < 1 ? 10 : 90;
     }
     p->m->version = (uint16_t)v;
@@ -98,7 +98,8 @@ static bool parse_target_name(struct ptx_parser *p, struct ptx_target *t, unsign
         const char *name = targets[i].name;
         if (strlen(name) != n - skip || memcmp(name, text + skip, n - skip) != 0) continue;
         t->sm = 0;
-        for (; isdigit((unsigned char)*name); name++) t->sm = (uint16_t)(t->sm * 10 + (*name - '0'));
+        for (; isdigit((unsigned char)*name); name++)
+            t->sm = (uint16_t)(t->sm * 10 + (*name - '0'));
         t->suffix = *name;
         *since = targets[i].since;
         return true;
@@ -138,8 +139,7 @@ static bool parse_target(struct ptx_parser *p, struct ptx_target *t)
                 diag_error(p->d, at, n, "target option debug needs PTX ISA version 3.0");
         } else if (n == 14 && memcmp(text, "map_f64_to_f32", n) == 0) {
             t->map_f64_to_f32 = true;
-            if (t->sm >= 13)
-                diag_error(p->d, at, n, "map_f64_to_f32 is for targets below sm_13");
+            if (t->sm >= 13) diag_error(p->d, at, n, "map_f64_to_f32 is for targets below sm_13");
         } else {
             diag_error(p->d, at, n, "unknown target '%.*s'", n < 60 ? (int)n : 60, text);
             named = true; /* said once */
@@ -166,8 +166,7 @@ static void parse_address_size(struct ptx_parser *p)
     uint64_t v;
     uint32_t value_at = p->t.at;
     p->m->address_size_given = true;
-    if (p->m->version < 23)
-        diag_error(p->d, at, 13, ".address_size needs PTX ISA version 2.3");
+    if (p->m->version < 23) diag_error(p->d, at, 13, ".address_size needs PTX ISA version 2.3");
     struct ptx_value value = {0};
     bool literal = p->t.kind == TOK_INT && ptx_const_literal(p, &value);
     v = value.bits;
@@ -212,7 +211,8 @@ static void check_pragma_value(struct ptx_parser *p, const struct ptx_directive 
         diag_error(p->d, d->at, d->text_length + 2,
                    ".pragma \"used_bytes_mask\" needs PTX ISA version 8.3 and target sm_50");
     if (frequency && p->m->version < 90)
-        diag_error(p->d, d->at, d->text_length + 2, ".pragma \"frequency\" needs PTX ISA version 9.0");
+        diag_error(p->d, d->at, d->text_length + 2,
+                   ".pragma \"frequency\" needs PTX ISA version 9.0");
     for (uint32_t i = (uint32_t)strlen(word) + 1; frequency && i < d->text_length; i++)
         if (d->text[i] != ' ' && !isdigit((unsigned char)d->text[i])) {
             diag_error(p->d, d->at, d->text_length + 2, ".pragma \"frequency\" takes a number");
@@ -225,8 +225,7 @@ bool ptx_parse_pragma(struct ptx_parser *p, struct ptx_directive **out)
 {
     struct ptx_directive **tail = out;
     *out = NULL;
-    if (p->m->version < 20)
-        diag_error(p->d, p->t.at, 1, ".pragma needs PTX ISA version 2.0");
+    if (p->m->version < 20) diag_error(p->d, p->t.at, 1, ".pragma needs PTX ISA version 2.0");
     do {
         if (p->t.kind != TOK_STRING) {
             ptx_unexpected(p, "a string");
@@ -250,7 +249,7 @@ static const struct directive_info {
     uint8_t least, most; /* numbers */
     uint8_t since;       /* PTX ISA version times ten */
     uint8_t sm;
-    bool on_func;        /* allowed on .func, else only on .entry */
+    bool on_func; /* allowed on .func, else only on .entry */
 } directive_infos[] = {
     {"maxnreg", 1, 1, 13, 10, false},         {"maxntid", 1, 3, 13, 10, false},
     {"reqntid", 1, 3, 21, 10, false},         {"minnctapersm", 1, 1, 20, 10, false},
@@ -278,7 +277,8 @@ struct ptx_directive *ptx_parse_directive(struct ptx_parser *p)
         return NULL;
     }
     if (strcmp(info->word, "maxnctapersm") == 0 && p->m->version >= 21) {
-        diag_error(p->d, at, n + 1, ".maxnctapersm ended with PTX ISA version 2.1: use .minnctapersm");
+        diag_error(p->d, at, n + 1,
+                   ".maxnctapersm ended with PTX ISA version 2.1: use .minnctapersm");
         return NULL;
     }
     ptx_drop_dot(p);
@@ -327,7 +327,8 @@ static void check_directives(struct ptx_parser *p, const struct ptx_func *f)
         if (f->is_entry && strcmp(d->word, "noreturn") == 0)
             diag_error(p->d, d->at, n, ".noreturn is for functions (.func)");
         if (!f->is_entry && find_directive(d->next, d->word))
-            diag_error(p->d, find_directive(d->next, d->word)->at, n, ".%s is given twice", d->word);
+            diag_error(p->d, find_directive(d->next, d->word)->at, n, ".%s is given twice",
+                       d->word);
         if (strncmp(d->word, "abi", 3) == 0 && find_directive(d->next, "noreturn"))
             diag_error(p->d, d->at, n, ".noreturn must stand before .%s", d->word);
         if (f->is_entry && strncmp(d->word, "abi", 3) == 0)
@@ -352,7 +353,8 @@ static void check_directives(struct ptx_parser *p, const struct ptx_func *f)
     if (rank && cluster)
         diag_error(p->d, rank->at, 15, ".maxclusterrank and .reqnctapercluster exclude each other");
     if (blocks && (!req || !cluster))
-        diag_error(p->d, blocks->at, 18, ".blocksareclusters needs .reqntid and .reqnctapercluster");
+        diag_error(p->d, blocks->at, 18,
+                   ".blocksareclusters needs .reqntid and .reqnctapercluster");
 }
 
 /* ---- functions --------------------------------------------------------------------------------- */
@@ -384,10 +386,12 @@ static struct ptx_func *merge_func(struct ptx_parser *p, struct ptx_func *f, boo
     struct ptx_name *n = f->sym->name;
     const char *wrong = NULL;
     if (old->is_entry != f->is_entry) wrong = "is declared both as kernel and as function";
-    else if (!ptx_proto_equal(&old->proto, &f->proto)) wrong = "is declared again with other parameters";
+    else if (!ptx_proto_equal(&old->proto, &f->proto))
+        wrong = "is declared again with other parameters";
     else if (old->proto.noreturn != f->proto.noreturn)
         wrong = "is declared again with another .noreturn";
-    else if (old->is_defined) wrong = has_body ? "is defined twice" : "is declared after its definition";
+    else if (old->is_defined)
+        wrong = has_body ? "is defined twice" : "is declared after its definition";
     else if (old->linkage != f->linkage &&
              !(f->linkage == PTX_LINK_NONE && old->linkage != PTX_LINK_EXTERN))
         wrong = "is declared again with another linkage";
@@ -419,8 +423,8 @@ static bool check_param_sizes(struct ptx_parser *p, const struct ptx_func *f)
 static bool check_abi(struct ptx_parser *p, const struct ptx_var *v, bool result)
 {
     enum ptx_type_kind kind = (enum ptx_type_kind)ptx_types[v->sym->type].kind;
-    if (v->dim_count || v->sym->vec > 1 || ptx_types[v->sym->type].bits >= 32 ||
-        kind == PTX_BITS || kind == PTX_FLOAT || p->m->version < 20 || p->m->target.sm < 20)
+    if (v->dim_count || v->sym->vec > 1 || ptx_types[v->sym->type].bits >= 32 || kind == PTX_BITS ||
+        kind == PTX_FLOAT || p->m->version < 20 || p->m->target.sm < 20)
         return true;
     diag_error(p->d, v->sym->at, v->sym->name->length,
                "a function cannot %s a .%s: use .b32 or an array of .b8",
@@ -668,7 +672,8 @@ static bool parse_section_data(struct ptx_parser *p, unsigned bits)
             return false;
         }
         if (!ptx_const_literal(p, &v)) return false;
-        uint64_t most = bits < 64 ? (UINT64_C(1) << (minus ? bits - 1 : bits)) - !minus : UINT64_MAX;
+        uint64_t most = bits < 64 ? (UINT64_C(1) << (minus ? bits - 1 : bits)) - !minus
+                                  : UINT64_MAX;
         if (v.bits > most) {
             diag_error(p->d, at, p->last_end - at, "value out of the range of .b%u", bits);
             return false;
@@ -680,8 +685,7 @@ static bool parse_section_data(struct ptx_parser *p, unsigned bits)
 static bool parse_section(struct ptx_parser *p, uint32_t at)
 {
     struct ptx_section *s = arena_alloc(p->arena, sizeof *s);
-    if (p->m->version < 20)
-        diag_error(p->d, at, 8, ".section needs PTX ISA version 2.0");
+    if (p->m->version < 20) diag_error(p->d, at, 8, ".section needs PTX ISA version 2.0");
     if (p->t.kind != TOK_DOTS) {
         ptx_unexpected(p, "a section name such as .debug_info");
         return false;
@@ -727,7 +731,8 @@ static struct ptx_sym *parse_alias_name(struct ptx_parser *p)
     struct ptx_sym *sym = ptx_lookup(p, ptx_intern(p, ptx_text(p, at), n));
     ptx_advance(p);
     if (!sym || sym->kind != PTX_SYM_FUNC || sym->func->is_entry) {
-        diag_error(p->d, at, n, sym ? "'%.*s' is a %s, .alias takes functions" : "undeclared function '%.*s'",
+        diag_error(p->d, at, n,
+                   sym ? "'%.*s' is a %s, .alias takes functions" : "undeclared function '%.*s'",
                    (int)n, ptx_text(p, at), sym ? ptx_sym_kind_name(sym) : "");
         return NULL;
     }
@@ -816,7 +821,8 @@ static bool parse_declaration(struct ptx_parser *p)
         diag_error(p->d, at, 1, "the linkage stands before .align");
         return false;
     }
-    if (linked && (ptx_at_dot(p, "align") || ptx_at_dot(p, "attribute")) && !ptx_parse_early_spec(p))
+    if (linked && (ptx_at_dot(p, "align") || ptx_at_dot(p, "attribute")) &&
+        !ptx_parse_early_spec(p))
         return false;
     if (linkage == PTX_LINK_WEAK && p->m->version < 31)
         diag_error(p->d, at, 5, ".weak needs PTX ISA version 3.1");
@@ -885,10 +891,12 @@ static bool check_bytes(struct ptx_parser *p)
     for (; i + 64 <= s->length; i += 64) {
         unsigned char odd = 0;
         for (uint32_t k = 0; k < 64; k++)
-            odd |= text[i + k] & 0x80 || (text[i + k] < ' ' && (text[i + k] < '\t' || text[i + k] > '\r'));
+            odd |= text[i + k] & 0x80 ||
+                   (text[i + k] < ' ' && (text[i + k] < '\t' || text[i + k] > '\r'));
         if (odd) break;
     }
-    while (i < s->length && text[i] < 0x80 && (text[i] >= ' ' || (text[i] >= '\t' && text[i] <= '\r')))
+    while (i < s->length && text[i] < 0x80 &&
+           (text[i] >= ' ' || (text[i] >= '\t' && text[i] <= '\r')))
         i++;
     if (i == s->length) return true;
     diag_error(p->d, i, 1, "byte 0x%02x: PTX is ASCII text", text[i]);

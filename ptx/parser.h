@@ -26,9 +26,9 @@ struct ptx_spec; /* decl.c */
 
 struct ptx_scope {
     uint32_t serial;
-    struct ptx_sym *syms;        /* declared in it, the newest first */
+    struct ptx_sym *syms; /* declared in it, the newest first */
     struct ptx_pending *pending;
-    uint32_t at;                 /* place of its `{` */
+    uint32_t at; /* place of its `{` */
 };
 
 struct ptx_parser {
@@ -49,15 +49,15 @@ struct ptx_parser {
 
     struct ptx_func *func; /* being read; NULL at module level */
     struct ptx_body *body;
-    unsigned nesting;      /* of operands, initialisers or expressions */
+    unsigned nesting;       /* of operands, initialisers or expressions */
     struct ptx_spec *early; /* .align before a state space */
-    bool gave_up;          /* too many errors: everything reads as the end of the file */
+    bool gave_up;           /* too many errors: everything reads as the end of the file */
     bool texmode_unified, has_debug_data;
     unsigned target_since; /* the PTX ISA version the target came with, times ten */
     uint32_t target_at, target_length;
-    bool unclosed;         /* a body never ends */
-    bool ranges_hide;      /* a range in some inner scope may hide what a name meant outside */
-    bool in_call;          /* parentheses are lists of arguments, not expressions */
+    bool unclosed;    /* a body never ends */
+    bool ranges_hide; /* a range in some inner scope may hide what a name meant outside */
+    bool in_call;     /* parentheses are lists of arguments, not expressions */
 
     struct ptx_opnd *stack; /* operands on their way into an instruction or list */
     size_t stack_count, stack_cap;

@@ -73,7 +73,8 @@ static void put_spec(struct buf *b, const struct ptx_var *v)
     if (v->align) buf_printf(b, ".align %u ", v->align);
     if (v->managed) buf_puts(b, ".attribute(.managed) ");
     if (v->has_unified)
-        buf_printf(b, ".attribute(.unified(%" PRIu64 ", %" PRIu64 ")) ", v->unified[0], v->unified[1]);
+        buf_printf(b, ".attribute(.unified(%" PRIu64 ", %" PRIu64 ")) ", v->unified[0],
+                   v->unified[1]);
     if (v->sym->vec > 1) buf_printf(b, ".v%d ", v->sym->vec);
     buf_printf(b, ".%s ", ptx_types[v->sym->type].name);
 }
@@ -305,7 +306,8 @@ static void put_func(struct buf *b, const struct ptx_func *f)
     put_linkage(b, f->linkage);
     buf_puts(b, f->is_entry ? ".entry " : ".func ");
     if (f->has_unified)
-        buf_printf(b, ".attribute(.unified(%" PRIu64 ", %" PRIu64 ")) ", f->unified[0], f->unified[1]);
+        buf_printf(b, ".attribute(.unified(%" PRIu64 ", %" PRIu64 ")) ", f->unified[0],
+                   f->unified[1]);
     if (f->proto.ret_count) {
         put_params(b, f->proto.rets, f->proto.ret_count, false);
         buf_putc(b, ' ');
@@ -353,8 +355,7 @@ static void put_item(struct buf *b, const struct ptx_module *m, const struct ptx
         buf_puts(b, ".section ");
         buf_add(b, item->section->name, item->section->name_length);
         buf_puts(b, " {");
-        buf_add(b, m->source->text + item->section->from,
-                item->section->to - item->section->from);
+        buf_add(b, m->source->text + item->section->from, item->section->to - item->section->from);
         buf_puts(b, "}\n");
         break;
     case PTX_ITEM_PRAGMA:
@@ -380,7 +381,8 @@ void ptx_print(const struct ptx_module *m, struct buf *b)
     buf_printf(b, ".version %d.%d\n.target sm_%d%.1s%s%s%s\n", m->version / 10, m->version % 10,
                m->target.sm, m->target.suffix ? &m->target.suffix : "",
                m->target.texmode_independent ? ", texmode_independent" : "",
-               m->target.debug ? ", debug" : "", m->target.map_f64_to_f32 ? ", map_f64_to_f32" : "");
+               m->target.debug ? ", debug" : "",
+               m->target.map_f64_to_f32 ? ", map_f64_to_f32" : "");
     if (m->address_size_given) buf_printf(b, ".address_size %d\n", m->address_size);
     for (size_t i = 0; i < m->item_count; i++) put_item(b, m, &m->items[i]);
 }

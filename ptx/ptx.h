@@ -27,13 +27,13 @@ struct source;
 
 /* Limits, so that no input takes memory or time without bound. Each is said in the message. */
 enum {
-    PTX_MAX_TEXT = 1 << 30,       /* bytes of a module */
-    PTX_MAX_NAME = 1 << 16,       /* bytes of a name or of an opcode with its modifiers */
-    PTX_MAX_NESTING = 256,        /* scopes, initialiser lists, expressions, operands */
-    PTX_MAX_PARAMS = 4096,        /* parameters of one function */
-    PTX_MAX_DIMS = 64,            /* dimensions of an array */
-    PTX_MAX_OPERANDS = 1 << 16,   /* elements of an operand in braces, brackets or parentheses */
-    PTX_MAX_TARGETS = 1 << 22,    /* of .branchtargets and .calltargets */
+    PTX_MAX_TEXT = 1 << 30,     /* bytes of a module */
+    PTX_MAX_NAME = 1 << 16,     /* bytes of a name or of an opcode with its modifiers */
+    PTX_MAX_NESTING = 256,      /* scopes, initialiser lists, expressions, operands */
+    PTX_MAX_PARAMS = 4096,      /* parameters of one function */
+    PTX_MAX_DIMS = 64,          /* dimensions of an array */
+    PTX_MAX_OPERANDS = 1 << 16, /* elements of an operand in braces, brackets or parentheses */
+    PTX_MAX_TARGETS = 1 << 22,  /* of .branchtargets and .calltargets */
 };
 
 enum ptx_space {
@@ -51,23 +51,29 @@ enum ptx_space {
 };
 const char *ptx_space_name(enum ptx_space space); /* "global"; "generic" for no space */
 
-enum ptx_linkage { PTX_LINK_NONE, PTX_LINK_EXTERN, PTX_LINK_VISIBLE, PTX_LINK_WEAK, PTX_LINK_COMMON };
+enum ptx_linkage {
+    PTX_LINK_NONE,
+    PTX_LINK_EXTERN,
+    PTX_LINK_VISIBLE,
+    PTX_LINK_WEAK,
+    PTX_LINK_COMMON
+};
 
 /* A name as it is spelled; one object per spelling and module. */
 struct ptx_name {
     const char *text; /* in the source (or NUL-terminated for predefined names) */
     uint32_t length, hash;
-    struct ptx_sym *sym;   /* what it means at the point that is being parsed */
-    struct ptx_sym *range; /* likewise, as the prefix of a register range: `%r` of %r<100> */
+    struct ptx_sym *sym;      /* what it means at the point that is being parsed */
+    struct ptx_sym *range;    /* likewise, as the prefix of a register range: `%r` of %r<100> */
     struct ptx_sym *numbered; /* single registers and variables that are this name and a number */
-    bool section_label;    /* it is also a label in a debug section */
-    bool noted;            /* it stands for a fact: ptx_note */
+    bool section_label;       /* it is also a label in a debug section */
+    bool noted;               /* it stands for a fact: ptx_note */
 };
 
 enum ptx_sym_kind {
     PTX_SYM_REG,
-    PTX_SYM_RANGE,   /* %r<100>; its members become PTX_SYM_REG when they are first used */
-    PTX_SYM_VAR,     /* variable or parameter in memory */
+    PTX_SYM_RANGE, /* %r<100>; its members become PTX_SYM_REG when they are first used */
+    PTX_SYM_VAR,   /* variable or parameter in memory */
     PTX_SYM_FUNC,
     PTX_SYM_LABEL,
     PTX_SYM_PROTO,   /* label: .callprototype */
@@ -76,20 +82,20 @@ enum ptx_sym_kind {
 };
 
 struct ptx_sym {
-    uint8_t kind;  /* enum ptx_sym_kind */
-    uint8_t type;  /* enum ptx_type, of a REG, RANGE, SREG or VAR */
-    uint8_t vec;   /* elements of a vector register, special register or variable; 1: a scalar */
-    uint8_t space; /* enum ptx_space, of a VAR; of a SREG the fewest bits it may be read as */
-    uint32_t at;   /* place of its declaration; 0 for predefined names */
-    uint32_t scope;              /* serial of the scope it was declared in; 0: the module */
-    uint32_t id;                 /* REG: its number in the function, from 0. LABEL: the index of the
+    uint8_t kind;   /* enum ptx_sym_kind */
+    uint8_t type;   /* enum ptx_type, of a REG, RANGE, SREG or VAR */
+    uint8_t vec;    /* elements of a vector register, special register or variable; 1: a scalar */
+    uint8_t space;  /* enum ptx_space, of a VAR; of a SREG the fewest bits it may be read as */
+    uint32_t at;    /* place of its declaration; 0 for predefined names */
+    uint32_t scope; /* serial of the scope it was declared in; 0: the module */
+    uint32_t id;    /* REG: its number in the function, from 0. LABEL: the index of the
                                   * statement it stands before. RANGE: how many registers */
     struct ptx_name *name;
-    struct ptx_sym *outer;       /* the meaning it hides until its scope ends */
-    struct ptx_sym *next;        /* the symbol declared before it in the same scope */
-    struct ptx_sym *sibling;     /* another of name->numbered */
+    struct ptx_sym *outer;   /* the meaning it hides until its scope ends */
+    struct ptx_sym *next;    /* the symbol declared before it in the same scope */
+    struct ptx_sym *sibling; /* another of name->numbered */
     union {
-        struct ptx_sym *range;   /* REG: the range it is a member of, or NULL */
+        struct ptx_sym *range; /* REG: the range it is a member of, or NULL */
         struct ptx_var *var;
         struct ptx_func *func;
         struct ptx_proto *proto;
@@ -106,9 +112,10 @@ enum ptx_init_kind {
     PTX_INIT_FIELDS, /* { width = 5, ... } of a texture, sampler or surface: kept as text */
 };
 struct ptx_init {
-    uint8_t kind;    /* enum ptx_init_kind */
-    bool generic;    /* SYM: generic(symbol) */
-    uint8_t mask;    /* SYM: which byte of mask(symbol) as its lowest bit's number, plus 1; 0: no mask */
+    uint8_t kind; /* enum ptx_init_kind */
+    bool generic; /* SYM: generic(symbol) */
+    uint8_t
+        mask; /* SYM: which byte of mask(symbol) as its lowest bit's number, plus 1; 0: no mask */
     uint8_t literal; /* FLOAT: enum ptx_literal, how it was written */
     uint32_t at;
     union {
@@ -123,8 +130,13 @@ struct ptx_init {
     };
 };
 
-enum ptx_param_role { PTX_PARAM_NONE, PTX_PARAM_KERNEL, PTX_PARAM_INPUT, PTX_PARAM_RESULT,
-                      PTX_PARAM_LOCAL /* declared in a body, for calls */ };
+enum ptx_param_role {
+    PTX_PARAM_NONE,
+    PTX_PARAM_KERNEL,
+    PTX_PARAM_INPUT,
+    PTX_PARAM_RESULT,
+    PTX_PARAM_LOCAL /* declared in a body, for calls */
+};
 
 struct ptx_var {
     struct ptx_sym *sym;
@@ -134,12 +146,12 @@ struct ptx_var {
     uint8_t linkage;       /* enum ptx_linkage */
     uint8_t ptr_space;     /* a .ptr parameter: enum ptx_space of what it points to, else 0 */
     bool is_ptr, managed, has_unified;
-    bool in_reg;           /* a .reg parameter */
-    uint8_t role;          /* enum ptx_param_role, in .param */
-    uint8_t bank;          /* .const[N] of PTX 2.1 and before: N + 1; 0: none */
-    uint32_t align;        /* bytes, as written; 0: natural */
-    uint32_t ptr_align;    /* bytes; 0: as written nowhere */
-    uint64_t unified[2];   /* .attribute(.unified(a, b)) */
+    bool in_reg;         /* a .reg parameter */
+    uint8_t role;        /* enum ptx_param_role, in .param */
+    uint8_t bank;        /* .const[N] of PTX 2.1 and before: N + 1; 0: none */
+    uint32_t align;      /* bytes, as written; 0: natural */
+    uint32_t ptr_align;  /* bytes; 0: as written nowhere */
+    uint64_t unified[2]; /* .attribute(.unified(a, b)) */
 };
 
 /* Bytes that a variable takes. Unsized arrays: 0. */
@@ -149,11 +161,11 @@ uint32_t ptx_var_align(const struct ptx_var *v);
 /* A directive of words and numbers, kept as written: .maxntid 128, 1, 1 or .pragma "nounroll". */
 struct ptx_directive {
     struct ptx_directive *next;
-    const char *word;  /* "maxntid", NUL-terminated */
+    const char *word; /* "maxntid", NUL-terminated */
     uint32_t at;
-    uint8_t count;     /* numbers */
+    uint8_t count; /* numbers */
     uint64_t value[3];
-    const char *text;  /* of .pragma: the string without quotes, else NULL */
+    const char *text; /* of .pragma: the string without quotes, else NULL */
     uint32_t text_length;
 };
 
@@ -174,10 +186,10 @@ struct ptx_func {
     uint32_t body_at, body_end;       /* the places of `{` and `}`; 0: a declaration */
     bool has_unified;                 /* .attribute(.unified(a, b)) */
     uint64_t unified[2];
-    struct ptx_func *definition;      /* of a function that was declared before: the head with the
+    struct ptx_func *definition; /* of a function that was declared before: the head with the
                                        * body; NULL: this one */
-    struct ptx_func *alias_of;        /* what .alias makes it stand for */
-    struct ptx_body *body;            /* NULL until ptx_func_parse */
+    struct ptx_func *alias_of;   /* what .alias makes it stand for */
+    struct ptx_body *body;       /* NULL until ptx_func_parse */
 };
 
 enum ptx_opnd_kind {
@@ -199,20 +211,27 @@ enum ptx_opnd_kind {
 };
 
 enum ptx_sel { /* component or part of a register, as written behind the dot; 0: none */
-    PTX_SEL_NONE,
-    PTX_SEL_X, PTX_SEL_Y, PTX_SEL_Z, PTX_SEL_W,     /* also .r .g .b .a */
-    PTX_SEL_B0, PTX_SEL_B1, PTX_SEL_B2, PTX_SEL_B3, /* bytes */
-    PTX_SEL_H0, PTX_SEL_H1,                         /* halves */
-    PTX_SEL_SIMD, /* several of them, .h10 or .b3210: their letters are the bytes of `offset` */
-    PTX_SEL_BAD
+               PTX_SEL_NONE,
+               PTX_SEL_X,
+               PTX_SEL_Y,
+               PTX_SEL_Z,
+               PTX_SEL_W, /* also .r .g .b .a */
+               PTX_SEL_B0,
+               PTX_SEL_B1,
+               PTX_SEL_B2,
+               PTX_SEL_B3, /* bytes */
+               PTX_SEL_H0,
+               PTX_SEL_H1, /* halves */
+               PTX_SEL_SIMD, /* several of them, .h10 or .b3210: their letters are the bytes of `offset` */
+               PTX_SEL_BAD
 };
 
 struct ptx_opnd {
-    uint8_t kind;    /* enum ptx_opnd_kind */
-    uint8_t sel;     /* enum ptx_sel */
-    bool negated;    /* ! before a predicate, - before a register */
-    bool indexed;    /* SYM: written name[offset] */
-    bool unified;    /* ADDR: .unified follows */
+    uint8_t kind; /* enum ptx_opnd_kind */
+    uint8_t sel;  /* enum ptx_sel */
+    bool negated; /* ! before a predicate, - before a register */
+    bool indexed; /* SYM: written name[offset] */
+    bool unified; /* ADDR: .unified follows */
     uint32_t at;
     uint32_t count;  /* elements of VEC, LIST, BRACKET, PAIR */
     uint32_t length; /* bytes of its text */
@@ -231,15 +250,15 @@ struct ptx_inst {
     const struct ptx_op *op; /* its form, modifiers and types; NULL: not understood */
     struct ptx_sym *guard;   /* NULL: none */
     struct ptx_opnd *opnds;
-    uint32_t at;             /* place of the opcode */
-    uint16_t count;          /* operands */
-    bool guard_not;          /* @!p */
+    uint32_t at;    /* place of the opcode */
+    uint16_t count; /* operands */
+    bool guard_not; /* @!p */
 };
 
 enum ptx_stmt_kind {
     PTX_STMT_INST,
-    PTX_STMT_LABEL,   /* sym */
-    PTX_STMT_REG,     /* sym: a REG or RANGE that is declared; `more`: same directive as the one before */
+    PTX_STMT_LABEL, /* sym */
+    PTX_STMT_REG, /* sym: a REG or RANGE that is declared; `more`: same directive as the one before */
     PTX_STMT_VAR,     /* var */
     PTX_STMT_OPEN,    /* { */
     PTX_STMT_CLOSE,   /* } */
@@ -264,13 +283,13 @@ struct ptx_stmt {
 struct ptx_loc { /* .loc: where the following instructions come from */
     uint32_t file, line, column;
     bool inlined;
-    uint32_t in_file, in_line, in_column;  /* inlined_at */
-    struct ptx_name *function;             /* function_name, NULL: none */
+    uint32_t in_file, in_line, in_column; /* inlined_at */
+    struct ptx_name *function;            /* function_name, NULL: none */
     uint64_t function_offset;
 };
 
 struct ptx_targets {
-    bool calls;              /* .calltargets, else .branchtargets */
+    bool calls; /* .calltargets, else .branchtargets */
     uint32_t count;
     struct ptx_opnd *labels; /* LABEL or SYM operands */
 };
@@ -278,14 +297,21 @@ struct ptx_targets {
 struct ptx_body {
     struct ptx_stmt *stmts;
     size_t count, cap;
-    struct ptx_sym **regs;  /* by id */
+    struct ptx_sym **regs; /* by id */
     size_t reg_count, reg_cap;
     size_t inst_count;
 };
 
 /* Everything at module level, in the order of the text. */
-enum ptx_item_kind { PTX_ITEM_VAR, PTX_ITEM_FUNC, PTX_ITEM_FILE, PTX_ITEM_SECTION, PTX_ITEM_PRAGMA,
-                     PTX_ITEM_ALIAS, PTX_ITEM_RAW };
+enum ptx_item_kind {
+    PTX_ITEM_VAR,
+    PTX_ITEM_FUNC,
+    PTX_ITEM_FILE,
+    PTX_ITEM_SECTION,
+    PTX_ITEM_PRAGMA,
+    PTX_ITEM_ALIAS,
+    PTX_ITEM_RAW
+};
 struct ptx_item {
     uint8_t kind; /* enum ptx_item_kind */
     uint32_t at;
@@ -323,8 +349,8 @@ struct ptx_raw { /* a line that carries no meaning: @@DWARF */
 };
 
 struct ptx_target {
-    uint16_t sm;    /* 90 */
-    char suffix;    /* 'a', 'f' or 0 */
+    uint16_t sm; /* 90 */
+    char suffix; /* 'a', 'f' or 0 */
     bool texmode_independent, debug, map_f64_to_f32;
 };
 

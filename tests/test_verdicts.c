@@ -30,7 +30,8 @@ static void run_case(const char *file, const char *name, bool accept, struct buf
     t->cases++;
     if (is_known(file, name)) {
         t->excused++;
-        cr_expect(!agrees, "%s: %s agrees now: take it out of tests/verdicts/known.txt", file, name);
+        cr_expect(!agrees, "%s: %s agrees now: take it out of tests/verdicts/known.txt", file,
+                  name);
     } else if (!agrees) {
         t->wrong++;
         cr_expect(agrees, "%s: %s: ptxas %s it, Heddle says: %s", file, name,
@@ -63,7 +64,8 @@ static void run_file(const char *path, void *arg)
         }
         sscanf(line, "//// %127[^:]: %15s", name, verdict);
         accept = strcmp(verdict, "accept") == 0;
-        cr_assert(accept || strcmp(verdict, "reject") == 0, "%s: %.*s", path, (int)(next - line), line);
+        cr_assert(accept || strcmp(verdict, "reject") == 0, "%s: %.*s", path, (int)(next - line),
+                  line);
         module.size = 0;
         if (prologue.size) buf_add(&module, prologue.data, prologue.size);
     }

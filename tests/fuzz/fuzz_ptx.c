@@ -48,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct ptx_module *n = read_module(a, &second, &e);
         const char *difference = e.errors ? "it has errors" : ptx_module_difference(m, n);
         if (difference) {
-            fprintf(stderr, "printed text differs: %s\n%.*s\n", difference, (int)out.size, out.data);
+            fprintf(stderr, "printed text differs: %s\n%.*s\n", difference, (int)out.size,
+                    out.data);
             struct buf why = {0};
             diags_render(&e, &why);
             fprintf(stderr, "%s", why.data ? why.data : "");
