@@ -145,7 +145,7 @@ void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t 
         return b->data;
     }
     void *grown = arena_alloc_n(a, wanted, size);
-    if (used) memcpy(grown, array, used * size);
+    if (array && used) memcpy(grown, array, used * size);
     *cap = wanted;
     return grown;
 }

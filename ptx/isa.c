@@ -954,6 +954,7 @@ const struct ptx_op *ptx_isa_find(struct ptx_isa *isa, const char *text, uint32_
 
 bool ptx_isa_is_name(const char *text, uint32_t length)
 {
+    pthread_once(&table_made, make_table);
     if (first_row((struct slice){text, length})) return true;
     for (size_t i = 0; i < PTX_FORM_COUNT; i++)
         if (strncmp(ptx_forms[i].name, text, length) == 0 && ptx_forms[i].name[length] == '.')

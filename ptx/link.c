@@ -148,7 +148,7 @@ struct visit {
     struct ptx_program *p;
     struct ptx_reach reach;
     size_t cap;
-    struct ptx_func **seen; /* hash set */
+    const void **seen; /* hash set */
     size_t seen_count, seen_mask;
     struct {
         size_t module;
@@ -160,9 +160,9 @@ struct visit {
 static bool insert(struct visit *v, const void *key)
 {
     if (++v->seen_count * 2 > v->seen_mask) {
-        struct ptx_func **old = v->seen;
+        const void **old = v->seen;
         size_t n = old ? v->seen_mask + 1 : 0, size = n ? 2 * n : 64;
-        v->seen = arena_array(v->p->arena, struct ptx_func *, size);
+        v->seen = arena_array(v->p->arena, const void *, size);
         v->seen_mask = size - 1;
         for (size_t i = 0; i < n; i++) {
             if (!old[i]) continue;
@@ -175,7 +175,7 @@ static bool insert(struct visit *v, const void *key)
     size_t h = (size_t)((uintptr_t)key >> 4) & v->seen_mask;
     for (; v->seen[h]; h = (h + 1) & v->seen_mask)
         if (v->seen[h] == key) return false;
-    v->seen[h] = (struct ptx_func *)(uintptr_t)key;
+    v->seen[h] = key;
     return true;
 }
 

@@ -28,6 +28,7 @@ void ptx_advance(struct ptx_parser *p)
             if (!bad_run)
                 diag_error(p->d, p->t.at, 1, "unexpected byte 0x%02x", (unsigned char)p->t.c);
             bad_run = true;
+            p->bad_end = p->t.at + 1;
             continue;
         case TOK_BAD_COMMENT:
             diag_error(p->d, p->t.at, 2, "comment does not end");
@@ -67,7 +68,8 @@ bool ptx_take_punct(struct ptx_parser *p, char c)
 
 void ptx_unexpected(struct ptx_parser *p, const char *expected)
 {
-    if (p->t.kind == TOK_BAD_NUMBER) return; /* said already */
+    if (p->t.kind == TOK_BAD_NUMBER || (p->bad_end && p->t.at == p->bad_end))
+        return; /* said already: what stands before it is no token */
     if (p->t.kind == TOK_END)
         diag_error(p->d, p->t.at, 0, "expected %s, the file ends here", expected);
     else

@@ -38,6 +38,7 @@ struct ptx_parser {
     struct ptx_lexer *lex;
     struct ptx_token t; /* the current token */
     uint32_t last_end;  /* the end of the token before it */
+    uint32_t bad_end;   /* the end of the last byte that belongs to no token; 0: none */
 
     struct ptx_name **names; /* hash table */
     size_t name_count, name_mask;

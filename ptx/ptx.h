@@ -33,7 +33,7 @@ enum {
     PTX_MAX_PARAMS = 4096,      /* parameters of one function */
     PTX_MAX_DIMS = 64,          /* dimensions of an array */
     PTX_MAX_OPERANDS = 1 << 16, /* elements of an operand in braces, brackets or parentheses */
-    PTX_MAX_TARGETS = 1 << 22,  /* of .branchtargets and .calltargets */
+    PTX_MAX_TARGETS = 1 << 18,  /* of .branchtargets and .calltargets */
 };
 
 enum ptx_space {
