@@ -258,6 +258,12 @@ static bool parse_primary(struct ptx_parser *p, struct ptx_opnd *o)
                 diag_error(p->d, sign.at, 1, "'%c' can stand before a register only", sign.c);
                 return false;
             }
+            if ((sign.c == '!') != (o->sym->type == PTX_pred)) {
+                diag_error(p->d, sign.at, 1,
+                           sign.c == '!' ? "'!' needs a predicate"
+                                         : "a predicate is negated with '!'");
+                return false;
+            }
             o->negated = true;
             return true;
         }

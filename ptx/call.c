@@ -100,7 +100,7 @@ static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const
         fits = (v->dim_count || ptx_type_fits(type, (enum ptx_type)have->sym->type, false)) &&
                (v->dim_count > 0) == (have->dim_count > 0) &&
                (unsized || ptx_var_size(have) == ptx_var_size(v)) &&
-               ptx_var_align(have) == ptx_var_align(v);
+               ptx_param_align(have) == ptx_param_align(v);
         if (!fits) {
             diag_error(p->d, o->at, o->length,
                        "'%.*s' does not match parameter '%.*s' in type, size or alignment",
@@ -114,7 +114,8 @@ static void check_argument(struct ptx_parser *p, const struct ptx_opnd *o, const
     case PTX_OPND_REG: {
         enum ptx_type reg = o->sym->type == PTX_f16x2 ? PTX_b32 : (enum ptx_type)o->sym->type;
         fits = !o->sel && !o->negated && !o->offset && o->sym->vec == v->sym->vec &&
-               ptx_type_fits(type, reg, false);
+               ptx_type_fits(type, reg, false) &&
+               (type == PTX_pred || ptx_types[reg].bits / 8u * o->sym->vec == ptx_param_align(v));
         break;
     }
     case PTX_OPND_INT:

@@ -169,6 +169,8 @@ static struct verdict fit_register(const struct fit *c, const struct ptx_shape *
         }
     }
     if (have != vec) return bad(WRONG_COUNT, o);
+    if (r->type == PTX_f16x2 && s->flags & PTX_FIXED && ptx_type_is_int((enum ptx_type)s->type))
+        return bad(WRONG_TYPE, o);
     return bad(ptx_type_fits(s->type, r->type, s->flags & PTX_WIDE) ? FITS : WRONG_TYPE, o);
 }
 
@@ -210,6 +212,7 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
         c->m->address_size == 64)
         return bad(SHORT_ADDRESS, o);
     if (sym->kind == PTX_SYM_FUNC && o->offset) return bad(FUNC_OFFSET, o);
+    if (sym->kind == PTX_SYM_FUNC && c->op->space) return bad(WRONG_SPACE, o);
     if (sym->kind == PTX_SYM_FUNC &&
         (c->m->version < 21 || (sym->func->is_entry && c->m->target.sm < 35)))
         return bad(NO_ADDRESS, o);
@@ -249,40 +252,88 @@ static bool count_allowed(const struct ptx_shape *s, uint32_t n)
     return false;
 }
 
-/* ptxas wants the registers of one vector to be of one size and kind; .b registers go with any. */
-static bool go_together(enum ptx_type a, enum ptx_type b)
+enum nature { NEUTRAL, INTEGER, FLOATING, PAIR, NEITHER };
+
+static enum nature nature_of(const struct ptx_opnd *e)
 {
-    const struct ptx_type_info *x = &ptx_types[a], *y = &ptx_types[b];
-    if (x->bits != y->bits) return false;
-    return x->kind == PTX_BITS || y->kind == PTX_BITS ||
-           (x->kind == PTX_FLOAT) == (y->kind == PTX_FLOAT);
+    switch ((enum ptx_opnd_kind)e->kind) {
+    case PTX_OPND_REG:
+        if (e->sym->type == PTX_f16x2) return PAIR;
+        switch ((enum ptx_type_kind)ptx_types[e->sym->type].kind) {
+        case PTX_BITS: return NEUTRAL;
+        case PTX_UINT:
+        case PTX_SINT: return INTEGER;
+        case PTX_FLOAT: return FLOATING;
+        default: return NEITHER;
+        }
+    case PTX_OPND_SINK: return NEUTRAL;
+    case PTX_OPND_SREG:
+    case PTX_OPND_INT: return INTEGER;
+    case PTX_OPND_FLOAT:
+    case PTX_OPND_F32:
+    case PTX_OPND_F64: return FLOATING;
+    default: return NEITHER;
+    }
+}
+
+/* The elements of a list are one value: registers of one size, not integers beside floats. With a .b
+ * register or a _ in it the list is of bits and fits any type of its size. (So says ptxas.) */
+static struct verdict fit_elements(const struct fit *c, const struct ptx_shape *s,
+                                   const struct ptx_opnd *o)
+{
+    const struct ptx_opnd *first = NULL;
+    enum nature nature = NEUTRAL;
+    bool neutral = false, written = s->flags & PTX_WRITTEN;
+    bool sinkable = written && (s->flags & PTX_SINKABLE ||
+                                (o->count > 1 && c->op->form->unit != PTX_UNIT_TENSOR));
+    for (uint32_t i = 0; i < o->count; i++) {
+        const struct ptx_opnd *e = &o->elem[i];
+        enum nature its = nature_of(e);
+        if (e->kind == PTX_OPND_SINK && !sinkable) return bad(NO_SINK, e);
+        if (e->kind == PTX_OPND_SREG &&
+            (written || (c->op->form->unit != PTX_UNIT_MEM && c->op->form->unit != PTX_UNIT_MOVE)))
+            return bad(NO_SPECIAL, e);
+        if (its == NEITHER) return fit_scalar(c, s, e, 1);
+        if (its == NEUTRAL) neutral = true;
+        else if (nature == NEUTRAL) nature = its;
+        else if (nature != its) return bad(MIXED, e);
+        if (e->kind != PTX_OPND_REG) continue;
+        if (!first) first = e;
+        else if (ptx_types[first->sym->type].bits != ptx_types[e->sym->type].bits)
+            return bad(MIXED, e);
+    }
+    for (uint32_t i = 0; i < o->count; i++) {
+        const struct ptx_opnd *e = &o->elem[i];
+        if (e->kind == PTX_OPND_SINK || (e->kind == PTX_OPND_SREG && neutral)) continue;
+        struct ptx_shape element = *s;
+        element.flags |= PTX_SPECIAL;
+        if (neutral && first) { /* of bits, and as wide as its registers */
+            unsigned bits = ptx_types[s->type].bits;
+            element.type = bits == 8     ? PTX_b8
+                           : bits == 16  ? PTX_b16
+                           : bits == 32  ? PTX_b32
+                           : bits == 128 ? PTX_b128
+                                         : PTX_b64;
+            bool number = e->kind != PTX_OPND_REG;
+            if (number && (s->flags & (PTX_REGISTER | PTX_WRITTEN))) return bad(NO_CONSTANT, e);
+            if (number) continue;
+        }
+        struct verdict v = fit_scalar(c, &element, e, 1);
+        if (v.why != FITS) return v;
+    }
+    return bad(first || !written ? FITS : NO_SINK, o);
 }
 
 static struct verdict fit_vector(const struct fit *c, const struct ptx_shape *s,
                                  const struct ptx_opnd *o)
 {
     const struct ptx_form_info *form = c->op->form;
-    /* {r} is r for loads, stores and mov. */
-    bool plain = s->count_n ? count_allowed(s, 0) && !(form->effects & PTX_ATOMIC)
-                            : form->unit == PTX_UNIT_MOVE || form->unit == PTX_UNIT_TENSOR;
-    bool tensor = form->unit == PTX_UNIT_TENSOR;
+    /* {r} is r for loads, stores and moves of bits. */
+    bool move = form->unit == PTX_UNIT_TENSOR ||
+                (strcmp(form->name, "mov") == 0 && ptx_types[s->type].kind == PTX_BITS);
+    bool plain = s->count_n ? count_allowed(s, 0) && !(form->effects & PTX_ATOMIC) : move;
     if (!(plain && o->count == 1) && !count_allowed(s, o->count)) return bad(WRONG_COUNT, o);
-    const struct ptx_opnd *first = NULL;
-    uint32_t sinks = 0;
-    for (uint32_t i = 0; i < o->count; i++) {
-        const struct ptx_opnd *e = &o->elem[i];
-        struct ptx_shape element = *s;
-        if (!(s->flags & PTX_WRITTEN) && form->unit == PTX_UNIT_MEM) element.flags |= PTX_SPECIAL;
-        if (s->flags & PTX_WRITTEN && o->count > 1 && !tensor) element.flags |= PTX_SINKABLE;
-        struct verdict v = fit_scalar(c, &element, e, 1);
-        sinks += e->kind == PTX_OPND_SINK;
-        if (v.why != FITS) return v;
-        if (e->kind != PTX_OPND_REG) continue;
-        if (!first) first = e;
-        else if (!go_together((enum ptx_type)first->sym->type, (enum ptx_type)e->sym->type))
-            return bad(MIXED, e);
-    }
-    return bad(sinks && sinks == o->count ? NO_SINK : FITS, o);
+    return fit_elements(c, s, o);
 }
 
 static struct verdict fit_value(const struct fit *c, const struct ptx_shape *s,
@@ -435,8 +486,7 @@ static struct verdict fit_bracket(const struct fit *c, const struct ptx_shape *s
                                                .at = map.at,
                                                .length = map.length,
                                                .elem = &map};
-        struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_CONST |
-                                            1u << PTX_SPACE_PARAM};
+        struct ptx_shape where = {.spaces = 1u << PTX_SPACE_GLOBAL};
         struct verdict v = fit_address(c, &where, &address);
         if (v.why != FITS) return bad(v.why, &e[0]);
         return fit_coordinates(c, s, &e[1]);
@@ -504,6 +554,11 @@ static bool fit_op(const struct fit *c, struct misfit *m)
     const struct ptx_inst *inst = c->inst;
     size_t k = 0, needed = 0;
     if (is_call(op)) return true;
+    if (inst->count == 2 && inst->opnds[0].kind == PTX_OPND_VEC &&
+        inst->opnds[1].kind == PTX_OPND_VEC && strcmp(op->form->name, "mov") == 0) {
+        *m = (struct misfit){bad(WRONG_KIND, &inst->opnds[1]), 1, &op->shapes[1]};
+        return false;
+    }
     for (size_t i = 0; i < inst->count; i++, k++) {
         m->index = i;
         m->shape = NULL;

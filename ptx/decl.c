@@ -12,6 +12,12 @@ uint32_t ptx_var_align(const struct ptx_var *v)
     return v->align ? v->align : natural ? natural : 1;
 }
 
+uint32_t ptx_param_align(const struct ptx_var *v)
+{
+    uint32_t natural = ptx_types[v->sym->type].bits / 8u * v->sym->vec;
+    return v->align > natural ? v->align : natural ? natural : 1;
+}
+
 uint64_t ptx_var_size(const struct ptx_var *v)
 {
     uint64_t size = ptx_types[v->sym->type].bits / 8u * v->sym->vec;
@@ -730,6 +736,10 @@ bool ptx_parse_variable(struct ptx_parser *p, enum ptx_space space, enum ptx_lin
         if (!ptx_expect(p, ']', "behind the bank")) return false;
     }
     if (!parse_spec(p, &s)) return false;
+    if (s.managed && space != PTX_SPACE_GLOBAL) {
+        diag_error(p->d, at, 1, ".managed needs a variable in .global");
+        return false;
+    }
     if (p->depth == 0 && space == PTX_SPACE_LOCAL && p->m->version >= 30) {
         diag_error(p->d, at, 6, ".local variables belong into a function");
         return false;

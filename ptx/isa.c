@@ -644,6 +644,7 @@ static const char *read_type(const char **p, const struct ptx_op *op, struct ptx
         return t == PTX_NO_TYPE ? "a type that the opcode does not have" : NULL;
     }
     *element = ptx_type_find(from, n);
+    s->flags |= PTX_FIXED;
     s->type = (uint8_t)*element;
     return *element ? NULL : "a base that is no type";
 }

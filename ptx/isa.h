@@ -178,6 +178,7 @@ enum ptx_opnd_flag {
     PTX_LEADING_U32 = 1 << 15,   /* coordinates: the first is a u32 array index */
     PTX_SECOND_NEEDED = 1 << 16, /* p|q: the second result must be there */
     PTX_SECOND_SINK = 1 << 17,   /* p|q: the second may be _ */
+    PTX_FIXED = 1 << 19,         /* the type is the form's own, not one that the opcode names */
     PTX_SIMD = 1 << 18,          /* a selector of several bytes or halves may follow */
 };
 

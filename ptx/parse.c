@@ -365,7 +365,7 @@ static bool same_params(struct ptx_var **a, unsigned na, struct ptx_var **b, uns
     for (unsigned i = 0; i < na; i++) {
         const struct ptx_var *x = a[i], *y = b[i];
         if (x->sym->type != y->sym->type || x->sym->vec != y->sym->vec || x->in_reg != y->in_reg ||
-            ptx_var_align(x) != ptx_var_align(y) || x->dim_count != y->dim_count)
+            ptx_param_align(x) != ptx_param_align(y) || x->dim_count != y->dim_count)
             return false;
         for (unsigned d = 0; d < x->dim_count; d++)
             if (x->dims[d] != y->dims[d]) return false;
@@ -828,7 +828,7 @@ static bool parse_declaration(struct ptx_parser *p)
         diag_error(p->d, at, 5, ".weak needs PTX ISA version 3.1");
     if (linkage == PTX_LINK_COMMON && p->m->version < 50)
         diag_error(p->d, at, 7, ".common needs PTX ISA version 5.0");
-    bool may_be_function = linkage != PTX_LINK_COMMON;
+    bool may_be_function = linkage != PTX_LINK_COMMON && !p->early;
     if (may_be_function && ptx_take_dot(p, "entry")) return parse_function(p, true, linkage, at);
     if (may_be_function && ptx_take_dot(p, "func")) return parse_function(p, false, linkage, at);
     static const struct {
@@ -874,8 +874,8 @@ static bool parse_item(struct ptx_parser *p)
         check_pragma_scope(p, d, "at module level");
         for (struct ptx_directive *q = d; q; q = q->next)
             if (!pragma_is(q, "nounroll") && !pragma_is(q, "unroll"))
-                diag_warning(p->d, q->at, q->text_length + 2, "unknown .pragma \"%.*s\"",
-                             q->text_length < 60 ? (int)q->text_length : 60, q->text);
+                diag_error(p->d, q->at, q->text_length + 2, "unknown .pragma \"%.*s\"",
+                           q->text_length < 60 ? (int)q->text_length : 60, q->text);
         for (; d; d = d->next) add_item(p, PTX_ITEM_PRAGMA, d->at)->pragma = d;
         return true;
     }

@@ -144,6 +144,8 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
 bool ptx_type_is_int(enum ptx_type t); /* .u or .s */
 bool ptx_type_fits(enum ptx_type wanted, enum ptx_type reg, bool wide);
 
+/* The alignment of an argument or parameter: at least the natural one. */
+uint32_t ptx_param_align(const struct ptx_var *v);
 /* call.c: results, callee, arguments and prototype of a call. */
 void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst);
 

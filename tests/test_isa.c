@@ -3,7 +3,6 @@
 #include "tests/support.h"
 
 #include <criterion/criterion.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +148,9 @@ static const struct {
     {86, "103f", "cvt.rz.ue8m0x2.bf16x2", "cvt_ue8m0_b", "ue8m0x2 bf16x2", 0, 1},
     {86, "100", "cvt.rz.ue8m0x2.bf16x2", NULL, "", 0, 0},
     {86, "90a", "cvt.rz.ue8m0x2.bf16x2", NULL, "", 0, 0},
-    {10, "10", "add.f64", NULL, "", 0, 0},
-    {10, "13", "add.f64", "add_f64", "f64", 0, 1},
+    {10, "13", "popc.b32", NULL, "", 0, 0},
+    {20, "13", "popc.b32", NULL, "", 0, 0},
+    {20, "20", "popc.b32", "popc", "b32", 0, 1},
 };
 
 Test(isa, opcodes_find_their_rows)
@@ -200,38 +200,33 @@ static const char *group_words(const char *name, size_t n)
     return NULL;
 }
 
-/* Appends ".word" for the alternative at p (behind its dot): a group's first word; without gates. */
-static void add_word(struct buf *b, const char *p)
+/* Appends ".word" for the alternative at p, behind its dot: of a group the word number `pick`, or its
+ * first if it has not so many. Gates are left out. */
+static void add_word(struct buf *b, const char *p, size_t pick)
 {
-    size_t n = strcspn(p, ".{}|");
-    for (const char *colon = p; (colon = memchr(colon, ':', n - (size_t)(colon - p))); colon += 2)
-        if (colon[1] != ':') {
-            n = (size_t)(colon - p);
-            break;
-        }
-    const char *words = group_words(p, n);
-    if (words) {
-        add_word(b, words); /* gates and blanks end it too */
-        b->size -= 0;
-        return;
-    }
-    const char *blank = memchr(p, ' ', n);
+    const char *words = group_words(p, strcspn(p, ".{}|:"));
+    for (const char *q = words; q && (p = q, pick > 0); pick--)
+        if (!(q = strchr(q, ' ')) || !*++q) p = words, q = NULL;
+    size_t n = 0;
+    while (p[n] && !strchr(".{}| ", p[n]) && (p[n] != ':' || p[n + 1] == ':')) n += p[n] == ':' ? 2 : 1;
     buf_putc(b, '.');
-    buf_add(b, p, blank ? (size_t)(blank - p) : n);
+    buf_add(b, p, n);
 }
 
-/* name + the first choice of each slot that is not optional, or (`all`) of every slot. */
-static void spell(struct buf *b, const struct ptx_form_info *f, bool all)
+/* name + the first choice of each slot that is not optional, or (`all`) of every slot; of the last slot
+ * the choice number `pick`. */
+static void spell(struct buf *b, const struct ptx_form_info *f, bool all, size_t pick)
 {
     b->size = 0;
     buf_puts(b, f->name);
     for (const char *p = f->mods; *p;) {
         bool optional = *p == '{';
+        const char *first = p + optional + 1;
         p += optional;
-        if (!optional || all) add_word(b, p + 1);
         do p += 1 + strcspn(p + 1, ".{}|"); /* over one alternative, its gate with it */
         while (*p == '|' && p++);
         p += optional;
+        if (!optional || all) add_word(b, first, *p ? 0 : pick);
     }
 }
 
@@ -256,13 +251,14 @@ Test(isa, every_row_is_reached)
         for (size_t k = 0; k <= sizeof more / sizeof *more && !found; k++) {
             struct arena *a = arena_new();
             struct ptx_isa *isa = isa_for(a, version, k ? more[k - 1] : own);
-            for (int all = 0; all < 2 && !found; all++) {
-                spell(&b, f, all);
-                found = has_form(ptx_isa_find(isa, b.data, (uint32_t)b.size), i);
-            }
+            for (size_t pick = 0; pick < 4 && !found; pick++)
+                for (int all = 0; all < 2 && !found; all++) {
+                    spell(&b, f, all, pick);
+                    found = has_form(ptx_isa_find(isa, b.data, (uint32_t)b.size), i);
+                }
             arena_free(a);
         }
-        spell(&b, f, false);
+        spell(&b, f, false, 0);
         cr_expect(found, "%s: '%s' does not lead to it", f->id, b.data);
     }
     buf_free(&b);
@@ -275,17 +271,19 @@ static const struct {
     const char *message, *note; /* parts of them; note NULL: none is asked for */
 } mistakes[] = {
     {"addd.u32", "addd", "unknown instruction 'addd'", "did you mean 'add'"},
-    {"mvo.u32", "mvo", "unknown instruction 'mvo'", "'mov'"},
+    {"movv.u32", "movv", "unknown instruction 'movv'", "'mov'"},
     {"zzzzzzz.u32", "zzzzzzz", "unknown instruction 'zzzzzzz'", NULL},
     {"add.b32", ".b32", "'add' has no form for type '.b32'", "a form of it: add"},
     {"add.foo.u32", ".foo", "'add' has no modifier '.foo'", "a form of it: add"},
     {"add.sat.u32", ".sat", "'add.sat.u32' does not take '.sat'", "add.sat.s32"},
     {"add.rn.u32", ".rn", "does not take '.rn'", "add{.rn|.rz|.rm|.rp}"},
-    {"mul.u32", "mul.u32", "'mul.u32' is no form of 'mul'", "mul.lo"},
+    {"mul.u32", ".u32", "'mul' has no form for type '.u32'", "mul"},
+    {"bfe", "bfe", "needs a type: .u32 .u64 .s32 .s64", NULL},
+    {"mul24.u32", "mul24.u32", "'mul24.u32' is no form of 'mul24'", "mul24.hi mul24.lo"},
     {"add", "add", "needs a type", NULL},
     {"cvt.f16.f32", "cvt.f16.f32", "needs a rounding modifier: .rn .rz", NULL},
     {"setp.u32", "setp.u32", "needs a comparison: .eq .ne", NULL},
-    {"ld.global.v4.u64", "ld.global.v4.u64", "128 bits", NULL},
+    {"ld.shared.v4.u64", "ld.shared.v4.u64", "128 bits", NULL},
     {"add..u32", "add..u32", "malformed", NULL},
     {"atom.global.add", "atom.global.add", "needs a type", NULL},
 };
@@ -298,7 +296,7 @@ static const struct {
     {60, "20", "shfl.sync.up.b32", "needs target sm_30 or higher, the module is for sm_20"},
     {90, "90", "wgmma.fence.sync.aligned", "needs target sm_90a, the module is for sm_90"},
     {86, "90a", "cvt.rz.ue8m0x2.bf16x2", "needs one of the targets sm_100f 110f 120f, the module is for sm_90a"},
-    {64, "70", "shfl.up.b32", "a target below sm_70"},
+    {64, "70", "shfl.up.b32", "ended with PTX ISA version 6.3"},
     {77, "90", "ld.shared::cta.u32", "'shared::cta' needs PTX ISA version 7.8"},
 };
 
