@@ -28,6 +28,7 @@ struct heddle_module {
     struct buf messages;
     const char *target;
     struct ptx_registers *registers; /* by function; NULL until asked for */
+    size_t bodies, estimated;        /* bodies that were read: now, and for `registers` */
 };
 
 const char *heddle_version(void)
@@ -213,8 +214,15 @@ static struct ptx_func *function(struct heddle_module *m, size_t i)
     assert(i < heddle_module_function_count(m));
     struct ptx_func *f = m->ptx->funcs[i];
     if (f->definition) f = f->definition;
+    m->bodies += !f->body;
     ptx_func_parse(m->ptx, f);
     return f;
+}
+
+/* What a lazy module has left out so far. */
+static void read_bodies(struct heddle_module *m)
+{
+    for (size_t i = 0; i < heddle_module_function_count(m); i++) function(m, i);
 }
 
 /* Static shared memory that the instructions of a body name. */
@@ -300,11 +308,13 @@ static void analyse(struct arena *scratch, const struct ptx_func *f, struct hedd
     for (uint32_t b = 0; b < g->code_count; b++) out->divergent_branches += may_part(g, uniform, b);
 }
 
-/* For all functions at once, as callees count for their callers; so every body is read. */
-static struct ptx_registers *estimate_registers(struct heddle_module *m)
+/* For all functions at once, as callees count for their callers. */
+static const struct ptx_registers *registers(struct heddle_module *m)
 {
-    for (size_t i = 0; i < m->ptx->func_count; i++) function(m, i);
-    return ptx_registers_estimate(m->arena, m->ptx);
+    if (!m->registers || m->estimated != m->bodies)
+        m->registers = ptx_registers_estimate(m->arena, m->ptx);
+    m->estimated = m->bodies;
+    return m->registers;
 }
 
 struct heddle_function heddle_module_function(struct heddle_module *m, size_t i)
@@ -322,10 +332,10 @@ struct heddle_function heddle_module_function(struct heddle_module *m, size_t i)
     count_statements(scratch, f->body, &out);
     analyse(scratch, f, &out);
     arena_free(scratch);
-    if (!m->registers) m->registers = estimate_registers(m);
-    out.registers = m->registers[i].registers;
-    out.pressure = m->registers[i].live.regs;
-    out.predicates = m->registers[i].live.preds;
+    const struct ptx_registers *r = &registers(m)[i];
+    out.registers = r->registers;
+    out.pressure = r->live.regs;
+    out.predicates = r->live.preds;
     return out;
 }
 
@@ -358,6 +368,7 @@ static char *give(struct buf *b)
 char *heddle_module_print(struct heddle_module *m)
 {
     struct buf b = {0};
+    read_bodies(m);
     if (m->ptx) ptx_print(m->ptx, &b);
     return give(&b);
 }
@@ -365,6 +376,8 @@ char *heddle_module_print(struct heddle_module *m)
 const char *heddle_module_difference(struct heddle_module *a, struct heddle_module *b)
 {
     if (!a->ptx || !b->ptx) return a->ptx == b->ptx ? NULL : "one cannot be read";
+    read_bodies(a);
+    read_bodies(b);
     return ptx_module_difference(a->ptx, b->ptx);
 }
 
@@ -466,8 +479,8 @@ struct heddle_program *heddle_program_link(struct heddle_module *const *modules,
     for (size_t i = 0; i < count; i++) {
         p->modules[i] = modules[i];
         ptx[i] = modules[i]->ptx;
-        if (!heddle_module_ok(modules[i])) return p;
     }
+    if (!heddle_program_ok(p)) return p;
     p->ptx = ptx_link(a, ptx, count);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < ptx[i]->func_count; k++)

@@ -95,7 +95,8 @@ struct heddle_function {
     uint32_t loop_depth;    /* the deepest nesting of loops */
     uint32_t pressure;      /* most 32-bit registers that live at one point */
     uint32_t predicates;    /* most predicates that live at one point */
-    uint32_t registers;     /* estimate of the registers per thread that ptxas assigns */
+    uint32_t registers;     /* estimate of the registers per thread that ptxas assigns,
+                                     * with those of callees (lazy: of the callees read so far) */
     uint64_t shared_bytes;  /* static shared memory it names */
     uint64_t local_bytes;   /* .local variables */
     uint64_t param_bytes;   /* of a kernel: its parameters with their alignment */

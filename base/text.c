@@ -4,16 +4,20 @@ enum { LONGEST = 63 };
 
 size_t text_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    size_t row[LONGEST + 1];
+    size_t row[LONGEST + 1], before[LONGEST + 1] = {0}; /* the row before it */
     if (a_length > LONGEST || b_length > LONGEST) return LONGEST + 2;
     for (size_t j = 0; j <= b_length; j++) row[j] = j;
     for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
+        size_t diagonal = row[0], upper = 0; /* two up and two to the left */
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
             size_t best = diagonal + (a[i - 1] != b[j - 1]);
             if (row[j] + 1 < best) best = row[j] + 1;
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && upper + 1 < best)
+                best = upper + 1;
+            upper = before[j - 1];
+            before[j - 1] = diagonal;
             diagonal = row[j];
             row[j] = best;
         }

@@ -1,7 +1,7 @@
 #include "cli/cli.h"
+#include "cli/json.h"
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +14,16 @@ static json_t *messages_json(struct heddle_module *m)
     for (size_t i = 0; i < heddle_module_message_count(m); i++) {
         struct heddle_message g = heddle_module_message(m, i);
         json_array_append_new(list,
-                              json_pack("{ss, si, si, si, ss}", "severity", severity[g.severity],
+                              json_pack("{ss, si, si, si, so}", "severity", severity[g.severity],
                                         "line", (int)g.line, "column", (int)g.column, "length",
-                                        (int)g.length, "text", g.text));
+                                        (int)g.length, "text", json_text(g.text)));
     }
     return list;
 }
 
 static json_t *module_json(struct heddle_module *m)
 {
-    return json_pack("{ss, sb, si, si, so}", "file", heddle_module_name(m), "ok",
+    return json_pack("{so, sb, si, si, so}", "file", json_text(heddle_module_name(m)), "ok",
                      heddle_module_ok(m), "errors", (int)heddle_module_error_count(m), "warnings",
                      (int)heddle_module_warning_count(m), "messages", messages_json(m));
 }

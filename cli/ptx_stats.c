@@ -1,8 +1,8 @@
 #include "cli/cli.h"
+#include "cli/json.h"
 
 #include <getopt.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 
 static const char *const command = "ptx stats";
@@ -56,7 +56,7 @@ static json_t *module_json(struct heddle_module *m)
                                  "size", (json_int_t)v.size, "align", (json_int_t)v.align, "extern",
                                  v.is_extern, "initialised", v.has_initial_value));
     }
-    return json_pack("{ss, ss, ss, si, so, so}", "file", heddle_module_name(m), "ptx",
+    return json_pack("{so, ss, ss, si, so, so}", "file", json_text(heddle_module_name(m)), "ptx",
                      (char[]){(char)('0' + heddle_module_ptx_version(m) / 10), '.',
                               (char)('0' + heddle_module_ptx_version(m) % 10), '\0'},
                      "target", heddle_module_target(m), "address_size",

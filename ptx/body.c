@@ -320,8 +320,10 @@ static bool parse_guard(struct ptx_parser *p, struct ptx_sym **guard, bool *nega
     struct ptx_sym *sym = ptx_lookup(p, ptx_intern(p, ptx_text(p, at), n));
     ptx_advance(p);
     if (!sym || (sym->kind != PTX_SYM_REG && sym->kind != PTX_SYM_SREG) || sym->type != PTX_pred) {
-        if (!sym) diag_error(p->d, at, n, "undeclared predicate '%.*s'", (int)n, ptx_text(p, at));
-        else diag_error(p->d, at, n, "'%.*s' is no predicate register", (int)n, ptx_text(p, at));
+        if (!sym) {
+            diag_error(p->d, at, n, "undeclared predicate '%.*s'", (int)n, ptx_text(p, at));
+            ptx_note_range(p, ptx_intern(p, ptx_text(p, at), n));
+        } else diag_error(p->d, at, n, "'%.*s' is no predicate register", (int)n, ptx_text(p, at));
         return false;
     }
     *guard = sym;

@@ -82,7 +82,7 @@ struct build {
     struct ptx_cfg *g;
     struct ending *endings; /* in the order of the text */
     size_t ending_count;
-    uint32_t *block_at;     /* by statement: the block that starts there, or PTX_NONE */
+    uint32_t *block_at; /* by statement: the block that starts there, or PTX_NONE */
 };
 
 static void find_blocks(struct build *b)
@@ -149,7 +149,7 @@ static void fill_blocks(struct build *b, const struct ending **endings)
 
 /* ---- edges ------------------------------------------------------------------------------------- */
 
-struct brx { /* one brx.idx: which list it names */
+struct brx {       /* one brx.idx: which list it names */
     uint32_t list; /* the place of the list in the text */
     uint32_t block;
     const struct ptx_targets *targets;
@@ -199,7 +199,8 @@ static uint32_t find_hubs(struct build *b, uint32_t *hub_of, const struct ptx_ta
     if (count) qsort(brx, count, sizeof *brx, by_list);
     uint64_t shared = 0;
     for (size_t i = 0, j; i < count; i = j) {
-        for (j = i; j < count && brx[j].list == brx[i].list; j++) {}
+        for (j = i; j < count && brx[j].list == brx[i].list; j++) {
+        }
         uint64_t more = (uint64_t)(j - i) * brx[i].targets->count;
         if (j - i < 2) continue;
         if (shared + more <= PTX_CFG_SHARED) {
@@ -217,8 +218,8 @@ static void find_edges(struct build *b)
     struct ptx_cfg *g = b->g;
     uint32_t n = g->code_count;
     uint32_t *hub_of = arena_array(b->scratch, uint32_t, n);
-    const struct ptx_targets **hub_targets =
-        arena_array(b->scratch, const struct ptx_targets *, b->ending_count);
+    const struct ptx_targets **hub_targets = arena_array(b->scratch, const struct ptx_targets *,
+                                                         b->ending_count);
     uint32_t hubs = find_hubs(b, hub_of, hub_targets);
     g->count = n + hubs + 1;
     g->exit = n + hubs;
@@ -330,7 +331,8 @@ static uint32_t smallest(struct forest *f, uint32_t v)
 {
     if (f->ancestor[v] == PTX_NONE) return v;
     uint32_t n = 0;
-    for (uint32_t x = v; f->ancestor[f->ancestor[x]] != PTX_NONE; x = f->ancestor[x]) f->path[n++] = x;
+    for (uint32_t x = v; f->ancestor[f->ancestor[x]] != PTX_NONE; x = f->ancestor[x])
+        f->path[n++] = x;
     while (n > 0) {
         uint32_t x = f->path[--n], up = f->ancestor[x];
         if (f->semi[f->label[up]] < f->semi[f->label[x]]) f->label[x] = f->label[up];
@@ -388,7 +390,8 @@ static uint32_t components(struct arena *scratch, const struct ptx_graph *g, con
                            const bool *drop, uint32_t *component)
 {
     uint32_t n = g->count, count = 0, clock = 0, depth = 0, held = 0;
-    uint32_t *number = arena_array(scratch, uint32_t, n); /* order of visit plus 1; 0: not visited */
+    uint32_t *number = arena_array(scratch, uint32_t,
+                                   n); /* order of visit plus 1; 0: not visited */
     uint32_t *low = arena_array(scratch, uint32_t, n);
     uint32_t *next = arena_array(scratch, uint32_t, n);
     uint32_t *path = arena_array(scratch, uint32_t, n);
@@ -483,7 +486,8 @@ static void find_dominators(struct build *b, const struct ptx_graph *graph)
     uint32_t n = g->count;
     uint32_t *idom = arena_array(b->scratch, uint32_t, n);
     uint32_t *walk = arena_array(b->scratch, uint32_t, n);
-    uint32_t *in = arena_array(b->scratch, uint32_t, n), *out = arena_array(b->scratch, uint32_t, n);
+    uint32_t *in = arena_array(b->scratch, uint32_t, n),
+             *out = arena_array(b->scratch, uint32_t, n);
     uint32_t count = ptx_graph_dominators(b->scratch, graph, 0, idom, walk);
     number_tree(b->scratch, idom, walk, count, n, in, out);
     skip_hubs(g, idom, walk, count);
@@ -510,7 +514,8 @@ static struct ptx_graph backwards(struct build *b, const struct ptx_graph *graph
                                   const bool *leads, const bool *no_exit)
 {
     uint32_t n = graph->count, exit = b->g->exit;
-    struct ptx_graph back = {.count = n, .out_at = arena_array(b->scratch, uint32_t, (size_t)n + 1)};
+    struct ptx_graph back = {.count = n,
+                             .out_at = arena_array(b->scratch, uint32_t, (size_t)n + 1)};
     back.out = arena_array(b->scratch, uint32_t, (size_t)graph->out_at[n] + n);
     uint32_t k = 0;
     for (uint32_t x = 0; x < n; x++) {
@@ -562,7 +567,8 @@ static void find_post_dominators(struct build *b, const struct ptx_graph *graph)
     struct ptx_graph back = backwards(b, graph, keep, leads, NULL);
     uint32_t *idom = arena_array(b->scratch, uint32_t, n);
     uint32_t *walk = arena_array(b->scratch, uint32_t, n);
-    uint32_t *in = arena_array(b->scratch, uint32_t, n), *out = arena_array(b->scratch, uint32_t, n);
+    uint32_t *in = arena_array(b->scratch, uint32_t, n),
+             *out = arena_array(b->scratch, uint32_t, n);
     uint32_t count = ptx_graph_dominators(b->scratch, &back, g->exit, idom, walk);
     assert(count == n);
     number_tree(b->scratch, idom, walk, count, n, in, out);
@@ -622,7 +628,8 @@ static void find_loops(struct build *b)
     struct ptx_cfg *g = b->g;
     uint32_t n = g->count, depth;
     uint32_t *by_dom = arena_array(b->scratch, uint32_t, n); /* the blocks in order of dom_in */
-    uint32_t *up = arena_array(b->scratch, uint32_t, n), *inside = arena_array(b->scratch, uint32_t, n);
+    uint32_t *up = arena_array(b->scratch, uint32_t, n),
+             *inside = arena_array(b->scratch, uint32_t, n);
     uint32_t *stack = arena_array(b->scratch, uint32_t, (size_t)g->edge_count + 1);
     bool *header = arena_array(b->scratch, bool, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -666,7 +673,8 @@ static void find_loops(struct build *b)
     for (uint32_t i = 0; i < g->code_count; i++)
         if (g->blocks[i].loop != PTX_NONE) g->loops[g->blocks[i].loop].blocks++;
     for (uint32_t i = g->loop_count; i-- > 0;)
-        if (g->loops[i].parent != PTX_NONE) g->loops[g->loops[i].parent].blocks += g->loops[i].blocks;
+        if (g->loops[i].parent != PTX_NONE)
+            g->loops[g->loops[i].parent].blocks += g->loops[i].blocks;
 }
 
 /* What is still cyclic without the edges back to headers. */
@@ -674,7 +682,8 @@ static void find_irreducible(struct build *b, const struct ptx_graph *graph)
 {
     struct ptx_cfg *g = b->g;
     uint32_t n = g->count;
-    bool *drop = arena_array(b->scratch, bool, g->edge_count), *keep = arena_array(b->scratch, bool, n);
+    bool *drop = arena_array(b->scratch, bool, g->edge_count),
+         *keep = arena_array(b->scratch, bool, n);
     bool any = false;
     for (uint32_t x = 0; x < n; x++) {
         keep[x] = ptx_cfg_reachable(g, x);

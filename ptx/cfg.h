@@ -41,27 +41,28 @@ struct ptx_inst;
 enum { PTX_CFG_SHARED = 1 << 16 };
 
 enum ptx_leave { /* how control can leave the function at the end of a block */
-    PTX_LEAVE_RETURN = 1, /* ret, or the end of the text */
-    PTX_LEAVE_EXIT = 2,   /* exit: the thread ends */
-    PTX_LEAVE_ABORT = 4,  /* trap, or a call that does not return */
+                 PTX_LEAVE_RETURN = 1, /* ret, or the end of the text */
+                 PTX_LEAVE_EXIT = 2,   /* exit: the thread ends */
+                 PTX_LEAVE_ABORT = 4,  /* trap, or a call that does not return */
 };
 
 struct ptx_block {
     uint32_t first, end; /* its statements: first <= s < end */
     uint32_t term;       /* the statement that ends it; PTX_NONE: control falls into the next */
-    uint32_t succ, succ_count; /* g->succs[succ ...]: no block twice; where a guard may be false, the
+    uint32_t succ,
+        succ_count; /* g->succs[succ ...]: no block twice; where a guard may be false, the
                                 * block that follows in the text is the last */
-    uint32_t pred, pred_count; /* g->preds[pred ...]: in ascending order */
-    uint32_t rpo;        /* place in g->order; PTX_NONE: control never comes here */
-    uint32_t loop;       /* the innermost loop around it; PTX_NONE: none */
-    uint32_t idom;       /* immediate dominator; PTX_NONE: the entry, or unreachable */
-    uint32_t ipdom;      /* immediate post-dominator; PTX_NONE: the exit */
-    uint32_t rejoin;     /* where lanes rejoin that part at its end: see below */
+    uint32_t pred, pred_count;  /* g->preds[pred ...]: in ascending order */
+    uint32_t rpo;               /* place in g->order; PTX_NONE: control never comes here */
+    uint32_t loop;              /* the innermost loop around it; PTX_NONE: none */
+    uint32_t idom;              /* immediate dominator; PTX_NONE: the entry, or unreachable */
+    uint32_t ipdom;             /* immediate post-dominator; PTX_NONE: the exit */
+    uint32_t rejoin;            /* where lanes rejoin that part at its end: see below */
     uint32_t dom_in, dom_out;   /* a dominates b: a.dom_in <= b.dom_in && b.dom_in < a.dom_out */
     uint32_t pdom_in, pdom_out; /* likewise for post-dominance */
-    uint8_t leave;       /* enum ptx_leave; 0: it only goes to other blocks */
-    bool endless;        /* no way from here leaves the function */
-    bool irreducible;    /* part of a cycle that can be entered in several places */
+    uint8_t leave;              /* enum ptx_leave; 0: it only goes to other blocks */
+    bool endless;               /* no way from here leaves the function */
+    bool irreducible;           /* part of a cycle that can be entered in several places */
 };
 
 /* A natural loop: the blocks from which control can go back to the header without leaving the part
@@ -91,7 +92,7 @@ struct ptx_cfg {
     uint32_t count, code_count, exit;
     uint32_t *succs, *preds;
     uint32_t edge_count;
-    uint32_t *order;       /* the blocks that can be reached, in reverse postorder: order[0] is 0 */
+    uint32_t *order; /* the blocks that can be reached, in reverse postorder: order[0] is 0 */
     uint32_t order_count;
     struct ptx_loop *loops; /* an outer loop stands before its inner ones */
     uint32_t loop_count;

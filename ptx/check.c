@@ -612,11 +612,7 @@ static void report_undeclared(struct ptx_parser *p, const struct ptx_opnd *o)
 {
     diag_error(p->d, o->at, o->length, "undeclared name '%.*s'",
                o->length < 60 ? (int)o->length : 60, ptx_text(p, o->at));
-    const struct ptx_sym *r = o->kind == PTX_OPND_LABEL ? ptx_range_of(p, o->name) : NULL;
-    if (r && r->id)
-        diag_note(p->d, r->at, r->name->length, "these registers go from %.*s0 to %.*s%u",
-                  (int)r->name->length, r->name->text, (int)r->name->length, r->name->text,
-                  r->id - 1);
+    if (o->kind == PTX_OPND_LABEL) ptx_note_range(p, o->name);
 }
 
 static void report(struct ptx_parser *p, const struct ptx_inst *inst, const struct ptx_op *op,

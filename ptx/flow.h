@@ -22,9 +22,9 @@ struct ptx_sym;
 enum ptx_use_how {
     PTX_USE_READ = 1,
     PTX_USE_WRITE = 2,
-    PTX_USE_KILL = 4,    /* a write that leaves nothing of the old value: not under a guard, and not of
+    PTX_USE_KILL = 4, /* a write that leaves nothing of the old value: not under a guard, and not of
                           * one component of a vector register */
-    PTX_USE_GUARD = 8,   /* a read: the predicate before the instruction */
+    PTX_USE_GUARD = 8,    /* a read: the predicate before the instruction */
     PTX_USE_ADDRESS = 16, /* a read: the base of an address */
 };
 
@@ -40,12 +40,13 @@ struct ptx_use {
 struct ptx_flow {
     const struct ptx_func *func;
     const struct ptx_cfg *cfg;
-    struct ptx_use *uses;   /* statement by statement: reads, then writes, each in order of the text */
-    uint32_t *use_at;       /* of statement s: uses[use_at[s]] .. uses[use_at[s + 1] - 1] */
+    struct ptx_use
+        *uses;        /* statement by statement: reads, then writes, each in order of the text */
+    uint32_t *use_at; /* of statement s: uses[use_at[s]] .. uses[use_at[s + 1] - 1] */
     uint32_t use_count;
-    uint32_t reg_count;     /* registers of the function, and the carry flag */
-    uint32_t *params;       /* .reg parameters, written when the function is entered */
-    uint32_t *results;      /* .reg results, read when it returns */
+    uint32_t reg_count; /* registers of the function, and the carry flag */
+    uint32_t *params;   /* .reg parameters, written when the function is entered */
+    uint32_t *results;  /* .reg results, read when it returns */
     uint32_t param_count, result_count;
 };
 
@@ -76,10 +77,10 @@ enum ptx_use_fate {
  * blocks; what is asked of it are counts and the two fates, and they need no more than this.) */
 struct ptx_live {
     const struct ptx_flow *flow;
-    uint8_t *fate;                /* by use: enum ptx_use_fate */
+    uint8_t *fate;                 /* by use: enum ptx_use_fate */
     struct ptx_pressure *in, *out; /* by block: what is live at its start and end */
-    struct ptx_pressure most;     /* at any point that control reaches; each maximum for itself */
-    uint32_t most_at;             /* the first statement behind or before which so many registers are
+    struct ptx_pressure most;      /* at any point that control reaches; each maximum for itself */
+    uint32_t most_at; /* the first statement behind or before which so many registers are
                                    * live; PTX_NONE: the function has none */
 };
 
@@ -93,17 +94,19 @@ uint32_t ptx_live_dead_atoms(struct arena *arena, const struct ptx_live *live, u
 /* ---- what the lanes of a warp share ------------------------------------------------------------ */
 
 enum ptx_spread { /* how far a value is the same; each says less than the one before it */
-    PTX_SPREAD_GRID,   /* in every thread of the launch */
-    PTX_SPREAD_CTA,    /* in every thread of a CTA */
-    PTX_SPREAD_WARP,   /* in every lane of a warp */
-    PTX_SPREAD_AFFINE, /* base + stride * lane: a base as WARP, a known stride, modulo 2^width */
-    PTX_SPREAD_VARYING,
+                  PTX_SPREAD_GRID, /* in every thread of the launch */
+                  PTX_SPREAD_CTA,  /* in every thread of a CTA */
+                  PTX_SPREAD_WARP, /* in every lane of a warp */
+                  PTX_SPREAD_AFFINE, /* base + stride * lane: a base as WARP, a known stride, modulo 2^width */
+                  PTX_SPREAD_VARYING,
 };
 
 enum ptx_assumes { /* what a CTA or value must be like for a statement to hold */
-    PTX_ASSUMES_ROWS = 1,    /* the CTA is one row of threads, or each of its rows is whole warps:
+                   PTX_ASSUMES_ROWS =
+                       1, /* the CTA is one row of threads, or each of its rows is whole warps:
                               * ntid.y = ntid.z = 1, or ntid.x is a multiple of 32 */
-    PTX_ASSUMES_NO_WRAP = 2, /* a value that is widened does not wrap around within the warp */
+                   PTX_ASSUMES_NO_WRAP =
+                       2, /* a value that is widened does not wrap around within the warp */
 };
 
 struct ptx_variation {
@@ -144,7 +147,7 @@ struct ptx_uniform {
     const struct ptx_flow *flow;
     struct ptx_variation *uses; /* by use: the value read, or the value written. Where control never
                                  * comes: GRID */
-    uint8_t *branch;            /* by block: enum ptx_spread of the decision where to go at its end; GRID
+    uint8_t *branch; /* by block: enum ptx_spread of the decision where to go at its end; GRID
                                  * if there is only one way. Above WARP lanes may part */
     bool coarse;
 };
@@ -158,12 +161,12 @@ struct ptx_uniform *ptx_uniform_new(struct arena *arena, const struct ptx_flow *
  * unrolled, of values moved between blocks, nor of instructions that become several. Measured over
  * the corpus by tests/regs.sh: off by 18 % of the registers in the mean. */
 struct ptx_registers {
-    uint32_t registers;        /* the estimate: those of the functions it calls included */
-    uint32_t own;              /* without them, and without a limit */
-    uint32_t limit;            /* what .maxnreg, .maxntid and the like leave; at most 255 */
-    struct ptx_pressure live;  /* most values live at once, in the order of the text */
-    bool spills;               /* it would need more than the limit */
-    bool known;                /* false: its body was not read, all is zero */
+    uint32_t registers;       /* the estimate: those of the functions it calls included */
+    uint32_t own;             /* without them, and without a limit */
+    uint32_t limit;           /* what .maxnreg, .maxntid and the like leave; at most 255 */
+    struct ptx_pressure live; /* most values live at once, in the order of the text */
+    bool spills;              /* it would need more than the limit */
+    bool known;               /* false: its body was not read, all is zero */
 };
 
 /* One for each of m->funcs. */

@@ -995,15 +995,36 @@ static const char *spelling(struct arena *arena, size_t form)
     return arena_printf(arena, "%s%s", ptx_forms[form].name, table.mods[form]);
 }
 
+/* "did you mean mul.lo, mul.hi?": names that go on behind this one and take the word; NULL: none. */
+static const char *longer_names(struct arena *a, struct slice name, struct slice word)
+{
+    const char *list = NULL, *last = "";
+    size_t listed = 0;
+    for (size_t i = 0; i < PTX_FORM_COUNT && listed < 6; i++) {
+        const char *longer = ptx_forms[i].name;
+        if (strncmp(longer, name.text, name.length) != 0 || longer[name.length] != '.') continue;
+        bool takes = false;
+        for (size_t s = 0; s < table.rows[i].slot_count; s++)
+            takes |= choice_of(&table.rows[i].slots[s], word) != NULL;
+        if (!takes || strcmp(longer, last) == 0) continue;
+        list = arena_printf(a, "%s%s '%s'", list ? list : "did you mean", list ? "," : "", longer);
+        last = longer;
+        listed++;
+    }
+    return list ? arena_printf(a, "%s?", list) : NULL;
+}
+
 struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, uint32_t length)
 {
     struct arena *a = isa->arena;
     struct ptx_explanation x = {0, length, NULL, NULL};
     const struct ptx_op *op = ptx_isa_find(isa, text, length);
-    if (op) {
-        x.message = op->gate;
-        return x;
+    for (const struct ptx_op *o = op; o; o = o->next) { /* best a row whose version fits */
+        int since = o->form->since & 0xff, last = o->form->since >> 8;
+        if (!x.message || (since <= isa->version && (!last || last >= isa->version)))
+            x.message = o->gate;
     }
+    if (op) return x;
     struct words w;
     if (!split(text, length, &w)) {
         x.message = "malformed instruction name";
@@ -1083,6 +1104,8 @@ struct ptx_explanation ptx_isa_explain(struct ptx_isa *isa, const char *text, ui
     if (!takers) {
         x.message = arena_printf(a, "'%.*s' has no %s '.%.*s'", (int)name.length, name.text,
                                  type ? "form for type" : "modifier", (int)bad.length, bad.text);
+        x.note = longer_names(a, name, bad);
+        if (x.note) return x;
         x.note = arena_printf(a, "a form of it: %s", spelling(a, best - 1));
     } else {
         x.message = arena_printf(a, "'%.*s' does not take '.%.*s'", (int)length, text,

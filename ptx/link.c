@@ -53,6 +53,7 @@ static bool same_shape(const struct ptx_def *a, const struct ptx_def *b)
         return a->func->is_entry == b->func->is_entry &&
                ptx_proto_equal(&a->func->proto, &b->func->proto);
     const struct ptx_var *x = a->var, *y = b->var;
+    if (x->sym->space != y->sym->space) return false;
     if (x->sym->type != y->sym->type || x->sym->vec != y->sym->vec || x->dim_count != y->dim_count)
         return false;
     for (unsigned i = 0; i < x->dim_count; i++)
@@ -182,11 +183,13 @@ static bool insert(struct visit *v, const void *key)
 static void visit_func(struct visit *v, size_t module, struct ptx_func *f, uint32_t at)
 {
     if (f->alias_of) f = f->alias_of;
-    if (!f->is_defined) {
+    if (!f->is_defined || f->linkage == PTX_LINK_WEAK) {
         const struct ptx_def *d = ptx_program_find(v->p, f->sym->name);
         if (d && d->func) {
             module = d->module;
             f = d->func->alias_of ? d->func->alias_of : d->func;
+        } else if (f->is_defined) {
+            /* weak, and the only one */
         } else if (!ptx_runtime_has(f->sym->name)) {
             if (insert(v, f)) {
                 v->reach.ok = false;
@@ -199,6 +202,7 @@ static void visit_func(struct visit *v, size_t module, struct ptx_func *f, uint3
             return;
         }
     }
+    if (f->definition) f = f->definition;
     if (!insert(v, f)) return;
     v->reach.funcs = arena_grow(v->p->arena, v->reach.funcs, v->reach.count, &v->cap,
                                 v->reach.count + 1, sizeof *v->reach.funcs);
@@ -209,12 +213,14 @@ static void visit_init(struct visit *v, size_t module, const struct ptx_init *i)
 
 static void visit_var(struct visit *v, size_t module, struct ptx_var *var, uint32_t at)
 {
-    if (var->linkage == PTX_LINK_EXTERN) {
+    bool elsewhere = var->linkage == PTX_LINK_EXTERN;
+    if (elsewhere || var->linkage == PTX_LINK_WEAK || var->linkage == PTX_LINK_COMMON) {
         const struct ptx_def *d = ptx_program_find(v->p, var->sym->name);
         if (d && d->var) {
             module = d->module;
             var = d->var;
-        } else if (var->sym->space != PTX_SPACE_SHARED) { /* .extern .shared: sized by the launch */
+        } else if (elsewhere &&
+                   var->sym->space != PTX_SPACE_SHARED) { /* .extern .shared: sized by the launch */
             if (insert(v, var)) {
                 v->reach.ok = false;
                 diag_error(v->p->modules[module]->diags, at, var->sym->name->length,
@@ -264,7 +270,7 @@ static void visit_body(struct visit *v, struct ptx_place at)
 {
     struct ptx_module *m = v->p->modules[at.module];
     if (!ptx_func_parse(m, at.func)) v->reach.ok = false;
-    const struct ptx_func *f = at.func->definition ? at.func->definition : at.func;
+    const struct ptx_func *f = at.func;
     for (size_t i = 0; f->body && i < f->body->count; i++) {
         const struct ptx_stmt *s = &f->body->stmts[i];
         if (s->kind == PTX_STMT_INST)

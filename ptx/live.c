@@ -60,8 +60,7 @@ static unsigned carry_use(const struct ptx_op *op)
 /* wgmma adds to its result in place. */
 static bool reads_result(const struct ptx_op *op)
 {
-    return op->form->unit == PTX_UNIT_TENSOR &&
-           strncmp(op->form->name, "wgmma.mma_async", 15) == 0;
+    return op->form->unit == PTX_UNIT_TENSOR && strncmp(op->form->name, "wgmma.mma_async", 15) == 0;
 }
 
 static void add_inst(struct collect *c, const struct ptx_inst *inst, uint32_t carry)
@@ -138,7 +137,7 @@ struct ptx_pressure ptx_flow_room(const struct ptx_flow *f, uint32_t reg)
 
 /* The uses of each register in the order of the text. */
 struct by_reg {
-    uint32_t *at;   /* by register, and one more: into `use` */
+    uint32_t *at; /* by register, and one more: into `use` */
     uint32_t *use;
     uint32_t *stmt; /* by use */
 };
@@ -245,7 +244,7 @@ struct batch {
     const struct ptx_flow *f;
     const struct by_reg *by;
     const bool *counts;
-    const uint32_t *block_of;   /* by statement */
+    const uint32_t *block_of; /* by statement */
     uint32_t first, size;
     struct set *in, *out, *kill; /* by block; empty but for those in `seen` */
     uint32_t *seen, seen_count;
@@ -291,7 +290,8 @@ static void gather(struct batch *b)
         for (uint32_t k = b->by->at[b->first + i]; k < b->by->at[b->first + i + 1]; k++) {
             uint32_t use = b->by->use[k], block = b->block_of[b->by->stmt[use]];
             unsigned how = b->f->uses[use].how;
-            if (block == decided || !counts(b, use) || !(how & (PTX_USE_READ | PTX_USE_KILL))) continue;
+            if (block == decided || !counts(b, use) || !(how & (PTX_USE_READ | PTX_USE_KILL)))
+                continue;
             decided = block;
             see(b, block);
             set_add(how & PTX_USE_READ ? &b->in[block] : &b->kill[block], i);
@@ -358,7 +358,8 @@ static void weigh(const struct batch *b, const struct set *s, struct ptx_pressur
 {
     for (int i = 0; i < WORDS; i++) {
         if (!s->w[i]) continue;
-        for (unsigned k = 0; k < PLANES; k++) p->regs += count_bits(s->w[i] & b->plane[k].w[i]) << k;
+        for (unsigned k = 0; k < PLANES; k++)
+            p->regs += count_bits(s->w[i] & b->plane[k].w[i]) << k;
         p->preds += count_bits(s->w[i] & b->preds.w[i]);
     }
 }
@@ -511,19 +512,26 @@ static const struct model {
     uint32_t read_delay; /* cycles */
     uint32_t stall;      /* a cycle of waiting weighs as much as this many of the way to the end */
 } model = {
-    .base = 4, .budget = 32, .most = 255, .call = 24, .file = 65536, .unit = 8,
-    .window = 64, .read_delay = 10, .stall = 20,
+    .base = 4,
+    .budget = 32,
+    .most = 255,
+    .call = 24,
+    .file = 65536,
+    .unit = 8,
+    .window = 64,
+    .read_delay = 10,
+    .stall = 20,
 };
 
 /* Cycles until a result can be used, as a compiler might assume; rough on purpose. */
 static uint32_t latency_of(const struct ptx_op *op)
 {
     static const uint8_t by_unit[PTX_UNIT_COUNT] = {
-        [PTX_UNIT_IALU] = 5,  [PTX_UNIT_IMUL] = 5,  [PTX_UNIT_IDIV] = 60,   [PTX_UNIT_FP16] = 5,
-        [PTX_UNIT_FP32] = 5,  [PTX_UNIT_FP64] = 10, [PTX_UNIT_SFU] = 18,    [PTX_UNIT_CVT] = 8,
-        [PTX_UNIT_MOVE] = 5,  [PTX_UNIT_VIDEO] = 5, [PTX_UNIT_MEM] = 80,    [PTX_UNIT_ATOM] = 80,
-        [PTX_UNIT_TEX] = 80,  [PTX_UNIT_TENSOR] = 30, [PTX_UNIT_WARP] = 22, [PTX_UNIT_SYNC] = 5,
-        [PTX_UNIT_CTRL] = 5,  [PTX_UNIT_MISC] = 5,
+        [PTX_UNIT_IALU] = 5, [PTX_UNIT_IMUL] = 5,    [PTX_UNIT_IDIV] = 60, [PTX_UNIT_FP16] = 5,
+        [PTX_UNIT_FP32] = 5, [PTX_UNIT_FP64] = 10,   [PTX_UNIT_SFU] = 18,  [PTX_UNIT_CVT] = 8,
+        [PTX_UNIT_MOVE] = 5, [PTX_UNIT_VIDEO] = 5,   [PTX_UNIT_MEM] = 80,  [PTX_UNIT_ATOM] = 80,
+        [PTX_UNIT_TEX] = 80, [PTX_UNIT_TENSOR] = 30, [PTX_UNIT_WARP] = 22, [PTX_UNIT_SYNC] = 5,
+        [PTX_UNIT_CTRL] = 5, [PTX_UNIT_MISC] = 5,
     };
     if (op->form->unit != PTX_UNIT_MEM) return by_unit[op->form->unit];
     if (!(op->form->effects & PTX_READS)) return 1;
@@ -598,13 +606,13 @@ struct value { /* one definition of a register, or what it held at the start of 
 
 struct node {
     const struct ptx_op *op;
-    uint32_t room, extra;        /* of its results; of operands that only it needs */
-    uint32_t reads, read_count;  /* in `lists`: values */
+    uint32_t room, extra;       /* of its results; of operands that only it needs */
+    uint32_t reads, read_count; /* in `lists`: values */
     uint32_t writes, write_count;
-    uint32_t edge;               /* first of `links` to the nodes that wait for this one */
-    uint32_t waits;              /* for how many others */
-    uint32_t ready, way;         /* cycle its operands are there; longest way to the end */
-    uint32_t next, before;       /* neighbours among those left, in the order of the text */
+    uint32_t edge;         /* first of `links` to the nodes that wait for this one */
+    uint32_t waits;        /* for how many others */
+    uint32_t ready, way;   /* cycle its operands are there; longest way to the end */
+    uint32_t next, before; /* neighbours among those left, in the order of the text */
 };
 
 struct link {
@@ -621,14 +629,16 @@ struct schedule {
     struct value *values;
     struct link *links;
     uint32_t *lists, *loads;
-    struct release { uint32_t at, room; } *releases;
+    struct release {
+        uint32_t at, room;
+    } * releases;
     size_t node_count, node_cap, value_count, value_cap, link_count, link_cap, list_count, list_cap,
         load_cap, release_cap;
     uint32_t *value_of, *stamp; /* by register: its value, if its stamp is the block's */
     bool *alive;                /* by register: whether what it holds is live, up to where we are */
     uint32_t *writer;           /* by value: its node, or PTX_NONE */
     size_t writer_cap;
-    uint32_t base;              /* live through the whole block, untouched */
+    uint32_t base; /* live through the whole block, untouched */
 };
 
 static uint32_t add_value(struct schedule *s, uint32_t room, uint32_t writer)
@@ -712,15 +722,15 @@ static void add_order(struct schedule *s, uint32_t k, uint32_t stmt, uint32_t *s
 {
     const struct ptx_op *op = s->nodes[k].op;
     unsigned effects = op->form->effects;
-    if (effects & PTX_READS && (op->space == PTX_SPACE_PARAM || op->space == PTX_SPACE_CONST ||
-                                ptx_op_has(op, "nc")))
+    if (effects & PTX_READS &&
+        (op->space == PTX_SPACE_PARAM || op->space == PTX_SPACE_CONST || ptx_op_has(op, "nc")))
         return;
     bool stores = has_effect(s->f, stmt);
     if (!stores && !(effects & PTX_READS)) return;
     if (*store != PTX_NONE) add_wait(s, *store, k);
     if (!stores) {
-        s->loads = arena_grow(s->arena, s->loads, *load_count, &s->load_cap, (size_t)*load_count + 1,
-                              sizeof *s->loads);
+        s->loads = arena_grow(s->arena, s->loads, *load_count, &s->load_cap,
+                              (size_t)*load_count + 1, sizeof *s->loads);
         s->loads[(*load_count)++] = k;
         return;
     }
@@ -806,7 +816,8 @@ static uint32_t choose(const struct schedule *s, uint32_t head, uint32_t used, u
 /* Runs the block and returns the most registers in use. */
 static uint32_t run_block(struct schedule *s, bool in_order)
 {
-    uint32_t n = (uint32_t)s->node_count, now = 0, head = n ? 0 : PTX_NONE, left = n, used = s->base;
+    uint32_t n = (uint32_t)s->node_count, now = 0, head = n ? 0 : PTX_NONE, left = n,
+             used = s->base;
     size_t first = 0, last = 0; /* of the releases that are under way */
     for (size_t v = 0; v < s->value_count; v++)
         if (s->writer[v] == PTX_NONE) used += s->values[v].room;
@@ -820,7 +831,7 @@ static uint32_t run_block(struct schedule *s, bool in_order)
         while (first < last && s->releases[first].at <= now) used -= s->releases[first++].room;
         bool over = false; /* whatever comes next, it takes more than there is */
         uint32_t k = in_order ? head : choose(s, head, used, now, &over);
-        assert(k != PTX_NONE); /* what stands first waits for nothing that is left */
+        assert(k != PTX_NONE);      /* what stands first waits for nothing that is left */
         if (over && first < last) { /* registers will be free soon */
             now = s->releases[first].at;
             continue;
@@ -947,7 +958,8 @@ static struct ptx_graph call_graph(struct arena *scratch, const struct ptx_modul
     if (count) qsort(places, count, sizeof *places, by_place);
     struct ptx_graph g = {.count = n, .out_at = arena_array(scratch, uint32_t, (size_t)n + 1)};
     for (uint32_t i = 0; i < n; i++) {
-        const struct ptx_func *func = m->funcs[i]->definition ? m->funcs[i]->definition : m->funcs[i];
+        const struct ptx_func *func = m->funcs[i]->definition ? m->funcs[i]->definition
+                                                              : m->funcs[i];
         g.out_at[i] = (uint32_t)edges;
         for (size_t s = 0; func->body && s < func->body->count; s++) {
             const struct ptx_stmt *stmt = &func->body->stmts[s];
@@ -977,7 +989,8 @@ struct ptx_registers *ptx_registers_estimate(struct arena *arena, const struct p
     uint32_t *stack = arena_array(scratch, uint32_t, n);
     uint32_t *want = arena_array(scratch, uint32_t, n); /* registers, callees not counted */
     for (uint32_t i = 0; i < n; i++) {
-        const struct ptx_func *func = m->funcs[i]->definition ? m->funcs[i]->definition : m->funcs[i];
+        const struct ptx_func *func = m->funcs[i]->definition ? m->funcs[i]->definition
+                                                              : m->funcs[i];
         if (!func->body) continue;
         r[i] = estimate_function(func);
         want[i] = out[i] && r[i].own < model.call ? model.call : r[i].own;
@@ -987,7 +1000,8 @@ struct ptx_registers *ptx_registers_estimate(struct arena *arena, const struct p
     uint32_t top = 0;
     for (uint32_t i = 0; i < n; i++)
         if (want[i] > top) top = want[i];
-    uint32_t *first = arena_array(scratch, uint32_t, (size_t)top + 1); /* chains by `want`, plus 1 */
+    uint32_t *first = arena_array(scratch, uint32_t,
+                                  (size_t)top + 1); /* chains by `want`, plus 1 */
     uint32_t *next = arena_array(scratch, uint32_t, n);
     for (uint32_t i = n; i-- > 0;) {
         next[i] = first[want[i]];

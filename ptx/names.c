@@ -331,10 +331,15 @@ bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym)
     return true;
 }
 
-struct ptx_sym *ptx_range_of(struct ptx_parser *p, const struct ptx_name *n)
+void ptx_note_range(struct ptx_parser *p, const struct ptx_name *n)
 {
     uint32_t prefix, index;
-    return split_member(n, &prefix, &index) ? ptx_intern(p, n->text, prefix)->range : NULL;
+    if (!split_member(n, &prefix, &index)) return;
+    const struct ptx_sym *r = ptx_intern(p, n->text, prefix)->range;
+    if (r && r->id)
+        diag_note(p->d, r->at, r->name->length, "these registers go from %.*s0 to %.*s%u",
+                  (int)r->name->length, r->name->text, (int)r->name->length, r->name->text,
+                  r->id - 1);
 }
 
 struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *n)

@@ -91,8 +91,9 @@ struct ptx_sym *ptx_sym_new(struct ptx_parser *p, enum ptx_sym_kind kind, struct
 bool ptx_declare(struct ptx_parser *p, struct ptx_sym *sym);
 /* What a name means here: NULL if nothing. Members of ranges come into being here. */
 struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *name);
-/* The register range that a name would be a member of if its number were small enough, or NULL. */
-struct ptx_sym *ptx_range_of(struct ptx_parser *p, const struct ptx_name *name);
+/* After an error about an undeclared name: if it only is too high a member of a register range, says
+ * how far that goes. */
+void ptx_note_range(struct ptx_parser *p, const struct ptx_name *name);
 bool ptx_scope_open(struct ptx_parser *p, uint32_t at);
 void ptx_scope_close(struct ptx_parser *p);
 /* Remembers a word with three numbers for the module; false if it was remembered before. */

@@ -17,10 +17,10 @@
 
 enum { UNKNOWN = 0xff }; /* a spread: nothing has reached this value yet */
 
-struct fact { /* what is known of a value */
+struct fact {       /* what is known of a value */
     int64_t stride; /* AFFINE; of a known constant: its value */
     uint8_t spread, assumes;
-    bool known;     /* GRID: a constant whose value is known */
+    bool known; /* GRID: a constant whose value is known */
 };
 
 struct phi {
@@ -30,8 +30,27 @@ struct phi {
 };
 
 enum kind { /* how an instruction makes its results from its operands */
-    PURE, COPY, ADD, SUB, NEG, SHL, MUL, MUL_WIDE, MAD, MAD_WIDE, CONVERT, SELECT, OWN_CTA,
-    LOAD, FETCH, ACTIVE, VOTE, SHUFFLE, ELECT, BARRIER, SEPARATE,
+            PURE,
+            COPY,
+            ADD,
+            SUB,
+            NEG,
+            SHL,
+            MUL,
+            MUL_WIDE,
+            MAD,
+            MAD_WIDE,
+            CONVERT,
+            SELECT,
+            OWN_CTA,
+            LOAD,
+            FETCH,
+            ACTIVE,
+            VOTE,
+            SHUFFLE,
+            ELECT,
+            BARRIER,
+            SEPARATE,
 };
 
 struct state {
@@ -39,33 +58,33 @@ struct state {
     const struct ptx_flow *f;
     const struct ptx_cfg *g;
     uint8_t kind[PTX_FORM_COUNT];
-    uint64_t reqntid[3];     /* 0: not given */
-    bool local_is_generic;   /* a generic address may be one of .local */
+    uint64_t reqntid[3];   /* 0: not given */
+    bool local_is_generic; /* a generic address may be one of .local */
 
-    struct fact *facts;      /* by value */
-    uint32_t *home;          /* by value: the block that defines it */
+    struct fact *facts; /* by value */
+    uint32_t *home;     /* by value: the block that defines it */
     size_t value_count, value_cap, home_cap;
-    uint32_t *value;         /* by use */
-    uint32_t *old;           /* by use that writes without PTX_USE_KILL: what it may keep */
+    uint32_t *value; /* by use */
+    uint32_t *old;   /* by use that writes without PTX_USE_KILL: what it may keep */
     struct phi *phis;
     size_t phi_count, phi_cap;
-    uint32_t *first_phi;     /* by block, plus 1 */
+    uint32_t *first_phi; /* by block, plus 1 */
     uint32_t *args;
     size_t arg_count, arg_cap;
 
-    uint8_t *branch;         /* by block: enum ptx_spread of the decision at its end */
-    uint8_t *meet;           /* by block: how different the ways are that meet here */
-    uint8_t *leave;          /* by loop: how different the lanes' trips are */
-    uint8_t *torn;           /* by loop: likewise, and they may meet again inside */
+    uint8_t *branch;              /* by block: enum ptx_spread of the decision at its end */
+    uint8_t *meet;                /* by block: how different the ways are that meet here */
+    uint8_t *leave;               /* by loop: how different the lanes' trips are */
+    uint8_t *torn;                /* by loop: likewise, and they may meet again inside */
     uint32_t *loop_in, *loop_out; /* by loop: a range that holds those of inner loops */
-    uint8_t tangled;         /* likewise, of all irreducible cycles */
+    uint8_t tangled;              /* likewise, of all irreducible cycles */
     bool any_torn, changed;
 
-    struct fact *seen;       /* by use: what was found last */
-    uint32_t *entry;         /* by register: VALUE_ENTRY or VALUE_PARAM */
+    struct fact *seen;        /* by use: what was found last */
+    uint32_t *entry;          /* by register: VALUE_ENTRY or VALUE_PARAM */
     uint32_t *node, *node_of; /* by block: its node in the region number node_of */
-    uint32_t regions;        /* looked at so far */
-    uint64_t work, limit;    /* steps taken, and allowed */
+    uint32_t regions;         /* looked at so far */
+    uint64_t work, limit;     /* steps taken, and allowed */
 };
 
 enum { VALUE_ENTRY, VALUE_PARAM }; /* what registers hold on entry; .reg parameters */
@@ -101,7 +120,8 @@ static int64_t narrow(uint64_t bits, unsigned width)
 static struct fact affine(uint64_t stride, unsigned width, unsigned assumes)
 {
     int64_t step = narrow(stride, width);
-    return (struct fact){.stride = step, .assumes = (uint8_t)assumes,
+    return (struct fact){.stride = step,
+                         .assumes = (uint8_t)assumes,
                          .spread = step ? PTX_SPREAD_AFFINE : PTX_SPREAD_WARP};
 }
 
@@ -237,22 +257,33 @@ static enum kind kind_of(enum ptx_form form)
         enum ptx_form form;
         enum kind kind;
     } rows_by_form[] = {
-        {PTX_F_mov, COPY},          {PTX_F_mov_f, COPY},       {PTX_F_mov_pred, COPY},
-        {PTX_F_mov_b128, COPY},     {PTX_F_cvta, COPY},        {PTX_F_cvta_to, COPY},
-        {PTX_F_add_int, ADD},       {PTX_F_sub_int, SUB},      {PTX_F_neg_int, NEG},
-        {PTX_F_shl, SHL},           {PTX_F_mul_lo, MUL},       {PTX_F_mul_wide, MUL_WIDE},
+        {PTX_F_mov, COPY},          {PTX_F_mov_f, COPY},        {PTX_F_mov_pred, COPY},
+        {PTX_F_mov_b128, COPY},     {PTX_F_cvta, COPY},         {PTX_F_cvta_to, COPY},
+        {PTX_F_add_int, ADD},       {PTX_F_sub_int, SUB},       {PTX_F_neg_int, NEG},
+        {PTX_F_shl, SHL},           {PTX_F_mul_lo, MUL},        {PTX_F_mul_wide, MUL_WIDE},
         {PTX_F_mad_lo, MAD},        {PTX_F_mad_wide, MAD_WIDE}, {PTX_F_cvt_int, CONVERT},
-        {PTX_F_selp, SELECT},       {PTX_F_mapa, OWN_CTA},     {PTX_F_getctarank, OWN_CTA},
+        {PTX_F_selp, SELECT},       {PTX_F_mapa, OWN_CTA},      {PTX_F_getctarank, OWN_CTA},
         {PTX_F_activemask, ACTIVE}, {PTX_F_elect, ELECT},
     };
     static const struct {
         const char *name;
         enum kind kind;
     } rows_by_name[] = {
-        {"ld", LOAD},     {"ldu", LOAD},         {"tex", FETCH},       {"tex.base", FETCH},
-        {"tex.level", FETCH}, {"tex.grad", FETCH}, {"tld4", FETCH},    {"suld.b", FETCH},
-        {"vote", VOTE},   {"redux", VOTE},       {"shfl", SHUFFLE},    {"bar.red", BARRIER},
-        {"bar.cta.red", BARRIER}, {"barrier.red", BARRIER}, {"barrier.cta.red", BARRIER},
+        {"ld", LOAD},
+        {"ldu", LOAD},
+        {"tex", FETCH},
+        {"tex.base", FETCH},
+        {"tex.level", FETCH},
+        {"tex.grad", FETCH},
+        {"tld4", FETCH},
+        {"suld.b", FETCH},
+        {"vote", VOTE},
+        {"redux", VOTE},
+        {"shfl", SHUFFLE},
+        {"bar.red", BARRIER},
+        {"bar.cta.red", BARRIER},
+        {"barrier.red", BARRIER},
+        {"barrier.cta.red", BARRIER},
     };
     const struct ptx_form_info *info = &ptx_forms[form];
     for (size_t i = 0; i < sizeof rows_by_form / sizeof *rows_by_form; i++)
@@ -304,11 +335,11 @@ static uint32_t add_value(struct state *s, uint32_t block)
     return (uint32_t)s->value_count++;
 }
 
-struct writer { /* of a register */
-    uint32_t count;  /* writes */
-    uint32_t use;    /* the last one */
-    bool several;    /* not one definition that dominates every read */
-    bool crosses;    /* a block reads it that did not write it before */
+struct writer {     /* of a register */
+    uint32_t count; /* writes */
+    uint32_t use;   /* the last one */
+    bool several;   /* not one definition that dominates every read */
+    bool crosses;   /* a block reads it that did not write it before */
 };
 
 /* Which registers need more than their one definition; gives every write its value. */
@@ -341,8 +372,9 @@ static struct writer *find_writers(struct state *s)
         for (uint32_t u = f->use_at[b->first]; u < f->use_at[b->end]; u++) {
             struct writer *r = &w[f->uses[u].reg];
             if (!(f->uses[u].how & PTX_USE_READ) || r->several) continue;
-            bool after = r->count && (block_of[r->use] == i ? r->use < u
-                                                            : ptx_cfg_dominates(g, block_of[r->use], i));
+            bool after = r->count &&
+                         (block_of[r->use] == i ? r->use < u
+                                                : ptx_cfg_dominates(g, block_of[r->use], i));
             if (after) s->value[u] = s->value[r->use];
             else if (r->count) r->several = true;
         }
@@ -366,7 +398,8 @@ static struct frontier find_frontiers(struct state *s)
 {
     const struct ptx_cfg *g = s->g;
     struct frontier d = {.at = arena_array(s->scratch, uint32_t, (size_t)g->count + 1)};
-    uint32_t *last = arena_array(s->scratch, uint32_t, g->count); /* join that was added last, plus 1 */
+    uint32_t *last = arena_array(s->scratch, uint32_t,
+                                 g->count); /* join that was added last, plus 1 */
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < g->order_count; i++) {
             uint32_t j = g->order[i], stop = g->blocks[j].idom;
@@ -477,7 +510,8 @@ struct naming { /* which value each register holds, on the way down the dominato
 
 static void set_now(struct state *s, struct naming *n, uint32_t reg, uint32_t value)
 {
-    n->log = arena_grow(s->scratch, n->log, n->log_count, &n->log_cap, n->log_count + 1, sizeof *n->log);
+    n->log = arena_grow(s->scratch, n->log, n->log_count, &n->log_cap, n->log_count + 1,
+                        sizeof *n->log);
     n->log[n->log_count++] = (struct undo){reg, n->now[reg]};
     n->now[reg] = value;
 }
@@ -523,7 +557,8 @@ static void name_values(struct state *s, const struct writer *w)
             slot[edge] = filled[g->succs[edge]]++; /* both lists ascend */
         }
     uint32_t *by_dom = arena_array(s->scratch, uint32_t, g->order_count);
-    for (uint32_t i = 0; i < g->order_count; i++) by_dom[g->blocks[g->order[i]].dom_in] = g->order[i];
+    for (uint32_t i = 0; i < g->order_count; i++)
+        by_dom[g->blocks[g->order[i]].dom_in] = g->order[i];
     uint32_t *open = arena_array(s->scratch, uint32_t, g->order_count), depth = 0;
     size_t *log_at = arena_array(s->scratch, size_t, g->order_count);
     for (uint32_t i = 0; i < g->order_count; i++) {
@@ -569,7 +604,8 @@ static struct region find_region(struct state *s, struct arena *a, uint32_t b)
     s->node[b] = 1;
     s->node_of[b] = s->regions;
     for (uint32_t x = 0; x < count; x++) {
-        r.graph.out_at = arena_grow(a, r.graph.out_at, x, &at_cap, (size_t)x + 2, sizeof *r.graph.out_at);
+        r.graph.out_at = arena_grow(a, r.graph.out_at, x, &at_cap, (size_t)x + 2,
+                                    sizeof *r.graph.out_at);
         r.graph.out_at[x] = (uint32_t)edges;
         s->work += 8;
         if (x == 1 || r.block[x] == g->blocks[b].ipdom) continue;
@@ -582,7 +618,8 @@ static struct region find_region(struct state *s, struct arena *a, uint32_t b)
                 s->node_of[y] = s->regions;
                 s->node[y] = count++;
             }
-            r.graph.out = arena_grow(a, r.graph.out, edges, &edge_cap, edges + 1, sizeof *r.graph.out);
+            r.graph.out = arena_grow(a, r.graph.out, edges, &edge_cap, edges + 1,
+                                     sizeof *r.graph.out);
             r.graph.out[edges++] = s->node[y];
             s->work += 8;
         }
@@ -776,7 +813,8 @@ static struct fact result(const struct state *s, const struct ptx_inst *inst,
     case MUL_WIDE:
     case MAD_WIDE: {
         enum ptx_type wide = width == 16 ? PTX_s32 : PTX_s64, from = (enum ptx_type)op->type[0];
-        struct fact r = product(converted(of[1], from, wide), converted(of[2], from, wide), 2 * width);
+        struct fact r = product(converted(of[1], from, wide), converted(of[2], from, wide),
+                                2 * width);
         return inst->count > 3 ? sum(r, of[3], false, 2 * width) : r;
     }
     case CONVERT: return converted(of[1], (enum ptx_type)op->type[1], (enum ptx_type)op->type[0]);
@@ -786,7 +824,8 @@ static struct fact result(const struct state *s, const struct ptx_inst *inst,
     case FETCH: return *other = both(in->all, shared_by(PTX_SPREAD_WARP));
     case ACTIVE: return shared_by(PTX_SPREAD_WARP);
     case VOTE:
-        if (inst->count < 3) return shared_by(PTX_SPREAD_WARP); /* without .sync: the active lanes */
+        if (inst->count < 3)
+            return shared_by(PTX_SPREAD_WARP); /* without .sync: the active lanes */
         return *other = agreed(of[2]);
     case SHUFFLE: return shuffled(op, in);
     case ELECT: return agreed(of[1]);
@@ -859,7 +898,8 @@ static void number_loops(struct state *s)
     uint32_t n = g->loop_count;
     s->loop_in = arena_array(s->scratch, uint32_t, n);
     s->loop_out = arena_array(s->scratch, uint32_t, n);
-    uint32_t *size = arena_array(s->scratch, uint32_t, n), *used = arena_array(s->scratch, uint32_t, n);
+    uint32_t *size = arena_array(s->scratch, uint32_t, n),
+             *used = arena_array(s->scratch, uint32_t, n);
     uint32_t top = 0;
     for (uint32_t l = n; l-- > 0;) {
         size[l]++;
@@ -895,7 +935,8 @@ static void solve(struct state *s)
         s->changed = false;
         for (uint32_t i = 0; i < g->order_count && !tired(s); i++) {
             uint32_t x = g->order[i];
-            for (uint32_t k = s->first_phi[x]; k; k = s->phis[k - 1].next) run_phi(s, &s->phis[k - 1]);
+            for (uint32_t k = s->first_phi[x]; k; k = s->phis[k - 1].next)
+                run_phi(s, &s->phis[k - 1]);
             for (uint32_t t = g->blocks[x].first; t < g->blocks[x].end; t++) run_statement(s, t, x);
         }
     } while (s->changed && !tired(s));

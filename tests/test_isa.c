@@ -121,10 +121,10 @@ static const struct {
     {90, "90", "ret.u32", NULL, "", 0, 0},
     {90, "90", "bar.sync", "bar_sync", "", 0, 1},
     {90, "90", "bar", NULL, "", 0, 0},
-    {90, "90", "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma_m8n8k4_f32", "f32 f16 f16 f32",
-     0, 1},
-    {90, "90", "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32", "mma_m8n8k4_f32", "f32 f16 f16 f32",
-     0, 1},
+    {90, "90", "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma_m8n8k4_f32",
+     "f32 f16 f16 f32", 0, 1},
+    {90, "90", "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32", "mma_m8n8k4_f32",
+     "f32 f16 f16 f32", 0, 1},
     {90, "90", "mma.sync.aligned.m8n8k4.row.f32.f16.f16.f32", NULL, "", 0, 0},
 
     /* version and target, of a form and of a word */
@@ -164,7 +164,8 @@ Test(isa, opcodes_find_their_rows)
         bool good = op && !op->gate;
         if (!opcodes[i].form) {
             struct ptx_explanation x = ptx_isa_explain(isa, text, n);
-            cr_expect(!good, "%s for sm_%s is %s", text, opcodes[i].target, good ? op->form->id : "");
+            cr_expect(!good, "%s for sm_%s is %s", text, opcodes[i].target,
+                      good ? op->form->id : "");
             cr_expect(good || (x.message && *x.message), "%s: no message", text);
             cr_expect(good || x.from + x.length <= n, "%s: marks %u, %u", text, x.from, x.length);
         } else {
@@ -196,7 +197,8 @@ static const char *group_words(const char *name, size_t n)
 #include "ptx/words.def"
     };
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        if (strlen(groups[i].name) == n && memcmp(groups[i].name, name, n) == 0) return groups[i].words;
+        if (strlen(groups[i].name) == n && memcmp(groups[i].name, name, n) == 0)
+            return groups[i].words;
     return NULL;
 }
 
@@ -208,7 +210,8 @@ static void add_word(struct buf *b, const char *p, size_t pick)
     for (const char *q = words; q && (p = q, pick > 0); pick--)
         if (!(q = strchr(q, ' ')) || !*++q) p = words, q = NULL;
     size_t n = 0;
-    while (p[n] && !strchr(".{}| ", p[n]) && (p[n] != ':' || p[n + 1] == ':')) n += p[n] == ':' ? 2 : 1;
+    while (p[n] && !strchr(".{}| ", p[n]) && (p[n] != ':' || p[n + 1] == ':'))
+        n += p[n] == ':' ? 2 : 1;
     buf_putc(b, '.');
     buf_add(b, p, n);
 }
@@ -240,14 +243,20 @@ static bool has_form(const struct ptx_op *op, size_t form)
 
 Test(isa, every_row_is_reached)
 {
-    static const char *const more[] = {"121a", "120a", "110a", "103a", "100a", "90a", "90", "60", "13", "10"};
+    static const char *const more[] = {"121a", "120a", "110a", "103a", "100a",
+                                       "90a",  "90",   "60",   "13",   "10"};
     struct buf b = {0};
     for (size_t i = 0; i < PTX_FORM_COUNT; i++) {
         const struct ptx_form_info *f = &ptx_forms[i];
-        unsigned last = f->since >> 8, version = last ? last : (f->since & 0xff) > 90 ? f->since & 0xff : 90;
+        unsigned last = f->since >> 8, version = last                     ? last
+                                                 : (f->since & 0xff) > 90 ? f->since & 0xff
+                                                                          : 90;
         bool found = false;
         char own[16];
-        snprintf(own, sizeof own, "%.*s", (int)strcspn(f->sm, " "), f->sm[0] == '<' ? "60" : f->sm[0] ? f->sm : "90");
+        snprintf(own, sizeof own, "%.*s", (int)strcspn(f->sm, " "),
+                 f->sm[0] == '<' ? "60"
+                 : f->sm[0]      ? f->sm
+                                 : "90");
         for (size_t k = 0; k <= sizeof more / sizeof *more && !found; k++) {
             struct arena *a = arena_new();
             struct ptx_isa *isa = isa_for(a, version, k ? more[k - 1] : own);
@@ -267,7 +276,7 @@ Test(isa, every_row_is_reached)
 /* ---- what is wrong with an opcode -------------------------------------------------------------- */
 
 static const struct {
-    const char *text, *marked; /* the part the message is about */
+    const char *text, *marked;  /* the part the message is about */
     const char *message, *note; /* parts of them; note NULL: none is asked for */
 } mistakes[] = {
     {"addd.u32", "addd", "unknown instruction 'addd'", "did you mean 'add'"},
@@ -295,8 +304,9 @@ static const struct {
     {50, "70", "shfl.sync.up.b32", "needs PTX ISA version 6.0, the module says 5.0"},
     {60, "20", "shfl.sync.up.b32", "needs target sm_30 or higher, the module is for sm_20"},
     {90, "90", "wgmma.fence.sync.aligned", "needs target sm_90a, the module is for sm_90"},
-    {86, "90a", "cvt.rz.ue8m0x2.bf16x2", "needs one of the targets sm_100f 110f 120f, the module is for sm_90a"},
-    {64, "70", "shfl.up.b32", "ended with PTX ISA version 6.3"},
+    {86, "90a", "cvt.rz.ue8m0x2.bf16x2",
+     "needs one of the targets sm_100f 110f 120f, the module is for sm_90a"},
+    {64, "70", "shfl.up.b32", "needs a target below sm_70"},
     {77, "90", "ld.shared::cta.u32", "'shared::cta' needs PTX ISA version 7.8"},
 };
 
@@ -311,7 +321,8 @@ Test(isa, mistakes_are_explained)
                       memcmp(text + x.from, mistakes[i].marked, x.length) == 0,
                   "%s: marks '%.*s'", text, (int)x.length, text + x.from);
         cr_expect(strstr(x.message, mistakes[i].message), "%s: '%s'", text, x.message);
-        cr_expect(!want || (x.note && strstr(x.note, want)), "%s: note '%s'", text, x.note ? x.note : "");
+        cr_expect(!want || (x.note && strstr(x.note, want)), "%s: note '%s'", text,
+                  x.note ? x.note : "");
     }
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
         const char *text = gates[i].text;
@@ -340,12 +351,13 @@ Test(isa, knows_first_words)
     static const struct {
         const char *text;
         bool is;
-    } names[] = {{"ld", true},  {"mul", true},  {"mul.wide", true}, {"cp", true},     {"cp.async", true},
-                 {"l", false},  {"mu", false},  {"mulx", false},    {"", false},      {"ld.", false},
-                 {"bar", true}, {"cvta", true}, {"u32", false},     {"$L_1", false}};
+    } names[] = {{"ld", true},       {"mul", true},  {"mul.wide", true}, {"cp", true},
+                 {"cp.async", true}, {"l", false},   {"mu", false},      {"mulx", false},
+                 {"", false},        {"ld.", false}, {"bar", true},      {"cvta", true},
+                 {"u32", false},     {"$L_1", false}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        cr_expect(ptx_isa_is_name(names[i].text, (uint32_t)strlen(names[i].text)) == names[i].is, "%s",
-                  names[i].text);
+        cr_expect(ptx_isa_is_name(names[i].text, (uint32_t)strlen(names[i].text)) == names[i].is,
+                  "%s", names[i].text);
 }
 
 Test(isa, ops_know_their_words)
@@ -357,8 +369,9 @@ Test(isa, ops_know_their_words)
     static const struct {
         const char *word;
         bool has;
-    } words[] = {{"ld", true},  {"global", true}, {"L1::evict_last", true}, {"v4", true}, {"u32", true},
-                 {"L1", false}, {"evict_last", false}, {"v", false}, {"u3", false}, {"", false}, {"u32 ", false}};
+    } words[] = {{"ld", true},  {"global", true}, {"L1::evict_last", true}, {"v4", true},
+                 {"u32", true}, {"L1", false},    {"evict_last", false},    {"v", false},
+                 {"u3", false}, {"", false},      {"u32 ", false}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(ptx_op_has(op, words[i].word) == words[i].has, "%s", words[i].word);
     arena_free(a);
