@@ -20,7 +20,7 @@ uint32_t ptx_param_align(const struct ptx_var *v)
 
 uint64_t ptx_var_size(const struct ptx_var *v)
 {
-    uint64_t size = ptx_types[v->sym->type].bits / 8u * v->sym->vec;
+    uint64_t size = (uint64_t)ptx_types[v->sym->type].bits / 8 * v->sym->vec;
     for (unsigned i = 0; i < v->dim_count; i++)
         if (__builtin_mul_overflow(size, v->dims[i], &size)) return UINT64_MAX;
     return size;

@@ -311,7 +311,7 @@ static void make_table(void)
 {
     table.arena = arena_new();
     table.name_mask = 1;
-    while (table.name_mask < 2 * PTX_FORM_COUNT) table.name_mask *= 2;
+    while (table.name_mask < (size_t)2 * PTX_FORM_COUNT) table.name_mask *= 2;
     table.name_mask--;
     table.names = arena_array(table.arena, uint16_t, table.name_mask + 1);
     uint16_t *last = arena_array(table.arena, uint16_t, PTX_FORM_COUNT);
@@ -476,8 +476,7 @@ static bool fit_row(const struct row *row, const struct words *w, size_t from, s
                 break;
             }
         }
-        if (found < MAX_SLOTS) fit->taken++;
-        else if (repeats(w, from, i)) fit->taken++;
+        if (found < MAX_SLOTS || repeats(w, from, i)) fit->taken++;
         else if (fit->bad_word == MAX_WORDS) fit->bad_word = i;
     }
     uint8_t last[LAYOUT_ORDER + 1] = {0};

@@ -531,7 +531,6 @@ static bool parse_function(struct ptx_parser *p, bool is_entry, enum ptx_linkage
     bool has_body = ptx_at_punct(p, '{');
     if (has_body && linkage == PTX_LINK_EXTERN) {
         diag_error(p->d, at, 7, "an .extern function cannot have a body");
-        has_body = false;
         p->t.at = ptx_lex_skip_braces(p->m->source, p->t.at);
         ptx_lexer_seek(p->lex, p->t.at);
         ptx_advance(p);

@@ -148,7 +148,7 @@ void ptx_selector_text(const struct ptx_opnd *o, char *text)
         memcpy(text, &o->offset, 8);
         text[7] = '\0';
     } else {
-        strcpy(text, names[o->sel]);
+        memcpy(text, names[o->sel], strlen(names[o->sel]) + 1);
     }
 }
 

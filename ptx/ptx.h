@@ -392,13 +392,13 @@ bool ptx_proto_equal(const struct ptx_proto *a, const struct ptx_proto *b);
 struct ptx_func *ptx_module_find(const struct ptx_module *m, const char *name);
 
 /* Appends the module as PTX text that parses back to an equal module. */
-void ptx_print(const struct ptx_module *m, struct buf *out);
+void ptx_print(const struct ptx_module *m, struct buf *b);
 
 /* "x", "b0", "h10": the selector of an operand, "" if it has none. `text` has room for 8. */
 void ptx_selector_text(const struct ptx_opnd *o, char *text);
 
 /* Appends one instruction as text, without a line end. */
-void ptx_print_inst(const struct ptx_inst *inst, struct buf *out);
+void ptx_print_inst(const struct ptx_inst *i, struct buf *b);
 
 /* NULL if both say the same; else where they part (in the arena of a). */
 const char *ptx_module_difference(const struct ptx_module *a, const struct ptx_module *b);

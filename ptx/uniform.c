@@ -517,7 +517,7 @@ static void set_now(struct state *s, struct naming *n, uint32_t reg, uint32_t va
 }
 
 static void name_block(struct state *s, struct naming *n, const struct writer *w, uint32_t block,
-                       uint32_t *slot)
+                       const uint32_t *slot)
 {
     const struct ptx_flow *f = s->f;
     const struct ptx_cfg *g = s->g;
