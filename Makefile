@@ -61,7 +61,7 @@ demo:                           ## build, then check and summarise the checked-i
 
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
-	@$(MAKE) --no-print-directory all $B/tests/run
+	@$(MAKE) -j2 --no-print-directory all $B/tests/run
 	$B/tests/run $(if $T,--filter '$T')
 	tests/corpus/generate.sh --check
 
@@ -77,11 +77,11 @@ tidy:
 	clang-tidy --quiet --warnings-as-errors='*' $$(git ls-files '*.c' | grep -v '^tests/') -- \
 	    -std=c11 -I. -DHEDDLE_VERSION='""' 2>/dev/null
 check-clang:
-	$(MAKE) CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
-	$(MAKE) CC=clang CFLAGS=-Werror all build/clang-release/tests/run
+	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror all build/clang-release/tests/run
 	build/clang-release/tests/run
 check-san:
-	$(MAKE) MODE=san CFLAGS=-Werror build/gcc-san/heddle build/gcc-san/tests/run
+	$(MAKE) -j2 MODE=san build/gcc-san/heddle build/gcc-san/tests/run
 	build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-fuzz:

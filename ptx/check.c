@@ -374,7 +374,8 @@ static enum why fit_param(const struct fit *c, const struct ptx_var *v)
 static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s,
                                   const struct ptx_opnd *o)
 {
-    uint16_t spaces = s->spaces ? s->spaces : (uint16_t)(1u << c->op->space);
+    uint16_t spaces = s->spaces;
+    if (!spaces) spaces = (uint16_t)(1u << c->op->space);
     if (spaces == 1u << PTX_SPACE_GENERIC && c->m->target.sm < 20) return bad(NO_GENERIC, o);
     const struct ptx_opnd *base = o;
     if (o->kind == PTX_OPND_ADDR && o->indexed) {
