@@ -497,7 +497,7 @@ uint32_t ptx_live_dead_atoms(struct arena *arena, const struct ptx_live *live, u
  * A memory instruction reads its operands late: their registers are free only `read_delay` cycles
  * after it. Values that an instruction finds elsewhere need no register: constants, addresses of
  * variables, kernel parameters (constant bank), %ntid, and what cvta makes of them; but operands of
- * memory instructions must be in registers, for as long as they are read.
+ * memory instructions must be in registers while they are read, and serve others there as well.
  * The result is the most that is in use in any block, at least what the text's own order needs if
  * that is above the budget, plus `base`. Dead instructions do not count. */
 static const struct model {
@@ -519,7 +519,7 @@ static const struct model {
     .file = 65536,
     .unit = 8,
     .window = 64,
-    .read_delay = 10,
+    .read_delay = 20,
     .stall = 20,
 };
 
@@ -601,13 +601,16 @@ static bool *free_registers(struct arena *arena, const struct ptx_flow *f)
 struct value { /* one definition of a register, or what it held at the start of the block */
     uint32_t room, uses; /* uses that are still to come */
     uint32_t reader;     /* the last node that was seen to read it */
+    uint32_t until;      /* of a value that needs no register of its own: up to which cycle one
+                          * holds it all the same; 0: none does */
     bool out;            /* live at the end of the block */
 };
 
 struct node {
     const struct ptx_op *op;
-    uint32_t room, extra;       /* of its results; of operands that only it needs */
-    uint32_t reads, read_count; /* in `lists`: values */
+    uint32_t room;               /* of its results */
+    uint32_t loose, loose_count; /* in `lists`: values that must be put into registers for it */
+    uint32_t reads, read_count;  /* likewise: other values */
     uint32_t writes, write_count;
     uint32_t edge;         /* first of `links` to the nodes that wait for this one */
     uint32_t waits;        /* for how many others */
@@ -630,7 +633,7 @@ struct schedule {
     struct link *links;
     uint32_t *lists, *loads;
     struct release {
-        uint32_t at, room;
+        uint32_t at, room, value; /* value: PTX_NONE, or one that needs no register of its own */
     } * releases;
     size_t node_count, node_cap, value_count, value_cap, link_count, link_cap, list_count, list_cap,
         load_cap, release_cap;
@@ -684,14 +687,22 @@ static void add_values(struct schedule *s, uint32_t k, uint32_t stmt, uint32_t s
 {
     const struct ptx_flow *f = s->f;
     bool late = reads_late(s->nodes[k].op);
+    s->nodes[k].loose = (uint32_t)s->list_count;
+    for (uint32_t u = f->use_at[stmt]; late && u < f->use_at[stmt + 1]; u++) {
+        const struct ptx_use *use = &f->uses[u];
+        if (!s->is_free[use->reg] || !(use->how & PTX_USE_READ)) continue;
+        if (s->stamp[use->reg] != stamp) {
+            s->stamp[use->reg] = stamp;
+            s->value_of[use->reg] = add_value(s, ptx_flow_room(f, use->reg).regs, k);
+        }
+        add_to_list(s, s->value_of[use->reg]);
+        s->nodes[k].loose_count++;
+    }
     s->nodes[k].reads = (uint32_t)s->list_count;
     for (uint32_t u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++) {
         const struct ptx_use *use = &f->uses[u];
         uint32_t room = ptx_flow_room(f, use->reg).regs;
-        if (s->is_free[use->reg]) {
-            if (late && use->how & PTX_USE_READ) s->nodes[k].extra += room;
-            continue;
-        }
+        if (s->is_free[use->reg]) continue;
         if (use->how & PTX_USE_KILL) continue;
         if (s->stamp[use->reg] != stamp) {
             s->stamp[use->reg] = stamp;
@@ -783,7 +794,7 @@ static void read_block(struct schedule *s, uint32_t block, uint32_t stamp)
 /* Registers that the instruction frees by reading values for the last time. */
 static uint32_t frees(const struct schedule *s, const struct node *x)
 {
-    uint32_t room = x->extra;
+    uint32_t room = 0;
     for (uint32_t i = 0; i < x->read_count; i++) {
         const struct value *v = &s->values[s->lists[x->reads + i]];
         if (v->uses == 1 && !v->out) room += v->room;
@@ -800,7 +811,7 @@ static uint32_t choose(const struct schedule *s, uint32_t head, uint32_t used, u
     for (uint32_t i = head; i != PTX_NONE && seen < model.window; i = s->nodes[i].next, seen++) {
         const struct node *x = &s->nodes[i];
         if (x->waits) continue;
-        int64_t grow = (int64_t)x->room + x->extra - frees(s, x), score;
+        int64_t grow = (int64_t)x->room - frees(s, x), score;
         int64_t stall = x->ready > now ? x->ready - now : 0;
         if (grow > 0 && used + grow > s->budget) score = INT64_MIN / 2 - seen;
         else if (used >= s->budget) score = -10000 * grow - stall;
@@ -825,10 +836,18 @@ static uint32_t run_block(struct schedule *s, bool in_order)
         s->nodes[k].next = k + 1 < n ? k + 1 : PTX_NONE;
         s->nodes[k].before = k ? k - 1 : PTX_NONE;
     }
-    s->releases = arena_grow(s->arena, s->releases, 0, &s->release_cap, n, sizeof *s->releases);
+    s->releases = arena_grow(s->arena, s->releases, 0, &s->release_cap, n + s->list_count,
+                             sizeof *s->releases);
     uint32_t most = used;
     while (left) {
-        while (first < last && s->releases[first].at <= now) used -= s->releases[first++].room;
+        for (; first < last && s->releases[first].at <= now; first++) {
+            const struct release *r = &s->releases[first];
+            if (r->value != PTX_NONE) {
+                if (s->values[r->value].until != r->at) continue; /* needed again since */
+                s->values[r->value].until = 0;
+            }
+            used -= r->room;
+        }
         bool over = false; /* whatever comes next, it takes more than there is */
         uint32_t k = in_order ? head : choose(s, head, used, now, &over);
         assert(k != PTX_NONE);      /* what stands first waits for nothing that is left */
@@ -840,12 +859,20 @@ static uint32_t run_block(struct schedule *s, bool in_order)
         if (x->ready > now) now = x->ready;
         uint32_t freed = frees(s, x);
         bool late = reads_late(x->op);
-        used += x->room + x->extra;
+        for (uint32_t i = 0; i < x->loose_count; i++) {
+            uint32_t value = s->lists[x->loose + i];
+            struct value *v = &s->values[value];
+            if (!v->until) used += v->room;
+            if (v->until == now + model.read_delay) continue; /* twice in one instruction */
+            v->until = now + model.read_delay;
+            s->releases[last++] = (struct release){v->until, v->room, value};
+        }
+        used += x->room;
         uint32_t peak = late ? used : used - freed; /* else a result may take an operand's place */
         if (peak > most) most = peak;
         for (uint32_t i = 0; i < x->read_count; i++) s->values[s->lists[x->reads + i]].uses--;
         if (late && freed && !in_order)
-            s->releases[last++] = (struct release){now + model.read_delay, freed};
+            s->releases[last++] = (struct release){now + model.read_delay, freed, PTX_NONE};
         else used -= freed;
         for (uint32_t i = 0; i < x->write_count; i++) {
             const struct value *v = &s->values[s->lists[x->writes + i]];

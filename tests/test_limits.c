@@ -234,8 +234,9 @@ static void build(const struct repeated *r, struct buf *b)
     size_t n = strlen(r->unit), count = r->count == HUGELY    ? HUGE_BYTES / n
                                         : r->count == LARGELY ? LARGE_BYTES / n
                                                               : r->count;
-    size_t most = strstr(r->want, "targets") ? 300000
-                                             : 100000; /* more than their limit of targets */
+    size_t most = strcmp(r->name, "many targets") == 0
+                      ? 300000
+                      : 100000; /* more than their limit of targets */
     if (SANITIZED && r->count > LARGELY && count > most) count = most;
     buf_puts(b, r->head);
     if (strchr(r->unit, '#') && r->unit[0] != '#')
