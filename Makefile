@@ -100,7 +100,8 @@ fuzz:                           ## fuzz the front end for SECONDS (3600), starti
 	    tests/fuzz/fuzz_ptx.c $(patsubst $B/%.o,%.c,$(LIB)) $(LIB_LIBS)
 	tools/fuzz-seeds.sh $(FUZZ)/seeds
 	cd $(FUZZ) && ./fuzz_ptx -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=16384 \
-	    -print_final_stats=1 -dict=../../tests/fuzz/ptx.dict found seeds 2>&1 | tail -12
+	    -print_final_stats=1 -dict=../../tests/fuzz/ptx.dict found seeds > log 2>&1 \
+	    || { tail -40 log; exit 1; }; tail -12 log
 
 ptxas-diff:                     ## mutate good modules and compare the verdicts with those of ptxas
 	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \
