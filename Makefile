@@ -70,7 +70,7 @@ check:                          ## what a change must pass: format, tidy, layers
 	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-san check-fuzz
 
 format-check:
-	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' ':!tests/corpus')
+	files=$$(git ls-files '*.c' '*.h' ':!tests/corpus') && clang-format --dry-run -Werror $$files
 layers:
 	tools/layers.sh
 tidy:

@@ -997,7 +997,7 @@ static const char *spelling(struct arena *arena, size_t form)
 /* "did you mean mul.lo, mul.hi?": names that go on behind this one and take the word; NULL: none. */
 static const char *longer_names(struct arena *a, struct slice name, struct slice word)
 {
-    const char *list = NULL, *last = "";
+    const char *list = NULL;
     size_t listed = 0;
     for (size_t i = 0; i < PTX_FORM_COUNT && listed < 6; i++) {
         const char *longer = ptx_forms[i].name;
@@ -1005,9 +1005,9 @@ static const char *longer_names(struct arena *a, struct slice name, struct slice
         bool takes = false;
         for (size_t s = 0; s < table.rows[i].slot_count; s++)
             takes |= choice_of(&table.rows[i].slots[s], word) != NULL;
-        if (!takes || strcmp(longer, last) == 0) continue;
-        list = arena_printf(a, "%s%s '%s'", list ? list : "did you mean", list ? "," : "", longer);
-        last = longer;
+        const char *quoted = arena_printf(a, " '%s'", longer);
+        if (!takes || (list && strstr(list, quoted))) continue;
+        list = arena_printf(a, "%s%s%s", list ? list : "did you mean", list ? "," : "", quoted);
         listed++;
     }
     return list ? arena_printf(a, "%s?", list) : NULL;
