@@ -7,7 +7,7 @@ ifeq ($(origin CC),default)
 CC     := gcc
 endif
 B      := build/$(notdir $(CC))-$(MODE)
-MODULE := base ptx
+MODULE := base ptx emu
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g
@@ -16,10 +16,21 @@ CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all 
 ALL_CFLAGS = -std=c11 -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
-LIB_LIBS := -lpcre2-8 -lpthread
+LIB_LIBS := -lpcre2-8 -lpthread -lm
 CLI_LIBS := -ljansson $(LIB_LIBS)
 
-LIB   := $(patsubst %.c,$B/%.o,heddle.c $(wildcard $(addsuffix /*.c,$(MODULE))))
+# emu/ops_*.c are compiled for each host instruction set; the best one is chosen at run time.
+OPS := $(wildcard emu/ops_*.c)
+ISAS := portable
+ifeq ($(shell uname -m),x86_64)
+ISAS += avx2 avx512
+endif
+ISA.avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt
+ISA.avx512 := -march=x86-64-v4 -mprefer-vector-width=512
+OPS_FLAGS := -fno-strict-aliasing -fno-trapping-math -fno-math-errno
+OPS_FLAGS.release := -O3
+LIB   := $(patsubst %.c,$B/%.o,heddle.c $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
+         $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS)))
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
@@ -46,6 +57,13 @@ $B/tests/bench/frontend: $(BENCH) $B/libheddle.a
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $(TEST): WARN := $(TEST_WARN)
+$B/emu/%.o: ALL_CFLAGS += $(OPS_FLAGS)
+define ops_rule
+$B/emu/ops_%.$(1).o: emu/ops_%.c Makefile
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) $$(OPS_FLAGS.$$(MODE)) -DISA=$(1) $$(ISA.$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
