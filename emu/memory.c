@@ -1,0 +1,496 @@
+/* Global memory: a reserved range of host addresses, and a tree of the blocks that are alive in it.
+ *
+ * The tree is a treap ordered by address. A node knows the free room before its block, and the most
+ * room in front of any block below it, so that the first gap that fits is found by one way down. Room
+ * is counted from addresses aligned to MEM_ALIGN; a block that wants more takes the first gap that has
+ * room for it wherever the gap begins. Behind the last block the first fitting address is taken.
+ *
+ * Host pages are opened for access as far as blocks ever reached, in steps: one range with a boundary
+ * that moves, not a range for each block, since a host has a limit on those. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise, pread */
+#include "emu/memory.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    RELEASED_KEPT = 4096,     /* released blocks that reports know of */
+    OPEN_STEP = 1 << 20,      /* pages are opened in steps of so many bytes */
+    SMALL_RELEASE = 64 << 10, /* a block up to this size is cleared, a larger one given back */
+    CHUNK = 4096,             /* the digest's unit, by guest address */
+};
+
+struct node {
+    struct mem_block block;
+    uint64_t gap;      /* bytes before the block that a block aligned to MEM_ALIGN may take */
+    uint64_t most;     /* the largest gap below and here */
+    uint64_t used;     /* bytes of blocks below and here */
+    size_t count;      /* nodes below and here */
+    uint64_t priority; /* a parent's is not lower */
+    struct node *left, *right;
+};
+
+struct mem {
+    uint8_t *base;
+    uint64_t size;     /* bytes of device memory */
+    uint64_t reserved; /* bytes of the host range: more than size, the rest is never opened */
+    uint64_t opened;   /* bytes of the host range that may be accessed */
+    struct node *root;
+    uint32_t serial;
+    struct mem_block *released; /* ring of the last ones */
+    size_t released_count;      /* ever; the last is at (released_count - 1) % RELEASED_KEPT */
+    uint8_t *written;           /* NULL: not tracked */
+};
+
+static uint64_t align_up(uint64_t v, uint64_t align)
+{
+    return (v + align - 1) & ~(align - 1);
+}
+
+static _Noreturn void give_up(const char *what, uint64_t bytes)
+{
+    fprintf(stderr, "heddle: cannot %s (%llu bytes)\n", what, (unsigned long long)bytes);
+    abort();
+}
+
+static uint8_t *reserve(uint64_t bytes, int protection)
+{
+    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) give_up("reserve device memory", bytes);
+    return p;
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x) /* splitmix64 */
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t end_of(const struct node *n)
+{
+    return n->block.address + n->block.size;
+}
+
+/* Sums up what is below. */
+static void pull(struct node *n)
+{
+    n->count = 1;
+    n->used = n->block.size;
+    n->most = n->gap;
+    const struct node *below[] = {n->left, n->right};
+    for (int i = 0; i < 2; i++) {
+        if (!below[i]) continue;
+        n->count += below[i]->count;
+        n->used += below[i]->used;
+        if (below[i]->most > n->most) n->most = below[i]->most;
+    }
+}
+
+static struct node *merge(struct node *a, struct node *b)
+{
+    if (!a || !b) return a ? a : b;
+    if (a->priority >= b->priority) {
+        a->right = merge(a->right, b);
+        pull(a);
+        return a;
+    }
+    b->left = merge(a, b->left);
+    pull(b);
+    return b;
+}
+
+/* Blocks below an address and the others. */
+static void split(struct node *n, uint64_t address, struct node **low, struct node **high)
+{
+    if (!n) {
+        *low = *high = NULL;
+    } else if (n->block.address < address) {
+        split(n->right, address, &n->right, high);
+        pull(n);
+        *low = n;
+    } else {
+        split(n->left, address, low, &n->left);
+        pull(n);
+        *high = n;
+    }
+}
+
+static struct node *last(struct node *n)
+{
+    while (n && n->right) n = n->right;
+    return n;
+}
+
+/* The last block that begins at or below the address; NULL: none. */
+static struct node *floor_of(struct node *n, uint64_t address)
+{
+    struct node *best = NULL;
+    while (n) {
+        if (n->block.address <= address) {
+            best = n;
+            n = n->right;
+        } else {
+            n = n->left;
+        }
+    }
+    return best;
+}
+
+/* Where the gap behind a block begins; NULL: the first gap. */
+static uint64_t gap_from(const struct node *before)
+{
+    return before ? align_up(end_of(before) + MEM_GAP, MEM_ALIGN) : MEM_GLOBAL;
+}
+
+/* Sets the gap of the first block of `n`, when `before` comes before it. */
+static void set_first_gap(struct node *n, const struct node *before)
+{
+    if (n->left) {
+        set_first_gap(n->left, before);
+    } else {
+        uint64_t from = gap_from(before) + MEM_GAP;
+        n->gap = n->block.address > from ? n->block.address - from : 0;
+    }
+    pull(n);
+}
+
+/* The first block with so much room before it. */
+static const struct node *first_gap(const struct node *n, uint64_t need)
+{
+    while (n && n->most >= need) {
+        if (n->left && n->left->most >= need) n = n->left;
+        else if (n->gap >= need) return n;
+        else n = n->right;
+    }
+    return NULL;
+}
+
+static void free_tree(struct node *n)
+{
+    if (!n) return;
+    free_tree(n->left);
+    free_tree(n->right);
+    free((char *)n->block.name);
+    free(n);
+}
+
+/* ---- the range --------------------------------------------------------------------------------- */
+
+struct mem *mem_new(uint64_t bytes)
+{
+    struct mem *m = calloc(1, sizeof *m);
+    if (!m) give_up("describe device memory", sizeof *m);
+    if (bytes > UINT64_C(1) << 46) give_up("reserve device memory", bytes);
+    m->size = bytes;
+    m->reserved = align_up(bytes + MEM_GAP, OPEN_STEP) + OPEN_STEP;
+    m->base = reserve(m->reserved, PROT_NONE);
+    return m;
+}
+
+void mem_free(struct mem *m)
+{
+    if (!m) return;
+    munmap(m->base, m->reserved);
+    if (m->written) munmap(m->written, m->reserved / 8);
+    free_tree(m->root);
+    for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++)
+        free((char *)m->released[i].name);
+    free(m->released);
+    free(m);
+}
+
+uint8_t *mem_base(const struct mem *m)
+{
+    return m->base;
+}
+
+static bool open_to(struct mem *m, uint64_t end)
+{
+    uint64_t wanted = align_up(end, OPEN_STEP);
+    if (wanted <= m->opened) return true;
+    if (mprotect(m->base + m->opened, wanted - m->opened, PROT_READ | PROT_WRITE)) return false;
+    m->opened = wanted;
+    return true;
+}
+
+/* Makes bytes of a private mapping zero, where large by giving the pages back. */
+static void clear(uint8_t *from, uint64_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), head = (page - (uintptr_t)from % page) % page;
+    size_t tail = ((uintptr_t)from + size) % page;
+    if (size <= SMALL_RELEASE || head + tail >= size ||
+        madvise(from + head, size - head - tail, MADV_DONTNEED)) {
+        memset(from, 0, size);
+        return;
+    }
+    memset(from, 0, head);
+    memset(from + size - tail, 0, tail);
+}
+
+/* ---- allocating -------------------------------------------------------------------------------- */
+
+uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
+                   bool variable)
+{
+    if (align < MEM_ALIGN) align = MEM_ALIGN;
+    assert((align & (align - 1)) == 0);
+    if (size == 0 || size > m->size || align > UINT64_C(1) << 47) return 0;
+    const struct node *next = first_gap(m->root, size + align - MEM_ALIGN);
+    uint64_t from = next ? next->block.address - MEM_GAP - next->gap : gap_from(last(m->root));
+    uint64_t address = align_up(from, align), offset = address - MEM_GLOBAL;
+    if (offset > m->size || size > m->size - offset || !open_to(m, offset + size)) return 0;
+    struct node *n = calloc(1, sizeof *n);
+    char *copy = strdup(name ? name : "");
+    if (!n || !copy) give_up("describe an allocation", sizeof *n);
+    n->block = (struct mem_block){.address = address,
+                                  .size = size,
+                                  .name = copy,
+                                  .serial = ++m->serial,
+                                  .constant = constant,
+                                  .live = true,
+                                  .variable = variable};
+    n->priority = mix(n->block.serial);
+    struct node *low, *high;
+    split(m->root, address, &low, &high);
+    set_first_gap(n, last(low));
+    if (high) set_first_gap(high, n);
+    m->root = merge(merge(low, n), high);
+    return address;
+}
+
+static void remember(struct mem *m, struct mem_block block)
+{
+    if (!m->released) m->released = calloc(RELEASED_KEPT, sizeof *m->released);
+    if (!m->released) give_up("describe released memory", RELEASED_KEPT * sizeof *m->released);
+    struct mem_block *place = &m->released[m->released_count++ % RELEASED_KEPT];
+    free((char *)place->name);
+    block.live = false;
+    *place = block;
+}
+
+bool mem_release(struct mem *m, uint64_t address)
+{
+    struct node *low, *high, *n;
+    const struct node *found = floor_of(m->root, address);
+    if (!found || found->block.address != address) return false;
+    split(m->root, address, &low, &high);
+    split(high, address + 1, &n, &high);
+    assert(n);
+    if (high) set_first_gap(high, last(low));
+    m->root = merge(low, high);
+    uint64_t offset = address - MEM_GLOBAL;
+    clear(m->base + offset, n->block.size);
+    if (m->written) clear(m->written + offset / 8, (n->block.size + 7) / 8);
+    remember(m, n->block);
+    free(n);
+    return true;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------ */
+
+const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t size)
+{
+    const struct node *n = floor_of(m->root, address);
+    if (!n) return NULL;
+    uint64_t offset = address - n->block.address;
+    return offset <= n->block.size && size <= n->block.size - offset ? &n->block : NULL;
+}
+
+const struct mem_block *mem_near(const struct mem *m, uint64_t address)
+{
+    const struct node *before = floor_of(m->root, address), *after = NULL;
+    for (const struct node *n = m->root; n;) {
+        if (n->block.address > address) {
+            after = n;
+            n = n->left;
+        } else {
+            n = n->right;
+        }
+    }
+    uint64_t from_before = UINT64_MAX, to_after = UINT64_MAX; /* distances, 0: inside */
+    if (before) from_before = address < end_of(before) ? 0 : address - end_of(before) + 1;
+    if (after) to_after = after->block.address - address;
+    /* Bytes within MEM_GAP of a live block were not part of a block that was released before it. */
+    if (from_before > MEM_GAP && to_after > MEM_GAP) {
+        size_t kept = m->released_count < RELEASED_KEPT ? m->released_count : RELEASED_KEPT;
+        for (size_t i = 1; i <= kept; i++) {
+            const struct mem_block *b = &m->released[(m->released_count - i) % RELEASED_KEPT];
+            if (address >= b->address && address - b->address < b->size) return b;
+        }
+    }
+    if (!before && !after) return NULL;
+    return from_before <= to_after ? &before->block : &after->block;
+}
+
+size_t mem_count(const struct mem *m)
+{
+    return m->root ? m->root->count : 0;
+}
+
+const struct mem_block *mem_at(const struct mem *m, size_t i)
+{
+    const struct node *n = m->root;
+    while (n) {
+        size_t left = n->left ? n->left->count : 0;
+        if (i == left) return &n->block;
+        if (i < left) {
+            n = n->left;
+        } else {
+            i -= left + 1;
+            n = n->right;
+        }
+    }
+    return NULL;
+}
+
+uint64_t mem_used(const struct mem *m)
+{
+    return m->root ? m->root->used : 0;
+}
+
+/* ---- the digest --------------------------------------------------------------------------------
+ * Bytes are taken as little-endian words of 8, in chunks that end where 4096 divides the address. The
+ * words go round four lanes, those behind the last whole 32 bytes to the first lane. Each step can be
+ * undone, so a chunk in which one word differs never has the same hash. A chunk of zeros adds nothing:
+ * pages that nobody touched need not be read. */
+
+static uint64_t step(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9fb21c651e98df25);
+    return h ^ h >> 32;
+}
+
+static uint64_t word_at(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+/* Hash of a chunk; 0: it is all zeros. */
+static uint64_t hash_chunk(const uint8_t *p, size_t size)
+{
+    uint64_t a = 1, b = 2, c = 3, d = 4, any = 0;
+    for (; size >= 32; size -= 32, p += 32) {
+        uint64_t w = word_at(p), x = word_at(p + 8), y = word_at(p + 16), z = word_at(p + 24);
+        any |= w | x | y | z;
+        a = step(a, w);
+        b = step(b, x);
+        c = step(c, y);
+        d = step(d, z);
+    }
+    uint8_t tail[32] = {0};
+    memcpy(tail, p, size);
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t w = word_at(tail + i);
+        any |= w;
+        a = step(a, w);
+    }
+    if (!any) return 0;
+    uint64_t h = step(step(step(a, b), c), d);
+    return h ? h : 1;
+}
+
+struct pages { /* which host pages hold something, asked for a window at a time */
+    int file;  /* /proc/self/pagemap; -1: not known, so all of them */
+    uint64_t page, window;
+    uint64_t entries[512];
+};
+
+static bool touched(struct pages *p, const uint8_t *at)
+{
+    uint64_t n = (uintptr_t)at / p->page, window = n / 512 + 1;
+    if (p->file < 0) return true;
+    if (window != p->window) {
+        p->window = window;
+        if (pread(p->file, p->entries, sizeof p->entries, (off_t)((window - 1) * 512 * 8)) !=
+            (ssize_t)sizeof p->entries) {
+            close(p->file);
+            p->file = -1;
+            return true;
+        }
+    }
+    return p->entries[n % 512] >> 62; /* present, or swapped out */
+}
+
+static uint64_t digest_block(const struct mem *m, const struct mem_block *b, uint64_t h,
+                             struct pages *pages)
+{
+    h = step(step(h, b->address), b->size);
+    uint64_t end = b->address + b->size;
+    for (uint64_t at = b->address, next; at < end; at = next) {
+        next = (at | (CHUNK - 1)) + 1;
+        if (next > end) next = end;
+        const uint8_t *p = m->base + (at - MEM_GLOBAL);
+        if (!touched(pages, p)) continue;
+        uint64_t chunk = hash_chunk(p, (size_t)(next - at));
+        if (chunk) h = step(step(h, at), chunk);
+    }
+    return h;
+}
+
+static uint64_t digest_tree(const struct mem *m, const struct node *n, uint64_t h,
+                            struct pages *pages)
+{
+    if (!n) return h;
+    h = digest_tree(m, n->left, h, pages);
+    h = digest_block(m, &n->block, h, pages);
+    return digest_tree(m, n->right, h, pages);
+}
+
+uint64_t mem_digest(const struct mem *m)
+{
+    struct pages pages = {.page = (uint64_t)sysconf(_SC_PAGESIZE)};
+    /* A page of the host holds whole chunks, so the page of a chunk's first byte is all its pages. */
+    pages.file = pages.page % CHUNK ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    /* This page surely holds something; a host that denies it is not to be believed. */
+    if (pages.file >= 0 && !touched(&pages, (const uint8_t *)&pages)) {
+        close(pages.file);
+        pages.file = -1;
+    }
+    uint64_t h = digest_tree(m, m->root, UINT64_C(0x48656464), &pages);
+    if (pages.file >= 0) close(pages.file);
+    return mix(step(h, mem_count(m)));
+}
+
+/* ---- bytes that were written ------------------------------------------------------------------- */
+
+void mem_track(struct mem *m)
+{
+    assert(m->serial == 0);
+    if (!m->written) m->written = reserve(m->reserved / 8, PROT_READ | PROT_WRITE);
+}
+
+uint8_t *mem_written_bits(const struct mem *m)
+{
+    return m->written;
+}
+
+void mem_mark_written(struct mem *m, uint64_t address, uint64_t size)
+{
+    if (!m->written || size == 0) return;
+    assert(address >= MEM_GLOBAL && address - MEM_GLOBAL <= m->size &&
+           size <= m->size - (address - MEM_GLOBAL));
+    uint64_t from = address - MEM_GLOBAL, to = from + size; /* several threads may mark at once */
+    uint8_t *p = m->written + from / 8, *end = m->written + to / 8;
+    uint8_t head = (uint8_t)(0xff << (from & 7)), tail = (uint8_t)((1 << (to & 7)) - 1);
+    if (p == end) {
+        __atomic_fetch_or(p, (uint8_t)(head & tail), __ATOMIC_RELAXED);
+        return;
+    }
+    __atomic_fetch_or(p, head, __ATOMIC_RELAXED);
+    memset(p + 1, 0xff, (size_t)(end - p - 1));
+    if (tail) __atomic_fetch_or(end, tail, __ATOMIC_RELAXED);
+}

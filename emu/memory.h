@@ -1,0 +1,86 @@
+/* emu/memory.h: the address map of a device and its allocations.
+ *
+ * Addresses as a guest sees them (generic, and .global, .local, .shared once converted by cvta):
+ *
+ *     0x0000_0000 .. 0x00ff_ffff   nothing: null pointers fault
+ *     0x0100_0000 .. 0x01ff_ffff   shared memory: 16 windows of 1 MiB, by CTA rank in the cluster
+ *     0x0200_0000 .. 0x0fff_ffff   local memory of the thread that asks
+ *     0x1000_0000 .. 0x100f_ffff   parameters of the kernel
+ *     0x1010_0000 .. 0x1fff_ffff   code: a function's address is 0x1010_0000 + 16 * its number
+ *     0x2000_0000 .. + memory      global memory: allocations and variables, .const ones included
+ *
+ * So a module with 32-bit addresses works as long as its memory ends below 4 GiB. A .shared address
+ * (not generic) is an offset from the CTA's window, with the rank's window added in
+ * .shared::cluster; a .local address an offset from 0x0200_0000; .const and .global addresses are
+ * generic ones.
+ *
+ * Global memory is one reserved range of host addresses, so host = base + (address - MEM_GLOBAL). The
+ * allocation table says which parts of it are alive. Between two allocations lie at least
+ * MEM_GAP bytes that belong to nobody, so a small overrun hits no neighbour. */
+#ifndef HEDDLE_EMU_MEMORY_H
+#define HEDDLE_EMU_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MEM_SHARED       UINT64_C(0x01000000)
+#define MEM_SHARED_WINDOW UINT64_C(0x00100000) /* of one CTA of a cluster */
+#define MEM_LOCAL        UINT64_C(0x02000000)
+#define MEM_PARAM        UINT64_C(0x10000000)
+#define MEM_CODE         UINT64_C(0x10100000)
+#define MEM_GLOBAL       UINT64_C(0x20000000)
+
+enum {
+    MEM_ALIGN = 256, /* of allocations */
+    MEM_GAP = 256,
+    MEM_MAX_SHARED = 227 * 1024,
+    MEM_MAX_LOCAL = 512 * 1024, /* per thread */
+    MEM_MAX_PARAMS = 32764,
+};
+
+struct mem_block { /* one allocation or variable; released ones are kept for reports until reused */
+    uint64_t address, size;
+    const char *name;
+    uint32_t serial;   /* counts allocations from 1 */
+    bool constant, live, variable;
+};
+
+struct mem; /* the global memory of a device */
+
+struct mem *mem_new(uint64_t bytes);
+void mem_free(struct mem *m);
+
+/* Host address of device address MEM_GLOBAL: host = mem_base(m) + (address - MEM_GLOBAL). */
+uint8_t *mem_base(const struct mem *m);
+
+/* First fit by address, so that addresses depend on the sequence of calls alone. Zeroed; 0: no room,
+ * or size 0. `align` is a power of two, at least MEM_ALIGN is used. Not while a launch runs, but for
+ * mem_alloc_heap's own blocks. */
+uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
+                   bool variable);
+bool mem_release(struct mem *m, uint64_t address);
+
+/* The live block that holds `size` bytes from `address`, else NULL. Safe from several threads as long
+ * as nobody allocates. O(log n). */
+const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t size);
+
+/* For reports: the live or released block that holds the address, else the nearest live one; NULL. */
+const struct mem_block *mem_near(const struct mem *m, uint64_t address);
+
+size_t mem_count(const struct mem *m); /* live blocks */
+const struct mem_block *mem_at(const struct mem *m, size_t i); /* by address */
+uint64_t mem_used(const struct mem *m);
+
+/* 64-bit digest of addresses, sizes and bytes of all live blocks. Defined byte by byte: the same on
+ * every host. Fast (several GB/s): pages never touched must not be read in (mincore), zero pages
+ * count as zeros. */
+uint64_t mem_digest(const struct mem *m);
+
+/* Bytes that something wrote, for EMU_CHECK_INIT: one bit a byte, off unless mem_track was called
+ * when nothing was allocated yet. */
+void mem_track(struct mem *m);
+uint8_t *mem_written_bits(const struct mem *m); /* bit (address - MEM_GLOBAL); NULL: not tracked */
+void mem_mark_written(struct mem *m, uint64_t address, uint64_t size);
+
+#endif
