@@ -28,6 +28,9 @@ endif
 ISA.avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt
 ISA.avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 OPS_FLAGS := -fno-strict-aliasing -fno-trapping-math -fno-math-errno
+ifneq ($(findstring clang,$(CC)),)
+OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
+endif
 OPS_FLAGS.release := -O3
 LIB   := $(patsubst %.c,$B/%.o,heddle.c $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS)))

@@ -3,15 +3,15 @@
  * Addresses as a guest sees them (generic, and .global, .local, .shared once converted by cvta):
  *
  *     0x0000_0000 .. 0x00ff_ffff   nothing: null pointers fault
- *     0x0100_0000 .. 0x01ff_ffff   shared memory: 16 windows of 1 MiB, by CTA rank in the cluster
- *     0x0200_0000 .. 0x0fff_ffff   local memory of the thread that asks
+ *     0x0100_0000 .. 0x020f_ffff   shared memory: windows of 1 MiB: the own CTA's, then those of the
+ *                                  CTAs of the cluster by rank, which mapa gives
+ *     0x0300_0000 .. 0x0fff_ffff   local memory of the thread that asks
  *     0x1000_0000 .. 0x100f_ffff   parameters of the kernel
  *     0x1010_0000 .. 0x1fff_ffff   code: a function's address is 0x1010_0000 + 16 * its number
  *     0x2000_0000 .. + memory      global memory: allocations and variables, .const ones included
  *
  * So a module with 32-bit addresses works as long as its memory ends below 4 GiB. A .shared address
- * (not generic) is an offset from the CTA's window, with the rank's window added in
- * .shared::cluster; a .local address an offset from 0x0200_0000; .const and .global addresses are
+ * (not generic) is an offset from 0x0100_0000; a .local address an offset from 0x0300_0000; .const and .global addresses are
  * generic ones.
  *
  * Global memory is one reserved range of host addresses, so host = base + (address - MEM_GLOBAL). The
@@ -24,12 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEM_SHARED       UINT64_C(0x01000000)
+#define MEM_SHARED UINT64_C(0x01000000)
 #define MEM_SHARED_WINDOW UINT64_C(0x00100000) /* of one CTA of a cluster */
-#define MEM_LOCAL        UINT64_C(0x02000000)
-#define MEM_PARAM        UINT64_C(0x10000000)
-#define MEM_CODE         UINT64_C(0x10100000)
-#define MEM_GLOBAL       UINT64_C(0x20000000)
+#define MEM_LOCAL UINT64_C(0x03000000)
+#define MEM_PARAM UINT64_C(0x10000000)
+#define MEM_CODE UINT64_C(0x10100000)
+#define MEM_GLOBAL UINT64_C(0x20000000)
 
 enum {
     MEM_ALIGN = 256, /* of allocations */
@@ -42,7 +42,7 @@ enum {
 struct mem_block { /* one allocation or variable; released ones are kept for reports until reused */
     uint64_t address, size;
     const char *name;
-    uint32_t serial;   /* counts allocations from 1 */
+    uint32_t serial; /* counts allocations from 1 */
     bool constant, live, variable;
 };
 
@@ -68,7 +68,7 @@ const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t
 /* For reports: the live or released block that holds the address, else the nearest live one; NULL. */
 const struct mem_block *mem_near(const struct mem *m, uint64_t address);
 
-size_t mem_count(const struct mem *m); /* live blocks */
+size_t mem_count(const struct mem *m);                         /* live blocks */
 const struct mem_block *mem_at(const struct mem *m, size_t i); /* by address */
 uint64_t mem_used(const struct mem *m);
 

@@ -1,0 +1,329 @@
+/* Memory, one lane at a time: every space, with every check. The slow way of loads and stores, and the
+ * only way of instructions that are not worth a fast one. */
+#include "emu/exec.h"
+
+#include "emu/memops.h"
+#include "emu/watch.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+u32 emu_space_of(const struct emu_group *g, u64 a)
+{
+    (void)g;
+    if (a >= MEM_GLOBAL) return PTX_SPACE_GLOBAL;
+    if (a >= MEM_CODE) return PTX_SPACE_REG; /* code: nobody reads it */
+    if (a >= MEM_PARAM) return PTX_SPACE_PARAM;
+    if (a >= MEM_LOCAL) return PTX_SPACE_LOCAL;
+    if (a >= MEM_SHARED) return PTX_SPACE_SHARED;
+    return PTX_SPACE_GENERIC;
+}
+
+bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, bool write,
+                    struct emu_bound *out)
+{
+    const struct mem_desc *v = in->ext;
+    if (v->space != PTX_SPACE_GENERIC && v->space != PTX_SPACE_GLOBAL &&
+        v->space != PTX_SPACE_CONST)
+        return false;
+    const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
+    if (!b || (write && b->constant)) return false;
+    *out = (struct emu_bound){b->address, b->address + b->size,
+                              g->worker->global + (b->address - MEM_GLOBAL)};
+    return true;
+}
+
+static const char *space_name(u32 space)
+{
+    return space == PTX_SPACE_SHARED_CLUSTER ? "shared" : ptx_space_name((enum ptx_space)space);
+}
+
+/* What a lane's access comes to: a host address, or for .local the offset in the frame. */
+struct reach {
+    u8 *host;
+    u32 space; /* where it turned out to be */
+    u64 offset;
+};
+
+static bool outside(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                    u64 address, u32 size, bool write, u64 limit)
+{
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC || space == PTX_SPACE_CONST)
+        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, "%s of %u bytes at 0x%llx",
+                  write ? "write" : "read", size, (unsigned long long)address);
+    else
+        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size,
+                  "%s of %u bytes at offset %lld of %llu bytes of .%s memory",
+                  write ? "write" : "read", size, (long long)address, (unsigned long long)limit,
+                  space_name(space));
+    return false;
+}
+
+static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                  u64 address, u32 size, bool write, struct reach *r)
+{
+    const struct emu_machine *m = g->worker->machine;
+    u32 align = size & -size;
+    if (align > 16) align = 16;
+    if (address & (align - 1)) {
+        emu_raise(g, in, EMU_MISALIGNED, w, lane, address, size,
+                  "%s of %u bytes at 0x%llx, which is no multiple of %u", write ? "write" : "read",
+                  size, (unsigned long long)address, align);
+        return false;
+    }
+    u64 offset = address;
+    if (space == PTX_SPACE_GENERIC) {
+        space = emu_space_of(g, address);
+        if (space == PTX_SPACE_LOCAL) offset -= MEM_LOCAL;
+        if (space == PTX_SPACE_PARAM) offset -= MEM_PARAM;
+        if (space == PTX_SPACE_SHARED) offset -= MEM_SHARED;
+    } else if (space == PTX_SPACE_CONST) space = PTX_SPACE_GLOBAL;
+    r->space = space;
+    r->offset = offset;
+    switch (space) {
+    case PTX_SPACE_GLOBAL: {
+        const struct mem_block *b = mem_find(m->mem, address, size);
+        if (!b) return outside(g, in, w, lane, space, address, size, write, 0);
+        if (write && b->constant) {
+            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size, "write to constant memory");
+            return false;
+        }
+        r->host = g->worker->global + (address - MEM_GLOBAL);
+        return true;
+    }
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER: {
+        struct emu_cta *c = g->cta;
+        u64 window = offset / MEM_SHARED_WINDOW;
+        if (window) { /* of a CTA of the cluster; window 0 is the own CTA's */
+            u64 rank = window - 1;
+            if (rank >= c->cluster_size)
+                return outside(g, in, w, lane, space, address, size, write, c->shared_size);
+            offset %= MEM_SHARED_WINDOW;
+            c = c->cluster[rank];
+        }
+        if (offset > c->shared_size || c->shared_size - offset < size)
+            return outside(g, in, w, lane, PTX_SPACE_SHARED, offset, size, write, c->shared_size);
+        r->host = c->shared + offset;
+        return true;
+    }
+    case PTX_SPACE_LOCAL: {
+        u64 limit = g->top_local + g->code->frame.local, dynamic = m->program->deepest.local + 16u;
+        if (m->program->uses_alloca && offset >= dynamic && offset - dynamic < DYNAMIC_LOCAL)
+            limit = dynamic + DYNAMIC_LOCAL;
+        if (offset > limit || limit - offset < size)
+            return outside(g, in, w, lane, space, offset, size, write, limit);
+        r->host = g->bundle_local;
+        return true;
+    }
+    case PTX_SPACE_PARAM:
+        if (write) {
+            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size,
+                      "write to the kernel's parameters");
+            return false;
+        }
+        if (offset > m->params_size || m->params_size - offset < size)
+            return outside(g, in, w, lane, space, offset, size, write, m->params_size);
+        r->host = m->params + offset;
+        return true;
+    default: return outside(g, in, w, lane, PTX_SPACE_GENERIC, address, size, write, 0);
+    }
+}
+
+u8 *emu_lane_host(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                  u64 address, u32 size, bool write)
+{
+    struct reach r;
+    if (!reach(g, in, w, lane, space, address, size, write, &r)) return NULL;
+    if (r.space == PTX_SPACE_LOCAL) {
+        emu_raise(g, in, EMU_WRONG_SPACE, w, lane, address, size,
+                  "this instruction does not work on .local memory");
+        return NULL;
+    }
+    return r.host;
+}
+
+/* Bytes of a lane's .local memory: word i of all lanes side by side. */
+static u8 *local_byte(const struct emu_group *g, u32 w, u32 lane, u64 offset)
+{
+    return g->bundle_local + ((offset / 4) * ROW + w * LANES + lane) * 4 + offset % 4;
+}
+
+bool emu_lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                   u64 address, u32 size, void *to)
+{
+    struct reach r;
+    if (!reach(g, in, w, lane, space, address, size, false, &r)) return false;
+    if (r.space != PTX_SPACE_LOCAL) memcpy(to, r.host, size);
+    else
+        for (u32 i = 0; i < size; i++) ((u8 *)to)[i] = *local_byte(g, w, lane, r.offset + i);
+    return true;
+}
+
+bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                    u64 address, u32 size, const void *from)
+{
+    struct reach r;
+    if (!reach(g, in, w, lane, space, address, size, true, &r)) return false;
+    if (r.space != PTX_SPACE_LOCAL) memcpy(r.host, from, size);
+    else
+        for (u32 i = 0; i < size; i++)
+            *local_byte(g, w, lane, r.offset + i) = ((const u8 *)from)[i];
+    return true;
+}
+
+const struct emu_uop *emu_op_fill(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1)
+            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits);
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_local_address(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1)
+            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits + g->top_local);
+    return in + 1;
+}
+
+/* ---- watched loads and stores: with an order or observers ------------------------------------------- */
+
+static u64 lane_address(const struct emu_group *g, const struct emu_uop *in, u32 lane)
+{
+    u64 a = in->imm < 0 ? (u64)in->imm : in->bits;
+    return in->x ? a + emu_get(g, in->x, in->a, 0, lane) : a;
+}
+
+static void describe(const struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                     const u64 *at, u8 kind, u8 *data)
+{
+    const struct mem_desc *v = in->ext;
+    u32 space = v->space == PTX_SPACE_GENERIC ? emu_space_of(g, at[__builtin_ctz(g->exec[0])])
+                                              : v->space;
+    *a = (struct emu_access){.kind = kind,
+                             .space = (u8)space,
+                             .flags = v->flags,
+                             .scope = v->scope,
+                             .type = v->type,
+                             .width = v->width,
+                             .count = v->count,
+                             .lanes = g->exec[0],
+                             .address = at,
+                             .data = kind == EMU_STORE ? data : NULL,
+                             .result = kind == EMU_LOAD ? data : NULL,
+                             .pc = in->pc};
+}
+
+const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    u64 at[LANES] = {0};
+    u8 data[LANES * 64];
+    u32 size = (u32)v->width * v->count;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        at[l] = lane_address(g, in, l);
+        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;
+    }
+    struct emu_access a;
+    describe(g, in, &a, at, EMU_LOAD, data);
+    enum emu_verdict verdict;
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        for (u32 k = 0; k < v->count; k++) {
+            u64 x = 0;
+            memcpy(&x, data + 64 * l + k * v->width, v->width);
+            if (v->width == 1 && v->sign) x = (u64)(i64)(i8)x;
+            emu_put(g, v->row_bytes, v->rows[k], 0, l, x);
+        }
+    }
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    u64 at[LANES] = {0};
+    u8 data[LANES * 64];
+    u32 size = (u32)v->width * v->count;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        struct reach r;
+        at[l] = lane_address(g, in, l);
+        if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
+        for (u32 k = 0; k < v->count; k++) {
+            u64 x = emu_get(g, v->row_bytes, v->rows[k], 0, l);
+            memcpy(data + 64 * l + k * v->width, &x, v->width);
+        }
+    }
+    struct emu_access a;
+    describe(g, in, &a, at, EMU_STORE, data);
+    enum emu_verdict verdict;
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    for (u32 m = verdict == EMU_DONE ? 0 : g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;
+    }
+    return in + 1;
+}
+
+/* ---- addresses of shared memory ---------------------------------------------------------------------- */
+
+/* x: 0 .shared address -> generic, 1 back, 2 the same place in CTA b of the cluster, 3 whose it is. */
+const struct emu_uop *emu_op_window(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u64 a = emu_get(g, in->y, in->a, w, l), v;
+            u64 inside = (in->z ? a - MEM_SHARED : a);
+            switch (in->x) {
+            case 0: v = MEM_SHARED + a; break;
+            case 1: v = a - MEM_SHARED; break;
+            case 2:
+                v = inside % MEM_SHARED_WINDOW +
+                    (emu_get(g, 4, in->b, w, l) + 1) * MEM_SHARED_WINDOW;
+                if (in->z) v += MEM_SHARED;
+                break;
+            default: v = inside < MEM_SHARED_WINDOW ? g->cta->rank : inside / MEM_SHARED_WINDOW - 1;
+            }
+            emu_put(g, in->x == 3 ? 4 : in->y, in->d, w, l, v);
+        }
+    return in + 1;
+}
+
+/* ---- alloca ------------------------------------------------------------------------------------------- */
+
+/* The word behind the frames holds how many bytes of the dynamic part a thread has taken. They are given back by
+ * stackrestore, or when the thread ends: a function that returns keeps what it took. */
+const struct emu_uop *emu_op_alloca(struct emu_group *g, const struct emu_uop *in)
+{
+    const u64 word = g->worker->machine->program->deepest.local, base = word + 16;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u32 *taken = (u32 *)(void *)local_byte(g, w, l, word);
+            u64 size = in->x ? 0 : emu_get(g, in->y, in->a, w, l),
+                at = ((u64)*taken + in->e - 1) / in->e * in->e;
+            if (in->x == 0) {
+                if (size > DYNAMIC_LOCAL || at + size > DYNAMIC_LOCAL)
+                    return emu_raise(g, in, EMU_STACK_OVERFLOW, w, l, 0, 0,
+                                     "alloca of %llu bytes: a thread has %d bytes for all of them",
+                                     (unsigned long long)size, DYNAMIC_LOCAL);
+                *taken = (u32)(at + size);
+                emu_put(g, in->y, in->d, w, l, base + at);
+            } else if (in->x == 1) {
+                emu_put(g, in->y, in->d, w, l, *taken);
+            } else {
+                u64 old = emu_get(g, in->y, in->a, w, l);
+                if (old > *taken)
+                    return emu_raise(g, in, EMU_STACK_OVERFLOW, w, l, 0, 0,
+                                     "stackrestore of what stacksave did not give");
+                *taken = (u32)old;
+            }
+        }
+    return in + 1;
+}

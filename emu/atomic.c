@@ -1,0 +1,483 @@
+/* Atomics and reductions: what they compute, and how a warp does them.
+ *
+ * In global memory three cases differ. A result that is read makes CTAs take turns (emu_program.talks),
+ * so plain accesses will do. Integer reductions that commute go to memory at once, with the host's
+ * atomics where several host threads are at it. All others wait in the CTA's log until it is the CTA's
+ * turn. So memory is the same in the end whatever the number of threads. */
+#include "emu/atomic.h"
+
+#include "emu/fp.h"
+#include "emu/watch.h"
+#include "ptx/ptx.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- the operations ---------------------------------------------------------------------------- */
+
+/* OP(name, T, whether it commutes, m op b): those with handlers of their own. `global` says whether m
+ * is in global memory: "atom.add.f32 on global memory flushes subnormal inputs and results", elsewhere
+ * it does not. */
+#define OPS(OP)                                                                                    \
+    OP(add_u32, u32, true, m + b)                                                                  \
+    OP(add_u64, u64, true, m + b)                                                                  \
+    OP(add_f32, f32, false, global ? add_ftz(m, b) : fp_add32(m, b, FP_RN))                        \
+    OP(add_f64, f64, false, fp_add64(m, b, FP_RN))                                                 \
+    OP(min_u32, u32, true, b < m ? b : m)                                                          \
+    OP(min_s32, i32, true, b < m ? b : m)                                                          \
+    OP(min_u64, u64, true, b < m ? b : m)                                                          \
+    OP(min_s64, i64, true, b < m ? b : m)                                                          \
+    OP(max_u32, u32, true, b > m ? b : m)                                                          \
+    OP(max_s32, i32, true, b > m ? b : m)                                                          \
+    OP(max_u64, u64, true, b > m ? b : m)                                                          \
+    OP(max_s64, i64, true, b > m ? b : m)                                                          \
+    OP(and_b32, u32, true, m &b)                                                                   \
+    OP(and_b64, u64, true, m &b)                                                                   \
+    OP(or_b32, u32, true, m | b)                                                                   \
+    OP(or_b64, u64, true, m | b)                                                                   \
+    OP(xor_b32, u32, true, m ^ b)                                                                  \
+    OP(xor_b64, u64, true, m ^ b)                                                                  \
+    OP(inc_u32, u32, false, m >= b ? 0 : m + 1)                                                    \
+    OP(dec_u32, u32, false, m == 0 || m > b ? b : m - 1)                                           \
+    OP(exch_b32, u32, false, b)                                                                    \
+    OP(exch_b64, u64, false, b)                                                                    \
+    OP(cas_b32, u32, false, m == c ? b : m)                                                        \
+    OP(cas_b64, u64, false, m == c ? b : m)
+
+/* Those without. Halves keep subnormals (.noftz). */
+struct two {
+    u64 low, high;
+};
+#define RARE_OPS(OP)                                                                               \
+    OP(add_ftz_f32, f32, add_ftz(m, b))                                                            \
+    OP(add_f16, u16, fp_add_f16(m, b))                                                             \
+    OP(add_bf16, u16, fp_add_bf16(m, b))                                                           \
+    OP(min_f16, u16, fp_min_f16(m, b))                                                             \
+    OP(min_bf16, u16, fp_min_bf16(m, b))                                                           \
+    OP(max_f16, u16, fp_max_f16(m, b))                                                             \
+    OP(max_bf16, u16, fp_max_bf16(m, b))                                                           \
+    OP(add_f16x2, u32, HALVES(fp_add_f16))                                                         \
+    OP(add_bf16x2, u32, HALVES(fp_add_bf16))                                                       \
+    OP(min_f16x2, u32, HALVES(fp_min_f16))                                                         \
+    OP(min_bf16x2, u32, HALVES(fp_min_bf16))                                                       \
+    OP(max_f16x2, u32, HALVES(fp_max_f16))                                                         \
+    OP(max_bf16x2, u32, HALVES(fp_max_bf16))                                                       \
+    OP(cas_b16, u16, m == c ? b : m)                                                               \
+    OP(exch_b128, struct two, b)                                                                   \
+    OP(cas_b128, struct two, m.low == c.low && m.high == c.high ? b : m)
+#define HALVES(f) (f((u16)m, (u16)b) | (u32)f((u16)(m >> 16), (u16)(b >> 16)) << 16)
+
+static inline f32 add_ftz(f32 m, f32 b)
+{
+    return fp_ftz32(fp_add32(fp_ftz32(m), fp_ftz32(b), FP_RN));
+}
+
+#define PURE(name, T)                                                                              \
+    static void name##_apply(void *memory, const void *operand, const void *comparand, void *old)  \
+    {                                                                                              \
+        T m, b, c = {0};                                                                           \
+        memcpy(&m, memory, sizeof m);                                                              \
+        memcpy(&b, operand, sizeof b);                                                             \
+        if (comparand) memcpy(&c, comparand, sizeof c);                                            \
+        if (old) memcpy(old, &m, sizeof m);                                                        \
+        m = name##_of(m, b, c, false);                                                             \
+        memcpy(memory, &m, sizeof m);                                                              \
+    }
+#define DEFINE(name, T, commutes, ...)                                                             \
+    static inline T name##_of(T m, T b, T c, bool global)                                          \
+    {                                                                                              \
+        (void)m, (void)b, (void)c, (void)global;                                                   \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    enum { name##_commutes = commutes };                                                           \
+    PURE(name, T)
+#define DEFINE_RARE(name, T, ...) DEFINE(name, T, false, __VA_ARGS__)
+OPS(DEFINE)
+RARE_OPS(DEFINE_RARE)
+
+#define SIGNS(op, width, unsign, sign)                                                             \
+    [ATOMIC_##op][PTX_u##width] = unsign, [ATOMIC_##op][PTX_s##width] = sign
+#define BITS(op, name)                                                                             \
+    [ATOMIC_##op][PTX_b32] = name##_b32_apply, [ATOMIC_##op][PTX_u32] = name##_b32_apply,          \
+    [ATOMIC_##op][PTX_s32] = name##_b32_apply, [ATOMIC_##op][PTX_b64] = name##_b64_apply,          \
+    [ATOMIC_##op][PTX_u64] = name##_b64_apply, [ATOMIC_##op][PTX_s64] = name##_b64_apply
+#define HALF(op, name)                                                                             \
+    [ATOMIC_##op][PTX_f16] = name##_f16_apply, [ATOMIC_##op][PTX_bf16] = name##_bf16_apply,        \
+    [ATOMIC_##op][PTX_f16x2] = name##_f16x2_apply, [ATOMIC_##op][PTX_bf16x2] = name##_bf16x2_apply
+static atomic_fn *const functions[ATOMIC_COUNT][PTX_TYPE_COUNT] = {
+    SIGNS(ADD, 32, add_u32_apply, add_u32_apply),
+    SIGNS(ADD, 64, add_u64_apply, add_u64_apply),
+    SIGNS(MIN, 32, min_u32_apply, min_s32_apply),
+    SIGNS(MIN, 64, min_u64_apply, min_s64_apply),
+    SIGNS(MAX, 32, max_u32_apply, max_s32_apply),
+    SIGNS(MAX, 64, max_u64_apply, max_s64_apply),
+    BITS(AND, and),
+    BITS(OR, or),
+    BITS(XOR, xor),
+    BITS(EXCH, exch),
+    BITS(CAS, cas),
+    HALF(ADD, add),
+    HALF(MIN, min),
+    HALF(MAX, max),
+    [ATOMIC_ADD][PTX_f32] = add_f32_apply,
+    [ATOMIC_ADD][PTX_f64] = add_f64_apply,
+    [ATOMIC_ADD_FTZ][PTX_f32] = add_ftz_f32_apply,
+    [ATOMIC_INC][PTX_u32] = inc_u32_apply,
+    [ATOMIC_DEC][PTX_u32] = dec_u32_apply,
+    [ATOMIC_CAS][PTX_b16] = cas_b16_apply,
+    [ATOMIC_EXCH][PTX_b128] = exch_b128_apply,
+    [ATOMIC_CAS][PTX_b128] = cas_b128_apply,
+};
+
+atomic_fn *atomic_function(unsigned op, unsigned type)
+{
+    return op < ATOMIC_COUNT && type < PTX_TYPE_COUNT ? functions[op][type] : NULL;
+}
+
+void atomic_apply(unsigned op, unsigned type, void *memory, const void *operand,
+                  const void *comparand, void *old)
+{
+    atomic_fn *fn = atomic_function(op, type);
+    assert(fn && (comparand || op != ATOMIC_CAS));
+    fn(memory, operand, comparand, old);
+}
+
+u32 atomic_packed_bytes(unsigned op, unsigned type)
+{
+    u32 width = ptx_types[type].bits / 8u;
+    return op == ATOMIC_CAS ? 2 * width : width;
+}
+
+void atomic_apply_packed(unsigned op, unsigned type, void *memory, const void *packed)
+{
+    const u8 *p = packed;
+    bool cas = op == ATOMIC_CAS;
+    atomic_apply(op, type, memory, cas ? p + ptx_types[type].bits / 8u : p, cas ? p : NULL, NULL);
+}
+
+bool atomic_commutes(unsigned op, unsigned type)
+{
+    unsigned kind = ptx_types[type].kind;
+    bool integer = kind == PTX_UINT || kind == PTX_SINT || kind == PTX_BITS;
+    return integer && (op == ATOMIC_ADD || op == ATOMIC_MIN || op == ATOMIC_MAX ||
+                       op == ATOMIC_AND || op == ATOMIC_OR || op == ATOMIC_XOR);
+}
+
+bool atomic_is_global(const struct emu_group *g, u32 space, u64 address)
+{
+    if (space == PTX_SPACE_GENERIC) space = emu_space_of(g, address);
+    return space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST;
+}
+
+#define HOST_ATOMIC(T)                                                                             \
+    {                                                                                              \
+        T *p = (T *)(void *)host, was = __atomic_load_n(p, __ATOMIC_RELAXED), now;                 \
+        do {                                                                                       \
+            now = was;                                                                             \
+            fn(&now, operand, comparand, NULL);                                                    \
+        } while (now != was && !__atomic_compare_exchange_n(p, &was, now, true, __ATOMIC_RELAXED,  \
+                                                            __ATOMIC_RELAXED));                    \
+    }
+
+void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u64 address,
+                   u8 *host, unsigned op, unsigned type, const void *operand, const void *comparand)
+{
+    atomic_fn *fn = atomic_function(op, type);
+    assert(fn);
+    if (!global) {
+        fn(host, operand, comparand, NULL);
+    } else if (atomic_commutes(op, type)) {
+        if (!g->worker->machine->parallel) fn(host, operand, comparand, NULL);
+        else if (ptx_types[type].bits == 32) HOST_ATOMIC(u32)
+        else HOST_ATOMIC(u64)
+    } else {
+        u8 packed[32];
+        u32 width = ptx_types[type].bits / 8u;
+        bool cas = op == ATOMIC_CAS;
+        if (cas) memcpy(packed, comparand, width);
+        memcpy(packed + (cas ? width : 0), operand, width);
+        if (!emu_defer_red(g, in, address, (u8)op, (u8)type, packed))
+            fn(host, operand, comparand, NULL);
+    }
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------- */
+
+void lane_take(const struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, void *to)
+{
+    u64 v[2];
+    v[0] = emu_get(g, width > 8 ? 8 : width < 2 ? 2 : width, row, w, lane);
+    if (width > 8) v[1] = emu_get(g, 8, row + ROW * 8, w, lane);
+    if (width == 1) *(u8 *)to = (u8)v[0];
+    else if (width == 2) memcpy(to, &(u16){(u16)v[0]}, 2);
+    else if (width == 4) memcpy(to, &(u32){(u32)v[0]}, 4);
+    else memcpy(to, v, width);
+}
+
+void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const void *from)
+{
+    u64 v[2] = {0};
+    if (width == 1) v[0] = *(const u8 *)from;
+    else if (width == 2) {
+        u16 h;
+        memcpy(&h, from, 2);
+        v[0] = h;
+    } else if (width == 4) {
+        u32 i;
+        memcpy(&i, from, 4);
+        v[0] = i;
+    } else memcpy(v, from, width);
+    emu_put(g, width > 8 ? 8 : width < 2 ? 2 : width, row, w, lane, v[0]);
+    if (width > 8) emu_put(g, 8, row + ROW * 8, w, lane, v[1]);
+}
+
+/* Of the values at[l] >> shift of lanes in `mask`: how many differ. */
+static u32 distinct(const u64 *at, u32 mask, unsigned shift)
+{
+    u8 head[64] = {0}, next[LANES]; /* chains of lanes + 1 by hash */
+    u32 n = 0;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 a = at[l] >> shift;
+        u8 *chain = &head[a * 0x9e3779b97f4a7c15u >> 58];
+        u32 k = *chain;
+        while (k && at[k - 1] >> shift != a) k = next[k - 1];
+        if (k) continue;
+        next[l] = *chain;
+        *chain = (u8)(l + 1);
+        n++;
+    }
+    return n;
+}
+
+void atomic_count(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    u32 lanes = (u32)__builtin_popcount(mask);
+    s->warps++;
+    s->lanes += lanes;
+    s->sectors += distinct(at, mask, 5);
+    s->lines += lanes - distinct(at, mask, 0);
+}
+
+/* ---- handlers ---------------------------------------------------------------------------------- */
+
+static inline void addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at)
+{
+    if (in->x == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
+        for (int l = 0; l < LANES; l++) at[l] = p[l] + in->bits;
+    } else if (in->x == 4) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+        for (int l = 0; l < LANES; l++) at[l] = p[l] + in->bits;
+    } else
+        for (int l = 0; l < LANES; l++) at[l] = in->bits;
+}
+
+static inline bool inside(u64 a, u64 low, u64 high, u32 size)
+{
+    return a >= low && a < high && high - a >= size && !(a & (size - 1));
+}
+
+/* Where a lane's element in global or generic memory lies; what is outside of the allocation that the
+ * instruction touched last. */
+static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u64 a, u32 size)
+{
+    const struct atomic_desc *v = in->ext;
+    struct emu_bound *b = &g->worker->bounds[in->site];
+    const struct emu_cta *c = g->cta;
+    if (v->at.space == PTX_SPACE_GENERIC &&
+        inside(a, MEM_SHARED, MEM_SHARED + c->shared_size, size))
+        return c->shared + (a - MEM_SHARED);
+    if (atomic_is_global(g, v->at.space, a)) emu_find_bound(g, in, a, true, b);
+    return emu_lane_host(g, in, w, lane, v->at.space, a, size, true);
+}
+
+#define ROW_OF(T, row)                                                                             \
+    ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
+
+#define HANDLERS(name, T, commutes, ...)                                                           \
+    const struct emu_uop *emu_op_atom_shared_##name(struct emu_group *g, const struct emu_uop *in) \
+    {                                                                                              \
+        u8 *const shared = g->cta->shared;                                                         \
+        const u64 size = g->cta->shared_size;                                                      \
+        for (u32 w = 0; w < g->warps; w++) {                                                       \
+            u64 at[LANES];                                                                         \
+            if (!g->exec[w]) continue;                                                             \
+            addresses(g, in, w, at);                                                               \
+            if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);                             \
+            const T *const b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);          \
+            T *const d = ROW_OF(T, in->d);                                                         \
+            for (u32 left = g->exec[w]; left; left &= left - 1) {                                  \
+                const u32 l = (u32)__builtin_ctz(left);                                            \
+                u8 *p;                                                                             \
+                if (__builtin_expect(inside(at[l], 0, size, sizeof(T)), 1)) p = shared + at[l];    \
+                else                                                                               \
+                    p = emu_lane_host(g, in, w, l, PTX_SPACE_SHARED, at[l], sizeof(T), true);      \
+                if (!p) return NULL;                                                               \
+                T *const m = (T *)(void *)p, was = *m;                                             \
+                *m = name##_of(was, b[l], c[l], false);                                            \
+                if (in->y) d[l] = was;                                                             \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }                                                                                              \
+    const struct emu_uop *emu_op_atom_##name(struct emu_group *g, const struct emu_uop *in)        \
+    {                                                                                              \
+        const struct emu_bound *const k = &g->worker->bounds[in->site];                            \
+        const struct atomic_desc *const v = in->ext;                                               \
+        const bool careful = !in->y && (!(commutes) || g->worker->machine->parallel);              \
+        for (u32 w = 0; w < g->warps; w++) {                                                       \
+            u64 at[LANES];                                                                         \
+            if (!g->exec[w]) continue;                                                             \
+            addresses(g, in, w, at);                                                               \
+            if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);                             \
+            const T *b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);                \
+            T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
+            u32 left = g->exec[w];                                                                 \
+            if (careful && (commutes) && same(at, left)) { /* one for all */                       \
+                const u32 first = (u32)__builtin_ctz(left);                                        \
+                sum[first] = b[first];                                                             \
+                for (u32 rest = left & (left - 1); rest; rest &= rest - 1)                         \
+                    sum[first] = name##_of(sum[first], b[__builtin_ctz(rest)], c[first], true);    \
+                left = 1u << first;                                                                \
+                b = sum;                                                                           \
+            }                                                                                      \
+            for (; left; left &= left - 1) {                                                       \
+                const u32 l = (u32)__builtin_ctz(left);                                            \
+                bool global = true;                                                                \
+                u8 *p;                                                                             \
+                if (__builtin_expect(inside(at[l], k->low, k->high, sizeof(T)), 1))                \
+                    p = k->host + (at[l] - k->low);                                                \
+                else {                                                                             \
+                    if (!(p = find(g, in, w, l, at[l], sizeof(T)))) return NULL;                   \
+                    global = atomic_is_global(g, v->at.space, at[l]);                              \
+                }                                                                                  \
+                if (careful) {                                                                     \
+                    atomic_reduce(g, in, global, at[l], p, atomic_op_in(v, global), v->type,       \
+                                  &b[l], &c[l]);                                                   \
+                    continue;                                                                      \
+                }                                                                                  \
+                T *const m = (T *)(void *)p, was = *m;                                             \
+                *m = name##_of(was, b[l], c[l], global);                                           \
+                if (in->y) d[l] = was;                                                             \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
+static inline bool same(const u64 *at, u32 mask)
+{
+    const u64 first = at[__builtin_ctz(mask)];
+    for (u32 left = mask; left; left &= left - 1)
+        if (at[__builtin_ctz(left)] != first) return false;
+    return true;
+}
+
+OPS(HANDLERS)
+
+const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct atomic_desc *const v = in->ext;
+    const u32 width = v->width;
+    const bool cas = v->op == ATOMIC_CAS;
+    const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        u64 at[LANES];
+        for (u32 l = 0; l < LANES; l++) at[l] = lane_address(g, &v->at, w, l);
+        if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);
+        for (u32 left = g->exec[w]; left; left &= left - 1) {
+            const u32 l = (u32)__builtin_ctz(left);
+            u8 b[64], c[16], old[64];
+            u8 *p = emu_lane_host(g, in, w, l, v->at.space, at[l], width * v->count, true);
+            if (!p) return NULL;
+            const bool global = atomic_is_global(g, v->at.space, at[l]);
+            if (v->count > 1 && !global) /* "only with .global and generic addresses of it" */
+                return emu_raise(g, in, EMU_WRONG_SPACE, w, l, at[l], width * v->count,
+                                 "a vector atomic outside of global memory");
+            const unsigned op = atomic_op_in(v, global);
+            for (u32 k = 0; k < v->count; k++)
+                lane_take(g, v->operand[k], width, w, l, b + k * width);
+            if (cas) lane_take(g, v->comparand[0], width, w, l, c);
+            for (u32 k = 0; k < v->count; k++) {
+                const u32 o = k * width;
+                if (wanted) atomic_apply(op, v->type, p + o, b + o, cas ? c : NULL, old + o);
+                else
+                    atomic_reduce(g, in, global, at[l] + o, p + o, op, v->type, b + o,
+                                  cas ? c : NULL);
+            }
+            if (!wanted) continue;
+            for (u32 k = 0; k < v->count; k++)
+                lane_give(g, v->result[k], width, w, l, old + k * width);
+        }
+    }
+    return in + 1;
+}
+
+/* Where an order or observers take part: groups of one warp. Without an order things are done as they
+ * are without observers. */
+const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct atomic_desc *const v = in->ext;
+    const u32 width = v->width, size = width * v->count, mask = g->exec[0];
+    const bool cas = v->op == ATOMIC_CAS;
+    u64 at[LANES] = {0};
+    u8 data[LANES * 64], old[LANES * 64];
+    bool global = false;
+    for (u32 left = mask; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        u8 *b = data + 64 * l;
+        at[l] = lane_address(g, &v->at, 0, l);
+        const u8 *p = emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
+        if (!p) return NULL;
+        global = atomic_is_global(g, v->at.space, at[l]);
+        if (v->count > 1 && !global)
+            return emu_raise(g, in, EMU_WRONG_SPACE, 0, l, at[l], size,
+                             "a vector atomic outside of global memory");
+        if (cas) lane_take(g, v->comparand[0], width, 0, l, b);
+        for (u32 k = 0; k < v->count; k++)
+            lane_take(g, v->operand[k], width, 0, l, b + k * width + (cas ? 32 : 0));
+        memcpy(old + 64 * l, p, size);
+    }
+    u32 space = v->at.space;
+    if (space == PTX_SPACE_GENERIC) space = emu_space_of(g, at[__builtin_ctz(mask)]);
+    struct emu_access a = {.kind = v->red ? EMU_RED : EMU_ATOMIC,
+                           .space = (u8)space,
+                           .flags = v->flags,
+                           .scope = v->scope,
+                           .op = (u8)atomic_op_in(v, global),
+                           .type = v->type,
+                           .width = v->width,
+                           .count = v->count,
+                           .lanes = mask,
+                           .address = at,
+                           .data = data,
+                           .result = v->red ? NULL : old,
+                           .pc = in->pc};
+    enum emu_verdict verdict;
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (g->worker->sites) atomic_count(g, in, at, mask);
+    const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
+    const bool plain = wanted || g->worker->machine->launch->order; /* nothing waits for its CTA's turn */
+    for (u32 left = mask; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        const u8 *b = data + 64 * l;
+        u8 *p = verdict == EMU_DONE
+                    ? NULL
+                    : emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
+        for (u32 k = 0; k < v->count; k++) {
+            const u32 o = k * width;
+            if (p && plain)
+                atomic_apply(atomic_op_in(v, atomic_is_global(g, v->at.space, at[l])), v->type,
+                             p + o, cas ? b + 32 : b + o, cas ? b : NULL, old + 64 * l + o);
+            else if (p) {
+                const bool far = atomic_is_global(g, v->at.space, at[l]);
+                atomic_reduce(g, in, far, at[l] + o, p + o, atomic_op_in(v, far), v->type,
+                              cas ? b + 32 : b + o, cas ? b : NULL);
+            }
+            if (wanted) lane_give(g, v->result[k], width, 0, l, old + 64 * l + o);
+        }
+    }
+    return in + 1;
+}

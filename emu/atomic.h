@@ -1,0 +1,92 @@
+/* emu/atomic.h: what atomics do to memory, and how an instruction says it.
+ *
+ *     u32 one = 1, old;
+ *     atomic_apply(ATOMIC_ADD, PTX_u32, host, &one, NULL, &old);      // atom.add.u32 old, [host], 1;
+ *
+ * Lanes of a warp act one after the other, the lowest first. */
+#ifndef HEDDLE_EMU_ATOMIC_H
+#define HEDDLE_EMU_ATOMIC_H
+
+#include "emu/exec.h"
+#include "ptx/isa.h"
+
+enum emu_atomic {
+    ATOMIC_ADD,
+    ATOMIC_ADD_FTZ, /* f32 in global memory: subnormal inputs and results become zeros */
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+    ATOMIC_INC, /* m >= b ? 0 : m + 1 */
+    ATOMIC_DEC, /* m == 0 || m > b ? b : m - 1 */
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS, /* m == comparand ? operand : m */
+    ATOMIC_COUNT
+};
+
+/* memory = op(memory, operand), and *old what it was; `comparand` is for ATOMIC_CAS alone, `old` may be
+ * NULL. Plain accesses of the element that `type` (enum ptx_type) says; nothing needs to be aligned.
+ * f16x2 and bf16x2 are one element of two halves. */
+typedef void atomic_fn(void *memory, const void *operand, const void *comparand, void *old);
+void atomic_apply(unsigned op, unsigned type, void *memory, const void *operand,
+                  const void *comparand, void *old);
+atomic_fn *atomic_function(unsigned op, unsigned type); /* NULL: there is no such operation */
+
+/* What emu_defer_red (launch.c) keeps until it is the CTA's turn: the operand; of ATOMIC_CAS the comparand and, behind it, the new value. */
+u32 atomic_packed_bytes(unsigned op, unsigned type); /* at most 32 */
+void atomic_apply_packed(unsigned op, unsigned type, void *memory, const void *packed);
+
+/* Whether the order of such operations on one element does not matter for what is there in the end. */
+bool atomic_commutes(unsigned op, unsigned type);
+
+/* Carries out a reduction of one element at `host`, which is what lies at `address` in global memory
+ * (global: CTAs on other host threads may be at it, or it waits until it is the CTA's turn) or elsewhere. */
+void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u64 address,
+                   u8 *host, unsigned op, unsigned type, const void *operand,
+                   const void *comparand);
+
+/* ---- of an instruction ------------------------------------------------------------------------- */
+
+struct lane_address { /* where a lane's memory lies */
+    u8 space;         /* enum ptx_space; the first member, as in struct mem_desc: emu_find_bound */
+    u8 bytes;         /* of the row: 4 or 8; 0: there is none */
+    u32 row;
+    i64 offset; /* to be added */
+};
+
+struct atomic_desc { /* uop->ext of atom and red */
+    struct lane_address at;
+    u8 op;    /* enum emu_atomic; an ATOMIC_ADD of f32 is an ADD_FTZ where it finds global memory */
+    u8 type;  /* enum ptx_type of an element */
+    u8 width; /* its bytes: 2, 4, 8, 16 */
+    u8 count; /* elements of each lane, side by side in memory: 1, 2, 4, 8 */
+    u8 flags; /* enum emu_access_flag */
+    u8 scope; /* enum emu_scope */
+    bool red; /* there is no result. (One that is there and nobody reads: EMU_DEAD_RESULT) */
+    u32 result[8], operand[8], comparand[1]; /* rows; 16-byte elements: two rows of 8 */
+};
+
+/* The operation as it is in the space that an address turned out to be in. */
+static inline unsigned atomic_op_in(const struct atomic_desc *v, bool global)
+{
+    return v->op == ATOMIC_ADD && v->type == PTX_f32 && global ? (unsigned)ATOMIC_ADD_FTZ : v->op;
+}
+
+static inline u64 lane_address(const struct emu_group *g, const struct lane_address *a, u32 w,
+                               u32 lane)
+{
+    return (a->bytes ? emu_get(g, a->bytes, a->row, w, lane) : 0) + (u64)a->offset;
+}
+
+/* An element of a lane: between its rows and bytes in a row. */
+void lane_take(const struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, void *to);
+void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const void *from);
+
+/* Counts one warp's access: sectors, and lanes whose address an earlier lane had. */
+void atomic_count(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask);
+
+/* Whether an address of this space lies in global memory. */
+bool atomic_is_global(const struct emu_group *g, u32 space, u64 address);
+
+#endif

@@ -1,0 +1,143 @@
+/* Barriers of CTAs, warps and clusters.
+ *
+ * A CTA barrier counts threads; where it has a thread count, a warp whose living lanes all arrive together
+ * counts 32, as the ISA counts warps. Without one it waits for every thread that has not ended. */
+#include "emu/control.h"
+
+#include <string.h>
+
+static u32 popc(u32 a)
+{
+    return (u32)__builtin_popcount(a);
+}
+
+/* The threads that a barrier without a count waits for. */
+static u32 living(const struct emu_cta *c)
+{
+    u32 n = 0;
+    for (u32 k = 0; k < c->group_count; k++) {
+        const struct emu_group *g = &c->groups[c->group_at[k]];
+        for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) n += popc(g->alive[w]);
+    }
+    return n;
+}
+
+static void release(struct emu_cta *c, u32 id)
+{
+    struct emu_barrier *b = &c->barriers[id];
+    for (u32 k = 0; k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        if (g->state != GROUP_BARRIER || g->barrier != id) continue;
+        const struct emu_uop *in = g->pc;
+        if (in->x == BAR_POPC || in->x == BAR_AND || in->x == BAR_OR)
+            for (u32 w = 0; w < g->warps; w++)
+                for (u32 m = g->exec[w]; m; m &= m - 1)
+                    emu_put(g, 4, in->d, w, (u32)__builtin_ctz(m),
+                            in->x == BAR_POPC  ? b->value
+                            : in->x == BAR_AND ? -(u32)b->all
+                                               : -(u32)b->any);
+        g->pc = in + 1;
+        g->state = GROUP_READY;
+    }
+    *b = (struct emu_barrier){0};
+}
+
+void emu_barrier_check(struct emu_cta *c)
+{
+    for (u32 id = 0; id < 16; id++) {
+        struct emu_barrier *b = &c->barriers[id];
+        if (!b->arrivals) continue;
+        u32 needed = b->needed ? b->needed : living(c);
+        if (b->arrived >= needed) release(c, id);
+    }
+}
+
+const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
+{
+    /* All lanes that live must be here, or other warps of the group could never come. */
+    if (g->warps > 1)
+        for (u32 w = 0; w < g->warps; w++)
+            if (g->exec[w] != g->alive[w]) {
+                g->pc = in;
+                g->state = GROUP_SPLIT;
+                return NULL;
+            }
+    u32 fw = 0;
+    while (!g->exec[fw]) fw++;
+    u32 fl = (u32)__builtin_ctz(g->exec[fw]);
+    u32 id = (u32)emu_get(g, 4, in->a, fw, fl),
+        threads = in->y ? (u32)emu_get(g, 4, in->b, fw, fl) : 0;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            if (emu_get(g, 4, in->a, w, l) != id ||
+                (in->y && emu_get(g, 4, in->b, w, l) != threads)) {
+                if (g->warps == 1)
+                    return emu_raise(g, in, EMU_BARRIER, w, l, 0, 0,
+                                     "lanes of a warp name different barriers");
+                g->pc = in;
+                g->state = GROUP_SPLIT;
+                return NULL;
+            }
+        }
+    if (id > 15) return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0, "barrier %u: there are 16", id);
+    if (in->y && (threads == 0 || threads % LANES))
+        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
+                         "barrier %u for %u threads: no multiple of 32", id, threads);
+    struct emu_barrier *b = &g->cta->barriers[id];
+    if (b->arrivals && b->needed != threads)
+        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
+                         "barrier %u for %u threads, which others wait at for %u (0: all)", id,
+                         threads, b->needed);
+    if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        /* A count is of whole warps: lanes that have ended, or never were, come with the others. */
+        bool all = g->exec[w] == emu_warp_alive(g->cta, g->first + w);
+        b->arrived += threads && all ? LANES : popc(g->exec[w]);
+        b->arrivals++;
+        if (in->x >= BAR_POPC) {
+            u32 on = emu_mask_of(g, in->c, w) & g->exec[w];
+            b->value += popc(on);
+            b->any |= on != 0;
+            b->all &= on == g->exec[w];
+        }
+    }
+    if (in->x != BAR_ARRIVE) {
+        g->pc = in;
+        g->state = GROUP_BARRIER;
+        g->barrier = id;
+    }
+    emu_barrier_check(g->cta);
+    if (in->x == BAR_ARRIVE) return in + 1;
+    if (g->state == GROUP_READY) return g->pc; /* it was the last */
+    return NULL;
+}
+
+/* Lanes of a warp that are here are together already. */
+const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop *in)
+{
+    (void)g;
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w] != g->alive[w] && g->warps > 1) {
+            g->pc = in;
+            g->state = GROUP_SPLIT;
+            return NULL;
+        }
+    g->cluster_phase++;
+    emu_cluster_arrive(g->cta, g->warp_count);
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_cluster_wait(struct emu_group *g, const struct emu_uop *in)
+{
+    if (emu_cluster_passed(g->cta, g->cluster_phase)) return in + 1;
+    g->pc = in;
+    g->state = GROUP_WAIT;
+    return NULL;
+}

@@ -1,0 +1,129 @@
+/* Findings, and the observer that looks for reads of what nobody wrote. */
+#include "emu/check.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "emu/launch.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
+               const u32 cta[3], const u32 thread[3], u64 address, const char *what)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->list[i].kind == kind && c->pcs[i] == pc) {
+            c->list[i].count++;
+            return;
+        }
+    c->list = arena_grow(c->arena, c->list, c->count, &c->cap, c->count + 1, sizeof *c->list);
+    c->pcs = arena_grow(c->arena, c->pcs, c->count, &c->pc_cap, c->count + 1, sizeof *c->pcs);
+    struct emu_fault f = {.kind = kind, .address = address};
+    memcpy(f.cta, cta, sizeof f.cta);
+    memcpy(f.thread, thread, sizeof f.thread);
+    launch_describe_fault(m, pc, &f, what, c->arena);
+    c->list[c->count] = (struct emu_finding){
+        .kind = kind, .count = 1, .line = f.line, .text = f.text};
+    c->pcs[c->count++] = pc;
+}
+
+/* ---- reads of what nobody wrote ----------------------------------------------------------------------- */
+
+struct
+    shared_bits { /* of a resident CTA: a bit for each byte of its shared memory that was written */
+    u32 cta;
+    bool used;
+    u8 bits[MEM_MAX_SHARED / 8 + 1];
+};
+
+struct check_init {
+    struct check *check;
+    struct emu_machine *machine;
+    struct emu_observer observer;
+    struct shared_bits **ctas;
+    size_t count, cap;
+    struct arena *arena;
+};
+
+static struct shared_bits *shared_of(struct check_init *k, u32 cta)
+{
+    struct shared_bits *spare = NULL;
+    for (size_t i = 0; i < k->count; i++) {
+        if (k->ctas[i]->used && k->ctas[i]->cta == cta) return k->ctas[i];
+        if (!k->ctas[i]->used) spare = k->ctas[i];
+    }
+    if (!spare) {
+        k->ctas = arena_grow(k->arena, k->ctas, k->count, &k->cap, k->count + 1, sizeof *k->ctas);
+        spare = k->ctas[k->count++] = arena_alloc(k->arena, sizeof *spare);
+    }
+    memset(spare->bits, 0, sizeof spare->bits);
+    spare->used = true;
+    spare->cta = cta;
+    return spare;
+}
+
+static bool was_written(const u8 *bits, u64 at, u32 size)
+{
+    for (u32 i = 0; i < size; i++)
+        if (!(bits[(at + i) / 8] >> (at + i) % 8 & 1)) return false;
+    return true;
+}
+
+static void access(void *self, const struct emu_access *a)
+{
+    struct check_init *k = self;
+    bool shared = a->space == PTX_SPACE_SHARED, global = a->space == PTX_SPACE_GLOBAL;
+    if (!shared && !global) return;
+    u32 size = (u32)a->width * a->count;
+    struct shared_bits *s = shared ? shared_of(k, a->who->cta) : NULL;
+    u8 *bits = shared ? s->bits : mem_written_bits(k->machine->mem);
+    if (!bits) return;
+    for (u32 m = a->lanes; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        u64 at = a->address[l];
+        if (shared && at >= MEM_SHARED) at = (at - MEM_SHARED) % MEM_SHARED_WINDOW;
+        else if (global) at -= MEM_GLOBAL;
+        if (shared && at + size > MEM_MAX_SHARED) continue;
+        if (a->kind != EMU_STORE && !was_written(bits, at, size)) {
+            char what[160];
+            snprintf(what, sizeof what,
+                     "read of %u bytes of %s memory at 0x%llx that nothing wrote", size,
+                     shared ? "shared" : "global", (unsigned long long)a->address[l]);
+            u32 cta[3], thread[3];
+            launch_thread_of(k->machine, a->who->cta, a->who->warp * LANES + l, cta, thread);
+            check_add(k->check, k->machine, EMU_UNINITIALISED, a->pc, cta, thread,
+                      global ? a->address[l] : 0, what);
+        }
+        if (a->kind != EMU_LOAD)
+            for (u32 i = 0; i < size; i++) bits[(at + i) / 8] |= (u8)(1u << (at + i) % 8);
+    }
+}
+
+static void begin(void *self, struct emu_machine *m)
+{
+    ((struct check_init *)self)->machine = m;
+}
+
+static void sync(void *self, const struct emu_sync *s)
+{
+    struct check_init *k = self;
+    if (s->kind != EMU_SYNC_CTA_EXIT) return;
+    for (size_t i = 0; i < k->count; i++)
+        if (k->ctas[i]->used && k->ctas[i]->cta == s->who->cta) k->ctas[i]->used = false;
+}
+
+struct check_init *check_init_new(struct arena *arena, struct check *c)
+{
+    struct check_init *k = arena_alloc(arena, sizeof *k);
+    k->arena = arena;
+    k->check = c;
+    k->observer = (struct emu_observer){.self = k, .begin = begin, .access = access, .sync = sync};
+    return k;
+}
+
+const struct emu_observer *check_init_observer(struct check_init *k)
+{
+    return &k->observer;
+}

@@ -1,0 +1,27 @@
+/* emu/check.h: what --check finds beyond the faults that end a launch: findings, which it survives. */
+#ifndef HEDDLE_EMU_CHECK_H
+#define HEDDLE_EMU_CHECK_H
+
+#include "emu/exec.h"
+#include "emu/order.h"
+
+struct arena;
+
+/* The findings of one launch; used under the launch's lock. */
+struct check {
+    struct emu_finding *list;
+    u32 *pcs; /* of each: the instruction */
+    size_t count, cap, pc_cap;
+    struct arena *arena;
+};
+
+/* Adds a finding, or counts one more of an instruction that has been found before. */
+void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
+               const u32 cta[3], const u32 thread[3], u64 address, const char *what);
+
+/* EMU_CHECK_INIT: an observer that knows which bytes of global and shared memory were written. */
+struct check_init;
+struct check_init *check_init_new(struct arena *arena, struct check *c);
+const struct emu_observer *check_init_observer(struct check_init *k);
+
+#endif

@@ -1,0 +1,52 @@
+/* emu/control.h: what calls, tables of branches and barriers are, for their handlers. */
+#ifndef HEDDLE_EMU_CONTROL_H
+#define HEDDLE_EMU_CONTROL_H
+
+#include "emu/exec.h"
+
+struct brx_desc { /* brx.idx */
+    u32 count;
+    const struct emu_uop **targets;
+};
+
+/* A value that is handed over: either a register's row or bytes of the .local frame. */
+struct pass {
+    bool in_reg;
+    u8 row_bytes; /* in_reg: 2, 4, 8; 16: two rows */
+    u32 row;
+    u32 local, size; /* otherwise */
+};
+
+enum runtime_call {
+    RUNTIME_NONE,
+    RUNTIME_VPRINTF,
+    RUNTIME_MALLOC,
+    RUNTIME_FREE,
+    RUNTIME_ASSERTFAIL,
+    RUNTIME_UNKNOWN
+};
+
+struct call_desc {
+    const struct emu_code *callee; /* NULL: by address, in uop->a (r64, or r32 if x is 4) */
+    u32 function;                  /* number of the callee, until it is lowered */
+    enum runtime_call runtime;
+    const char *name;
+    struct pass *args, *results;
+    u32 arg_count, result_count;
+    const struct emu_uop *back; /* where the callers goes on: a block uop */
+};
+
+struct code_passes { /* how a function gets and gives its values */
+    struct pass *params, *results;
+    u32 param_count, result_count;
+};
+
+enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
+
+/* Lanes of the group that are on leave for good; goes on with what is left, NULL: nobody. */
+const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *in);
+
+/* The groups that wait at a barrier which is complete are made ready. */
+void emu_barrier_check(struct emu_cta *cta);
+
+#endif

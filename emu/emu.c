@@ -1,0 +1,595 @@
+/* A device: memory, images, kernels, and the checks before a launch. */
+#define _GNU_SOURCE
+#include "emu/emu.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "emu/check.h"
+#include "emu/count.h"
+#include "emu/image.h"
+#include "emu/launch.h"
+#include "emu/lower.h"
+#include "ptx/flow.h"
+#include "ptx/link.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct emu {
+    struct emu_config config;
+    struct mem *mem;
+    emu_op *const *ops;
+    struct arena *launch_arena; /* of the last launch */
+    struct emu_report report;
+    u64 grids, heap_used;
+    u32 sms;
+};
+
+struct emu_kernel {
+    struct emu_image *image;
+    struct ptx_func *func;
+    u32 module;
+    const char *name;
+    struct image_params params;
+    struct emu_program *program[2]; /* plain, watched; NULL: not lowered yet */
+    char *failed;                   /* why it cannot be */
+    u32 registers;
+};
+
+struct emu_image {
+    struct emu *emu;
+    struct arena *arena;
+    struct image *image;
+    struct emu_kernel *kernels;
+    size_t kernel_count;
+};
+
+enum { DEFAULT_SMS = 80 };
+#define DEFAULT_MEMORY ((u64)8 << 30)
+
+static emu_op *const *choose_ops(enum emu_isa isa)
+{
+#if defined __x86_64__
+    __builtin_cpu_init();
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("bmi2");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                  __builtin_cpu_supports("avx512cd");
+    if (avx512 && (isa == EMU_ISA_BEST || isa == EMU_ISA_AVX512)) return emu_ops_avx512;
+    if (avx2 && isa != EMU_ISA_PORTABLE) return emu_ops_avx2;
+#else
+    (void)isa;
+#endif
+    return emu_ops_portable;
+}
+
+struct emu *emu_new(const struct emu_config *config)
+{
+    struct emu *e = calloc(1, sizeof *e);
+    if (!e) abort();
+    if (config) e->config = *config;
+    struct emu_config *c = &e->config;
+    if (!c->memory) c->memory = DEFAULT_MEMORY;
+    if (!c->threads) {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+        c->threads = n > 0 ? (unsigned)n : 1;
+    }
+    if (c->group_warps != 1 && c->group_warps != 2) c->group_warps = GROUP;
+    e->sms = c->sms ? c->sms : DEFAULT_SMS;
+    e->mem = mem_new(c->memory);
+    e->ops = choose_ops(c->isa);
+    if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
+    return e;
+}
+
+void emu_free(struct emu *e)
+{
+    if (!e) return;
+    arena_free(e->launch_arena);
+    mem_free(e->mem);
+    free(e);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name)
+{
+    return mem_alloc(e->mem, size, MEM_ALIGN, name ? name : "allocation", false, false);
+}
+
+bool emu_release(struct emu *e, uint64_t address)
+{
+    const struct mem_block *b = mem_find(e->mem, address, 1);
+    return b && b->address == address && !b->variable && mem_release(e->mem, address);
+}
+
+void *emu_bytes(struct emu *e, uint64_t address, uint64_t size)
+{
+    return mem_find(e->mem, address, size ? size : 1) ? mem_base(e->mem) + (address - MEM_GLOBAL)
+                                                      : NULL;
+}
+
+bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
+{
+    if (!size) return true;
+    void *p = emu_bytes(e, to, size);
+    if (!p) return false;
+    memcpy(p, from, size);
+    mem_mark_written(e->mem, to, size);
+    return true;
+}
+
+bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
+{
+    if (!size) return true;
+    const void *p = emu_bytes(e, from, size);
+    if (!p) return false;
+    memcpy(to, p, size);
+    return true;
+}
+
+bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
+{
+    if (!size) return true;
+    void *p = emu_bytes(e, to, size);
+    const void *q = emu_bytes(e, from, size);
+    if (!p || !q) return false;
+    memmove(p, q, size);
+    mem_mark_written(e->mem, to, size);
+    return true;
+}
+
+bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count)
+{
+    if (!count || !width) return true;
+    if (count > UINT64_MAX / width) return false;
+    u8 *p = emu_bytes(e, to, count * width);
+    if (!p) return false;
+    if (width == 1) memset(p, *(const u8 *)pattern, count);
+    else
+        for (u64 i = 0; i < count; i++) memcpy(p + i * width, pattern, width);
+    mem_mark_written(e->mem, to, count * width);
+    return true;
+}
+
+static struct emu_allocation allocation(const struct mem_block *b)
+{
+    return (struct emu_allocation){b->address, b->size, b->name, b->constant, b->live};
+}
+
+bool emu_allocation_near(const struct emu *e, uint64_t address, struct emu_allocation *out)
+{
+    const struct mem_block *b = mem_near(e->mem, address);
+    if (b) *out = allocation(b);
+    return b != NULL;
+}
+
+size_t emu_allocation_count(const struct emu *e)
+{
+    return mem_count(e->mem);
+}
+
+struct emu_allocation emu_allocation_at(const struct emu *e, size_t i)
+{
+    return allocation(mem_at(e->mem, i));
+}
+
+uint64_t emu_memory_used(const struct emu *e)
+{
+    return mem_used(e->mem);
+}
+
+uint64_t emu_digest(struct emu *e)
+{
+    return mem_digest(e->mem);
+}
+
+/* ---- images --------------------------------------------------------------------------------------- */
+
+struct emu_image *emu_load(struct emu *e, struct ptx_module *const *modules, size_t count,
+                           char **why)
+{
+    struct image *im = image_new(e->mem, modules, count, why);
+    if (!im) return NULL;
+    struct arena *a = arena_new();
+    struct emu_image *image = arena_alloc(a, sizeof *image);
+    image->arena = a;
+    image->emu = e;
+    image->image = im;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) n += modules[i]->func_count;
+    image->kernels = arena_array(a, struct emu_kernel, n);
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < modules[i]->func_count; f++) {
+            struct ptx_func *func = modules[i]->funcs[f];
+            if (func->definition) func = func->definition;
+            if (!func->is_entry || !func->is_defined) continue;
+            struct emu_kernel *k = &image->kernels[image->kernel_count];
+            *k = (struct emu_kernel){.image = image, .func = func, .module = (u32)i};
+            k->name = arena_copy(a, func->sym->name->text, func->sym->name->length);
+            if (!image_params_layout(a, func->proto.params, func->proto.param_count, MEM_MAX_PARAMS,
+                                     &k->params, &k->failed) &&
+                !k->failed)
+                k->failed = strdup("its parameters cannot be laid out");
+            image->kernel_count++;
+        }
+    return image;
+}
+
+void emu_unload(struct emu_image *im)
+{
+    if (!im) return;
+    for (size_t i = 0; i < im->kernel_count; i++) free(im->kernels[i].failed);
+    image_free(im->image);
+    arena_free(im->arena);
+}
+
+struct emu_kernel *emu_kernel_find(struct emu_image *im, const char *name)
+{
+    for (size_t i = 0; i < im->kernel_count; i++)
+        if (strcmp(im->kernels[i].name, name) == 0) return &im->kernels[i];
+    return NULL;
+}
+
+size_t emu_kernel_count(const struct emu_image *im)
+{
+    return im->kernel_count;
+}
+
+struct emu_kernel *emu_kernel_at(struct emu_image *im, size_t i)
+{
+    return &im->kernels[i];
+}
+
+const char *emu_kernel_name(const struct emu_kernel *k)
+{
+    return k->name;
+}
+
+size_t emu_param_count(const struct emu_kernel *k)
+{
+    return k->params.count;
+}
+
+struct emu_param emu_param_at(const struct emu_kernel *k, size_t i)
+{
+    const struct image_param *p = &k->params.list[i];
+    struct arena *a = k->image->arena;
+    return (struct emu_param){arena_copy(a, p->var->sym->name->text, p->var->sym->name->length),
+                              p->offset, p->size, p->align};
+}
+
+uint32_t emu_params_size(const struct emu_kernel *k)
+{
+    return k->params.size;
+}
+
+/* The kernel's code, made when it is first needed; NULL: k->failed says why. */
+static struct emu_program *program_of(struct emu_kernel *k, bool watched)
+{
+    if (k->program[watched] || k->failed) return k->program[watched];
+    struct emu_image *im = k->image;
+    struct ptx_reach reach = ptx_program_reach(im->image->program, k->module, k->func);
+    if (!reach.ok) {
+        struct ptx_module *m = im->image->program->modules[k->module];
+        struct buf b = {0};
+        diags_render(m->diags, &b);
+        k->failed = b.size ? strdup(b.data) : strdup("a function that it calls is not defined");
+        buf_free(&b);
+        return NULL;
+    }
+    return k->program[watched] = lower_program(im->arena, im->image, &reach, im->emu->ops, watched,
+                                               im->emu->config.divergence == EMU_ITS, &k->failed);
+}
+
+static const struct ptx_directive *directive(const struct emu_kernel *k, const char *word)
+{
+    for (const struct ptx_directive *d = k->func->directives; d; d = d->next)
+        if (strcmp(d->word, word) == 0) return d;
+    return NULL;
+}
+
+static u64 product(const struct ptx_directive *d)
+{
+    u64 n = 1;
+    for (u32 i = 0; i < d->count && i < 3; i++) n *= d->value[i];
+    return n;
+}
+
+bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
+{
+    const struct ptx_module *m = k->image->image->program->modules[k->module];
+    *out = (struct emu_kernel_info){
+        .max_threads = 1024, .ptx_version = m->version, .target = m->target.sm};
+    const struct emu_program *p = program_of(k, false);
+    if (!p) return false;
+    const struct ptx_directive *d = directive(k, "reqntid");
+    for (u32 i = 0; d && i < 3; i++) out->required_block[i] = i < d->count ? (u32)d->value[i] : 1;
+    if (!d) d = directive(k, "maxntid");
+    if (d && product(d) < 1024) out->max_threads = (u32)product(d);
+    if ((d = directive(k, "reqnctapercluster")))
+        for (u32 i = 0; i < 3; i++) out->cluster[i] = i < d->count ? (u32)d->value[i] : 1;
+    out->shared = p->shared_static;
+    out->local = p->codes[0]->frame.local;
+    if (!k->registers) {
+        struct arena *a = arena_new();
+        struct ptx_registers *r = ptx_registers_estimate(a, m);
+        for (size_t i = 0; i < m->func_count; i++)
+            if (m->funcs[i] == k->func) k->registers = r[i].registers;
+        arena_free(a);
+    }
+    out->registers = k->registers;
+    for (size_t i = 0; i < k->image->image->var_count; i++)
+        if (k->image->image->vars[i].var->sym->space == PTX_SPACE_CONST)
+            out->constant += (u32)k->image->image->vars[i].size;
+    return true;
+}
+
+uint64_t emu_variable(struct emu_image *im, const char *name, uint64_t *size)
+{
+    const struct image_var *v = image_var_find(im->image, name);
+    if (v && size) *size = v->size;
+    return v ? v->address : 0;
+}
+
+/* ---- faults, as text -------------------------------------------------------------------------------- */
+
+const char *emu_fault_name(enum emu_fault_kind kind)
+{
+    static const char *const names[EMU_FAULT_COUNT] = {"no fault",
+                                                       "impossible launch",
+                                                       "unsupported instruction",
+                                                       "out of bounds",
+                                                       "misaligned",
+                                                       "read-only memory",
+                                                       "wrong state space",
+                                                       "use after free",
+                                                       "uninitialised",
+                                                       "trap",
+                                                       "assertion failed",
+                                                       "bad call",
+                                                       "stack overflow",
+                                                       "barrier",
+                                                       "bad lanes",
+                                                       "deadlock",
+                                                       "limit reached"};
+    return kind < EMU_FAULT_COUNT ? names[kind] : "?";
+}
+
+static void add_place(struct buf *b, const struct emu_machine *m, u32 pc, struct emu_fault *f)
+{
+    const struct emu_place_of *p = &m->program->places[pc];
+    const struct ptx_module *module = m->image->program->modules[p->code->module];
+    struct place at = source_place(module->source, p->at);
+    f->line = at.line;
+    f->source_file = p->source_file;
+    f->source_line = p->source_line;
+    buf_printf(b, "  at %s:%u:%u in %s", module->source->name, at.line, at.column, p->code->name);
+    if (p->source_file) buf_printf(b, " (%s:%u)", p->source_file, p->source_line);
+    buf_puts(b, "\n     ");
+    const char *text = module->source->text + p->at;
+    u32 n = 0;
+    while (p->at + n < module->source->length && text[n] != '\n' && n < 200) n++;
+    buf_add(b, text, n);
+    buf_puts(b, "\n");
+}
+
+void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault *f,
+                           const char *what, struct arena *arena)
+{
+    struct buf b = {0};
+    buf_printf(&b, "%s: %s\n", emu_fault_name(f->kind), what);
+    add_place(&b, m, pc, f);
+    buf_printf(&b, "  by thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%s'\n", f->thread[0],
+               f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2],
+               m->program->codes[0]->name);
+    if (f->address >= MEM_GLOBAL &&
+        (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY || f->kind == EMU_FREED)) {
+        const struct mem_block *k = mem_near(m->mem, f->address);
+        if (k && !k->live && f->kind == EMU_OUT_OF_BOUNDS) f->kind = EMU_FREED;
+        if (k) {
+            buf_puts(&b, "  ");
+            if (f->address < k->address)
+                buf_printf(&b, "%llu bytes before", (unsigned long long)(k->address - f->address));
+            else if (f->address >= k->address + k->size)
+                buf_printf(&b, "%llu bytes behind the end of",
+                           (unsigned long long)(f->address - k->address - k->size));
+            else buf_printf(&b, "%llu bytes into", (unsigned long long)(f->address - k->address));
+            buf_printf(&b, " '%s' (%llu bytes at 0x%llx%s)\n", k->name, (unsigned long long)k->size,
+                       (unsigned long long)k->address, k->live ? "" : ", released");
+        }
+    }
+    f->text = arena_copy(arena, b.data, b.size);
+    buf_free(&b);
+}
+
+void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)
+{
+    const struct emu_cta *c = g->cta;
+    u32 w = 0;
+    while (w + 1 < g->warps && !g->exec[w]) w++;
+    struct buf b = {0};
+    bool waiting = false; /* lanes on a stack while others of their warp run */
+    for (u32 k = 0; k < c->group_count && k < 8; k++) {
+        const struct emu_group *o = &c->groups[c->group_at[k]];
+        if (o->state == GROUP_DONE || !o->pc) continue;
+        const struct emu_machine *m = g->worker->machine;
+        const struct emu_place_of *p = &m->program->places[o->pc->pc];
+        struct place at = source_place(m->image->program->modules[p->code->module]->source, p->at);
+        buf_printf(&b, "%s warp %u at line %u%s", b.size ? "," : "", o->first, at.line,
+                   o->state == GROUP_BARRIER ? " (at a barrier)" : "");
+        for (u32 d = o->depth; d-- > 0 && o->stack[d].kind != ENTRY_CALL;)
+            if (o->stack[d].kind == ENTRY_REJOIN) {
+                p = &m->program->places[o->stack[d].pc->pc];
+                at = source_place(m->image->program->modules[p->code->module]->source, p->at);
+                buf_printf(&b, " (lanes wait at line %u)", at.line);
+                waiting |= o->state == GROUP_READY;
+                break;
+            }
+    }
+    char what[80];
+    if (kind == EMU_DEADLOCK) snprintf(what, sizeof what, "no warp will ever go on");
+    else if (limit)
+        snprintf(what, sizeof what, "the kernel did not end within %llu warp instructions",
+                 (unsigned long long)limit);
+    else snprintf(what, sizeof what, "the kernel did not end within the time allowed");
+    emu_raise(
+        g, g->pc, kind, w, g->exec[w] ? (u32)__builtin_ctz(g->exec[w]) : 0, 0, 0, "%s;%s%s", what,
+        b.data ? b.data : "",
+        waiting && !g->worker->machine->its
+            ? "\n  lanes that run may wait for lanes of their own warp: --divergence=its lets both go on"
+            : "");
+    buf_free(&b);
+}
+
+/* ---- launching ------------------------------------------------------------------------------------ */
+
+static const struct emu_report *refuse(struct emu *e, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static const struct emu_report *refuse(struct emu *e, const char *format, ...)
+{
+    char text[2000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    e->report.fault.kind = EMU_BAD_LAUNCH;
+    e->report.fault.text = arena_printf(e->launch_arena, "%s: %s\n", emu_fault_name(EMU_BAD_LAUNCH),
+                                        text);
+    return &e->report;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
+{
+    double start = seconds();
+    arena_free(e->launch_arena);
+    struct arena *a = e->launch_arena = arena_new();
+    e->report = (struct emu_report){0};
+    struct emu_kernel_info info;
+    if (!emu_kernel_info(k, &info)) return refuse(e, "kernel '%s': %s", k->name, k->failed);
+    static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
+    u64 threads = 1, ctas = 1;
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] == 0 || l->grid[i] > most_grid[i])
+            return refuse(e, "grid of %u x %u x %u CTAs: %s", l->grid[0], l->grid[1], l->grid[2],
+                          l->grid[i] ? "at most 2147483647 x 65535 x 65535"
+                                     : "no dimension may be 0");
+        if (l->block[i] == 0 || l->block[i] > most_block[i])
+            return refuse(e, "block of %u x %u x %u threads: %s", l->block[0], l->block[1],
+                          l->block[2],
+                          l->block[i] ? "at most 1024 x 1024 x 64" : "no dimension may be 0");
+        threads *= l->block[i];
+        ctas *= l->grid[i];
+    }
+    if (threads > info.max_threads)
+        return refuse(e, "block of %llu threads: kernel '%s' takes at most %u",
+                      (unsigned long long)threads, k->name, info.max_threads);
+    if (info.required_block[0])
+        for (int i = 0; i < 3; i++)
+            if (l->block[i] != info.required_block[i])
+                return refuse(e, "block of %u x %u x %u threads: kernel '%s' needs %u x %u x %u",
+                              l->block[0], l->block[1], l->block[2], k->name,
+                              info.required_block[0], info.required_block[1],
+                              info.required_block[2]);
+    if (ctas > UINT32_MAX / 2)
+        return refuse(e, "grid of %llu CTAs is too large", (unsigned long long)ctas);
+    if (l->params_size != k->params.size)
+        return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
+                      k->params.size, l->params_size);
+    /* The checks that watch are observers before the caller's own. */
+    struct check check = {.arena = a};
+    struct emu_launch watched_launch;
+    if (e->config.checks & EMU_CHECK_INIT) {
+        const struct emu_observer **list = arena_array(a, const struct emu_observer *,
+                                                       l->observer_count + 1);
+        list[0] = check_init_observer(check_init_new(a, &check));
+        for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
+        watched_launch = *l;
+        watched_launch.observers = list;
+        watched_launch.observer_count++;
+        l = &watched_launch;
+    }
+    bool watched = l->order || l->observer_count;
+    struct emu_program *program = program_of(k, watched);
+    if (!program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
+    u64 shared = l->shared ? (u64)program->shared_dynamic + l->shared : program->shared_static;
+    if (shared > MEM_MAX_SHARED)
+        return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
+                      MEM_MAX_SHARED);
+    struct emu_machine m = {.emu = e,
+                            .check = &check,
+                            .program = program,
+                            .launch = l,
+                            .mem = e->mem,
+                            .image = k->image->image,
+                            .params_size = l->params_size,
+                            .threads_per_cta = (u32)threads,
+                            .warps_per_cta = (u32)(threads + LANES - 1) / LANES,
+                            .cta_count = (u32)ctas,
+                            .shared_size = (u32)shared,
+                            .grid_id = ++e->grids,
+                            .sms = e->sms,
+                            .heap_used = &e->heap_used,
+                            .its = e->config.divergence == EMU_ITS,
+                            .watched = watched};
+    m.group_warps = watched || m.its ? 1 : e->config.group_warps;
+    m.cluster_size = 1;
+    for (int i = 0; i < 3; i++) {
+        m.cluster[i] = l->cluster[0] ? l->cluster[i] : info.cluster[0] ? info.cluster[i] : 1;
+        if (!m.cluster[i]) m.cluster[i] = 1;
+        m.explicit_cluster |= l->cluster[0] || info.cluster[0];
+        if (m.cluster[i] > 16 || l->grid[i] % m.cluster[i])
+            return refuse(e, "clusters of %u x %u x %u CTAs do not fill the grid", m.cluster[0],
+                          m.cluster[1], m.cluster[2]);
+        m.cluster_size *= m.cluster[i];
+    }
+    if (m.cluster_size > 16) return refuse(e, "clusters of %u CTAs: at most 16", m.cluster_size);
+    m.params = arena_alloc(a, MEM_MAX_PARAMS + 64);
+    if (l->params_size) memcpy(m.params, l->params, l->params_size);
+    if (l->cooperative) {
+        static const u32 workspace[2] = {8, 0};
+        m.grid_workspace = emu_alloc(e, 8, "workspace of a cooperative launch");
+        emu_copy_in(e, m.grid_workspace, workspace, sizeof workspace);
+    }
+    struct launch_counts *counts = arena_alloc(a, sizeof *counts);
+    counts->arena = a;
+    counts->sms = e->sms;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
+    launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
+    e->report.findings = check.list;
+    e->report.finding_count = check.count;
+    if (m.grid_workspace) emu_release(e, m.grid_workspace);
+    e->report.warp_instructions = counts->instructions;
+    if (e->config.count) emu_count_report(&e->report, counts, &m, a);
+    e->report.seconds = seconds() - start;
+    return &e->report;
+}
+
+const char *emu_uop_name(unsigned id)
+{
+    static const char *const names[UOP_COUNT] = {
+#define LANE1(name, ...) [UOP_##name] = #name,
+#define LANE2(name, ...) [UOP_##name] = #name,
+#define LANE3(name, ...) [UOP_##name] = #name,
+#define FAST(name) [UOP_##name] = #name,
+#define WARP(name) [UOP_##name] = #name,
+#include "emu/uops.def"
+    };
+    return id < UOP_COUNT && names[id] ? names[id] : "?";
+}

@@ -1,0 +1,204 @@
+/* emu/emu.h: a device that runs PTX kernels.
+ *
+ *     struct emu *e = emu_new(&(struct emu_config){.threads = 2});
+ *     struct emu_image *im = emu_load(e, modules, count, &why);       // ptx modules, linked
+ *     struct emu_kernel *k = emu_kernel_find(im, "saxpy");
+ *     uint64_t x = emu_alloc(e, n * 4, "x");                          // a device address
+ *     emu_copy_in(e, x, host_x, n * 4);
+ *     struct emu_launch l = {.grid = {g, 1, 1}, .block = {256, 1, 1}, .params = p, .params_size = s};
+ *     struct emu_report *r = emu_launch(e, k, &l);                    // runs to its end
+ *     if (r->fault.kind) puts(r->fault.text);
+ *     emu_copy_out(e, host_x, x, n * 4);
+ *
+ * A device is used by one thread at a time (callers lock); a launch uses config.threads host threads
+ * inside. What a launch computes and counts depends on the modules, the launch, memory and the
+ * configuration, never on the number of threads, the host's vector width or the compiler.
+ *
+ * The guest is hostile: whatever a module does, it can reach nothing but device memory. */
+#ifndef HEDDLE_EMU_EMU_H
+#define HEDDLE_EMU_EMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct emu;
+struct emu_image;  /* linked modules, loaded: their variables have addresses */
+struct emu_kernel; /* an entry of an image */
+struct ptx_module;
+
+/* ---- the device -------------------------------------------------------------------------------- */
+
+enum emu_divergence {
+    EMU_STACK, /* SIMT stack: lanes that part wait for each other where their ways meet */
+    EMU_ITS,   /* independent thread scheduling: every lane makes progress */
+};
+
+enum emu_check { /* what is checked beyond what always is (bounds, alignment, spaces) */
+                 EMU_CHECK_MEMORY =
+                     1,              /* leaks, double frees, use after free with the freeing call */
+                 EMU_CHECK_INIT = 2, /* reads of bytes that nothing wrote */
+                 EMU_CHECK_SYNC =
+                     4, /* barriers that part of a CTA reaches, shuffles of absent lanes, masks */
+};
+
+enum emu_isa { EMU_ISA_BEST, EMU_ISA_PORTABLE, EMU_ISA_AVX2, EMU_ISA_AVX512 };
+
+struct emu_config {
+    uint64_t memory;  /* bytes of device memory; 0: 8 GiB (host memory is used as it is touched) */
+    unsigned threads; /* host threads of a launch; 0: one for each core */
+    unsigned group_warps; /* warps of a CTA in lockstep, 1, 2 or 4; 0: 4 */
+    unsigned sms;         /* SMs that CTAs are dealt to; 0: 80 */
+    enum emu_divergence divergence;
+    enum emu_isa isa;          /* which of the handlers, for tests; all give the same bits */
+    unsigned checks;           /* enum emu_check */
+    bool count;                /* count events: emu_report.counts */
+    uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
+    double timeout;            /* seconds of a launch; 0: none */
+    uint64_t heap;             /* bytes for device-side malloc; 0: 8 MiB */
+    const struct emu_gpu *gpu; /* geometry for counts and properties; NULL: a V100's */
+    /* What the guest prints, in the order of the CTAs; NULL: standard output. */
+    void (*print)(void *self, const char *text, size_t length);
+    void *print_self;
+};
+
+/* Never NULL: a host that cannot reserve the address range aborts with a message. The config is
+ * copied. */
+struct emu *emu_new(const struct emu_config *config);
+void emu_free(struct emu *e); /* NULL is allowed */
+
+/* ---- memory -------------------------------------------------------------------------------------
+ * Device addresses are numbers in one reserved range (emu/memory.h has its map), never host pointers. */
+
+/* The address of `size` zeroed bytes, aligned to 256; 0 if memory is exhausted or size is 0. `name` is
+ * copied and appears in reports ("x", "cudaMalloc at saxpy.cu:12"). */
+uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name);
+/* Whether `address` was what emu_alloc gave and is not yet freed. */
+bool emu_release(struct emu *e, uint64_t address);
+
+/* Whether all `size` bytes lie in one live allocation (or variable); nothing is copied otherwise. */
+bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size);
+bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size);
+bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size);
+bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count);
+
+/* The bytes themselves, for a caller that has checked nothing itself: NULL if they are not all of one
+ * live allocation. Valid until it is released. */
+void *emu_bytes(struct emu *e, uint64_t address, uint64_t size);
+
+struct emu_allocation {
+    uint64_t address, size;
+    const char *name;
+    bool constant; /* the guest may not write it */
+    bool live;     /* false: it was released */
+};
+/* The allocation that holds the address, or else the nearest; false: there is none at all. */
+bool emu_allocation_near(const struct emu *e, uint64_t address, struct emu_allocation *out);
+size_t emu_allocation_count(const struct emu *e);                       /* live ones */
+struct emu_allocation emu_allocation_at(const struct emu *e, size_t i); /* by address */
+uint64_t emu_memory_used(const struct emu *e);
+
+/* A number that two devices share exactly if every live allocation and variable holds the same bytes
+ * at the same addresses (XXH3-like, 64 bits, the same on every host). */
+uint64_t emu_digest(struct emu *e);
+
+/* ---- modules ----------------------------------------------------------------------------------- */
+
+/* Links the modules, gives their variables addresses and initial values. Bodies are read and lowered
+ * when a kernel that reaches them is first launched. NULL: `*why` says why (in malloc'd text). */
+struct emu_image *emu_load(struct emu *e, struct ptx_module *const *modules, size_t count,
+                           char **why);
+void emu_unload(struct emu_image *im);
+struct emu_kernel *emu_kernel_find(struct emu_image *im, const char *name); /* NULL: none */
+size_t emu_kernel_count(const struct emu_image *im);
+struct emu_kernel *emu_kernel_at(struct emu_image *im, size_t i);
+const char *emu_kernel_name(const struct emu_kernel *k);
+
+struct emu_param { /* of a kernel */
+    const char *name;
+    uint32_t offset, size, align;
+};
+size_t emu_param_count(const struct emu_kernel *k);
+struct emu_param emu_param_at(const struct emu_kernel *k, size_t i);
+uint32_t emu_params_size(const struct emu_kernel *k); /* bytes of the packed parameters */
+
+struct emu_kernel_info {
+    uint32_t registers;               /* per thread, estimated (ptx/flow.h) */
+    uint32_t shared, local, constant; /* bytes, static */
+    uint32_t max_threads;             /* .maxntid, .reqntid; else 1024 */
+    uint32_t required_block[3];       /* .reqntid; 0: any */
+    uint32_t cluster[3];              /* .reqnctapercluster; 0: any */
+    int ptx_version, target;          /* 90, 75 */
+};
+/* false: the kernel cannot be lowered; its launch says why. */
+bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out);
+
+/* A module variable by name: its address, 0 if there is none; `size` may be NULL. */
+uint64_t emu_variable(struct emu_image *im, const char *name, uint64_t *size);
+
+/* ---- launching --------------------------------------------------------------------------------- */
+
+struct emu_launch {
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* 0: none, or as the kernel says */
+    uint32_t shared;     /* dynamic shared memory, bytes */
+    const void *params;  /* packed at the offsets of emu_param */
+    uint32_t params_size;
+    bool cooperative;              /* grid barriers work: %envreg1, %envreg2 name a workspace */
+    const struct emu_order *order; /* NULL: native (emu/order.h) */
+    const struct emu_observer *const *observers; /* emu/order.h */
+    size_t observer_count;
+};
+
+enum emu_fault_kind {
+    EMU_OK,
+    EMU_BAD_LAUNCH,  /* the launch itself: sizes, parameters; nothing ran */
+    EMU_UNSUPPORTED, /* an instruction that Heddle does not execute was reached */
+    EMU_OUT_OF_BOUNDS,
+    EMU_MISALIGNED,
+    EMU_READ_ONLY,   /* a store to constant memory or parameters */
+    EMU_WRONG_SPACE, /* a generic address that is not in the space the instruction names */
+    EMU_FREED,       /* memory that was released */
+    EMU_UNINITIALISED,
+    EMU_TRAP,
+    EMU_ASSERT,   /* __assertfail */
+    EMU_BAD_CALL, /* an indirect call or branch that leads nowhere */
+    EMU_STACK_OVERFLOW,
+    EMU_BARRIER,   /* barrier misuse: wrong thread counts, lanes that can never come */
+    EMU_BAD_LANES, /* shuffles and votes of lanes that are not there */
+    EMU_DEADLOCK,  /* nothing can go on */
+    EMU_LIMIT,     /* max_instructions, timeout */
+    EMU_FAULT_COUNT
+};
+const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */
+
+struct emu_fault {
+    enum emu_fault_kind kind;
+    uint32_t cta[3], thread[3]; /* the first in schedule order */
+    uint32_t line;              /* of the PTX; 0: none */
+    const char *source_file;    /* from .loc; NULL: unknown */
+    uint32_t source_line;
+    uint64_t address;
+    uint32_t size;    /* bytes of the access */
+    const char *text; /* the whole message, several lines */
+};
+
+struct emu_finding { /* what config.checks found, merged by instruction; the launch went on */
+    enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES */
+    uint64_t count;
+    uint32_t line;    /* of the PTX */
+    const char *text; /* of the first one, several lines */
+};
+
+struct emu_report {                     /* of the device's last launch: valid until the next */
+    struct emu_fault fault;             /* the first one; the launch ended there */
+    const struct emu_finding *findings; /* of config.checks */
+    size_t finding_count;
+    uint64_t warp_instructions, thread_instructions; /* PTX instructions; 0 without config.count */
+    const struct emu_counts *counts;                 /* emu/count.h; NULL without config.count */
+    double seconds; /* of wall-clock time: the only thing here that differs by host */
+};
+const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k,
+                                    const struct emu_launch *launch);
+
+#endif

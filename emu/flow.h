@@ -1,0 +1,97 @@
+/* emu/flow.h: the state of lowering, shared by lower.c and lower_flow.c. */
+#ifndef HEDDLE_EMU_FLOW_H
+#define HEDDLE_EMU_FLOW_H
+
+#include "emu/control.h"
+#include "emu/lower.h"
+
+enum { LOWER_HASH = 1024 };
+
+struct lower_reg {
+    u32 row;         /* of its first component */
+    u8 bytes, vec;   /* of an element; elements */
+    bool fixed;      /* its row is a fill */
+    u32 alias;       /* another register's number + 1 */
+    u32 first, last; /* statements */
+};
+struct lower_pool {
+    u32 *rows;
+    size_t count, cap, used;
+};
+struct lower_local {
+    const struct ptx_sym *sym;
+    u32 offset, next;
+};
+enum lower_fix {
+    LOWER_FIX_UOP = 1,       /* imm is the index of a micro-operation: target */
+    LOWER_FIX_TARGET = 2,    /* imm is a block: target */
+    LOWER_FIX_JOIN = 4,      /* e is a block: join */
+    LOWER_FIX_BRX = 8,       /* ext's targets are blocks, e is the block where they meet: target */
+    LOWER_FIX_CALL = 16,     /* ext is a call_desc whose `back` is the index of a micro-operation */
+    LOWER_FIX_JOIN_UOP = 32, /* e is the index of a micro-operation: join */
+};
+struct lower_fixup {
+    size_t uop;
+    unsigned kind;
+};
+
+struct lower_driver { /* a program */
+    struct arena *arena;
+    struct image *image;
+    struct image_shared *layout;
+    struct emu_program *program;
+    emu_op *const *ops;
+    bool watched, its;
+    struct emu_place_of *places;
+    struct emu_block_mix *blocks;
+    size_t place_cap, block_cap;
+    const char *failed;
+};
+
+struct lower { /* a function */
+    struct lower_driver *driver;
+    struct arena *arena, *scratch; /* as long as the code; as long as the lowering */
+    struct image *image;
+    struct image_shared *layout;
+    struct emu_program *program;
+    struct emu_code *code;
+    const struct ptx_func *func;
+    const struct ptx_body *body;
+    struct ptx_cfg *cfg;
+    struct ptx_flow *flow;
+    emu_op *const *ops;
+    bool watched, its;
+    struct lower_reg *regs;
+    bool *needed, *skip; /* by statement: it does something; its result is a row already */
+    u32 *dead, dead_count;
+    struct emu_fill *fills;
+    size_t fill_cap, fill_next_cap;
+    u32 fill_count, *fill_head, *fill_next;
+    struct lower_local *locals;
+    size_t local_count, local_cap;
+    u32 *local_head;
+    u32 params_size;
+    struct lower_pool temps[4];
+    struct emu_uop *uops;
+    size_t uop_count, uop_cap;
+    struct lower_fixup *fixes;
+    size_t fix_count, fix_cap;
+    u32 *block_uop;
+    const struct lower_rule *rule;
+    const char *refusal;
+    bool bad_operand, too_large;
+    u32 pc, stmt, block;
+};
+
+void lower_fix(struct lower *L, size_t uop, unsigned kind);
+void lower_jump(struct lower *L, u32 block);
+u32 lower_local_offset(struct lower *L, const struct ptx_sym *s);
+
+/* Branches, calls, exits and the like, with their guards: false: it is none. */
+bool lower_flow_inst(struct lower *L, const struct ptx_inst *i);
+/* Where the function's parameters and results are. */
+void lower_passes(struct lower *L);
+/* When every function is lowered: calls get their callees; what the program does as a whole. */
+void lower_link_calls(struct lower_driver *D);
+
+#endif

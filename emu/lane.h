@@ -1,0 +1,90 @@
+/* emu/lane.h: turns LANE rows into handlers. An ops_*.c that is compiled for each host instruction set
+ * (-DISA=avx2) includes this and then its family's .def:
+ *
+ *     #include "emu/lane.h"
+ *     LANE_HANDLERS_BEGIN
+ *     #include "emu/uops_int.def"
+ *
+ * Every loop has 32 turns and no dependences between them, so a compiler makes vector code of it. */
+#ifndef HEDDLE_EMU_LANE_H
+#define HEDDLE_EMU_LANE_H
+
+#include "emu/exec.h"
+
+#ifndef ISA
+#define ISA portable
+#endif
+#define LANE_PASTE2(isa, name) emu_op_##isa##_##name
+#define LANE_PASTE(isa, name) LANE_PASTE2(isa, name)
+#define OP_NAME(name) LANE_PASTE(ISA, name)
+/* The head of a handler: OP(ld_global_u32) { ... } */
+#define OP(name)                                                                                   \
+    const struct emu_uop *OP_NAME(name)(struct emu_group * g, const struct emu_uop *in);           \
+    const struct emu_uop *OP_NAME(name)(struct emu_group * g, const struct emu_uop *in)
+
+#if defined __clang__
+#define LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANE_LOOP _Pragma("GCC ivdep")
+#endif
+
+#define LANE_ROW(T, row)                                                                           \
+    ((T *)(void *)(sizeof(T) == 8   ? g->r64 + (row)                                               \
+                   : sizeof(T) == 4 ? g->r32 + (row)                                               \
+                                    : g->r16 + (row)))
+
+/* The loop over warps and lanes. STEP moves the operands' pointers to the next warp, LOAD declares the
+ * operands of lane l. */
+#define LANE_BODY(D, STEP, LOAD, ...)                                                              \
+    D *lane_d = LANE_ROW(D, in->d);                                                                \
+    const u32 lane_warps = g->warps;                                                               \
+    if (g->full) {                                                                                 \
+        for (u32 w = 0; w < lane_warps; w++, lane_d += LANES STEP) {                               \
+            LANE_LOOP for (int l = 0; l < LANES; l++)                                              \
+            {                                                                                      \
+                LOAD const D old = lane_d[l];                                                      \
+                (void)old;                                                                         \
+                lane_d[l] = (D)(__VA_ARGS__);                                                      \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }                                                                                              \
+    const u32 *lane_on = g->lane;                                                                  \
+    for (u32 w = 0; w < lane_warps; w++, lane_d += LANES, lane_on += LANES STEP) {                 \
+        if (!g->exec[w]) continue;                                                                 \
+        LANE_LOOP for (int l = 0; l < LANES; l++)                                                  \
+        {                                                                                          \
+            LOAD const D old = lane_d[l];                                                          \
+            const D lane_new = (D)(__VA_ARGS__);                                                   \
+            lane_d[l] = lane_on[l] ? lane_new : old;                                               \
+        }                                                                                          \
+    }                                                                                              \
+    return in + 1;
+
+#define LANE_A , lane_a += LANES
+#define LANE_AB LANE_A, lane_b += LANES
+#define LANE_ABC LANE_AB, lane_c += LANES
+#define LANE_HANDLER1(name, D, A, ...)                                                             \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        const A *lane_a = LANE_ROW(const A, in->a);                                                \
+        LANE_BODY(D, LANE_A, const A a = lane_a[l];, __VA_ARGS__)                                  \
+    }
+#define LANE_HANDLER2(name, D, A, B, ...)                                                          \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        const A *lane_a = LANE_ROW(const A, in->a);                                                \
+        const B *lane_b = LANE_ROW(const B, in->b);                                                \
+        LANE_BODY(D, LANE_AB, const A a = lane_a[l]; const B b = lane_b[l];, __VA_ARGS__)          \
+    }
+#define LANE_HANDLER3(name, D, A, B, C, ...)                                                       \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        const A *lane_a = LANE_ROW(const A, in->a);                                                \
+        const B *lane_b = LANE_ROW(const B, in->b);                                                \
+        const C *lane_c = LANE_ROW(const C, in->c);                                                \
+        LANE_BODY(D, LANE_ABC, const A a = lane_a[l]; const B b = lane_b[l];                       \
+                  const C c = lane_c[l];, __VA_ARGS__)                                             \
+    }
+
+#endif

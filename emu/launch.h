@@ -1,0 +1,37 @@
+/* emu/launch.h: between emu.c, which checks a launch, and launch.c, which runs it. */
+#ifndef HEDDLE_EMU_LAUNCH_H
+#define HEDDLE_EMU_LAUNCH_H
+
+#include "emu/exec.h"
+
+struct arena;
+
+struct launch_counts { /* of a launch, by SM */
+    u32 sms;
+    struct emu_site **sites;         /* by SM, then site; NULL: the SM ran nothing */
+    struct emu_block_count **blocks; /* likewise */
+    u64 instructions;                /* warp instructions */
+    struct arena *arena;
+};
+void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site *sites,
+                       const struct emu_block_count *blocks, const struct emu_program *p);
+
+/* Runs it to the end. */
+void launch_run(struct emu_machine *m, const struct emu_config *config, struct arena *arena,
+                u32 threads, struct emu_fault *fault, struct launch_counts *counts);
+
+/* Fills in place and text of a fault whose CTA and thread are known. */
+void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault *f,
+                           const char *what, struct arena *arena);
+/* The indices of a thread, by its number in a CTA. */
+void launch_thread_of(const struct emu_machine *m, u32 cta, u32 thread, u32 cta_index[3],
+                      u32 thread_index[3]);
+/* Ends a launch that does not come to an end (EMU_LIMIT: `limit` instructions, 0: a time; EMU_DEADLOCK), and
+ * says where the CTA's warps stand. */
+void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit);
+
+/* Memory for the guest's malloc: 0 if the heap is used up. Only where CTAs run in turn. */
+u64 launch_heap_alloc(struct emu_group *g, u64 size);
+bool launch_heap_free(struct emu_group *g, u64 address);
+
+#endif

@@ -1,0 +1,108 @@
+/* emu/lower.h: PTX statements -> micro-operations, for the files that lower a family of instructions.
+ *
+ * A family is an array of rules, one for each form it knows, and a function a rule names:
+ *
+ *     static bool lower_popc(struct lower *L, const struct ptx_inst *i)
+ *     {
+ *         unsigned t = i->op->type[0];                             // .b32 or .b64
+ *         u32 a = lower_source(L, &i->opnds[1], t);                // a row that holds it as type t
+ *         struct lower_dest d = lower_dest(L, &i->opnds[0], PTX_u32);
+ *         lower_emit(L, t == PTX_b64 ? UOP_popc_u64 : UOP_popc_u32, d.row, a, 0, 0);
+ *         lower_finish(L, &d);                                     // widens, if the register is wider
+ *         return true;
+ *     }
+ *     const struct lower_rule lower_bits_rules[] = {{PTX_F_popc, lower_popc, 0}, ..., {0, NULL, 0}};
+ *
+ * The framework (lower.c) walks the blocks, wraps guarded instructions, lays out registers, and
+ * resolves branches; rules only see one instruction. A rule returns false (after lower_refuse) if it
+ * cannot: the instruction then becomes a fault that names it when it is reached. */
+#ifndef HEDDLE_EMU_LOWER_H
+#define HEDDLE_EMU_LOWER_H
+
+#include "emu/exec.h"
+#include "ptx/ptx.h"
+
+struct lower; /* the function that is being lowered */
+
+typedef bool lower_fn(struct lower *L, const struct ptx_inst *i);
+struct lower_rule {
+    u16 form; /* enum ptx_form; a rule {0, NULL, 0} ends the list */
+    lower_fn *fn;
+    u32 data; /* the rule's own: lower_data(L) */
+};
+u32 lower_data(const struct lower *L);
+
+/* Rows. Types are enum ptx_type; what counts is the width, and for narrower sources the sign. */
+u32 lower_source(struct lower *L, const struct ptx_opnd *o, unsigned type); /* value of a register,
+                                        * constant, special register or address of a symbol. A register that is
+                                        * wider than the type is cut, so that rows of its low bits result (8-bit types: r16
+                                        * rows whose upper byte is the sign or zero extension) */
+u32 lower_predicate(struct lower *L,
+                    const struct ptx_opnd *o); /* `!p` is inverted into a temporary */
+u32 lower_constant(struct lower *L, u64 bits, unsigned bytes); /* in every lane */
+u32 lower_temp(struct lower *L,
+               unsigned bytes); /* fresh row, until the instruction ends; 16: two r64 */
+
+struct lower_dest {
+    u32 row; /* to be written as the type asked for; a sink `_` gives a temporary */
+    const struct ptx_opnd *opnd;
+    u32 real, type; /* if the register is wider: its row; lower_finish extends into it */
+    bool widen;
+};
+struct lower_dest lower_dest(struct lower *L, const struct ptx_opnd *o, unsigned type);
+void lower_finish(struct lower *L, const struct lower_dest *d);
+
+/* Appends a micro-operation; rows as in struct emu_uop. The pointer is good until the next call. */
+struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u32 c);
+u32 lower_site(struct lower *L);                  /* a fresh counter site, for uop->site */
+void *lower_alloc(struct lower *L, size_t bytes); /* zeroed, as long as the code: for uop->ext */
+
+/* [address]: a row of addresses of `bytes` (4 or 8; 0: it is constant) and an offset to be added.
+ * `space`: the space that the opcode or the named variable says; GENERIC if none. Addresses are as
+ * memory.h says for that space. */
+struct lower_address {
+    u32 row;
+    u8 bytes; /* 0: no register, the address is `offset` */
+    u8 space;
+    i64 offset;
+    bool is_local_param; /* a .param variable of a function or call: space is LOCAL then */
+};
+struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, unsigned space);
+
+bool lower_is_kernel(const struct lower *L); /* not a function that is called */
+bool lower_watched(const struct lower *L);   /* an order or observers take part in the launch */
+u32 lower_carry(struct lower *L);            /* the row of the carry flag, as a predicate */
+/* Whether nobody reads the result of this atomic. */
+bool lower_result_dead(const struct lower *L, const struct ptx_inst *i);
+
+bool lower_refuse(struct lower *L, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+unsigned lower_type_bytes(unsigned type); /* of the row that holds it: 1 -> 2 (r16), pred -> 4 */
+static inline bool lower_type_signed(unsigned type)
+{
+    return ptx_types[type].kind == PTX_SINT;
+}
+
+/* For comparisons of every type: `row` is what was compared (0 or ~0 by lane); setp's results p|q and set's
+ * d are made of it, joined with the predicate operand if there is one. */
+bool lower_setp_results(struct lower *L, const struct ptx_inst *i, u32 row);
+bool lower_set_result(struct lower *L, const struct ptx_inst *i, u32 row);
+u32 lower_join_predicate(struct lower *L, const struct ptx_op *op, u32 d, u32 row, u32 q);
+
+/* The families. */
+extern const struct lower_rule lower_int_rules[], lower_float_rules[], lower_half_rules[],
+    lower_cvt_rules[], lower_video_rules[], lower_move_rules[], lower_memory_rules[],
+    lower_atomic_rules[], lower_async_rules[], lower_texture_rules[], lower_warp_rules[],
+    lower_matrix_rules[], lower_sync_rules[], lower_control_rules[];
+
+/* ---- the driver ----------------------------------------------------------------------------------- */
+
+struct image;
+struct ptx_reach;
+struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
+                                  emu_op *const *ops, bool watched, bool its, char **why);
+
+/* For tests: whether some family knows the form. */
+bool lower_knows(unsigned form);
+
+#endif

@@ -1,0 +1,129 @@
+/* emu/order.h: the two ways in which others take part in a launch.
+ *
+ * An *observer* watches: every warp instruction, access, fence, barrier. It changes nothing.
+ * An *order* decides: it is asked where hardware would be free to choose, told of every access to
+ * memory that other warps can see, and may hold a store back, answer a load, or put the warp to sleep
+ * before any instruction. determinism/ has the orders; without one, launches run `native`.
+ *
+ * With either, the launch runs one warp at a time and every access goes through one function
+ * (emu/access.c) that calls these; without, none of this is looked at: which handlers run is settled
+ * when the launch begins. Callbacks come on the host thread that runs the warp; a launch with an order
+ * or an observer uses one. */
+#ifndef HEDDLE_EMU_ORDER_H
+#define HEDDLE_EMU_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct emu_kernel;
+struct emu_launch;
+struct emu_machine; /* a running launch, for the functions below */
+
+struct emu_warp {      /* who: a warp of a resident CTA */
+    uint32_t cta;      /* linear index in the grid */
+    uint32_t warp;     /* in the CTA */
+    uint32_t sm, slot; /* where the CTA is placed */
+    uint64_t serial;   /* warp instructions it has executed */
+};
+
+enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };
+enum emu_access_flag {
+    EMU_VOLATILE = 1,
+    EMU_ACQUIRE = 2,
+    EMU_RELEASE = 4,
+    EMU_RELAXED = 8,      /* strong: .relaxed or stronger, volatile, mmio */
+    EMU_ASYNC = 16,       /* cp.async and its kin: done later */
+    EMU_DEAD_RESULT = 32, /* of ATOMIC: nobody reads the result, it is as good as a RED */
+    EMU_UNCHANGING = 64,  /* .nc, .const */
+};
+enum emu_scope { EMU_SCOPE_CTA, EMU_SCOPE_CLUSTER, EMU_SCOPE_GPU, EMU_SCOPE_SYS };
+
+struct emu_access {
+    const struct emu_warp *who;
+    uint8_t kind; /* enum emu_access_kind */
+    uint8_t
+        space; /* enum ptx_space that it turned out to be: GLOBAL, SHARED, LOCAL, CONST, PARAM */
+    uint8_t flags;           /* enum emu_access_flag */
+    uint8_t scope;           /* enum emu_scope, where flags say it is strong */
+    uint8_t op;              /* enum emu_atomic, of ATOMIC and RED */
+    uint8_t type;            /* enum ptx_type of an element */
+    uint8_t width;           /* bytes of an element: 1 .. 16 */
+    uint8_t count;           /* elements of each lane: 1, 2, 4, 8; they lie side by side */
+    uint32_t lanes;          /* mask of lanes that take part */
+    const uint64_t *address; /* by lane: generic addresses */
+    const uint8_t
+        *data;       /* STORE, RED, ATOMIC: lane l's operand at data + 64 * l; of compare-and-swap
+                              * the comparand, and the new value 32 bytes behind */
+    uint8_t *result; /* LOAD, ATOMIC: where an order that answers puts lane l's, at 64 * l */
+    uint32_t pc;     /* place of the instruction: emu_machine_place */
+};
+
+enum emu_verdict {
+    EMU_PROCEED, /* do it now, as if there were no order */
+    EMU_DONE,    /* the order has done it: results are filled in, or it holds the store */
+    EMU_SLEEP,   /* not now: the instruction is issued again when the warp is next chosen */
+};
+
+enum emu_sync_kind {
+    EMU_SYNC_FENCE,
+    EMU_SYNC_BARRIER,
+    EMU_SYNC_BARRIER_DONE,
+    EMU_SYNC_WARP,
+    EMU_SYNC_WARP_EXIT,
+    EMU_SYNC_CTA_START,
+    EMU_SYNC_CTA_EXIT,
+    EMU_SYNC_ASYNC_COMMIT,
+    EMU_SYNC_ASYNC_WAIT,
+    EMU_SYNC_MBARRIER
+};
+struct emu_sync {
+    const struct emu_warp *who;
+    uint8_t kind;  /* enum emu_sync_kind */
+    uint8_t scope; /* enum emu_scope, of a fence */
+    uint8_t flags; /* EMU_ACQUIRE | EMU_RELEASE, of a fence */
+    uint32_t id;   /* of a barrier: 0-15 */
+    uint32_t lanes;
+    uint64_t address; /* of an mbarrier */
+    uint32_t pc;
+};
+
+struct emu_order {
+    void *self;
+    bool one_warp; /* never run warps in lockstep */
+    void (*begin)(void *self, struct emu_machine *m);
+    /* Which of `count` ready warps issues next, and for how many instructions at most. Negative: none
+     * until something else happens (a flush), which idle() will bring about. */
+    int (*pick)(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst);
+    /* Which slot gets the next CTA, of those that are free. Negative: none now. */
+    int (*place)(void *self, uint32_t cta, const uint32_t *free_slots, size_t count);
+    enum emu_verdict (*access)(void *self, const struct emu_access *);
+    enum emu_verdict (*sync)(void *self, const struct emu_sync *);
+    /* No warp may run: the order makes one able to (ends a quantum, flushes). false: it cannot. */
+    bool (*idle)(void *self);
+    void (*end)(void *self);
+};
+
+struct emu_observer {
+    void *self;
+    void (*begin)(void *self, struct emu_machine *m);
+    void (*issue)(void *self, const struct emu_warp *, uint32_t pc, uint32_t lanes);
+    void (*access)(void *self, const struct emu_access *);
+    void (*sync)(void *self, const struct emu_sync *);
+    void (*end)(void *self);
+};
+
+/* For orders: carry out an access that was held. Addresses were checked when it was issued. */
+void emu_machine_store(struct emu_machine *m, uint64_t address, const void *data, uint32_t size);
+void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size);
+void emu_machine_reduce(struct emu_machine *m, uint64_t address, uint8_t op, uint8_t type,
+                        const void *operand, void *old);
+void emu_machine_wake(struct emu_machine *m, uint32_t cta, uint32_t warp);
+
+struct emu_place { /* an instruction, for people */
+    const char *function, *source_file;
+    uint32_t line, source_line;
+};
+struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc);
+
+#endif

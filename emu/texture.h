@@ -1,0 +1,146 @@
+/* emu/texture.h: textures and surfaces.
+ *
+ *     struct texture t = {.memory = {.width = 64, .height = 64, .channels = 1, .bits = 32,
+ *                                    .kind = TEXTURE_FLOAT}, .linear_filter = true};
+ *     texture_layout(&t.memory);                                         // pitches, levels, bytes
+ *     t.memory.address = mem_alloc(mem, t.memory.bytes, 0, "array", false, false);
+ *     uint64_t handle = texture_create(mem, &t, &why);                   // what a kernel gets; 0: puts(why)
+ *
+ * A handle is the device address of a constant block that holds the struct texture. So the device keeps no
+ * table, and nothing that a kernel makes up can be taken for one: the block is looked up and checked
+ * whenever it is used. A .texref or .surfref variable of a module holds, in its first 8 bytes, the handle
+ * of what was bound to it (0: nothing).
+ *
+ * Formulas are those of the CUDA programming guide's chapter on texture fetching. What it leaves open:
+ *   - A coordinate's fraction is rounded to the nearest multiple of 1/256, halves up, so 1.0 occurs.
+ *   - Filtering sums weight * texel over the corners in double precision, x fastest, without those of
+ *     weight 0, and rounds once to f32. The level of a mipmap is rounded like a fraction.
+ *   - Wrap and mirror are done on the number of the texel: of 2N texels the second N are the first
+ *     N in reverse. They need normalised coordinates, else they are clamp (the guide says so).
+ *   - A coordinate that is NaN is 0.
+ *   - Channels that the format does not have read as 0, the fourth one as 1.
+ *   - The level of tex.grad is log2 of the longer gradient, measured in texels.
+ *   - On a cube's edges the face of z goes before that of y before that of x; filtering stays on a face.
+ *   - What is not there in linear memory reads as zeros, in arrays as the border's colour. */
+#ifndef HEDDLE_EMU_TEXTURE_H
+#define HEDDLE_EMU_TEXTURE_H
+
+#include "emu/exec.h"
+
+struct mem;
+
+enum texture_kind { TEXTURE_UINT, TEXTURE_SINT, TEXTURE_FLOAT, TEXTURE_UNORM, TEXTURE_SNORM };
+enum texture_address { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER }; /* as CUDA's */
+enum { TEXTURE_LEVELS = 16, TEXTURE_MAX_SIZE = 1 << 28 /* texels in a direction */ };
+
+struct texture_level {
+    u64 at;                   /* bytes from the beginning */
+    u64 pitch, slice, layer;  /* bytes from one row, slice of a volume, layer to the next */
+    u32 width, height, depth; /* texels, at least 1 */
+    u32 zero;
+};
+
+/* Texels in device memory. What is not said to be computed is for the caller to fill in. */
+struct texture_memory {
+    u64 address;
+    u64 bytes;                /* texture_layout */
+    u32 width, height, depth; /* texels; a height or depth of 0 makes it 1d or 2d */
+    u32 layers;               /* of a layered array; of a cube 6, of an array of cubes 6 for each */
+    u32 levels;               /* 0 is 1 */
+    u64 pitch;                /* bytes from row to row; 0: texture_layout chooses */
+    u8 channels, bits, kind;  /* 1, 2, 4; 8, 16, 32; enum texture_kind */
+    bool layered, cube;
+    bool linear; /* plain memory, not an array: one dimension has no address modes */
+    u8 zero[2];
+    u32 type_code, order_code; /* what txq.channel_data_type and .channel_order give */
+    struct texture_level level[TEXTURE_LEVELS]; /* texture_layout */
+};
+
+/* Fills in level[] and bytes. NULL, or why not. */
+const char *texture_layout(struct texture_memory *m);
+
+/* Where a texel lies: the bytes from m->address. */
+u64 texture_offset(const struct texture_memory *m, u32 level, u32 layer, u32 x, u32 y, u32 z);
+
+struct texture_sampler {
+    u8 address[3];      /* enum texture_address, by direction */
+    bool linear_filter; /* else the nearest texel */
+    bool linear_levels; /* else the nearest level */
+    bool normalised;    /* coordinates go from 0 to 1 */
+    u8 zero[2];
+};
+
+struct texture {
+    u64 magic; /* texture_create */
+    struct texture_memory memory;
+    struct texture_sampler sampler;
+    bool as_float; /* integers of 8 and 16 bits read as 0 .. 1, -1 .. 1 */
+    bool srgb;     /* as_float of 8 unsigned bits: all but the fourth channel */
+    u8 zero[6];
+    f32 border[4];
+    f32 level_bias, level_min, level_max; /* of tex.level and tex.grad with mipmaps */
+    u32 zero2;
+};
+
+/* The handle; 0: `*why` says why not. The memory must be alive whenever a kernel uses it. */
+uint64_t texture_create(struct mem *m, const struct texture *t, const char **why);
+uint64_t surface_create(struct mem *m, const struct texture_memory *s, const char **why);
+bool texture_destroy(struct mem *m, uint64_t handle); /* either of them; false: it is none */
+/* NULL: it is none. A surface has memory alone. Good until it is destroyed. */
+const struct texture *texture_find(const struct mem *m, uint64_t handle);
+const struct texture *surface_find(const struct mem *m, uint64_t handle);
+/* Binds a .texref or .surfref variable of a module, which lies at this address. */
+bool texture_bind(struct mem *m, uint64_t variable, uint64_t handle);
+
+/* ---- instructions ------------------------------------------------------------------------------ */
+
+enum texture_mode { TEXTURE_BASE, TEXTURE_AT_LEVEL, TEXTURE_GRADIENT, TEXTURE_GATHER };
+
+struct texture_op { /* uop->ext; rows of r32 but for the handle */
+    u32 handle;     /* row of r64 */
+    bool in_params; /* ... which holds where in the kernel's parameters the handle lies */
+    u8 dims;        /* 1, 2, 3 */
+    bool layered, cube;
+    /* textures */
+    bool integers;         /* coordinates and level are s32: no filter */
+    u8 mode;               /* enum texture_mode */
+    u8 component;          /* TEXTURE_GATHER */
+    u8 type;               /* enum ptx_type of the results: u32 s32 f32 f16 f16x2 */
+    bool own_sampler;      /* `sampler` instead of the texture's, */
+    bool force_unnormalised; /* and of its coordinates */
+    struct texture_sampler sampler;
+    bool has_offset, wants_resident;
+    u32 layer, coord[3], offset[3], level, gradient[2][3];
+    u32 result[4], resident; /* f16: r16; resident is a predicate */
+    /* surfaces */
+    u8 outside;   /* enum surface_outside */
+    bool samples; /* .p: x counts texels */
+    u8 width, count; /* elements: bytes, number */
+    u8 op;           /* enum emu_atomic, of sured */
+    /* txq, suq */
+    u8 query; /* enum texture_query */
+};
+
+enum surface_outside { SURFACE_TRAP, SURFACE_CLAMP, SURFACE_ZERO };
+
+enum texture_query { QUERY_WIDTH, QUERY_HEIGHT, QUERY_DEPTH, QUERY_TYPE, QUERY_ORDER,
+    QUERY_NORMALISED, QUERY_ARRAY_SIZE, QUERY_LEVELS, QUERY_SAMPLES, QUERY_FILTER, QUERY_ADDRESS_0,
+    QUERY_ADDRESS_1, QUERY_ADDRESS_2, QUERY_FORCE_UNNORMALISED, QUERY_LAYOUT };
+
+/* The texel of a fetch, as bits of four results (of the texture's own type): for tests and the handler.
+ * `base` is the host address of the memory. false: it cannot be filtered as asked. */
+struct texture_point {
+    bool integers;
+    i32 at[3]; /* integers */
+    f32 coord[3];
+    i32 offset[3];
+    u32 layer;
+    u8 mode;
+    f32 level;
+    f32 gradient[2][3];
+    u8 component;
+};
+void texture_fetch(const struct texture *t, const struct texture_sampler *s, const u8 *base,
+                   const struct texture_point *p, u32 out[4]);
+
+#endif

@@ -1,0 +1,15 @@
+/* emu/watch.h: telling orders and observers, for handlers of watched launches (groups of one warp). */
+#ifndef HEDDLE_EMU_WATCH_H
+#define HEDDLE_EMU_WATCH_H
+
+#include "emu/exec.h"
+#include "emu/order.h"
+
+/* Tells of an access before it is carried out; a->result, a->data as order.h says. false: the warp sleeps, the
+ * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
+bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                      enum emu_verdict *verdict);
+/* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */
+bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
+
+#endif

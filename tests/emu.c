@@ -1,0 +1,168 @@
+/* The harness of tests/emu.h. */
+#include "tests/emu.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER = 1 << 30 }; /* arguments from here on name a buffer until it has an address */
+#define BUFFER_TAG UINT64_C(0xb0ffe70000000000)
+
+static uint64_t add(struct emu_run *r, const void *in, void *out, size_t size)
+{
+    r->buffers[r->buffer_count] = (struct emu_buffer){in, out, size};
+    return BUFFER_TAG + r->buffer_count++;
+}
+
+uint64_t emu_in(struct emu_run *r, const void *data, size_t size)
+{
+    return add(r, data, NULL, size);
+}
+uint64_t emu_out(struct emu_run *r, void *data, size_t size)
+{
+    return add(r, NULL, data, size);
+}
+uint64_t emu_inout(struct emu_run *r, void *data, size_t size)
+{
+    return add(r, data, data, size);
+}
+
+struct printed {
+    char *text;
+    size_t size, cap;
+};
+static void print(void *self, const char *text, size_t length)
+{
+    struct printed *p = self;
+    if (length > p->cap - 1 - p->size) length = p->cap - 1 - p->size;
+    memcpy(p->text + p->size, text, length);
+    p->size += length;
+    p->text[p->size] = '\0';
+}
+
+static uint32_t or1(uint32_t n)
+{
+    return n ? n : 1;
+}
+
+/* One run; the outputs go to `result`, which holds the buffers one behind the other. */
+static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, uint8_t *result)
+{
+    struct arena *a = arena_new();
+    struct source source = {"test.ptx", r->ptx, (uint32_t)strlen(r->ptx)};
+    struct diags diags = {.arena = a, .source = &source};
+    struct ptx_module *m = ptx_module_parse(a, &source, &diags);
+    ptx_module_check(m);
+    struct printed out = {r->printed, 0, sizeof r->printed};
+    r->printed[0] = r->fault[0] = '\0';
+    struct emu_config config = r->config;
+    config.isa = isa;
+    config.group_warps = config.group_warps ? config.group_warps : group_warps;
+    config.print = print;
+    config.print_self = &out;
+    bool ok = false;
+    struct emu *e = NULL;
+    struct emu_image *im = NULL;
+    if (diags.errors) {
+        struct buf b = {0};
+        diags_render(&diags, &b);
+        snprintf(r->fault, sizeof r->fault, "%s", b.data);
+        buf_free(&b);
+        goto end;
+    }
+    e = emu_new(&config);
+    char *why = NULL;
+    im = emu_load(e, &m, 1, &why);
+    if (!im) {
+        snprintf(r->fault, sizeof r->fault, "%s", why);
+        free(why);
+        goto end;
+    }
+    struct emu_kernel *k = r->kernel ? emu_kernel_find(im, r->kernel) : emu_kernel_at(im, 0);
+    uint64_t at[16] = {0};
+    for (unsigned i = 0; i < r->buffer_count; i++) {
+        at[i] = emu_alloc(e, r->buffers[i].size, "buffer");
+        if (r->buffers[i].in) emu_copy_in(e, at[i], r->buffers[i].in, r->buffers[i].size);
+    }
+    uint8_t params[4096] = {0};
+    for (size_t i = 0; i < emu_param_count(k) && i < 16; i++) {
+        struct emu_param p = emu_param_at(k, i);
+        uint64_t v = r->args[i];
+        if (v >= BUFFER_TAG && v < BUFFER_TAG + r->buffer_count) v = at[v - BUFFER_TAG];
+        memcpy(params + p.offset, &v, p.size < 8 ? p.size : 8);
+    }
+    struct emu_launch l = {.grid = {or1(r->grid), or1(r->grid_yz[0]), or1(r->grid_yz[1])},
+                           .block = {or1(r->block), or1(r->block_yz[0]), or1(r->block_yz[1])},
+                           .cluster = {r->cluster, r->cluster ? 1 : 0, r->cluster ? 1 : 0},
+                           .shared = r->shared,
+                           .params = params,
+                           .params_size = emu_params_size(k)};
+    const struct emu_report *report = emu_launch(e, k, &l);
+    r->kind = report->fault.kind;
+    r->where = report->fault;
+    r->where.text = r->where.source_file = NULL;
+    r->warp_instructions = report->warp_instructions;
+    r->thread_instructions = report->thread_instructions;
+    if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);
+    for (unsigned i = 0; i < r->buffer_count; i++) {
+        emu_copy_out(e, result, at[i], r->buffers[i].size);
+        result += r->buffers[i].size;
+    }
+    ok = r->kind == EMU_OK;
+end:
+    emu_unload(im);
+    emu_free(e);
+    ptx_module_end(m);
+    arena_free(a);
+    return ok;
+}
+
+bool emu_run(struct emu_run *r)
+{
+    size_t size = 1;
+    for (unsigned i = 0; i < r->buffer_count; i++) size += r->buffers[i].size;
+    uint8_t *first = calloc(1, size), *other = calloc(1, size);
+    bool ok = run_once(r, EMU_ISA_BEST, 4, first);
+    static const struct {
+        enum emu_isa isa;
+        unsigned warps;
+        const char *name;
+    } ways[] = {{EMU_ISA_BEST, 1, "single warps"},
+                {EMU_ISA_AVX2, 4, "AVX2"},
+                {EMU_ISA_PORTABLE, 4, "portable"},
+                {EMU_ISA_PORTABLE, 1, "portable, single warps"}};
+    for (size_t w = 0; ok && !r->once && w < sizeof ways / sizeof *ways; w++) {
+        ok = run_once(r, ways[w].isa, ways[w].warps, other);
+        if (ok && memcmp(first, other, size) != 0) {
+            size_t at = 0;
+            while (first[at] == other[at]) at++;
+            snprintf(r->fault, sizeof r->fault,
+                     "%s gives other bytes, first at offset %zu of the buffers", ways[w].name, at);
+            ok = false;
+        }
+    }
+    uint8_t *p = first;
+    for (unsigned i = 0; i < r->buffer_count; i++) {
+        if (r->buffers[i].out) memcpy(r->buffers[i].out, p, r->buffers[i].size);
+        p += r->buffers[i].size;
+    }
+    free(first);
+    free(other);
+    return ok;
+}
+
+const char *emu_ptx(const char *params, const char *body)
+{
+    static char text[4][1 << 16];
+    static unsigned next;
+    char *t = text[next++ % 4];
+    snprintf(t, sizeof text[0],
+             ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(%s)\n{\n%s\n}\n",
+             params, body);
+    return t;
+}

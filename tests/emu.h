@@ -1,0 +1,52 @@
+/* tests/emu.h: runs small kernels in tests.
+ *
+ *     struct emu_run r = {.ptx = text, .kernel = "k", .grid = 1, .block = 32};
+ *     r.args[0] = emu_in(&r, input, sizeof input);           // a buffer; its address is the argument
+ *     r.args[1] = emu_out(&r, output, sizeof output);        // copied back after the launch
+ *     r.args[2] = 42;
+ *     cr_assert(emu_run(&r), "%s", r.fault);
+ *     emu_done(&r);
+ *
+ * Parameters are 64-bit words or what the kernel says: argument i fills parameter i's bytes. Every run
+ * is made on each host instruction set that there is and with lockstep groups of 4 warps and of 1, and
+ * the outputs compared: they must have the same bytes. */
+#ifndef HEDDLE_TESTS_EMU_H
+#define HEDDLE_TESTS_EMU_H
+
+#include "emu/emu.h"
+
+struct emu_buffer {
+    const void *in;
+    void *out;
+    size_t size;
+};
+struct emu_run {
+    const char *ptx, *kernel; /* a whole module; kernel NULL: its only one */
+    uint32_t grid, block, shared;
+    uint32_t grid_yz[2], block_yz[2]; /* 0: 1 */
+    uint32_t cluster;
+    uint64_t args[16];
+    struct emu_config config;
+    bool once; /* only with the best instruction set and groups of 4 */
+    /* filled in */
+    char fault[2000]; /* of the last run; "" */
+    enum emu_fault_kind kind;
+    struct emu_fault where;
+    char printed[4096];
+    uint64_t warp_instructions, thread_instructions; /* with config.count */
+    struct emu_buffer buffers[16];
+    unsigned buffer_count;
+};
+
+uint64_t emu_in(struct emu_run *r, const void *data, size_t size);
+uint64_t emu_out(struct emu_run *r, void *data, size_t size); /* starts as zeros */
+uint64_t emu_inout(struct emu_run *r, void *data, size_t size);
+
+/* Whether all runs ended without a fault and agree. */
+bool emu_run(struct emu_run *r);
+
+/* The text of a module for sm_90 with one kernel `k` of the given parameters and body. Not to be freed;
+ * good until the fourth next call. */
+const char *emu_ptx(const char *params, const char *body);
+
+#endif
