@@ -13,11 +13,12 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-protot
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
 CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DARENA_BLOCK=64
-ALL_CFLAGS = -std=c11 -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
 LIB_LIBS := -lpcre2-8 -lpthread -lm
-CLI_LIBS := -ljansson $(LIB_LIBS)
+SUITE_LIBS := -lz -lm
+CLI_LIBS := -ljansson $(SUITE_LIBS) $(LIB_LIBS)
 
 # emu/ops_*.c are compiled for each host instruction set; the best one is chosen at run time.
 OPS := $(wildcard emu/ops_*.c)
@@ -32,9 +33,11 @@ ifneq ($(findstring clang,$(CC)),)
 OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif
 OPS_FLAGS.release := -O3
-LIB   := $(patsubst %.c,$B/%.o,heddle.c $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
+LIB   := $(patsubst %.c,$B/%.o,$(wildcard heddle*.c) $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS)))
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
+CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
+SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $B/tests/bench/frontend.o
@@ -44,16 +47,22 @@ CORPUS := tests/corpus/ptx/*.ptx
 .PHONY: all deps demo test check format-check tidy layers check-clang check-san check-fuzz bench fuzz \
         ptxas-diff regs corpus format clean help
 
-all: heddle                     ## build ./heddle
+all: heddle $B/libcuda.so.1 $B/heddle-suite ## build ./heddle, libcuda.so.1 and heddle-suite
 
 heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
-$B/heddle: $(CLI) $B/libheddle.a
+$B/heddle: $(CLI) $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS)
 $B/libheddle.a: $(LIB)
 	@rm -f $@
 	ar rcs $@ $^
-$B/tests/run: $(TEST) $B/libheddle.a
+# The driver API as a library for C programs, and the workloads as such a program.
+$B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
+	    $(CUDA) $B/libheddle.a $(LIB_LIBS)
+$B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
+$B/tests/run: $(TEST) $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/bench/frontend: $(BENCH) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -70,7 +79,7 @@ $(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
--include $(LIB:.o=.d) $(CLI:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
+-include $(LIB:.o=.d) $(CLI:.o=.d) $(CUDA:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
 deps:                           ## install what is missing (Debian packages)
 	@tools/deps.sh build

@@ -126,6 +126,13 @@ bool heddle_module_ok(const struct heddle_module *m)
     return m->diags.errors == 0;
 }
 
+/* For heddle_device.c. */
+struct ptx_module *heddle_module_ptx(struct heddle_module *m);
+struct ptx_module *heddle_module_ptx(struct heddle_module *m)
+{
+    return m->ptx;
+}
+
 bool heddle_module_unreadable(const struct heddle_module *m)
 {
     return !m->ptx;

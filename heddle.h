@@ -139,6 +139,72 @@ void heddle_program_free(struct heddle_program *p);
 bool heddle_program_ok(const struct heddle_program *p);
 const char *heddle_program_messages_text(struct heddle_program *p);
 
+/* ---- running kernels ---------------------------------------------------------------------------
+ *
+ *     struct heddle_device *d = heddle_device_new(NULL);
+ *     if (!heddle_device_load(d, &m, 1)) fputs(heddle_device_error(d), stderr);
+ *     uint64_t x = heddle_device_alloc(d, n * 4, "x");
+ *     heddle_device_write(d, x, host, n * 4);
+ *     uint64_t args[] = {x, n};                                   // one for each parameter
+ *     struct heddle_run r = heddle_device_launch(d, "kernel", (uint32_t[]){g, 1, 1},
+ *                                                (uint32_t[]){256, 1, 1}, 0, args, 2);
+ *     if (r.fault) fputs(r.text, stderr);
+ *
+ * A device is used by one thread at a time. What a launch computes does not depend on the number of host
+ * threads, the host's instruction set, or the compiler. */
+
+struct heddle_device;
+
+struct heddle_device_options {
+    unsigned threads;          /* host threads of a launch; 0: one for each core */
+    bool independent_threads;  /* independent thread scheduling instead of a SIMT stack */
+    bool check_init;           /* find reads of memory that nothing wrote */
+    bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
+    bool count;                /* count instructions */
+    uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
+    double timeout;            /* seconds of a launch; 0: none */
+    uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
+};
+
+struct heddle_device *
+heddle_device_new(const struct heddle_device_options *options); /* NULL: defaults */
+void heddle_device_free(struct heddle_device *d);               /* NULL is allowed */
+
+/* Links the modules and gives their variables addresses; they must live as long as the device. Once for a
+ * device. false: heddle_device_error says why. */
+bool heddle_device_load(struct heddle_device *d, struct heddle_module *const *modules,
+                        size_t count);
+const char *heddle_device_error(const struct heddle_device *d);
+
+/* Device addresses are numbers, not pointers. 0: no memory is left. The bytes are zero. */
+uint64_t heddle_device_alloc(struct heddle_device *d, uint64_t size, const char *name);
+bool heddle_device_release(struct heddle_device *d, uint64_t address);
+/* false, and nothing copied: the bytes are not all of one allocation or variable. */
+bool heddle_device_write(struct heddle_device *d, uint64_t to, const void *from, uint64_t size);
+bool heddle_device_read(struct heddle_device *d, void *to, uint64_t from, uint64_t size);
+/* A module variable's address, 0 if there is none; `size` may be NULL. */
+uint64_t heddle_device_variable(struct heddle_device *d, const char *name, uint64_t *size);
+/* A number that changes with any byte of the device's memory. */
+uint64_t heddle_device_digest(struct heddle_device *d);
+
+/* A kernel's parameters: how many, SIZE_MAX: there is no such kernel; and the bytes of one. */
+size_t heddle_device_param_count(struct heddle_device *d, const char *kernel);
+uint32_t heddle_device_param_size(struct heddle_device *d, const char *kernel, size_t i);
+
+struct heddle_run {
+    bool fault; /* the launch ended early, or could not begin */
+    bool limit; /* because of max_instructions, timeout or a deadlock */
+    const char *
+        text; /* of the fault, and of what the checks found: lines; "" if there is nothing. Until the next launch */
+    size_t findings;                                 /* of the checks */
+    uint64_t warp_instructions, thread_instructions; /* the latter with `count` */
+    double seconds;                                  /* wall-clock time */
+};
+/* args[i] holds parameter i in its low bytes; one of more than 8 bytes is taken from the address in args[i]. */
+struct heddle_run heddle_device_launch(struct heddle_device *d, const char *kernel,
+                                       const uint32_t grid[3], const uint32_t block[3],
+                                       uint32_t shared, const uint64_t *args, size_t arg_count);
+
 /* ---- the instruction set ----------------------------------------------------------------------- */
 
 struct heddle_form {

@@ -10,6 +10,8 @@ enum exit_code {
     EXIT_FINE = 0,
     EXIT_INPUT = 1, /* the input has errors */
     EXIT_USAGE = 2, /* the command line has, or a file cannot be read */
+    EXIT_FAULT = 3, /* a kernel faulted, or a check found something */
+    EXIT_LIMIT = 5, /* a kernel did not come to an end */
 };
 
 /* argv[0] is the command's name. */
@@ -18,6 +20,9 @@ int cmd_ptx_print(int argc, char **argv);
 int cmd_ptx_stats(int argc, char **argv);
 int cmd_ptx_cfg(int argc, char **argv);
 int cmd_isa(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_suite_list(int argc, char **argv);
+int cmd_suite_run(int argc, char **argv);
 
 /* Prints "heddle COMMAND: text" and where to read on; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -12,6 +12,48 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"run", NULL, "run a kernel of a PTX file", cmd_run,
+     "usage: heddle run FILE.ptx [options]\n"
+     "\n"
+     "Launches one kernel and shows what its buffers hold then.\n"
+     "\n"
+     "  --kernel NAME           which (needed if the file has several)\n"
+     "  --grid X[,Y[,Z]]        CTAs (default 1)\n"
+     "  --block X[,Y[,Z]]       threads of a CTA (default 1)\n"
+     "  --shared BYTES          dynamic shared memory\n"
+     "  --arg VALUE             an argument; once for each parameter, in order:\n"
+     "                            42, -1, 0x10      an integer of the parameter's size\n"
+     "                            f32:1.5, s32:-3   a number of a type (u8 .. s64, f32, f64)\n"
+     "                            buf:f32[1024]=iota    a buffer, filled with a pattern: zero,\n"
+     "                                              iota, const(N), random(SEED), file(PATH)\n"
+     "  --threads N             host threads (default: one for each core; same results)\n"
+     "  --divergence stack|its  lanes that part wait for each other where their ways meet, or\n"
+     "                          make progress one by one (independent thread scheduling)\n"
+     "  --check init,sync       also find reads of memory that nothing wrote, and shuffles and\n"
+     "                          votes whose lanes are elsewhere. (Bounds, alignment, spaces and\n"
+     "                          released memory are always checked.)\n"
+     "  --max-instructions N    end a launch after N warp instructions\n"
+     "  --timeout SECONDS       end a launch after that time\n"
+     "  --quiet                 print only what the kernel prints, and errors\n"
+     "\n"
+     "exit status: 0 fine, 1 errors in the file, 2 wrong usage, 3 the kernel faulted or a check\n"
+     "found something, 5 the kernel did not come to an end\n"
+     "\n"
+     "example: heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 \\\n"
+     "             --arg 1000 --arg f32:2 --arg 'buf:f32[1000]=iota' --arg 'buf:f32[1000]'\n"},
+    {"suite", "list", "list the workloads that come with Heddle", cmd_suite_list,
+     "usage: heddle suite list\n"},
+    {"suite", "run", "run workloads and compare with the host's results", cmd_suite_run,
+     "usage: heddle suite run [NAME...] [options]\n"
+     "\n"
+     "Runs the workloads (all, if none is named), each verified against a computation on the host.\n"
+     "\n"
+     "  --size small|medium|large   about 10 million, 1 and 10 thousand million thread instructions\n"
+     "  --seed=N                    of the inputs (default 1)\n"
+     "  --graph=FILE                a graph for those that want one: .gr .mtx .col edge list\n"
+     "                              Rodinia, also gzip-compressed\n"
+     "\n"
+     "exit status: 0 all passed, 1 one did not, 2 wrong usage\n"},
     {"ptx", "check", "say what is wrong with PTX files", cmd_ptx_check,
      "usage: heddle ptx check [options] FILE...\n"
      "\n"
@@ -53,7 +95,7 @@ static const struct command {
      "usage: heddle isa [options] [NAME]\n"
      "\n"
      "The coverage table: every form of the PTX ISA with its modifiers and types, the PTX version\n"
-     "and target it needs, and whether it is one that Heddle will execute (accepted) or refuses\n"
+     "and target it needs, and whether it is one that Heddle executes (accepted) or refuses\n"
      "by name. Both kinds are read and checked. With NAME only the\n"
      "forms of that instruction ('heddle isa mma').\n"
      "\n"
@@ -66,7 +108,7 @@ static void print_help(FILE *out)
 {
     fprintf(out, "usage: heddle COMMAND [options] ...\n"
                  "\n"
-                 "Heddle reads PTX, the assembly language of NVIDIA GPUs, without a GPU.\n"
+                 "Heddle reads and runs PTX, the assembly language of NVIDIA GPUs, without a GPU.\n"
                  "\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         char name[32];

@@ -121,21 +121,21 @@ u32 mbarrier_pending(u64 state)
 }
 
 /* The mbarrier that a lane names; NULL: a fault. */
-static u64 *mbarrier_at(struct emu_group *g, const struct emu_uop *in, const struct lane_address *at,
-                        u32 w, u32 lane)
+static u64 *mbarrier_at(struct emu_group *g, const struct emu_uop *in,
+                        const struct lane_address *at, u32 w, u32 lane)
 {
     u64 a = lane_address(g, at, w, lane);
     if (at->space == PTX_SPACE_GENERIC && emu_space_of(g, a) != PTX_SPACE_SHARED) {
-        emu_raise(g, in, EMU_WRONG_SPACE, w, lane, a, 8, "an mbarrier at 0x%llx, which is not in shared memory",
-                  (unsigned long long)a);
+        emu_raise(g, in, EMU_WRONG_SPACE, w, lane, a, 8,
+                  "an mbarrier at 0x%llx, which is not in shared memory", (unsigned long long)a);
         return NULL;
     }
     return (u64 *)(void *)emu_lane_host(g, in, w, lane, at->space, a, 8, true);
 }
 
 /* `what` is wrong, if it is not NULL; returns whether it is. */
-static bool wrong(struct emu_group *g, const struct emu_uop *in, const struct lane_address *at, u32 w,
-                  u32 lane, const char *what)
+static bool wrong(struct emu_group *g, const struct emu_uop *in, const struct lane_address *at,
+                  u32 w, u32 lane, const char *what)
 {
     if (!what) return false;
     emu_raise(g, in, EMU_BARRIER, w, lane, lane_address(g, at, w, lane), 8, "%s", what);
@@ -160,8 +160,9 @@ static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
 }
 
 /* Of an access by the lanes of `mask`, whose data lie 64 bytes apart. false: the warp sleeps. */
-static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 space, u32 width,
-                        u32 count, u32 mask, const u64 *at, u8 *data, enum emu_verdict *verdict)
+static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 space,
+                        u32 width, u32 count, u32 mask, const u64 *at, u8 *data,
+                        enum emu_verdict *verdict)
 {
     const struct async_desc *v = in->ext;
     struct emu_access a = {.kind = kind,
@@ -182,7 +183,8 @@ static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, 
 
 #define EACH_LANE                                                                                  \
     for (u32 w = 0; w < g->warps; w++)                                                             \
-        for (u32 left = g->exec[w], l = 0; left && (l = (u32)__builtin_ctz(left), true); left &= left - 1)
+        for (u32 left = g->exec[w], l = 0; left && (l = (u32)__builtin_ctz(left), true);           \
+             left &= left - 1)
 
 const struct emu_uop *emu_op_mbarrier_init(struct emu_group *g, const struct emu_uop *in)
 {
@@ -217,8 +219,9 @@ const struct emu_uop *emu_op_mbarrier_tx(struct emu_group *g, const struct emu_u
     {
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
         u32 tx = (u32)emu_get(g, 4, v->size, w, l);
-        if (!m || wrong(g, in, &v->to, w, l,
-                        v->how == MBARRIER_EXPECT ? mbarrier_expect(m, tx) : mbarrier_complete(m, tx)))
+        if (!m ||
+            wrong(g, in, &v->to, w, l,
+                  v->how == MBARRIER_EXPECT ? mbarrier_expect(m, tx) : mbarrier_complete(m, tx)))
             return NULL;
     }
     return in + 1;
@@ -264,10 +267,10 @@ const struct emu_uop *emu_op_mbarrier_wait(struct emu_group *g, const struct emu
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
         bool complete = false;
         if (!m) return NULL;
-        const char *what =
-            v->how == MBARRIER_PARITY
-                ? mbarrier_test_parity(m, (u32)emu_get(g, 4, v->size, w, l), &complete)
-                : mbarrier_test(m, emu_get(g, 8, v->state, w, l), &complete);
+        const char *what = v->how == MBARRIER_PARITY
+                               ? mbarrier_test_parity(m, (u32)emu_get(g, 4, v->size, w, l),
+                                                      &complete)
+                               : mbarrier_test(m, emu_get(g, 8, v->state, w, l), &complete);
         if (wrong(g, in, &v->to, w, l, what)) return NULL;
         emu_put(g, 4, v->result, w, l, complete ? ~(u64)0 : 0);
         all &= complete;
@@ -344,6 +347,27 @@ static bool copy_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
     return true;
 }
 
+/* All lanes at once, from the allocation that the instruction read last; false: not so. */
+static bool copy_whole(struct emu_group *g, const struct emu_uop *in, u32 mask, const u64 *to,
+                       const u64 *from, u32 size)
+{
+    const struct emu_bound *b = &g->worker->bounds[in->site];
+    u8 *const d = g->cta->shared;
+    if (watched(g) || !lanes_inside(to, mask, 0, g->cta->shared_size, size) ||
+        !lanes_inside(from, mask, b->low, b->high, size))
+        return false;
+#define COPY(n)                                                                                    \
+    for (u32 left = mask; left; left &= left - 1) {                                                \
+        const u32 l = (u32)__builtin_ctz(left);                                                    \
+        memcpy(d + to[l], b->host + (from[l] - b->low), n);                                        \
+    }
+    if (size == 16) COPY(16)
+    else if (size == 8) COPY(8)
+    else COPY(4)
+#undef COPY
+    return true;
+}
+
 /* How much of the source a lane reads. */
 static u32 source_size(const struct emu_group *g, const struct async_desc *v, u32 w, u32 l)
 {
@@ -363,7 +387,8 @@ static const struct emu_uop *cp_async_watched(struct emu_group *g, const struct 
         const u32 l = (u32)__builtin_ctz(left), n = source_size(g, v, 0, l);
         to[l] = lane_address(g, &v->to, 0, l);
         from[l] = lane_address(g, &v->from, 0, l);
-        if (!(host[l] = emu_lane_host(g, in, 0, l, PTX_SPACE_SHARED, to[l], size, true))) return NULL;
+        if (!(host[l] = emu_lane_host(g, in, 0, l, PTX_SPACE_SHARED, to[l], size, true)))
+            return NULL;
         if (!n) continue;
         reads |= 1u << l;
         const u8 *s = emu_lane_host(g, in, 0, l, PTX_SPACE_GLOBAL, from[l], n, false);
@@ -371,12 +396,14 @@ static const struct emu_uop *cp_async_watched(struct emu_group *g, const struct 
         memcpy(data + 64 * l, s, n);
     }
     enum emu_verdict verdict;
-    if (!tell_access(g, in, EMU_LOAD, PTX_SPACE_GLOBAL, size, 1, reads, from, data, &verdict)) return NULL;
+    if (!tell_access(g, in, EMU_LOAD, PTX_SPACE_GLOBAL, size, 1, reads, from, data, &verdict))
+        return NULL;
     for (u32 left = reads; left; left &= left - 1) { /* what an order answers is whole */
         const u32 l = (u32)__builtin_ctz(left), n = source_size(g, v, 0, l);
         memset(data + 64 * l + n, 0, size - n);
     }
-    if (!tell_access(g, in, EMU_STORE, PTX_SPACE_SHARED, size, 1, g->exec[0], to, data, &verdict)) return NULL;
+    if (!tell_access(g, in, EMU_STORE, PTX_SPACE_SHARED, size, 1, g->exec[0], to, data, &verdict))
+        return NULL;
     for (u32 left = verdict == EMU_DONE ? 0 : g->exec[0]; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         memcpy(host[l], data + 64 * l, size);
@@ -390,10 +417,12 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
     const u32 size = v->width;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
-        u64 from[LANES];
-        for (u32 l = 0; l < LANES; l++) from[l] = lane_address(g, &v->from, w, l);
+        u64 from[LANES], to[LANES];
+        lane_addresses(g, &v->from, w, from);
+        lane_addresses(g, &v->to, w, to);
         if (g->worker->sites)
             emu_count_access(g, in, from, g->exec[w], size, false, false, PTX_SPACE_GLOBAL);
+        if (v->how == ASYNC_WHOLE && copy_whole(g, in, g->exec[w], to, from, size)) continue;
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             const u32 n = source_size(g, v, w, l);
@@ -401,7 +430,7 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
                 return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, from[l], n,
                                  "cp.async of %u bytes with a source of %u", size, n);
             if (watched(g)) continue;
-            if (!copy_lane(g, in, w, l, lane_address(g, &v->to, w, l), from[l], size, n)) return NULL;
+            if (!copy_lane(g, in, w, l, to[l], from[l], size, n)) return NULL;
         }
     }
     return watched(g) ? cp_async_watched(g, in) : in + 1;
@@ -410,14 +439,15 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
 /* ---- bulk copies ------------------------------------------------------------------------------- */
 
 /* `size` bytes of shared memory at an offset of a CTA of the cluster; NULL: a fault. */
-static u8 *shared_of(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, u32 rank, u64 offset,
-                     u32 size)
+static u8 *shared_of(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, u32 rank,
+                     u64 offset, u32 size)
 {
     const struct emu_cta *c = g->cta->cluster[rank];
     if (offset <= c->shared_size && c->shared_size - offset >= size) return c->shared + offset;
-    emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, offset, size,
-              "write of %u bytes at offset %llu of %u bytes of .shared memory of CTA %u of the cluster", size,
-              (unsigned long long)offset, c->shared_size, rank);
+    emu_raise(
+        g, in, EMU_OUT_OF_BOUNDS, w, l, offset, size,
+        "write of %u bytes at offset %llu of %u bytes of .shared memory of CTA %u of the cluster",
+        size, (unsigned long long)offset, c->shared_size, rank);
     return NULL;
 }
 
@@ -476,8 +506,8 @@ static bool multicast(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
 /* Tells of one lane's copy, 16 bytes at a time, or reduction, an element at a time. A load is not for an
  * order to answer: between the stores of a warp and bulk copies of them lies a fence of the proxies.
  * false: the warp sleeps, and begins again. *done: the order holds what is stored. */
-static bool tell_bulk(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, u64 to, u64 from,
-                      const u8 *s, u32 size, u32 step, bool *done)
+static bool tell_bulk(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, u64 to,
+                      u64 from, const u8 *s, u32 size, u32 step, bool *done)
 {
     const struct async_desc *v = in->ext;
     for (u32 o = 0; o < size; o += step) {
@@ -486,10 +516,12 @@ static bool tell_bulk(struct emu_group *g, const struct emu_uop *in, u32 l, u8 k
         enum emu_verdict verdict;
         memcpy(mine, s + o, step);
         at[l] = from + o;
-        if (!tell_access(g, in, EMU_LOAD, v->from.space, step, 1, 1u << l, at, data, &verdict)) return false;
+        if (!tell_access(g, in, EMU_LOAD, v->from.space, step, 1, 1u << l, at, data, &verdict))
+            return false;
         memcpy(mine, s + o, step);
         at[l] = to + o;
-        if (!tell_access(g, in, kind, v->to.space, step, 1, 1u << l, at, data, &verdict)) return false;
+        if (!tell_access(g, in, kind, v->to.space, step, 1, 1u << l, at, data, &verdict))
+            return false;
         *done = verdict == EMU_DONE;
     }
     return true;
@@ -505,7 +537,8 @@ const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop
         u8 *d, *s;
         if (!bulk_operand(g, in, w, l, v->from.space, from, size, false, &s)) return NULL;
         bool done = false;
-        if (watched(g) && !tell_bulk(g, in, l, EMU_STORE, to, from, s, size, 16, &done)) return NULL;
+        if (watched(g) && !tell_bulk(g, in, l, EMU_STORE, to, from, s, size, 16, &done))
+            return NULL;
         if (v->multicast) {
             if (to % 16)
                 return emu_raise(g, in, EMU_MISALIGNED, w, l, to, size,
@@ -536,7 +569,8 @@ const struct emu_uop *emu_op_bulk_reduce(struct emu_group *g, const struct emu_u
         if (watched(g) && g->worker->machine->launch->order && global)
             return emu_raise(g, in, EMU_UNSUPPORTED, w, l, to, size,
                              "cp.reduce.async.bulk in a launch with an order");
-        if (watched(g) && !tell_bulk(g, in, l, EMU_RED, to, from, s, size, v->width, &done)) return NULL;
+        if (watched(g) && !tell_bulk(g, in, l, EMU_RED, to, from, s, size, v->width, &done))
+            return NULL;
         for (u32 k = 0; k < size; k += v->width)
             atomic_reduce(g, in, global, to + k, d + k, v->op, v->type, s + k, NULL);
         if (!tell_mbarrier(g, in, w, l, size)) return NULL;
@@ -572,8 +606,8 @@ static bool tell_far(struct emu_group *g, const struct emu_uop *in, u8 kind)
             lane_take(g, v->value[k], v->width, 0, l, data + 64 * l + k * v->width);
     }
     enum emu_verdict verdict;
-    return tell_access(g, in, kind, PTX_SPACE_SHARED_CLUSTER, v->width, v->count, g->exec[0], at, data,
-                       &verdict);
+    return tell_access(g, in, kind, PTX_SPACE_SHARED_CLUSTER, v->width, v->count, g->exec[0], at,
+                       data, &verdict);
 }
 
 const struct emu_uop *emu_op_st_async(struct emu_group *g, const struct emu_uop *in)

@@ -33,22 +33,23 @@ u32 mbarrier_pending(u64 state);
 /* ---- instructions ------------------------------------------------------------------------------ */
 
 enum { /* struct async_desc.how */
-    /* cp_async: the source's size */
-    ASYNC_WHOLE,
-    ASYNC_SOURCE_SIZE,   /* a row of r32 */
-    ASYNC_IGNORE_SOURCE, /* a row of predicates */
-    /* mbarrier_tx */
-    MBARRIER_EXPECT = 0,
-    MBARRIER_COMPLETE,
-    /* mbarrier_wait */
-    MBARRIER_STATE = 0,
-    MBARRIER_PARITY,
+       /* cp_async: the source's size */
+       ASYNC_WHOLE,
+       ASYNC_SOURCE_SIZE,   /* a row of r32 */
+       ASYNC_IGNORE_SOURCE, /* a row of predicates */
+       /* mbarrier_tx */
+       MBARRIER_EXPECT = 0,
+       MBARRIER_COMPLETE,
+       /* mbarrier_wait */
+       MBARRIER_STATE = 0,
+       MBARRIER_PARITY,
 };
 
-struct async_desc { /* uop->ext; what is not named with an operation it does not use */
+struct async_desc {           /* uop->ext; what is not named with an operation it does not use */
+    struct lane_address from; /* cp_async, bulk_copy, bulk_reduce. The first: emu_find_bound */
     struct lane_address to;   /* where it goes; of mbarrier operations where that is */
-    struct lane_address from; /* cp_async, bulk_copy, bulk_reduce */
-    struct lane_address mbar; /* bulk_copy, bulk_reduce, st_async, red_async; its space is REG: none */
+    struct lane_address
+        mbar; /* bulk_copy, bulk_reduce, st_async, red_async; its space is REG: none */
     u8 how;
     u8 op, type;     /* bulk_reduce, red_async: as in struct atomic_desc */
     u8 width, count; /* cp_async: width bytes; st_async, red_async: count elements of width bytes */

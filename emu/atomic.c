@@ -262,18 +262,6 @@ void atomic_count(struct emu_group *g, const struct emu_uop *in, const u64 *at, 
 
 /* ---- handlers ---------------------------------------------------------------------------------- */
 
-static inline void addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at)
-{
-    if (in->x == 8) {
-        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
-        for (int l = 0; l < LANES; l++) at[l] = p[l] + in->bits;
-    } else if (in->x == 4) {
-        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
-        for (int l = 0; l < LANES; l++) at[l] = p[l] + in->bits;
-    } else
-        for (int l = 0; l < LANES; l++) at[l] = in->bits;
-}
-
 static inline bool inside(u64 a, u64 low, u64 high, u32 size)
 {
     return a >= low && a < high && high - a >= size && !(a & (size - 1));
@@ -293,27 +281,34 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
     return emu_lane_host(g, in, w, lane, v->at.space, a, size, true);
 }
 
-#define ROW_OF(T, row)                                                                             \
-    ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
+#define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
 #define HANDLERS(name, T, commutes, ...)                                                           \
     const struct emu_uop *emu_op_atom_shared_##name(struct emu_group *g, const struct emu_uop *in) \
     {                                                                                              \
+        const struct atomic_desc *const v = in->ext;                                               \
         u8 *const shared = g->cta->shared;                                                         \
         const u64 size = g->cta->shared_size;                                                      \
         for (u32 w = 0; w < g->warps; w++) {                                                       \
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \
-            addresses(g, in, w, at);                                                               \
+            lane_addresses(g, &v->at, w, at);                                                      \
             if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);                             \
             const T *const b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);          \
             T *const d = ROW_OF(T, in->d);                                                         \
+            if (g->exec[w] == ~0u && lanes_inside(at, ~0u, 0, size, sizeof(T))) {                  \
+                for (int l = 0; l < LANES; l++) {                                                  \
+                    T *const m = (T *)(void *)(shared + at[l]), was = *m;                          \
+                    *m = name##_of(was, b[l], c[l], false);                                        \
+                    if (in->y) d[l] = was;                                                         \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
             for (u32 left = g->exec[w]; left; left &= left - 1) {                                  \
                 const u32 l = (u32)__builtin_ctz(left);                                            \
                 u8 *p;                                                                             \
                 if (__builtin_expect(inside(at[l], 0, size, sizeof(T)), 1)) p = shared + at[l];    \
-                else                                                                               \
-                    p = emu_lane_host(g, in, w, l, PTX_SPACE_SHARED, at[l], sizeof(T), true);      \
+                else p = emu_lane_host(g, in, w, l, PTX_SPACE_SHARED, at[l], sizeof(T), true);     \
                 if (!p) return NULL;                                                               \
                 T *const m = (T *)(void *)p, was = *m;                                             \
                 *m = name##_of(was, b[l], c[l], false);                                            \
@@ -330,7 +325,7 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
         for (u32 w = 0; w < g->warps; w++) {                                                       \
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \
-            addresses(g, in, w, at);                                                               \
+            lane_addresses(g, &v->at, w, at);                                                      \
             if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);                             \
             const T *b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);                \
             T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
@@ -342,6 +337,14 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
                     sum[first] = name##_of(sum[first], b[__builtin_ctz(rest)], c[first], true);    \
                 left = 1u << first;                                                                \
                 b = sum;                                                                           \
+            }                                                                                      \
+            if (!careful && left == ~0u && lanes_inside(at, ~0u, k->low, k->high, sizeof(T))) {    \
+                for (int l = 0; l < LANES; l++) {                                                  \
+                    T *const m = (T *)(void *)(k->host + (at[l] - k->low)), was = *m;              \
+                    *m = name##_of(was, b[l], c[l], true);                                         \
+                    if (in->y) d[l] = was;                                                         \
+                }                                                                                  \
+                continue;                                                                          \
             }                                                                                      \
             for (; left; left &= left - 1) {                                                       \
                 const u32 l = (u32)__builtin_ctz(left);                                            \
@@ -385,7 +388,7 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         u64 at[LANES];
-        for (u32 l = 0; l < LANES; l++) at[l] = lane_address(g, &v->at, w, l);
+        lane_addresses(g, &v->at, w, at);
         if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
@@ -459,13 +462,13 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
     if (g->worker->sites) atomic_count(g, in, at, mask);
     const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
-    const bool plain = wanted || g->worker->machine->launch->order; /* nothing waits for its CTA's turn */
+    const bool plain = wanted ||
+                       g->worker->machine->launch->order; /* nothing waits for its CTA's turn */
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         const u8 *b = data + 64 * l;
-        u8 *p = verdict == EMU_DONE
-                    ? NULL
-                    : emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
+        u8 *p = verdict == EMU_DONE ? NULL
+                                    : emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
         for (u32 k = 0; k < v->count; k++) {
             const u32 o = k * width;
             if (p && plain)

@@ -79,6 +79,37 @@ static inline u64 lane_address(const struct emu_group *g, const struct lane_addr
     return (a->bytes ? emu_get(g, a->bytes, a->row, w, lane) : 0) + (u64)a->offset;
 }
 
+/* The addresses of all lanes of a warp, those that are off included. */
+static inline void lane_addresses(const struct emu_group *g, const struct lane_address *a, u32 w,
+                                  u64 at[LANES])
+{
+    const u64 offset = (u64)a->offset;
+    if (a->bytes == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + a->row) + w * LANES;
+        for (int l = 0; l < LANES; l++) at[l] = p[l] + offset;
+    } else if (a->bytes == 4) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + a->row) + w * LANES;
+        for (int l = 0; l < LANES; l++) at[l] = p[l] + offset;
+    } else
+        for (int l = 0; l < LANES; l++) at[l] = offset;
+}
+
+/* Whether every lane of the mask has `size` bytes, a power of two, at a multiple of that in low .. high. */
+static inline bool lanes_inside(const u64 at[LANES], u32 mask, u64 low, u64 high, u32 size)
+{
+    if (high - low < size) return false;
+    const u64 room = high - low - size;
+    u64 bad = 0;
+    if (mask == ~0u)
+        for (int l = 0; l < LANES; l++) bad |= (at[l] - low > room) | (at[l] & (size - 1));
+    else
+        for (u32 left = mask; left; left &= left - 1) {
+            const u64 a = at[__builtin_ctz(left)];
+            bad |= (a - low > room) | (a & (size - 1));
+        }
+    return !bad;
+}
+
 /* An element of a lane: between its rows and bytes in a row. */
 void lane_take(const struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, void *to);
 void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const void *from);

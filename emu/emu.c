@@ -412,6 +412,11 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
 void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)
 {
     const struct emu_cta *c = g->cta;
+    for (u32 k = 0; k < c->group_count; k++) /* one that stands somewhere */
+        if (c->groups[c->group_at[k]].state != GROUP_DONE) {
+            g = &c->groups[c->group_at[k]];
+            break;
+        }
     u32 w = 0;
     while (w + 1 < g->warps && !g->exec[w]) w++;
     struct buf b = {0};

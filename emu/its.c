@@ -31,7 +31,7 @@ static struct emu_group *new_context(struct emu_group *g)
     struct emu_cta *c = g->cta;
     for (u32 k = 0; k < c->group_count; k++) {
         struct emu_group *o = &c->groups[c->group_at[k]];
-        if (o->state == GROUP_DONE && o != g) {
+        if (o->state == GROUP_DONE && o != g && o - c->groups >= c->warps) { /* a warp's first keeps its place */
             c->running++;
             return o;
         }
@@ -67,9 +67,8 @@ void emu_its_part(struct emu_group *g)
         g->stack[d].mask[0] &= wait;
     }
     emu_set_exec(n, n->exec);
-    g->pc = emu_group_resume(g);
-    if (g->pc) g->state = GROUP_READY;
-    else g->cta->running--;
+    g->state = GROUP_READY;
+    g->pc = emu_group_resume(g); /* NULL: those that waited have all ended: DONE */
 }
 
 /* Whether a context stands at this instruction with the same frame. */

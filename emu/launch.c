@@ -593,6 +593,11 @@ static enum progress run_turn(struct hand *h, struct place *p)
             break;
         case GROUP_READY: /* the budget is spent; warps that spin for each other must not be in lockstep */
             if (h->wp->m->its && g->depth) emu_its_part(g);
+            if (g->state == GROUP_DONE) { /* none of those that waited was left */
+                c->running--;
+                emu_barrier_check(c);
+                break;
+            }
             if (g->warps > 1 && g->depth && p->turns > 2) emu_group_split(g);
             break;
         case GROUP_WAIT: /* perhaps for others of the group */
@@ -621,8 +626,7 @@ static void stuck_at_barriers(struct place *p)
                   g->depth ? "; lanes of the same warp wait elsewhere (see --divergence=its)" : "");
         return;
     }
-    struct emu_group *g = &c->groups[c->group_at[0]];
-    emu_raise(g, g->pc, EMU_DEADLOCK, 0, 0, 0, 0, "no warp can go on");
+    launch_raise_stop(&c->groups[c->group_at[0]], EMU_DEADLOCK, 0);
 }
 
 static bool only_barriers(const struct place *p)
@@ -844,6 +848,14 @@ static void *work(void *arg)
     bool more = true;
     while (!atomic_load(&wp->give_up)) {
         if (!h->resident && !(more && (more = admit(h)))) break;
+        if (over_limit(h)) {
+            pthread_mutex_lock(&wp->lock);
+            bool first = !atomic_exchange(&wp->give_up, true);
+            pthread_mutex_unlock(&wp->lock);
+            struct emu_group *g = &h->resident->cta.groups[h->resident->cta.group_at[0]];
+            if (first) launch_raise_stop(g, EMU_LIMIT, wp->limit);
+            break;
+        }
         bool ran = false, impatient = true, removed = false;
         for (struct place **at = &h->resident; *at;) {
             struct place *p = *at;
@@ -882,14 +894,6 @@ static void *work(void *arg)
             ran |= progress == RAN;
             impatient &= p->turns >= patience;
             at = &p->next;
-        }
-        if (h->resident && over_limit(h)) {
-            pthread_mutex_lock(&wp->lock);
-            bool first = !atomic_exchange(&wp->give_up, true);
-            pthread_mutex_unlock(&wp->lock);
-            struct emu_group *g = &h->resident->cta.groups[h->resident->cta.group_at[0]];
-            if (first) launch_raise_stop(g, EMU_LIMIT, wp->limit);
-            break;
         }
         if (removed || !impatient) continue;
         if (more && (more = admit(h))) continue;

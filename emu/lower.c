@@ -518,7 +518,7 @@ struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, un
         u64 address;
         unsigned own;
         bool fixed = symbol_address(L, e->sym, &address, &own);
-        a.offset += (i64)address + e->offset;
+        a.offset += (i64)address;
         if (a.space == PTX_SPACE_GENERIC || own == PTX_SPACE_LOCAL) a.space = (u8)own;
         if (own == PTX_SPACE_LOCAL) a.is_local_param = true;
         (void)fixed;
@@ -537,10 +537,7 @@ struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, un
         }
         return a;
     }
-    if (e->kind == PTX_OPND_INT) {
-        a.offset += (i64)e->bits;
-        return a;
-    }
+    if (e->kind == PTX_OPND_INT) return a; /* its value is the offset already */
     a.row = lower_source(L, e,
                          e->kind == PTX_OPND_REG && reg_of(L, e->sym)->bytes == 8 ? PTX_u64
                          : e->kind == PTX_OPND_SREG && lower_type_bytes(e->sym->type) == 8
@@ -632,7 +629,7 @@ static void find_aliases(struct lower *L)
             if (p->kind != PTX_SYM_VAR || p->space != PTX_SPACE_PARAM ||
                 p->var->role != PTX_PARAM_KERNEL)
                 continue;
-            i64 at = (i64)lower_local_offset(L, p) + o->elem[0].offset + o->offset;
+            i64 at = (i64)lower_local_offset(L, p) + o->offset;
             if (at < 0 || at % bytes || (u64)at + bytes > L->params_size) continue;
             r->row = fill_row(L, FILL_PARAM, (u64)at, bytes, false);
             r->fixed = true;

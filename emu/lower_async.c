@@ -133,8 +133,7 @@ static bool lower_far(struct lower *L, const struct ptx_inst *i)
     v->to = address(L, &i->opnds[0], i->op->space);
     v->mbar = address(L, &i->opnds[2], i->op->space ? PTX_SPACE_SHARED_CLUSTER : PTX_SPACE_GENERIC);
     for (u32 k = 0; k < v->count; k++)
-        v->value[k] =
-            lower_source(L, value->kind == PTX_OPND_VEC ? &value->elem[k] : value, type);
+        v->value[k] = lower_source(L, value->kind == PTX_OPND_VEC ? &value->elem[k] : value, type);
     emit(L, red ? UOP_red_async : UOP_st_async, v);
     return true;
 }
@@ -243,12 +242,16 @@ static bool lower_policy(struct lower *L, const struct ptx_inst *i)
 #define COPY(id)                                                                                   \
     {PTX_F_cp_async_##id, lower_copy, ASYNC_WHOLE},                                                \
         {PTX_F_cp_async_##id##_fill, lower_copy, ASYNC_SOURCE_SIZE},                               \
-        {PTX_F_cp_async_##id##_ignore, lower_copy, ASYNC_IGNORE_SOURCE}
+    {                                                                                              \
+        PTX_F_cp_async_##id##_ignore, lower_copy, ASYNC_IGNORE_SOURCE                              \
+    }
 #define TX_OF(id, how)                                                                             \
-    {PTX_F_mbarrier_##id, lower_tx, how}, {PTX_F_mbarrier_##id##_order, lower_tx, how}
+    {PTX_F_mbarrier_##id, lower_tx, how},                                                          \
+    {                                                                                              \
+        PTX_F_mbarrier_##id##_order, lower_tx, how                                                 \
+    }
 #define ARRIVE(id, how)                                                                            \
-    {PTX_F_mbarrier_##id, lower_arrive, how},                                                      \
-        {PTX_F_mbarrier_##id##_release, lower_arrive, how},                                        \
+    {PTX_F_mbarrier_##id, lower_arrive, how}, {PTX_F_mbarrier_##id##_release, lower_arrive, how},  \
         {PTX_F_mbarrier_##id##_relaxed, lower_arrive, how},                                        \
         {PTX_F_mbarrier_##id##_far, lower_arrive, how},                                            \
         {PTX_F_mbarrier_##id##_far_release, lower_arrive, how},                                    \
@@ -260,11 +263,18 @@ static bool lower_policy(struct lower *L, const struct ptx_inst *i)
         {PTX_F_mbarrier_##id##_tx_relaxed, lower_arrive, how | TX},                                \
         {PTX_F_mbarrier_##id##_tx_far, lower_arrive, how | TX},                                    \
         {PTX_F_mbarrier_##id##_tx_far_release, lower_arrive, how | TX},                            \
-        {PTX_F_mbarrier_##id##_tx_far_relaxed, lower_arrive, how | TX}
+    {                                                                                              \
+        PTX_F_mbarrier_##id##_tx_far_relaxed, lower_arrive, how | TX                               \
+    }
 #define WAIT(id, how)                                                                              \
     {PTX_F_mbarrier_##id, lower_wait, how}, {PTX_F_mbarrier_##id##_acquire, lower_wait, how},      \
-        {PTX_F_mbarrier_##id##_relaxed, lower_wait, how}
-#define NOTHING(id) {PTX_F_##id, lower_nothing, 0}
+    {                                                                                              \
+        PTX_F_mbarrier_##id##_relaxed, lower_wait, how                                             \
+    }
+#define NOTHING(id)                                                                                \
+    {                                                                                              \
+        PTX_F_##id, lower_nothing, 0                                                               \
+    }
 const struct lower_rule lower_async_rules[] = {
     COPY(ca),
     COPY(cg),

@@ -10,9 +10,9 @@ static unsigned op_of(const struct ptx_op *op)
     static const struct {
         const char *word;
         u8 op;
-    } words[] = {{"add", ATOMIC_ADD}, {"min", ATOMIC_MIN},   {"max", ATOMIC_MAX},
-                 {"inc", ATOMIC_INC}, {"dec", ATOMIC_DEC},   {"and", ATOMIC_AND},
-                 {"or", ATOMIC_OR},   {"xor", ATOMIC_XOR},   {"exch", ATOMIC_EXCH},
+    } words[] = {{"add", ATOMIC_ADD}, {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX},
+                 {"inc", ATOMIC_INC}, {"dec", ATOMIC_DEC}, {"and", ATOMIC_AND},
+                 {"or", ATOMIC_OR},   {"xor", ATOMIC_XOR}, {"exch", ATOMIC_EXCH},
                  {"cas", ATOMIC_CAS}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (ptx_op_has(op, words[i].word)) return words[i].op;
@@ -28,7 +28,8 @@ static unsigned fast(unsigned op, unsigned type)
     if (type == PTX_f64) return op == ATOMIC_ADD ? UOP_atom_shared_add_f64 : 0;
     if (ptx_types[type].kind == PTX_FLOAT || ptx_types[type].kind == PTX_PACK) return 0;
     if (ptx_types[type].bits != 32 && ptx_types[type].bits != 64) return 0;
-#define BY_WIDTH(name, narrow, broad) (wide ? UOP_atom_shared_##name##_##broad : UOP_atom_shared_##name##_##narrow)
+#define BY_WIDTH(name, narrow, broad)                                                              \
+    (wide ? UOP_atom_shared_##name##_##broad : UOP_atom_shared_##name##_##narrow)
     switch (op) {
     case ATOMIC_ADD: return BY_WIDTH(add, u32, u64);
     case ATOMIC_MIN: return sign ? BY_WIDTH(min, s32, s64) : BY_WIDTH(min, u32, u64);
@@ -77,9 +78,13 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
     const struct ptx_opnd *b = address + 1;
     const unsigned type = op->type[0], width = ptx_types[type].bits / 8;
     struct atomic_desc *v = lower_alloc(L, sizeof *v);
-    *v = (struct atomic_desc){.op = (u8)op_of(op), .type = (u8)type, .width = (u8)width,
-                              .count = op->vec > 1 ? op->vec : 1, .flags = flags_of(op),
-                              .scope = scope_of(op), .red = red};
+    *v = (struct atomic_desc){.op = (u8)op_of(op),
+                              .type = (u8)type,
+                              .width = (u8)width,
+                              .count = op->vec > 1 ? op->vec : 1,
+                              .flags = flags_of(op),
+                              .scope = scope_of(op),
+                              .red = red};
     const bool cas = v->op == ATOMIC_CAS;
     if (!atomic_function(v->op, type)) return lower_refuse(L, "no such atomic operation");
     if (!red && lower_result_dead(L, i)) v->flags |= EMU_DEAD_RESULT;
@@ -97,8 +102,7 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
     unsigned id = lower_watched(L) ? UOP_atom_watched : UOP_atom;
     if (id == UOP_atom && v->count == 1 && fast(v->op, type)) {
         if (a.space == PTX_SPACE_SHARED) id = fast(v->op, type);
-        if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC)
-            id = fast(v->op, type) + 1;
+        if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC) id = fast(v->op, type) + 1;
     }
     struct emu_uop *u = lower_emit(L, id, v->result[0], a.row, v->operand[0], v->comparand[0]);
     u->x = a.bytes;
@@ -132,7 +136,11 @@ static bool lower_fence(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-#define BOTH(id, data) {PTX_F_##id, lower_atomic, data}, {PTX_F_##id##_global, lower_atomic, data}
+#define BOTH(id, data)                                                                             \
+    {PTX_F_##id, lower_atomic, data},                                                              \
+    {                                                                                              \
+        PTX_F_##id##_global, lower_atomic, data                                                    \
+    }
 const struct lower_rule lower_atomic_rules[] = {
     BOTH(atom_add, ATOM),
     BOTH(atom_half, ATOM),

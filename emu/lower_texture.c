@@ -30,7 +30,8 @@ static bool is(const char *text, size_t length, const char *word)
 }
 
 /* `name = value, ...` */
-static bool sampler_field(struct texture_op *v, const char *name, size_t n, const char *value, size_t m)
+static bool sampler_field(struct texture_op *v, const char *name, size_t n, const char *value,
+                          size_t m)
 {
     static const struct {
         const char *word;
@@ -59,10 +60,10 @@ static bool sampler_field(struct texture_op *v, const char *name, size_t n, cons
 
 static bool lower_sampler(struct lower *L, const struct ptx_opnd *o, struct texture_op *v)
 {
-    const struct image_var *var =
-        o->kind == PTX_OPND_SYM && o->sym->type == PTX_samplerref && o->sym->space != PTX_SPACE_PARAM
-            ? image_var(L->image, L->code->module, o->sym)
-            : NULL;
+    const struct image_var *var = o->kind == PTX_OPND_SYM && o->sym->type == PTX_samplerref &&
+                                          o->sym->space != PTX_SPACE_PARAM
+                                      ? image_var(L->image, L->code->module, o->sym)
+                                      : NULL;
     if (!var) return lower_refuse(L, "a sampler that is not a variable of the module");
     size_t left;
     const char *p = image_var_fields(var, 0, &left);
@@ -81,8 +82,8 @@ static bool lower_sampler(struct lower *L, const struct ptx_opnd *o, struct text
         }
         if (!length[0]) break;
         if (!sampler_field(v, word[0], length[0], word[1], length[1]))
-            return lower_refuse(L, "the sampler's field '%.*s'", (int)(length[0] < 40 ? length[0] : 40),
-                                word[0]);
+            return lower_refuse(L, "the sampler's field '%.*s'",
+                                (int)(length[0] < 40 ? length[0] : 40), word[0]);
     }
     return true;
 }
@@ -95,20 +96,22 @@ static struct texture_op *geometry(struct lower *L, const struct ptx_op *op)
         const char *word;
         u8 dims;
         bool layered, cube;
-    } words[] = {{"1d", 1, false, false},   {"2d", 2, false, false}, {"3d", 3, false, false},
-                 {"a1d", 1, true, false},   {"a2d", 2, true, false}, {"cube", 2, false, true},
+    } words[] = {{"1d", 1, false, false}, {"2d", 2, false, false}, {"3d", 3, false, false},
+                 {"a1d", 1, true, false}, {"a2d", 2, true, false}, {"cube", 2, false, true},
                  {"acube", 2, true, true}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!ptx_op_has(op, words[i].word)) continue;
         struct texture_op *v = lower_alloc(L, sizeof *v);
-        *v = (struct texture_op){.dims = words[i].dims, .layered = words[i].layered, .cube = words[i].cube};
+        *v = (struct texture_op){
+            .dims = words[i].dims, .layered = words[i].layered, .cube = words[i].cube};
         return v;
     }
     return NULL;
 }
 
 /* {layer, x, y, z}, as far as they are there; what follows is ignored. */
-static void lower_coordinates(struct lower *L, const struct ptx_opnd *o, struct texture_op *v, unsigned type)
+static void lower_coordinates(struct lower *L, const struct ptx_opnd *o, struct texture_op *v,
+                              unsigned type)
 {
     if (v->layered) v->layer = element(L, o, 0, PTX_u32);
     for (u32 k = 0; k < (v->cube ? 3u : v->dims); k++)
@@ -188,21 +191,15 @@ static bool lower_query(struct lower *L, const struct ptx_inst *i)
     static const struct {
         const char *word;
         u8 query;
-    } words[] = {{"width", QUERY_WIDTH},
-                 {"height", QUERY_HEIGHT},
-                 {"depth", QUERY_DEPTH},
-                 {"channel_data_type", QUERY_TYPE},
-                 {"channel_order", QUERY_ORDER},
-                 {"normalized_coords", QUERY_NORMALISED},
-                 {"array_size", QUERY_ARRAY_SIZE},
-                 {"num_mipmap_levels", QUERY_LEVELS},
-                 {"num_samples", QUERY_SAMPLES},
-                 {"filter_mode", QUERY_FILTER},
-                 {"addr_mode_0", QUERY_ADDRESS_0},
-                 {"addr_mode_1", QUERY_ADDRESS_1},
-                 {"addr_mode_2", QUERY_ADDRESS_2},
-                 {"force_unnormalized_coords", QUERY_FORCE_UNNORMALISED},
-                 {"memory_layout", QUERY_LAYOUT}};
+    } words[] = {
+        {"width", QUERY_WIDTH},           {"height", QUERY_HEIGHT},
+        {"depth", QUERY_DEPTH},           {"channel_data_type", QUERY_TYPE},
+        {"channel_order", QUERY_ORDER},   {"normalized_coords", QUERY_NORMALISED},
+        {"array_size", QUERY_ARRAY_SIZE}, {"num_mipmap_levels", QUERY_LEVELS},
+        {"num_samples", QUERY_SAMPLES},   {"filter_mode", QUERY_FILTER},
+        {"addr_mode_0", QUERY_ADDRESS_0}, {"addr_mode_1", QUERY_ADDRESS_1},
+        {"addr_mode_2", QUERY_ADDRESS_2}, {"force_unnormalized_coords", QUERY_FORCE_UNNORMALISED},
+        {"memory_layout", QUERY_LAYOUT}};
     const u32 kind = lower_data(L);
     struct texture_op *v = lower_alloc(L, sizeof *v);
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
@@ -211,14 +208,15 @@ static bool lower_query(struct lower *L, const struct ptx_inst *i)
     struct lower_dest d = lower_dest(L, &i->opnds[0], PTX_b32);
     v->result[0] = d.row;
     if (kind == SAMPLER && o->kind == PTX_OPND_SYM && o->sym->type == PTX_samplerref) {
-        static const u8 modes[] = {[TEXTURE_WRAP] = 0, [TEXTURE_MIRROR] = 1, [TEXTURE_CLAMP] = 3,
-                                   [TEXTURE_BORDER] = 4};
+        static const u8 modes[] = {
+            [TEXTURE_WRAP] = 0, [TEXTURE_MIRROR] = 1, [TEXTURE_CLAMP] = 3, [TEXTURE_BORDER] = 4};
         if (!lower_sampler(L, o, v)) return false;
         struct emu_uop *u = lower_emit(L, UOP_fill, d.row, 0, 0, 0);
         u->x = 4;
-        u->bits = v->query == QUERY_FILTER               ? v->sampler.linear_filter
-                  : v->query == QUERY_FORCE_UNNORMALISED ? v->force_unnormalised
-                                                         : modes[v->sampler.address[v->query - QUERY_ADDRESS_0]];
+        u->bits = v->query == QUERY_FILTER ? v->sampler.linear_filter
+                  : v->query == QUERY_FORCE_UNNORMALISED
+                      ? v->force_unnormalised
+                      : modes[v->sampler.address[v->query - QUERY_ADDRESS_0]];
         lower_finish(L, &d);
         return true;
     }
@@ -238,17 +236,20 @@ enum { LOAD, STORE, STORE_SAMPLES, REDUCE, REDUCE_SAMPLES };
 
 static bool lower_surface(struct lower *L, const struct ptx_inst *i)
 {
-    static const u8 handlers[] = {[LOAD] = UOP_suld - UOP_suld,
-                                  [STORE] = UOP_sust - UOP_suld,
-                                  [STORE_SAMPLES] = UOP_sust_samples - UOP_suld,
-                                  [REDUCE] = UOP_sured - UOP_suld,
-                                  [REDUCE_SAMPLES] = UOP_sured - UOP_suld};
+    static const u16 handlers[] = {[LOAD] = UOP_suld,
+                                   [STORE] = UOP_sust,
+                                   [STORE_SAMPLES] = UOP_sust_samples,
+                                   [REDUCE] = UOP_sured,
+                                   [REDUCE_SAMPLES] = UOP_sured};
     const struct ptx_op *op = i->op;
     const u32 what = lower_data(L);
     struct texture_op *v = geometry(L, op);
     if (!v) return lower_refuse(L, "a surface of that shape");
-    const struct ptx_opnd *value = &i->opnds[what == LOAD ? 0 : 1], *at = &i->opnds[what == LOAD ? 1 : 0];
-    v->outside = ptx_op_has(op, "clamp") ? SURFACE_CLAMP : ptx_op_has(op, "zero") ? SURFACE_ZERO : SURFACE_TRAP;
+    const struct ptx_opnd *value = &i->opnds[what == LOAD ? 0 : 1],
+                          *at = &i->opnds[what == LOAD ? 1 : 0];
+    v->outside = ptx_op_has(op, "clamp")  ? SURFACE_CLAMP
+                 : ptx_op_has(op, "zero") ? SURFACE_ZERO
+                                          : SURFACE_TRAP;
     v->samples = what == STORE_SAMPLES || what == REDUCE_SAMPLES;
     v->type = op->type[0];
     v->width = (u8)(ptx_types[v->type].bits / 8);
@@ -271,7 +272,7 @@ static bool lower_surface(struct lower *L, const struct ptx_inst *i)
         } else v->result[k] = lower_source(L, e, v->type);
     }
     u32 site = lower_site(L);
-    struct emu_uop *u = lower_emit(L, UOP_suld + handlers[what], 0, 0, 0, 0);
+    struct emu_uop *u = lower_emit(L, handlers[what], 0, 0, 0, 0);
     u->ext = v;
     u->site = site;
     for (u32 k = 0; what == LOAD && k < v->count; k++) lower_finish(L, &d[k]);
@@ -281,32 +282,42 @@ static bool lower_surface(struct lower *L, const struct ptx_inst *i)
 #define TEX(id, mode)                                                                              \
     {PTX_F_##id##_f, lower_tex, mode}, {PTX_F_##id##_f3, lower_tex, mode},                         \
         {PTX_F_##id##_cube, lower_tex, mode}, {PTX_F_##id##_pair_f, lower_tex, mode},              \
-        {PTX_F_##id##_pair_f3, lower_tex, mode}, {PTX_F_##id##_pair_cube, lower_tex, mode}
-#define TEX_S(id, mode) {PTX_F_##id##_s, lower_tex, mode}, {PTX_F_##id##_pair_s, lower_tex, mode}
-#define TEX_MS(id) {PTX_F_##id##_ms, lower_tex, TEXTURE_BASE}, {PTX_F_##id##_pair_ms, lower_tex, TEXTURE_BASE}
-const struct lower_rule lower_texture_rules[] = {
-    TEX(tex, TEXTURE_BASE),
-    TEX_S(tex, TEXTURE_BASE),
-    TEX_MS(tex),
-    TEX(tex_base, TEXTURE_BASE),
-    TEX_S(tex_base, TEXTURE_BASE),
-    TEX_MS(tex_base),
-    TEX(tex_level, TEXTURE_AT_LEVEL),
-    TEX_S(tex_level, TEXTURE_AT_LEVEL),
-    TEX(tex_grad, TEXTURE_GRADIENT),
-    {PTX_F_tld4, lower_tex, TEXTURE_GATHER},
-    {PTX_F_tld4_cube, lower_tex, TEXTURE_GATHER},
-    {PTX_F_txq, lower_query, TEXTURE},
-    {PTX_F_txq_level, lower_query, LEVEL},
-    {PTX_F_txq_sampler, lower_query, SAMPLER},
-    {PTX_F_suq, lower_query, SURFACE},
-    {PTX_F_suld, lower_surface, LOAD},
-    {PTX_F_sust, lower_surface, STORE},
-    {PTX_F_sust_p, lower_surface, STORE_SAMPLES},
-    {PTX_F_sured_add, lower_surface, REDUCE},
-    {PTX_F_sured_min, lower_surface, REDUCE},
-    {PTX_F_sured_min64, lower_surface, REDUCE},
-    {PTX_F_sured_bits, lower_surface, REDUCE},
-    {PTX_F_sured_p, lower_surface, REDUCE_SAMPLES},
-    {PTX_F_sured_p64, lower_surface, REDUCE_SAMPLES},
-    {0, NULL, 0}};
+        {PTX_F_##id##_pair_f3, lower_tex, mode},                                                   \
+    {                                                                                              \
+        PTX_F_##id##_pair_cube, lower_tex, mode                                                    \
+    }
+#define TEX_S(id, mode)                                                                            \
+    {PTX_F_##id##_s, lower_tex, mode},                                                             \
+    {                                                                                              \
+        PTX_F_##id##_pair_s, lower_tex, mode                                                       \
+    }
+#define TEX_MS(id)                                                                                 \
+    {PTX_F_##id##_ms, lower_tex, TEXTURE_BASE},                                                    \
+    {                                                                                              \
+        PTX_F_##id##_pair_ms, lower_tex, TEXTURE_BASE                                              \
+    }
+const struct lower_rule lower_texture_rules[] = {TEX(tex, TEXTURE_BASE),
+                                                 TEX_S(tex, TEXTURE_BASE),
+                                                 TEX_MS(tex),
+                                                 TEX(tex_base, TEXTURE_BASE),
+                                                 TEX_S(tex_base, TEXTURE_BASE),
+                                                 TEX_MS(tex_base),
+                                                 TEX(tex_level, TEXTURE_AT_LEVEL),
+                                                 TEX_S(tex_level, TEXTURE_AT_LEVEL),
+                                                 TEX(tex_grad, TEXTURE_GRADIENT),
+                                                 {PTX_F_tld4, lower_tex, TEXTURE_GATHER},
+                                                 {PTX_F_tld4_cube, lower_tex, TEXTURE_GATHER},
+                                                 {PTX_F_txq, lower_query, TEXTURE},
+                                                 {PTX_F_txq_level, lower_query, LEVEL},
+                                                 {PTX_F_txq_sampler, lower_query, SAMPLER},
+                                                 {PTX_F_suq, lower_query, SURFACE},
+                                                 {PTX_F_suld, lower_surface, LOAD},
+                                                 {PTX_F_sust, lower_surface, STORE},
+                                                 {PTX_F_sust_p, lower_surface, STORE_SAMPLES},
+                                                 {PTX_F_sured_add, lower_surface, REDUCE},
+                                                 {PTX_F_sured_min, lower_surface, REDUCE},
+                                                 {PTX_F_sured_min64, lower_surface, REDUCE},
+                                                 {PTX_F_sured_bits, lower_surface, REDUCE},
+                                                 {PTX_F_sured_p, lower_surface, REDUCE_SAMPLES},
+                                                 {PTX_F_sured_p64, lower_surface, REDUCE_SAMPLES},
+                                                 {0, NULL, 0}};

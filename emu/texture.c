@@ -61,7 +61,8 @@ const char *texture_layout(struct texture_memory *m)
             __builtin_mul_overflow(v->slice, (u64)v->depth, &v->layer) ||
             __builtin_mul_overflow(v->layer, (u64)layers, &size) || size > (u64)1 << 44)
             return "a texture of more memory than there is";
-        if (m->pitch || m->linear) size = v->pitch * (v->height - 1) + row; /* its last row ends there */
+        if (m->pitch || m->linear)
+            size = v->pitch * (v->height - 1) + row; /* its last row ends there */
         at += size;
     }
     m->bytes = at;
@@ -109,7 +110,8 @@ uint64_t texture_create(struct mem *m, const struct texture *t, const char **why
         if (t->sampler.address[i] > TEXTURE_BORDER) *why = "an address mode that there is not";
     if (t->as_float && (k->kind > TEXTURE_SINT || k->bits > 16))
         *why = "only integers of 8 and 16 bits can be read as normalised floats";
-    if (t->srgb && (k->bits != 8 || !(k->kind == TEXTURE_UNORM || (k->kind == TEXTURE_UINT && t->as_float))))
+    if (t->srgb &&
+        (k->bits != 8 || !(k->kind == TEXTURE_UNORM || (k->kind == TEXTURE_UINT && t->as_float))))
         *why = "sRGB is for 8-bit unsigned texels that are read as normalised floats";
     if ((t->sampler.linear_filter || t->sampler.linear_levels) && !gives_float(t))
         *why = "integers cannot be filtered";
@@ -129,8 +131,8 @@ static const struct texture *find_object(const struct mem *m, uint64_t handle, u
 {
     const struct mem_block *b = mem_find(m, handle, sizeof(struct texture));
     if (!b || b->address != handle || !b->constant || b->variable || !b->live) return NULL;
-    const struct texture *t =
-        (const struct texture *)(const void *)(mem_base(m) + (handle - MEM_GLOBAL));
+    const struct texture *t = (const struct texture *)(const void *)(mem_base(m) +
+                                                                     (handle - MEM_GLOBAL));
     return t->magic == magic ? t : NULL;
 }
 
@@ -165,7 +167,8 @@ bool texture_bind(struct mem *m, uint64_t variable, uint64_t handle)
 static bool sound(const struct texture *t)
 {
     const struct texture_memory *m = &t->memory;
-    if (m->levels > TEXTURE_LEVELS || m->kind > TEXTURE_SNORM || m->bytes > (u64)1 << 44) return false;
+    if (m->levels > TEXTURE_LEVELS || m->kind > TEXTURE_SNORM || m->bytes > (u64)1 << 44)
+        return false;
     if (m->channels != 1 && m->channels != 2 && m->channels != 4) return false;
     if (m->bits != 8 && m->bits != 16 && m->bits != 32) return false;
     for (u32 i = 0; i < or1(m->levels); i++) {
@@ -262,7 +265,8 @@ static void read_outside(const struct texture *t, u32 out[4])
         else {
             i64 v = fp_s64_from_f32(b, FP_RZ);
             bool sign = t->memory.kind == TEXTURE_SINT;
-            i64 most = ((i64)1 << (t->memory.bits - (sign ? 1 : 0))) - 1, least = sign ? -most - 1 : 0;
+            i64 most = ((i64)1 << (t->memory.bits - (sign ? 1 : 0))) - 1,
+                least = sign ? -most - 1 : 0;
             out[c] = (u32)(v < least ? least : v > most ? most : v);
         }
     }
@@ -274,9 +278,9 @@ enum { FAR = 1 << 30 }; /* beyond all texels */
 
 struct axis { /* one direction of a fetch */
     u32 size;
-    u8 mode;     /* enum texture_address that works */
-    i64 first;   /* number of the texel, and with a filter that of the lower one */
-    u32 weight;  /* of the upper one, of 256; of the lower one 256 - weight */
+    u8 mode;    /* enum texture_address that works */
+    i64 first;  /* number of the texel, and with a filter that of the lower one */
+    u32 weight; /* of the upper one, of 256; of the lower one 256 - weight */
 };
 
 static f64 floor64(f64 x)
@@ -367,7 +371,8 @@ static void add_filtered(const struct texture *t, const u8 *base, const struct p
 {
     for (u32 k = 0; k < 8; k++) {
         u64 weight = 1;
-        for (u32 i = 0; i < 3; i++) weight *= k >> i & 1 ? p->axis[i].weight : 256 - p->axis[i].weight;
+        for (u32 i = 0; i < 3; i++)
+            weight *= k >> i & 1 ? p->axis[i].weight : 256 - p->axis[i].weight;
         if (!weight) continue;
         u32 texel[4];
         corner(t, base, p, k, texel);
@@ -418,9 +423,9 @@ static struct place place_of(const struct texture *t, const struct texture_sampl
     for (u32 i = 0; i < dims; i++) {
         u8 mode = s->address[i];
         if (m->linear && dims == 1) mode = TEXTURE_BORDER;
-        out.axis[i] = p->integers
-                          ? axis_of_integer(p->at[i], size[i], mode, p->offset[i])
-                          : axis_at(p->coord[i], size[i], mode, s->normalised, p->offset[i], linear);
+        out.axis[i] = p->integers ? axis_of_integer(p->at[i], size[i], mode, p->offset[i])
+                                  : axis_at(p->coord[i], size[i], mode, s->normalised, p->offset[i],
+                                            linear);
     }
     return out;
 }
@@ -520,7 +525,8 @@ static bool find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bo
     u64 h = emu_get(g, 8, v->handle, w, l);
     if (v->in_params) {
         u64 at = h;
-        if (at > MEM_MAX_PARAMS - 8) return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, at, 8, "no parameter"), false;
+        if (at > MEM_MAX_PARAMS - 8)
+            return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, at, 8, "no parameter"), false;
         memcpy(&h, m->params + at, 8);
     }
     if (o->texture && o->handle == h) return true;
@@ -529,8 +535,8 @@ static bool find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bo
     if (b && b->variable) { /* a .texref: what is bound to it */
         memcpy(&handle, g->worker->global + (h - MEM_GLOBAL), 8);
         if (!handle)
-            return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, h, 8, "nothing is bound to %s reference '%s'", what,
-                             b->name ? b->name : ""),
+            return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, h, 8,
+                             "nothing is bound to %s reference '%s'", what, b->name ? b->name : ""),
                    false;
     }
     const struct texture *t = surface ? surface_find(m->mem, handle) : texture_find(m->mem, handle);
@@ -554,11 +560,12 @@ static bool fits(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bo
 {
     const struct texture_op *v = in->ext;
     const struct texture_memory *m = &t->memory;
-    bool ok = surface ? v->dims == dims_of(m) && v->layered == (m->layered || m->cube)
+    bool ok = surface   ? v->dims == dims_of(m) && v->layered == (m->layered || m->cube)
               : v->cube ? m->cube && v->layered == m->layered
                         : !m->cube && v->dims == dims_of(m) && v->layered == m->layered;
     if (ok) return true;
-    emu_raise(g, in, EMU_WRONG_SPACE, w, l, 0, 0, "a %s of %u dimensions%s%s, used as one of another shape",
+    emu_raise(g, in, EMU_WRONG_SPACE, w, l, 0, 0,
+              "a %s of %u dimensions%s%s, used as one of another shape",
               surface ? "surface" : "texture", dims_of(m), m->layered ? ", layered" : "",
               m->cube ? ", a cube" : "");
     return false;
@@ -570,7 +577,8 @@ static void read_point(const struct emu_group *g, const struct texture_op *v, u3
                        struct texture_point *p)
 {
     const u32 coords = v->cube ? 3 : v->dims;
-    *p = (struct texture_point){.integers = v->integers, .mode = v->mode, .component = v->component};
+    *p = (struct texture_point){
+        .integers = v->integers, .mode = v->mode, .component = v->component};
     if (v->layered) p->layer = (u32)emu_get(g, 4, v->layer, w, l);
     for (u32 i = 0; i < coords; i++) {
         u32 bits = (u32)emu_get(g, 4, v->coord[i], w, l);
@@ -587,7 +595,8 @@ static void read_point(const struct emu_group *g, const struct texture_op *v, u3
             p->gradient[d][i] = fp_float32((u32)emu_get(g, 4, v->gradient[d][i], w, l));
 }
 
-static void write_texel(struct emu_group *g, const struct texture_op *v, u32 w, u32 l, const u32 out[4])
+static void write_texel(struct emu_group *g, const struct texture_op *v, u32 w, u32 l,
+                        const u32 out[4])
 {
     if (v->type == PTX_f16 || v->type == PTX_f16x2) {
         u16 h[4];
@@ -615,7 +624,8 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
             const struct texture *t = o.texture;
             if (t != before && !fits(g, in, w, l, false, t)) return NULL;
             if ((v->type == PTX_f16 || v->type == PTX_f16x2) && !gives_float(t))
-                return emu_raise(g, in, EMU_UNSUPPORTED, w, l, 0, 0, "a texture of integers that is read as f16");
+                return emu_raise(g, in, EMU_UNSUPPORTED, w, l, 0, 0,
+                                 "a texture of integers that is read as f16");
             struct texture_sampler s = v->own_sampler ? v->sampler : t->sampler;
             if (v->own_sampler) s.normalised = t->sampler.normalised && !v->force_unnormalised;
             struct texture_point p;
@@ -623,7 +633,8 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
             for (int i = 0; i < 3; i++)
                 if (p.offset[i] < -8 || p.offset[i] > 7)
                     return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, 0, 0,
-                                     "an offset of %d texels; it lies between -8 and 7", p.offset[i]);
+                                     "an offset of %d texels; it lies between -8 and 7",
+                                     p.offset[i]);
             u32 out[4];
             texture_fetch(t, &s, o.base, &p, out);
             write_texel(g, v, w, l, out);
@@ -660,13 +671,19 @@ static u32 type_code(const struct texture_memory *m)
 
 static u32 order_code(const struct texture_memory *m)
 {
-    return m->order_code ? m->order_code : m->channels == 1 ? 0x10b0 : m->channels == 2 ? 0x10b2 : 0x10b5;
+    return m->order_code      ? m->order_code
+           : m->channels == 1 ? 0x10b0
+           : m->channels == 2 ? 0x10b2
+                              : 0x10b5;
 }
 
 static u32 answer(const struct texture *t, const struct texture_op *v, u32 level)
 {
-    static const u8 modes[] = {[TEXTURE_WRAP] = 0, [TEXTURE_MIRROR] = 1, [TEXTURE_CLAMP] = 3,
-                               [TEXTURE_BORDER] = 4}; /* wrap, mirror, clamp_ogl, to_edge, to_border */
+    static const u8 modes[] = {
+        [TEXTURE_WRAP] = 0,
+        [TEXTURE_MIRROR] = 1,
+        [TEXTURE_CLAMP] = 3,
+        [TEXTURE_BORDER] = 4}; /* wrap, mirror, clamp_ogl, to_edge, to_border */
     const struct texture_memory *m = &t->memory;
     const u32 last = or1(m->levels) - 1;
     const struct texture_level *k = &m->level[level < last ? level : last];
@@ -708,15 +725,16 @@ enum reach { REACH_FAULT, REACH_THERE, REACH_NOWHERE };
 
 /* Where `size` bytes of a lane's coordinates lie, whose x counts units of `unit` bytes. */
 static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l,
-                        const struct texture *t, u32 unit, u32 size, bool write, u8 **host, u64 *address)
+                        const struct texture *t, u32 unit, u32 size, bool write, u8 **host,
+                        u64 *address)
 {
     const struct texture_op *v = in->ext;
     const struct texture_memory *m = &t->memory;
     const i64 row = (i64)m->level[0].width * texel_bytes(m);
     i64 at[4] = {0}, most[4] = {0};
     if (row < size) { /* nothing of that size is there */
-        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, 0, size, "%u bytes of a surface with rows of %lld", size,
-                  (long long)row);
+        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, 0, size,
+                  "%u bytes of a surface with rows of %lld", size, (long long)row);
         return REACH_FAULT;
     }
     for (u32 i = 0; i < v->dims; i++) at[i] = (i32)(u32)emu_get(g, 4, v->coord[i], w, l);
@@ -732,20 +750,22 @@ static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u3
     for (u32 i = 0; i < 4; i++) {
         if (at[i] >= 0 && at[i] <= most[i]) continue;
         outside = true;
-        if (v->outside == SURFACE_CLAMP) at[i] = at[i] < 0 ? 0 : i ? most[i] : most[0] / size * size;
+        if (v->outside == SURFACE_CLAMP)
+            at[i] = at[i] < 0 ? 0 : i ? most[i] : most[0] / size * size;
     }
     if (outside && v->outside == SURFACE_ZERO) return REACH_NOWHERE;
     if (outside && v->outside == SURFACE_TRAP) {
-        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, (u64)at[0], size,
-                  "%s of %u bytes at x = %lld, y = %lld, z = %lld, layer %lld of a surface of %u x %u x %u",
-                  write ? "write" : "read", size, (long long)at[0], (long long)at[1], (long long)at[2],
-                  (long long)at[3], m->level[0].width, m->level[0].height, m->level[0].depth);
+        emu_raise(
+            g, in, EMU_OUT_OF_BOUNDS, w, l, (u64)at[0], size,
+            "%s of %u bytes at x = %lld, y = %lld, z = %lld, layer %lld of a surface of %u x %u x %u",
+            write ? "write" : "read", size, (long long)at[0], (long long)at[1], (long long)at[2],
+            (long long)at[3], m->level[0].width, m->level[0].height, m->level[0].depth);
         return REACH_FAULT;
     }
     if (at[0] % size) {
         emu_raise(g, in, EMU_MISALIGNED, w, l, (u64)at[0], size,
-                  "%s of %u bytes of a surface at byte %lld of a row", write ? "write" : "read", size,
-                  (long long)at[0]);
+                  "%s of %u bytes of a surface at byte %lld of a row", write ? "write" : "read",
+                  size, (long long)at[0]);
         return REACH_FAULT;
     }
     const u64 offset = texture_offset(m, 0, (u32)at[3], 0, (u32)at[1], (u32)at[2]) + (u64)at[0];

@@ -30,7 +30,12 @@
 struct mem;
 
 enum texture_kind { TEXTURE_UINT, TEXTURE_SINT, TEXTURE_FLOAT, TEXTURE_UNORM, TEXTURE_SNORM };
-enum texture_address { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER }; /* as CUDA's */
+enum texture_address {
+    TEXTURE_WRAP,
+    TEXTURE_CLAMP,
+    TEXTURE_MIRROR,
+    TEXTURE_BORDER
+}; /* as CUDA's */
 enum { TEXTURE_LEVELS = 16, TEXTURE_MAX_SIZE = 1 << 28 /* texels in a direction */ };
 
 struct texture_level {
@@ -102,19 +107,19 @@ struct texture_op { /* uop->ext; rows of r32 but for the handle */
     u8 dims;        /* 1, 2, 3 */
     bool layered, cube;
     /* textures */
-    bool integers;         /* coordinates and level are s32: no filter */
-    u8 mode;               /* enum texture_mode */
-    u8 component;          /* TEXTURE_GATHER */
-    u8 type;               /* enum ptx_type of the results: u32 s32 f32 f16 f16x2 */
-    bool own_sampler;      /* `sampler` instead of the texture's, */
+    bool integers;           /* coordinates and level are s32: no filter */
+    u8 mode;                 /* enum texture_mode */
+    u8 component;            /* TEXTURE_GATHER */
+    u8 type;                 /* enum ptx_type of the results: u32 s32 f32 f16 f16x2 */
+    bool own_sampler;        /* `sampler` instead of the texture's, */
     bool force_unnormalised; /* and of its coordinates */
     struct texture_sampler sampler;
     bool has_offset, wants_resident;
     u32 layer, coord[3], offset[3], level, gradient[2][3];
     u32 result[4], resident; /* f16: r16; resident is a predicate */
     /* surfaces */
-    u8 outside;   /* enum surface_outside */
-    bool samples; /* .p: x counts texels */
+    u8 outside;      /* enum surface_outside */
+    bool samples;    /* .p: x counts texels */
     u8 width, count; /* elements: bytes, number */
     u8 op;           /* enum emu_atomic, of sured */
     /* txq, suq */
@@ -123,9 +128,23 @@ struct texture_op { /* uop->ext; rows of r32 but for the handle */
 
 enum surface_outside { SURFACE_TRAP, SURFACE_CLAMP, SURFACE_ZERO };
 
-enum texture_query { QUERY_WIDTH, QUERY_HEIGHT, QUERY_DEPTH, QUERY_TYPE, QUERY_ORDER,
-    QUERY_NORMALISED, QUERY_ARRAY_SIZE, QUERY_LEVELS, QUERY_SAMPLES, QUERY_FILTER, QUERY_ADDRESS_0,
-    QUERY_ADDRESS_1, QUERY_ADDRESS_2, QUERY_FORCE_UNNORMALISED, QUERY_LAYOUT };
+enum texture_query {
+    QUERY_WIDTH,
+    QUERY_HEIGHT,
+    QUERY_DEPTH,
+    QUERY_TYPE,
+    QUERY_ORDER,
+    QUERY_NORMALISED,
+    QUERY_ARRAY_SIZE,
+    QUERY_LEVELS,
+    QUERY_SAMPLES,
+    QUERY_FILTER,
+    QUERY_ADDRESS_0,
+    QUERY_ADDRESS_1,
+    QUERY_ADDRESS_2,
+    QUERY_FORCE_UNNORMALISED,
+    QUERY_LAYOUT
+};
 
 /* The texel of a fetch, as bits of four results (of the texture's own type): for tests and the handler.
  * `base` is the host address of the memory. false: it cannot be filtered as asked. */

@@ -82,7 +82,8 @@ Test(emu_async, mbarriers_follow_the_model)
             bool complete;
             for (uint32_t parity = 0; parity < 2; parity++) {
                 cr_assert_null(mbarrier_test_parity(&bar, parity, &complete));
-                cr_assert(complete == ((m.phase & 1) != parity), "run %d step %d: parity", run, step);
+                cr_assert(complete == ((m.phase & 1) != parity), "run %d step %d: parity", run,
+                          step);
             }
             if (state_phase == m.phase || state_phase == m.phase - 1) {
                 cr_assert_null(mbarrier_test(&bar, state, &complete));
@@ -127,40 +128,51 @@ Test(emu_async, copies_by_threads)
     static const char *const hints[] = {"", ".L2::128B", ".L2::cache_hint"};
     for (int size = 4; size <= 16; size *= 2)
         for (int cg = 0; cg < (size == 16 ? 2 : 1); cg++)
-            for (int how = 0; how < 4; how++) { /* whole, part by register, part by constant, ignored or not */
+            for (int how = 0; how < 4;
+                 how++) { /* whole, part by register, part by constant, ignored or not */
                 char body[3000], last[60] = "";
                 if (how == 1) strcpy(last, ", %r3");
                 if (how == 2) snprintf(last, sizeof last, ", %d", size / 2);
                 if (how == 3) strcpy(last, ", %p1");
                 const char *hint = hints[(size + how) / 4 % 3];
                 if (strstr(hint, "hint")) strcat(last, ", %d9");
-                snprintf(body, sizeof body,
-                         ".reg .b64 %%d<10>; .reg .b32 %%r<9>; .reg .pred %%p<3>; .reg .b8 %%x<2>;\n"
-                         ".shared .align 16 .b8 s[%d];\n"
-                         "ld.param.u64 %%d0, [from]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n"
-                         "mul.wide.u32 %%d2, %%r1, %d; add.u64 %%d3, %%d0, %%d2; add.u64 %%d4, %%d1, %%d2;\n"
-                         "mov.u64 %%d5, s; add.u64 %%d5, %%d5, %%d2; mov.u64 %%d6, -1;\n"
-                         "st.shared.u32 [%%d5], %%r1;\n" /* something that must go */
-                         "rem.u32 %%r3, %%r1, %d; setp.eq.u32 %%p1, %%r3, 1;\n"
-                         "createpolicy.fractional.L2::evict_last.b64 %%d9, 0.5;\n"
-                         "cp.async.%s.shared.global%s [%%d5], [%%d3], %d%s;\n"
-                         "cp.async.commit_group;\ncp.async.wait_group 0;\ncp.async.wait_all;\n",
-                         N * 16, size, size + 1, ops[cg], hint, size, last);
+                snprintf(
+                    body, sizeof body,
+                    ".reg .b64 %%d<10>; .reg .b32 %%r<9>; .reg .pred %%p<3>; .reg .b8 %%x<2>;\n"
+                    ".shared .align 16 .b8 s[%d];\n"
+                    "ld.param.u64 %%d0, [from]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n"
+                    "mul.wide.u32 %%d2, %%r1, %d; add.u64 %%d3, %%d0, %%d2; add.u64 %%d4, %%d1, %%d2;\n"
+                    "mov.u64 %%d5, s; add.u64 %%d5, %%d5, %%d2; mov.u64 %%d6, -1;\n"
+                    "mov.u32 %%r5, -1; st.shared.u32 [%%d5], %%r5; st.shared.u32 [%%d5+%d], %%r5;\n" /* this must go */
+                    "st.shared.u32 [%%d5+%d], %%r5; st.shared.u32 [%%d5+%d], %%r5;\n"
+                    "rem.u32 %%r3, %%r1, %d; setp.eq.u32 %%p1, %%r3, 1;\n"
+                    "createpolicy.fractional.L2::evict_last.b64 %%d9, 0.5;\n"
+                    "cp.async.%s.shared.global%s [%%d5], [%%d3], %d%s;\n"
+                    "cp.async.commit_group;\ncp.async.wait_group 0;\ncp.async.wait_all;\n",
+                    N * 16, size, size > 4 ? 4 : 0, size > 8 ? 8 : 0, size > 8 ? 12 : 0, size + 1,
+                    ops[cg], hint, size, last);
                 for (int k = 0; k < size; k += 4) {
                     char line[100];
-                    snprintf(line, sizeof line, "ld.shared.u32 %%r4, [%%d5+%d]; st.global.u32 [%%d4+%d], %%r4;\n", k, k);
+                    snprintf(line, sizeof line,
+                             "ld.shared.u32 %%r4, [%%d5+%d]; st.global.u32 [%%d4+%d], %%r4;\n", k,
+                             k);
                     strcat(body, line);
                 }
                 strcat(body, "ret;\n");
-                struct emu_run r = {.ptx = emu_ptx(".param .u64 from, .param .u64 out", body), .block = N};
+                struct emu_run r = {.ptx = emu_ptx(".param .u64 from, .param .u64 out", body),
+                                    .block = N};
                 r.args[0] = emu_in(&r, from, (size_t)(N * size));
                 r.args[1] = emu_out(&r, out, (size_t)(N * size));
                 cr_assert(emu_run(&r), "%d %d %d: %s", size, cg, how, r.fault);
                 for (int t = 0; t < N; t++) {
-                    int n = how == 0 ? size : how == 1 ? t % (size + 1) : how == 2 ? size / 2 : t % (size + 1) == 1 ? 0 : size;
+                    int n = how == 0              ? size
+                            : how == 1            ? t % (size + 1)
+                            : how == 2            ? size / 2
+                            : t % (size + 1) == 1 ? 0
+                                                  : size;
                     for (int k = 0; k < size; k++)
-                        cr_assert(out[t * size + k] == (k < n ? from[t * size + k] : 0), "%d %d %d: thread %d byte %d",
-                                  size, cg, how, t, k);
+                        cr_assert(out[t * size + k] == (k < n ? from[t * size + k] : 0),
+                                  "%d %d %d: thread %d byte %d", size, cg, how, t, k);
                 }
             }
 }
@@ -175,40 +187,41 @@ static void check_pipeline(const char *wait)
     uint32_t in[TILES * TILE], out[96];
     for (uint32_t i = 0; i < TILES * TILE; i++) in[i] = i * 2654435761u;
     char body[6000];
-    snprintf(body, sizeof body,
-             ".reg .b64 %%d<20>; .reg .b32 %%r<30>; .reg .pred %%p<6>;\n"
-             ".shared .align 16 .b8 tile[%d]; .shared .align 8 .b64 full[%d]; .shared .align 8 .b64 empty[%d];\n"
-             "ld.param.u64 %%d0, [in]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n"
-             "mov.u32 %%r2, full; mov.u32 %%r3, empty; mov.u32 %%r4, tile;\n"
-             "setp.eq.u32 %%p1, %%r1, 0;\n@!%%p1 bra ready;\n"
-             "mov.u32 %%r5, 0;\ninit:\nshl.b32 %%r6, %%r5, 3; add.u32 %%r7, %%r2, %%r6; add.u32 %%r8, %%r3, %%r6;\n"
-             "mbarrier.init.shared.b64 [%%r7], 1; mbarrier.init.shared::cta.b64 [%%r8], 96;\n"
-             "add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p2, %%r5, %d;\n@%%p2 bra init;\n"
-             "fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;\n"
-             "ready:\nbar.sync 0;\n"
-             "mov.u32 %%r5, 0; mov.u32 %%r9, 0; mov.u32 %%r10, 0;\n" /* tile, stage, parity */
-             "setp.lt.u32 %%p1, %%r1, 32;\n@!%%p1 bra consumer;\n"
-             "setp.eq.u32 %%p1, %%r1, 0;\n@!%%p1 bra end;\n"
-             "producer:\nshl.b32 %%r6, %%r9, 3; add.u32 %%r7, %%r2, %%r6; add.u32 %%r8, %%r3, %%r6;\n"
-             "xor.b32 %%r11, %%r10, 1;\nwait_empty:\n"
-             "mbarrier.%s.parity.shared.b64 %%p2, [%%r8], %%r11;\n@!%%p2 bra wait_empty;\n"
-             "mbarrier.arrive.expect_tx.shared.b64 _, [%%r7], %d;\n"
-             "mad.lo.u32 %%r12, %%r9, %d, %%r4; mul.wide.u32 %%d2, %%r5, %d; add.u64 %%d2, %%d2, %%d0;\n"
-             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r12], [%%d2], %d, [%%r7];\n"
-             "add.u32 %%r9, %%r9, 1; setp.eq.u32 %%p3, %%r9, %d; @%%p3 mov.u32 %%r9, 0; @%%p3 xor.b32 %%r10, %%r10, 1;\n"
-             "add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p2, %%r5, %d;\n@%%p2 bra producer;\nbra end;\n"
-             "consumer:\nmov.u32 %%r20, 0;\nnext:\n"
-             "shl.b32 %%r6, %%r9, 3; add.u32 %%r7, %%r2, %%r6; add.u32 %%r8, %%r3, %%r6;\nwait_full:\n"
-             "mbarrier.%s.parity.shared.b64 %%p2, [%%r7], %%r10;\n@!%%p2 bra wait_full;\n"
-             "mad.lo.u32 %%r12, %%r9, %d, %%r4; and.b32 %%r13, %%r1, 31; mad.lo.u32 %%r12, %%r13, 4, %%r12;\n"
-             "ld.shared.u32 %%r14, [%%r12]; add.u32 %%r20, %%r20, %%r14;\n"
-             "mbarrier.arrive.shared.b64 %%d5, [%%r8];\n"
-             "add.u32 %%r9, %%r9, 1; setp.eq.u32 %%p3, %%r9, %d; @%%p3 mov.u32 %%r9, 0; @%%p3 xor.b32 %%r10, %%r10, 1;\n"
-             "add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p2, %%r5, %d;\n@%%p2 bra next;\n"
-             "sub.u32 %%r15, %%r1, 32; mul.wide.u32 %%d3, %%r15, 4; add.u64 %%d3, %%d3, %%d1; st.global.u32 [%%d3], %%r20;\n"
-             "end:\nret;\n",
-             STAGES * TILE * 4, STAGES, STAGES, STAGES, wait, TILE * 4, TILE * 4, TILE * 4, TILE * 4, STAGES, TILES,
-             wait, TILE * 4, STAGES, TILES);
+    snprintf(
+        body, sizeof body,
+        ".reg .b64 %%d<20>; .reg .b32 %%r<30>; .reg .pred %%p<6>;\n"
+        ".shared .align 16 .b8 tile[%d]; .shared .align 8 .b64 full[%d]; .shared .align 8 .b64 empty[%d];\n"
+        "ld.param.u64 %%d0, [in]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n"
+        "mov.u32 %%r2, full; mov.u32 %%r3, empty; mov.u32 %%r4, tile;\n"
+        "setp.eq.u32 %%p1, %%r1, 0;\n@!%%p1 bra ready;\n"
+        "mov.u32 %%r5, 0;\ninit:\nshl.b32 %%r6, %%r5, 3; add.u32 %%r7, %%r2, %%r6; add.u32 %%r8, %%r3, %%r6;\n"
+        "mbarrier.init.shared.b64 [%%r7], 1; mbarrier.init.shared::cta.b64 [%%r8], 96;\n"
+        "add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p2, %%r5, %d;\n@%%p2 bra init;\n"
+        "fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;\n"
+        "ready:\nbar.sync 0;\n"
+        "mov.u32 %%r5, 0; mov.u32 %%r9, 0; mov.u32 %%r10, 0;\n" /* tile, stage, parity */
+        "setp.lt.u32 %%p1, %%r1, 32;\n@!%%p1 bra consumer;\n"
+        "setp.eq.u32 %%p1, %%r1, 0;\n@!%%p1 bra end;\n"
+        "producer:\nshl.b32 %%r6, %%r9, 3; add.u32 %%r7, %%r2, %%r6; add.u32 %%r8, %%r3, %%r6;\n"
+        "xor.b32 %%r11, %%r10, 1;\nwait_empty:\n"
+        "mbarrier.%s.parity.shared.b64 %%p2, [%%r8], %%r11;\n@!%%p2 bra wait_empty;\n"
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%%r7], %d;\n"
+        "mad.lo.u32 %%r12, %%r9, %d, %%r4; mul.wide.u32 %%d2, %%r5, %d; add.u64 %%d2, %%d2, %%d0;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r12], [%%d2], %d, [%%r7];\n"
+        "add.u32 %%r9, %%r9, 1; setp.eq.u32 %%p3, %%r9, %d; @%%p3 mov.u32 %%r9, 0; @%%p3 xor.b32 %%r10, %%r10, 1;\n"
+        "add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p2, %%r5, %d;\n@%%p2 bra producer;\nbra end;\n"
+        "consumer:\nmov.u32 %%r20, 0;\nnext:\n"
+        "shl.b32 %%r6, %%r9, 3; add.u32 %%r7, %%r2, %%r6; add.u32 %%r8, %%r3, %%r6;\nwait_full:\n"
+        "mbarrier.%s.parity.shared.b64 %%p2, [%%r7], %%r10;\n@!%%p2 bra wait_full;\n"
+        "mad.lo.u32 %%r12, %%r9, %d, %%r4; and.b32 %%r13, %%r1, 31; mad.lo.u32 %%r12, %%r13, 4, %%r12;\n"
+        "ld.shared.u32 %%r14, [%%r12]; add.u32 %%r20, %%r20, %%r14;\n"
+        "mbarrier.arrive.shared.b64 %%d5, [%%r8];\n"
+        "add.u32 %%r9, %%r9, 1; setp.eq.u32 %%p3, %%r9, %d; @%%p3 mov.u32 %%r9, 0; @%%p3 xor.b32 %%r10, %%r10, 1;\n"
+        "add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p2, %%r5, %d;\n@%%p2 bra next;\n"
+        "sub.u32 %%r15, %%r1, 32; mul.wide.u32 %%d3, %%r15, 4; add.u64 %%d3, %%d3, %%d1; st.global.u32 [%%d3], %%r20;\n"
+        "end:\nret;\n",
+        STAGES * TILE * 4, STAGES, STAGES, STAGES, wait, TILE * 4, TILE * 4, TILE * 4, TILE * 4,
+        STAGES, TILES, wait, TILE * 4, STAGES, TILES);
     struct emu_run r = {.ptx = emu_ptx(".param .u64 in, .param .u64 out", body), .block = 128};
     r.config.max_instructions = 1000000;
     r.args[0] = emu_in(&r, in, sizeof in);
@@ -221,8 +234,14 @@ static void check_pipeline(const char *wait)
     }
 }
 
-Test(emu_async, pipelines_by_try_wait) { check_pipeline("try_wait"); }
-Test(emu_async, pipelines_by_test_wait) { check_pipeline("test_wait"); }
+Test(emu_async, pipelines_by_try_wait)
+{
+    check_pipeline("try_wait");
+}
+Test(emu_async, pipelines_by_test_wait)
+{
+    check_pipeline("test_wait");
+}
 
 /* All threads exchange values through shared memory, phase after phase, with states. */
 Test(emu_async, threads_meet_at_an_mbarrier)
@@ -255,9 +274,11 @@ Test(emu_async, threads_meet_at_an_mbarrier)
     char other[4000];
     snprintf(other, sizeof other, "%s", body);
     char *at = strstr(other, "mbarrier.arrive.noComplete");
-    strcpy(at, "mbarrier.arrive.b64 %d5, [%d2];\nmbarrier.pending_count.b64 %r9, %d5;\n"
-               "mbarrier.arrive.b64 %d6, [%d2];\nmbarrier.pending_count.b64 %r10, %d6; mad.lo.u32 %r9, %r9, 100, %r10;\n"
-               "st.global.u32 [%d4+4], %r9; mbarrier.inval.b64 [%d2];\nend:\nret;\n");
+    strcpy(
+        at,
+        "mbarrier.arrive.b64 %d5, [%d2];\nmbarrier.pending_count.b64 %r9, %d5;\n"
+        "mbarrier.arrive.b64 %d6, [%d2];\nmbarrier.pending_count.b64 %r10, %d6; mad.lo.u32 %r9, %r9, 100, %r10;\n"
+        "st.global.u32 [%d4+4], %r9; mbarrier.inval.b64 [%d2];\nend:\nret;\n");
     struct emu_run q = {.ptx = emu_ptx(".param .u64 out", other), .block = N};
     q.config.max_instructions = 1000000;
     q.args[0] = emu_out(&q, out, sizeof out);
@@ -268,7 +289,8 @@ Test(emu_async, threads_meet_at_an_mbarrier)
         for (uint32_t t = 0; t < N; t++) w[t] = v[t] + t;
         for (uint32_t t = 0; t < N; t++) v[t] += 3 * w[(t + 37) % N];
     }
-    for (uint32_t t = 0; t < N; t++) cr_assert(out[2 * t] == v[t], "thread %u: %u, want %u", t, out[2 * t], v[t]);
+    for (uint32_t t = 0; t < N; t++)
+        cr_assert(out[2 * t] == v[t], "thread %u: %u, want %u", t, out[2 * t], v[t]);
     cr_expect(out[1] == 101, "one arrival is pending each time: %u", out[1]);
 }
 
@@ -309,24 +331,25 @@ Test(emu_async, bulk_reductions)
         const char *op;
         uint32_t width;
         uint64_t memory, operand, want;
-    } cases[] = {{"add.u32", 4, 0xfffffffe, 3, 1},
-                 {"add.s32", 4, 0x7fffffff, 1, 0x80000000},
-                 {"add.u64", 8, 0xffffffff, 1, 0x100000000},
-                 {"add.f32", 4, 0x00400000, 0x00300000, 0x00700000}, /* unlike red, keeps subnormals */
-                 {"add.f64", 8, 0x3ff0000000000000, 0x3ff8000000000000, 0x4004000000000000},
-                 {"add.noftz.f16", 2, 0x0001, 0x3c00, 0x3c00},
-                 {"add.noftz.bf16", 2, 0x3f80, 0x3f80, 0x4000},
-                 {"min.u32", 4, 5, 0x80000000, 5},
-                 {"min.s32", 4, 5, 0x80000000, 0x80000000},
-                 {"max.u64", 8, 5, 0x8000000000000000, 0x8000000000000000},
-                 {"max.s64", 8, 5, 0x8000000000000000, 5},
-                 {"min.f16", 2, 0x0000, 0x8000, 0x8000},
-                 {"max.bf16", 2, 0x7fc0, 0xc000, 0xc000},
-                 {"inc.u32", 4, 7, 7, 0},
-                 {"dec.u32", 4, 9, 7, 7},
-                 {"and.b32", 4, 0xff00ff, 0xffff, 0xff},
-                 {"or.b64", 8, 0xff00, 0xff000000000000ff, 0xff0000000000ffff},
-                 {"xor.b32", 4, 0xffff, 0xff, 0xff00}};
+    } cases[] = {
+        {"add.u32", 4, 0xfffffffe, 3, 1},
+        {"add.s32", 4, 0x7fffffff, 1, 0x80000000},
+        {"add.u64", 8, 0xffffffff, 1, 0x100000000},
+        {"add.f32", 4, 0x00400000, 0x00300000, 0x00700000}, /* unlike red, keeps subnormals */
+        {"add.f64", 8, 0x3ff0000000000000, 0x3ff8000000000000, 0x4004000000000000},
+        {"add.noftz.f16", 2, 0x0001, 0x3c00, 0x3c00},
+        {"add.noftz.bf16", 2, 0x3f80, 0x3f80, 0x4000},
+        {"min.u32", 4, 5, 0x80000000, 5},
+        {"min.s32", 4, 5, 0x80000000, 0x80000000},
+        {"max.u64", 8, 5, 0x8000000000000000, 0x8000000000000000},
+        {"max.s64", 8, 5, 0x8000000000000000, 5},
+        {"min.f16", 2, 0x0000, 0x8000, 0x8000},
+        {"max.bf16", 2, 0x7fc0, 0xc000, 0xc000},
+        {"inc.u32", 4, 7, 7, 0},
+        {"dec.u32", 4, 9, 7, 7},
+        {"and.b32", 4, 0xff00ff, 0xffff, 0xff},
+        {"or.b64", 8, 0xff00, 0xff000000000000ff, 0xff0000000000ffff},
+        {"xor.b32", 4, 0xffff, 0xff, 0xff00}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         enum { BYTES = 64 };
         uint8_t mem[BYTES + 16], in[BYTES], want[BYTES + 16];
@@ -339,20 +362,22 @@ Test(emu_async, bulk_reductions)
         memcpy(want, mem, sizeof want);
         for (uint32_t k = 0; k < BYTES; k += w) memcpy(want + k, &cases[i].want, w);
         char body[2000];
-        snprintf(body, sizeof body,
-                 ".reg .b64 %%d<9>; .reg .b32 %%r<9>; .reg .pred %%p;\n.shared .align 16 .b8 s[64];\n"
-                 "ld.param.u64 %%d0, [in]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, s;\n"
-                 "mul.wide.u32 %%d2, %%r1, 4; add.u64 %%d2, %%d2, %%d0; mad.lo.u32 %%r3, %%r1, 4, %%r2;\n"
-                 "ld.global.u32 %%r4, [%%d2]; st.shared.u32 [%%r3], %%r4;\nfence.proxy.async;\nbar.sync 0;\n"
-                 "setp.eq.u32 %%p, %%r1, 3;\n"
-                 "@%%p cp.reduce.async.bulk.global.shared::cta.bulk_group.%s [%%d1], [%%r2], 64;\n"
-                 "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\ncp.async.bulk.wait_group 0;\nret;\n",
-                 cases[i].op);
+        snprintf(
+            body, sizeof body,
+            ".reg .b64 %%d<9>; .reg .b32 %%r<9>; .reg .pred %%p;\n.shared .align 16 .b8 s[64];\n"
+            "ld.param.u64 %%d0, [in]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, s;\n"
+            "mul.wide.u32 %%d2, %%r1, 4; add.u64 %%d2, %%d2, %%d0; mad.lo.u32 %%r3, %%r1, 4, %%r2;\n"
+            "ld.global.u32 %%r4, [%%d2]; st.shared.u32 [%%r3], %%r4;\nfence.proxy.async;\nbar.sync 0;\n"
+            "setp.eq.u32 %%p, %%r1, 3;\n"
+            "@%%p cp.reduce.async.bulk.global.shared::cta.bulk_group.%s [%%d1], [%%r2], 64;\n"
+            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\ncp.async.bulk.wait_group 0;\nret;\n",
+            cases[i].op);
         struct emu_run r = {.ptx = emu_ptx(".param .u64 in, .param .u64 out", body), .block = 16};
         r.args[0] = emu_in(&r, in, sizeof in);
         r.args[1] = emu_inout(&r, mem, sizeof mem);
         cr_assert(emu_run(&r), "%s: %s", cases[i].op, r.fault);
-        cr_expect(memcmp(mem, want, sizeof mem) == 0, "%s: %02x%02x%02x%02x", cases[i].op, mem[3], mem[2], mem[1], mem[0]);
+        cr_expect(memcmp(mem, want, sizeof mem) == 0, "%s: %02x%02x%02x%02x", cases[i].op, mem[3],
+                  mem[2], mem[1], mem[0]);
     }
 }
 
@@ -432,7 +457,10 @@ Test(emu_async, clusters)
     snprintf(text, sizeof text, "%s", body);
     memset(strstr(text, "st.shared.u32 [%r4+128], 5;"), ' ', 27);
     /* 32 * 4 + 32 * 4 + 16 + 4, and 256 that are never expected: 532 - 276 */
-    struct emu_run r = {.ptx = emu_ptx(".param .u64 in, .param .u64 out", text), .grid = 4, .block = 32, .cluster = 4};
+    struct emu_run r = {.ptx = emu_ptx(".param .u64 in, .param .u64 out", text),
+                        .grid = 4,
+                        .block = 32,
+                        .cluster = 4};
     char *tx = strstr(text, "532");
     memcpy(tx, "276", 3);
     r.ptx = emu_ptx(".param .u64 in, .param .u64 out", text);
@@ -451,7 +479,8 @@ Test(emu_async, clusters)
     }
     cr_assert(emu_run(&r), "%s", r.fault);
     for (uint32_t i = 0; i < 4 * 64; i++)
-        cr_assert(out[i] == want[i], "CTA %u cell %u: %u, want %u", i / 64, i % 64, out[i], want[i]);
+        cr_assert(out[i] == want[i], "CTA %u cell %u: %u, want %u", i / 64, i % 64, out[i],
+                  want[i]);
 }
 
 /* ---- what is wrong ----------------------------------------------------------------------------- */
@@ -460,10 +489,11 @@ static void check_fault(const char *inst, enum emu_fault_kind kind)
 {
     char body[1000];
     uint32_t mem[16] = {0};
-    snprintf(body, sizeof body,
-             ".reg .b64 %%d<9>; .reg .b32 %%r<9>; .reg .pred %%p<3>;\n.shared .align 16 .b8 s[64];\n"
-             "ld.param.u64 %%d0, [mem]; mov.u32 %%r1, s; mov.u32 %%r2, 20;\n%s\nret;\n",
-             inst);
+    snprintf(
+        body, sizeof body,
+        ".reg .b64 %%d<9>; .reg .b32 %%r<9>; .reg .pred %%p<3>;\n.shared .align 16 .b8 s[64];\n"
+        "ld.param.u64 %%d0, [mem]; mov.u32 %%r1, s; mov.u32 %%r2, 20;\n%s\nret;\n",
+        inst);
     struct emu_run r = {.ptx = emu_ptx(".param .u64 mem", body), .block = 1};
     r.args[0] = emu_inout(&r, mem, sizeof mem);
     cr_expect(!emu_run(&r), "%s runs", inst);
@@ -481,14 +511,20 @@ Test(emu_async, faults)
     check_fault("mbarrier.init.shared.b64 [%r1+4], 1;", EMU_MISALIGNED);
     check_fault("mbarrier.init.b64 [%d0], 1;", EMU_WRONG_SPACE);
     check_fault("mov.u32 %r3, 0; mbarrier.init.shared.b64 [%r1], %r3;", EMU_BARRIER);
-    check_fault("mbarrier.init.shared.b64 [%r1], 1; mbarrier.arrive.shared.b64 %d1, [%r1], 2;", EMU_BARRIER);
-    check_fault("mbarrier.init.shared.b64 [%r1], 1; mbarrier.inval.shared.b64 [%r1]; mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;",
+    check_fault("mbarrier.init.shared.b64 [%r1], 1; mbarrier.arrive.shared.b64 %d1, [%r1], 2;",
                 EMU_BARRIER);
-    check_fault("mbarrier.init.shared.b64 [%r1], 1; mov.u64 %d1, 5; mbarrier.test_wait.shared.b64 %p1, [%r1], %d1;",
-                EMU_BARRIER);
+    check_fault(
+        "mbarrier.init.shared.b64 [%r1], 1; mbarrier.inval.shared.b64 [%r1]; mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;",
+        EMU_BARRIER);
+    check_fault(
+        "mbarrier.init.shared.b64 [%r1], 1; mov.u64 %d1, 5; mbarrier.test_wait.shared.b64 %p1, [%r1], %d1;",
+        EMU_BARRIER);
     check_fault("cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], %r2;", EMU_MISALIGNED);
-    check_fault("mov.u32 %r2, 80; cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], %r2;", EMU_OUT_OF_BOUNDS);
-    check_fault("mov.u32 %r2, -16; cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], %r2;", EMU_OUT_OF_BOUNDS);
-    check_fault("mbarrier.init.shared.b64 [%r1], 1;\nw:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n@!%p1 bra w;",
-                EMU_DEADLOCK);
+    check_fault("mov.u32 %r2, 80; cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], %r2;",
+                EMU_OUT_OF_BOUNDS);
+    check_fault("mov.u32 %r2, -16; cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], %r2;",
+                EMU_OUT_OF_BOUNDS);
+    check_fault(
+        "mbarrier.init.shared.b64 [%r1], 1;\nw:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n@!%p1 bra w;",
+        EMU_DEADLOCK);
 }

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strtok_r */
 /* Atomics and reductions: every operation and type in every space, on values at the edges of what they
  * can hold, against references that compute in wider types. */
 #include "emu/atomic.h"
@@ -23,18 +24,20 @@ static double small_value(uint16_t h, int exponent, int fraction)
     return h & 0x8000 ? -v : v;
 }
 
-/* Tries them all: the nearest, of two the one with an even fraction. */
+/* The nearest, of two the one with an even fraction: values rise with their bits. */
 static uint16_t small_nearest(double x, int exponent, int fraction)
 {
-    uint16_t top = (uint16_t)(((1 << exponent) - 1) << fraction), best = 0, sign = 0;
+    uint16_t low = 0, high = (uint16_t)(((1 << exponent) - 1) << fraction), sign = 0;
     if (x < 0 || (x == 0 && 1 / x < 0)) sign = 0x8000, x = -x;
-    double least = 1e300;
-    for (uint32_t h = 0; h <= top; h++) {
-        double d = small_value((uint16_t)h, exponent, fraction) - x;
-        if (d < 0) d = -d;
-        if (d < least || (d == least && !(h & 1))) least = d, best = (uint16_t)h;
+    if (x >= small_value(high, exponent, fraction)) return high | sign;
+    while (high - low > 1) {
+        uint16_t mid = (uint16_t)((low + high) / 2);
+        if (small_value(mid, exponent, fraction) <= x) low = mid;
+        else high = mid;
     }
-    return best | sign;
+    double below = x - small_value(low, exponent, fraction),
+           above = small_value(high, exponent, fraction) - x;
+    return (below < above || (below == above && !(low & 1)) ? low : high) | sign;
 }
 
 static uint16_t ref_half(const char *op, uint16_t m, uint16_t b, bool bf)
@@ -98,7 +101,8 @@ static uint64_t ref_add64(uint64_t m, uint64_t b)
 }
 
 /* m op b, elements of at most 64 bits in the low bits. */
-static uint64_t reference(const char *op, const char *type, uint64_t m, uint64_t b, uint64_t c, bool global)
+static uint64_t reference(const char *op, const char *type, uint64_t m, uint64_t b, uint64_t c,
+                          bool global)
 {
     bool bf = type[0] == 'b' && type[1] == 'f';
     if (strcmp(type, "f16") == 0 || strcmp(type, "bf16") == 0)
@@ -132,19 +136,49 @@ static uint64_t reference(const char *op, const char *type, uint64_t m, uint64_t
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-static const uint64_t ints[] = {0, 1, 2, 3, 0x7fff, 0x8000, 0xffff, 0x7ffffffe, 0x7fffffff, 0x80000000,
-    0x80000001, 0xfffffffe, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
-    0xffffffffffffffff, 0xdeadbeef12345678};
-static const uint64_t floats[] = {0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000,
-    0x80800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f800001, 0x33800000, 0x33800001, 0x7f7fffff,
-    0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00001, 0x7f800001, 0x4b800000, 0x40490fdb};
-static const uint64_t doubles[] = {0, 0x8000000000000000, 1, 0x8000000000000001, 0x000fffffffffffff,
-    0x0010000000000000, 0x8010000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x3ca0000000000000,
-    0x3ff0000000000001, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000123,
-    0x7ff0000000000001, 0x400921fb54442d18};
-static const uint64_t halves[] = {0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x8400, 0x3c00, 0xbc00, 0x3c01,
-    0x1000, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0x7f80, 0xff80, 0x7f81, 0x7fff, 0x007f, 0x0080, 0x3f80,
-    0xbf80, 0x7f7f, 0x4248};
+static const uint64_t ints[] = {0,
+                                1,
+                                2,
+                                3,
+                                0x7fff,
+                                0x8000,
+                                0xffff,
+                                0x7ffffffe,
+                                0x7fffffff,
+                                0x80000000,
+                                0x80000001,
+                                0xfffffffe,
+                                0xffffffff,
+                                0x100000000,
+                                0x7fffffffffffffff,
+                                0x8000000000000000,
+                                0xffffffffffffffff,
+                                0xdeadbeef12345678};
+static const uint64_t floats[] = {
+    0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
+    0x00800001, 0x3f800000, 0xbf800000, 0x3f800001, 0x33800000, 0x33800001, 0x7f7fffff, 0xff7fffff,
+    0x7f800000, 0xff800000, 0x7fc00001, 0x7f800001, 0x4b800000, 0x40490fdb};
+static const uint64_t doubles[] = {0,
+                                   0x8000000000000000,
+                                   1,
+                                   0x8000000000000001,
+                                   0x000fffffffffffff,
+                                   0x0010000000000000,
+                                   0x8010000000000000,
+                                   0x3ff0000000000000,
+                                   0xbff0000000000000,
+                                   0x3ca0000000000000,
+                                   0x3ff0000000000001,
+                                   0x7fefffffffffffff,
+                                   0x7ff0000000000000,
+                                   0xfff0000000000000,
+                                   0x7ff8000000000123,
+                                   0x7ff0000000000001,
+                                   0x400921fb54442d18};
+static const uint64_t halves[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x0400, 0x8400,
+                                  0x3c00, 0xbc00, 0x3c01, 0x1000, 0x7bff, 0xfbff, 0x7c00,
+                                  0xfc00, 0x7c01, 0x7f80, 0xff80, 0x7f81, 0x7fff, 0x007f,
+                                  0x0080, 0x3f80, 0xbf80, 0x7f7f, 0x4248};
 
 static uint64_t pick(const char *type, uint32_t *seed)
 {
@@ -195,14 +229,21 @@ static uint64_t get(const uint8_t *at, uint32_t width)
     return v;
 }
 
-static const char *one_kernel(const char *op, const char *type, enum where where, enum how how, uint32_t width)
+static const char *one_kernel(const char *op, const char *type, enum where where, enum how how,
+                              uint32_t width)
 {
     static char body[4000];
     bool half = strstr(type, "f16"), cas = strcmp(op, "cas") == 0;
     char opcode[100], inst[200];
     snprintf(opcode, sizeof opcode, "%s%s.%s%s.%s", how == RED ? "red" : "atom",
-             where == GLOBAL ? ".global" : where == SHARED ? ".shared" : "", op, half ? ".noftz" : "", type);
-    snprintf(inst, sizeof inst, "%s %s [%%d9], %s;", opcode, how == RESULT ? "%v0," : how == DEAD ? "_," : "",
+             where == GLOBAL   ? ".global"
+             : where == SHARED ? ".shared"
+                               : "",
+             op, half ? ".noftz" : "", type);
+    snprintf(inst, sizeof inst, "%s %s [%%d9], %s;", opcode,
+             how == RESULT ? "%v0,"
+             : how == DEAD ? "_,"
+                           : "",
              cas ? "%v2, %v1" : "%v1");
     snprintf(body, sizeof body,
              ".reg .b64 %%d<20>; .reg .b32 %%r<9>; .reg .b%u %%v<5>; .reg .pred %%p<3>;\n"
@@ -229,7 +270,9 @@ static const char *one_kernel(const char *op, const char *type, enum where where
         memset(strstr(body, "bar.sync 0;"), ' ', 11);
         strcpy(strstr(body, "bar.sync 0;"), "ret;\n");
     }
-    return emu_ptx(".param .u64 mem, .param .u64 cell, .param .u64 val, .param .u64 cmp, .param .u64 out", body);
+    return emu_ptx(
+        ".param .u64 mem, .param .u64 cell, .param .u64 val, .param .u64 cmp, .param .u64 out",
+        body);
 }
 
 static void check_one(const char *op, const char *type, enum where where, enum how how)
@@ -288,10 +331,22 @@ static void check_operations(enum where where)
     }
 }
 
-Test(emu_atomic, global) { check_operations(GLOBAL); }
-Test(emu_atomic, shared) { check_operations(SHARED); }
-Test(emu_atomic, generic_addresses_of_global_memory) { check_operations(ANY_GLOBAL); }
-Test(emu_atomic, generic_addresses_of_shared_memory) { check_operations(ANY_SHARED); }
+Test(emu_atomic, global)
+{
+    check_operations(GLOBAL);
+}
+Test(emu_atomic, shared)
+{
+    check_operations(SHARED);
+}
+Test(emu_atomic, generic_addresses_of_global_memory)
+{
+    check_operations(ANY_GLOBAL);
+}
+Test(emu_atomic, generic_addresses_of_shared_memory)
+{
+    check_operations(ANY_SHARED);
+}
 
 /* ---- vectors and 128 bits ---------------------------------------------------------------------- */
 
@@ -317,10 +372,10 @@ static void check_vector(const char *op, const char *type, uint32_t count, bool 
     char vec[100] = "", loads[400] = "", stores[400] = "";
     for (uint32_t k = 0; k < count; k++) {
         snprintf(vec + strlen(vec), sizeof vec - strlen(vec), "%s%%v%u", k ? ", " : "", k);
-        snprintf(loads + strlen(loads), sizeof loads - strlen(loads), "ld.global.b%u %%v%u, [%%d2+%u];\n",
-                 width * 8, k, k * width);
-        snprintf(stores + strlen(stores), sizeof stores - strlen(stores), "st.global.b%u [%%d3+%u], %%v%u;\n",
-                 width * 8, k * width, k);
+        snprintf(loads + strlen(loads), sizeof loads - strlen(loads),
+                 "ld.global.b%u %%v%u, [%%d2+%u];\n", width * 8, k, k * width);
+        snprintf(stores + strlen(stores), sizeof stores - strlen(stores),
+                 "st.global.b%u [%%d3+%u], %%v%u;\n", width * 8, k * width, k);
     }
     snprintf(body, sizeof body,
              ".reg .b64 %%d<9>; .reg .b32 %%r<3>; .reg .b%u %%v<8>;\n"
@@ -330,11 +385,12 @@ static void check_vector(const char *op, const char *type, uint32_t count, bool 
              "mul.wide.u32 %%d5, %%r2, %u; add.u64 %%d0, %%d0, %%d5;\n"
              "mul.wide.u32 %%d6, %%r1, %u; add.u64 %%d2, %%d2, %%d6; add.u64 %%d3, %%d3, %%d6;\n"
              "%s%s.%s.v%u.%s%s.%s %s%s%s [%%d0], {%s};\n%s\nret;\n",
-             width * 8, width * count, width * count, loads, red ? "red" : "atom", red ? "global" : "global.gpu",
-             count, op, strcmp(type, "f32") ? ".noftz" : "", type, red ? "" : "{", red ? "" : vec,
-             red ? "" : "},", vec, red ? "" : stores);
-    struct emu_run r = {.ptx = emu_ptx(".param .u64 mem, .param .u64 cell, .param .u64 val, .param .u64 out", body),
-                        .block = N};
+             width * 8, width * count, width * count, loads, red ? "red" : "atom",
+             red ? "global" : "global.gpu", count, op, strcmp(type, "f32") ? ".noftz" : "", type,
+             red ? "" : "{", red ? "" : vec, red ? "" : "},", vec, red ? "" : stores);
+    struct emu_run r = {
+        .ptx = emu_ptx(".param .u64 mem, .param .u64 cell, .param .u64 val, .param .u64 out", body),
+        .block = N};
     r.args[0] = emu_inout(&r, mem, PLACES * count * width);
     r.args[1] = emu_in(&r, cell, sizeof cell);
     r.args[2] = emu_in(&r, val, N * count * width);
@@ -353,7 +409,8 @@ Test(emu_atomic, vectors)
         check_vector("add", "f32", 4, red);
         for (size_t o = 0; o < COUNT(ops); o++)
             for (size_t t = 0; t < COUNT(types); t++)
-                for (uint32_t n = 2; n <= (t < 2 ? 8u : 4u); n *= 2) check_vector(ops[o], types[t], n, red);
+                for (uint32_t n = 2; n <= (t < 2 ? 8u : 4u); n *= 2)
+                    check_vector(ops[o], types[t], n, red);
     }
 }
 
@@ -386,7 +443,8 @@ Test(emu_atomic, of_128_bits)
         const uint64_t *o = out + t * 8;
         cr_assert(o[0] == a[0] && o[1] == a[1], "exch: thread %d", (int)t);
         a[0] = t + 1, a[1] = t;
-        cr_assert(o[2] == b[0] && o[3] == b[1], "cas: thread %d got {%d, %d}", (int)t, (int)o[2], (int)o[3]);
+        cr_assert(o[2] == b[0] && o[3] == b[1], "cas: thread %d got {%d, %d}", (int)t, (int)o[2],
+                  (int)o[3]);
         if (b[0] == t && b[1] == 0) b[0] = t + 1, b[1] = t;
         cr_assert(o[4] == s[0] && o[5] == s[1], "shared cas: thread %d", (int)t);
         if (s[0] == t && s[1] == 0) s[0] = t + 1, s[1] = t;
@@ -445,13 +503,38 @@ Test(emu_atomic, reductions_of_many_ctas)
         r.config.threads = threads;
         r.args[0] = emu_inout(&r, &got, sizeof got);
         cr_assert(emu_run(&r), "%u threads: %s", threads, r.fault);
-        cr_expect(memcmp(&got, &want, sizeof got) == 0,
-                  "%u threads: %a %a, %a %a, %u %u, %x %x, %d %d, %u %u, %u %u, %u %u, %llu %llu, %x %x, %u %u", threads,
-                  got.f, want.f, got.g, want.g, got.sum, want.sum, got.x, want.x, got.most, want.most,
-                  got.least, want.least, got.inc, want.inc, got.exch, want.exch,
-                  (unsigned long long)got.wide, (unsigned long long)want.wide, got.cas, want.cas, got.ones,
-                  want.ones);
+        cr_expect(
+            memcmp(&got, &want, sizeof got) == 0,
+            "%u threads: %a %a, %a %a, %u %u, %x %x, %d %d, %u %u, %u %u, %u %u, %llu %llu, %x %x, %u %u",
+            threads, got.f, want.f, got.g, want.g, got.sum, want.sum, got.x, want.x, got.most,
+            want.most, got.least, want.least, got.inc, want.inc, got.exch, want.exch,
+            (unsigned long long)got.wide, (unsigned long long)want.wide, got.cas, want.cas,
+            got.ones, want.ones);
     }
+}
+
+/* Integers that go to memory at once, from several host threads. */
+Test(emu_atomic, counters_of_many_ctas)
+{
+    static const char body[] =
+        ".reg .b64 %d<9>; .reg .b32 %r<9>; .reg .pred %p;\n"
+        "ld.param.u64 %d0, [mem]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 3; mul.wide.u32 %d1, %r2, 16; add.u64 %d1, %d1, %d0;\n"
+        "mov.u32 %r3, 0; mov.u64 %d2, 3;\nagain:\n"
+        "red.global.add.u32 [%d1], 1; red.global.add.u64 [%d1+8], %d2; red.global.add.u32 [%d0+64], %r1; red.add.u32 [%d1+4], 2;\n"
+        "add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 100;\n@%p bra again;\nret;\n";
+    enum { CTAS = 300 };
+    uint32_t mem[17] = {0};
+    struct emu_run r = {.ptx = emu_ptx(".param .u64 mem", body), .grid = CTAS, .block = 64};
+    r.config.threads = 4;
+    r.args[0] = emu_inout(&r, mem, sizeof mem);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (int i = 0; i < 4; i++) {
+        uint64_t wide;
+        memcpy(&wide, mem + 4 * i + 2, 8);
+        cr_expect(mem[4 * i] == CTAS * 1600 && mem[4 * i + 1] == CTAS * 3200 && wide == CTAS * 4800,
+                  "%u %u %llu", mem[4 * i], mem[4 * i + 1], (unsigned long long)wide);
+    }
+    cr_expect(mem[16] == CTAS * 100 * (63 * 64 / 2), "%u", mem[16]);
 }
 
 /* A counter whose values are used: each CTA gets numbers of its own. */
@@ -466,7 +549,8 @@ Test(emu_atomic, tickets)
         "add.u32 %r6, %r6, 1; red.global.add.u32 [%d2], 1;\nret;\n";
     enum { CTAS = 20 };
     uint32_t counter = 0, out[CTAS * 64];
-    struct emu_run r = {.ptx = emu_ptx(".param .u64 mem, .param .u64 out", body), .grid = CTAS, .block = 64};
+    struct emu_run r = {
+        .ptx = emu_ptx(".param .u64 mem, .param .u64 out", body), .grid = CTAS, .block = 64};
     r.config.threads = 4;
     r.args[0] = emu_inout(&r, &counter, 4);
     r.args[1] = emu_out(&r, out, sizeof out);
@@ -503,13 +587,69 @@ Test(emu_atomic, faults)
     check_fault(".shared .b32 s[4];", "atom.shared.add.u32 %r2, [s+-4], %r1;", EMU_OUT_OF_BOUNDS);
     check_fault(".shared .b32 s[4];", "atom.shared.exch.b64 %x, [s+4], %d0;", EMU_MISALIGNED);
     check_fault(".shared .align 8 .b32 s[4];",
-                "mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; red.v2.f32.add [%d1], {%f1, %f1};", EMU_WRONG_SPACE);
-    check_fault(".local .b32 v[4];", "mov.u64 %d1, v; cvta.local.u64 %d1, %d1; atom.add.u32 %r2, [%d1], %r1;",
+                "mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; red.v2.f32.add [%d1], {%f1, %f1};",
+                EMU_WRONG_SPACE);
+    check_fault(".local .b32 v[4];",
+                "mov.u64 %d1, v; cvta.local.u64 %d1, %d1; atom.add.u32 %r2, [%d1], %r1;",
                 EMU_WRONG_SPACE);
     check_fault("", "red.global.v4.f32.add [%d0+8], {%f1, %f1, %f1, %f1};", EMU_MISALIGNED);
 }
 
 /* ---- the functions alone ----------------------------------------------------------------------- */
+
+static unsigned type_named(const char *name)
+{
+    return ptx_type_find(name, strlen(name));
+}
+
+/* All pairs of values. */
+Test(emu_atomic, every_pair)
+{
+    static const char *const ops[] = {
+        [ATOMIC_ADD] = "add",   [ATOMIC_MIN] = "min", [ATOMIC_MAX] = "max", [ATOMIC_INC] = "inc",
+        [ATOMIC_DEC] = "dec",   [ATOMIC_AND] = "and", [ATOMIC_OR] = "or",   [ATOMIC_XOR] = "xor",
+        [ATOMIC_EXCH] = "exch", [ATOMIC_CAS] = "cas"};
+    static const char *const types[] = {"u32", "s32", "u64", "s64",  "b16",   "b32",   "b64",
+                                        "f32", "f64", "f16", "bf16", "f16x2", "bf16x2"};
+    unsigned known = 0;
+    for (unsigned op = 0; op < ATOMIC_COUNT; op++)
+        for (size_t t = 0; t < COUNT(types); t++) {
+            const char *type = types[t];
+            unsigned id = type_named(type);
+            if (!atomic_function(op, id)) continue;
+            known++;
+            uint64_t mask = width_of(type) == 8 ? ~(uint64_t)0
+                                                : ((uint64_t)1 << width_of(type) * 8) - 1;
+            bool ftz = op == ATOMIC_ADD_FTZ;
+            const uint64_t *v = strcmp(type, "f32") == 0   ? floats
+                                : strcmp(type, "f64") == 0 ? doubles
+                                : strstr(type, "f16")      ? halves
+                                                           : ints;
+            size_t n = v == floats    ? COUNT(floats)
+                       : v == doubles ? COUNT(doubles)
+                       : v == halves  ? COUNT(halves)
+                                      : COUNT(ints);
+            for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < n; j++) {
+                    uint64_t m = v[i], b = v[j], c = v[(i + j) / 2 % n], got, old = 0;
+                    if (strstr(type, "x2")) m |= v[j] << 16, b |= v[(i * 7 + 3) % n] << 16;
+                    m &= mask, b &= mask, c &= mask, got = m;
+                    atomic_apply(op, id, &got, &b, &c, &old);
+                    uint64_t want = reference(ftz ? "add" : ops[op], type, m, b, c, ftz);
+                    cr_assert(got == want && old == m, "%s.%s of %llx, %llx: %llx, want %llx",
+                              ftz ? "add.ftz" : ops[op], type, (unsigned long long)m,
+                              (unsigned long long)b, (unsigned long long)got,
+                              (unsigned long long)want);
+                    if (!atomic_commutes(op, id)) continue;
+                    uint64_t other = m;
+                    atomic_apply(op, id, &other, &c, NULL, NULL);
+                    atomic_apply(op, id, &other, &b, NULL, NULL);
+                    atomic_apply(op, id, &got, &c, NULL, NULL);
+                    cr_assert(other == got, "%s.%s does not commute", ops[op], type);
+                }
+        }
+    cr_expect(known == 60, "%u", known);
+}
 
 Test(emu_atomic, flushes_by_itself)
 {

@@ -1,8 +1,8 @@
 /* Textures and surfaces: fetches against the formulas of the CUDA programming guide, written down plainly
  * and computed exactly; then the instructions. */
-#include "emu/texture.h"
 #include "emu/memory.h"
 #include "emu/order.h"
+#include "emu/texture.h"
 #include "tests/emu.h"
 
 #include "base/arena.h"
@@ -99,8 +99,10 @@ static struct texture new_texture(int w, int h, int d, int layers, int channels,
     return t;
 }
 
-static const float coordinates[] = {0, 0.5f, 0.49f, 1, 1.25f, 1.5f, 2.998f, 2.9985f, 3, 3.5f, 4.999f, 5, 6.75f, -0.25f,
-    -0.5f, -1.25f, -7.125f, 100.5f, 0.001f, 0.999f, 0.125f, -0.999f, 1.0009765625f};
+static const float coordinates[] = {0,      0.5f,    0.49f,  1,       1.25f,        1.5f,
+                                    2.998f, 2.9985f, 3,      3.5f,    4.999f,       5,
+                                    6.75f,  -0.25f,  -0.5f,  -1.25f,  -7.125f,      100.5f,
+                                    0.001f, 0.999f,  0.125f, -0.999f, 1.0009765625f};
 
 Test(emu_texture, filters_by_the_book)
 {
@@ -113,7 +115,9 @@ Test(emu_texture, filters_by_the_book)
         int n[3] = {size[0], size[1] ? size[1] : 1, size[2] ? size[2] : 1};
         for (int k = 0; k < n[0] * n[1] * n[2]; k++) { /* exact in all sums */
             float v = (float)(int)(next(&seed) % 512) - 200;
-            memcpy(base + texture_offset(&t.memory, 0, 0, (u32)(k % n[0]), (u32)(k / n[0] % n[1]), (u32)(k / n[0] / n[1])), &v, 4);
+            memcpy(base + texture_offset(&t.memory, 0, 0, (u32)(k % n[0]), (u32)(k / n[0] % n[1]),
+                                         (u32)(k / n[0] / n[1])),
+                   &v, 4);
         }
         t.border[0] = 37;
         for (int k = 0; k < 4000; k++) {
@@ -124,7 +128,8 @@ Test(emu_texture, filters_by_the_book)
                 s.address[i] = (u8)(next(&seed) & 3);
                 p.coord[i] = coordinates[next(&seed) % COUNT(coordinates)];
                 p.offset[i] = k & 4 ? (int)(next(&seed) % 16) - 8 : 0;
-                b[i] = book_axis(p.coord[i], n[i], s.address[i], s.normalised, s.linear_filter, p.offset[i]);
+                b[i] = book_axis(p.coord[i], n[i], s.address[i], s.normalised, s.linear_filter,
+                                 p.offset[i]);
             }
             long double sum = 0;
             for (int c = 0; c < 8; c++) {
@@ -132,14 +137,17 @@ Test(emu_texture, filters_by_the_book)
                 float v = 37;
                 if (x >= 0 && y >= 0 && w >= 0)
                     memcpy(&v, base + texture_offset(&t.memory, 0, 0, (u32)x, (u32)y, (u32)w), 4);
-                sum += (long double)(b[0].weight[c & 1] * b[1].weight[c >> 1 & 1] * b[2].weight[c >> 2]) * v;
+                sum += (long double)(b[0].weight[c & 1] * b[1].weight[c >> 1 & 1] *
+                                     b[2].weight[c >> 2]) *
+                       v;
             }
             u32 out[4];
             texture_fetch(&t, &s, base, &p, out);
-            cr_assert(as_float(out[0]) == (float)sum,
-                      "%d x %d x %d at %g %g %g, modes %d %d %d, linear %d, normalised %d: %g, want %g", n[0], n[1], n[2],
-                      p.coord[0], p.coord[1], p.coord[2], s.address[0], s.address[1], s.address[2], s.linear_filter,
-                      s.normalised, as_float(out[0]), (double)sum);
+            cr_assert(
+                as_float(out[0]) == (float)sum,
+                "%d x %d x %d at %g %g %g, modes %d %d %d, linear %d, normalised %d: %g, want %g",
+                n[0], n[1], n[2], p.coord[0], p.coord[1], p.coord[2], s.address[0], s.address[1],
+                s.address[2], s.linear_filter, s.normalised, as_float(out[0]), (double)sum);
             cr_assert(out[1] == 0 && out[2] == 0 && out[3] == as_bits(1));
         }
         free(base);
@@ -148,22 +156,25 @@ Test(emu_texture, filters_by_the_book)
 
 Test(emu_texture, coordinates_that_are_no_numbers)
 {
-    static const uint32_t odd[] = {0x7fc00000, 0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff, 0x00000001, 0x80000001,
-                                   0x4f000000, 0xcf000000, 0x5f000000};
+    static const uint32_t odd[] = {0x7fc00000, 0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff,
+                                   0x00000001, 0x80000001, 0x4f000000, 0xcf000000, 0x5f000000};
     struct texture t = new_texture(3, 3, 0, 0, 1, 8, TEXTURE_UINT);
     uint8_t *base = calloc(1, t.memory.bytes);
     memset(base, 1, t.memory.bytes);
     for (int mode = 0; mode < 4; mode++)
         for (size_t i = 0; i < COUNT(odd); i++)
             for (int how = 0; how < 4; how++) {
-                struct texture_sampler s = {.address = {(u8)mode, (u8)mode, (u8)mode}, .linear_filter = how & 1, .normalised = how & 2};
+                struct texture_sampler s = {.address = {(u8)mode, (u8)mode, (u8)mode},
+                                            .linear_filter = how & 1,
+                                            .normalised = how & 2};
                 struct texture_point p = {.coord = {as_float(odd[i]), as_float(odd[i])}};
                 u32 out[4];
                 t.as_float = how & 1;
                 texture_fetch(&t, &s, base, &p, out);
                 p.mode = TEXTURE_GATHER;
                 texture_fetch(&t, &s, base, &p, out);
-                p = (struct texture_point){.integers = true, .at = {INT32_MIN, INT32_MAX}, .offset = {-8, 7}};
+                p = (struct texture_point){
+                    .integers = true, .at = {INT32_MIN, INT32_MAX}, .offset = {-8, 7}};
                 texture_fetch(&t, &s, base, &p, out);
             }
     free(base);
@@ -203,18 +214,23 @@ Test(emu_texture, formats)
             t.as_float = cases[i].as_float;
             t.srgb = cases[i].srgb;
             bool fl = cases[i].kind >= TEXTURE_FLOAT || cases[i].as_float;
-            for (int c = 0; c < channels; c++) memcpy(base + (channels + c) * cases[i].bits / 8, &cases[i].raw, (size_t)cases[i].bits / 8);
+            for (int c = 0; c < channels; c++)
+                memcpy(base + (channels + c) * cases[i].bits / 8, &cases[i].raw,
+                       (size_t)cases[i].bits / 8);
             struct texture_point p = {.coord = {1.5f}};
             u32 out[4];
             texture_fetch(&t, &t.sampler, base, &p, out);
             for (int c = 0; c < 4; c++) {
                 uint32_t want = c < channels ? cases[i].want : c < 3 ? 0 : fl ? 0x3f800000 : 1;
-                if (cases[i].srgb && c == 3 && channels == 4) want = as_bits((float)cases[i].raw / 255.0f);
+                if (cases[i].srgb && c == 3 && channels == 4)
+                    want = as_bits((float)cases[i].raw / 255.0f);
                 if (cases[i].raw == 188) { /* the formula's value, by any pow */
-                    cr_expect(c >= channels || c == 3 || (as_float(out[c]) > 0.50288f && as_float(out[c]) < 0.50289f));
+                    cr_expect(c >= channels || c == 3 ||
+                              (as_float(out[c]) > 0.50288f && as_float(out[c]) < 0.50289f));
                     continue;
                 }
-                cr_expect(out[c] == want, "case %zu, %d channels: channel %d is %x, want %x", i, channels, c, out[c], want);
+                cr_expect(out[c] == want, "case %zu, %d channels: channel %d is %x, want %x", i,
+                          channels, c, out[c], want);
             }
         }
 }
@@ -223,15 +239,18 @@ Test(emu_texture, levels)
 {
     struct texture t;
     memset(&t, 0, sizeof t);
-    t.memory = (struct texture_memory){.width = 8, .height = 4, .levels = 4, .channels = 1, .bits = 32, .kind = TEXTURE_FLOAT};
+    t.memory = (struct texture_memory){
+        .width = 8, .height = 4, .levels = 4, .channels = 1, .bits = 32, .kind = TEXTURE_FLOAT};
     cr_assert_null(texture_layout(&t.memory));
     static const u32 sizes[4][2] = {{8, 4}, {4, 2}, {2, 1}, {1, 1}};
     uint8_t *base = calloc(1, t.memory.bytes);
     for (u32 l = 0; l < 4; l++) {
-        cr_expect(t.memory.level[l].width == sizes[l][0] && t.memory.level[l].height == sizes[l][1]);
+        cr_expect(t.memory.level[l].width == sizes[l][0] &&
+                  t.memory.level[l].height == sizes[l][1]);
         for (u32 k = 0; k < sizes[l][0] * sizes[l][1]; k++) {
             float v = (float)(l * 100);
-            memcpy(base + texture_offset(&t.memory, l, 0, k % sizes[l][0], k / sizes[l][0], 0), &v, 4);
+            memcpy(base + texture_offset(&t.memory, l, 0, k % sizes[l][0], k / sizes[l][0], 0), &v,
+                   4);
         }
     }
     t.level_max = 15;
@@ -239,27 +258,33 @@ Test(emu_texture, levels)
     static const struct {
         float level;
         float nearest, linear;
-    } cases[] = {{0, 0, 0}, {0.25f, 0, 25}, {0.5f, 100, 50}, {1.75f, 200, 175}, {3, 300, 300}, {9, 300, 300}, {-3, 0, 0}, {2.9990f, 300, 300}};
+    } cases[] = {{0, 0, 0},     {0.25f, 0, 25}, {0.5f, 100, 50}, {1.75f, 200, 175},
+                 {3, 300, 300}, {9, 300, 300},  {-3, 0, 0},      {2.9990f, 300, 300}};
     for (size_t i = 0; i < COUNT(cases); i++)
         for (int linear = 0; linear < 4; linear++) {
-            struct texture_point p = {.mode = TEXTURE_AT_LEVEL, .level = cases[i].level, .coord = {0.4f, 0.6f}};
+            struct texture_point p = {
+                .mode = TEXTURE_AT_LEVEL, .level = cases[i].level, .coord = {0.4f, 0.6f}};
             struct texture_sampler s = t.sampler;
             u32 out[4];
             s.linear_levels = linear & 1;
             s.linear_filter = linear & 2;
             texture_fetch(&t, &s, base, &p, out);
             float want = linear & 1 ? cases[i].linear : cases[i].nearest;
-            cr_expect(as_float(out[0]) == want, "level %g, linear %d: %g, want %g", cases[i].level, linear, as_float(out[0]), want);
+            cr_expect(as_float(out[0]) == want, "level %g, linear %d: %g, want %g", cases[i].level,
+                      linear, as_float(out[0]), want);
             /* the same by a gradient of 2 ^ level texels in x, or in y */
             for (int d = 0; d < 2; d++) {
                 double g = 1;
-                if (cases[i].level != 0 && cases[i].level != 3 && cases[i].level != 9 && cases[i].level != -3) continue;
+                if (cases[i].level != 0 && cases[i].level != 3 && cases[i].level != 9 &&
+                    cases[i].level != -3)
+                    continue;
                 for (float l = cases[i].level; l > 0; l--) g *= 2;
                 for (float l = cases[i].level; l < 0; l++) g /= 2;
                 p.mode = TEXTURE_GRADIENT;
                 p.gradient[d][d] = (float)(g / (d ? 4 : 8));
                 texture_fetch(&t, &s, base, &p, out);
-                cr_expect(as_float(out[0]) == want, "gradient %g: %g, want %g", g, as_float(out[0]), want);
+                cr_expect(as_float(out[0]) == want, "gradient %g: %g, want %g", g, as_float(out[0]),
+                          want);
                 p.gradient[d][d] = 0;
             }
         }
@@ -272,7 +297,8 @@ Test(emu_texture, levels)
     p.level = 7;
     texture_fetch(&t, &s, base, &p, out);
     cr_expect(as_float(out[0]) == 200);
-    p = (struct texture_point){.mode = TEXTURE_AT_LEVEL, .integers = true, .level = 2, .at = {1, 0}};
+    p = (struct texture_point){
+        .mode = TEXTURE_AT_LEVEL, .integers = true, .level = 2, .at = {1, 0}};
     texture_fetch(&t, &s, base, &p, out);
     cr_expect(as_float(out[0]) == 200);
     free(base);
@@ -283,11 +309,18 @@ Test(emu_texture, cubes)
 {
     struct texture t;
     memset(&t, 0, sizeof t);
-    t.memory = (struct texture_memory){.width = 4, .height = 4, .layers = 12, .layered = true, .cube = true, .channels = 1,
-                                       .bits = 32, .kind = TEXTURE_UINT};
+    t.memory = (struct texture_memory){.width = 4,
+                                       .height = 4,
+                                       .layers = 12,
+                                       .layered = true,
+                                       .cube = true,
+                                       .channels = 1,
+                                       .bits = 32,
+                                       .kind = TEXTURE_UINT};
     cr_assert_null(texture_layout(&t.memory));
     uint8_t *base = calloc(1, t.memory.bytes);
-    for (u32 k = 0; k < 12 * 16; k++) memcpy(base + texture_offset(&t.memory, 0, k / 16, k % 4, k / 4 % 4, 0), &k, 4);
+    for (u32 k = 0; k < 12 * 16; k++)
+        memcpy(base + texture_offset(&t.memory, 0, k / 16, k % 4, k / 4 % 4, 0), &k, 4);
     uint32_t seed = 9;
     for (int k = 0; k < 3000; k++) {
         float v[3];
@@ -305,13 +338,15 @@ Test(emu_texture, cubes)
             else face = 3, m = -y, s = x, tt = -z;
         } else if (z > 0) face = 4, m = z, s = x, tt = -y;
         else face = 5, m = -z, s = -x, tt = -y;
-        long long column = floor_of(((double)s / m + 1) / 2 * 4), row = floor_of(((double)tt / m + 1) / 2 * 4);
+        long long column = floor_of(((double)s / m + 1) / 2 * 4),
+                  row = floor_of(((double)tt / m + 1) / 2 * 4);
         if (column > 3) column = 3;
         if (row > 3) row = 3;
         struct texture_point p = {.coord = {x, y, z}, .layer = (u32)(k % 3)};
         u32 out[4], cube = k % 3 ? 1 : 0;
         texture_fetch(&t, &t.sampler, base, &p, out);
-        cr_assert(out[0] == (cube * 6 + (u32)face) * 16 + (u32)row * 4 + (u32)column, "%g %g %g: %u", x, y, z, out[0]);
+        cr_assert(out[0] == (cube * 6 + (u32)face) * 16 + (u32)row * 4 + (u32)column,
+                  "%g %g %g: %u", x, y, z, out[0]);
     }
     free(base);
 }
@@ -327,8 +362,10 @@ Test(emu_texture, gathers)
     struct texture_sampler s = {.address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP}};
     struct texture_point p = {.mode = TEXTURE_GATHER, .coord = {2.2f, 1.7f}, .component = 1};
     u32 out[4];
-    texture_fetch(&t, &s, base, &p, out); /* columns 1 and 2, rows 1 and 2: lower left first, counter-clockwise */
-    cr_expect(out[0] == 109 && out[1] == 110 && out[2] == 106 && out[3] == 105, "%u %u %u %u", out[0], out[1], out[2], out[3]);
+    texture_fetch(&t, &s, base, &p,
+                  out); /* columns 1 and 2, rows 1 and 2: lower left first, counter-clockwise */
+    cr_expect(out[0] == 109 && out[1] == 110 && out[2] == 106 && out[3] == 105, "%u %u %u %u",
+              out[0], out[1], out[2], out[3]);
     p = (struct texture_point){.mode = TEXTURE_GATHER, .coord = {0, 4}, .component = 3};
     texture_fetch(&t, &s, base, &p, out);
     cr_expect(out[0] == 1 && out[3] == 1, "what there is not");
@@ -346,7 +383,8 @@ Test(emu_texture, refuses)
     t.memory.address = mem_alloc(m, t.memory.bytes, 0, "array", false, false);
     uint64_t h = texture_create(m, &t, &why);
     cr_assert(h, "%s", why);
-    cr_expect(texture_find(m, h) && !surface_find(m, h) && !texture_find(m, h + 256) && !texture_find(m, t.memory.address));
+    cr_expect(texture_find(m, h) && !surface_find(m, h) && !texture_find(m, h + 256) &&
+              !texture_find(m, t.memory.address));
     cr_expect(texture_destroy(m, h) && !texture_find(m, h) && !texture_destroy(m, h));
     t.sampler.linear_filter = true;
     cr_expect(!texture_create(m, &t, &why), "integers cannot be filtered");
@@ -357,9 +395,11 @@ Test(emu_texture, refuses)
     cr_expect(!texture_create(m, &t, &why), "no memory there");
     t.memory.width = 0;
     cr_expect(texture_layout(&t.memory) != NULL);
-    t.memory = (struct texture_memory){.width = 1 << 28, .height = 1 << 28, .depth = 1 << 28, .channels = 4, .bits = 32};
+    t.memory = (struct texture_memory){
+        .width = 1 << 28, .height = 1 << 28, .depth = 1 << 28, .channels = 4, .bits = 32};
     cr_expect(texture_layout(&t.memory) != NULL);
-    t.memory = (struct texture_memory){.width = 4, .height = 5, .layers = 6, .cube = true, .channels = 4, .bits = 32};
+    t.memory = (struct texture_memory){
+        .width = 4, .height = 5, .layers = 6, .cube = true, .channels = 4, .bits = 32};
     cr_expect(texture_layout(&t.memory) != NULL);
     mem_free(m);
 }
@@ -370,6 +410,7 @@ Test(emu_texture, refuses)
 struct device {
     struct arena *arena;
     struct source source;
+    struct diags diags;
     struct ptx_module *module;
     struct emu *emu;
     struct mem *mem;
@@ -389,15 +430,16 @@ static void start(struct device *d, const char *ptx, unsigned way)
     memset(d, 0, sizeof *d);
     d->arena = arena_new();
     d->source = (struct source){"test.ptx", ptx, (uint32_t)strlen(ptx)};
-    struct diags diags = {.arena = d->arena, .source = &d->source};
-    d->module = ptx_module_parse(d->arena, &d->source, &diags);
+    d->diags = (struct diags){.arena = d->arena, .source = &d->source};
+    d->module = ptx_module_parse(d->arena, &d->source, &d->diags);
     ptx_module_check(d->module);
-    if (diags.errors) {
+    if (d->diags.errors) {
         struct buf b = {0};
-        diags_render(&diags, &b);
+        diags_render(&d->diags, &b);
         cr_assert_fail("%s", b.data);
     }
-    struct emu_config c = {.isa = way & 1 ? EMU_ISA_PORTABLE : EMU_ISA_BEST, .group_warps = way & 2 ? 1 : 4};
+    struct emu_config c = {.isa = way & 1 ? EMU_ISA_PORTABLE : EMU_ISA_BEST,
+                           .group_warps = way & 2 ? 1 : 4};
     d->emu = emu_new(&c);
     char *why;
     d->image = emu_load(d->emu, &d->module, 1, &why);
@@ -406,7 +448,8 @@ static void start(struct device *d, const char *ptx, unsigned way)
     /* The device's memory: what an observer of a launch of an empty kernel sees. */
     struct emu_observer o = {.self = &d->mem, .begin = see_memory};
     const struct emu_observer *list = &o;
-    struct emu_launch l = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .observers = &list, .observer_count = 1};
+    struct emu_launch l = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .observers = &list, .observer_count = 1};
     emu_launch(d->emu, emu_kernel_find(d->image, "empty"), &l);
     cr_assert(d->mem);
 }
@@ -420,10 +463,12 @@ static void stop(struct device *d)
 }
 
 /* Launches `k` with a handle and the output buffer. */
-static bool run(struct device *d, const char *kernel, uint64_t handle, uint32_t block, void *out, size_t size)
+static bool run(struct device *d, const char *kernel, uint64_t handle, uint32_t block, void *out,
+                size_t size)
 {
     uint64_t params[2] = {handle, d->out};
-    struct emu_launch l = {.grid = {1, 1, 1}, .block = {block, 1, 1}, .params = params, .params_size = 16};
+    struct emu_launch l = {
+        .grid = {1, 1, 1}, .block = {block, 1, 1}, .params = params, .params_size = 16};
     const struct emu_report *r = emu_launch(d->emu, emu_kernel_find(d->image, kernel), &l);
     d->kind = r->fault.kind;
     snprintf(d->fault, sizeof d->fault, "%s", r->fault.kind ? r->fault.text : "");
@@ -434,22 +479,32 @@ static bool run(struct device *d, const char *kernel, uint64_t handle, uint32_t 
 static const char *module(const char *head, const char *decl, const char *params, const char *body)
 {
     static char text[20000];
-    snprintf(text, sizeof text,
-             ".version 8.7\n.target sm_90%s\n.address_size 64\n%s\n.visible .entry empty() { ret; }\n"
-             ".visible .entry k(%s, .param .u64 out)\n{\n.reg .b64 %%d<20>; .reg .b32 %%r<40>; .reg .f32 %%f<20>; .reg .b16 %%h<20>;\n"
-             ".reg .pred %%p<4>;\nld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n%s\nret;\n}\n",
-             head, decl, params, body);
+    snprintf(
+        text, sizeof text,
+        ".version 8.7\n.target sm_90%s\n.address_size 64\n%s\n.visible .entry empty() { ret; }\n"
+        ".visible .entry k(%s, .param .u64 out)\n{\n.reg .b64 %%d<20>; .reg .b32 %%r<40>; .reg .f32 %%f<20>; .reg .b16 %%h<20>;\n"
+        ".reg .pred %%p<4>;\nld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n%s\nret;\n}\n",
+        head, decl, params, body);
     return text;
 }
 
 /* A texture whose texel (x, y, z, layer) of level l is l * 10000 + layer * 1000 + z * 100 + y * 10 + x,
  * other channels 0.25 more each. */
-static struct texture fill_texture(struct device *d, u32 w, u32 h, u32 depth, u32 layers, bool cube, u32 levels, int channels)
+static struct texture fill_texture(struct device *d, u32 w, u32 h, u32 depth, u32 layers, bool cube,
+                                   u32 levels, int channels)
 {
     struct texture t;
     memset(&t, 0, sizeof t);
-    t.memory = (struct texture_memory){.width = w, .height = h, .depth = depth, .layers = layers, .layered = layers && (!cube || layers > 6),
-                                       .cube = cube, .levels = levels, .channels = (u8)channels, .bits = 32, .kind = TEXTURE_FLOAT};
+    t.memory = (struct texture_memory){.width = w,
+                                       .height = h,
+                                       .depth = depth,
+                                       .layers = layers,
+                                       .layered = layers && (!cube || layers > 6),
+                                       .cube = cube,
+                                       .levels = levels,
+                                       .channels = (u8)channels,
+                                       .bits = 32,
+                                       .kind = TEXTURE_FLOAT};
     cr_assert_null(texture_layout(&t.memory));
     t.level_max = 15;
     t.memory.address = mem_alloc(d->mem, t.memory.bytes, 0, "array", false, false);
@@ -460,7 +515,8 @@ static struct texture fill_texture(struct device *d, u32 w, u32 h, u32 depth, u3
                 for (u32 y = 0; y < t.memory.level[v].height; y++)
                     for (u32 x = 0; x < t.memory.level[v].width; x++)
                         for (int c = 0; c < channels; c++) {
-                            float f = (float)(v * 10000 + l * 1000 + z * 100 + y * 10 + x) + (float)c * 0.25f;
+                            float f = (float)(v * 10000 + l * 1000 + z * 100 + y * 10 + x) +
+                                      (float)c * 0.25f;
                             memcpy(base + texture_offset(&t.memory, v, l, x, y, z) + c * 4, &f, 4);
                         }
     return t;
@@ -483,53 +539,243 @@ Test(emu_texture, every_geometry)
         u32 levels;
         float want[4];
     } cases[] = {
-        {"tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10}];", 8, 0, 0, 0, false, 0, {2, 2.25f, 2.5f, 2.75f}},
-        {"tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, %f10];", 8, 0, 0, 0, false, 0, {2, 2.25f, 2.5f, 2.75f}},
-        {"tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3}];", 8, 0, 0, 0, false, 0, {3, 3.25f, 3.5f, 3.75f}},
-        {"tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3}], {%r2};", 8, 0, 0, 0, false, 0, {5, 5.25f, 5.5f, 5.75f}},
-        {"tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3}], %r2;", 8, 0, 0, 0, false, 0, {5, 5.25f, 5.5f, 5.75f}},
-        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}];", 8, 8, 0, 0, false, 0, {32, 32.25f, 32.5f, 32.75f}},
-        {"tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3,%r2}];", 8, 8, 0, 0, false, 0, {23, 23.25f, 23.5f, 23.75f}},
-        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}|%p1, [%d0, {%f10,%f11}], {%r2,%r3}; @!%p1 mov.f32 %f0, 0f00000000;", 8, 8, 0, 0, false, 0, {64, 64.25f, 64.5f, 64.75f}},
-        {"tex.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11,%f12,%f13}];", 8, 8, 8, 0, false, 0, {432, 432.25f, 432.5f, 432.75f}},
-        {"tex.3d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3,%r2,%r4,%r4}];", 8, 8, 8, 0, false, 0, {423, 423.25f, 423.5f, 423.75f}},
-        {"tex.a1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r4,%f10}];", 8, 0, 0, 5, false, 0, {4002, 4002.25f, 4002.5f, 4002.75f}},
-        {"tex.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r4,%f10,%f11,%f11}];", 8, 8, 0, 5, false, 0, {4032, 4032.25f, 4032.5f, 4032.75f}},
-        {"tex.a2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r9,%r3,%r2,%r2}];", 8, 8, 0, 5, false, 0, {4023, 4023.25f, 4023.5f, 4023.75f}},
-        {"tex.cube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f14,%f14,%f14}];", 4, 4, 0, 6, true, 0, {22, 22.25f, 22.5f, 22.75f}},
-        {"neg.f32 %f10, %f12; tex.acube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r1,%f14,%f14,%f10}];", 4, 4, 0, 12, true, 0, {5022, 5022.25f, 5022.5f, 5022.75f}},
-        {"tex.base.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}];", 8, 8, 0, 0, false, 4, {32, 32.25f, 32.5f, 32.75f}},
-        {"tex.level.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}], %f15;", 8, 8, 0, 0, false, 4, {10032, 10032.25f, 10032.5f, 10032.75f}},
-        {"tex.level.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3,%r2}], %r2;", 16, 16, 0, 0, false, 4, {20023, 20023.25f, 20023.5f, 20023.75f}},
-        {"tex.grad.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}], {%f14,%f15}, {%f16,%f14};", 8, 8, 0, 0, false, 3, {10032, 10032.25f, 10032.5f, 10032.75f}},
-        {"tex.grad.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11,%f12,%f12}], {%f14,%f15,%f14,%f12}, {%f14,%f14,%f14,%f14};", 8, 8, 8, 0, false, 3, {432, 432.25f, 432.5f, 432.75f}},
-        {"tex.grad.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10}], {%f16}, {%f14};", 8, 0, 0, 0, false, 3, {10002, 10002.25f, 10002.5f, 10002.75f}},
-        {"tex.2d.v4.f16.f32 {%h0,%h1,%h2,%h3}, [%d0, {%f10,%f11}]; cvt.f32.f16 %f0, %h0; cvt.f32.f16 %f1, %h1; cvt.f32.f16 %f2, %h2; cvt.f32.f16 %f3, %h3;", 8, 8, 0, 0, false, 0, {32, 32.25f, 32.5f, 32.75f}},
-        {"tex.2d.v2.f16x2.f32 {%r5,%r6}, [%d0, {%f10,%f11}]; mov.b32 {%h0,%h1}, %r5; mov.b32 {%h2,%h3}, %r6; cvt.f32.f16 %f0, %h0; cvt.f32.f16 %f1, %h1; cvt.f32.f16 %f2, %h2; cvt.f32.f16 %f3, %h3;", 8, 8, 0, 0, false, 0, {32, 32.25f, 32.5f, 32.75f}},
-        {"tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}];", 8, 8, 0, 0, false, 0, {32, 33, 23, 22}},
-        {"tld4.g.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r2,%f10,%f11,%f11}], {%r2,%r2};", 8, 8, 0, 3, false, 0, {2054.25f, 2055.25f, 2045.25f, 2044.25f}},
-        {"tld4.b.cube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f14,%f10,%f14,%f14}];", 4, 4, 0, 6, true, 0, {2021.5f, 2022.5f, 2012.5f, 2011.5f}},
+        {"tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10}];",
+         8,
+         0,
+         0,
+         0,
+         false,
+         0,
+         {2, 2.25f, 2.5f, 2.75f}},
+        {"tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, %f10];",
+         8,
+         0,
+         0,
+         0,
+         false,
+         0,
+         {2, 2.25f, 2.5f, 2.75f}},
+        {"tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3}];",
+         8,
+         0,
+         0,
+         0,
+         false,
+         0,
+         {3, 3.25f, 3.5f, 3.75f}},
+        {"tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3}], {%r2};",
+         8,
+         0,
+         0,
+         0,
+         false,
+         0,
+         {5, 5.25f, 5.5f, 5.75f}},
+        {"tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3}], %r2;",
+         8,
+         0,
+         0,
+         0,
+         false,
+         0,
+         {5, 5.25f, 5.5f, 5.75f}},
+        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}];",
+         8,
+         8,
+         0,
+         0,
+         false,
+         0,
+         {32, 32.25f, 32.5f, 32.75f}},
+        {"tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3,%r2}];",
+         8,
+         8,
+         0,
+         0,
+         false,
+         0,
+         {23, 23.25f, 23.5f, 23.75f}},
+        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}|%p1, [%d0, {%f10,%f11}], {%r2,%r3}; @!%p1 mov.f32 %f0, 0f00000000;",
+         8,
+         8,
+         0,
+         0,
+         false,
+         0,
+         {64, 64.25f, 64.5f, 64.75f}},
+        {"tex.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11,%f12,%f13}];",
+         8,
+         8,
+         8,
+         0,
+         false,
+         0,
+         {432, 432.25f, 432.5f, 432.75f}},
+        {"tex.3d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3,%r2,%r4,%r4}];",
+         8,
+         8,
+         8,
+         0,
+         false,
+         0,
+         {423, 423.25f, 423.5f, 423.75f}},
+        {"tex.a1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r4,%f10}];",
+         8,
+         0,
+         0,
+         5,
+         false,
+         0,
+         {4002, 4002.25f, 4002.5f, 4002.75f}},
+        {"tex.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r4,%f10,%f11,%f11}];",
+         8,
+         8,
+         0,
+         5,
+         false,
+         0,
+         {4032, 4032.25f, 4032.5f, 4032.75f}},
+        {"tex.a2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r9,%r3,%r2,%r2}];",
+         8,
+         8,
+         0,
+         5,
+         false,
+         0,
+         {4023, 4023.25f, 4023.5f, 4023.75f}},
+        {"tex.cube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f14,%f14,%f14}];",
+         4,
+         4,
+         0,
+         6,
+         true,
+         0,
+         {22, 22.25f, 22.5f, 22.75f}},
+        {"neg.f32 %f10, %f12; tex.acube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r1,%f14,%f14,%f10}];",
+         4,
+         4,
+         0,
+         12,
+         true,
+         0,
+         {5022, 5022.25f, 5022.5f, 5022.75f}},
+        {"tex.base.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}];",
+         8,
+         8,
+         0,
+         0,
+         false,
+         4,
+         {32, 32.25f, 32.5f, 32.75f}},
+        {"tex.level.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}], %f15;",
+         8,
+         8,
+         0,
+         0,
+         false,
+         4,
+         {10032, 10032.25f, 10032.5f, 10032.75f}},
+        {"tex.level.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r3,%r2}], %r2;",
+         16,
+         16,
+         0,
+         0,
+         false,
+         4,
+         {20023, 20023.25f, 20023.5f, 20023.75f}},
+        {"tex.grad.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}], {%f14,%f15}, {%f16,%f14};",
+         8,
+         8,
+         0,
+         0,
+         false,
+         3,
+         {10032, 10032.25f, 10032.5f, 10032.75f}},
+        {"tex.grad.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11,%f12,%f12}], {%f14,%f15,%f14,%f12}, {%f14,%f14,%f14,%f14};",
+         8,
+         8,
+         8,
+         0,
+         false,
+         3,
+         {432, 432.25f, 432.5f, 432.75f}},
+        {"tex.grad.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10}], {%f16}, {%f14};",
+         8,
+         0,
+         0,
+         0,
+         false,
+         3,
+         {10002, 10002.25f, 10002.5f, 10002.75f}},
+        {"tex.2d.v4.f16.f32 {%h0,%h1,%h2,%h3}, [%d0, {%f10,%f11}]; cvt.f32.f16 %f0, %h0; cvt.f32.f16 %f1, %h1; cvt.f32.f16 %f2, %h2; cvt.f32.f16 %f3, %h3;",
+         8,
+         8,
+         0,
+         0,
+         false,
+         0,
+         {32, 32.25f, 32.5f, 32.75f}},
+        {"tex.2d.v2.f16x2.f32 {%r5,%r6}, [%d0, {%f10,%f11}]; mov.b32 {%h0,%h1}, %r5; mov.b32 {%h2,%h3}, %r6; cvt.f32.f16 %f0, %h0; cvt.f32.f16 %f1, %h1; cvt.f32.f16 %f2, %h2; cvt.f32.f16 %f3, %h3;",
+         8,
+         8,
+         0,
+         0,
+         false,
+         0,
+         {32, 32.25f, 32.5f, 32.75f}},
+        {"tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f10,%f11}];",
+         8,
+         8,
+         0,
+         0,
+         false,
+         0,
+         {32, 33, 23, 22}},
+        {"tld4.g.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r2,%f10,%f11,%f11}], {%r2,%r2};",
+         8,
+         8,
+         0,
+         3,
+         false,
+         0,
+         {2054.25f, 2055.25f, 2045.25f, 2044.25f}},
+        {"tld4.b.cube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f14,%f10,%f14,%f14}];",
+         4,
+         4,
+         0,
+         6,
+         true,
+         0,
+         {2021.5f, 2022.5f, 2012.5f, 2011.5f}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char body[2000];
-        snprintf(body, sizeof body,
-                 "ld.param.u64 %%d0, [tex]; mov.u32 %%r2, 2; mov.u32 %%r3, 3; mov.u32 %%r4, 4; mov.u32 %%r9, 9;\n"
-                 "mov.f32 %%f10, 0f40266666; mov.f32 %%f11, 0f404CCCCD; mov.f32 %%f12, 0f409CCCCD; mov.f32 %%f13, 0f42C80000;\n" /* 2.6 3.2 4.9 */
-                 "mov.f32 %%f14, 0f00000000; mov.f32 %%f15, 0f3F8CCCCD; mov.f32 %%f16, 0f40000000;\n" /* 0 1.1 2 */
-                 "%s\nmul.wide.u32 %%d2, %%r1, 16; add.u64 %%d1, %%d1, %%d2;\n"
-                 "st.global.v4.f32 [%%d1], {%%f0,%%f1,%%f2,%%f3};", cases[i].inst);
+        snprintf(
+            body, sizeof body,
+            "ld.param.u64 %%d0, [tex]; mov.u32 %%r2, 2; mov.u32 %%r3, 3; mov.u32 %%r4, 4; mov.u32 %%r9, 9;\n"
+            "mov.f32 %%f10, 0f40266666; mov.f32 %%f11, 0f404CCCCD; mov.f32 %%f12, 0f409CCCCD; mov.f32 %%f13, 0f42C80000;\n" /* 2.6 3.2 4.9 */
+            "mov.f32 %%f14, 0f00000000; mov.f32 %%f15, 0f3F8CCCCD; mov.f32 %%f16, 0f40000000;\n" /* 0 1.1 2 */
+            "%s\nmul.wide.u32 %%d2, %%r1, 16; add.u64 %%d1, %%d1, %%d2;\n"
+            "st.global.v4.f32 [%%d1], {%%f0,%%f1,%%f2,%%f3};",
+            cases[i].inst);
         for (unsigned way = 0; way < 4; way++) {
             struct device d;
             start(&d, module("", "", ".param .u64 tex", body), way);
-            struct texture t = fill_texture(&d, cases[i].w, cases[i].h, cases[i].d, cases[i].layers, cases[i].cube, cases[i].levels, 4);
+            struct texture t = fill_texture(&d, cases[i].w, cases[i].h, cases[i].d, cases[i].layers,
+                                            cases[i].cube, cases[i].levels, 4);
             for (int k = 0; k < 3; k++) t.sampler.address[k] = TEXTURE_CLAMP;
             float out[40][4];
-            cr_assert(run(&d, "k", handle_of(&d, &t), 40, out, sizeof out), "%s: %s", cases[i].inst, d.fault);
+            cr_assert(run(&d, "k", handle_of(&d, &t), 40, out, sizeof out), "%s: %s", cases[i].inst,
+                      d.fault);
             for (int l = 0; l < 40; l++) {
-                bool second = strstr(cases[i].inst, "acube") && l == 0; /* its index is the thread's number */
+                bool second = strstr(cases[i].inst, "acube") &&
+                              l == 0; /* its index is the thread's number */
                 for (int c = 0; c < 4; c++)
-                    cr_assert(out[l][c] == cases[i].want[c] + (strstr(cases[i].inst, "acube") && !second ? 6000 : 0),
-                              "%s: thread %d: %g %g %g %g", cases[i].inst, l, out[l][0], out[l][1], out[l][2], out[l][3]);
+                    cr_assert(out[l][c] ==
+                                  cases[i].want[c] +
+                                      (strstr(cases[i].inst, "acube") && !second ? 6000 : 0),
+                              "%s: thread %d: %g %g %g %g", cases[i].inst, l, out[l][0], out[l][1],
+                              out[l][2], out[l][3]);
             }
             stop(&d);
         }
@@ -541,8 +787,9 @@ Test(emu_texture, references_parameters_and_samplers)
     struct device d;
     float out[8];
     /* a reference that something is bound to, by name and by address */
-    static const char by_name[] = "tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [ref, {%r1}]; st.global.f32 [%d1], %f0;\n"
-                                  "mov.u64 %d5, ref; tex.1d.v4.f32.s32 {%f4,%f1,%f2,%f3}, [%d5, {%r1}]; st.global.f32 [%d1+4], %f4;";
+    static const char by_name[] =
+        "tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [ref, {%r1}]; st.global.f32 [%d1], %f0;\n"
+        "mov.u64 %d5, ref; tex.1d.v4.f32.s32 {%f4,%f1,%f2,%f3}, [%d5, {%r1}]; st.global.f32 [%d1+4], %f4;";
     start(&d, module("", ".global .texref ref;", ".param .u64 unused", by_name), 0);
     struct texture t = fill_texture(&d, 8, 0, 0, 0, false, 0, 1);
     uint64_t ref = emu_variable(d.image, "ref", NULL);
@@ -555,22 +802,26 @@ Test(emu_texture, references_parameters_and_samplers)
     cr_expect(out[0] == 7 && out[1] == 7);
     stop(&d);
     /* a parameter that is a reference; a sampler of the module's */
-    start(&d, module(", texmode_independent",
-                     ".global .samplerref smp = { addr_mode_0 = clamp_to_border, addr_mode_1 = mirror, filter_mode = linear, force_unnormalized_coords = 1 };\n"
-                     ".global .samplerref plain;",
-                     ".param .texref tex",
-                     "mov.f32 %f5, 0f40000000; tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [tex, smp, {%f5}]; st.global.f32 [%d1], %f0;\n"
-                     "mov.f32 %f5, 0f3E800000; tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [tex, plain, {%f5}]; st.global.f32 [%d1+4], %f0;\n"
-                     "txq.addr_mode_0.b32 %r2, [smp]; txq.addr_mode_1.b32 %r3, [smp]; txq.filter_mode.b32 %r4, [smp]; txq.force_unnormalized_coords.b32 %r5, [smp];\n"
-                     "st.global.u32 [%d1+8], %r2; st.global.u32 [%d1+12], %r3; st.global.u32 [%d1+16], %r4; st.global.u32 [%d1+20], %r5;"),
-          0);
+    start(
+        &d,
+        module(
+            ", texmode_independent",
+            ".global .samplerref smp = { addr_mode_0 = clamp_to_border, addr_mode_1 = mirror, filter_mode = linear, force_unnormalized_coords = 1 };\n"
+            ".global .samplerref plain;",
+            ".param .texref tex",
+            "mov.f32 %f5, 0f40000000; tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [tex, smp, {%f5}]; st.global.f32 [%d1], %f0;\n"
+            "mov.f32 %f5, 0f3E800000; tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [tex, plain, {%f5}]; st.global.f32 [%d1+4], %f0;\n"
+            "txq.addr_mode_0.b32 %r2, [smp]; txq.addr_mode_1.b32 %r3, [smp]; txq.filter_mode.b32 %r4, [smp]; txq.force_unnormalized_coords.b32 %r5, [smp];\n"
+            "st.global.u32 [%d1+8], %r2; st.global.u32 [%d1+12], %r3; st.global.u32 [%d1+16], %r4; st.global.u32 [%d1+20], %r5;"),
+        0);
     t = fill_texture(&d, 8, 0, 0, 0, false, 0, 1);
     t.sampler.normalised = true;
     cr_assert(run(&d, "k", handle_of(&d, &t), 1, out, 24), "%s", d.fault);
     uint32_t q[4];
     memcpy(q, out + 2, 16);
     cr_expect(out[0] == 1.5f && out[1] == 2, "%g %g", out[0], out[1]);
-    cr_expect(q[0] == 4 && q[1] == 1 && q[2] == 1 && q[3] == 1, "%u %u %u %u", q[0], q[1], q[2], q[3]);
+    cr_expect(q[0] == 4 && q[1] == 1 && q[2] == 1 && q[3] == 1, "%u %u %u %u", q[0], q[1], q[2],
+              q[3]);
     stop(&d);
 }
 
@@ -579,32 +830,51 @@ Test(emu_texture, queries)
     static const struct {
         const char *query;
         uint32_t want;
-    } cases[] = {{"txq.width", 16}, {"txq.height", 8}, {"txq.depth", 0}, {"txq.channel_data_type", 0x10de},
-                 {"txq.channel_order", 0x10b2}, {"txq.normalized_coords", 1}, {"txq.array_size", 3},
-                 {"txq.num_mipmap_levels", 2}, {"txq.num_samples", 0}, {"txq.filter_mode", 1}, {"txq.addr_mode_0", 1},
-                 {"txq.addr_mode_1", 3}, {"txq.addr_mode_2", 0}};
+    } cases[] = {{"txq.width", 16},
+                 {"txq.height", 8},
+                 {"txq.depth", 0},
+                 {"txq.channel_data_type", 0x10de},
+                 {"txq.channel_order", 0x10b2},
+                 {"txq.normalized_coords", 1},
+                 {"txq.array_size", 3},
+                 {"txq.num_mipmap_levels", 2},
+                 {"txq.num_samples", 0},
+                 {"txq.filter_mode", 1},
+                 {"txq.addr_mode_0", 1},
+                 {"txq.addr_mode_1", 3},
+                 {"txq.addr_mode_2", 0}};
     char body[3000] = "ld.param.u64 %d0, [tex]; mov.u32 %r3, 1;\n";
     for (size_t i = 0; i < COUNT(cases); i++)
-        snprintf(body + strlen(body), sizeof body - strlen(body), "%s.b32 %%r2, [%%d0]; st.global.u32 [%%d1+%zu], %%r2;\n", cases[i].query, 4 * i);
+        snprintf(body + strlen(body), sizeof body - strlen(body),
+                 "%s.b32 %%r2, [%%d0]; st.global.u32 [%%d1+%zu], %%r2;\n", cases[i].query, 4 * i);
     strcat(body, "txq.level.width.b32 %r2, [%d0], %r3; st.global.u32 [%d1+100], %r2;");
     struct device d;
     start(&d, module("", "", ".param .u64 tex", body), 0);
     struct texture t = fill_texture(&d, 16, 8, 0, 3, false, 2, 2);
-    t.sampler = (struct texture_sampler){.address = {TEXTURE_MIRROR, TEXTURE_CLAMP, TEXTURE_WRAP}, .linear_filter = true, .normalised = true};
+    t.sampler = (struct texture_sampler){.address = {TEXTURE_MIRROR, TEXTURE_CLAMP, TEXTURE_WRAP},
+                                         .linear_filter = true,
+                                         .normalised = true};
     uint32_t out[26];
     cr_assert(run(&d, "k", handle_of(&d, &t), 1, out, sizeof out), "%s", d.fault);
-    for (size_t i = 0; i < COUNT(cases); i++) cr_expect(out[i] == cases[i].want, "%s: %x", cases[i].query, out[i]);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        cr_expect(out[i] == cases[i].want, "%s: %x", cases[i].query, out[i]);
     cr_expect(out[25] == 8);
     stop(&d);
 }
 
 /* ---- surfaces ---------------------------------------------------------------------------------- */
 
-static uint64_t new_surface(struct device *d, u32 w, u32 h, u32 depth, u32 layers, int channels, int bits, int kind, uint8_t **base,
-                            struct texture_memory *out)
+static uint64_t new_surface(struct device *d, u32 w, u32 h, u32 depth, u32 layers, int channels,
+                            int bits, int kind, uint8_t **base, struct texture_memory *out)
 {
-    struct texture_memory m = {.width = w, .height = h, .depth = depth, .layers = layers, .layered = layers != 0,
-                               .channels = (u8)channels, .bits = (u8)bits, .kind = (u8)kind};
+    struct texture_memory m = {.width = w,
+                               .height = h,
+                               .depth = depth,
+                               .layers = layers,
+                               .layered = layers != 0,
+                               .channels = (u8)channels,
+                               .bits = (u8)bits,
+                               .kind = (u8)kind};
     const char *why = texture_layout(&m);
     cr_assert_null(why, "%s", why);
     m.address = mem_alloc(d->mem, m.bytes, 0, "surface", false, false);
@@ -630,7 +900,8 @@ Test(emu_texture, surfaces_load_and_store)
     static const struct {
         const char *vec;
         int count, bits;
-    } sizes[] = {{"", 1, 8}, {"", 1, 16}, {"", 1, 32}, {"", 1, 64}, {".v2", 2, 8}, {".v2", 2, 16}, {".v2", 2, 32}, {".v4", 4, 8}, {".v4", 4, 16}};
+    } sizes[] = {{"", 1, 8},     {"", 1, 16},    {"", 1, 32},   {"", 1, 64},   {".v2", 2, 8},
+                 {".v2", 2, 16}, {".v2", 2, 32}, {".v4", 4, 8}, {".v4", 4, 16}};
     for (size_t s = 0; s < COUNT(shapes); s++)
         for (size_t z = 0; z < COUNT(sizes); z++) {
             char body[2000], list[100] = "", store[300] = "", add[200] = "";
@@ -638,23 +909,29 @@ Test(emu_texture, surfaces_load_and_store)
             const char *r = reg == 16 ? "h" : reg == 32 ? "r1" : "d1";
             snprintf(list, sizeof list, "%s", sizes[z].count > 1 ? "{" : "");
             for (int k = 0; k < sizes[z].count; k++) {
-                snprintf(list + strlen(list), sizeof list - strlen(list), "%s%%%s%d", k ? "," : "", r, k);
-                snprintf(store + strlen(store), sizeof store - strlen(store), "st.global.b%d [%%d1+%d], %%%s%d;\n", bits, k * bits / 8, r, k);
-                snprintf(add + strlen(add), sizeof add - strlen(add), "xor.b%d %%%s%d, %%%s%d, -1;\n", reg, r, k, r, k);
+                snprintf(list + strlen(list), sizeof list - strlen(list), "%s%%%s%d", k ? "," : "",
+                         r, k);
+                snprintf(store + strlen(store), sizeof store - strlen(store),
+                         "st.global.b%d [%%d1+%d], %%%s%d;\n", bits, k * bits / 8, r, k);
+                snprintf(add + strlen(add), sizeof add - strlen(add),
+                         "xor.b%d %%%s%d, %%%s%d, -1;\n", reg, r, k, r, k);
             }
             if (sizes[z].count > 1) strcat(list, "}");
-            snprintf(body, sizeof body,
-                     "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, 8; mov.u32 %%r3, 2; mov.u32 %%r4, 1; mov.u32 %%r5, 3;\n"
-                     "suld.b.%s%s.b%d.trap %s, [%%d0, %s];\n%s%ssust.b.%s%s.b%d.trap [%%d0, %s], %s;",
-                     shapes[s].geometry, sizes[z].vec, bits, list, shapes[s].at, store, add, shapes[s].geometry, sizes[z].vec,
-                     bits, shapes[s].at, list);
+            snprintf(
+                body, sizeof body,
+                "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, 8; mov.u32 %%r3, 2; mov.u32 %%r4, 1; mov.u32 %%r5, 3;\n"
+                "suld.b.%s%s.b%d.trap %s, [%%d0, %s];\n%s%ssust.b.%s%s.b%d.trap [%%d0, %s], %s;",
+                shapes[s].geometry, sizes[z].vec, bits, list, shapes[s].at, store, add,
+                shapes[s].geometry, sizes[z].vec, bits, shapes[s].at, list);
             struct device d;
             start(&d, module("", "", ".param .u64 surf", body), (unsigned)z & 3);
             uint8_t *base, out[16], before[16];
             struct texture_memory m;
-            uint64_t h = new_surface(&d, 6, shapes[s].h, shapes[s].d, shapes[s].layers, 1, 32, TEXTURE_UINT, &base, &m);
+            uint64_t h = new_surface(&d, 6, shapes[s].h, shapes[s].d, shapes[s].layers, 1, 32,
+                                     TEXTURE_UINT, &base, &m);
             u32 n = (u32)(sizes[z].count * bits / 8);
-            uint8_t *at = base + texture_offset(&m, 0, shapes[s].layer, 2, shapes[s].y, shapes[s].z);
+            uint8_t *at = base +
+                          texture_offset(&m, 0, shapes[s].layer, 2, shapes[s].y, shapes[s].z);
             memcpy(before, at, 16);
             cr_assert(run(&d, "k", h, 1, out, sizeof out), "%s: %s", body, d.fault);
             cr_expect(memcmp(out, before, n) == 0, "%s", body);
@@ -671,15 +948,17 @@ Test(emu_texture, surfaces_end)
 {
     static const struct {
         int x, y, clamped_x, clamped_y; /* -1: inside */
-    } cases[] = {{-4, 1, 0, 1}, {24, 1, 20, 1}, {1000, 9, 20, 3}, {4, -1, 4, 0}, {4, 4, 4, 3}, {8, 2, -1, 0}};
+    } cases[] = {{-4, 1, 0, 1}, {24, 1, 20, 1}, {1000, 9, 20, 3},
+                 {4, -1, 4, 0}, {4, 4, 4, 3},   {8, 2, -1, 0}};
     for (size_t i = 0; i < COUNT(cases); i++)
         for (int mode = 0; mode < 3; mode++) {
             static const char *const names[] = {"trap", "clamp", "zero"};
             char body[1000];
-            snprintf(body, sizeof body,
-                     "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, %d; mov.u32 %%r3, %d; mov.u32 %%r5, 0xabcdef;\n"
-                     "suld.b.2d.b32.%s %%r4, [%%d0, {%%r2,%%r3}]; st.global.u32 [%%d1], %%r4; sust.b.2d.b32.%s [%%d0, {%%r2,%%r3}], %%r5;",
-                     cases[i].x, cases[i].y, names[mode], names[mode]);
+            snprintf(
+                body, sizeof body,
+                "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, %d; mov.u32 %%r3, %d; mov.u32 %%r5, 0xabcdef;\n"
+                "suld.b.2d.b32.%s %%r4, [%%d0, {%%r2,%%r3}]; st.global.u32 [%%d1], %%r4; sust.b.2d.b32.%s [%%d0, {%%r2,%%r3}], %%r5;",
+                cases[i].x, cases[i].y, names[mode], names[mode]);
             struct device d;
             start(&d, module("", "", ".param .u64 surf", body), 0);
             uint8_t *base, before[1024];
@@ -692,7 +971,8 @@ Test(emu_texture, surfaces_end)
                 cr_expect(!ok && d.kind == EMU_OUT_OF_BOUNDS, "%s", body);
             } else {
                 cr_assert(ok, "%s: %s", body, d.fault);
-                u32 x = (u32)(outside ? cases[i].clamped_x : cases[i].x), y = (u32)(outside ? cases[i].clamped_y : cases[i].y);
+                u32 x = (u32)(outside ? cases[i].clamped_x : cases[i].x),
+                    y = (u32)(outside ? cases[i].clamped_y : cases[i].y);
                 u64 at = texture_offset(&m, 0, 0, x / 4, y, 0);
                 if (outside && mode == 2) cr_expect(out == 0);
                 else {
@@ -711,32 +991,38 @@ Test(emu_texture, surfaces_take_samples)
         int channels, bits, kind;
         uint32_t in[4];
         uint32_t want[4];
-    } cases[] = {{1, 8, TEXTURE_UINT, {300, 0, 0, 0}, {255}},
-                 {2, 8, TEXTURE_SINT, {(uint32_t)-300, 5, 0, 0}, {0x80, 5}},
-                 {4, 16, TEXTURE_UINT, {1, 2, 0xffffffff, 4}, {1, 2, 0xffff, 4}},
-                 {4, 32, TEXTURE_FLOAT, {0x3f800000, 2, 3, 0x7f800001}, {0x3f800000, 2, 3, 0x7f800001}},
-                 {4, 16, TEXTURE_FLOAT, {0x3f800000, 0x33800000, 0xc7800000, 0}, {0x3c00, 1, 0xfc00, 0}},
-                 {4, 8, TEXTURE_UNORM, {0x3f800000, 0x3f000000, 0xbf800000, 0x7fc00000}, {255, 128, 0, 0}},
-                 {2, 16, TEXTURE_SNORM, {0xc0000000, 0x3f800000, 0, 0}, {0x8001, 0x7fff}}};
+    } cases[] = {
+        {1, 8, TEXTURE_UINT, {300, 0, 0, 0}, {255}},
+        {2, 8, TEXTURE_SINT, {(uint32_t)-300, 5, 0, 0}, {0x80, 5}},
+        {4, 16, TEXTURE_UINT, {1, 2, 0xffffffff, 4}, {1, 2, 0xffff, 4}},
+        {4, 32, TEXTURE_FLOAT, {0x3f800000, 2, 3, 0x7f800001}, {0x3f800000, 2, 3, 0x7f800001}},
+        {4, 16, TEXTURE_FLOAT, {0x3f800000, 0x33800000, 0xc7800000, 0}, {0x3c00, 1, 0xfc00, 0}},
+        {4, 8, TEXTURE_UNORM, {0x3f800000, 0x3f000000, 0xbf800000, 0x7fc00000}, {255, 128, 0, 0}},
+        {2, 16, TEXTURE_SNORM, {0xc0000000, 0x3f800000, 0, 0}, {0x8001, 0x7fff}}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char body[1000];
-        snprintf(body, sizeof body,
-                 "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, 3; mov.u32 %%r3, 1; mov.u32 %%r4, %u; mov.u32 %%r5, %u; mov.u32 %%r6, %u; mov.u32 %%r7, %u;\n"
-                 "sust.p.2d.v4.b32.trap [%%d0, {%%r2,%%r3}], {%%r4,%%r5,%%r6,%%r7};\nsuq.width.b32 %%r8, [%%d0]; suq.memory_layout.b32 %%r9, [%%d0];\n"
-                 "suq.array_size.b32 %%r10, [%%d0]; st.global.u32 [%%d1], %%r8; st.global.u32 [%%d1+4], %%r9; st.global.u32 [%%d1+8], %%r10;",
-                 cases[i].in[0], cases[i].in[1], cases[i].in[2], cases[i].in[3]);
+        snprintf(
+            body, sizeof body,
+            "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, 3; mov.u32 %%r3, 1; mov.u32 %%r4, %u; mov.u32 %%r5, %u; mov.u32 %%r6, %u; mov.u32 %%r7, %u;\n"
+            "sust.p.2d.v4.b32.trap [%%d0, {%%r2,%%r3}], {%%r4,%%r5,%%r6,%%r7};\nsuq.width.b32 %%r8, [%%d0]; suq.memory_layout.b32 %%r9, [%%d0];\n"
+            "suq.array_size.b32 %%r10, [%%d0]; st.global.u32 [%%d1], %%r8; st.global.u32 [%%d1+4], %%r9; st.global.u32 [%%d1+8], %%r10;",
+            cases[i].in[0], cases[i].in[1], cases[i].in[2], cases[i].in[3]);
         struct device d;
         start(&d, module("", "", ".param .u64 surf", body), 0);
         uint8_t *base, before[1024];
         struct texture_memory m;
         uint32_t out[3];
-        uint64_t h = new_surface(&d, 6, 4, 0, 0, cases[i].channels, cases[i].bits, cases[i].kind, &base, &m);
+        uint64_t h = new_surface(&d, 6, 4, 0, 0, cases[i].channels, cases[i].bits, cases[i].kind,
+                                 &base, &m);
         memcpy(before, base, m.bytes);
         cr_assert(run(&d, "k", h, 1, out, 12), "%s: %s", body, d.fault);
         cr_expect(out[0] == 6 && out[1] == 0 && out[2] == 0);
         u64 at = texture_offset(&m, 0, 0, 3, 1, 0);
-        for (int c = 0; c < cases[i].channels; c++) memcpy(before + at + (u32)(c * cases[i].bits / 8), &cases[i].want[c], (size_t)cases[i].bits / 8);
-        cr_expect(memcmp(base, before, m.bytes) == 0, "case %zu: %02x %02x %02x %02x", i, base[at], base[at + 1], base[at + 2], base[at + 3]);
+        for (int c = 0; c < cases[i].channels; c++)
+            memcpy(before + at + (u32)(c * cases[i].bits / 8), &cases[i].want[c],
+                   (size_t)cases[i].bits / 8);
+        cr_expect(memcmp(base, before, m.bytes) == 0, "case %zu: %02x %02x %02x %02x", i, base[at],
+                  base[at + 1], base[at + 2], base[at + 3]);
         stop(&d);
     }
 }
@@ -762,15 +1048,19 @@ Test(emu_texture, surfaces_reduce)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char body[1000];
         int x = cases[i].samples ? 1 : cases[i].bytes;
-        snprintf(body, sizeof body,
-                 "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, %d; mov.u32 %%r3, 1; mov.u64 %%d4, 0x%llx; cvt.u32.u64 %%r4, %%d4;\n"
-                 "sured.%c.%s.trap [%%d0, {%%r2,%%r3}], %s;",
-                 x, (unsigned long long)cases[i].operand, cases[i].samples ? 'p' : 'b', cases[i].op, cases[i].bytes == 8 ? "%d4" : "%r4");
+        snprintf(
+            body, sizeof body,
+            "ld.param.u64 %%d0, [surf]; mov.u32 %%r2, %d; mov.u32 %%r3, 1; mov.u64 %%d4, 0x%llx; cvt.u32.u64 %%r4, %%d4;\n"
+            "sured.%c.%s.trap [%%d0, {%%r2,%%r3}], %s;",
+            x, (unsigned long long)cases[i].operand, cases[i].samples ? 'p' : 'b', cases[i].op,
+            cases[i].bytes == 8 ? "%d4" : "%r4");
         struct device d;
         start(&d, module("", "", ".param .u64 surf", body), 0);
         uint8_t *base;
         struct texture_memory m;
-        uint64_t h = new_surface(&d, 6, 4, 0, 0, cases[i].bytes == 8 ? 2 : 1, 32, cases[i].kind, &base, &m), out, got = 0;
+        uint64_t h = new_surface(&d, 6, 4, 0, 0, cases[i].bytes == 8 ? 2 : 1, 32, cases[i].kind,
+                                 &base, &m),
+                 out, got = 0;
         uint8_t *at = base + m.level[0].pitch + (u32)cases[i].bytes;
         memcpy(at, &cases[i].memory, (size_t)cases[i].bytes);
         cr_assert(run(&d, "k", h, 2, &out, 8), "%s: %s", body, d.fault);
@@ -785,20 +1075,28 @@ Test(emu_texture, faults)
     static const struct {
         const char *inst;
         enum emu_fault_kind kind;
-    } cases[] = {{"mov.u64 %d0, 0; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}];", EMU_OUT_OF_BOUNDS},
-                 {"mov.u64 %d0, -1; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}];", EMU_OUT_OF_BOUNDS},
-                 {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d1, {%f4,%f4}];", EMU_OUT_OF_BOUNDS},
-                 {"add.u64 %d0, %d0, 8; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}];", EMU_OUT_OF_BOUNDS},
-                 {"tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4}];", EMU_WRONG_SPACE},
-                 {"tex.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r2,%f4,%f4,%f4}];", EMU_WRONG_SPACE},
-                 {"mov.u32 %r2, 8; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}], {%r2,%r2};", EMU_OUT_OF_BOUNDS},
-                 {"suld.b.2d.b32.trap %r3, [%d0, {%r2,%r2}];", EMU_OUT_OF_BOUNDS},
-                 {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}], %f4;", EMU_UNSUPPORTED},
-                 {"tex.2dms.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r2,%r2,%r2,%r2}];", EMU_UNSUPPORTED}};
+    } cases[] = {
+        {"mov.u64 %d0, 0; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}];",
+         EMU_OUT_OF_BOUNDS},
+        {"mov.u64 %d0, -1; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}];",
+         EMU_OUT_OF_BOUNDS},
+        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d1, {%f4,%f4}];", EMU_OUT_OF_BOUNDS},
+        {"add.u64 %d0, %d0, 8; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}];",
+         EMU_OUT_OF_BOUNDS},
+        {"tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4}];", EMU_WRONG_SPACE},
+        {"tex.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%r2,%f4,%f4,%f4}];", EMU_WRONG_SPACE},
+        {"mov.u32 %r2, 8; tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}], {%r2,%r2};",
+         EMU_OUT_OF_BOUNDS},
+        {"suld.b.2d.b32.trap %r3, [%d0, {%r2,%r2}];", EMU_OUT_OF_BOUNDS},
+        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d0, {%f4,%f4}], %f4;", EMU_UNSUPPORTED},
+        {"tex.2dms.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r2,%r2,%r2,%r2}];", EMU_UNSUPPORTED}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char body[1000];
-        snprintf(body, sizeof body, "ld.param.u64 %%d0, [tex]; mov.f32 %%f4, 0f00000000; mov.u32 %%r2, 0;\n%s\n%s", cases[i].inst,
-                 strstr(cases[i].inst, "suld") ? "st.global.u32 [%d1], %r3;" : "st.global.f32 [%d1], %f0;");
+        snprintf(body, sizeof body,
+                 "ld.param.u64 %%d0, [tex]; mov.f32 %%f4, 0f00000000; mov.u32 %%r2, 0;\n%s\n%s",
+                 cases[i].inst,
+                 strstr(cases[i].inst, "suld") ? "st.global.u32 [%d1], %r3;"
+                                               : "st.global.f32 [%d1], %f0;");
         struct device d;
         start(&d, module("", "", ".param .u64 tex", body), 0);
         struct texture t = fill_texture(&d, 4, 4, 0, 0, false, 0, 1);
@@ -809,7 +1107,12 @@ Test(emu_texture, faults)
     }
     /* memory that went */
     struct device d;
-    start(&d, module("", "", ".param .u64 tex", "ld.param.u64 %d0, [tex]; tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r1,%r1}]; st.global.f32 [%d1], %f0;"), 0);
+    start(
+        &d,
+        module(
+            "", "", ".param .u64 tex",
+            "ld.param.u64 %d0, [tex]; tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d0, {%r1,%r1}]; st.global.f32 [%d1], %f0;"),
+        0);
     struct texture t = fill_texture(&d, 4, 4, 0, 0, false, 0, 1);
     uint64_t h = handle_of(&d, &t);
     uint32_t out;

@@ -1,0 +1,604 @@
+/* The state of the driver API: its start, configuration, handles, devices and contexts. */
+#define _GNU_SOURCE
+#include "cuda/driver.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct driver driver;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+enum { STACK = 64 };
+static _Thread_local struct {
+    struct CUctx_st *at[STACK];
+    unsigned depth, generation;
+} stack;
+
+/* ---- the lock, and what every call checks -------------------------------------------------------- */
+
+void driver_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void driver_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+struct CUctx_st *driver_current(void)
+{
+    if (stack.generation != driver.generation) {
+        stack.depth = 0;
+        stack.generation = driver.generation;
+    }
+    return stack.depth ? stack.at[stack.depth - 1] : NULL;
+}
+
+CUresult driver_begin_without(void)
+{
+    driver_lock();
+    return driver.initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult driver_begin(struct CUctx_st **context)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return r;
+    *context = driver_current();
+    if (!*context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!object_check(*context, OBJECT_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return (*context)->broken;
+}
+
+CUresult driver_end(CUresult result)
+{
+    driver_unlock();
+    return result;
+}
+
+/* ---- objects --------------------------------------------------------------------------------------- */
+
+static unsigned list_of(unsigned kind)
+{
+    return kind - OBJECT_CONTEXT;
+}
+
+void *object_new(enum object_kind kind, size_t size)
+{
+    struct object *o = driver.free_objects[list_of(kind)];
+    struct object *next = NULL;
+    if (o) {
+        driver.free_objects[list_of(kind)] = o->next_free;
+        next = o->next;
+        memset(o, 0, size);
+    } else {
+        o = calloc(1, size);
+        if (!o) abort();
+        next = driver.all_objects[list_of(kind)];
+        driver.all_objects[list_of(kind)] = o;
+    }
+    o->kind = o->was = kind;
+    o->next = next;
+    return o;
+}
+
+void object_destroy(struct object *o)
+{
+    o->kind = OBJECT_NONE;
+    o->next_free = driver.free_objects[list_of(o->was)];
+    driver.free_objects[list_of(o->was)] = o;
+}
+
+void *object_check(void *handle, enum object_kind kind)
+{
+    struct object *o = handle;
+    return o && o->kind == (unsigned)kind ? o : NULL;
+}
+
+/* ---- options of the environment -------------------------------------------------------------------- */
+
+static bool read_number(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    if (*text < '0' || *text > '9') return false;
+    *out = strtoull(text, &end, 10);
+    if (errno) return false;
+    unsigned shift = 0;
+    if (*end == 'K') shift = 10;
+    else if (*end == 'M') shift = 20;
+    else if (*end == 'G') shift = 30;
+    if (shift && *out > UINT64_MAX >> shift) return false;
+    *out <<= shift;
+    return end[shift != 0] == '\0';
+}
+
+static bool set_threads(struct emu_config *c, const char *text)
+{
+    uint64_t n;
+    if (!read_number(text, &n) || n > 4096) return false;
+    c->threads = (unsigned)n;
+    return true;
+}
+
+static bool set_sms(struct emu_config *c, const char *text)
+{
+    uint64_t n;
+    if (!read_number(text, &n) || n > 65536) return false;
+    c->sms = (unsigned)n;
+    return true;
+}
+
+static bool set_memory(struct emu_config *c, const char *text)
+{
+    return read_number(text, &c->memory);
+}
+
+static bool set_limit(struct emu_config *c, const char *text)
+{
+    return read_number(text, &c->max_instructions);
+}
+
+static bool set_timeout(struct emu_config *c, const char *text)
+{
+    char *end;
+    c->timeout = strtod(text, &end);
+    return end != text && !*end && c->timeout >= 0;
+}
+
+static bool set_divergence(struct emu_config *c, const char *text)
+{
+    c->divergence = strcmp(text, "its") == 0 ? EMU_ITS : EMU_STACK;
+    return strcmp(text, "its") == 0 || strcmp(text, "stack") == 0;
+}
+
+static bool set_check(struct emu_config *c, const char *text)
+{
+    static const struct {
+        const char *word;
+        unsigned bits;
+    } words[] = {{"memory", EMU_CHECK_MEMORY},
+                 {"init", EMU_CHECK_INIT},
+                 {"sync", EMU_CHECK_SYNC},
+                 {"all", EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC}};
+    while (*text) {
+        size_t n = strcspn(text, ","), i = 0;
+        while (i < 4 && (strlen(words[i].word) != n || memcmp(words[i].word, text, n) != 0)) i++;
+        if (i == 4) return false;
+        c->checks |= words[i].bits;
+        text += n + (text[n] == ',');
+    }
+    return true;
+}
+
+static const struct option {
+    const char *name, *values;
+    bool (*set)(struct emu_config *c, const char *text);
+} options[] = {
+    {"HEDDLE_THREADS", "a number of host threads", set_threads},
+    {"HEDDLE_MEMORY", "bytes of device memory, as in 512M or 8G", set_memory},
+    {"HEDDLE_SMS", "a number of SMs", set_sms},
+    {"HEDDLE_CHECK", "a list of memory, init, sync, all", set_check},
+    {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
+    {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
+    {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
+};
+
+static bool read_environment(struct emu_config *c)
+{
+    bool ok = true;
+    *c = (struct emu_config){0};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *text = getenv(options[i].name);
+        if (!text || !*text || options[i].set(c, text)) continue;
+        fprintf(stderr, "heddle: %s=%s: want %s\n", options[i].name, text, options[i].values);
+        ok = false;
+    }
+    return ok;
+}
+
+/* ---- start and end --------------------------------------------------------------------------------- */
+
+static const struct device_limits hopper = {.major = 9,
+                                            .minor = 0,
+                                            .sms = 80,
+                                            .warps = 64,
+                                            .blocks = 32,
+                                            .registers = 65536,
+                                            .register_unit = 256,
+                                            .shared = 228 * 1024,
+                                            .shared_block = 48 * 1024,
+                                            .shared_optin = 227 * 1024,
+                                            .shared_reserved = 1024};
+
+/* At the end of the process, with HEDDLE_CHECK=memory: what was not freed. */
+static void report_leaks(void)
+{
+    driver_lock();
+    if (driver.emu && !driver.configured && driver.config.checks & EMU_CHECK_MEMORY)
+        for (size_t i = 0; i < driver.allocation_count; i++) {
+            struct emu_allocation a;
+            if (emu_allocation_near(driver.emu, driver.allocations[i].address, &a))
+                fprintf(stderr, "heddle: leak: %s, %llu bytes at 0x%llx\n", a.name,
+                        (unsigned long long)a.size, (unsigned long long)a.address);
+        }
+    driver_unlock();
+}
+
+CUresult cuInit(unsigned flags)
+{
+    static bool registered;
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    driver_lock();
+    if (driver.initialised) return driver_end(CUDA_SUCCESS);
+    if (!driver.configured && !read_environment(&driver.config))
+        return driver_end(CUDA_ERROR_INVALID_VALUE);
+    driver.emu = emu_new(&driver.config);
+    driver.limits = hopper;
+    if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
+    driver.initialised = true;
+    if (!registered) registered = atexit(report_leaks) == 0;
+    return driver_end(CUDA_SUCCESS);
+}
+
+static void reset(void)
+{
+    if (!driver.initialised) return;
+    for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
+        if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
+    for (unsigned i = 0; i < OBJECT_KINDS; i++)
+        for (struct object *o = driver.all_objects[i], *next; o; o = next) {
+            next = o->next;
+            free(o);
+        }
+    free(driver.allocations);
+    emu_free(driver.emu);
+    driver = (struct driver){.configured = driver.configured,
+                             .config = driver.config,
+                             .watch = driver.watch,
+                             .generation = driver.generation + 1};
+}
+
+void cuda_device_reset(void)
+{
+    driver_lock();
+    reset();
+    driver_unlock();
+}
+
+void cuda_device_configure(const struct emu_config *config)
+{
+    driver_lock();
+    reset();
+    driver.configured = config != NULL;
+    driver.config = config ? *config : (struct emu_config){0};
+    driver_unlock();
+}
+
+void cuda_device_watch(const struct cuda_watch *watch)
+{
+    driver_lock();
+    driver.watch = watch ? *watch : (struct cuda_watch){0};
+    driver_unlock();
+}
+
+struct emu *cuda_device_emu(void)
+{
+    return driver.emu;
+}
+
+/* ---- contexts -------------------------------------------------------------------------------------- */
+
+bool device_ok(CUdevice device)
+{
+    return device == 0;
+}
+
+static struct CUctx_st *context_new(unsigned flags, unsigned api_version)
+{
+    struct CUctx_st *c = object_new(OBJECT_CONTEXT, sizeof *c);
+    c->flags = flags;
+    c->api_version = api_version;
+    c->id = ++driver.serial;
+    c->limits[CU_LIMIT_STACK_SIZE] = 1024;
+    c->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = (size_t)1 << 20;
+    c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = driver.config.heap ? driver.config.heap
+                                                              : (size_t)8 << 20;
+    c->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
+    c->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+    c->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+    return c;
+}
+
+void context_release_all(struct CUctx_st *c)
+{
+    allocation_drop(c);
+    for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
+        if (o->kind == OBJECT_MODULE && ((struct CUmod_st *)o)->context == c)
+            module_destroy((struct CUmod_st *)o);
+    for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
+        if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c) object_destroy(o);
+    for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
+        if (o->kind == OBJECT_EVENT && ((struct CUevent_st *)o)->context == c) object_destroy(o);
+}
+
+static CUresult push(struct CUctx_st *c)
+{
+    driver_current();
+    if (stack.depth == STACK) return CUDA_ERROR_INVALID_VALUE;
+    stack.at[stack.depth++] = c;
+    return CUDA_SUCCESS;
+}
+
+static CUresult create(CUcontext *context, unsigned flags, CUdevice device, unsigned api_version)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (!context || flags & ~(unsigned)CU_CTX_FLAGS_MASK)
+        return driver_end(CUDA_ERROR_INVALID_VALUE);
+    if (!device_ok(device)) return driver_end(CUDA_ERROR_INVALID_DEVICE);
+    struct CUctx_st *c = context_new(flags, api_version);
+    *context = c;
+    return driver_end(push(c));
+}
+
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
+{
+    return create(context, flags, device, 3020);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *params, int count, unsigned flags,
+                        CUdevice device)
+{
+    if (params || count) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return create(context, flags, device, 11040);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned flags,
+                        CUdevice device)
+{
+    if (params) return CUDA_ERROR_NOT_SUPPORTED;
+    return create(context, flags, device, 12050);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct CUctx_st *c = object_check(context, OBJECT_CONTEXT);
+    if (!c || c->primary) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (driver_current() == c) stack.depth--;
+    context_release_all(c);
+    object_destroy(&c->object);
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    CUresult r = driver_begin_without();
+    if (r == CUDA_SUCCESS)
+        r = object_check(context, OBJECT_CONTEXT) ? push(context) : CUDA_ERROR_INVALID_CONTEXT;
+    return driver_end(r);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct CUctx_st *c = driver_current();
+    if (!c) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
+    stack.depth--;
+    if (context) *context = c;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (context && !object_check(context, OBJECT_CONTEXT))
+        return driver_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (driver_current()) stack.depth--;
+    return driver_end(context ? push(context) : CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    CUresult r = driver_begin_without();
+    if (r == CUDA_SUCCESS && !context) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *context = driver_current();
+    return driver_end(r);
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !device) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *device = 0;
+    return driver_end(r);
+}
+
+CUresult cuCtxGetFlags(unsigned *flags)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !flags) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *flags = c->flags;
+    return driver_end(r);
+}
+
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct CUctx_st *c = context ? context : driver_current();
+    if (!object_check(c, OBJECT_CONTEXT)) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (!id) return driver_end(CUDA_ERROR_INVALID_VALUE);
+    *id = c->id;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    struct CUctx_st *c;
+    return driver_end(driver_begin(&c)); /* all work is done when it is issued */
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if ((unsigned)limit >= sizeof c->limits / sizeof *c->limits)
+        return driver_end(CUDA_ERROR_UNSUPPORTED_LIMIT);
+    /* The device's heap has the size it was made with: a larger one cannot be promised. */
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE && value > c->limits[limit])
+        return driver_end(CUDA_ERROR_OUT_OF_MEMORY);
+    c->limits[limit] = value;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (!value) return driver_end(CUDA_ERROR_INVALID_VALUE);
+    if ((unsigned)limit >= sizeof c->limits / sizeof *c->limits)
+        return driver_end(CUDA_ERROR_UNSUPPORTED_LIMIT);
+    *value = c->limits[limit];
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !config) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *config = c->cache;
+    return driver_end(r);
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) c->cache = config;
+    return driver_end(r);
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !config) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return driver_end(r);
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r); /* a hint that no device since 3.5 heeds */
+}
+
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct CUctx_st *c = context ? context : driver_current();
+    if (!object_check(c, OBJECT_CONTEXT)) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (!version) return driver_end(CUDA_ERROR_INVALID_VALUE);
+    *version = c->api_version;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return driver_end(CUDA_SUCCESS);
+}
+
+/* ---- the primary context ------------------------------------------------------------------------------ */
+
+static CUresult begin_device(CUdevice device)
+{
+    CUresult r = driver_begin_without();
+    return r == CUDA_SUCCESS && !device_ok(device) ? CUDA_ERROR_INVALID_DEVICE : r;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    CUresult r = begin_device(device);
+    if (r == CUDA_SUCCESS && !context) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (!driver.primary) {
+        driver.primary = context_new(driver.primary_flags, 3020);
+        driver.primary->primary = true;
+    }
+    driver.primary->retained++;
+    *context = driver.primary;
+    return driver_end(CUDA_SUCCESS);
+}
+
+static void drop_primary(void)
+{
+    context_release_all(driver.primary);
+    object_destroy(&driver.primary->object);
+    driver.primary = NULL;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    CUresult r = begin_device(device);
+    if (r == CUDA_SUCCESS && !driver.primary) r = CUDA_ERROR_INVALID_CONTEXT;
+    if (r == CUDA_SUCCESS && --driver.primary->retained == 0) drop_primary();
+    return driver_end(r);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    CUresult r = begin_device(device);
+    if (r != CUDA_SUCCESS || !driver.primary) return driver_end(r);
+    struct CUctx_st *c = driver.primary; /* its handle stays good, all it held is gone */
+    context_release_all(c);
+    c->broken = CUDA_SUCCESS;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
+{
+    CUresult r = begin_device(device);
+    if (r == CUDA_SUCCESS && flags & ~(unsigned)CU_CTX_FLAGS_MASK) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    driver.primary_flags = flags;
+    if (driver.primary) driver.primary->flags = flags;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    CUresult r = begin_device(device);
+    if (r == CUDA_SUCCESS && (!flags || !active)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    *flags = driver.primary_flags;
+    *active = driver.primary != NULL;
+    return driver_end(CUDA_SUCCESS);
+}

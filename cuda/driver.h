@@ -1,0 +1,162 @@
+/* cuda/driver.h: what the files of the driver API share.
+ *
+ * Every exported function is `begin, work, end`: one mutex guards all state, and work is done when it is
+ * asked for, so that streams and events order nothing: issue order is a legal schedule of every program.
+ *
+ * Handles are pointers to objects that are never given back to the host before cuda_device_reset: a
+ * destroyed object's kind is cleared and it waits in a list to be used again, so a stale handle is
+ * answered with an error. */
+#ifndef HEDDLE_CUDA_DRIVER_H
+#define HEDDLE_CUDA_DRIVER_H
+
+#include "cuda/cuda_api.h"
+#include "cuda/device.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+struct arena;
+
+enum object_kind {
+    OBJECT_NONE,
+    OBJECT_CONTEXT = 0x48640001,
+    OBJECT_MODULE,
+    OBJECT_FUNCTION,
+    OBJECT_LIBRARY,
+    OBJECT_STREAM,
+    OBJECT_EVENT,
+};
+enum { OBJECT_KINDS = 6 };
+
+struct object {         /* at the start of each */
+    unsigned kind, was; /* enum object_kind; OBJECT_NONE: destroyed, `was` says what it was */
+    struct object *next_free, *next; /* of its kind: to be used again; all there are */
+};
+
+struct CUctx_st {
+    struct object object;
+    unsigned flags, api_version;
+    unsigned long long id;
+    unsigned retained; /* of the primary context */
+    bool primary;
+    CUresult broken; /* what a launch failed with: from then on every call does */
+    CUfunc_cache cache;
+    CUsharedconfig banks;
+    size_t limits[7]; /* CUlimit */
+};
+
+struct CUfunc_st {
+    struct object object;
+    struct CUmod_st *module;
+    struct emu_kernel *kernel;
+    const char *name;
+    struct emu_param *params;
+    size_t param_count;
+    uint32_t params_size;
+    int max_dynamic, carveout; /* -1: as ever */
+    bool any_cluster;
+};
+
+struct CUmod_st {
+    struct object object;
+    struct CUctx_st *context; /* NULL: a library's */
+    struct arena *arena;      /* PTX, its tree, params */
+    struct ptx_module *ptx;   /* bodies are read when emu wants them */
+    struct emu_image *image;
+    struct CUfunc_st **functions;
+    size_t function_count;
+};
+
+struct CUlib_st {
+    struct object object;
+    struct CUmod_st *module;
+};
+
+struct CUstream_st {
+    struct object object;
+    struct CUctx_st *context;
+    unsigned flags;
+    int priority;
+    unsigned long long id;
+};
+
+struct CUevent_st {
+    struct object object;
+    struct CUctx_st *context;
+    unsigned flags;
+    bool recorded;
+    struct timespec at;
+};
+
+struct allocation { /* of device memory, by address; pinned host memory is device memory as well */
+    uint64_t address, size;
+    struct CUctx_st *context;
+    void *host; /* pinned: its bytes; NULL: none of the host's business */
+    unsigned flags;
+    unsigned long long serial;
+};
+
+/* What an SM has room for, where no GPU configuration says otherwise: compute capability 9.0. */
+struct device_limits {
+    int major, minor, sms;
+    int warps, blocks, registers, register_unit, shared, shared_block, shared_optin,
+        shared_reserved;
+};
+
+struct driver {
+    bool initialised, configured;
+    struct emu_config config;
+    struct cuda_watch watch;
+    struct emu *emu;
+    struct device_limits limits;
+    struct object *free_objects[OBJECT_KINDS], *all_objects[OBJECT_KINDS];
+    struct allocation *allocations; /* by address */
+    size_t allocation_count, allocation_cap;
+    struct CUctx_st *primary;
+    unsigned primary_flags;
+    unsigned long long serial; /* of contexts, streams, allocations */
+    unsigned generation; /* counts resets: contexts current in a thread before are not after */
+};
+extern struct driver driver;
+
+/* Takes the lock. With a place for the context: it must be current and not broken. The lock is held
+ * whatever the answer, and driver_end gives it back and returns what it was given. */
+CUresult driver_begin(struct CUctx_st **context);
+CUresult driver_end(CUresult result);
+CUresult driver_begin_without(void); /* initialised is enough */
+
+/* For host functions: nothing is held while they run. */
+void driver_unlock(void);
+void driver_lock(void);
+
+void *object_new(enum object_kind kind, size_t size);
+void object_destroy(struct object *o);
+/* The handle, or NULL if it is not what it should be. */
+void *object_check(void *handle, enum object_kind kind);
+
+struct CUctx_st *driver_current(void);
+bool device_ok(CUdevice device);
+void context_release_all(struct CUctx_st *c); /* memory, modules, streams and events of it */
+
+struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
+struct allocation *allocation_of_host(const void *pointer);
+void allocation_drop(struct CUctx_st *c); /* all of a context's */
+
+void module_destroy(struct CUmod_st *m);
+struct CUfunc_st *function_check(CUfunction f); /* a kernel too */
+CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks);
+
+bool stream_ok(CUstream s);
+
+/* Addresses that are host pointers after all. */
+static inline void *pointer_of(uint64_t address)
+{
+    void *p;
+    static_assert(sizeof p == sizeof address, "64-bit hosts");
+    memcpy(&p, &address, sizeof p);
+    return p;
+}
+
+#endif

@@ -1,0 +1,541 @@
+/* Memory: allocation, copies, fills, what a pointer is.
+ *
+ * Device addresses are numbers in the emulator's range, never host pointers. Therefore:
+ * - There is no unified address space (CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING is 0). Still cuMemcpy and
+ *   CU_MEMORYTYPE_UNIFIED take both: an address inside a live allocation is the device's, any other is a
+ *   host pointer.
+ * - Pinned host memory is device memory whose bytes the host gets a pointer to, so kernels can use it at
+ *   the address that cuMemHostGetDevicePointer tells, which is not the host's.
+ * - Managed memory needs one value for both and is refused. */
+#include "cuda/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table of allocations ---------------------------------------------------------------------- */
+
+/* The index of the first allocation behind an address; host pointers rise with device addresses. */
+static size_t behind(uint64_t address)
+{
+    size_t from = 0, to = driver.allocation_count;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (driver.allocations[mid].address <= address) from = mid + 1;
+        else to = mid;
+    }
+    return from;
+}
+
+struct allocation *allocation_find(uint64_t address)
+{
+    size_t i = behind(address);
+    struct allocation *a = i ? &driver.allocations[i - 1] : NULL;
+    return a && address - a->address < a->size ? a : NULL;
+}
+
+struct allocation *allocation_of_host(const void *pointer)
+{
+    for (size_t i = 0; i < driver.allocation_count; i++) {
+        struct allocation *a = &driver.allocations[i];
+        if (a->host && (uintptr_t)pointer - (uintptr_t)a->host < a->size) return a;
+    }
+    return NULL;
+}
+
+static CUresult allocate(struct CUctx_st *c, size_t size, const char *call, struct allocation **out)
+{
+    char name[64];
+    if (!size) return CUDA_ERROR_INVALID_VALUE;
+    snprintf(name, sizeof name, "%s #%llu", call, ++driver.serial);
+    uint64_t address = emu_alloc(driver.emu, size, name);
+    if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (driver.allocation_count == driver.allocation_cap) {
+        driver.allocation_cap = driver.allocation_cap ? 2 * driver.allocation_cap : 16;
+        driver.allocations = realloc(driver.allocations,
+                                     driver.allocation_cap * sizeof *driver.allocations);
+        if (!driver.allocations) abort();
+    }
+    size_t i = behind(address);
+    struct allocation *a = &driver.allocations[i];
+    memmove(a + 1, a, (driver.allocation_count++ - i) * sizeof *a);
+    *a = (struct allocation){
+        .address = address, .size = size, .context = c, .serial = driver.serial};
+    *out = a;
+    return CUDA_SUCCESS;
+}
+
+static void drop(struct allocation *a)
+{
+    emu_release(driver.emu, a->address);
+    size_t i = (size_t)(a - driver.allocations);
+    memmove(a, a + 1, (--driver.allocation_count - i) * sizeof *a);
+}
+
+void allocation_drop(struct CUctx_st *c)
+{
+    for (size_t i = driver.allocation_count; i-- > 0;)
+        if (driver.allocations[i].context == c) drop(&driver.allocations[i]);
+}
+
+/* ---- allocation -------------------------------------------------------------------------------------- */
+
+static CUresult device_allocate(CUdeviceptr *address, size_t size, const char *call)
+{
+    struct CUctx_st *c;
+    struct allocation *a;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !address) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = allocate(c, size, call, &a);
+    if (r == CUDA_SUCCESS) *address = a->address;
+    return driver_end(r);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
+{
+    return device_allocate(address, size, "cuMemAlloc");
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
+{
+    if (!stream_ok(stream)) return CUDA_ERROR_INVALID_HANDLE;
+    return device_allocate(address, size, "cuMemAllocAsync");
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                            unsigned element_size)
+{
+    if (!pitch || !width || !height || width > SIZE_MAX / 2) return CUDA_ERROR_INVALID_VALUE;
+    if (element_size != 4 && element_size != 8 && element_size != 16)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t row = (width + 511) / 512 * 512;
+    if (row > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult r = device_allocate(address, row * height, "cuMemAllocPitch");
+    if (r == CUDA_SUCCESS) *pitch = row;
+    return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
+{
+    (void)size, (void)flags;
+    if (address) *address = 0;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult release(CUdeviceptr address)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS || !address) return driver_end(r); /* 0 may be freed */
+    struct allocation *a = allocation_find(address);
+    if (a && a->address == address && !a->host) {
+        drop(a);
+        return driver_end(CUDA_SUCCESS);
+    }
+    struct emu_allocation near;
+    if (driver.config.checks & EMU_CHECK_MEMORY && !driver.watch.quiet &&
+        emu_allocation_near(driver.emu, address, &near))
+        fprintf(stderr, "heddle: cuMemFree(0x%llx): %s '%s' (%llu bytes at 0x%llx)\n", address,
+                near.address != address ? "no allocation begins here; nearest is"
+                : near.live             ? "not to be freed by cuMemFree:"
+                                        : "already freed:",
+                near.name, (unsigned long long)near.size, (unsigned long long)near.address);
+    return driver_end(CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    return release(address);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    return stream_ok(stream) ? release(address) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
+{
+    struct CUctx_st *c;
+    struct allocation *a;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && (!pointer || flags > 7)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = allocate(c, size, "cuMemHostAlloc", &a);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    a->host = *pointer = emu_bytes(driver.emu, a->address, size);
+    a->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    /* The host writes it behind the emulator's back, so all of it counts as written. */
+    emu_fill(driver.emu, a->address, "", 1, size);
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuMemAllocHost_v2(void **pointer, size_t size)
+{
+    return cuMemHostAlloc(pointer, size, 0);
+}
+
+/* begin, and the allocation whose host side this pointer is in */
+static CUresult begin_pinned(const void *pointer, struct allocation **a)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return r;
+    *a = allocation_of_host(pointer);
+    return *a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemFreeHost(void *pointer)
+{
+    struct allocation *a;
+    CUresult r = begin_pinned(pointer, &a);
+    if (r == CUDA_SUCCESS && a->host != pointer) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) drop(a);
+    return driver_end(r);
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned flags)
+{
+    struct allocation *a;
+    CUresult r = begin_pinned(pointer, &a);
+    if (r == CUDA_SUCCESS && (!address || flags)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *address = a->address + (uint64_t)((const char *)pointer - (const char *)a->host);
+    return driver_end(r);
+}
+
+CUresult cuMemHostGetFlags(unsigned *flags, void *pointer)
+{
+    struct allocation *a;
+    CUresult r = begin_pinned(pointer, &a);
+    if (r == CUDA_SUCCESS && !flags) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *flags = a->flags;
+    return driver_end(r);
+}
+
+/* ---- what a pointer is -------------------------------------------------------------------------------- */
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct allocation *a = allocation_find(address);
+    if (!a) return driver_end(CUDA_ERROR_NOT_FOUND);
+    if (base) *base = a->address;
+    if (size) *size = a->size;
+    return driver_end(CUDA_SUCCESS);
+}
+
+static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    struct allocation *a = allocation_find(address);
+    uint64_t offset = a ? address - a->address : 0;
+    if (!a && (a = allocation_of_host(pointer_of(address))))
+        offset = (uintptr_t)address - (uintptr_t)a->host;
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    if (!a) return CUDA_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = a->context; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)value = a->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)value = a->address + offset; break;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (!a->host) return CUDA_ERROR_INVALID_VALUE;
+        *(void **)value = (char *)a->host + offset;
+        break;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)value = a->serial; break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)value = 0; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = 0; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = a->address; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = a->size; break;
+    case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned char *)value = 1; break;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS) r = pointer_attribute(value, attribute, address);
+    return driver_end(r);
+}
+
+/* Several at once; of memory that CUDA does not know, it tells zeros instead of an error. */
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
+                                CUdeviceptr address)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && (!attributes || !values)) r = CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < count; i++) {
+        if (pointer_attribute(values[i], attributes[i], address) == CUDA_SUCCESS) continue;
+        if (!values[i]) r = CUDA_ERROR_INVALID_VALUE;
+        else if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *(int *)values[i] = -2;
+        else if (attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED) *(unsigned char *)values[i] = 0;
+        else if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
+                 attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED)
+            *(unsigned *)values[i] = 0;
+        else *(void **)values[i] = NULL;
+    }
+    return driver_end(r);
+}
+
+/* ---- copies --------------------------------------------------------------------------------------------- */
+
+struct end { /* of a copy: host memory if host is set */
+    char *host;
+    uint64_t device;
+};
+
+static struct end either(CUdeviceptr address)
+{
+    char byte;
+    if (allocation_find(address) || emu_copy_out(driver.emu, &byte, address, 1))
+        return (struct end){NULL, address};
+    return (struct end){pointer_of(address), 0};
+}
+
+static CUresult copy(struct end to, struct end from, size_t size)
+{
+    bool ok = true;
+    if (!size) return CUDA_SUCCESS;
+    if (to.host && from.host) memmove(to.host, from.host, size);
+    else if (to.host) ok = emu_copy_out(driver.emu, to.host, from.device, size);
+    else if (from.host) ok = emu_copy_in(driver.emu, to.device, from.host, size);
+    else ok = emu_copy(driver.emu, to.device, from.device, size);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult copy_linear(const void *to_host, const void *from_host, CUdeviceptr to,
+                            CUdeviceptr from, size_t size, CUstream stream)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS)
+        r = copy((struct end){pointer_of((uintptr_t)to_host), to},
+                 (struct end){pointer_of((uintptr_t)from_host), from}, size);
+    return driver_end(r);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && size && (!to || !from)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = copy(either(to), either(from), size);
+    return driver_end(r);
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size)
+{
+    return cuMemcpyAsync(to, from, size, NULL);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    if (!from && size) return CUDA_ERROR_INVALID_VALUE;
+    return copy_linear(NULL, from, to, 0, size, stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    if (!to && size) return CUDA_ERROR_INVALID_VALUE;
+    return copy_linear(to, NULL, 0, from, size, stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    return copy_linear(NULL, NULL, to, from, size, stream);
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
+{
+    return cuMemcpyHtoDAsync_v2(to, from, size, NULL);
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
+{
+    return cuMemcpyDtoHAsync_v2(to, from, size, NULL);
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t size)
+{
+    return cuMemcpyDtoDAsync_v2(to, from, size, NULL);
+}
+
+struct box { /* one side of a 3D copy */
+    struct end start;
+    size_t pitch, slice;
+};
+
+static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y,
+                       size_t z, size_t pitch, size_t rows, const CUDA_MEMCPY3D *p, struct box *b)
+{
+    if (!pitch) pitch = p->WidthInBytes + x;
+    if (!rows) rows = p->Height + y;
+    if (pitch < p->WidthInBytes + x && (p->Height > 1 || p->Depth > 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (rows < p->Height + y && p->Depth > 1) return CUDA_ERROR_INVALID_VALUE;
+    switch (type) {
+    case CU_MEMORYTYPE_HOST: b->start = (struct end){pointer_of((uintptr_t)host), 0}; break;
+    case CU_MEMORYTYPE_DEVICE: b->start = (struct end){NULL, device}; break;
+    case CU_MEMORYTYPE_UNIFIED: b->start = either(device); break;
+    case CU_MEMORYTYPE_ARRAY: return CUDA_ERROR_NOT_SUPPORTED; /* there are no CUDA arrays yet */
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (type == CU_MEMORYTYPE_HOST && !host) return CUDA_ERROR_INVALID_VALUE;
+    b->pitch = pitch;
+    b->slice = pitch * rows;
+    size_t offset = z * b->slice + y * pitch + x;
+    if (b->start.host) b->start.host += offset;
+    else b->start.device += offset;
+    return CUDA_SUCCESS;
+}
+
+static struct end row_of(const struct box *b, size_t y, size_t z)
+{
+    size_t offset = z * b->slice + y * b->pitch;
+    if (b->start.host) return (struct end){b->start.host + offset, 0};
+    return (struct end){NULL, b->start.device + offset};
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
+{
+    struct CUctx_st *c;
+    struct box to, from;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && !p) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (!p->WidthInBytes || !p->Height || !p->Depth) return driver_end(CUDA_SUCCESS);
+    r = box_of(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, p->srcZ,
+               p->srcPitch, p->srcHeight, p, &from);
+    if (r == CUDA_SUCCESS)
+        r = box_of(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, p->dstZ,
+                   p->dstPitch, p->dstHeight, p, &to);
+    for (size_t z = 0; r == CUDA_SUCCESS && z < p->Depth; z++)
+        for (size_t y = 0; r == CUDA_SUCCESS && y < p->Height; y++)
+            r = copy(row_of(&to, y, z), row_of(&from, y, z), p->WidthInBytes);
+    return driver_end(r);
+}
+
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p)
+{
+    return cuMemcpy3DAsync_v2(p, NULL);
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
+{
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    CUDA_MEMCPY3D q = {.srcXInBytes = p->srcXInBytes,
+                       .srcY = p->srcY,
+                       .srcMemoryType = p->srcMemoryType,
+                       .srcHost = p->srcHost,
+                       .srcDevice = p->srcDevice,
+                       .srcPitch = p->srcPitch,
+                       .dstXInBytes = p->dstXInBytes,
+                       .dstY = p->dstY,
+                       .dstMemoryType = p->dstMemoryType,
+                       .dstHost = p->dstHost,
+                       .dstDevice = p->dstDevice,
+                       .dstPitch = p->dstPitch,
+                       .WidthInBytes = p->WidthInBytes,
+                       .Height = p->Height,
+                       .Depth = 1};
+    return cuMemcpy3DAsync_v2(&q, stream);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
+{
+    return cuMemcpy2DAsync_v2(p, NULL);
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
+{
+    return cuMemcpy2DAsync_v2(p, NULL);
+}
+
+/* ---- fills ------------------------------------------------------------------------------------------------ */
+
+static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, unsigned width, size_t count,
+                     size_t rows, CUstream stream)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && (to % width || (rows > 1 && (pitch % width || pitch / width < count))))
+        r = CUDA_ERROR_INVALID_VALUE;
+    for (size_t y = 0; r == CUDA_SUCCESS && y < rows; y++)
+        if (!emu_fill(driver.emu, to + y * pitch, value, width, count))
+            r = CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                           size_t height, CUstream stream)
+{
+    return fill(to, pitch, &value, 1, width, height, stream);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
+                            size_t height, CUstream stream)
+{
+    return fill(to, pitch, &value, 2, width, height, stream);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width,
+                            size_t height, CUstream stream)
+{
+    return fill(to, pitch, &value, 4, width, height, stream);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
+{
+    return fill(to, 0, &value, 1, count, 1, stream);
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream)
+{
+    return fill(to, 0, &value, 2, count, 1, stream);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream)
+{
+    return fill(to, 0, &value, 4, count, 1, stream);
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
+{
+    return cuMemsetD8Async(to, value, count, NULL);
+}
+
+CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count)
+{
+    return cuMemsetD16Async(to, value, count, NULL);
+}
+
+CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count)
+{
+    return cuMemsetD32Async(to, value, count, NULL);
+}
+
+CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                         size_t height)
+{
+    return cuMemsetD2D8Async(to, pitch, value, width, height, NULL);
+}
+
+CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
+                          size_t height)
+{
+    return cuMemsetD2D16Async(to, pitch, value, width, height, NULL);
+}
+
+CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height)
+{
+    return cuMemsetD2D32Async(to, pitch, value, width, height, NULL);
+}

@@ -1,0 +1,649 @@
+/* Modules, libraries, functions, and how many blocks of one fit on an SM. */
+#define _GNU_SOURCE
+#include "cuda/driver.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- loading --------------------------------------------------------------------------------------- */
+
+struct log { /* a buffer of the caller's for messages */
+    char *text;
+    size_t size;
+    void **size_out; /* the option that held the size takes the bytes written */
+};
+
+static void log_write(struct log *l, const char *text)
+{
+    size_t n = l->text && l->size ? strnlen(text, l->size - 1) : 0;
+    if (l->text && l->size) {
+        memcpy(l->text, text, n);
+        l->text[n] = '\0';
+    }
+    if (l->size_out) *l->size_out = pointer_of(n);
+}
+
+static void read_options(unsigned count, const CUjit_option *options, void **values,
+                         struct log *error, struct log *info)
+{
+    for (unsigned i = 0; options && values && i < count; i++) switch (options[i]) {
+        case CU_JIT_ERROR_LOG_BUFFER: error->text = values[i]; break;
+        case CU_JIT_INFO_LOG_BUFFER: info->text = values[i]; break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            error->size = (uintptr_t)values[i] & UINT32_MAX; /* an unsigned int in a pointer */
+            error->size_out = &values[i];
+            break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+            info->size = (uintptr_t)values[i] & UINT32_MAX;
+            info->size_out = &values[i];
+            break;
+        default: break;
+        }
+}
+
+/* PTX text is all that is taken: a cubin is code for one GPU, and a fat binary wants unpacking. */
+static CUresult check_image(const void *image, struct log *error)
+{
+    unsigned char head[4];
+    memcpy(head, image, 1);
+    if (head[0] != 0x7f && head[0] != 0x50 && head[0] != 0xb1) return CUDA_SUCCESS;
+    memcpy(head, image, 4);
+    if (memcmp(head,
+               "\x7f"
+               "ELF",
+               4) == 0) {
+        log_write(error, "heddle: the image is machine code (a cubin); Heddle runs PTX");
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    if (memcmp(head, "\x50\xed\x55\xba", 4) == 0 || memcmp(head, "\xb1\x43\x62\x46", 4) == 0) {
+        log_write(error, "heddle: the image is a fat binary; load PTX text (nvcc -ptx)");
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void add_functions(struct CUmod_st *m)
+{
+    m->function_count = emu_kernel_count(m->image);
+    m->functions = arena_array(m->arena, struct CUfunc_st *, m->function_count);
+    for (size_t i = 0; i < m->function_count; i++) {
+        struct CUfunc_st *f = m->functions[i] = object_new(OBJECT_FUNCTION, sizeof *f);
+        f->module = m;
+        f->kernel = emu_kernel_at(m->image, i);
+        f->name = emu_kernel_name(f->kernel);
+        f->param_count = emu_param_count(f->kernel);
+        f->params = arena_array(m->arena, struct emu_param, f->param_count);
+        for (size_t k = 0; k < f->param_count; k++) f->params[k] = emu_param_at(f->kernel, k);
+        f->params_size = emu_params_size(f->kernel);
+        f->max_dynamic = f->carveout = -1;
+    }
+}
+
+static CUresult load_text(struct CUmod_st **out, const char *name, const char *text, size_t length,
+                          struct log *error)
+{
+    struct arena *a = arena_new();
+    struct source *source = arena_array(a, struct source, 1);
+    struct diags *diags = arena_array(a, struct diags, 1);
+    struct buf b = {0};
+    CUresult r = CUDA_ERROR_INVALID_PTX;
+    char *why = NULL;
+    struct ptx_module *module = NULL;
+    if (length > PTX_MAX_TEXT) {
+        log_write(error, "heddle: the PTX is too long");
+        goto refused;
+    }
+    *source = (struct source){arena_copy(a, name, strlen(name)), arena_copy(a, text, length),
+                              (uint32_t)length};
+    *diags = (struct diags){.arena = a, .source = source, .max_errors = 50};
+    module = ptx_module_parse(a, source, diags);
+    ptx_module_check(module);
+    if (diags->errors) {
+        diags_render(diags, &b);
+        log_write(error, b.data);
+        if (!error->text && !driver.watch.quiet) fprintf(stderr, "heddle: %s", b.data);
+        goto refused;
+    }
+    struct emu_image *image = emu_load(driver.emu, &module, 1, &why);
+    if (!image) {
+        log_write(error, why);
+        if (!error->text && !driver.watch.quiet) fprintf(stderr, "heddle: %s\n", why);
+        goto refused;
+    }
+    struct CUmod_st *m = object_new(OBJECT_MODULE, sizeof *m);
+    m->arena = a;
+    m->image = image;
+    m->ptx = module;
+    add_functions(m);
+    *out = m;
+    log_write(error, "");
+    return CUDA_SUCCESS;
+refused:
+    free(why);
+    buf_free(&b);
+    if (module) ptx_module_end(module);
+    arena_free(a);
+    return r;
+}
+
+static CUresult load(struct CUmod_st **out, const void *image, unsigned count,
+                     const CUjit_option *options, void **values)
+{
+    struct log error = {0}, info = {0};
+    if (!out || !image || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
+    read_options(count, options, values, &error, &info);
+    log_write(&info, "");
+    CUresult r = check_image(image, &error);
+    if (r != CUDA_SUCCESS) return r;
+    return load_text(out, "<cuModuleLoadData>", image, strlen(image), &error);
+}
+
+static CUresult load_file(struct CUmod_st **out, const char *path, unsigned count,
+                          const CUjit_option *options, void **values)
+{
+    struct log error = {0}, info = {0};
+    if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
+    read_options(count, options, values, &error, &info);
+    FILE *f = fopen(path, "rb");
+    if (!f) return CUDA_ERROR_FILE_NOT_FOUND;
+    struct buf b = {0};
+    char part[16384];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, f)) > 0) buf_add(&b, part, n);
+    bool bad = ferror(f) != 0;
+    (void)fclose(f);
+    CUresult r = CUDA_ERROR_FILE_NOT_FOUND;
+    if (!bad && b.size >= 4) r = check_image(b.data, &error);
+    else if (!bad) r = CUDA_ERROR_INVALID_PTX;
+    if (r == CUDA_SUCCESS) {
+        size_t length = b.size;
+        while (length && !b.data[length - 1]) length--; /* a NUL behind the text is allowed */
+        r = load_text(out, path, b.data, length, &error);
+    }
+    buf_free(&b);
+    return r;
+}
+
+void module_destroy(struct CUmod_st *m)
+{
+    for (size_t i = 0; i < m->function_count; i++) object_destroy(&m->functions[i]->object);
+    emu_unload(m->image);
+    ptx_module_end(m->ptx);
+    arena_free(m->arena);
+    object_destroy(&m->object);
+}
+
+static CUresult begin_module(CUmodule module)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    return r == CUDA_SUCCESS && !object_check(module, OBJECT_MODULE) ? CUDA_ERROR_INVALID_HANDLE
+                                                                     : r;
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
+                            CUjit_option *options, void **values)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS) r = load(module, image, count, options, values);
+    if (r == CUDA_SUCCESS) (*module)->context = c;
+    return driver_end(r);
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+    return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS) r = load_file(module, path, 0, NULL, NULL);
+    if (r == CUDA_SUCCESS) (*module)->context = c;
+    return driver_end(r);
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+    CUresult r = begin_module(module);
+    if (r == CUDA_SUCCESS && !module->context) r = CUDA_ERROR_NOT_PERMITTED; /* a library's */
+    if (r == CUDA_SUCCESS) module_destroy(module);
+    return driver_end(r);
+}
+
+static struct CUfunc_st *find(struct CUmod_st *m, const char *name)
+{
+    for (size_t i = 0; i < m->function_count; i++)
+        if (strcmp(m->functions[i]->name, name) == 0) return m->functions[i];
+    return NULL;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    CUresult r = begin_module(module);
+    if (r == CUDA_SUCCESS && (!function || !name || !*name)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !(*function = find(module, name))) r = CUDA_ERROR_NOT_FOUND;
+    return driver_end(r);
+}
+
+CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module)
+{
+    CUresult r = begin_module(module);
+    if (r == CUDA_SUCCESS && !count) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *count = (unsigned)module->function_count;
+    return driver_end(r);
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module)
+{
+    CUresult r = begin_module(module);
+    if (r == CUDA_SUCCESS && !functions) r = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count && i < module->function_count; i++)
+        functions[i] = module->functions[i];
+    return driver_end(r);
+}
+
+static CUresult global(struct CUmod_st *m, const char *name, CUdeviceptr *address, size_t *size)
+{
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    uint64_t bytes = 0, at = emu_variable(m->image, name, &bytes);
+    if (!at) return CUDA_ERROR_NOT_FOUND;
+    if (address) *address = at;
+    if (size) *size = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module, const char *name)
+{
+    CUresult r = begin_module(module);
+    if (r == CUDA_SUCCESS) r = global(module, name, address, size);
+    return driver_end(r);
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_LAZY_LOADING; /* bodies are lowered when they are first launched */
+    return CUDA_SUCCESS;
+}
+
+/* ---- libraries: modules without a context ------------------------------------------------------------- */
+
+static CUresult library_end(CUlibrary *library, CUresult r, struct CUmod_st *m)
+{
+    if (r == CUDA_SUCCESS) {
+        struct CUlib_st *l = object_new(OBJECT_LIBRARY, sizeof *l);
+        l->module = m;
+        *library = l;
+    }
+    return driver_end(r);
+}
+
+/* The options of a library say how its code is kept, which changes nothing here. */
+CUresult
+cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, void **values,
+                  unsigned count,
+                  CUlibraryOption *library_options, // NOLINT(readability-non-const-parameter)
+                  void **library_values, unsigned library_count)
+{
+    if (library_count && (!library_options || !library_values)) return CUDA_ERROR_INVALID_VALUE;
+    struct CUmod_st *m = NULL;
+    CUresult r = driver_begin_without();
+    if (r == CUDA_SUCCESS)
+        r = library ? load(&m, image, count, options, values) : CUDA_ERROR_INVALID_VALUE;
+    return library_end(library, r, m);
+}
+
+CUresult
+cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values,
+                      unsigned count,
+                      CUlibraryOption *library_options, // NOLINT(readability-non-const-parameter)
+                      void **library_values, unsigned library_count)
+{
+    if (library_count && (!library_options || !library_values)) return CUDA_ERROR_INVALID_VALUE;
+    struct CUmod_st *m = NULL;
+    CUresult r = driver_begin_without();
+    if (r == CUDA_SUCCESS)
+        r = library ? load_file(&m, path, count, options, values) : CUDA_ERROR_INVALID_VALUE;
+    return library_end(library, r, m);
+}
+
+static CUresult begin_library(CUlibrary library)
+{
+    CUresult r = driver_begin_without();
+    return r == CUDA_SUCCESS && !object_check(library, OBJECT_LIBRARY) ? CUDA_ERROR_INVALID_HANDLE
+                                                                       : r;
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+    CUresult r = begin_library(library);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    module_destroy(library->module);
+    object_destroy(&library->object);
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS && (!kernel || !name)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !(*kernel = (CUkernel)find(library->module, name)))
+        r = CUDA_ERROR_NOT_FOUND;
+    return driver_end(r);
+}
+
+CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library)
+{
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS && !count) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *count = (unsigned)library->module->function_count;
+    return driver_end(r);
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned count, CUlibrary library)
+{
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS && !kernels) r = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count && i < library->module->function_count; i++)
+        kernels[i] = (CUkernel)library->module->functions[i];
+    return driver_end(r);
+}
+
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS && !module) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *module = library->module;
+    return driver_end(r);
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
+{
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS) r = global(library->module, name, address, size);
+    return driver_end(r);
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------ */
+
+struct CUfunc_st *function_check(CUfunction f)
+{
+    return object_check(f, OBJECT_FUNCTION);
+}
+
+static CUresult begin_function(CUfunction f)
+{
+    CUresult r = driver_begin_without();
+    return r == CUDA_SUCCESS && !function_check(f) ? CUDA_ERROR_INVALID_HANDLE : r;
+}
+
+/* What emu knows; a kernel that cannot be lowered has nothing to tell until its launch says why. */
+static struct emu_kernel_info info_of(const struct CUfunc_st *f)
+{
+    struct emu_kernel_info info;
+    emu_kernel_info(f->kernel, &info);
+    if (info.registers < 1) info.registers = 1;
+    if (info.registers > 255) info.registers = 255;
+    return info;
+}
+
+static int max_dynamic(const struct CUfunc_st *f, const struct emu_kernel_info *info)
+{
+    int room = driver.limits.shared_block - (int)info->shared;
+    if (f->max_dynamic >= 0) return f->max_dynamic;
+    return room > 0 ? room : 0;
+}
+
+static CUresult get_attribute(int *value, CUfunction_attribute attribute, struct CUfunc_st *f)
+{
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    struct emu_kernel_info info = info_of(f);
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)info.max_threads; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info.shared; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info.constant; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info.local; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info.registers; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = info.target; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = driver.limits.major * 10 + driver.limits.minor;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = max_dynamic(f, &info); break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: *value = (int)info.cluster[0]; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: *value = (int)info.cluster[1]; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = (int)info.cluster[2]; break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = f->any_cluster; break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = 0; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_attribute(struct CUfunc_st *f, CUfunction_attribute attribute, int value)
+{
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || value > driver.limits.shared_optin - (int)info_of(f).shared)
+            return CUDA_ERROR_INVALID_VALUE;
+        f->max_dynamic = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+        f->carveout = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        f->any_cluster = value != 0;
+        return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE; /* the others may only be read */
+    }
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS) r = get_attribute(value, attribute, function);
+    return driver_end(r);
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS) r = set_attribute(function, attribute, value);
+    return driver_end(r);
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r);
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r);
+}
+
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && !module) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *module = function->module;
+    return driver_end(r);
+}
+
+CUresult cuFuncGetName(const char **name, CUfunction function)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && !name) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *name = function->name;
+    return driver_end(r);
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && (!offset || index >= function->param_count))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    *offset = function->params[index].offset;
+    if (size) *size = function->params[index].size;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !function_check((CUfunction)kernel)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && !function) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *function = (CUfunction)kernel;
+    return driver_end(r);
+}
+
+CUresult cuKernelGetName(const char **name, CUkernel kernel)
+{
+    return cuFuncGetName(name, (CUfunction)kernel);
+}
+
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+                              CUdevice device)
+{
+    if (!device_ok(device)) return CUDA_ERROR_INVALID_DEVICE;
+    return cuFuncGetAttribute(value, attribute, (CUfunction)kernel);
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                              CUdevice device)
+{
+    if (!device_ok(device)) return CUDA_ERROR_INVALID_DEVICE;
+    return cuFuncSetAttribute((CUfunction)kernel, attribute, value);
+}
+
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size)
+{
+    return cuFuncGetParamInfo((CUfunction)kernel, index, offset, size);
+}
+
+/* ---- occupancy -------------------------------------------------------------------------------------------- */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int shared_of(size_t bytes)
+{
+    const struct device_limits *l = &driver.limits;
+    size_t all = bytes + (size_t)l->shared_reserved;
+    return all > (size_t)l->shared ? l->shared + 1 : (int)((all + 127) / 128 * 128);
+}
+
+/* Blocks on one SM, by each of what it has a limited number of. */
+CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks)
+{
+    const struct device_limits *l = &driver.limits;
+    struct emu_kernel_info info = info_of(f);
+    *blocks = 0;
+    if (block <= 0) return CUDA_ERROR_INVALID_VALUE;
+    if (block > (int)info.max_threads || dynamic_shared > (size_t)max_dynamic(f, &info))
+        return CUDA_SUCCESS;
+    int warps = (block + 31) / 32;
+    int per_warp = ((int)info.registers * 32 + l->register_unit - 1) / l->register_unit *
+                   l->register_unit;
+    int n = least(l->warps / warps, l->blocks);
+    n = least(n, l->registers / (per_warp * warps));
+    *blocks = least(n, l->shared / shared_of(info.shared + dynamic_shared));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
+                                                              int block_size, size_t dynamic_shared,
+                                                              unsigned flags)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && (!blocks || flags > 1)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = function_occupancy(function, block_size, dynamic_shared, blocks);
+    return driver_end(r);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+                                                     int block_size, size_t dynamic_shared)
+{
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
+                                                                dynamic_shared, 0);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block_size,
+                                                   CUfunction function,
+                                                   CUoccupancyB2DSize shared_of_block,
+                                                   size_t dynamic_shared, int limit, unsigned flags)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && (!min_grid || !block_size || limit < 0 || flags > 1))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    int most = (int)info_of(function).max_threads, best = 0, best_blocks = 0;
+    if (limit && limit < most) most = limit;
+    /* From the largest block down; whole warps, and the largest size itself. */
+    for (int size = most; size > 0; size = (size - 1) / 32 * 32) {
+        driver_unlock();
+        size_t shared = shared_of_block ? shared_of_block(size) : dynamic_shared;
+        driver_lock();
+        int blocks;
+        function_occupancy(function, size, shared, &blocks);
+        if (blocks * size > best * best_blocks) {
+            best = size;
+            best_blocks = blocks;
+        }
+    }
+    *block_size = best;
+    *min_grid = best_blocks * driver.limits.sms;
+    return driver_end(best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, CUfunction function,
+                                          CUoccupancyB2DSize shared_of_block, size_t dynamic_shared,
+                                          int limit)
+{
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block_size, function,
+                                                     shared_of_block, dynamic_shared, limit, 0);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
+                                                 int block_size)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && (!bytes || blocks <= 0 || block_size <= 0))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct emu_kernel_info info = info_of(function);
+    int fit;
+    function_occupancy(function, block_size, 0, &fit);
+    if (fit < blocks) return driver_end(CUDA_ERROR_INVALID_VALUE);
+    int each = driver.limits.shared / blocks / 128 * 128 - driver.limits.shared_reserved -
+               (int)info.shared;
+    *bytes = (size_t)least(each > 0 ? each : 0, max_dynamic(function, &info));
+    return driver_end(CUDA_SUCCESS);
+}

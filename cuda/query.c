@@ -1,0 +1,241 @@
+/* Questions: versions, error texts, entry points, properties of the device. */
+#include "cuda/driver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DRIVER_VERSION CUDA_VERSION
+
+CUresult cuDriverGetVersion(int *version)
+{
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+static const struct {
+    CUresult code;
+    const char *name, *text;
+} errors[] = {
+#define ERROR(code, value, text) {code, #code, text},
+#include "cuda/errors.def"
+};
+
+CUresult cuGetErrorName(CUresult error, const char **name)
+{
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    *name = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors && !*name; i++)
+        if (errors[i].code == error) *name = errors[i].name;
+    return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+    if (!text) return CUDA_ERROR_INVALID_VALUE;
+    *text = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors && !*text; i++)
+        if (errors[i].code == error) *text = errors[i].text;
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuProfilerStart(void)
+{
+    struct CUctx_st *c;
+    return driver_end(driver_begin(&c));
+}
+
+CUresult cuProfilerStop(void)
+{
+    struct CUctx_st *c;
+    return driver_end(driver_begin(&c));
+}
+
+/* ---- entry points ------------------------------------------------------------------------------------ */
+
+typedef void entry_point(void);
+static const struct {
+    entry_point *function;
+    const char *name;
+    int since;
+} api[] = {
+/* the aliases of cuda_api.h must not rename the symbols of the table */
+#undef cuGetProcAddress
+#undef cuDeviceGetUuid
+#define API(symbol, name, since) {(entry_point *)(symbol), name, since},
+#include "cuda/api.def"
+};
+
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    if (!name || !function || flags > 2) return CUDA_ERROR_INVALID_VALUE;
+    int best = -1;
+    bool known = false;
+    for (size_t i = 0; i < sizeof api / sizeof *api; i++) {
+        if (strcmp(api[i].name, name) != 0) continue;
+        known = true;
+        if (api[i].since <= version && (best < 0 || api[i].since > api[best].since)) best = (int)i;
+    }
+    CUdriverProcAddressQueryResult s = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (best < 0)
+        s = known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                  : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (status) *status = s;
+    *function = NULL;
+    if (best >= 0) memcpy(function, &api[best].function, sizeof *function);
+    /* with a place for the status, that is where the answer is */
+    return best >= 0 || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
+{
+    return cuGetProcAddress_v2(name, function, version, flags, NULL);
+}
+
+/* ---- the device -------------------------------------------------------------------------------------- */
+
+static CUresult begin_device(CUdevice device, const void *out)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return r;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    return device_ok(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    CUresult r = begin_device(ordinal, device);
+    if (r == CUDA_SUCCESS) *device = ordinal;
+    return driver_end(r);
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    CUresult r = begin_device(0, count);
+    if (r == CUDA_SUCCESS) *count = 1;
+    return driver_end(r);
+}
+
+static CUresult text_out(char *to, int length, CUdevice device, const char *text)
+{
+    CUresult r = begin_device(device, to);
+    if (r == CUDA_SUCCESS && length <= 0) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) snprintf(to, (size_t)length, "%s", text);
+    return driver_end(r);
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+    return text_out(name, length, device, "Heddle");
+}
+
+CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
+{
+    return text_out(id, length, device, "0000:00:00.0");
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+    static const CUuuid own = {"Heddle device 0"};
+    CUresult r = begin_device(device, uuid);
+    if (r == CUDA_SUCCESS) *uuid = own;
+    return driver_end(r);
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    return cuDeviceGetUuid_v2(uuid, device);
+}
+
+static size_t total_memory(void)
+{
+    return driver.config.memory ? driver.config.memory : (size_t)8 << 30;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    CUresult r = begin_device(device, bytes);
+    if (r == CUDA_SUCCESS) *bytes = total_memory();
+    return driver_end(r);
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+    CUresult r = begin_device(device, major && minor ? major : NULL);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    *major = driver.limits.major;
+    *minor = driver.limits.minor;
+    return driver_end(r);
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+    CUresult r = begin_device(device, can);
+    if (r == CUDA_SUCCESS && !device_ok(peer)) r = CUDA_ERROR_INVALID_DEVICE;
+    if (r == CUDA_SUCCESS) *can = 0;
+    return driver_end(r);
+}
+
+static int attribute(CUdevice_attribute a)
+{
+    const struct device_limits *l = &driver.limits;
+    switch (a) {
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: return 1024;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: return 64;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: return INT32_MAX;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: return 65535;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return l->shared_block;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: return l->shared_optin;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: return l->shared;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: return l->shared_reserved;
+    case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: return 65536;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return 32;
+    case CU_DEVICE_ATTRIBUTE_MAX_PITCH: return INT32_MAX;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return l->registers;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: /* kHz: %clock64 counts nanoseconds */
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return 1000000;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return 4096;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return 6 << 20;
+    case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
+    case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT: return 512;
+    case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: return 32;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return l->sms;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: return l->warps * 32;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: return l->blocks;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return l->major;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return l->minor;
+    case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: return 2;
+    case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: return 1;
+    default: return 0; /* what is not there: unified addressing, managed memory, pools, ... */
+    }
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice device)
+{
+    CUresult r = begin_device(device, value);
+    if (r == CUDA_SUCCESS && ((int)a < 1 || a >= CU_DEVICE_ATTRIBUTE_MAX))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *value = attribute(a);
+    return driver_end(r);
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    size_t used = emu_memory_used(driver.emu), all = total_memory();
+    if (total) *total = all;
+    if (free) *free = used < all ? all - used : 0;
+    return driver_end(CUDA_SUCCESS);
+}

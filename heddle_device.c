@@ -1,0 +1,157 @@
+/* The public interface over emu/. */
+#include "heddle.h"
+
+#include "base/buf.h"
+#include "emu/emu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ptx_module *heddle_module_ptx(struct heddle_module *m); /* heddle.c */
+
+struct heddle_device {
+    struct emu *emu;
+    struct emu_image *image;
+    char *error;
+    struct buf text;
+};
+
+struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
+{
+    static const struct heddle_device_options defaults;
+    if (!o) o = &defaults;
+    struct heddle_device *d = calloc(1, sizeof *d);
+    if (!d) abort();
+    struct emu_config c = {.threads = o->threads,
+                           .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
+                           .checks = (o->check_init ? EMU_CHECK_INIT : 0u) |
+                                     (o->check_sync ? EMU_CHECK_SYNC : 0u),
+                           .count = o->count,
+                           .max_instructions = o->max_instructions,
+                           .timeout = o->timeout,
+                           .memory = o->memory};
+    d->emu = emu_new(&c);
+    return d;
+}
+
+void heddle_device_free(struct heddle_device *d)
+{
+    if (!d) return;
+    emu_unload(d->image);
+    emu_free(d->emu);
+    free(d->error);
+    buf_free(&d->text);
+    free(d);
+}
+
+bool heddle_device_load(struct heddle_device *d, struct heddle_module *const *modules, size_t count)
+{
+    struct ptx_module **list = calloc(count + 1, sizeof *list);
+    if (!list) abort();
+    for (size_t i = 0; i < count; i++) list[i] = heddle_module_ptx(modules[i]);
+    free(d->error);
+    d->error = NULL;
+    if (!d->image) d->image = emu_load(d->emu, list, count, &d->error);
+    free(list);
+    return d->image != NULL;
+}
+
+const char *heddle_device_error(const struct heddle_device *d)
+{
+    return d->error ? d->error : "";
+}
+
+uint64_t heddle_device_alloc(struct heddle_device *d, uint64_t size, const char *name)
+{
+    return emu_alloc(d->emu, size, name);
+}
+
+bool heddle_device_release(struct heddle_device *d, uint64_t address)
+{
+    return emu_release(d->emu, address);
+}
+
+bool heddle_device_write(struct heddle_device *d, uint64_t to, const void *from, uint64_t size)
+{
+    return emu_copy_in(d->emu, to, from, size);
+}
+
+bool heddle_device_read(struct heddle_device *d, void *to, uint64_t from, uint64_t size)
+{
+    return emu_copy_out(d->emu, to, from, size);
+}
+
+uint64_t heddle_device_variable(struct heddle_device *d, const char *name, uint64_t *size)
+{
+    return d->image ? emu_variable(d->image, name, size) : 0;
+}
+
+uint64_t heddle_device_digest(struct heddle_device *d)
+{
+    return emu_digest(d->emu);
+}
+
+static struct emu_kernel *find(struct heddle_device *d, const char *kernel)
+{
+    return d->image ? emu_kernel_find(d->image, kernel) : NULL;
+}
+
+size_t heddle_device_param_count(struct heddle_device *d, const char *kernel)
+{
+    struct emu_kernel *k = find(d, kernel);
+    return k ? emu_param_count(k) : SIZE_MAX;
+}
+
+uint32_t heddle_device_param_size(struct heddle_device *d, const char *kernel, size_t i)
+{
+    struct emu_kernel *k = find(d, kernel);
+    return k && i < emu_param_count(k) ? emu_param_at(k, i).size : 0;
+}
+
+struct heddle_run heddle_device_launch(struct heddle_device *d, const char *kernel,
+                                       const uint32_t grid[3], const uint32_t block[3],
+                                       uint32_t shared, const uint64_t *args, size_t arg_count)
+{
+    struct heddle_run run = {.text = ""};
+    struct emu_kernel *k = find(d, kernel);
+    d->text.size = 0;
+    if (!k || arg_count != emu_param_count(k)) {
+        run.fault = true;
+        if (!k) buf_printf(&d->text, "there is no kernel '%s'\n", kernel);
+        else
+            buf_printf(&d->text, "kernel '%s' takes %zu arguments, not %zu\n", kernel,
+                       emu_param_count(k), arg_count);
+        run.text = d->text.data;
+        return run;
+    }
+    uint8_t *params = calloc(1, (size_t)emu_params_size(k) + 8);
+    if (!params) abort();
+    for (size_t i = 0; i < arg_count; i++) {
+        struct emu_param p = emu_param_at(k, i);
+        if (p.size > 8) memcpy(params + p.offset, (const void *)(uintptr_t)args[i], p.size);
+        else memcpy(params + p.offset, &args[i], p.size);
+    }
+    struct emu_launch l = {.grid = {grid[0], grid[1], grid[2]},
+                           .block = {block[0], block[1], block[2]},
+                           .shared = shared,
+                           .params = params,
+                           .params_size = emu_params_size(k)};
+    const struct emu_report *r = emu_launch(d->emu, k, &l);
+    free(params);
+    run.fault = r->fault.kind != EMU_OK;
+    run.limit = r->fault.kind == EMU_LIMIT || r->fault.kind == EMU_DEADLOCK;
+    run.findings = r->finding_count;
+    run.warp_instructions = r->warp_instructions;
+    run.thread_instructions = r->thread_instructions;
+    run.seconds = r->seconds;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        buf_puts(&d->text, r->findings[i].text);
+        if (r->findings[i].count > 1)
+            buf_printf(&d->text, "  ... and %llu more of this instruction\n",
+                       (unsigned long long)r->findings[i].count - 1);
+    }
+    if (run.fault) buf_puts(&d->text, r->fault.text);
+    run.text = d->text.size ? d->text.data : "";
+    return run;
+}

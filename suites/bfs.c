@@ -1,0 +1,163 @@
+/* Breadth-first search from one node or several, one after the other. */
+#include "suites/graph.h"
+#include "suites/suite.h"
+
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+struct search {
+    const struct graph *g;
+    uint32_t *cost, *parent; /* as the device left them */
+    uint32_t *want, *queue;  /* distances, computed here */
+    CUdeviceptr row, column, active, visited, updating, dcost, dparent, over;
+    unsigned blocks;
+    uint32_t wrong; /* of a racy search: nodes with a cost that is too high */
+};
+
+static void reference(struct search *s, uint32_t source)
+{
+    const struct graph *g = s->g;
+    size_t from = 0, to = 0;
+    memset(s->want, 0xff, g->nodes * sizeof *s->want);
+    s->want[source] = 0;
+    s->queue[to++] = source;
+    while (from < to) {
+        uint32_t t = s->queue[from++];
+        for (size_t i = g->row[t]; i < g->row[t + 1]; i++)
+            if (s->want[g->column[i]] == NONE) {
+                s->want[g->column[i]] = s->want[t] + 1;
+                s->queue[to++] = g->column[i];
+            }
+    }
+}
+
+static struct search start(struct suite_context *ctx)
+{
+    struct graph *g = graph_for(ctx, 15, (size_t)8 << suite_pick(ctx, 15, 19, 19));
+    size_t bytes = g->nodes * sizeof(uint32_t);
+    struct search s = {.g = g, .blocks = (unsigned)suite_blocks(g->nodes, 256)};
+    s.cost = suite_host(ctx, uint32_t, g->nodes);
+    s.parent = suite_host(ctx, uint32_t, g->nodes);
+    s.want = suite_host(ctx, uint32_t, g->nodes);
+    s.queue = suite_host(ctx, uint32_t, g->nodes);
+    s.row = suite_upload(ctx, g->row, bytes + sizeof(uint32_t));
+    s.column = suite_upload(ctx, g->column, g->edges * sizeof(uint32_t));
+    s.active = suite_alloc(ctx, bytes);
+    s.visited = suite_alloc(ctx, bytes);
+    s.updating = suite_alloc(ctx, bytes);
+    s.dcost = suite_alloc(ctx, bytes);
+    s.dparent = suite_alloc(ctx, bytes);
+    s.over = suite_alloc(ctx, sizeof(uint32_t));
+    return s;
+}
+
+static void mark(struct suite_context *ctx, CUdeviceptr flags, uint32_t node, uint32_t value)
+{
+    suite_write(ctx, flags + node * sizeof value, &value, sizeof value);
+}
+
+/* Searches from sources chosen by the seed; `check` looks at what each left. */
+static void searches(struct suite_context *ctx, struct search *s, const char *kernel,
+                     void (*check)(struct suite_context *ctx, struct search *s))
+{
+    size_t count = suite_pick(ctx, 1, 6, 60), bytes = s->g->nodes * sizeof(uint32_t);
+    bool racy = strcmp(kernel, "bfs_racy") == 0;
+    CUfunction f = suite_kernel(ctx, kernel), advance = suite_kernel(ctx, "bfs_advance");
+    struct suite_random r = suite_random(ctx->seed + 2);
+    uint32_t nodes = s->g->nodes;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t source = suite_random_below(&r, nodes);
+        for (int tries = 0; tries < 64 && s->g->row[source] == s->g->row[source + 1]; tries++)
+            source = suite_random_below(&r, nodes);
+        suite_zero(ctx, s->active, bytes);
+        suite_zero(ctx, s->visited, bytes);
+        suite_zero(ctx, s->updating, bytes);
+        suite_check(ctx, cuMemsetD32(s->dcost, NONE, nodes));
+        suite_check(ctx, cuMemsetD32(s->dparent, NONE, nodes));
+        mark(ctx, s->active, source, 1);
+        mark(ctx, s->visited, source, 1);
+        mark(ctx, s->dcost, source, 0);
+        /* A level takes at least one node, so a search that goes on for longer is broken. */
+        for (uint32_t level = 0, over = 1; over; level++) {
+            if (level > nodes) suite_fail(ctx, "the search does not end");
+            suite_zero(ctx, s->over, sizeof over);
+            if (racy)
+                suite_launch(ctx, f, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->row,
+                             &s->column, &s->active, &s->visited, &s->dcost, &s->over);
+            else {
+                suite_launch(ctx, f, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->row,
+                             &s->column, &s->active, &s->visited, &s->updating, &s->dcost,
+                             &s->dparent);
+                suite_launch(ctx, advance, suite_1d(s->blocks), suite_1d(256), 0, &nodes,
+                             &s->active, &s->visited, &s->updating, &s->over);
+            }
+            suite_read(ctx, &over, s->over, sizeof over);
+        }
+        suite_read(ctx, s->cost, s->dcost, bytes);
+        suite_read(ctx, s->parent, s->dparent, bytes);
+        reference(s, source);
+        check(ctx, s);
+    }
+}
+
+/* A racy search reaches the right nodes, by ways that exist; some are not the shortest. */
+static void check_racy(struct suite_context *ctx, struct search *s)
+{
+    for (uint32_t i = 0; i < s->g->nodes; i++) {
+        if ((s->cost[i] == NONE) != (s->want[i] == NONE) || s->cost[i] < s->want[i])
+            suite_fail(ctx, "cost[%u] is %u, the distance is %u", i, s->cost[i], s->want[i]);
+        s->wrong += s->cost[i] != s->want[i];
+    }
+}
+
+static bool leads(const struct graph *g, uint32_t from, uint32_t to)
+{
+    for (size_t i = g->row[from]; i < g->row[from + 1]; i++)
+        if (g->column[i] == to) return true;
+    return false;
+}
+
+static void check_parent(struct suite_context *ctx, struct search *s)
+{
+    suite_verify_u32(ctx, "cost", s->cost, s->want, s->g->nodes);
+    for (uint32_t i = 0; i < s->g->nodes; i++) {
+        uint32_t p = s->parent[i], cost = s->cost[i];
+        if (cost == 0 || cost == NONE
+                ? p != NONE
+                : p >= s->g->nodes || s->cost[p] + 1 != cost || !leads(s->g, p, i))
+            suite_fail(ctx, "parent[%u] is %u, which is none", i, p);
+    }
+}
+
+static void check_fixed(struct suite_context *ctx, struct search *s)
+{
+    const struct graph *g = s->g;
+    uint32_t *parent = s->queue;
+    suite_verify_u32(ctx, "cost", s->cost, s->want, g->nodes);
+    memset(parent, 0xff, g->nodes * sizeof *parent);
+    for (uint32_t t = 0; t < g->nodes; t++)
+        for (size_t i = g->row[t]; s->want[t] != NONE && i < g->row[t + 1]; i++)
+            if (s->want[g->column[i]] == s->want[t] + 1 && parent[g->column[i]] == NONE)
+                parent[g->column[i]] = t;
+    suite_verify_u32(ctx, "parent", s->parent, parent, g->nodes);
+}
+
+void suite_run_bfs_racy(struct suite_context *ctx)
+{
+    struct search s = start(ctx);
+    searches(ctx, &s, "bfs_racy", check_racy);
+    suite_note(ctx, "%u costs are higher than the distance", s.wrong);
+}
+
+void suite_run_bfs_parent(struct suite_context *ctx)
+{
+    struct search s = start(ctx);
+    searches(ctx, &s, "bfs_expand", check_parent);
+}
+
+void suite_run_bfs_fixed(struct suite_context *ctx)
+{
+    struct search s = start(ctx);
+    searches(ctx, &s, "bfs_expand_min", check_fixed);
+}

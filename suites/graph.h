@@ -1,0 +1,47 @@
+/* suites/graph.h: directed graphs in compressed rows, made from a seed or read from a file.
+ *
+ *     char error[300];
+ *     struct graph *g = graph_read("foldoc.mtx.gz", error, sizeof error);
+ *     if (!g) fprintf(stderr, "%s\n", error);          // foldoc.mtx.gz:14: node 13357 of 13356
+ *     for (size_t i = g->row[v]; i < g->row[v + 1]; i++) visit(g->column[i]);
+ *     graph_free(g);
+ *
+ * A file may be compressed by gzip. What it is, its text says:
+ *   %%MatrixMarket matrix coordinate, pattern|real|integer, general|symmetric: entry (i, j) is an edge i -> j
+ *   DIMACS shortest paths: "p sp NODES EDGES", lines "a FROM TO WEIGHT"
+ *   DIMACS colouring: "p edge|col NODES EDGES", lines "e A B": an edge either way
+ *   Rodinia's BFS: NODES, NODES lines "FIRST_EDGE EDGES", the source, EDGES, lines "TO WEIGHT"
+ *   edge list: lines "FROM TO" or "FROM TO WEIGHT", nodes from 0, '#' or '%' comments
+ * Edges keep their order in a row; loops and repeated edges stay. */
+#ifndef HEDDLE_SUITES_GRAPH_H
+#define HEDDLE_SUITES_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GRAPH_MAX_NODES = 1 << 28 };
+#define GRAPH_MAX_EDGES UINT32_C(0x7fffffff)
+
+struct graph {
+    uint32_t nodes, edges;
+    uint32_t *row;    /* nodes + 1 */
+    uint32_t *column; /* edges */
+    float *weight;    /* edges; NULL: the file has none */
+    uint32_t source;  /* Rodinia's: where to begin; else 0 */
+};
+
+/* NULL: `error` says why, as "path:line: text". */
+struct graph *graph_read(const char *path, char *error, size_t error_size);
+void graph_free(struct graph *g); /* NULL is allowed */
+
+/* Both ends of each edge are any nodes, equally likely. nodes > 0. */
+struct graph *graph_uniform(uint32_t nodes, uint32_t edges, uint64_t seed);
+/* 2^scale nodes; few have most of the edges (R-MAT: 57, 19, 19 and 5 per cent). */
+struct graph *graph_rmat(unsigned scale, uint32_t edges, uint64_t seed);
+
+/* For workloads: the file that the run names, else R-MAT with about `edges` edges, 2^small_scale nodes
+ * for a small run and 2^(small_scale + 4) for others. Freed when the run ends. */
+struct suite_context;
+struct graph *graph_for(struct suite_context *ctx, unsigned small_scale, size_t edges);
+
+#endif

@@ -1,0 +1,39 @@
+// AES-128, electronic code book: a thread enciphers one block. Words are little endian: byte 0 of a
+// column is its lowest. Tables: te[256] for the first row (the others are its rotations), sbox[256].
+enum { ROUNDS = 10 };
+
+__constant__ unsigned round_keys[4 * (ROUNDS + 1)];
+
+__device__ unsigned rotate(unsigned x, int bits)
+{
+    return __funnelshift_l(x, x, bits);
+}
+
+extern "C" __global__ void aes(unsigned blocks, const unsigned *te_in, const unsigned *sbox_in,
+                               const uint4 *in, uint4 *out)
+{
+    __shared__ unsigned te[256], sbox[256];
+    for (unsigned i = threadIdx.x; i < 256; i += blockDim.x) {
+        te[i] = te_in[i];
+        sbox[i] = sbox_in[i];
+    }
+    __syncthreads();
+    unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b >= blocks) return;
+    uint4 text = in[b];
+    unsigned s[4] = {text.x ^ round_keys[0], text.y ^ round_keys[1], text.z ^ round_keys[2],
+                     text.w ^ round_keys[3]};
+    unsigned t[4];
+    for (int r = 1; r < ROUNDS; r++) {
+        for (int c = 0; c < 4; c++)
+            t[c] = te[s[c] & 255] ^ rotate(te[s[(c + 1) % 4] >> 8 & 255], 8) ^
+                   rotate(te[s[(c + 2) % 4] >> 16 & 255], 16) ^ rotate(te[s[(c + 3) % 4] >> 24], 24) ^
+                   round_keys[4 * r + c];
+        for (int c = 0; c < 4; c++) s[c] = t[c];
+    }
+    for (int c = 0; c < 4; c++)
+        t[c] = (sbox[s[c] & 255] | sbox[s[(c + 1) % 4] >> 8 & 255] << 8 |
+                sbox[s[(c + 2) % 4] >> 16 & 255] << 16 | sbox[s[(c + 3) % 4] >> 24] << 24) ^
+               round_keys[4 * ROUNDS + c];
+    out[b] = make_uint4(t[0], t[1], t[2], t[3]);
+}

@@ -1,0 +1,35 @@
+/* The kernel files, taken into the program by the assembler. */
+#include "suites/suite.h"
+
+#include <string.h>
+
+/* One word a kernel file. The files lie where `make` runs. */
+/* clang-format off */
+#define FILES(X)                                                                                   \
+    X(aes) X(bank) X(bfs) X(hash) X(histogram) X(hotspot) X(mandelbrot) X(nbody) X(pathfinder)     \
+    X(reduce) X(saxpy) X(scan) X(sgemm) X(spmv) X(stencil) X(ticket) X(transpose)
+/* clang-format on */
+
+#define INCLUDE(name)                                                                              \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".globl suite_ptx_" #name "\n"                                                         \
+            ".hidden suite_ptx_" #name "\n"                                                        \
+            "suite_ptx_" #name ":\n"                                                               \
+            ".incbin \"suites/ptx/" #name ".ptx\"\n"                                               \
+            ".byte 0\n"                                                                            \
+            ".popsection\n");                                                                      \
+    extern const char suite_ptx_##name[];
+FILES(INCLUDE)
+
+static const struct {
+    const char *name, *text;
+} files[] = {
+#define ROW(name) {#name, suite_ptx_##name},
+    FILES(ROW)};
+
+const char *suite_ptx(const char *file)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(files[i].name, file) == 0) return files[i].text;
+    return NULL;
+}

@@ -1,0 +1,817 @@
+/* The driver API as a host program sees it. Layouts and numbers were compared with CUDA 13's cuda.h. */
+#define _GNU_SOURCE
+#include "cuda/cuda_api.h"
+#include "cuda/device.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(CUDA_MEMCPY2D) == 128 && offsetof(CUDA_MEMCPY2D, dstXInBytes) == 56, "ABI");
+_Static_assert(sizeof(CUDA_MEMCPY3D) == 200 && offsetof(CUDA_MEMCPY3D, dstXInBytes) == 88, "ABI");
+_Static_assert(offsetof(CUDA_MEMCPY3D, WidthInBytes) == 176, "ABI");
+_Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32, "ABI");
+_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "ABI");
+_Static_assert(sizeof(CUuuid) == 16 && sizeof(CUdeviceptr) == 8 && sizeof(CUresult) == 4, "ABI");
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        CUresult ok_r = (call);                                                                    \
+        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
+    } while (0)
+#define IS(call, want)                                                                             \
+    do {                                                                                           \
+        CUresult is_r = (call);                                                                    \
+        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
+    } while (0)
+
+/* out[i] = in[i] + k; a second kernel with packed parameters of several sizes; one that goes astray */
+static const char ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .const .align 4 .u32 factor = 3;\n"
+    ".visible .global .align 8 .b8 table[24];\n"
+    ".visible .entry add(.param .u64 in, .param .u64 out, .param .u32 n, .param .u32 k)\n{\n"
+    " .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
+    " ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];\n"
+    " ld.param.u32 %r1, [n]; ld.param.u32 %r2, [k];\n"
+    " mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;\n"
+    " mad.lo.u32 %r6, %r3, %r4, %r5; setp.ge.u32 %p, %r6, %r1; @%p ret;\n"
+    " mul.wide.u32 %rd3, %r6, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3;\n"
+    " ld.global.u32 %r7, [%rd4]; add.u32 %r7, %r7, %r2; st.global.u32 [%rd5], %r7;\n ret;\n}\n"
+    ".visible .entry mixed(.param .u8 a, .param .u64 out, .param .u16 b, .param .f64 c)\n{\n"
+    " .reg .b16 %h<3>; .reg .b32 %r<4>; .reg .b64 %rd<3>; .reg .f64 %d<2>;\n"
+    " ld.param.u8 %h1, [a]; ld.param.u64 %rd1, [out]; ld.param.u16 %h2, [b];\n"
+    " ld.param.f64 %d1, [c]; cvt.u32.u16 %r1, %h1; cvt.u32.u16 %r2, %h2;\n"
+    " st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2; st.global.f64 [%rd1+8], %d1;\n"
+    " ret;\n}\n"
+    ".visible .entry scaled(.param .u64 out)\n{\n .reg .b32 %r1; .reg .b64 %rd1;\n"
+    " ld.param.u64 %rd1, [out]; ld.const.u32 %r1, [factor]; st.global.u32 [%rd1], %r1; ret;\n}\n"
+    ".visible .entry astray(.param .u64 at)\n{\n .reg .b64 %rd1;\n"
+    " ld.param.u64 %rd1, [at]; st.global.u32 [%rd1], 1; ret;\n}\n"
+    ".visible .entry trapped()\n{\n trap; ret;\n}\n"
+    ".visible .entry limited() .maxntid 64, 1, 1\n{\n ret;\n}\n"
+    ".extern .shared .align 16 .b8 dynamic[];\n"
+    ".visible .entry shared(.param .u64 out, .param .u32 at)\n{\n"
+    " .shared .align 4 .b8 fixed[1000]; .reg .b32 %r<4>; .reg .b64 %rd1;\n"
+    " ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [at]; mov.u32 %r2, dynamic;\n"
+    " add.u32 %r2, %r2, %r1; st.shared.u32 [%r2], 77; st.shared.u32 [fixed], 1;\n"
+    " ld.shared.u32 %r3, [%r2]; st.global.u32 [%rd1], %r3; ret;\n}\n";
+
+static CUcontext context;
+static CUmodule module;
+
+static void quiet(void)
+{
+    cuda_device_configure(&(struct emu_config){.threads = 1, .memory = 64 << 20});
+    cuda_device_watch(&(struct cuda_watch){.quiet = true});
+}
+
+static void start(void)
+{
+    quiet();
+    OK(cuInit(0));
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+}
+
+static void stop(void)
+{
+    cuda_device_reset();
+}
+
+static CUfunction kernel(const char *name)
+{
+    CUfunction f = NULL;
+    OK(cuModuleGetFunction(&f, module, name));
+    return f;
+}
+
+static CUdeviceptr alloc(size_t n)
+{
+    CUdeviceptr p = 0;
+    OK(cuMemAlloc(&p, n));
+    return p;
+}
+
+static CUresult launch1(CUfunction f, unsigned grid, unsigned block, void **params)
+{
+    return cuLaunchKernel(f, grid, 1, 1, block, 1, 1, 0, NULL, params, NULL);
+}
+
+Test(driver, wants_cuInit_and_a_context)
+{
+    CUdeviceptr p;
+    CUdevice d;
+    quiet();
+    IS(cuMemAlloc(&p, 4), CUDA_ERROR_NOT_INITIALIZED);
+    IS(cuDeviceGet(&d, 0), CUDA_ERROR_NOT_INITIALIZED);
+    IS(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuInit(0));
+    IS(cuMemAlloc(&p, 4), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuDeviceGet(&d, 1), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuDeviceGet(&d, 0));
+    stop();
+}
+
+Test(driver, device_properties)
+{
+    int n, major, minor;
+    char name[8];
+    size_t bytes;
+    CUuuid a, b;
+    quiet();
+    OK(cuInit(0));
+    OK(cuDriverGetVersion(&n));
+    cr_expect(n == 13000);
+    OK(cuDeviceGetCount(&n));
+    cr_expect(n == 1);
+    OK(cuDeviceGetName(name, sizeof name, 0));
+    cr_expect(strcmp(name, "Heddle") == 0);
+    OK(cuDeviceGetName(name, 4, 0));
+    cr_expect(strcmp(name, "Hed") == 0);
+    OK(cuDeviceTotalMem(&bytes, 0));
+    cr_expect(bytes == 64 << 20);
+    OK(cuDeviceComputeCapability(&major, &minor, 0));
+    OK(cuDeviceGetAttribute(&n, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    cr_expect(n == major && major >= 7 && minor >= 0);
+    OK(cuDeviceGetAttribute(&n, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
+    cr_expect(n == 32);
+    for (int i = 1; i < CU_DEVICE_ATTRIBUTE_MAX; i++)
+        IS(cuDeviceGetAttribute(&n, (CUdevice_attribute)i, 0), CUDA_SUCCESS);
+    IS(cuDeviceGetAttribute(&n, (CUdevice_attribute)0, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuDeviceGetAttribute(&n, CU_DEVICE_ATTRIBUTE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuDeviceGetAttribute(&n, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 1), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuDeviceGetUuid(&a, 0));
+    OK(cuDeviceGetUuid(&b, 0));
+    cr_expect(memcmp(&a, &b, sizeof a) == 0);
+    stop();
+}
+
+Test(driver, error_names)
+{
+    const char *text;
+    OK(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &text));
+    cr_expect(strcmp(text, "CUDA_ERROR_ILLEGAL_ADDRESS") == 0);
+    OK(cuGetErrorString(CUDA_ERROR_ILLEGAL_ADDRESS, &text));
+    cr_expect(strcmp(text, "an illegal memory access was encountered") == 0);
+    OK(cuGetErrorName(CUDA_SUCCESS, &text));
+    cr_expect(strcmp(text, "CUDA_SUCCESS") == 0);
+    IS(cuGetErrorName((CUresult)12345, &text), CUDA_ERROR_INVALID_VALUE);
+    cr_expect(text == NULL);
+}
+
+Test(driver, contexts_are_a_stack_of_the_thread)
+{
+    CUcontext a, b, c;
+    unsigned version;
+    quiet();
+    OK(cuInit(0));
+    OK(cuCtxGetCurrent(&c));
+    cr_expect(c == NULL);
+    OK(cuCtxCreate(&a, NULL, CU_CTX_SCHED_SPIN, 0));
+    OK(cuCtxCreate_v2(&b, 0, 0));
+    OK(cuCtxGetCurrent(&c));
+    cr_expect(c == b);
+    OK(cuCtxGetApiVersion(b, &version));
+    cr_expect(version == 3020);
+    OK(cuCtxPopCurrent(&c));
+    cr_expect(c == b);
+    OK(cuCtxGetFlags(&version));
+    cr_expect(version == CU_CTX_SCHED_SPIN);
+    OK(cuCtxPushCurrent(b));
+    OK(cuCtxDestroy(b)); /* the current one: it is popped */
+    OK(cuCtxGetCurrent(&c));
+    cr_expect(c == a);
+    IS(cuCtxPushCurrent(b), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuCtxDestroy(b), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxSetCurrent(NULL));
+    IS(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuCtxPopCurrent(&c), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuCtxCreate(&c, NULL, 0x1000, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuCtxCreate(&c, NULL, 0, 3), CUDA_ERROR_INVALID_DEVICE);
+    stop();
+}
+
+Test(driver, a_context_destroyed_with_its_memory)
+{
+    CUcontext a;
+    quiet();
+    OK(cuInit(0));
+    OK(cuCtxCreate(&a, NULL, 0, 0));
+    alloc(1000);
+    OK(cuModuleLoadData(&module, ptx));
+    cr_expect(emu_allocation_count(cuda_device_emu()) == 3); /* and two variables */
+    OK(cuCtxDestroy(a));
+    cr_expect(emu_allocation_count(cuda_device_emu()) == 0);
+    stop();
+}
+
+Test(driver, primary_context)
+{
+    CUcontext a, b;
+    unsigned flags;
+    int active;
+    quiet();
+    OK(cuInit(0));
+    IS(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD));
+    OK(cuDevicePrimaryCtxRetain(&a, 0));
+    OK(cuDevicePrimaryCtxRetain(&b, 0));
+    cr_expect(a == b);
+    OK(cuCtxGetCurrent(&b));
+    cr_expect(b == NULL, "retaining does not make it current");
+    OK(cuCtxSetCurrent(a));
+    alloc(100);
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    cr_expect(flags == CU_CTX_SCHED_YIELD && active);
+    IS(cuCtxDestroy(a), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuDevicePrimaryCtxReset(0));
+    cr_expect(emu_allocation_count(cuda_device_emu()) == 0);
+    OK(cuDevicePrimaryCtxRelease(0));
+    OK(cuDevicePrimaryCtxRelease(0));
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    cr_expect(!active);
+    stop();
+}
+
+Test(driver, modules_and_functions, .init = start, .fini = stop)
+{
+    CUfunction f, all[20];
+    CUmodule other;
+    CUdeviceptr p;
+    size_t size, offset;
+    unsigned n;
+    const char *name;
+    IS(cuModuleGetFunction(&f, module, "none"), CUDA_ERROR_NOT_FOUND);
+    IS(cuModuleGetFunction(&f, module, ""), CUDA_ERROR_INVALID_VALUE);
+    OK(cuModuleGetFunctionCount(&n, module));
+    cr_expect(n == 7);
+    OK(cuModuleEnumerateFunctions(all, 20, module));
+    OK(cuFuncGetName(&name, all[0]));
+    cr_expect(strcmp(name, "add") == 0);
+    OK(cuFuncGetModule(&other, all[0]));
+    cr_expect(other == module);
+    OK(cuFuncGetParamInfo(kernel("mixed"), 2, &offset, &size));
+    cr_expect(offset == 16 && size == 2);
+    IS(cuFuncGetParamInfo(kernel("mixed"), 4, &offset, &size), CUDA_ERROR_INVALID_VALUE);
+    OK(cuModuleGetGlobal(&p, &size, module, "table"));
+    cr_expect(p && size == 24);
+    IS(cuModuleGetGlobal(&p, &size, module, "none"), CUDA_ERROR_NOT_FOUND);
+    OK(cuModuleLoadData(&other, ptx));
+    OK(cuModuleGetFunction(&f, other, "add"));
+    OK(cuModuleUnload(other));
+    IS(cuModuleUnload(other), CUDA_ERROR_INVALID_HANDLE);
+    IS(launch1(f, 1, 1, NULL), CUDA_ERROR_INVALID_HANDLE);
+    IS(cuModuleLoad(&other, "/nonexistent.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+    IS(cuModuleLoadData(&other, "\x7f"
+                                "ELF....."),
+       CUDA_ERROR_NO_BINARY_FOR_GPU);
+    IS(cuModuleLoadData(&other, "\x50\xed\x55\xba......"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+Test(driver, modules_from_files, .init = start, .fini = stop)
+{
+    char path[] = "/tmp/heddle-module-XXXXXX";
+    CUmodule other;
+    CUfunction f;
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0 && write(fd, ptx, sizeof ptx) == sizeof ptx); /* with the NUL */
+    close(fd);
+    OK(cuModuleLoad(&other, path));
+    OK(cuModuleGetFunction(&f, other, "add"));
+    cr_assert(truncate(path, 100) == 0);
+    IS(cuModuleLoad(&other, path), CUDA_ERROR_INVALID_PTX);
+    unlink(path);
+}
+
+Test(driver, the_error_log_says_why, .init = start, .fini = stop)
+{
+    char log[100], info[10] = "x";
+    CUmodule m;
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof log, info, (void *)sizeof info};
+    memset(log, '~', sizeof log);
+    IS(cuModuleLoadDataEx(&m, ".version 7.0\n.target sm_75\n.entry k() { nonsense; }", 4, options,
+                          values),
+       CUDA_ERROR_INVALID_PTX);
+    cr_expect(strstr(log, ":3:") && strlen(log) < sizeof log, "%s", log);
+    cr_expect((size_t)(uintptr_t)values[1] == strlen(log));
+    cr_expect(info[0] == '\0' && values[3] == NULL);
+    values[1] = (void *)5;
+    IS(cuModuleLoadDataEx(&m, "nonsense", 2, options, values), CUDA_ERROR_INVALID_PTX);
+    cr_expect(strlen(log) == 4);
+    IS(cuModuleLoadDataEx(&m, ptx, 1, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    values[1] = (void *)sizeof log;
+    OK(cuModuleLoadDataEx(&m, ptx, 2, options, values));
+    cr_expect(log[0] == '\0');
+}
+
+Test(driver, libraries_need_no_context)
+{
+    CUlibrary l;
+    CUkernel k, all[10];
+    CUfunction f;
+    CUmodule m;
+    const char *name;
+    unsigned n;
+    size_t size;
+    CUdeviceptr p, out;
+    int value = 0;
+    uint32_t got;
+    quiet();
+    OK(cuInit(0));
+    OK(cuLibraryLoadData(&l, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&k, l, "scaled"));
+    IS(cuLibraryGetKernel(&k, l, "none"), CUDA_ERROR_NOT_FOUND);
+    OK(cuLibraryGetKernel(&k, l, "scaled"));
+    OK(cuLibraryGetKernelCount(&n, l));
+    OK(cuLibraryEnumerateKernels(all, 10, l));
+    cr_expect(n == 7 && all[2] == k);
+    OK(cuKernelGetName(&name, k));
+    cr_expect(strcmp(name, "scaled") == 0);
+    OK(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, k, 0));
+    cr_expect(value == 1024);
+    IS(cuKernelGetFunction(&f, k), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+    OK(cuKernelGetFunction(&f, k));
+    OK(cuLibraryGetModule(&m, l));
+    IS(cuModuleUnload(m), CUDA_ERROR_NOT_PERMITTED);
+    OK(cuLibraryGetGlobal(&p, &size, l, "factor"));
+    cr_expect(size == 4);
+    OK(cuMemcpyHtoD(p, &(uint32_t){41}, 4));
+    out = alloc(4);
+    OK(launch1((CUfunction)k, 1, 1, (void *[]){&out})); /* a kernel is a function, too */
+    OK(cuMemcpyDtoH(&got, out, 4));
+    cr_expect(got == 41);
+    OK(cuLibraryUnload(l));
+    IS(cuLibraryUnload(l), CUDA_ERROR_INVALID_HANDLE);
+    stop();
+}
+
+Test(driver, launches, .init = start, .fini = stop)
+{
+    enum { N = 1000 };
+    uint32_t host[N], n = N, k = 5;
+    CUdeviceptr in = alloc(sizeof host), out = alloc(sizeof host);
+    for (uint32_t i = 0; i < N; i++) host[i] = 3 * i;
+    OK(cuMemcpyHtoD(in, host, sizeof host));
+    OK(launch1(kernel("add"), 4, 256, (void *[]){&in, &out, &n, &k}));
+    OK(cuMemcpyDtoH(host, out, sizeof host));
+    for (uint32_t i = 0; i < N; i++) cr_assert(host[i] == 3 * i + 5, "%u: %u", i, host[i]);
+}
+
+Test(driver, parameters_by_pointers_or_packed, .init = start, .fini = stop)
+{
+    uint32_t got[4];
+    uint8_t a = 200;
+    uint16_t b = 60000;
+    double c = 0.1, back;
+    CUdeviceptr out = alloc(16);
+    OK(launch1(kernel("mixed"), 1, 1, (void *[]){&a, &out, &b, &c}));
+    OK(cuMemcpyDtoH(got, out, 16));
+    memcpy(&back, got + 2, 8);
+    cr_expect(got[0] == 200 && got[1] == 60000 && back == 0.1);
+    struct {
+        uint8_t a;
+        CUdeviceptr out;
+        uint16_t b;
+        double c;
+    } packed = {7, out, 8, 9};
+    size_t size = sizeof packed;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    CUfunction f = kernel("mixed");
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+    OK(cuMemcpyDtoH(got, out, 16));
+    memcpy(&back, got + 2, 8);
+    cr_expect(got[0] == 7 && got[1] == 8 && back == 9);
+    size = 8;
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&a, &out, &b, &c}, extra),
+       CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, impossible_launches, .init = start, .fini = stop)
+{
+    CUfunction f = kernel("limited");
+    IS(launch1(f, 0, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(launch1(f, 1, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(launch1(f, 1, 65, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(launch1(kernel("trapped"), 1, 1025, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(f, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 65, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 49153, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, (CUstream)module, NULL, NULL),
+       CUDA_ERROR_INVALID_HANDLE);
+    IS(launch1(NULL, 1, 1, NULL), CUDA_ERROR_INVALID_HANDLE);
+    OK(launch1(f, 1, 64, NULL)); /* none of these broke anything */
+    IS(cuLaunchCooperativeKernel(f, 1 << 20, 1, 1, 64, 1, 1, 0, NULL, NULL),
+       CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    OK(cuLaunchCooperativeKernel(f, 8, 1, 1, 64, 1, 1, 0, NULL, NULL));
+}
+
+Test(driver, launch_attributes, .init = start, .fini = stop)
+{
+    CUlaunchAttribute a[2] = {{.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION},
+                              {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY}};
+    CUlaunchConfig c = {4, 1, 1, 32, 1, 1, 0, NULL, a, 2};
+    a[0].value.clusterDim.x = 2;
+    a[0].value.clusterDim.y = a[0].value.clusterDim.z = 1;
+    OK(cuLaunchKernelEx(&c, kernel("limited"), NULL, NULL));
+    a[0].value.clusterDim.x = 3;
+    IS(cuLaunchKernelEx(&c, kernel("limited"), NULL, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    IS(cuLaunchKernelEx(NULL, kernel("limited"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, faults_stick_to_the_context, .init = start, .fini = stop)
+{
+    static const struct {
+        const char *kernel;
+        CUdeviceptr offset;
+        CUresult want;
+    } cases[] = {{"astray", 400, CUDA_ERROR_ILLEGAL_ADDRESS},
+                 {"astray", 2, CUDA_ERROR_MISALIGNED_ADDRESS},
+                 {"trapped", 0, CUDA_ERROR_LAUNCH_FAILED}};
+    for (size_t i = 0; i < 3; i++) {
+        CUcontext c;
+        CUmodule m;
+        CUfunction f;
+        OK(cuCtxCreate(&c, NULL, 0, 0));
+        OK(cuModuleLoadData(&m, ptx));
+        OK(cuModuleGetFunction(&f, m, cases[i].kernel));
+        CUdeviceptr p = alloc(400), at = p + cases[i].offset;
+        IS(launch1(f, 1, 1, i < 2 ? (void *[]){&at} : NULL), cases[i].want);
+        IS(cuCtxSynchronize(), cases[i].want);
+        IS(cuMemFree(p), cases[i].want);
+        IS(launch1(f, 1, 1, i < 2 ? (void *[]){&p} : NULL), cases[i].want);
+        OK(cuCtxDestroy(c));
+        OK(cuCtxSynchronize()); /* the context below is as it was */
+    }
+}
+
+static char seen[200];
+static unsigned before_count;
+static void before(void *self, const char *name, struct emu_launch *l)
+{
+    (void)self, (void)name;
+    before_count += l->block[0];
+}
+static void after(void *self, const char *name, const struct emu_launch *l,
+                  const struct emu_report *r)
+{
+    (void)l;
+    snprintf(seen, sizeof seen, "%s %s %s %d", (const char *)self, name,
+             emu_fault_name(r->fault.kind), r->warp_instructions > 0);
+}
+
+Test(driver, a_program_can_watch_launches)
+{
+    CUdeviceptr bad = 8;
+    cuda_device_configure(&(struct emu_config){.threads = 1, .memory = 64 << 20, .count = true});
+    cuda_device_watch(
+        &(struct cuda_watch){.self = "me", .before = before, .after = after, .quiet = true});
+    OK(cuInit(0));
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(launch1(kernel("limited"), 2, 64, NULL));
+    cr_expect(strcmp(seen, "me limited no fault 1") == 0, "%s", seen);
+    IS(launch1(kernel("astray"), 1, 1, (void *[]){&bad}), CUDA_ERROR_ILLEGAL_ADDRESS);
+    cr_expect(strncmp(seen, "me astray out of bounds", 23) == 0, "%s", seen);
+    cr_expect(before_count == 65);
+    stop();
+}
+
+Test(driver, dynamic_shared_memory, .init = start, .fini = stop)
+{
+    CUfunction f = kernel("shared");
+    CUdeviceptr out = alloc(4);
+    uint32_t at = 60000, got;
+    int value;
+    void *params[] = {&out, &at};
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f));
+    cr_expect(value >= 1000 && value < 1100, "%d", value);
+    IS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 64000, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64000));
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f));
+    cr_expect(value == 64000);
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 64000, NULL, params, NULL));
+    OK(cuMemcpyDtoH(&got, out, 4));
+    cr_expect(got == 77);
+    IS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000),
+       CUDA_ERROR_INVALID_VALUE);
+    IS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS, 3), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, occupancy, .init = start, .fini = stop)
+{
+    int blocks, grid, block;
+    size_t bytes;
+    CUfunction f = kernel("add"), s = kernel("shared");
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
+    cr_expect(blocks == 2, "%d", blocks);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
+    cr_expect(blocks == 32, "%d", blocks);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, s, 32, 40000));
+    cr_expect(blocks == 5, "%d", blocks); /* 233472 / (1000 + 40000 + 1024) */
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel("limited"), 65, 0));
+    cr_expect(blocks == 0);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 0));
+    cr_expect(block == 1024 && grid == 160, "%d x %d", grid, block);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 100));
+    cr_expect(block <= 100 && block * (grid / 80) <= 2048);
+    OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, s, 5, 64));
+    cr_expect(bytes > 40000 && bytes < 46700, "%zu", bytes);
+    IS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 0, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, memory, .init = start, .fini = stop)
+{
+    CUdeviceptr p, q, base;
+    size_t size, pitch, all, left, left2;
+    char text[16] = "hello, device", back[16];
+    OK(cuMemGetInfo(&left, &all));
+    p = alloc(100);
+    cr_expect(p % 256 == 0);
+    OK(cuMemGetInfo(&left2, &all));
+    cr_expect(all == 64 << 20 && left2 == left - 100, "%zu %zu", left, left2);
+    OK(cuMemGetAddressRange(&base, &size, p + 99));
+    cr_expect(base == p && size == 100);
+    IS(cuMemGetAddressRange(&base, &size, p + 100), CUDA_ERROR_NOT_FOUND);
+    q = alloc(16);
+    OK(cuMemcpyHtoD(p + 50, text, 16));
+    OK(cuMemcpyDtoD(q, p + 50, 16));
+    OK(cuMemcpyDtoH(back, q, 16));
+    cr_expect(memcmp(text, back, 16) == 0);
+    OK(cuMemcpy((CUdeviceptr)(uintptr_t)back, p + 52, 14));
+    cr_expect(memcmp(text + 2, back, 14) == 0);
+    IS(cuMemcpyHtoD(p + 90, text, 16), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyDtoH(back, q + 1, 16), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyHtoD(8, text, 16), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemcpyHtoD(p, NULL, 0));
+    IS(cuMemFree(p + 4), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(p));
+    IS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(0));
+    IS(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAlloc(&p, (size_t)1 << 40), CUDA_ERROR_OUT_OF_MEMORY);
+    IS(cuMemAllocManaged(&p, 100, 1), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuMemAllocPitch(&p, &pitch, 100, 7, 4));
+    cr_expect(pitch == 512);
+    OK(cuMemGetAddressRange(&base, &size, p));
+    cr_expect(size == 7 * 512);
+    IS(cuMemAllocPitch(&p, &pitch, 100, 7, 5), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, fills, .init = start, .fini = stop)
+{
+    uint8_t got[64], want[64];
+    CUdeviceptr p = alloc(64);
+    memset(want, 1, 64);
+    OK(cuMemsetD8(p, 1, 64));
+    for (int i = 0; i < 3; i++) memcpy(want + 8 + 2 * i, "\x34\x12", 2);
+    OK(cuMemsetD16(p + 8, 0x1234, 3));
+    memcpy(want + 16, "\x78\x56\x34\x12", 4);
+    OK(cuMemsetD32Async(p + 16, 0x12345678, 1, CU_STREAM_PER_THREAD));
+    for (int y = 0; y < 3; y++) memset(want + 32 + 8 * y, 9, 5);
+    OK(cuMemsetD2D8(p + 32, 8, 9, 5, 3));
+    OK(cuMemcpyDtoH(got, p, 64));
+    cr_expect(memcmp(got, want, 64) == 0);
+    IS(cuMemsetD32(p + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemsetD8(p, 0, 65), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemsetD2D32(p, 8, 0, 3, 2), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, copies_of_boxes, .init = start, .fini = stop)
+{
+    uint8_t host[6 * 10], back[4 * 5 * 2];
+    for (unsigned i = 0; i < sizeof host; i++) host[i] = (uint8_t)i;
+    CUdeviceptr p = alloc(1000);
+    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = host,
+                        .srcPitch = 10,
+                        .srcXInBytes = 3,
+                        .srcY = 1,
+                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .dstDevice = p,
+                        .dstPitch = 16,
+                        .dstXInBytes = 1,
+                        .dstY = 2,
+                        .WidthInBytes = 4,
+                        .Height = 5};
+    OK(cuMemcpy2D(&in));
+    CUDA_MEMCPY3D out = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                         .srcDevice = p,
+                         .srcPitch = 16,
+                         .srcHeight = 2, /* a slice is two rows: z walks down the rows */
+                         .srcXInBytes = 1,
+                         .srcY = 0,
+                         .srcZ = 1,
+                         .dstMemoryType = CU_MEMORYTYPE_HOST,
+                         .dstHost = back,
+                         .dstPitch = 4,
+                         .dstHeight = 2,
+                         .WidthInBytes = 4,
+                         .Height = 2,
+                         .Depth = 2};
+    OK(cuMemcpy3D(&out));
+    for (unsigned y = 0; y < 4; y++)
+        for (unsigned x = 0; x < 4; x++)
+            cr_expect(back[y * 4 + x] == (y + 1) * 10 + x + 3, "%u %u: %u", x, y, back[y * 4 + x]);
+    in.dstPitch = 4;
+    IS(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE);
+    in.dstPitch = 16;
+    in.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    IS(cuMemcpy2D(&in), CUDA_ERROR_NOT_SUPPORTED);
+    in.Height = 0;
+    OK(cuMemcpy2D(&in));
+    IS(cuMemcpy2D(NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, pinned_memory_is_shared_with_kernels, .init = start, .fini = stop)
+{
+    uint32_t *host, n = 8, k = 1;
+    CUdeviceptr device, q;
+    unsigned flags, type;
+    OK(cuMemHostAlloc((void **)&host, 32, CU_MEMHOSTALLOC_DEVICEMAP));
+    for (uint32_t i = 0; i < n; i++) host[i] = i;
+    OK(cuMemHostGetDevicePointer(&device, host, 0));
+    OK(launch1(kernel("add"), 1, 32, (void *[]){&device, &device, &n, &k}));
+    for (uint32_t i = 0; i < n; i++) cr_expect(host[i] == i + 1);
+    OK(cuMemHostGetDevicePointer(&q, host + 3, 0));
+    cr_expect(q == device + 12);
+    OK(cuMemHostGetFlags(&flags, host));
+    cr_expect(flags & CU_MEMHOSTALLOC_DEVICEMAP);
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                             (CUdeviceptr)(uintptr_t)host));
+    cr_expect(type == CU_MEMORYTYPE_HOST);
+    IS(cuMemFree(device), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFreeHost(host + 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFreeHost(host));
+    IS(cuMemFreeHost(host), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemAllocHost((void **)&host, 10));
+    OK(cuMemFreeHost(host));
+}
+
+Test(driver, pointer_attributes, .init = start, .fini = stop)
+{
+    CUdeviceptr p = alloc(64), start_of;
+    unsigned type = 9, managed = 9;
+    size_t size;
+    CUcontext c;
+    void *host;
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 63));
+    cr_expect(type == CU_MEMORYTYPE_DEVICE);
+    OK(cuPointerGetAttribute(&c, CU_POINTER_ATTRIBUTE_CONTEXT, p));
+    cr_expect(c == context);
+    IS(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p),
+       CUDA_ERROR_INVALID_VALUE);
+    IS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 1), CUDA_ERROR_INVALID_VALUE);
+    CUpointer_attribute a[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                               CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    OK(cuPointerGetAttributes(3, a, (void *[]){&start_of, &size, &managed}, p + 10));
+    cr_expect(start_of == p && size == 64 && managed == 0);
+    OK(cuPointerGetAttributes(1, (CUpointer_attribute[]){CU_POINTER_ATTRIBUTE_MEMORY_TYPE},
+                              (void *[]){&type}, (CUdeviceptr)(uintptr_t)&type));
+    cr_expect(type == 0, "unknown memory is told by zeros");
+}
+
+static CUstream called_with;
+static int called;
+static void on_stream(CUstream s, CUresult status, void *data)
+{
+    called_with = s;
+    called += status == CUDA_SUCCESS && data == &called;
+}
+static void on_host(void *data)
+{
+    int n;
+    /* Forbidden by CUDA, but it must not hang: the lock is free. */
+    cuDeviceGetCount(&n);
+    ++*(int *)data;
+}
+
+Test(driver, streams_and_events, .init = start, .fini = stop)
+{
+    CUstream s;
+    CUevent a, b, c;
+    CUcontext of;
+    int priority, least, greatest;
+    unsigned flags;
+    float ms = -1;
+    OK(cuCtxGetStreamPriorityRange(&least, &greatest));
+    OK(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, -100));
+    OK(cuStreamGetPriority(s, &priority));
+    cr_expect(priority == greatest && least == 0);
+    OK(cuStreamGetFlags(s, &flags));
+    cr_expect(flags == CU_STREAM_NON_BLOCKING);
+    OK(cuStreamGetCtx(s, &of));
+    cr_expect(of == context);
+    OK(cuEventCreate(&a, CU_EVENT_DEFAULT));
+    OK(cuEventCreate(&b, CU_EVENT_BLOCKING_SYNC));
+    OK(cuEventCreate(&c, CU_EVENT_DISABLE_TIMING));
+    IS(cuEventElapsedTime(&ms, a, b), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuEventRecord(a, s));
+    OK(cuLaunchKernel(kernel("limited"), 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    OK(cuEventRecord(b, s));
+    OK(cuEventRecord(c, NULL));
+    OK(cuStreamWaitEvent(s, c, 0));
+    OK(cuEventSynchronize(b));
+    OK(cuEventQuery(b));
+    OK(cuEventElapsedTime(&ms, a, b));
+    cr_expect(ms >= 0 && ms < 10000);
+    IS(cuEventElapsedTime(&ms, a, c), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuStreamAddCallback(s, on_stream, &called, 0));
+    cr_expect(called == 1 && called_with == s);
+    OK(cuLaunchHostFunc(NULL, on_host, &called));
+    cr_expect(called == 2);
+    OK(cuStreamQuery(s));
+    OK(cuStreamSynchronize(s));
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    OK(cuStreamDestroy(s));
+    IS(cuStreamDestroy(s), CUDA_ERROR_INVALID_HANDLE);
+    IS(cuStreamDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
+    IS(cuStreamSynchronize(s), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuEventDestroy(a));
+    IS(cuEventRecord(a, NULL), CUDA_ERROR_INVALID_HANDLE);
+}
+
+Test(driver, limits, .init = start, .fini = stop)
+{
+    size_t n;
+    OK(cuCtxGetLimit(&n, CU_LIMIT_MALLOC_HEAP_SIZE));
+    cr_expect(n == 8 << 20);
+    OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 12345));
+    OK(cuCtxGetLimit(&n, CU_LIMIT_PRINTF_FIFO_SIZE));
+    cr_expect(n == 12345);
+    IS(cuCtxGetLimit(&n, (CUlimit)77), CUDA_ERROR_UNSUPPORTED_LIMIT);
+    IS(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, (size_t)1 << 40), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+Test(driver, entry_points_by_name_and_version)
+{
+    void *p, *q;
+    CUdriverProcAddressQueryResult s;
+    OK(cuGetProcAddress("cuMemAlloc", &p, 13000, 0, &s));
+    cr_expect(p == (void *)cuMemAlloc_v2 && s == CU_GET_PROC_ADDRESS_SUCCESS);
+    OK(cuGetProcAddress("cuCtxCreate", &p, 12000, 0, &s));
+    cr_expect(p == (void *)cuCtxCreate_v3);
+    OK(cuGetProcAddress("cuCtxCreate", &p, 13000, 0, NULL));
+    cr_expect(p == (void *)cuCtxCreate_v4);
+    OK(cuGetProcAddress("cuCtxCreate", &p, 1000, 0, &s));
+    cr_expect(!p && s == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    OK(cuGetProcAddress("cuNonsense", &p, 13000, 0, &s));
+    cr_expect(!p && s == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    IS(cuGetProcAddress("cuNonsense", &p, 13000, 0, NULL), CUDA_ERROR_NOT_FOUND);
+    OK(cuGetProcAddress("cuGetProcAddress", &p, 11030, 0, NULL));
+    OK(cuGetProcAddress("cuGetProcAddress", &q, 12000, 0, NULL));
+    cr_expect(p != q && q == (void *)cuGetProcAddress_v2);
+}
+
+static void *in_thread(void *failed)
+{
+    uint32_t n = 100, k;
+    uint32_t host[100] = {0};
+    CUdeviceptr p;
+    CUfunction f;
+    bool ok = cuCtxSetCurrent(context) == CUDA_SUCCESS && cuMemAlloc(&p, 400) == CUDA_SUCCESS &&
+              cuModuleGetFunction(&f, module, "add") == CUDA_SUCCESS &&
+              cuMemsetD32(p, 0, 100) == CUDA_SUCCESS;
+    for (k = 1; ok && k <= 50; k++)
+        ok = launch1(f, 1, 128, (void *[]){&p, &p, &n, &k}) == CUDA_SUCCESS;
+    ok = ok && cuMemcpyDtoH(host, p, 400) == CUDA_SUCCESS && cuMemFree(p) == CUDA_SUCCESS;
+    for (uint32_t i = 0; i < 100; i++) ok = ok && host[i] == 50 * 51 / 2;
+    *(bool *)failed = !ok;
+    return NULL;
+}
+
+Test(driver, several_threads, .init = start, .fini = stop)
+{
+    pthread_t threads[4];
+    bool failed[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, in_thread, &failed[i]);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        cr_expect(!failed[i]);
+    }
+}
+
+Test(driver, bad_environment_fails_cuInit)
+{
+    cuda_device_configure(NULL);
+    setenv("HEDDLE_CHECK", "memory,nonsense", 1);
+    IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
+    setenv("HEDDLE_CHECK", "memory,init", 1);
+    setenv("HEDDLE_MEMORY", "32M", 1);
+    setenv("HEDDLE_THREADS", "1", 1);
+    OK(cuInit(0));
+    size_t bytes;
+    OK(cuDeviceTotalMem(&bytes, 0));
+    cr_expect(bytes == 32 << 20);
+    stop();
+}
