@@ -40,7 +40,7 @@ CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
-BENCH := $B/tests/bench/frontend.o
+BENCH := $B/tests/bench/frontend.o $B/tests/bench/emulator.o $B/tests/bench/native.o
 CORPUS := tests/corpus/ptx/*.ptx
 
 .DEFAULT_GOAL := all
@@ -64,8 +64,11 @@ $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
-$B/tests/bench/frontend: $(BENCH) $B/libheddle.a
+$B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/tests/bench/emulator: $B/tests/bench/emulator.o $B/tests/bench/native.o $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $(TEST): WARN := $(TEST_WARN)
@@ -84,7 +87,7 @@ $B/%.o: %.c Makefile
 deps:                           ## install what is missing (Debian packages)
 	@tools/deps.sh build
 
-demo:                           ## build, then check and summarise the checked-in PTX
+demo:                           ## build, read the checked-in PTX, run the workloads
 	@tools/deps.sh build
 	@$(MAKE) --no-print-directory all
 	@tools/demo.sh
@@ -94,6 +97,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	@$(MAKE) -j2 --no-print-directory all $B/tests/run
 	$B/tests/run $(if $T,--filter '$T')
 	tests/corpus/generate.sh --check
+	suites/generate.sh --check
 
 check:                          ## what a change must pass: format, tidy, layers, clang, sanitizers, fuzz
 	@tools/deps.sh build test check
@@ -104,8 +108,8 @@ format-check:
 layers:
 	tools/layers.sh
 tidy:
-	clang-tidy --quiet --warnings-as-errors='*' $$(git ls-files '*.c' | grep -v '^tests/') -- \
-	    -std=c11 -I. -DHEDDLE_VERSION='""' 2>/dev/null
+	git ls-files '*.c' | grep -vE '^(tests/|emu/ops_)' | xargs -P2 -n8 sh -c \
+	    'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c11 -I. -DHEDDLE_VERSION="\"\"" 2>/dev/null' sh
 check-clang:
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror all build/clang-release/tests/run
@@ -117,8 +121,9 @@ check-san:
 check-fuzz:
 	@$(MAKE) --no-print-directory fuzz SECONDS=30
 
-bench: $B/tests/bench/frontend  ## speed and memory of the front end
+bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end and of the emulator
 	@$< $(CORPUS)
+	@$B/tests/bench/emulator suites/ptx/bench.ptx
 
 SECONDS ?= 3600
 FUZZ := build/fuzz
@@ -127,7 +132,7 @@ fuzz:                           ## fuzz the front end for SECONDS (3600), starti
 	@mkdir -p $(FUZZ)/found $(FUZZ)/seeds
 	clang -std=c11 -O1 -g -ffp-contract=off -DHEDDLE_VERSION='""' -I. \
 	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(FUZZ)/fuzz_ptx \
-	    tests/fuzz/fuzz_ptx.c $(patsubst $B/%.o,%.c,$(LIB)) $(LIB_LIBS)
+	    tests/fuzz/fuzz_ptx.c $(wildcard base/*.c ptx/*.c) $(LIB_LIBS)
 	tools/fuzz-seeds.sh $(FUZZ)/seeds
 	cd $(FUZZ) && ./fuzz_ptx -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=16384 \
 	    -print_final_stats=1 -dict=../../tests/fuzz/ptx.dict found seeds > log 2>&1 \

@@ -263,7 +263,7 @@ static bool has_kernel(struct heddle_module *m, const char *name)
 static const char *value(int argc, char **argv, int *i, const char *name)
 {
     size_t n = strlen(name);
-    if (strncmp(argv[*i], name, n) != 0) return NULL;
+    if (!argv[*i] || strncmp(argv[*i], name, n) != 0) return NULL;
     if (argv[*i][n] == '=') return argv[*i] + n + 1;
     if (argv[*i][n] || *i + 1 >= argc) return NULL;
     return argv[++*i];
@@ -320,7 +320,8 @@ int cmd_run(int argc, char **argv)
             if (o.arg_count == MOST_ARGS)
                 return usage_error(command, "too many arguments: limit %d", MOST_ARGS);
             o.args[o.arg_count++] = v;
-        } else if (strcmp(argv[i], "--quiet") == 0) o.quiet = true;
+        } else if (!argv[i]) break;
+        else if (strcmp(argv[i], "--quiet") == 0) o.quiet = true;
         else if (argv[i][0] == '-' && argv[i][1])
             return usage_error(command, "unknown option '%s'", argv[i]);
         else if (o.path) return usage_error(command, "one file is run, not also '%s'", argv[i]);

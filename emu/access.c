@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-u32 emu_space_of(const struct emu_group *g, u64 a)
+u32 emu_space_of(const struct emu_group *g, u64 address)
 {
     (void)g;
-    if (a >= MEM_GLOBAL) return PTX_SPACE_GLOBAL;
-    if (a >= MEM_CODE) return PTX_SPACE_REG; /* code: nobody reads it */
-    if (a >= MEM_PARAM) return PTX_SPACE_PARAM;
-    if (a >= MEM_LOCAL) return PTX_SPACE_LOCAL;
-    if (a >= MEM_SHARED) return PTX_SPACE_SHARED;
+    if (address >= MEM_GLOBAL) return PTX_SPACE_GLOBAL;
+    if (address >= MEM_CODE) return PTX_SPACE_REG; /* code: nobody reads it */
+    if (address >= MEM_PARAM) return PTX_SPACE_PARAM;
+    if (address >= MEM_LOCAL) return PTX_SPACE_LOCAL;
+    if (address >= MEM_SHARED) return PTX_SPACE_SHARED;
     return PTX_SPACE_GENERIC;
 }
 
@@ -133,7 +133,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
 u8 *emu_lane_host(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                   u64 address, u32 size, bool write)
 {
-    struct reach r;
+    struct reach r = {0};
     if (!reach(g, in, w, lane, space, address, size, write, &r)) return NULL;
     if (r.space == PTX_SPACE_LOCAL) {
         emu_raise(g, in, EMU_WRONG_SPACE, w, lane, address, size,
@@ -152,9 +152,9 @@ static u8 *local_byte(const struct emu_group *g, u32 w, u32 lane, u64 offset)
 bool emu_lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                    u64 address, u32 size, void *to)
 {
-    struct reach r;
+    struct reach r = {0};
     if (!reach(g, in, w, lane, space, address, size, false, &r)) return false;
-    if (r.space != PTX_SPACE_LOCAL) memcpy(to, r.host, size);
+    if (r.host && r.space != PTX_SPACE_LOCAL) memcpy(to, r.host, size);
     else
         for (u32 i = 0; i < size; i++) ((u8 *)to)[i] = *local_byte(g, w, lane, r.offset + i);
     return true;
@@ -163,9 +163,9 @@ bool emu_lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lan
 bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                     u64 address, u32 size, const void *from)
 {
-    struct reach r;
+    struct reach r = {0};
     if (!reach(g, in, w, lane, space, address, size, true, &r)) return false;
-    if (r.space != PTX_SPACE_LOCAL) memcpy(r.host, from, size);
+    if (r.host && r.space != PTX_SPACE_LOCAL) memcpy(r.host, from, size);
     else
         for (u32 i = 0; i < size; i++)
             *local_byte(g, w, lane, r.offset + i) = ((const u8 *)from)[i];
@@ -211,9 +211,9 @@ static void describe(const struct emu_group *g, const struct emu_uop *in, struct
                              .count = v->count,
                              .lanes = g->exec[0],
                              .address = at,
-                             .data = kind == EMU_STORE ? data : NULL,
-                             .result = kind == EMU_LOAD ? data : NULL,
                              .pc = in->pc};
+    if (kind == EMU_STORE) a->data = data;
+    else a->result = data;
 }
 
 const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uop *in)
@@ -251,7 +251,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
-        struct reach r;
+        struct reach r = {0};
         at[l] = lane_address(g, in, l);
         if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
         for (u32 k = 0; k < v->count; k++) {

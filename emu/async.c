@@ -174,9 +174,9 @@ static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, 
                            .count = (u8)count,
                            .lanes = mask,
                            .address = at,
-                           .data = kind == EMU_LOAD ? NULL : data,
-                           .result = kind == EMU_LOAD ? data : NULL,
                            .pc = in->pc};
+    if (kind == EMU_LOAD) a.result = data;
+    else a.data = data;
     *verdict = EMU_PROCEED;
     return !mask || emu_watch_access(g, in, &a, verdict);
 }

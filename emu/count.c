@@ -55,8 +55,8 @@ static u32 passes(const u64 *at, u32 mask, u32 size)
     return total ? total : 1;
 }
 
-void emu_count_access(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask, u32 size,
-                      bool follow, bool same, u32 space)
+void emu_count_access(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
+                      u32 size, bool follow, bool same, u32 space)
 {
     struct emu_site *s = &g->worker->sites[in->site];
     s->warps++;
@@ -104,8 +104,8 @@ void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site 
     }
 }
 
-void emu_count_report(struct emu_report *r, const struct launch_counts *c, const struct emu_machine *m,
-                      struct arena *arena)
+void emu_count_report(struct emu_report *r, const struct launch_counts *c,
+                      const struct emu_machine *m, struct arena *arena)
 {
     (void)arena;
     const struct emu_program *p = m->program;

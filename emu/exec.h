@@ -375,7 +375,7 @@ bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 la
 bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, bool write,
                     struct emu_bound *out);
 /* The space that a generic address lies in, and its address there. */
-u32 emu_space_of(const struct emu_group *g, u64 generic);
+u32 emu_space_of(const struct emu_group *g, u64 address);
 
 /* A reduction whose order matters, kept until it is the CTA's turn; false: it is its turn, do it now. */
 bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u8 op, u8 type,

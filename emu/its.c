@@ -31,7 +31,8 @@ static struct emu_group *new_context(struct emu_group *g)
     struct emu_cta *c = g->cta;
     for (u32 k = 0; k < c->group_count; k++) {
         struct emu_group *o = &c->groups[c->group_at[k]];
-        if (o->state == GROUP_DONE && o != g && o - c->groups >= c->warps) { /* a warp's first keeps its place */
+        if (o->state == GROUP_DONE && o != g &&
+            o - c->groups >= c->warps) { /* a warp's first keeps its place */
             c->running++;
             return o;
         }

@@ -236,10 +236,10 @@ static struct place *place_new(struct hand *h)
     struct emu_cta *c = &p->cta;
     c->shared_size = m->shared_size;
     c->shared = aligned_alloc(128, up(m->shared_size + 128, 128));
-    u32 contexts = m->warps_per_cta * (m->its ? LANES : 1);
+    u32 contexts = m->warps_per_cta * (m->its ? LANES : 1) + 1;
     c->groups = calloc(contexts, sizeof *c->groups);
     c->group_at = calloc(contexts, sizeof *c->group_at);
-    c->cluster = calloc(m->cluster_size, sizeof *c->cluster);
+    c->cluster = calloc(m->cluster_size + 1u, sizeof *c->cluster);
     if (!c->shared || !c->groups || !c->group_at || !c->cluster) abort();
     for (u32 w = 0; w < m->warps_per_cta; w++) {
         struct emu_group *g = &c->groups[w];
@@ -848,7 +848,7 @@ static void *work(void *arg)
     bool more = true;
     while (!atomic_load(&wp->give_up)) {
         if (!h->resident && !(more && (more = admit(h)))) break;
-        if (over_limit(h)) {
+        if (over_limit(h) && h->resident) {
             pthread_mutex_lock(&wp->lock);
             bool first = !atomic_exchange(&wp->give_up, true);
             pthread_mutex_unlock(&wp->lock);

@@ -347,7 +347,7 @@ bool lower_setp_results(struct lower *L, const struct ptx_inst *i, u32 row)
         lower_emit(L, UOP_not_pred, opposite, row, 0, 0);
         if (joined) lower_join_predicate(L, i->op, opposite, opposite, c);
     }
-    if (p->kind != PTX_OPND_SINK) {
+    if (p && p->kind != PTX_OPND_SINK) {
         first = lower_dest(L, p, PTX_pred).row;
         if (joined) lower_join_predicate(L, i->op, first, row, c);
         else lower_emit(L, UOP_mov_u32, first, row, 0, 0);

@@ -203,7 +203,7 @@ static bool isspacep(struct lower *L, const struct ptx_inst *i)
     case PTX_SPACE_SHARED:
     case PTX_SPACE_SHARED_CLUSTER: low = MEM_SHARED, size = MEM_LOCAL - MEM_SHARED; break;
     case PTX_SPACE_LOCAL: low = MEM_LOCAL, size = MEM_PARAM - MEM_LOCAL; break;
-    case PTX_SPACE_GLOBAL: break;
+    case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST: break; /* constants lie in the global range: both are true of them */
     default: low = MEM_PARAM, size = MEM_CODE - MEM_PARAM;
     }

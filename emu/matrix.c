@@ -58,8 +58,7 @@ static bool watched(struct emu_group *g, const struct emu_uop *in, const u64 *at
     for (u32 m = mask; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         generic[l] = at[l];
-        if (d->space == PTX_SPACE_SHARED)
-            generic[l] += MEM_SHARED;
+        if (d->space == PTX_SPACE_SHARED) generic[l] += MEM_SHARED;
         if (write ? !emu_lane_host(g, in, 0, l, d->space, at[l], size, true)
                   : !emu_lane_read(g, in, 0, l, d->space, at[l], size, data[l]))
             return false;

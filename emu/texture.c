@@ -5,6 +5,7 @@
 #include "emu/atomic.h"
 #include "emu/count.h"
 #include "emu/fp.h"
+#include "emu/watch.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -515,43 +516,45 @@ struct object { /* the last one that lanes named */
     const u8 *base;
 };
 
-/* The texture or surface of a lane; false: a fault. */
-static bool find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bool surface,
-                 struct object *o)
+/* The texture or surface of a lane; NULL: a fault. */
+static const struct texture *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l,
+                                  bool surface, struct object *o)
 {
     const struct texture_op *v = in->ext;
     const struct emu_machine *m = g->worker->machine;
     const char *what = surface ? "surface" : "texture";
     u64 h = emu_get(g, 8, v->handle, w, l);
     if (v->in_params) {
-        u64 at = h;
-        if (at > MEM_MAX_PARAMS - 8)
-            return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, at, 8, "no parameter"), false;
-        memcpy(&h, m->params + at, 8);
+        const u64 at = h;
+        h = 0;
+        if (at <= MEM_MAX_PARAMS - 8) memcpy(&h, m->params + at, 8);
     }
-    if (o->texture && o->handle == h) return true;
+    if (o->texture && o->handle == h) return o->texture;
     u64 handle = h;
     const struct mem_block *b = mem_find(m->mem, h, 8);
     if (b && b->variable) { /* a .texref: what is bound to it */
         memcpy(&handle, g->worker->global + (h - MEM_GLOBAL), 8);
-        if (!handle)
-            return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, h, 8,
-                             "nothing is bound to %s reference '%s'", what, b->name ? b->name : ""),
-                   false;
+        if (!handle) {
+            emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, h, 8, "nothing is bound to %s reference '%s'",
+                      what, b->name ? b->name : "");
+            return NULL;
+        }
     }
     const struct texture *t = surface ? surface_find(m->mem, handle) : texture_find(m->mem, handle);
-    if (!t || !sound(t))
-        return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, handle, 8, "0x%llx is no %s object",
-                         (unsigned long long)handle, what),
-               false;
-    if (!mem_find(m->mem, t->memory.address, t->memory.bytes))
-        return emu_raise(g, in, EMU_FREED, w, l, t->memory.address, (u32)t->memory.bytes,
-                         "the memory of the %s is not there any more", what),
-               false;
+    if (!t || !sound(t)) {
+        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, handle, 8, "0x%llx is no %s object",
+                  (unsigned long long)handle, what);
+        return NULL;
+    }
+    if (!mem_find(m->mem, t->memory.address, t->memory.bytes)) {
+        emu_raise(g, in, EMU_FREED, w, l, t->memory.address, (u32)t->memory.bytes,
+                  "the memory of the %s is not there any more", what);
+        return NULL;
+    }
     o->handle = h;
     o->texture = t;
     o->base = g->worker->global + (t->memory.address - MEM_GLOBAL);
-    return true;
+    return t;
 }
 
 /* Whether the instruction's geometry is the object's. A surface of a cube is one of layers. */
@@ -620,8 +623,8 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             const struct texture *before = o.texture;
-            if (!find(g, in, w, l, false, &o)) return NULL;
-            const struct texture *t = o.texture;
+            const struct texture *t = find(g, in, w, l, false, &o);
+            if (!t) return NULL;
             if (t != before && !fits(g, in, w, l, false, t)) return NULL;
             if ((v->type == PTX_f16 || v->type == PTX_f16x2) && !gives_float(t))
                 return emu_raise(g, in, EMU_UNSUPPORTED, w, l, 0, 0,
@@ -712,9 +715,10 @@ const struct emu_uop *emu_op_txq(struct emu_group *g, const struct emu_uop *in)
     for (u32 w = 0; w < g->warps; w++)
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
-            if (!find(g, in, w, l, in->x, &o)) return NULL;
+            const struct texture *t = find(g, in, w, l, in->x, &o);
+            if (!t) return NULL;
             u32 level = in->y ? (u32)emu_get(g, 4, v->level, w, l) : 0;
-            emu_put(g, 4, v->result[0], w, l, answer(o.texture, v, level));
+            emu_put(g, 4, v->result[0], w, l, answer(t, v, level));
         }
     return in + 1;
 }
@@ -778,20 +782,47 @@ static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u3
     return *host ? REACH_THERE : REACH_FAULT;
 }
 
-/* For each lane: `address`, `p` (its host address) and `there`, of `size` bytes. */
+/* For each lane: its surface `t`, `address` and `p`, that on the host, and `there`. */
 #define EACH_REACHED(unit, size, write)                                                            \
     struct object o = {0};                                                                         \
+    const struct texture *t = NULL;                                                                \
     u64 address = 0;                                                                               \
     u8 *p = NULL;                                                                                  \
-    enum reach there;                                                                              \
+    enum reach there = REACH_FAULT;                                                                \
     for (u32 w = 0; w < g->warps; w++)                                                             \
         for (u32 left = g->exec[w], l = 0; left && (l = (u32)__builtin_ctz(left), true);           \
              left &= left - 1)                                                                     \
-            if (!find(g, in, w, l, true, &o) || !fits(g, in, w, l, true, o.texture) ||             \
-                (there = reach(g, in, w, l, o.texture, unit, size, write, &p, &address)) ==        \
-                    REACH_FAULT)                                                                   \
+            if ((t = find(g, in, w, l, true, &o)) == NULL || !fits(g, in, w, l, true, t) ||        \
+                (there = reach(g, in, w, l, t, unit, size, write, &p, &address)) == REACH_FAULT)   \
                 return NULL;                                                                       \
             else
+
+/* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. */
+static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, unsigned type,
+                 u64 address, u32 size, u8 *data, enum emu_verdict *verdict)
+{
+    const struct texture_op *v = in->ext;
+    *verdict = EMU_PROCEED;
+    if (!g->worker->machine->watched) return true;
+    u64 at[LANES] = {0};
+    u8 bytes[LANES * 64] = {0};
+    at[l] = address;
+    memcpy(bytes + 64 * l, data, size);
+    struct emu_access a = {.kind = kind,
+                           .space = PTX_SPACE_GLOBAL,
+                           .op = v->op,
+                           .type = (u8)type,
+                           .width = (u8)size,
+                           .count = 1,
+                           .lanes = 1u << l,
+                           .address = at,
+                           .pc = in->pc};
+    if (kind == EMU_LOAD) a.result = bytes;
+    else a.data = bytes;
+    if (!emu_watch_access(g, in, &a, verdict)) return false;
+    memcpy(data, bytes + 64 * l, size);
+    return true;
+}
 
 static void count_lanes(struct emu_group *g, const struct emu_uop *in)
 {
@@ -807,8 +838,13 @@ const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
     count_lanes(g, in);
     EACH_REACHED(1, v->width * v->count, false)
     {
+        const u32 size = v->width * v->count;
         u8 data[32] = {0};
-        if (there == REACH_THERE) memcpy(data, p, v->width * v->count);
+        enum emu_verdict verdict;
+        if (there == REACH_THERE) {
+            memcpy(data, p, size);
+            if (!tell(g, in, l, EMU_LOAD, v->type, address, size, data, &verdict)) return NULL;
+        }
         for (u32 k = 0; k < v->count; k++)
             lane_give(g, v->result[k], v->width, w, l, data + k * v->width);
     }
@@ -822,10 +858,13 @@ const struct emu_uop *emu_op_sust(struct emu_group *g, const struct emu_uop *in)
     EACH_REACHED(1, v->width * v->count, true)
     {
         if (there == REACH_NOWHERE) continue;
+        const u32 size = v->width * v->count;
         u8 data[32];
+        enum emu_verdict verdict;
         for (u32 k = 0; k < v->count; k++)
             lane_take(g, v->result[k], v->width, w, l, data + k * v->width);
-        memcpy(p, data, v->width * v->count);
+        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return NULL;
+        if (verdict != EMU_DONE) memcpy(p, data, size);
     }
     return in + 1;
 }
@@ -857,14 +896,19 @@ const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_
 {
     const struct texture_op *v = in->ext;
     count_lanes(g, in);
-    EACH_REACHED(texel_bytes(&o.texture->memory), texel_bytes(&o.texture->memory), true)
+    EACH_REACHED(texel_bytes(&t->memory), texel_bytes(&t->memory), true)
     {
         if (there == REACH_NOWHERE) continue;
-        const struct texture_memory *m = &o.texture->memory;
+        const struct texture_memory *m = &t->memory;
+        u8 data[16];
+        enum emu_verdict verdict;
         for (u32 c = 0; c < m->channels; c++) {
             u32 value = c < v->count ? to_channel(m, (u32)emu_get(g, 4, v->result[c], w, l)) : 0;
-            for (u32 k = 0; k < m->bits / 8u; k++) p[c * m->bits / 8 + k] = (u8)(value >> 8 * k);
+            for (u32 k = 0; k < m->bits / 8u; k++) data[c * m->bits / 8 + k] = (u8)(value >> 8 * k);
         }
+        if (!tell(g, in, l, EMU_STORE, v->type, address, texel_bytes(m), data, &verdict))
+            return NULL;
+        if (verdict != EMU_DONE) memcpy(p, data, texel_bytes(m));
     }
     return in + 1;
 }
@@ -880,7 +924,7 @@ const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in
         u8 b[8];
         unsigned type = v->type;
         if (v->samples) { /* the format says whether they are signed */
-            const unsigned kind = o.texture->memory.kind;
+            const unsigned kind = t->memory.kind;
             if (kind != TEXTURE_UINT && kind != TEXTURE_SINT)
                 return emu_raise(g, in, EMU_UNSUPPORTED, w, l, address, v->width,
                                  "sured.p on a surface that does not hold integers");
@@ -888,6 +932,11 @@ const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in
             type = v->width == 8 ? sign ? PTX_s64 : PTX_u64 : sign ? PTX_s32 : PTX_u32;
         }
         lane_take(g, v->result[0], v->width, w, l, b);
+        enum emu_verdict verdict;
+        if (g->worker->machine->watched && g->worker->machine->launch->order)
+            return emu_raise(g, in, EMU_UNSUPPORTED, w, l, address, v->width,
+                             "sured in a launch with an order");
+        if (!tell(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return NULL;
         atomic_reduce(g, in, true, address, p, v->op, type, b, NULL);
     }
     return in + 1;

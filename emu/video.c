@@ -93,7 +93,7 @@ static u32 scalar(const struct video_desc *v, u32 x, u32 y, u32 c)
 
 static u32 simd(const struct video_desc *v, u32 x, u32 y, u32 c)
 {
-    u32 bits = 32 / v->parts, low = (1u << bits) - 1, d = v->then == THEN_ADD ? c : 0;
+    u32 bits = v->parts == 2 ? 16 : 8, low = (1u << bits) - 1, d = v->then == THEN_ADD ? c : 0;
     u64 both = (u64)y << 32 | x;
     for (u32 i = 0; i < v->parts; i++) {
         u32 on = v->mask >> i & 1, at = i * bits;

@@ -37,12 +37,14 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
     s->pc = in->pc;
     s->lanes = g->exec[0];
     if (l->order && l->order->sync && l->order->sync(l->order->self, s) == EMU_SLEEP) {
+        s->who = NULL;
         g->pc = in;
         g->state = GROUP_WAIT;
         return false;
     }
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
+    s->who = NULL;
     return true;
 }
 

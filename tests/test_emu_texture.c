@@ -416,6 +416,7 @@ struct device {
     struct mem *mem;
     struct emu_image *image;
     uint64_t out;
+    struct seen *seen; /* NULL: nobody watches */
     char fault[2000];
     enum emu_fault_kind kind;
 };
@@ -462,6 +463,44 @@ static void stop(struct device *d)
     arena_free(d->arena);
 }
 
+/* What an observer saw, as text. */
+struct seen {
+    char text[4000];
+};
+
+static void see_access(void *self, const struct emu_access *a)
+{
+    static const char *const kinds[] = {"load", "store", "atomic", "red"};
+    struct seen *s = self;
+    uint64_t sum = 0;
+    unsigned lanes = 0;
+    for (int l = 0; l < 32; l++)
+        if (a->lanes >> l & 1) {
+            uint32_t v = 0;
+            const uint8_t *d = a->kind == EMU_LOAD ? a->result : a->data;
+            memcpy(&v, d + 64 * l, a->width < 4 ? a->width : 4);
+            sum += v;
+            lanes++;
+        }
+    size_t n = strlen(s->text);
+    snprintf(s->text + n, sizeof s->text - n, "%s%s %s %ux%u by %u: %llu;",
+             a->flags & EMU_ASYNC ? "async " : "", kinds[a->kind],
+             ptx_space_name((enum ptx_space)a->space), a->count, a->width, lanes,
+             (unsigned long long)sum);
+}
+
+static void see_sync(void *self, const struct emu_sync *y)
+{
+    struct seen *s = self;
+    size_t n = strlen(s->text);
+    if (y->kind == EMU_SYNC_MBARRIER || y->kind == EMU_SYNC_ASYNC_COMMIT ||
+        y->kind == EMU_SYNC_ASYNC_WAIT)
+        snprintf(s->text + n, sizeof s->text - n, "%s;",
+                 y->kind == EMU_SYNC_MBARRIER       ? "mbarrier"
+                 : y->kind == EMU_SYNC_ASYNC_COMMIT ? "commit"
+                                                    : "wait");
+}
+
 /* Launches `k` with a handle and the output buffer. */
 static bool run(struct device *d, const char *kernel, uint64_t handle, uint32_t block, void *out,
                 size_t size)
@@ -469,6 +508,9 @@ static bool run(struct device *d, const char *kernel, uint64_t handle, uint32_t 
     uint64_t params[2] = {handle, d->out};
     struct emu_launch l = {
         .grid = {1, 1, 1}, .block = {block, 1, 1}, .params = params, .params_size = 16};
+    struct emu_observer o = {.self = d->seen, .access = see_access, .sync = see_sync};
+    const struct emu_observer *list = &o;
+    if (d->seen) l.observers = &list, l.observer_count = 1;
     const struct emu_report *r = emu_launch(d->emu, emu_kernel_find(d->image, kernel), &l);
     d->kind = r->fault.kind;
     snprintf(d->fault, sizeof d->fault, "%s", r->fault.kind ? r->fault.text : "");
@@ -1122,4 +1164,59 @@ Test(emu_texture, faults)
     texture_destroy(d.mem, h);
     cr_expect(!run(&d, "k", h, 1, &out, 4) && strstr(d.fault, "no texture object"), "%s", d.fault);
     stop(&d);
+}
+
+/* ---- those who watch --------------------------------------------------------------------------- */
+
+/* Atomics, asynchronous copies and surfaces of a watched launch: told, and done as ever. */
+Test(emu_texture, observers_are_told)
+{
+    static const char body[] =
+        "ld.param.u64 %d0, [surf]; mov.u32 %r2, 4; mov.u32 %r3, 1; mov.u32 %r10, s; mov.u32 %r11, bar; setp.eq.u32 %p1, %r1, 0;\n"
+        "red.global.add.u32 [%d1], %r1; atom.global.add.u32 %r4, [%d1], %r2; st.global.u32 [%d1+8], %r4;\n"
+        "atom.shared.cas.b32 %r4, [%r10], 0, %r2; st.global.u32 [%d1+12], %r4; mov.f32 %f0, 0f3F800000;\n"
+        "red.global.add.f32 [%d1+4], %f0; red.global.v2.f32.add [%d1+32], {%f0, %f0};\n"
+        "mad.lo.u32 %r5, %r1, 16, %r10; cp.async.ca.shared.global [%r5], [%d1], 4, 2; cp.async.cg.shared.global [%r5+64], [%d1+32], 16;\n"
+        "cp.async.commit_group; cp.async.wait_all;\n"
+        "@%p1 mbarrier.init.shared.b64 [%r11], 4;\nbar.warp.sync -1;\nmbarrier.arrive.shared.b64 %d5, [%r11];\n"
+        "w:\nmbarrier.try_wait.shared.b64 %p2, [%r11], %d5;\n@!%p2 bra w;\n"
+        "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d1+64], [%r10+64], 32;\n@%p1 cp.async.bulk.commit_group;\n@%p1 cp.async.bulk.wait_group 0;\n"
+        "@%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1+64], [%r10], 16;\n"
+        "sust.b.2d.b32.trap [%d0, {%r2,%r3}], %r2; suld.b.2d.b32.trap %r6, [%d0, {%r2,%r3}]; st.global.u32 [%d1+16], %r6;\n"
+        "@%p1 sured.b.add.2d.u32.trap [%d0, {%r2,%r3}], %r2;\n@%p1 sust.p.2d.b32.zero [%d0, {%r3,%r3}], %r2;";
+    static const char decl[] = ".shared .align 16 .b8 s[128]; .shared .align 8 .b64 bar;";
+    /* of what differs: four lanes add 0 .. 3, then 4 each; float sums; 2 bytes of the sum 22; 1.0f pairs */
+    static const char want[] =
+        "red global 1x4 by 4: 6;atomic global 1x4 by 4: 16;store global 1x4 by 4: 48;atomic shared 1x4 by 4: 0;"
+        "store global 1x4 by 4: 12;red global 1x4 by 4: 4261412864;red global 2x4 by 4: 4261412864;"
+        "async load global 1x4 by 4: 88;async store shared 1x4 by 4: 88;async load global 1x16 by 4: 4328521728;"
+        "async store shared 1x16 by 4: 4328521728;commit;wait;mbarrier;mbarrier;mbarrier;"
+        "async load shared 1x16 by 1: 1082130432;async store global 1x16 by 1: 1082130432;"
+        "async load shared 1x16 by 1: 1082130432;async store global 1x16 by 1: 1082130432;commit;wait;"
+        "async load shared 1x4 by 1: 22;async red global 1x4 by 1: 22;async load shared 1x4 by 1: 0;async red global 1x4 by 1: 0;"
+        "async load shared 1x4 by 1: 0;async red global 1x4 by 1: 0;async load shared 1x4 by 1: 0;async red global 1x4 by 1: 0;"
+        "store global 1x4 by 1: 4;store global 1x4 by 1: 4;store global 1x4 by 1: 4;store global 1x4 by 1: 4;"
+        "load global 1x4 by 1: 4;load global 1x4 by 1: 4;load global 1x4 by 1: 4;load global 1x4 by 1: 4;"
+        "store global 1x4 by 4: 16;red global 1x4 by 1: 4;store global 1x4 by 1: 4;";
+    uint8_t out[2][96], memory[2][1024];
+    for (int watched = 0; watched < 2; watched++) {
+        struct device d;
+        struct seen seen = {""};
+        uint8_t *base;
+        struct texture_memory m;
+        start(&d, module("", decl, ".param .u64 surf", body), 0);
+        uint64_t h = new_surface(&d, 6, 4, 0, 0, 1, 32, TEXTURE_UINT, &base, &m);
+        if (watched) d.seen = &seen;
+        cr_assert(run(&d, "k", h, 4, out[watched], 96), "%s", d.fault);
+        memset(memory[watched], 0, sizeof memory[watched]);
+        memcpy(memory[watched], base, m.bytes);
+        if (watched) {
+            size_t at = 0;
+            while (want[at] && want[at] == seen.text[at]) at++;
+            cr_expect(strcmp(want, seen.text) == 0, "from %zu: %s", at,
+                      seen.text + (at > 30 ? at - 30 : 0));
+        }
+        stop(&d);
+    }
+    cr_expect(memcmp(out[0], out[1], 96) == 0 && memcmp(memory[0], memory[1], 1024) == 0);
 }

@@ -21,3 +21,14 @@ say "heddle ptx check: a wrong one"
 say "heddle isa: the instruction forms"
 ./heddle isa | tail -1
 ./heddle isa redux
+
+say "heddle run: a kernel, without a GPU"
+./heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 --arg 1000 --arg f32:2 \
+    --arg 'buf:f32[1000]=iota' --arg 'buf:f32[1000]=const(1)'
+
+say "heddle run: the same with an n that is larger than the buffers"
+./heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 --arg 1024 --arg f32:2 \
+    --arg 'buf:f32[1000]=iota' --arg 'buf:f32[1000]=const(1)' 2>&1 || true
+
+say "heddle suite run: workloads, each compared with the host bit for bit"
+./heddle suite run

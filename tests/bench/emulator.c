@@ -176,7 +176,7 @@ static double median(double *v)
 
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : "tests/bench/kernels.ptx";
+    const char *path = argc > 1 ? argv[1] : "suites/ptx/bench.ptx";
     enum emu_isa isa = argc > 2 ? (enum emu_isa)atoi(argv[2]) : EMU_ISA_BEST;
     FILE *f = fopen(path, "rb");
     if (!f) return perror(path), 1;

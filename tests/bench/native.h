@@ -1,4 +1,4 @@
-/* tests/bench/native.h: the kernels of kernels.cu in C, as a compiler makes the best of them for the host. */
+/* tests/bench/native.h: the kernels of suites/kernels/bench.cu in C, as a compiler makes the best of them for the host. */
 #ifndef HEDDLE_TESTS_BENCH_NATIVE_H
 #define HEDDLE_TESTS_BENCH_NATIVE_H
 

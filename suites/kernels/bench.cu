@@ -1,4 +1,4 @@
-// The kernels of `make bench`: tests/bench/emulator.c holds the same algorithms in C.
+// The kernels of `make bench`: tests/bench/native.c holds the same algorithms in C.
 extern "C" __global__ void saxpy(float *y, const float *x, float a, unsigned n)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
