@@ -28,7 +28,7 @@ ISAS += avx2 avx512
 endif
 ISA.avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt
 ISA.avx512 := -march=x86-64-v4 -mprefer-vector-width=512
-OPS_FLAGS := -fno-strict-aliasing -fno-trapping-math -fno-math-errno
+OPS_FLAGS := -fno-strict-aliasing -fno-trapping-math -fno-math-errno -Wno-psabi
 ifneq ($(findstring clang,$(CC)),)
 OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif

@@ -34,8 +34,9 @@ static void release(struct emu_cta *c, u32 id)
                 for (u32 m = g->exec[w]; m; m &= m - 1)
                     emu_put(g, 4, in->d, w, (u32)__builtin_ctz(m),
                             in->x == BAR_POPC  ? b->value
-                            : in->x == BAR_AND ? -(u32)b->all
-                                               : -(u32)b->any);
+                            : in->x == BAR_AND ? b->all ? ~0u : 0
+                            : b->any           ? ~0u
+                                               : 0);
         g->pc = in + 1;
         g->state = GROUP_READY;
     }

@@ -115,23 +115,19 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
 }
 
 /* Native order needs no fences: what a warp has done is there. x: enum emu_scope, y: EMU_ACQUIRE and
- * EMU_RELEASE, z: it is .sc. Fences between proxies order nothing that is not in order here, but with
- * .acquire and .release. */
-enum { FENCE, OLD_FENCE, PROXY };
+ * EMU_RELEASE, z: it is .sc. A fence between proxies without either is one of both: what was stored must
+ * be in memory before the other proxy looks. */
+enum { FENCE, OLD_FENCE };
 
 static bool lower_fence(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
     const bool sc = lower_data(L) == OLD_FENCE || ptx_op_has(op, "sc");
     const bool acquire = ptx_op_has(op, "acquire"), release = ptx_op_has(op, "release");
-    const bool both = sc || ptx_op_has(op, "acq_rel") || (!acquire && !release); /* the default */
-    u8 flags = 0;
-    if (both || acquire) flags |= EMU_ACQUIRE;
-    if (both || release) flags |= EMU_RELEASE;
-    if (lower_data(L) == PROXY && !acquire && !release) flags = 0;
+    const bool both = acquire == release; /* .acq_rel is the default */
     struct emu_uop *u = lower_emit(L, UOP_fence, 0, 0, 0, 0);
-    u->x = lower_data(L) == PROXY && !acquire && !release ? (u8)EMU_SCOPE_CTA : scope_of(op);
-    u->y = flags;
+    u->x = scope_of(op);
+    u->y = (u8)((both || acquire ? EMU_ACQUIRE : 0) | (both || release ? EMU_RELEASE : 0));
     u->z = sc;
     return true;
 }
@@ -159,16 +155,16 @@ const struct lower_rule lower_atomic_rules[] = {
     {PTX_F_red_vec, lower_atomic, RED},
     {PTX_F_red_vec_half, lower_atomic, RED},
     {PTX_F_membar, lower_fence, OLD_FENCE},
-    {PTX_F_membar_proxy, lower_fence, PROXY},
+    {PTX_F_membar_proxy, lower_fence, FENCE},
     {PTX_F_fence, lower_fence, FENCE},
     {PTX_F_fence_acquire_restrict, lower_fence, FENCE},
     {PTX_F_fence_release_restrict, lower_fence, FENCE},
     {PTX_F_fence_mbarrier_init, lower_fence, FENCE},
-    {PTX_F_fence_proxy, lower_fence, PROXY},
-    {PTX_F_fence_proxy_async, lower_fence, PROXY},
-    {PTX_F_fence_proxy_release, lower_fence, PROXY},
-    {PTX_F_fence_proxy_acquire, lower_fence, PROXY},
-    {PTX_F_fence_proxy_acquire_restrict, lower_fence, PROXY},
-    {PTX_F_fence_proxy_release_restrict, lower_fence, PROXY},
+    {PTX_F_fence_proxy, lower_fence, FENCE},
+    {PTX_F_fence_proxy_async, lower_fence, FENCE},
+    {PTX_F_fence_proxy_release, lower_fence, FENCE},
+    {PTX_F_fence_proxy_acquire, lower_fence, FENCE},
+    {PTX_F_fence_proxy_acquire_restrict, lower_fence, FENCE},
+    {PTX_F_fence_proxy_release_restrict, lower_fence, FENCE},
     {0, NULL, 0}};
 #undef BOTH

@@ -165,7 +165,8 @@ static bool dot(struct lower *L, const struct ptx_inst *i)
     unsigned ta = i->op->type[0], tb = i->op->type[1];
     u32 data = lower_data(L);
     struct emu_uop *u = operate(L, i, data & 0xffff, 3, PTX_u32, PTX_u32);
-    u->x = (u8)(lower_type_signed(ta) | lower_type_signed(tb) << 1 | (data >> 16 & 1) << 2);
+    u->x = (u8)((lower_type_signed(ta) ? 1u : 0u) | (lower_type_signed(tb) ? 2u : 0u) |
+                (data >> 16 & 1) << 2);
     return true;
 }
 
@@ -231,7 +232,7 @@ static bool fns(struct lower *L, const struct ptx_inst *i)
 static bool clamped(struct lower *L, const struct ptx_inst *i) /* bmsk, szext */
 {
     struct emu_uop *u = operate(L, i, lower_data(L), 2, PTX_u32, PTX_u32);
-    u->x = (u8)(ptx_op_has(i->op, "clamp") | lower_type_signed(i->op->type[0]) << 1);
+    u->x = (u8)((ptx_op_has(i->op, "clamp") ? 1 : 0) | (lower_type_signed(i->op->type[0]) ? 2 : 0));
     return true;
 }
 

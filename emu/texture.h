@@ -116,7 +116,8 @@ struct texture_op { /* uop->ext; rows of r32 but for the handle */
     struct texture_sampler sampler;
     bool has_offset, wants_resident;
     u32 layer, coord[3], offset[3], level, gradient[2][3];
-    u32 result[4], resident; /* f16: r16; resident is a predicate */
+    u32 result[4]; /* f16: r16; of stores and reductions what they store */
+    u32 resident;  /* a predicate */
     /* surfaces */
     u8 outside;      /* enum surface_outside */
     bool samples;    /* .p: x counts texels */

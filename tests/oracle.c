@@ -882,7 +882,7 @@ static bool do_inst(struct thread *t, const struct ptx_inst *i)
         return true;
     }
     if (IS("ld") || IS("st") || IS("ldu")) return access_memory(t, i, name[0] == 's');
-    if (IS("bar") || IS("barrier") || IS("bar.red")) {
+    if (IS("bar") || IS("barrier") || IS("bar.red") || IS("barrier.red")) {
         t->waits = true;
         t->barrier = i;
         return true;
@@ -953,14 +953,14 @@ static bool pass_barrier(struct thread *all, uint32_t n)
         struct thread *t = &all[k];
         if (!t->waits) continue;
         count++;
-        if (strcmp(t->barrier->op->form->name, "bar.red") == 0)
+        if (strstr(t->barrier->op->form->name, ".red"))
             on += (uint32_t)value(t, &t->barrier->opnds[t->barrier->count - 1], PTX_pred);
     }
     for (uint32_t k = 0; k < n; k++) {
         struct thread *t = &all[k];
         if (!t->waits) continue;
         t->waits = false;
-        if (strcmp(t->barrier->op->form->name, "bar.red") != 0) continue;
+        if (!strstr(t->barrier->op->form->name, ".red")) continue;
         if (has(t->barrier, "popc")) put(t, &t->barrier->opnds[0], PTX_u32, on);
         else put(t, &t->barrier->opnds[0], PTX_pred, has(t->barrier, "and") ? on == count : on > 0);
     }
@@ -1009,7 +1009,7 @@ static void initialise(const struct ptx_init *x, unsigned type, uint8_t **p, con
         return;
     }
     uint64_t bits = x->bits;
-    if (x->kind == PTX_INIT_FLOAT && type == PTX_f32 && x->literal != 1) {
+    if (x->kind == PTX_INIT_FLOAT && type == PTX_f32 && x->literal != PTX_OPND_F32) {
         float f = (float)f64_of(bits);
         bits = (uint64_t)bits32(f);
     }
