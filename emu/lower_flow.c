@@ -74,6 +74,15 @@ static void close_skip(struct lower *L, size_t skip, u32 at)
     lower_fix(L, skip, LOWER_FIX_UOP | LOWER_FIX_JOIN_UOP);
 }
 
+/* What is skipped leads elsewhere: lanes that are off go on behind it, and all meet where the block's do. */
+static void pass_over(struct lower *L, size_t skip)
+{
+    if (skip == SIZE_MAX) return;
+    L->uops[skip].imm = (i64)L->uop_count;
+    L->uops[skip].e = join_of(L);
+    lower_fix(L, skip, LOWER_FIX_UOP | LOWER_FIX_JOIN);
+}
+
 static void lower_brx(struct lower *L, const struct ptx_inst *i)
 {
     size_t skip = open_skip(L, i);
@@ -88,7 +97,7 @@ static void lower_brx(struct lower *L, const struct ptx_inst *i)
     u->ext = d;
     u->e = join_of(L);
     lower_fix(L, L->uop_count - 1, LOWER_FIX_BRX);
-    if (skip != SIZE_MAX) close_skip(L, skip, meeting(L));
+    pass_over(L, skip);
 }
 
 /* ---- calls -------------------------------------------------------------------------------------- */
@@ -222,8 +231,10 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
         d->back = (const struct emu_uop *)(uintptr_t)back;
         lower_fix(L, at, LOWER_FIX_CALL);
     }
-    close_skip(L, skip, back);
-    if (p && p->noreturn) lower_jump(L, L->cfg->exit);
+    if (p && p->noreturn) {
+        lower_jump(L, L->cfg->exit);
+        pass_over(L, skip);
+    } else close_skip(L, skip, back);
 }
 
 /* ---- the rest ----------------------------------------------------------------------------------- */
@@ -364,6 +375,7 @@ void lower_link_calls(struct lower_driver *D)
                     edge[a * p->code_count + b] |= edge[m * p->code_count + b];
         for (u32 a = 0; a < p->code_count; a++) p->recursive |= edge[a * p->code_count + a];
     } else p->recursive = true;
+    bool deferred = false, loads = false;
     for (u32 i = 0; i < p->place_count; i++) {
         const struct ptx_op *op = D->places[i].inst->op;
         if (!op) continue;
@@ -379,5 +391,15 @@ void lower_link_calls(struct lower_driver *D)
         if (effects & PTX_ATOMIC && !shared && strncmp(op->form->name, "atom", 4) == 0 &&
             !D->places[i].dead_result)
             p->talks = true;
+        /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that may
+         * read them back must run in turn. */
+        bool commutes = ptx_types[op->type[0]].kind != PTX_FLOAT &&
+                        ptx_types[op->type[0]].kind != PTX_PACK && !ptx_op_has(op, "inc") &&
+                        !ptx_op_has(op, "dec") && !ptx_op_has(op, "exch") && !ptx_op_has(op, "cas");
+        deferred |= effects & PTX_ATOMIC && !shared && !commutes;
+        loads |= effects & PTX_READS &&
+                 (op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC) &&
+                 !ptx_op_has(op, "nc");
     }
+    p->talks |= deferred && loads;
 }

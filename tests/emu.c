@@ -106,6 +106,8 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->kind = report->fault.kind;
     r->where = report->fault;
     r->where.text = r->where.source_file = NULL;
+    r->findings = report->finding_count;
+    r->finding_kind = report->finding_count ? report->findings[0].kind : EMU_OK;
     r->warp_instructions = report->warp_instructions;
     r->thread_instructions = report->thread_instructions;
     if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);

@@ -32,6 +32,8 @@ struct emu_run {
     char fault[2000]; /* of the last run; "" */
     enum emu_fault_kind kind;
     struct emu_fault where;
+    size_t findings; /* of config.checks, and what the first one is */
+    enum emu_fault_kind finding_kind;
     char printed[4096];
     uint64_t warp_instructions, thread_instructions; /* with config.count */
     struct emu_buffer buffers[16];
