@@ -116,7 +116,7 @@ check-clang:
 	build/clang-release/tests/run
 check-san:
 	$(MAKE) -j2 MODE=san build/gcc-san/heddle build/gcc-san/tests/run
-	LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
+	HEDDLE_PROGRAMS=40 LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-fuzz:
 	@$(MAKE) --no-print-directory fuzz SECONDS=30

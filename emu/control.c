@@ -87,15 +87,20 @@ static void enter_frame(struct emu_group *g, const struct emu_code *code, bool u
     g->code = code;
 }
 
+static const struct emu_uop *return_from(struct emu_group *g);
+
 /* Goes on with the topmost entry that has lanes; NULL: the group is done. */
 const struct emu_uop *emu_group_resume(struct emu_group *g)
 {
     while (g->depth) {
-        struct emu_entry *e = &g->stack[--g->depth];
-        if (e->kind == ENTRY_CALL) enter_frame(g, e->code, false);
+        struct emu_entry *e = &g->stack[g->depth - 1];
+        bool any = living(g, e->mask);
+        if (e->kind == ENTRY_CALL && any)
+            return return_from(g); /* they wait at the function's end */
+        g->depth--;
         g->join = e->join;
-        if (!living(g, e->mask)) continue;
-        if (e->kind == ENTRY_CALL) continue; /* its lanes all left, or stand in entries above */
+        if (e->kind == ENTRY_CALL) enter_frame(g, e->code, false);
+        if (!any) continue;
         emu_set_exec(g, e->mask);
         return e->pc;
     }
@@ -401,35 +406,35 @@ const struct emu_uop *emu_op_call_indirect(struct emu_group *g, const struct emu
     return enter(g, in, c, callee);
 }
 
-/* The end of a function: lanes that parted inside meet, results are handed over, the caller goes on. */
-const struct emu_uop *emu_op_leave(struct emu_group *g, const struct emu_uop *in)
+/* The lanes of the call that is topmost on the stack, as far as they live, get the results, and go on. */
+static const struct emu_uop *return_from(struct emu_group *g)
 {
-    if (g->code->is_entry) return emu_exit_lanes(g, in);
-    struct emu_entry *e = &g->stack[g->depth - 1];
-    while (e->kind != ENTRY_CALL) {
-        g->depth--;
-        g->join = e->join;
-        if (living(g, e->mask)) {
-            emu_set_exec(g, e->mask);
-            if (e->kind == ENTRY_PATH) return e->pc;
-        }
-        e = &g->stack[g->depth - 1];
-    }
+    struct emu_entry *e = &g->stack[--g->depth];
     const struct code_passes *p = g->code->passes;
-    const struct emu_uop *call = e->pc;
-    const struct call_desc *c = call->ext;
+    const struct call_desc *c = e->pc->ext;
     struct frame_at inside = frame_of(g);
-    u32 mask[GROUP];
-    memcpy(mask, e->mask, sizeof mask);
-    g->depth--;
     g->join = e->join;
     enter_frame(g, e->code, false);
     struct frame_at caller = frame_of(g);
-    living(g, mask);
-    emu_set_exec(g, mask);
+    living(g, e->mask);
+    emu_set_exec(g, e->mask);
     for (u32 i = 0; i < c->result_count && i < p->result_count; i++)
         hand_over(g, &caller, &c->results[i], &inside, &p->results[i]);
     return c->back;
+}
+
+/* The end of a function: lanes that parted inside meet, and the caller goes on. */
+const struct emu_uop *emu_op_leave(struct emu_group *g, const struct emu_uop *in)
+{
+    if (g->code->is_entry) return emu_exit_lanes(g, in);
+    for (struct emu_entry *e; (e = &g->stack[g->depth - 1])->kind != ENTRY_CALL;) {
+        g->depth--;
+        g->join = e->join;
+        if (!living(g, e->mask)) continue;
+        emu_set_exec(g, e->mask);
+        if (e->kind == ENTRY_PATH) return e->pc;
+    }
+    return return_from(g);
 }
 
 const struct emu_uop *emu_op_trap(struct emu_group *g, const struct emu_uop *in)
