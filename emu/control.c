@@ -387,7 +387,7 @@ const struct emu_uop *emu_op_call_indirect(struct emu_group *g, const struct emu
         }
     u64 number = (target - MEM_CODE) / 16;
     if (target < MEM_CODE || target % 16 || number >= program->number_count ||
-        !program->by_number[number])
+        !program->by_number[number] || program->by_number[number]->is_entry)
         return emu_raise(g, in, EMU_BAD_CALL, fw, fl, target, 0,
                          "indirect call of 0x%llx: no function", (unsigned long long)target);
     const struct emu_code *callee = program->by_number[number];
