@@ -2,6 +2,7 @@
  * only way of instructions that are not worth a fast one. */
 #include "emu/exec.h"
 
+#include "emu/count.h"
 #include "emu/memops.h"
 #include "emu/watch.h"
 #include "ptx/ptx.h"
@@ -231,6 +232,7 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     describe(g, in, &a, at, EMU_LOAD, data);
     enum emu_verdict verdict;
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         for (u32 k = 0; k < v->count; k++) {
@@ -263,6 +265,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     describe(g, in, &a, at, EMU_STORE, data);
     enum emu_verdict verdict;
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
     for (u32 m = verdict == EMU_DONE ? 0 : g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;

@@ -421,7 +421,8 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
         lane_addresses(g, &v->from, w, from);
         lane_addresses(g, &v->to, w, to);
         if (g->worker->sites)
-            emu_count_access(g, in, from, g->exec[w], size, false, false, PTX_SPACE_GLOBAL);
+            emu_count_lanes(g, in, from, g->exec[w], size, PTX_SPACE_GLOBAL,
+                            v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
         if (v->how == ASYNC_WHOLE && copy_whole(g, in, g->exec[w], to, from, size)) continue;
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);

@@ -53,6 +53,7 @@ struct async_desc {           /* uop->ext; what is not named with an operation i
     u8 how;
     u8 op, type;     /* bulk_reduce, red_async: as in struct atomic_desc */
     u8 width, count; /* cp_async: width bytes; st_async, red_async: count elements of width bytes */
+    bool l2;         /* cp_async: .cg, around L1 */
     bool tx;         /* mbarrier_arrive: expect `size` first, and count one arrival */
     bool drop, no_complete, add; /* mbarrier_arrive */
     bool may_sleep;              /* mbarrier_wait: try_wait */

@@ -6,6 +6,7 @@
  * turn. So memory is the same in the end whatever the number of threads. */
 #include "emu/atomic.h"
 
+#include "emu/count.h"
 #include "emu/fp.h"
 #include "emu/watch.h"
 #include "ptx/ptx.h"
@@ -231,35 +232,6 @@ void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const v
     if (width > 8) emu_put(g, 8, row + ROW * 8, w, lane, v[1]);
 }
 
-/* Of the values at[l] >> shift of lanes in `mask`: how many differ. */
-static u32 distinct(const u64 *at, u32 mask, unsigned shift)
-{
-    u8 head[64] = {0}, next[LANES]; /* chains of lanes + 1 by hash */
-    u32 n = 0;
-    for (u32 left = mask; left; left &= left - 1) {
-        u32 l = (u32)__builtin_ctz(left);
-        u64 a = at[l] >> shift;
-        u8 *chain = &head[a * 0x9e3779b97f4a7c15u >> 58];
-        u32 k = *chain;
-        while (k && at[k - 1] >> shift != a) k = next[k - 1];
-        if (k) continue;
-        next[l] = *chain;
-        *chain = (u8)(l + 1);
-        n++;
-    }
-    return n;
-}
-
-void atomic_count(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask)
-{
-    struct emu_site *s = &g->worker->sites[in->site];
-    u32 lanes = (u32)__builtin_popcount(mask);
-    s->warps++;
-    s->lanes += lanes;
-    s->sectors += distinct(at, mask, 5);
-    s->lines += lanes - distinct(at, mask, 0);
-}
-
 /* ---- handlers ---------------------------------------------------------------------------------- */
 
 static inline bool inside(u64 a, u64 low, u64 high, u32 size)
@@ -293,7 +265,9 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \
             lane_addresses(g, &v->at, w, at);                                                      \
-            if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);                             \
+            if (g->worker->sites)                                                                  \
+                emu_count_lanes(g, in, at, g->exec[w], (u32)v->width * v->count, v->at.space,      \
+                                COUNT_ATOMIC);                                                     \
             const T *const b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);          \
             T *const d = ROW_OF(T, in->d);                                                         \
             if (g->exec[w] == ~0u && lanes_inside(at, ~0u, 0, size, sizeof(T))) {                  \
@@ -326,7 +300,9 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \
             lane_addresses(g, &v->at, w, at);                                                      \
-            if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);                             \
+            if (g->worker->sites)                                                                  \
+                emu_count_lanes(g, in, at, g->exec[w], (u32)v->width * v->count, v->at.space,      \
+                                COUNT_ATOMIC);                                                     \
             const T *b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);                \
             T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
             u32 left = g->exec[w];                                                                 \
@@ -389,7 +365,9 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
         if (!g->exec[w]) continue;
         u64 at[LANES];
         lane_addresses(g, &v->at, w, at);
-        if (g->worker->sites) atomic_count(g, in, at, g->exec[w]);
+        if (g->worker->sites)
+            emu_count_lanes(g, in, at, g->exec[w], (u32)v->width * v->count, v->at.space,
+                            COUNT_ATOMIC);
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             u8 b[64], c[16], old[64];
@@ -460,7 +438,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
                            .pc = in->pc};
     enum emu_verdict verdict;
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
-    if (g->worker->sites) atomic_count(g, in, at, mask);
+    if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
     const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
     const bool plain = wanted ||
                        g->worker->machine->launch->order; /* nothing waits for its CTA's turn */

@@ -114,9 +114,6 @@ static inline bool lanes_inside(const u64 at[LANES], u32 mask, u64 low, u64 high
 void lane_take(const struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, void *to);
 void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const void *from);
 
-/* Counts one warp's access: sectors, and lanes whose address an earlier lane had. */
-void atomic_count(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask);
-
 /* Whether an address of this space lies in global memory. */
 bool atomic_is_global(const struct emu_group *g, u32 space, u64 address);
 

@@ -151,7 +151,7 @@ static const struct emu_uop *part(struct emu_group *g, const struct emu_uop *in,
     for (u32 w = 0; w < g->warps; w++) rest[w] = g->exec[w] & ~taken[w];
     if (g->worker->sites && in->site) {
         struct emu_site *s = &g->worker->sites[in->site];
-        for (u32 w = 0; w < g->warps; w++) s->sectors += rest[w] && taken[w];
+        for (u32 w = 0; w < g->warps; w++) s->extra += rest[w] && taken[w];
     }
     if (g->join != join) {
         push(g, ENTRY_REJOIN, join, g->exec);

@@ -1,18 +1,67 @@
-/* emu/count.h: what happened in a launch. */
+/* emu/count.h: counting while a launch runs: what a warp's access adds to its site.
+ *
+ * A handler counts only if g->worker->sites is there. What launches report is emu/counts.h. */
 #ifndef HEDDLE_EMU_COUNT_H
 #define HEDDLE_EMU_COUNT_H
 
+#include "emu/cache.h"
 #include "emu/exec.h"
 
-struct arena;
+enum { SECTOR = 32, LINE = 128 }; /* bytes */
 
-/* One warp's access to memory: counts sectors and lines, or passes over the banks of shared memory.
- * `follow`: the addresses of the lanes follow each other; `same`: all are one. */
-void emu_count_access(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
-                      u32 size, bool follow, bool same, u32 space);
+/* Values from here on are no sector, line or word: what lanes hold that are off. Sectors are numbered
+ * with 32 bits from the beginning of global memory; in a device with more than 127 GiB of it, sectors so
+ * far apart count as one. */
+#define COUNT_NOBODY 0xffffff00u
 
-struct launch_counts;
-void emu_count_report(struct emu_report *r, const struct launch_counts *c,
-                      const struct emu_machine *m, struct arena *arena);
+enum count_how {                /* how an access goes through the caches */
+                 COUNT_LOAD,    /* L1, then L2 */
+                 COUNT_LOAD_L2, /* L2 alone: .cg, .cv, volatile, strong loads */
+                 COUNT_STORE,
+                 COUNT_ATOMIC,
+                 COUNT_CONSTANT, /* through neither */
+};
+
+struct emu_counting { /* compiled for each host instruction set */
+    /* The lanes of a mask access `size` bytes each at at[lane], in a space (enum ptx_space; addresses are as
+     * memory.h says for it). */
+    void (*lanes)(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask, u32 size,
+                  u32 space, u32 how);
+};
+extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
+
+static inline void emu_count_lanes(struct emu_group *g, const struct emu_uop *in, const u64 *at,
+                                   u32 mask, u32 size, u32 space, u32 how)
+{
+    g->worker->machine->counting->lanes(g, in, at, mask, size, space, how);
+}
+
+/* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory. */
+static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, u64 from, u64 bytes,
+                                 u32 lanes, u32 bytes_each, u32 how)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    const u32 first = (u32)((from - MEM_GLOBAL) / SECTOR),
+              last = (u32)((from - MEM_GLOBAL + bytes - 1) / SECTOR);
+    s->warps++;
+    s->lanes += lanes;
+    s->bytes += (u64)bytes_each * lanes;
+    s->sectors += last - first + 1;
+    s->lines += last / 4 - first / 4 + 1;
+    if (g->worker->port && how != COUNT_CONSTANT)
+        cache_run(g->worker->port, in->site, how, first, last);
+}
+
+/* Lanes of one warp that access shared memory in so many passes. */
+static inline void emu_count_passes(struct emu_group *g, const struct emu_uop *in, u32 lanes,
+                                    u32 passes)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    s->warps++;
+    s->lanes += lanes;
+    s->shared++;
+    s->shared_lanes += lanes;
+    s->passes += passes;
+}
 
 #endif

@@ -5,11 +5,13 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "emu/cache.h"
 #include "emu/check.h"
 #include "emu/count.h"
 #include "emu/image.h"
 #include "emu/launch.h"
 #include "emu/lower.h"
+#include "emu/report.h"
 #include "ptx/flow.h"
 #include "ptx/link.h"
 
@@ -20,10 +22,17 @@
 #include <time.h>
 #include <unistd.h>
 
+struct handlers { /* compiled for one host instruction set */
+    emu_op *const *ops;
+    const struct emu_counting *counting;
+};
+
 struct emu {
     struct emu_config config;
     struct mem *mem;
-    emu_op *const *ops;
+    struct handlers handlers;
+    const struct emu_gpu *gpu;
+    struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
     struct emu_report report;
     u64 grids, heap_used;
@@ -49,10 +58,9 @@ struct emu_image {
     size_t kernel_count;
 };
 
-enum { DEFAULT_SMS = 80 };
 #define DEFAULT_MEMORY ((u64)8 << 30)
 
-static emu_op *const *choose_ops(enum emu_isa isa)
+static struct handlers choose_handlers(enum emu_isa isa)
 {
 #if defined __x86_64__
     __builtin_cpu_init();
@@ -61,12 +69,13 @@ static emu_op *const *choose_ops(enum emu_isa isa)
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                   __builtin_cpu_supports("avx512cd");
-    if (avx512 && (isa == EMU_ISA_BEST || isa == EMU_ISA_AVX512)) return emu_ops_avx512;
-    if (avx2 && isa != EMU_ISA_PORTABLE) return emu_ops_avx2;
+    if (avx512 && (isa == EMU_ISA_BEST || isa == EMU_ISA_AVX512))
+        return (struct handlers){emu_ops_avx512, &emu_counting_avx512};
+    if (avx2 && isa != EMU_ISA_PORTABLE) return (struct handlers){emu_ops_avx2, &emu_counting_avx2};
 #else
     (void)isa;
 #endif
-    return emu_ops_portable;
+    return (struct handlers){emu_ops_portable, &emu_counting_portable};
 }
 
 struct emu *emu_new(const struct emu_config *config)
@@ -81,9 +90,10 @@ struct emu *emu_new(const struct emu_config *config)
         c->threads = n > 0 ? (unsigned)n : 1;
     }
     if (c->group_warps != 1 && c->group_warps != 2) c->group_warps = GROUP;
-    e->sms = c->sms ? c->sms : DEFAULT_SMS;
+    e->gpu = c->gpu ? c->gpu : emu_gpu_find(NULL);
+    e->sms = c->sms ? c->sms : e->gpu->sms;
     e->mem = mem_new(c->memory);
-    e->ops = choose_ops(c->isa);
+    e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
     return e;
 }
@@ -92,6 +102,7 @@ void emu_free(struct emu *e)
 {
     if (!e) return;
     arena_free(e->launch_arena);
+    cache_free(e->l2);
     mem_free(e->mem);
     free(e);
 }
@@ -284,8 +295,9 @@ static struct emu_program *program_of(struct emu_kernel *k, bool watched)
         buf_free(&b);
         return NULL;
     }
-    return k->program[watched] = lower_program(im->arena, im->image, &reach, im->emu->ops, watched,
-                                               im->emu->config.divergence == EMU_ITS, &k->failed);
+    return k->program[watched] = lower_program(im->arena, im->image, &reach, im->emu->handlers.ops,
+                                               watched, im->emu->config.divergence == EMU_ITS,
+                                               &k->failed);
 }
 
 static const struct ptx_directive *directive(const struct emu_kernel *k, const char *word)
@@ -477,6 +489,24 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* What shared memory leaves of L1 on an SM that is as full as it can be. */
+static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
+                                 const struct emu_occupancy *o, struct arena *a)
+{
+    struct caches *c = arena_alloc(a, sizeof *c);
+    const u32 used = o->ctas * m->shared_size, left = e->gpu->l1 > used ? e->gpu->l1 - used : 0;
+    if (!e->l2) e->l2 = cache_new(e->gpu->l2);
+    *c = (struct caches){.gpu = e->gpu,
+                         .l1_bytes = e->gpu->unified ? left : e->gpu->l1,
+                         .sms = m->sms,
+                         .l1 = arena_array(a, struct cache *, m->sms),
+                         .l2 = e->l2,
+                         .sm = arena_array(a, struct cache_events, m->sms),
+                         .site = arena_array(a, struct cache_events, m->program->site_count),
+                         .site_count = m->program->site_count};
+    return c;
+}
+
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
 {
     double start = seconds();
@@ -549,7 +579,8 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
                             .sms = e->sms,
                             .heap_used = &e->heap_used,
                             .its = e->config.divergence == EMU_ITS,
-                            .watched = watched};
+                            .watched = watched,
+                            .counting = e->handlers.counting};
     m.group_warps = watched || m.its ? 1 : e->config.group_warps;
     m.cluster_size = 1;
     for (int i = 0; i < 3; i++) {
@@ -569,6 +600,9 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
         m.grid_workspace = emu_alloc(e, 8, "workspace of a cooperative launch");
         emu_copy_in(e, m.grid_workspace, workspace, sizeof workspace);
     }
+    struct emu_occupancy occupancy = emu_occupancy(e->gpu, m.threads_per_cta, info.registers,
+                                                   m.shared_size);
+    if (e->config.count && e->config.caches) m.caches = caches_new(e, &m, &occupancy, a);
     struct launch_counts *counts = arena_alloc(a, sizeof *counts);
     counts->arena = a;
     counts->sms = e->sms;
@@ -581,7 +615,13 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     e->report.finding_count = check.count;
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     e->report.warp_instructions = counts->instructions;
-    if (e->config.count) emu_count_report(&e->report, counts, &m, a);
+    if (e->config.count) {
+        const struct emu_counts *c = emu_counts_make(a, &m, e->gpu, &occupancy, counts);
+        e->report.counts = c;
+        e->report.warp_instructions = c->phases[0].total.warp_instructions;
+        e->report.thread_instructions = c->phases[0].total.thread_instructions;
+    }
+    for (u32 sm = 0; m.caches && sm < m.sms; sm++) cache_free(m.caches->l1[sm]);
     e->report.seconds = seconds() - start;
     return &e->report;
 }

@@ -48,15 +48,16 @@ struct emu_config {
     uint64_t memory;  /* bytes of device memory; 0: 8 GiB (host memory is used as it is touched) */
     unsigned threads; /* host threads of a launch; 0: one for each core */
     unsigned group_warps; /* warps of a CTA in lockstep, 1, 2 or 4; 0: 4 */
-    unsigned sms;         /* SMs that CTAs are dealt to; 0: 80 */
+    unsigned sms;         /* SMs that CTAs are dealt to; 0: as the GPU has */
     enum emu_divergence divergence;
     enum emu_isa isa;          /* which of the handlers, for tests; all give the same bits */
     unsigned checks;           /* enum emu_check */
     bool count;                /* count events: emu_report.counts */
+    bool caches;               /* with count: also what hits in L1 and L2 (emu/cache.h) */
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t heap;             /* bytes for device-side malloc; 0: 8 MiB */
-    const struct emu_gpu *gpu; /* geometry for counts and properties; NULL: a V100's */
+    const struct emu_gpu *gpu; /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
     void *print_self;
@@ -195,7 +196,7 @@ struct emu_report {                     /* of the device's last launch: valid un
     const struct emu_finding *findings; /* of config.checks */
     size_t finding_count;
     uint64_t warp_instructions, thread_instructions; /* PTX instructions; 0 without config.count */
-    const struct emu_counts *counts;                 /* emu/count.h; NULL without config.count */
+    const struct emu_counts *counts;                 /* emu/counts.h; NULL without config.count */
     double seconds; /* of wall-clock time: the only thing here that differs by host */
 };
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k,

@@ -47,6 +47,7 @@ typedef float f32;
 typedef double f64;
 typedef uint32_t pred; /* 0 or ~0 */
 
+struct emu_counting; /* count.h */
 struct emu_group;
 struct emu_uop;
 typedef const struct emu_uop *emu_op(struct emu_group *g, const struct emu_uop *in);
@@ -178,6 +179,22 @@ struct emu_block_mix {
 }; /* of a basic block: its PTX instructions are
                                                 * first_pc .. first_pc + count - 1 */
 
+enum emu_site_kind {
+    SITE_GUARD, /* lanes that a guard lets through */
+    SITE_BRANCH,
+    SITE_LOAD,
+    SITE_STORE,
+    SITE_ATOMIC,
+    SITE_COPY, /* cp.async: a load, and a store to shared memory that is not counted as one */
+    SITE_OTHER,
+};
+struct emu_site_of { /* what an emu_site counts */
+    u32 pc;
+    u8 kind;  /* enum emu_site_kind */
+    u8 space; /* enum ptx_space; GENERIC: by the address */
+    u8 op;    /* enum emu_atomic */
+};
+
 struct emu_code { /* one function, lowered */
     const char *name;
     struct emu_uop *uops; /* [0] is a BLOCK; ends in LEAVE */
@@ -203,7 +220,9 @@ struct emu_program {
     struct emu_place_of *places;
     u32 place_count;
     struct emu_block_mix *blocks;
-    u32 block_count, site_count;
+    u32 block_count;
+    struct emu_site_of *sites; /* [0] is nobody's */
+    u32 site_count;
     u32 shared_static, shared_dynamic; /* bytes; where dynamic shared memory begins */
     struct emu_frame
         deepest; /* room for the deepest chain of calls; recursion: as much as allowed */
@@ -235,11 +254,13 @@ struct emu_entry { /* of a SIMT stack */
     u8 kind;
 };
 
-struct emu_site {       /* what one instruction did, on one SM; see emu/count.h */
-    u64 warps, lanes;   /* warp instructions, active lanes */
-    u64 sectors, lines; /* memory: 32-byte sectors and 128-byte lines touched, a warp at a time;
-                         * shared memory: passes over the banks, and 0. Branches: divergent ones, and 0.
-                         * Atomics: sectors, and lanes whose address an earlier lane of the warp had */
+struct emu_site {              /* what one instruction did, on one SM; see emu/count.h */
+    u64 warps, lanes;          /* warp instructions, active lanes */
+    u64 bytes, sectors, lines; /* of global memory: what lanes ask for; 32-byte sectors and 128-byte
+                                * lines touched, a warp at a time */
+    u64 shared, shared_lanes, passes; /* accesses to shared memory, and passes over its banks */
+    u64 local, local_lanes, local_sectors;
+    u64 extra; /* branches: divergent ones. Atomics: lanes whose address an earlier lane had */
 };
 struct emu_block_count {
     u64 warps, lanes;
@@ -320,7 +341,7 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct emu_site *sites;         /* of the SM that runs; NULL: not counting */
     struct emu_block_count *blocks; /* likewise */
     struct emu_bound *bounds;       /* by site */
-    struct emu_cache *cache;        /* functional caches: count.c; NULL: not asked for */
+    struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
     u8 *global;                     /* host address of MEM_GLOBAL */
     u64 warp_instructions;
     struct arena *arena; /* scratch of the launch */
@@ -342,9 +363,11 @@ struct emu_machine { /* a launch */
     u32 sms, group_warps;
     u64 *heap_used; /* bytes that the guest's malloc gave and that are not free again */
     bool explicit_cluster;
-    bool watched;                    /* an order or observers take part */
-    bool its;                        /* independent thread scheduling */
-    bool parallel;                   /* several host threads run CTAs */
+    bool watched;  /* an order or observers take part */
+    bool its;      /* independent thread scheduling */
+    bool parallel; /* several host threads run CTAs */
+    const struct emu_counting *counting;
+    struct caches *caches;           /* NULL: not asked for */
     struct check *check;             /* where findings go */
     struct emu_workplace *workplace; /* launch.c's own */
 };

@@ -44,7 +44,8 @@ struct lower_driver { /* a program */
     bool watched, its;
     struct emu_place_of *places;
     struct emu_block_mix *blocks;
-    size_t place_cap, block_cap;
+    size_t place_cap, block_cap, site_cap;
+    struct emu_site_of *sites;
     const char *failed;
 };
 

@@ -17,6 +17,11 @@
 #define LANE_PASTE2(isa, name) emu_op_##isa##_##name
 #define LANE_PASTE(isa, name) LANE_PASTE2(isa, name)
 #define OP_NAME(name) LANE_PASTE(ISA, name)
+/* What counts accesses, compiled for the same instruction set (count.h). */
+#define COUNTING_PASTE2(isa) emu_counting_##isa
+#define COUNTING_PASTE(isa) COUNTING_PASTE2(isa)
+#define COUNTING COUNTING_PASTE(ISA)
+
 /* The head of a handler: OP(ld_global_u32) { ... } */
 #define OP(name)                                                                                   \
     const struct emu_uop *OP_NAME(name)(struct emu_group * g, const struct emu_uop *in);           \

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/atomic.h"
+#include "emu/cache.h"
 #include "emu/check.h"
 #include "emu/control.h"
 #include "emu/image.h"
@@ -34,6 +35,7 @@ enum {
     TURN_ITS = 1 << 9,  /* likewise with independent thread scheduling */
     PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
     PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
+    MOST_NOTES = 1 << 22,
 };
 
 struct red { /* a reduction that waits for its turn */
@@ -47,6 +49,7 @@ struct emu_outbox {
     struct red *reds;
     size_t red_count, red_cap;
     struct buf text;
+    struct cache_port port;  /* what it notes of its accesses to memory */
     struct emu_outbox *next; /* by CTA */
 };
 
@@ -56,6 +59,7 @@ struct place { /* room for a resident CTA */
     size_t rows_size, bundle_size;
     struct place *next;
     u32 turns;
+    struct cache_port port;
 };
 
 struct hand { /* a host thread */
@@ -63,6 +67,7 @@ struct hand { /* a host thread */
     struct emu_workplace *wp;
     struct emu_site **sites;         /* by SM */
     struct emu_block_count **blocks; /* by SM */
+    u64 *ctas;                       /* by SM: how many have ended */
     struct place *resident, *spare;
     u32 passes;          /* over the resident CTAs while nothing else was to be done */
     struct place **last; /* where the next is appended to `resident` */
@@ -79,7 +84,7 @@ struct emu_workplace {
     pthread_mutex_t lock;
     u64 *ended;                  /* a bit for each CTA */
     struct emu_outbox *outboxes; /* not yet delivered, by CTA */
-    u32 deliver;                 /* the CTA whose turn it is */
+    atomic_uint deliver;         /* the CTA whose turn it is */
     struct emu_fault fault;
     u32 fault_cta;
     u64 limit;
@@ -263,6 +268,7 @@ static void place_free(struct place *p, const struct emu_machine *m)
 {
     for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++) free(p->cta.groups[w].stack);
     munmap(p->rows, p->rows_size);
+    free(p->port.notes);
     free(p->cta.shared);
     free(p->cta.groups);
     free(p->cta.group_at);
@@ -310,6 +316,7 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     c->cluster_arrived = c->cluster_phase = 0;
     c->live = true;
     c->outbox = NULL;
+    p->port.count = 0;
     memset(c->barriers, 0, sizeof c->barriers);
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;
@@ -459,6 +466,14 @@ void launch_thread_of(const struct emu_machine *m, u32 cta, u32 thread, u32 cta_
 
 /* ---- what is delivered in the order of CTAs ---------------------------------------------------------- */
 
+static void outbox_free(struct emu_outbox *o)
+{
+    free(o->reds);
+    free(o->port.notes);
+    buf_free(&o->text);
+    free(o);
+}
+
 static struct emu_outbox *outbox_of(struct emu_workplace *wp, struct emu_cta *c)
 {
     if (c->outbox) return c->outbox;
@@ -485,7 +500,7 @@ static bool its_turn(struct emu_workplace *wp, const struct emu_cta *c)
 {
     if (wp->m->program->talks) return true;
     if (wp->hand_count > 1) return false;
-    return c->linear == wp->deliver;
+    return c->linear == atomic_load(&wp->deliver);
 }
 
 bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u8 op, u8 type,
@@ -516,8 +531,13 @@ void emu_print(struct emu_group *g, const char *text, size_t length)
 }
 
 /* A CTA has ended: delivers what may be. */
-static void deliver(struct emu_workplace *wp, u32 cta)
+static void deliver(struct emu_workplace *wp, struct place *p)
 {
+    const u32 cta = p->cta.linear;
+    if (p->port.count) {
+        outbox_of(wp, &p->cta)->port = p->port;
+        p->port = (struct cache_port){0};
+    }
     pthread_mutex_lock(&wp->lock);
     wp->ended[cta / 64] |= (u64)1 << cta % 64;
     while (wp->deliver < wp->m->cta_count && wp->ended[wp->deliver / 64] >> wp->deliver % 64 & 1) {
@@ -529,10 +549,9 @@ static void deliver(struct emu_workplace *wp, u32 cta)
                                     mem_base(wp->m->mem) + (r->address - MEM_GLOBAL), r->operand);
             }
             if (o->text.size) put_text(wp, o->text.data, o->text.size);
+            cache_settle(&o->port);
             wp->outboxes = o->next;
-            free(o->reds);
-            buf_free(&o->text);
-            free(o);
+            outbox_free(o);
         }
         wp->deliver++;
     }
@@ -541,17 +560,42 @@ static void deliver(struct emu_workplace *wp, u32 cta)
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-static void use_sm(struct hand *h, u32 sm)
+/* Whether all CTAs before have gone through the caches. */
+static bool caches_are_free(struct emu_workplace *wp, const struct emu_cta *c)
 {
-    const struct emu_program *p = h->wp->m->program;
+    return wp->m->program->talks || c->linear == atomic_load(&wp->deliver);
+}
+
+/* What the CTA does from now on is counted where it belongs. */
+static void count_for(struct hand *h, struct place *p)
+{
+    const struct emu_machine *m = h->wp->m;
+    const u32 sm = p->cta.sm;
     if (!h->wp->config->count) return;
     if (!h->sites[sm]) {
-        h->sites[sm] = calloc(p->site_count, sizeof **h->sites);
-        h->blocks[sm] = calloc(p->block_count, sizeof **h->blocks);
+        h->sites[sm] = calloc(m->program->site_count, sizeof **h->sites);
+        h->blocks[sm] = calloc(m->program->block_count, sizeof **h->blocks);
         if (!h->sites[sm] || !h->blocks[sm]) abort();
     }
     h->worker.sites = h->sites[sm];
     h->worker.blocks = h->blocks[sm];
+    if (!m->caches) return;
+    p->port.caches = m->caches;
+    p->port.sm = sm;
+    p->port.now = caches_are_free(h->wp, &p->cta);
+    if (p->port.now) cache_settle(&p->port);
+    h->worker.port = &p->port;
+}
+
+/* Notes of a CTA that runs far ahead of its turn take memory: it waits, unless it is this thread that the
+ * turn depends on. */
+static void wait_for_turn(struct hand *h, struct place *p)
+{
+    struct emu_workplace *wp = h->wp;
+    while (p->port.count > MOST_NOTES && wp->hand_count > 1 && h->resident == p && !p->next &&
+           !caches_are_free(wp, &p->cta) && !atomic_load(&wp->give_up) &&
+           p->cta.linear <= atomic_load(&wp->stop_at))
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
 static void tell_cta(struct emu_cta *c, u8 kind)
@@ -568,7 +612,8 @@ static enum progress run_turn(struct hand *h, struct place *p)
 {
     struct emu_cta *c = &p->cta;
     bool ran = false;
-    use_sm(h, c->sm);
+    wait_for_turn(h, p);
+    count_for(h, p);
     for (u32 k = 0; k < c->group_count; k++) {
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
@@ -733,7 +778,7 @@ static bool deadlocked(struct hand *h)
 {
     bool any = false;
     for (struct place *p = h->resident; p; p = p->next) {
-        use_sm(h, p->cta.sm);
+        count_for(h, p);
         for (u32 k = 0; k < p->cta.group_count; k++) {
             struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
             if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
@@ -874,7 +919,8 @@ static void *work(void *arg)
             if (progress == ENDED) {
                 if (p->turns != UINT32_MAX) {
                     tell_cta(&p->cta, EMU_SYNC_CTA_EXIT);
-                    deliver(wp, p->cta.linear);
+                    if (h->ctas) h->ctas[p->cta.sm]++;
+                    deliver(wp, p);
                 }
                 p->turns = UINT32_MAX;
                 if (whole_cluster_ended(p)) {
@@ -916,11 +962,13 @@ static void *work(void *arg)
 static void gather(struct emu_workplace *wp, struct launch_counts *out)
 {
     const struct emu_program *p = wp->m->program;
+    out->ctas = arena_array(out->arena, u64, wp->m->sms);
     for (u32 t = 0; t < wp->hand_count; t++)
         for (u32 sm = 0; sm < wp->m->sms; sm++) {
             struct emu_site *s = wp->hands[t].sites ? wp->hands[t].sites[sm] : NULL;
             if (!s) continue;
             launch_counts_add(out, sm, s, wp->hands[t].blocks[sm], p);
+            out->ctas[sm] += wp->hands[t].ctas[sm];
             free(s);
             free(wp->hands[t].blocks[sm]);
         }
@@ -952,6 +1000,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         if (config->count) {
             h->sites = arena_array(arena, struct emu_site *, m->sms);
             h->blocks = arena_array(arena, struct emu_block_count *, m->sms);
+            h->ctas = arena_array(arena, u64, m->sms);
         }
     }
     u32 started = 0; /* beside this thread */
@@ -967,9 +1016,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     while (wp.outboxes) { /* of CTAs behind one that failed */
         struct emu_outbox *o = wp.outboxes;
         wp.outboxes = o->next;
-        free(o->reds);
-        buf_free(&o->text);
-        free(o);
+        outbox_free(o);
     }
     if (config->count) gather(&wp, counts);
     counts->instructions = atomic_load(&wp.spent);

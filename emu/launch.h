@@ -10,6 +10,7 @@ struct launch_counts { /* of a launch, by SM */
     u32 sms;
     struct emu_site **sites;         /* by SM, then site; NULL: the SM ran nothing */
     struct emu_block_count **blocks; /* likewise */
+    u64 *ctas;                       /* by SM */
     u64 instructions;                /* warp instructions */
     struct arena *arena;
 };

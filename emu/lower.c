@@ -132,9 +132,20 @@ u32 lower_data(const struct lower *L)
     return L->rule->data;
 }
 
-u32 lower_site(struct lower *L)
+u32 lower_site(struct lower *L, enum emu_site_kind kind, unsigned space)
 {
-    return ++L->program->site_count;
+    struct emu_program *p = L->program;
+    if (!p->site_count) p->site_count = 1; /* site 0 is nobody's */
+    L->driver->sites = arena_grow(L->arena, L->driver->sites, p->site_count, &L->driver->site_cap,
+                                  p->site_count + 1, sizeof *L->driver->sites);
+    L->driver->sites[p->site_count] = (struct emu_site_of){
+        .pc = p->place_count - 1, .kind = (u8)kind, .space = (u8)space};
+    return p->site_count++;
+}
+
+void lower_site_op(struct lower *L, u32 site, unsigned op)
+{
+    L->driver->sites[site].op = (u8)op;
 }
 
 void *lower_alloc(struct lower *L, size_t bytes)
@@ -895,7 +906,7 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
     if (i->guard) {
         struct emu_uop *u = lower_emit(L, UOP_guard, 0, L->regs[i->guard->id].row, 0, 0);
         u->x = i->guard_not;
-        u->site = lower_site(L);
+        u->site = lower_site(L, SITE_GUARD, 0);
         guard = L->uop_count - 1;
     }
     bool meets = L->its && lower_meeting(L, i);
@@ -1130,7 +1141,8 @@ struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_
     lower_link_calls(&D);
     p->places = D.places;
     p->blocks = D.blocks;
-    p->site_count++;                        /* site 0 is nobody's */
+    p->sites = D.sites;
+    if (!p->site_count) p->site_count = 1;
     for (u32 k = 0; k < p->code_count; k++) /* a last block may be empty */
         for (u32 i = 0; i < p->codes[k]->uop_count; i++)
             if (p->codes[k]->uops[i].pc >= p->place_count)

@@ -54,7 +54,9 @@ void lower_finish(struct lower *L, const struct lower_dest *d);
 
 /* Appends a micro-operation; rows as in struct emu_uop. The pointer is good until the next call. */
 struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u32 c);
-u32 lower_site(struct lower *L);                  /* a fresh counter site, for uop->site */
+/* A fresh site of the instruction that is lowered, for uop->site; enum ptx_space. */
+u32 lower_site(struct lower *L, enum emu_site_kind kind, unsigned space);
+void lower_site_op(struct lower *L, u32 site, unsigned op); /* SITE_ATOMIC: enum emu_atomic */
 void *lower_alloc(struct lower *L, size_t bytes); /* zeroed, as long as the code: for uop->ext */
 
 /* [address]: a row of addresses of `bytes` (4 or 8; 0: it is constant) and an offset to be added.

@@ -20,7 +20,7 @@ static struct async_desc *desc(struct lower *L)
 
 static struct emu_uop *emit(struct lower *L, unsigned id, const struct async_desc *v)
 {
-    u32 site = lower_site(L);
+    u32 site = lower_site(L, id == UOP_cp_async || id == UOP_bulk_copy ? SITE_COPY : SITE_OTHER, 0);
     struct emu_uop *u = lower_emit(L, id, 0, 0, 0, 0);
     u->ext = v;
     u->site = site;
@@ -36,6 +36,7 @@ static bool lower_copy(struct lower *L, const struct ptx_inst *i)
     v->from = address(L, &i->opnds[1], PTX_SPACE_GLOBAL);
     v->how = (u8)lower_data(L);
     v->width = (u8)i->opnds[2].bits;
+    v->l2 = ptx_op_has(i->op, "cg");
     if (v->how == ASYNC_SOURCE_SIZE) v->size = lower_source(L, &i->opnds[3], PTX_u32);
     if (v->how == ASYNC_IGNORE_SOURCE) v->size = lower_predicate(L, &i->opnds[3]);
     emit(L, UOP_cp_async, v);

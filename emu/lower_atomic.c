@@ -98,7 +98,8 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
         d[k] = lower_dest(L, element(result, k), type);
         v->result[k] = d[k].row;
     }
-    const u32 site = lower_site(L);
+    const u32 site = lower_site(L, SITE_ATOMIC, a.space);
+    lower_site_op(L, site, v->op);
     unsigned id = lower_watched(L) ? UOP_atom_watched : UOP_atom;
     if (id == UOP_atom && v->count == 1 && fast(v->op, type)) {
         if (a.space == PTX_SPACE_SHARED) id = fast(v->op, type);

@@ -36,7 +36,7 @@ static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
         lower_jump(L, block);
         return;
     }
-    u32 site = lower_site(L);
+    u32 site = lower_site(L, SITE_BRANCH, 0);
     struct emu_uop *u = lower_emit(L, i->guard_not ? UOP_branch_if_not : UOP_branch, 0,
                                    L->regs[i->guard->id].row, 0, 0);
     u->imm = block;
@@ -50,7 +50,7 @@ static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
 static size_t open_skip(struct lower *L, const struct ptx_inst *i)
 {
     if (!i->guard) return SIZE_MAX;
-    u32 site = lower_site(L);
+    u32 site = lower_site(L, SITE_BRANCH, 0);
     struct emu_uop *u = lower_emit(L, i->guard_not ? UOP_branch : UOP_branch_if_not, 0,
                                    L->regs[i->guard->id].row, 0, 0);
     u->site = site;

@@ -159,9 +159,9 @@ static bool address(struct lower *L, const struct ptx_opnd *o, const struct ptx_
     return true;
 }
 
-static void emit(struct lower *L, unsigned id, struct matrix_desc *d)
+static void emit(struct lower *L, unsigned id, bool store, struct matrix_desc *d)
 {
-    u32 site = lower_site(L);
+    u32 site = lower_site(L, store ? SITE_STORE : SITE_LOAD, d->space);
     struct emu_uop *u = lower_emit(L, id, 0, 0, 0, 0);
     u->ext = d;
     u->site = site;
@@ -178,7 +178,7 @@ static bool lower_ldmatrix(struct lower *L, const struct ptx_inst *i)
     d->regs = d->distinct = (u8)elements(regs);
     if (store ? !sources(L, regs, PTX_b32, d->rows) : !results(L, regs, PTX_b32, d->rows, &r))
         return false;
-    emit(L, store ? UOP_stmatrix : UOP_ldmatrix, d);
+    emit(L, store ? UOP_stmatrix : UOP_ldmatrix, store, d);
     finish(L, &r);
     return true;
 }
@@ -258,7 +258,7 @@ static bool lower_wmma_memory(struct lower *L, const struct ptx_inst *i)
     if (store ? !sources(L, regs, type, d->rows) : !results(L, regs, type, d->rows, &r))
         return false;
     place_all(L, d, part, &s, col);
-    emit(L, store ? UOP_wmma_store : UOP_wmma_load, d);
+    emit(L, store ? UOP_wmma_store : UOP_wmma_load, store, d);
     finish(L, &r);
     return true;
 }

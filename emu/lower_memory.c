@@ -1,6 +1,7 @@
 /* ld, st, ldu: which handler, and what it needs to know. */
 #include "emu/lower.h"
 
+#include "emu/count.h"
 #include "emu/memops.h"
 #include "emu/order.h"
 
@@ -46,6 +47,17 @@ static u8 scope_of(const struct ptx_op *op)
                                        : EMU_SCOPE_SYS;
 }
 
+/* Strong loads, and those that ask for it, go around L1. */
+static u8 way_through_caches(const struct ptx_op *op, unsigned space, bool store)
+{
+    static const char *const around[] = {"cg", "cv", "volatile", "mmio", "relaxed", "acquire"};
+    if (store) return COUNT_STORE;
+    if (space == PTX_SPACE_CONST || space == PTX_SPACE_PARAM) return COUNT_CONSTANT;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+        if (ptx_op_has(op, around[i])) return COUNT_LOAD_L2;
+    return COUNT_LOAD;
+}
+
 static bool lower_access(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
@@ -67,7 +79,11 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
     if (count > 8 || width * count > 64) return lower_refuse(L, "vectors of more than 64 bytes");
     v->row_bytes = (u8)(v->width <= 2 ? 2 : v->width);
     struct lower_dest d[8];
-    u32 site = lower_site(L);
+    u32 site = lower_site(L,
+                          a.space == PTX_SPACE_PARAM ? SITE_OTHER
+                          : store                    ? SITE_STORE
+                                                     : SITE_LOAD,
+                          a.space);
     if (wide) {
         if (store) v->rows[0] = lower_source(L, value, type);
         else {
@@ -101,6 +117,7 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
                                    : handler(store, vector, v->space, v->width, v->sign);
     struct emu_uop *u = lower_emit(L, id, v->rows[0], row, 0, 0);
     u->x = bytes;
+    u->y = way_through_caches(op, a.space, store);
     u->imm = offset;
     u->ext = v;
     u->site = site;

@@ -173,7 +173,7 @@ static bool lower_tex(struct lower *L, const struct ptx_inst *i)
         resident = lower_dest(L, &to->elem[1], PTX_pred);
         v->resident = resident.row;
     }
-    u32 site = lower_site(L);
+    u32 site = lower_site(L, SITE_LOAD, PTX_SPACE_TEX);
     struct emu_uop *u = lower_emit(L, UOP_tex, 0, 0, 0, 0);
     u->ext = v;
     u->site = site;
@@ -271,7 +271,11 @@ static bool lower_surface(struct lower *L, const struct ptx_inst *i)
             v->result[k] = d[k].row;
         } else v->result[k] = lower_source(L, e, v->type);
     }
-    u32 site = lower_site(L);
+    u32 site = lower_site(L,
+                          what == LOAD     ? SITE_LOAD
+                          : what >= REDUCE ? SITE_ATOMIC
+                                           : SITE_STORE,
+                          PTX_SPACE_TEX);
     struct emu_uop *u = lower_emit(L, handlers[what], 0, 0, 0, 0);
     u->ext = v;
     u->site = site;

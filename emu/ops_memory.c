@@ -158,18 +158,21 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                                 u32 size, enum way way, u32 space)
 {
     if (!g->worker->sites) return;
-    if (space == PTX_SPACE_SHARED && size == 4 &&
-        (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
+    const u32 lanes = (u32)__builtin_popcount(m);
+    const bool run = way == WAY_SAME || (way == WAY_FOLLOW && m == ~0u);
+    const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
+    if (run && space == PTX_SPACE_SHARED) {
+        emu_count_passes(g, in, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
+    } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
+        emu_count_run(g, in, from, bytes, lanes, size, in->y);
+    } else if (space == PTX_SPACE_SHARED && size == 4 &&
+               (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
         /* Two halves meet at a bank if their words do modulo 32, and are not the same words. */
         u64 apart = (at[16] > at[0] ? at[16] - at[0] : at[0] - at[16]) / 4, modulo = apart % LANES;
         u64 width = way == WAY_HALVES_SAME ? 1 : LANES / 2;
-        struct emu_site *s = &g->worker->sites[in->site];
-        s->warps++;
-        s->lanes += LANES;
-        s->sectors += apart >= width && (modulo < width || LANES - modulo < width) ? 2u : 1u;
-        return;
-    }
-    emu_count_access(g, in, at, m, size, way == WAY_FOLLOW, way == WAY_SAME, space);
+        emu_count_passes(g, in, lanes,
+                         apart >= width && (modulo < width || LANES - modulo < width) ? 2 : 1);
+    } else COUNTING.lanes(g, in, at, m, size, space, in->y);
 }
 
 /* E: the element in memory, D: in its row. */
@@ -357,17 +360,6 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
     return !differ && !(a & (align - 1)) && a <= limit && limit - a >= size;
 }
 
-static inline void count_local(struct emu_group *g, const struct emu_uop *in, u32 m, u32 size)
-{
-    if (!g->worker->sites) return;
-    struct emu_site *s = &g->worker->sites[in->site];
-    u32 words = (size + 3) / 4;
-    s->warps++;
-    s->lanes += (u32)__builtin_popcount(m);
-    s->sectors += 4 * words;
-    s->lines += words;
-}
-
 #define LOCAL_ROW(offset) ((u32 *)(void *)g->bundle_local + (offset) / 4 * ROW + w * LANES)
 
 #define LOAD_LOCAL(name, E, D, S)                                                                  \
@@ -381,7 +373,7 @@ static inline void count_local(struct emu_group *g, const struct emu_uop *in, u3
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
             addresses(g, in, w, at);                                                               \
-            count_local(g, in, m, size);                                                           \
+            if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
@@ -418,7 +410,7 @@ static inline void count_local(struct emu_group *g, const struct emu_uop *in, u3
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
             addresses(g, in, w, at);                                                               \
-            count_local(g, in, m, size);                                                           \
+            if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \

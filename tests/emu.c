@@ -1,9 +1,11 @@
 /* The harness of tests/emu.h. */
+#define _GNU_SOURCE
 #include "tests/emu.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "emu/counts.h"
 #include "ptx/ptx.h"
 
 #include <stdio.h>
@@ -51,7 +53,8 @@ static uint32_t or1(uint32_t n)
 }
 
 /* One run; the outputs go to `result`, which holds the buffers one behind the other. */
-static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, uint8_t *result)
+static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, unsigned threads,
+                     uint8_t *result)
 {
     struct arena *a = arena_new();
     struct source source = {"test.ptx", r->ptx, (uint32_t)strlen(r->ptx)};
@@ -62,6 +65,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->printed[0] = r->fault[0] = '\0';
     struct emu_config config = r->config;
     config.isa = isa;
+    if (threads) config.threads = threads;
     config.group_warps = config.group_warps ? config.group_warps : group_warps;
     config.print = print;
     config.print_self = &out;
@@ -111,6 +115,13 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->warp_instructions = report->warp_instructions;
     r->thread_instructions = report->thread_instructions;
     if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);
+    r->counts[0] = '\0';
+    if (report->counts) {
+        struct buf b = {0};
+        emu_counts_json(&b, report->counts, 0);
+        snprintf(r->counts, sizeof r->counts, "%s", b.data);
+        buf_free(&b);
+    }
     for (unsigned i = 0; i < r->buffer_count; i++) {
         emu_copy_out(e, result, at[i], r->buffers[i].size);
         result += r->buffers[i].size;
@@ -129,17 +140,26 @@ bool emu_run(struct emu_run *r)
     size_t size = 1;
     for (unsigned i = 0; i < r->buffer_count; i++) size += r->buffers[i].size;
     uint8_t *first = calloc(1, size), *other = calloc(1, size);
-    bool ok = run_once(r, EMU_ISA_BEST, 4, first);
+    bool ok = run_once(r, EMU_ISA_BEST, 4, 0, first);
+    char *counts = strdup(r->counts);
     static const struct {
         enum emu_isa isa;
-        unsigned warps;
+        unsigned warps, threads;
         const char *name;
-    } ways[] = {{EMU_ISA_BEST, 1, "single warps"},
-                {EMU_ISA_AVX2, 4, "AVX2"},
-                {EMU_ISA_PORTABLE, 4, "portable"},
-                {EMU_ISA_PORTABLE, 1, "portable, single warps"}};
+    } ways[] = {{EMU_ISA_BEST, 1, 0, "single warps"},
+                {EMU_ISA_AVX2, 4, 0, "AVX2"},
+                {EMU_ISA_PORTABLE, 4, 0, "portable"},
+                {EMU_ISA_PORTABLE, 1, 3, "portable, single warps, 3 threads"}};
     for (size_t w = 0; ok && !r->once && w < sizeof ways / sizeof *ways; w++) {
-        ok = run_once(r, ways[w].isa, ways[w].warps, other);
+        ok = run_once(r, ways[w].isa, ways[w].warps, ways[w].threads, other);
+        if (ok && strcmp(counts, r->counts) != 0) {
+            size_t at = 0;
+            while (counts[at] == r->counts[at]) at++;
+            while (at && counts[at] != '\n') at--;
+            snprintf(r->fault, sizeof r->fault, "%s counts%.60s, not%.60s", ways[w].name,
+                     r->counts + at, counts + at);
+            ok = false;
+        }
         if (ok && memcmp(first, other, size) != 0) {
             size_t at = 0;
             while (first[at] == other[at]) at++;
@@ -155,7 +175,16 @@ bool emu_run(struct emu_run *r)
     }
     free(first);
     free(other);
+    free(counts);
     return ok;
+}
+
+uint64_t emu_counted(const struct emu_run *r, const char *name)
+{
+    char key[128];
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *at = strstr(r->counts, key);
+    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
 const char *emu_ptx(const char *params, const char *body)

@@ -36,9 +36,14 @@ struct emu_run {
     enum emu_fault_kind finding_kind;
     char printed[4096];
     uint64_t warp_instructions, thread_instructions; /* with config.count */
+    char counts[1 << 18]; /* with config.count: as JSON. All runs must count the same */
     struct emu_buffer buffers[16];
     unsigned buffer_count;
 };
+
+/* A number of the launch's first phase, 0 if it is not there:
+ * emu_counted(&r, "memory.global.load.sectors"). */
+uint64_t emu_counted(const struct emu_run *r, const char *name);
 
 uint64_t emu_in(struct emu_run *r, const void *data, size_t size);
 uint64_t emu_out(struct emu_run *r, void *data, size_t size); /* starts as zeros */

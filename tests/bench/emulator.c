@@ -1,7 +1,7 @@
 /* How fast kernels run, against the same algorithms compiled for the host: `make bench`.
  *
  * Each kernel runs RUNS times in turns with its native twin, in one process on one core; printed are
- * medians. "counts" is with all event counts, "plain" without; "2 threads" is plain with two. */
+ * medians. "2 threads" is the speed of two host threads against one, without counts. */
 #define _GNU_SOURCE
 #include "base/arena.h"
 #include "base/diag.h"
@@ -69,10 +69,11 @@ static uint64_t upload(struct emu *e, const void *data, size_t size, const char 
     return at;
 }
 
-static struct machine start(struct ptx_module *m, bool count, unsigned threads, enum emu_isa isa)
+static struct machine start(struct ptx_module *m, const struct emu_config *config, enum emu_isa isa)
 {
-    struct machine d = {
-        .emu = emu_new(&(struct emu_config){.count = count, .threads = threads, .isa = isa})};
+    struct emu_config c = *config;
+    c.isa = isa;
+    struct machine d = {.emu = emu_new(&c)};
     char *why = NULL;
     d.image = emu_load(d.emu, &m, 1, &why);
     if (!d.image) {
@@ -174,10 +175,14 @@ static double median(double *v)
     return v[RUNS / 2];
 }
 
+/* What is measured: the last is the native twin. */
+enum { CACHES, COUNTS, PLAIN, TWO_THREADS, NATIVE, MODES };
+
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : "suites/ptx/bench.ptx";
-    enum emu_isa isa = argc > 2 ? (enum emu_isa)atoi(argv[2]) : EMU_ISA_BEST;
+    const char *path = argc > 1 ? argv[1] : "suites/ptx/bench.ptx",
+               *only = argc > 2 ? argv[2] : NULL;
+    enum emu_isa isa = argc > 3 ? (enum emu_isa)atoi(argv[3]) : EMU_ISA_BEST;
     FILE *f = fopen(path, "rb");
     if (!f) return perror(path), 1;
     static char text[1 << 20];
@@ -198,36 +203,44 @@ int main(int argc, char **argv)
     first[NODES] = NODES * DEGREE;
     for (unsigned i = 0; i < NODES * DEGREE; i++)
         edges[i] = (seed = seed * 1664525 + 1013904223) >> 16;
-    struct machine counting = start(m, true, 1, isa), plain = start(m, false, 1, isa),
-                   two = start(m, false, 2, isa);
-    printf("%-11s %12s | %9s %9s | %9s %9s | %s\n", "kernel", "thread-instr", "Gti/s", "of native",
-           "Gti/s", "of native", "2 threads");
-    printf("%-11s %12s | %19s | %19s |\n", "", "", "all counts", "no counts");
-    double geo[5] = {0};
+    struct machine machines[NATIVE] = {
+        [CACHES] = start(m, &(struct emu_config){.count = true, .caches = true, .threads = 1}, isa),
+        [COUNTS] = start(m, &(struct emu_config){.count = true, .threads = 1}, isa),
+        [PLAIN] = start(m, &(struct emu_config){.threads = 1}, isa),
+        [TWO_THREADS] = start(m, &(struct emu_config){.threads = 2}, isa)};
+    printf("%-11s %12s | %-17s | %-17s | %-17s | %s\n", "kernel", "thread-instr",
+           "counts and caches", "counts", "no counts", "2 threads");
+    printf("%-11s %12s |  Gti/s  of native |  Gti/s  of native |  Gti/s  of native |\n", "", "");
+    double geo[NATIVE][2] = {0};
+    int shown = 0;
     for (int k = 0; k < COUNT; k++) {
-        double t[4][RUNS];
+        if (only && strcmp(only, names[k]) != 0) continue;
+        double t[MODES][RUNS], mid[MODES];
         uint64_t instructions = 0;
-        emulate(&counting, k), emulate(&plain, k), emulate(&two, k), native(k);
-        for (int r = 0; r < RUNS; r++) {
-            double a = now();
-            instructions = emulate(&counting, k)->thread_instructions;
-            double b = now();
-            emulate(&plain, k);
-            double c = now();
-            emulate(&two, k);
-            double d = now();
-            native(k);
-            double e = now();
-            t[0][r] = b - a, t[1][r] = c - b, t[2][r] = d - c, t[3][r] = e - d;
-        }
-        double c = median(t[0]), p = median(t[1]), w = median(t[2]), v = median(t[3]);
+        for (int r = -1; r < RUNS; r++) /* one more, to warm up */
+            for (int i = 0; i < MODES; i++) {
+                double from = now();
+                if (i == NATIVE) native(k);
+                else {
+                    uint64_t counted = emulate(&machines[i], k)->thread_instructions;
+                    if (i == COUNTS) instructions = counted;
+                }
+                if (r >= 0) t[i][r] = now() - from;
+            }
+        for (int i = 0; i < MODES; i++) mid[i] = median(t[i]);
         double g = (double)instructions * 1e-9;
-        printf("%-11s %12llu | %9.2f %9.3f | %9.2f %9.3f | %.2f x\n", names[k],
-               (unsigned long long)instructions, g / c, v / c, g / p, v / p, p / w);
-        geo[0] += log(g / c), geo[1] += log(v / c), geo[2] += log(g / p), geo[3] += log(v / p),
-            geo[4] += log(p / w);
+        printf("%-11s %12llu |", names[k], (unsigned long long)instructions);
+        for (int i = 0; i < TWO_THREADS; i++) {
+            printf(" %6.2f %10.3f |", g / mid[i], mid[NATIVE] / mid[i]);
+            geo[i][0] += log(g / mid[i]), geo[i][1] += log(mid[NATIVE] / mid[i]);
+        }
+        printf(" %.2f x\n", mid[PLAIN] / mid[TWO_THREADS]);
+        geo[TWO_THREADS][0] += log(mid[PLAIN] / mid[TWO_THREADS]);
+        shown++;
     }
-    printf("%-11s %12s | %9.2f %9.3f | %9.2f %9.3f | %.2f x\n", "geomean", "", exp(geo[0] / COUNT),
-           exp(geo[1] / COUNT), exp(geo[2] / COUNT), exp(geo[3] / COUNT), exp(geo[4] / COUNT));
+    printf("%-11s %12s |", "geomean", "");
+    for (int i = 0; i < TWO_THREADS && shown; i++)
+        printf(" %6.2f %10.3f |", exp(geo[i][0] / shown), exp(geo[i][1] / shown));
+    printf(" %.2f x\n", shown ? exp(geo[TWO_THREADS][0] / shown) : 0);
     return 0;
 }

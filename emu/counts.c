@@ -1,0 +1,400 @@
+/* From what blocks and sites counted to what launches report. */
+#include "emu/counts.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "emu/atomic.h"
+#include "emu/image.h"
+#include "emu/launch.h"
+#include "emu/report.h"
+#include "ptx/link.h"
+#include "ptx/ptx.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *emu_count_space_name(enum emu_count_space space)
+{
+    static const char *const names[] = {"global", "shared", "local", "constant", "texture"};
+    return names[space];
+}
+
+const char *emu_count_kind_name(enum emu_count_kind kind)
+{
+    static const char *const names[] = {"load", "store", "atomic"};
+    return names[kind];
+}
+
+/* ---- gathering -------------------------------------------------------------------------------------- */
+
+void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site *sites,
+                       const struct emu_block_count *blocks, const struct emu_program *p)
+{
+    if (!out->sites) {
+        out->sites = arena_array(out->arena, struct emu_site *, out->sms);
+        out->blocks = arena_array(out->arena, struct emu_block_count *, out->sms);
+    }
+    if (!out->sites[sm]) {
+        out->sites[sm] = arena_array(out->arena, struct emu_site, p->site_count);
+        out->blocks[sm] = arena_array(out->arena, struct emu_block_count, p->block_count);
+    }
+    static_assert(sizeof(struct emu_site) % sizeof(u64) == 0, "a site is numbers alone");
+    u64 *to = (u64 *)(void *)out->sites[sm];
+    const u64 *from = (const u64 *)(const void *)sites;
+    for (size_t i = 0; i < p->site_count * (sizeof *sites / sizeof(u64)); i++) to[i] += from[i];
+    for (u32 i = 0; i < p->block_count; i++) {
+        out->blocks[sm][i].warps += blocks[i].warps;
+        out->blocks[sm][i].lanes += blocks[i].lanes;
+    }
+}
+
+/* ---- one SM ------------------------------------------------------------------------------------------ */
+
+struct mix { /* of a block's instructions */
+    u16 unit[PTX_UNIT_COUNT], calls, barriers, fences;
+};
+
+static void add_to_mix(struct mix *m, const struct ptx_inst *i)
+{
+    if (!i || !i->op) return;
+    const struct ptx_form_info *f = i->op->form;
+    m->unit[f->unit]++;
+    if (ptx_op_form(i->op) == PTX_F_call) m->calls++;
+    if (f->effects & PTX_BARRIER) m->barriers++;
+    else if (f->effects & PTX_FENCE && f->unit == PTX_UNIT_SYNC) m->fences++;
+}
+
+static void add_access(struct emu_events *e, unsigned space, unsigned kind, u64 warp, u64 thread)
+{
+    e->access[space][kind].warp += warp;
+    e->access[space][kind].thread += thread;
+}
+
+static void add_site(struct emu_events *e, const struct emu_program *p, u32 i,
+                     const struct emu_site *s, const struct emu_block_count *blocks)
+{
+    const struct emu_site_of *of = &p->sites[i];
+    const struct emu_place_of *place = &p->places[of->pc];
+    const u64 rest = s->warps - s->shared - s->local,
+              rest_lanes = s->lanes - s->shared_lanes - s->local_lanes;
+    unsigned kind = EMU_LOADS, space = EMU_GLOBAL;
+    switch (of->kind) {
+    case SITE_GUARD: {
+        const u64 off = blocks[place->block].lanes - s->lanes;
+        e->guarded_off += off;
+        if (place->inst->op) e->unit_thread[place->inst->op->form->unit] -= off;
+        return;
+    }
+    case SITE_BRANCH:
+        e->branches += s->warps;
+        e->divergent += s->extra;
+        return;
+    case SITE_LOAD:
+    case SITE_COPY: break;
+    case SITE_STORE: kind = EMU_STORES; break;
+    case SITE_ATOMIC: {
+        const u32 op = of->op == ATOMIC_ADD_FTZ ? ATOMIC_ADD : of->op;
+        kind = EMU_ATOMICS;
+        e->atomic_warp[op] += s->warps;
+        e->atomic_thread[op] += s->lanes;
+        e->atomic_collisions[op] += s->extra;
+        break;
+    }
+    default: return;
+    }
+    if (of->space == PTX_SPACE_CONST) space = EMU_CONSTANT;
+    if (of->space == PTX_SPACE_TEX) space = EMU_TEXTURE;
+    struct emu_access_counts *a = &e->access[space][kind];
+    add_access(e, space, kind, rest, rest_lanes);
+    a->bytes += s->bytes;
+    a->sectors += s->sectors;
+    a->lines += s->lines;
+    add_access(e, EMU_SHARED, kind, s->shared, s->shared_lanes);
+    e->access[EMU_SHARED][kind].passes += s->passes;
+    add_access(e, EMU_LOCAL, kind, s->local, s->local_lanes);
+    e->access[EMU_LOCAL][kind].sectors += s->local_sectors;
+}
+
+static void add_sm(struct emu_events *e, const struct emu_program *p, const struct mix *mixes,
+                   const struct emu_site *sites, const struct emu_block_count *blocks)
+{
+    for (u32 b = 0; b < p->block_count; b++) {
+        const u64 warps = blocks[b].warps, lanes = blocks[b].lanes;
+        if (!warps) continue;
+        const struct mix *m = &mixes[b];
+        e->warp_instructions += warps * p->blocks[b].count;
+        e->thread_instructions += lanes * p->blocks[b].count;
+        for (u32 u = 0; u < PTX_UNIT_COUNT; u++) {
+            e->unit_warp[u] += warps * m->unit[u];
+            e->unit_thread[u] += lanes * m->unit[u];
+        }
+        e->calls += warps * m->calls;
+        e->barriers += warps * m->barriers;
+        e->fences += warps * m->fences;
+    }
+    for (u32 i = 1; i < p->site_count; i++)
+        if (sites[i].warps || p->sites[i].kind == SITE_GUARD) add_site(e, p, i, &sites[i], blocks);
+}
+
+/* Field by field: all of struct emu_events are u64. */
+static void add_events(struct emu_events *to, const struct emu_events *from)
+{
+    static_assert(sizeof *to % sizeof(u64) == 0, "events are numbers alone");
+    for (size_t i = 0; i < sizeof *to / sizeof(u64); i++)
+        ((u64 *)(void *)to)[i] += ((const u64 *)(const void *)from)[i];
+}
+
+static u32 line_of(const struct emu_machine *m, const struct emu_place_of *q)
+{
+    return source_place(m->image->program->modules[q->code->module]->source, q->at).line;
+}
+
+/* ---- by instruction ----------------------------------------------------------------------------------- */
+
+static struct emu_instruction *instructions(struct arena *a, const struct emu_machine *m,
+                                            const struct launch_counts *c)
+{
+    const struct emu_program *p = m->program;
+    struct emu_instruction *list = arena_array(a, struct emu_instruction, p->place_count);
+    struct emu_block_count *blocks = arena_array(a, struct emu_block_count, p->block_count);
+    for (u32 sm = 0; c->blocks && sm < c->sms; sm++)
+        for (u32 b = 0; c->blocks[sm] && b < p->block_count; b++) {
+            blocks[b].warps += c->blocks[sm][b].warps;
+            blocks[b].lanes += c->blocks[sm][b].lanes;
+        }
+    for (u32 pc = 0; pc < p->place_count; pc++) {
+        const struct emu_place_of *q = &p->places[pc];
+        list[pc] = (struct emu_instruction){.function = q->code->name,
+                                            .file = q->source_file,
+                                            .line = line_of(m, q),
+                                            .source_line = q->source_line,
+                                            .warp = blocks[q->block].warps,
+                                            .thread = blocks[q->block].lanes};
+    }
+    for (u32 i = 1; i < p->site_count; i++) {
+        struct emu_instruction *to = &list[p->sites[i].pc];
+        struct emu_site s = {0};
+        for (u32 sm = 0; c->sites && sm < c->sms; sm++)
+            for (size_t k = 0; c->sites[sm] && k < sizeof s / sizeof(u64); k++)
+                ((u64 *)(void *)&s)[k] += ((const u64 *)(const void *)&c->sites[sm][i])[k];
+        switch (p->sites[i].kind) {
+        case SITE_GUARD:
+            to->off += to->thread - s.lanes;
+            to->thread = s.lanes;
+            break;
+        case SITE_BRANCH: to->divergent += s.extra; break;
+        case SITE_ATOMIC: to->collisions += s.extra; /* fall through */
+        default:
+            to->accesses += s.warps - s.shared - s.local;
+            to->bytes += s.bytes;
+            to->sectors += s.sectors;
+            to->shared += s.shared;
+            to->passes += s.passes;
+        }
+        if (!m->caches) continue;
+        static_assert(sizeof to->cache % sizeof(u64) == 0, "numbers alone");
+        for (size_t k = 0; k < sizeof to->cache / sizeof(u64); k++)
+            ((u64 *)(void *)&to->cache)[k] += ((const u64 *)(const void *)&m->caches->site[i])[k];
+    }
+    return list;
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------- */
+
+const struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
+                                         const struct emu_gpu *gpu,
+                                         const struct emu_occupancy *occupancy,
+                                         const struct launch_counts *c)
+{
+    const struct emu_program *p = m->program;
+    struct emu_counts *out = arena_alloc(a, sizeof *out);
+    struct emu_phase *phase = arena_alloc(a, sizeof *phase);
+    struct mix *mixes = arena_array(a, struct mix, p->block_count);
+    for (u32 b = 0; b < p->block_count; b++)
+        for (u32 i = 0; i < p->blocks[b].count; i++)
+            add_to_mix(&mixes[b], p->places[p->blocks[b].first_pc + i].inst);
+    phase->name = "native";
+    phase->sm = arena_array(a, struct emu_events, c->sms);
+    for (u32 sm = 0; sm < c->sms; sm++) {
+        struct emu_events *e = &phase->sm[sm];
+        if (!c->blocks || !c->blocks[sm]) continue;
+        add_sm(e, p, mixes, c->sites[sm], c->blocks[sm]);
+        e->ctas = c->ctas[sm];
+        if (m->caches) e->cache = m->caches->sm[sm];
+        add_events(&phase->total, e);
+    }
+    *out = (struct emu_counts){.kernel = p->codes[0]->name,
+                               .shared = m->shared_size,
+                               .gpu = gpu,
+                               .sms = c->sms,
+                               .occupancy = *occupancy,
+                               .ctas = m->cta_count,
+                               .caches = m->caches != NULL,
+                               .phase_count = 1,
+                               .phases = phase,
+                               .instruction_count = p->place_count,
+                               .instructions = instructions(a, m, c)};
+    const u64 together = (u64)occupancy->ctas * c->sms;
+    out->waves = together ? (m->cta_count + together - 1) / together : 0;
+    for (int i = 0; i < 3; i++) {
+        out->grid[i] = m->launch->grid[i];
+        out->block[i] = m->launch->block[i];
+        out->cluster[i] = m->cluster[i];
+    }
+    return out;
+}
+
+/* ---- by name --------------------------------------------------------------------------------------------- */
+
+void emu_counts_visit(const struct emu_events *e, bool caches,
+                      void (*visit)(void *self, const char *name, uint64_t value), void *self)
+{
+    static const char *const ops[] = {
+        [ATOMIC_ADD] = "add", [ATOMIC_MIN] = "min",   [ATOMIC_MAX] = "max", [ATOMIC_INC] = "inc",
+        [ATOMIC_DEC] = "dec", [ATOMIC_AND] = "and",   [ATOMIC_OR] = "or",   [ATOMIC_XOR] = "xor",
+        [ATOMIC_CAS] = "cas", [ATOMIC_EXCH] = "exch",
+    };
+    char name[80];
+#define EVENT(field, path, text) visit(self, path, e->field);
+#include "emu/counts.def"
+    for (int u = 0; u < PTX_UNIT_COUNT; u++) {
+        char unit[32];
+        snprintf(unit, sizeof unit, "%s", ptx_unit_name((enum ptx_unit)u));
+        for (char *c = unit; *c; c++)
+            if (*c == ' ') *c = '_';
+        snprintf(name, sizeof name, "instructions.%s.warp", unit);
+        visit(self, name, e->unit_warp[u]);
+        snprintf(name, sizeof name, "instructions.%s.thread", unit);
+        visit(self, name, e->unit_thread[u]);
+    }
+    for (int s = 0; s < EMU_COUNT_SPACES; s++)
+        for (int k = 0; k < EMU_COUNT_KINDS; k++) {
+            const struct emu_access_counts *a = &e->access[s][k];
+            const char *space = emu_count_space_name((enum emu_count_space)s),
+                       *kind = emu_count_kind_name((enum emu_count_kind)k);
+#define ACCESS(field, text)                                                                        \
+    snprintf(name, sizeof name, "memory.%s.%s." #field, space, kind);                              \
+    visit(self, name, a->field);
+#include "emu/counts.def"
+        }
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (!ops[i]) continue;
+        snprintf(name, sizeof name, "atomics.%s.warp", ops[i]);
+        visit(self, name, e->atomic_warp[i]);
+        snprintf(name, sizeof name, "atomics.%s.thread", ops[i]);
+        visit(self, name, e->atomic_thread[i]);
+        snprintf(name, sizeof name, "atomics.%s.collisions", ops[i]);
+        visit(self, name, e->atomic_collisions[i]);
+    }
+    if (!caches) return;
+#define CACHE(field, path, text) visit(self, path, e->cache.field);
+#include "emu/counts.def"
+}
+
+static double ratio(u64 a, u64 b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+double emu_simd_efficiency(const struct emu_events *e)
+{
+    return ratio(e->thread_instructions - e->guarded_off, e->warp_instructions * LANES);
+}
+
+double emu_coalescing(const struct emu_access_counts *a)
+{
+    return ratio(a->bytes, a->sectors * 32);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------ */
+
+struct writer {
+    struct buf *out;
+    const char *between, *pad;
+    size_t written;
+    int indent;
+};
+
+static void write_number(void *self, const char *name, uint64_t value)
+{
+    struct writer *w = self;
+    if (!value) return;
+    buf_puts(w->out, w->written++ ? w->between : w->pad);
+    buf_printf(w->out, "\"%s\": %llu", name, (unsigned long long)value);
+}
+
+static void text(struct buf *out, const char *s)
+{
+    buf_putc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') buf_putc(out, '\\');
+        if ((unsigned char)*s < 0x20) buf_printf(out, "\\u%04x", (unsigned)(unsigned char)*s);
+        else buf_putc(out, *s);
+    }
+    buf_putc(out, '"');
+}
+
+static void derived(struct buf *out, const struct emu_events *e, bool caches, const char *pad)
+{
+    buf_printf(out, "%s\"simd_efficiency\": %.6g", pad, emu_simd_efficiency(e));
+    for (int k = 0; k < 2; k++)
+        buf_printf(out, ", \"coalescing.%s\": %.6g", emu_count_kind_name((enum emu_count_kind)k),
+                   emu_coalescing(&e->access[EMU_GLOBAL][k]));
+    u64 warp = 0, passes = 0;
+    for (int k = 0; k < EMU_COUNT_KINDS; k++) {
+        warp += e->access[EMU_SHARED][k].warp;
+        passes += e->access[EMU_SHARED][k].passes;
+    }
+    buf_printf(out, ", \"shared_passes_per_access\": %.6g", ratio(passes, warp));
+    if (!caches) return;
+    buf_printf(out, ", \"l1_hit_rate\": %.6g, \"l2_hit_rate\": %.6g",
+               ratio(e->cache.l1_hits, e->cache.l1),
+               ratio(e->cache.l2_load_hits, e->cache.l2_loads));
+}
+
+void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent)
+{
+    char pad[64], inner[80], deep[96];
+    snprintf(pad, sizeof pad, ",\n%*s", indent + 2, "");
+    snprintf(inner, sizeof inner, ",\n%*s", indent + 6, "");
+    snprintf(deep, sizeof deep, ",\n%*s", indent + 8, "");
+    buf_printf(out, "%*s{\n%*s\"kernel\": ", indent, "", indent + 2, "");
+    text(out, c->kernel);
+    buf_printf(out, "%s\"grid\": [%u, %u, %u]%s\"block\": [%u, %u, %u]%s\"cluster\": [%u, %u, %u]",
+               pad, c->grid[0], c->grid[1], c->grid[2], pad, c->block[0], c->block[1], c->block[2],
+               pad, c->cluster[0], c->cluster[1], c->cluster[2]);
+    buf_printf(out, "%s\"shared_bytes\": %u%s\"gpu\": ", pad, c->shared, pad);
+    text(out, c->gpu->name);
+    buf_printf(out, "%s\"sms\": %u%s\"ctas\": %llu%s\"waves\": %llu", pad, c->sms, pad,
+               (unsigned long long)c->ctas, pad, (unsigned long long)c->waves);
+    buf_printf(out,
+               "%s\"occupancy\": {\"ctas\": %u, \"warps\": %u, \"of_warps\": %u, \"registers\": "
+               "%u, \"limited_by\": \"%s\"}",
+               pad, c->occupancy.ctas, c->occupancy.warps, c->gpu->warps, c->occupancy.registers,
+               emu_limit_name(c->occupancy.limit));
+    buf_printf(out, "%s\"phases\": [", pad);
+    for (size_t i = 0; i < c->phase_count; i++) {
+        const struct emu_phase *p = &c->phases[i];
+        buf_printf(out, "%s\n%*s{\n%*s\"name\": ", i ? "," : "", indent + 4, "", indent + 6, "");
+        text(out, p->name);
+        buf_printf(out, "%s\"derived\": {", inner);
+        derived(out, &p->total, c->caches, "");
+        buf_printf(out, "}%s\"counts\": {", inner);
+        struct writer w = {.out = out, .between = deep, .pad = deep + 1};
+        emu_counts_visit(&p->total, c->caches, write_number, &w);
+        buf_printf(out, "\n%*s}%s\"sms\": [", indent + 6, "", inner);
+        bool first = true;
+        for (u32 sm = 0; sm < c->sms; sm++) {
+            if (!p->sm[sm].ctas && !p->sm[sm].warp_instructions) continue;
+            buf_printf(out, "%s{\"sm\": %u", first ? deep + 1 : deep, sm);
+            first = false;
+            struct writer s = {.out = out, .between = ", ", .pad = ", "};
+            emu_counts_visit(&p->sm[sm], c->caches, write_number, &s);
+            buf_puts(out, "}");
+        }
+        buf_printf(out, "\n%*s]\n%*s}", indent + 6, "", indent + 4, "");
+    }
+    buf_printf(out, "\n%*s]\n%*s}", indent + 2, "", indent, "");
+}

@@ -1,0 +1,94 @@
+/* emu/counts.h: what happened in a launch, in numbers.
+ *
+ *     const struct emu_counts *c = report->counts;                // config.count was on
+ *     c->phases[0].total.access[EMU_GLOBAL][EMU_LOADS].sectors
+ *     emu_counts_visit(&c->phases[0].total, print_one, file);     // by name: "memory.global.load.sectors"
+ *
+ * Numbers are kept for each phase of a launch (native order: one) and each SM, and for each instruction.
+ * They are the same for any number of host threads, any instruction set of the host, any compiler. What a
+ * number means is said once, in counts.def; docs/counts.md has them for users. */
+#ifndef HEDDLE_EMU_COUNTS_H
+#define HEDDLE_EMU_COUNTS_H
+
+#include "emu/cache.h"
+#include "emu/gpu.h"
+#include "ptx/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum emu_count_space {
+    EMU_GLOBAL,
+    EMU_SHARED,
+    EMU_LOCAL,
+    EMU_CONSTANT,
+    EMU_TEXTURE, /* and surfaces */
+    EMU_COUNT_SPACES
+};
+enum emu_count_kind { EMU_LOADS, EMU_STORES, EMU_ATOMICS, EMU_COUNT_KINDS };
+const char *emu_count_space_name(enum emu_count_space space); /* "global" */
+const char *emu_count_kind_name(enum emu_count_kind kind);    /* "load" */
+
+struct emu_access_counts { /* of one space and kind */
+#define ACCESS(field, text) uint64_t field;
+#include "emu/counts.def"
+};
+
+struct emu_events {
+#define EVENT(field, name, text) uint64_t field;
+#include "emu/counts.def"
+    uint64_t unit_warp[PTX_UNIT_COUNT], unit_thread[PTX_UNIT_COUNT]; /* instructions by unit */
+    struct emu_access_counts access[EMU_COUNT_SPACES][EMU_COUNT_KINDS];
+    uint64_t atomic_warp[16], atomic_thread[16], atomic_collisions[16]; /* by enum emu_atomic */
+    struct cache_events cache;
+};
+
+struct emu_phase {
+    const char *name; /* "native" */
+    struct emu_events total;
+    struct emu_events *sm; /* by SM */
+};
+
+struct emu_instruction {         /* a PTX instruction of the kernel or of what it calls */
+    const char *function, *file; /* of the source, from .loc; NULL: unknown */
+    uint32_t line, source_line;  /* of the PTX; of the source, 0: unknown */
+    uint64_t warp, thread;       /* as often as it was issued; lanes that carried it out */
+    uint64_t off;                /* lanes that its guard switched off */
+    uint64_t divergent;          /* a branch: as often as lanes of a warp went different ways */
+    uint64_t accesses, bytes, sectors; /* of global memory: by warps; bytes asked for; touched */
+    uint64_t shared, passes;           /* of shared memory: by warps; passes over the banks */
+    uint64_t collisions;               /* an atomic: lanes whose address an earlier lane had */
+    struct cache_events cache;         /* dram_writes: not by instruction */
+};
+
+struct emu_counts {
+    const char *kernel;
+    uint32_t grid[3], block[3], cluster[3], shared; /* shared: bytes of a CTA, static and dynamic */
+    const struct emu_gpu *gpu;
+    uint32_t sms;
+    struct emu_occupancy occupancy;
+    uint64_t ctas,
+        waves;   /* rounds of full occupancy that the CTAs take, rounded up; 0: none fits */
+    bool caches; /* config.caches was on */
+    size_t phase_count;
+    const struct emu_phase *phases;
+    size_t instruction_count;
+    const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
+};
+
+/* Each number of `e` in a fixed order with its name, as "memory.global.load.sectors". */
+void emu_counts_visit(const struct emu_events *e, bool caches,
+                      void (*visit)(void *self, const char *name, uint64_t value), void *self);
+
+/* Derived: 0 where nothing was counted. */
+double emu_simd_efficiency(const struct emu_events *e); /* active lanes of those issued, 0 .. 1 */
+/* Bytes that lanes asked for of those of the sectors touched; above 1 where lanes share bytes. */
+double emu_coalescing(const struct emu_access_counts *a);
+
+struct buf;
+/* Appends the counts of one launch as a JSON object, the schema of docs/counts.md: numbers that are 0 are
+ * left out. `indent`: blanks before its lines. */
+void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent);
+
+#endif
