@@ -325,10 +325,10 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];
         c->group_at[c->group_count++] = w;
-        if (!fresh && k->reads_undefined) {
-            memset(g->bundle64 - w % GROUP * 256, 0, m->program->deepest.r64);
-            memset(g->bundle32 - w % GROUP * 128, 0, m->program->deepest.r32);
-            memset(g->bundle16 - w % GROUP * 64, 0, m->program->deepest.r16);
+        if (!fresh && k->reads_undefined && w % GROUP == 0) { /* a bundle holds GROUP warps */
+            memset(g->bundle64, 0, m->program->deepest.r64);
+            memset(g->bundle32, 0, m->program->deepest.r32);
+            memset(g->bundle16, 0, m->program->deepest.r16);
         }
         group_start(g, c->warps - w < width ? c->warps - w : width, m);
         if (!fresh && k->frame.local && w % GROUP == 0)

@@ -1,0 +1,22 @@
+/* What the fuzzer of the emulator (tests/fuzz/fuzz_emu.c) has found, cut down. */
+#include "tests/emu.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* Registers that may be read before they are written start as zeros in every CTA: those of a warp must
+ * be cleared before the next one's are filled, not after. */
+Test(emu_found, warps_that_start_alone_keep_their_special_registers)
+{
+    uint32_t out[4 * 128];
+    struct emu_run r = {.grid = 4, .block = 128, .config.threads = 1};
+    r.ptx = emu_ptx(".param .u64 out",
+                    ".reg .u64 %d<4>; .reg .u32 %r<6>;\nld.param.u64 %d1, [out];\n"
+                    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %ntid.x;\n"
+                    "mad.lo.u32 %r1, %r1, %r3, %r2; mul.wide.u32 %d2, %r1, 4;\n"
+                    "add.u64 %d1, %d1, %d2; add.u32 %r1, %r1, %r5;\n"
+                    "st.global.u32 [%d1], %r1;\nadd.u32 %r5, %r1, 1;\nret;\n");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 4 * 128; i++) cr_assert(out[i] == i, "%u: %u", i, out[i]);
+}
