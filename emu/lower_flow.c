@@ -375,7 +375,7 @@ void lower_link_calls(struct lower_driver *D)
                     edge[a * p->code_count + b] |= edge[m * p->code_count + b];
         for (u32 a = 0; a < p->code_count; a++) p->recursive |= edge[a * p->code_count + a];
     } else p->recursive = true;
-    bool deferred = false, loads = false;
+    bool deferred = false, at_once = false;
     for (u32 i = 0; i < p->place_count; i++) {
         const struct ptx_op *op = D->places[i].inst->op;
         if (!op) continue;
@@ -391,15 +391,17 @@ void lower_link_calls(struct lower_driver *D)
         if (effects & PTX_ATOMIC && !shared && strncmp(op->form->name, "atom", 4) == 0 &&
             !D->places[i].dead_result)
             p->talks = true;
-        /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that may
-         * read them back must run in turn. */
+        /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that does
+         * anything else to global memory, perhaps to the same bytes, must run in turn. */
         bool commutes = ptx_types[op->type[0]].kind != PTX_FLOAT &&
                         ptx_types[op->type[0]].kind != PTX_PACK && !ptx_op_has(op, "inc") &&
                         !ptx_op_has(op, "dec") && !ptx_op_has(op, "exch") && !ptx_op_has(op, "cas");
-        deferred |= effects & PTX_ATOMIC && !shared && !commutes;
-        loads |= effects & PTX_READS &&
-                 (op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC) &&
-                 !ptx_op_has(op, "nc");
+        bool global = op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC ||
+                      ptx_op_has(op, "global");
+        if (effects & PTX_ATOMIC && !shared && !commutes) deferred = true;
+        else
+            at_once |= effects & (PTX_READS | PTX_WRITES | PTX_ATOMIC) && global &&
+                       !ptx_op_has(op, "nc");
     }
-    p->talks |= deferred && loads;
+    p->talks |= deferred && at_once;
 }

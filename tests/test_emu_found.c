@@ -2,7 +2,7 @@
 #include "tests/emu.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
+#include <stdio.h>
 
 /* Registers that may be read before they are written start as zeros in every CTA: those of a warp must
  * be cleared before the next one's are filled, not after. */
@@ -19,4 +19,29 @@ Test(emu_found, warps_that_start_alone_keep_their_special_registers)
     r.args[0] = emu_out(&r, out, sizeof out);
     cr_assert(emu_run(&r), "%s", r.fault);
     for (uint32_t i = 0; i < 4 * 128; i++) cr_assert(out[i] == i, "%u: %u", i, out[i]);
+}
+
+/* What a CTA does to memory after a reduction that waits for its turn must come after it. */
+Test(emu_found, reductions_come_before_what_follows_them)
+{
+    enum { CTAS = 64 };
+    static const char *const then[] = {"st.global.u32 [%d1], 5;", "red.global.add.u32 [%d1], 5;"};
+    static const uint32_t want[] = {5, 12};
+    for (int k = 0; k < 2; k++)
+        for (unsigned threads = 1; threads <= 4; threads += 3) {
+            uint32_t a[CTAS];
+            for (int i = 0; i < CTAS; i++) a[i] = 8;
+            char body[600];
+            snprintf(body, sizeof body,
+                     ".reg .u64 %%d<4>; .reg .u32 %%r<2>;\nld.param.u64 %%d1, [a];\n"
+                     "mov.u32 %%r1, %%ctaid.x; mul.wide.u32 %%d3, %%r1, 4;\n"
+                     "add.u64 %%d1, %%d1, %%d3; red.global.dec.u32 [%%d1], 9;\n%s\nret;",
+                     then[k]);
+            struct emu_run r = {.grid = CTAS, .block = 1, .config = {.threads = threads}};
+            r.ptx = emu_ptx(".param .u64 a", body);
+            r.args[0] = emu_inout(&r, a, sizeof a);
+            cr_assert(emu_run(&r), "%s", r.fault);
+            for (int i = 0; i < CTAS; i++)
+                cr_assert(a[i] == want[k], "%u threads, CTA %d: %u", threads, i, a[i]);
+        }
 }
