@@ -13,6 +13,7 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-protot
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
 CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DARENA_BLOCK=64
+CFLAGS.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
@@ -44,7 +45,7 @@ BENCH := $B/tests/bench/frontend.o $B/tests/bench/emulator.o $B/tests/bench/nati
 CORPUS := tests/corpus/ptx/*.ptx
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test check format-check tidy layers check-clang check-san check-fuzz bench fuzz \
+.PHONY: all deps demo test check format-check tidy layers check-clang check-san check-fuzz bench fuzz fuzz-ptx fuzz-emu \
         ptxas-diff regs corpus format clean help
 
 all: heddle $B/libcuda.so.1 $B/heddle-suite ## build ./heddle, libcuda.so.1 and heddle-suite
@@ -119,7 +120,7 @@ check-san:
 	HEDDLE_PROGRAMS=40 LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-fuzz:
-	@$(MAKE) --no-print-directory fuzz SECONDS=30
+	@$(MAKE) --no-print-directory fuzz SECONDS=60
 
 bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end and of the emulator
 	@$< $(CORPUS)
@@ -127,16 +128,20 @@ bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end
 
 SECONDS ?= 3600
 FUZZ := build/fuzz
-fuzz:                           ## fuzz the front end for SECONDS (3600), starting from tests/fuzz/corpus
+FUZZERS := build/clang-fuzz/tests/fuzz/fuzz_ptx build/clang-fuzz/tests/fuzz/fuzz_emu
+fuzz:                           ## fuzz the front end, then the emulator, for SECONDS (3600) together
 	@tools/deps.sh build check
-	@mkdir -p $(FUZZ)/found $(FUZZ)/seeds
-	clang -std=c11 -O1 -g -ffp-contract=off -DHEDDLE_VERSION='""' -I. \
-	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(FUZZ)/fuzz_ptx \
-	    tests/fuzz/fuzz_ptx.c $(wildcard base/*.c ptx/*.c) $(LIB_LIBS)
-	tools/fuzz-seeds.sh $(FUZZ)/seeds
-	cd $(FUZZ) && ./fuzz_ptx -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=16384 \
-	    -print_final_stats=1 -dict=../../tests/fuzz/ptx.dict found seeds > log 2>&1 \
-	    || { tail -40 log; exit 1; }; tail -12 log
+	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
+	@$(MAKE) --no-print-directory fuzz-ptx fuzz-emu SECONDS=$$(($(SECONDS) / 2))
+# libFuzzer starts from what was recorded, and from what it found before.
+fuzz-ptx fuzz-emu: fuzz-%:
+	@mkdir -p $(FUZZ)/$*/found $(FUZZ)/$*/seeds
+	tools/fuzz-seeds.sh $* $(FUZZ)/$*/seeds
+	cd $(FUZZ)/$* && $(CURDIR)/build/clang-fuzz/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \
+	    -rss_limit_mb=4096 -max_len=16384 -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/ptx.dict \
+	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
+$(FUZZERS): %: %.o build/clang-fuzz/tests/fuzz/kernel.o build/clang-fuzz/libheddle.a
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
 
 ptxas-diff:                     ## mutate good modules and compare the verdicts with those of ptxas
 	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \

@@ -1,16 +1,35 @@
 #!/bin/sh
 # Fills DIR with the inputs that fuzzing starts from.
-#     tools/fuzz-seeds.sh DIR
-# These are every 4th module of tests/verdicts, the small files of the corpus, and what earlier runs
-# left in tests/fuzz/corpus. The same tree gives the same files.
+#     tools/fuzz-seeds.sh ptx|emu DIR
+# ptx: every 4th module of tests/verdicts, the small files of the corpus, and what earlier runs left in
+# tests/fuzz/corpus. emu: the modules of tests/fuzz/emu and the small ones of the corpus and of suites,
+# each with several settings in front (tests/fuzz/fuzz_emu.c); and the same as bytes that a kernel is made
+# from. The same tree gives the same files.
 set -eu
 LC_ALL=C
 export LC_ALL
 
-[ $# = 1 ] || { echo "usage: tools/fuzz-seeds.sh DIR" >&2; exit 2; }
-mkdir -p "$1"
-dir=$(cd "$1" && pwd)
+[ $# = 2 ] || { echo "usage: tools/fuzz-seeds.sh ptx|emu DIR" >&2; exit 2; }
+mkdir -p "$2"
+dir=$(cd "$2" && pwd)
 cd "$(dirname "$0")/.."
+
+if [ "$1" = emu ]; then
+    n=0
+    for f in $(find tests/fuzz/emu tests/corpus/ptx tests/corpus/hand suites/ptx -name '*.ptx' -size -14336c | sort); do
+        n=$((n + 1))
+        name=$dir/$(basename "$(dirname "$f")")-$(basename "$f" .ptx)
+        for k in 0 1 2; do # divergence, lockstep, instruction set, counts, threads, checks, grid, block
+            one=$(printf '\\%03o' $(((n * 29 + k * 87) % 256)) $((k * 229 % 256)) $((n % 6 + 16)) $((n % 9)))
+            { printf "T$one"; printf '\001\007\000'; cat "$f"; } >"$name-$k"
+        done
+        one=$(printf '\\%03o' $((n * 53 % 256)) 0 $((n % 6)) $((n % 9)) $((n % 64)))
+        { printf "G$one"; printf '\003'; printf "\\00$((n % 2))"; head -c 1500 "$f"; } >"$name-made"
+    done
+    [ ! -d tests/fuzz/found ] || find tests/fuzz/found -type f -exec cp {} "$dir" \;
+    echo "$(ls "$dir" | wc -l) seeds in $2"
+    exit
+fi
 
 # A case is a line `//// NAME: accept|reject` and the text up to the next such line; the text behind
 # `//// prologue` stands in front of each case that follows.
@@ -45,4 +64,4 @@ awk -v dir="$dir" '
 
 find tests/corpus/ptx tests/corpus/hand -name '*.ptx' -size -12288c -exec cp {} "$dir" \;
 [ ! -d tests/fuzz/corpus ] || find tests/fuzz/corpus -type f -exec cp {} "$dir" \;
-echo "$(ls "$dir" | wc -l) seeds in $1"
+echo "$(ls "$dir" | wc -l) seeds in $2"
