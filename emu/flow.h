@@ -90,6 +90,11 @@ u32 lower_local_offset(struct lower *L, const struct ptx_sym *s);
 
 /* Branches, calls, exits and the like, with their guards: false: it is none. */
 bool lower_flow_inst(struct lower *L, const struct ptx_inst *i);
+/* A branch around what a guard switches off, to a place that is no block of the text, and that place. So
+ * lanes that are off stand on the stack meanwhile, as they must where the others may wait. The first
+ * returns what the second takes. */
+size_t lower_open_skip(struct lower *L, const struct ptx_inst *i);
+void lower_meet_behind(struct lower *L, size_t skip);
 /* Where the function's parameters and results are. */
 void lower_passes(struct lower *L);
 /* When every function is lowered: calls get their callees; what the program does as a whole. */

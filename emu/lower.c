@@ -873,21 +873,24 @@ static const struct ptx_inst *spelled_out(struct lower *L, const struct ptx_inst
     return plain;
 }
 
-/* Independent thread scheduling: before an instruction of the whole warp the lanes that its member mask
- * names come together. The mask is the last operand, or stands for all where there is none. */
-static bool lower_meeting(struct lower *L, const struct ptx_inst *i)
+/* Whether an instruction is one of the whole warp, CTA barriers aside. */
+static bool meets_lanes(const struct ptx_inst *i)
 {
     if (!ptx_op_has(i->op, "sync") || !(i->op->form->effects & (PTX_LANES | PTX_BARRIER)))
         return false;
     enum ptx_form form = ptx_op_form(i->op);
-    if (form == PTX_F_bar_sync || form == PTX_F_bar_cta_sync || form == PTX_F_barrier_sync ||
-        form == PTX_F_barrier_cta_sync)
-        return false;
-    bool masked = i->op->form->unit == PTX_UNIT_WARP || form == PTX_F_bar_warp_sync;
+    return form != PTX_F_bar_sync && form != PTX_F_bar_cta_sync && form != PTX_F_barrier_sync &&
+           form != PTX_F_barrier_cta_sync;
+}
+
+/* Independent thread scheduling: before such an instruction the lanes that its member mask names come
+ * together. The mask is the last operand, or stands for all where there is none. */
+static void lower_meeting(struct lower *L, const struct ptx_inst *i)
+{
+    bool masked = i->op->form->unit == PTX_UNIT_WARP || ptx_op_form(i->op) == PTX_F_bar_warp_sync;
     u32 mask = masked ? lower_source(L, &i->opnds[i->count - 1], PTX_u32)
                       : lower_constant(L, ~0u, 4);
     lower_emit(L, UOP_meet, 0, mask, 0, 0);
-    return true;
 }
 
 static void lower_inst(struct lower *L, const struct ptx_inst *i)
@@ -902,14 +905,16 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
     L->bad_operand = false;
     if (lower_flow_inst(L, i))
         return; /* branches, calls, exits look after their guards themselves */
-    size_t guard = SIZE_MAX;
-    if (i->guard) {
+    bool waits = i->op->form->unit == PTX_UNIT_SYNC || (L->its && meets_lanes(i));
+    size_t guard = SIZE_MAX, skip = waits ? lower_open_skip(L, i) : SIZE_MAX;
+    if (i->guard && !waits) {
         struct emu_uop *u = lower_emit(L, UOP_guard, 0, L->regs[i->guard->id].row, 0, 0);
         u->x = i->guard_not;
         u->site = lower_site(L, SITE_GUARD, 0);
         guard = L->uop_count - 1;
     }
-    bool meets = L->its && lower_meeting(L, i);
+    bool meets = L->its && meets_lanes(i);
+    if (meets) lower_meeting(L, i);
     size_t before = L->uop_count;
     bool ok = false;
     if (ptx_forms[form].refused) {
@@ -932,6 +937,7 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
         L->uops[guard].imm = (i64)L->uop_count;
         lower_fix(L, guard, LOWER_FIX_UOP);
     }
+    lower_meet_behind(L, skip);
 }
 
 void lower_fix(struct lower *L, size_t uop, unsigned kind)

@@ -45,9 +45,7 @@ static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
     lower_fix(L, L->uop_count - 1, LOWER_FIX_TARGET | LOWER_FIX_JOIN);
 }
 
-/* A branch around what a guard switches off, to a place that is no block of the text. Returns the index
- * of the branch, for close_skip. */
-static size_t open_skip(struct lower *L, const struct ptx_inst *i)
+size_t lower_open_skip(struct lower *L, const struct ptx_inst *i)
 {
     if (!i->guard) return SIZE_MAX;
     u32 site = lower_site(L, SITE_BRANCH, 0);
@@ -83,9 +81,14 @@ static void pass_over(struct lower *L, size_t skip)
     lower_fix(L, skip, LOWER_FIX_UOP | LOWER_FIX_JOIN);
 }
 
+void lower_meet_behind(struct lower *L, size_t skip)
+{
+    if (skip != SIZE_MAX) close_skip(L, skip, meeting(L));
+}
+
 static void lower_brx(struct lower *L, const struct ptx_inst *i)
 {
-    size_t skip = open_skip(L, i);
+    size_t skip = lower_open_skip(L, i);
     const struct ptx_targets *t = i->opnds[1].sym->targets;
     struct brx_desc *d = lower_alloc(L, sizeof *d);
     d->count = t->count;
@@ -170,7 +173,7 @@ static enum runtime_call runtime_of(const struct ptx_name *n)
 static void lower_call(struct lower *L, const struct ptx_inst *i)
 {
     struct ptx_call call = ptx_inst_call(i);
-    size_t skip = open_skip(L, i);
+    size_t skip = lower_open_skip(L, i);
     struct call_desc *d = lower_alloc(L, sizeof *d);
     const struct ptx_proto *p = call.proto;
     u32 args = call.arguments ? call.arguments->count : 0,

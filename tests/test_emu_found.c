@@ -45,3 +45,35 @@ Test(emu_found, reductions_come_before_what_follows_them)
                 cr_assert(a[i] == want[k], "%u threads, CTA %d: %u", threads, i, a[i]);
         }
 }
+
+/* Warps whose lanes a guard all switches off go on behind it when their group is split there. */
+Test(emu_found, warps_that_a_guard_switches_off_go_on)
+{
+    uint32_t out[128];
+    struct emu_run r = {.block = 128};
+    r.ptx = emu_ptx(".param .u64 out",
+                    ".reg .u64 %d<4>; .reg .u32 %r<6>; .reg .pred %p<3>;\n"
+                    "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
+                    "add.u64 %d1, %d1, %d2; setp.lt.u32 %p1, %r1, 64;\n"
+                    "@%p1 bar.sync 1, 64;\nst.global.u32 [%d1], 7;\nret;\n");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 128; i++) cr_assert(out[i] == 7, "%u: %u", i, out[i]);
+}
+
+/* Likewise lanes, where the others come together as independent threads: they may come last. */
+Test(emu_found, lanes_that_a_guard_switches_off_go_on)
+{
+    uint32_t out[64];
+    struct emu_run r = {.block = 64, .config.divergence = EMU_ITS};
+    r.ptx = emu_ptx(".param .u64 out",
+                    ".reg .u64 %d<4>; .reg .u32 %r<6>; .reg .pred %p<3>;\n"
+                    "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
+                    "add.u64 %d1, %d1, %d2; setp.gt.u32 %p1, %r1, 40;\n"
+                    "@%p1 shfl.sync.idx.b32 %r2, %r1, 15, 31, -1;\n"
+                    "@!%p1 shfl.sync.idx.b32 %r2, %r1, 3, 31, -1;\n"
+                    "st.global.u32 [%d1], %r1;\nret;\n");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 64; i++) cr_assert(out[i] == i, "%u: %u", i, out[i]);
+}
