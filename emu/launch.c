@@ -636,17 +636,17 @@ static enum progress run_turn(struct hand *h, struct place *p)
             c->running--;
             emu_barrier_check(c);
             break;
-        case GROUP_READY: /* the budget is spent; warps that spin for each other must not be in lockstep */
+        case GROUP_READY:   /* the budget is spent, */
+        case GROUP_BARRIER: /* or it waits, perhaps for lanes of its own or for others of the group */
+        case GROUP_WAIT:
             if (h->wp->m->its && g->depth) emu_its_part(g);
             if (g->state == GROUP_DONE) { /* none of those that waited was left */
                 c->running--;
                 emu_barrier_check(c);
                 break;
             }
-            if (g->warps > 1 && g->depth && p->turns > 2) emu_group_split(g);
-            break;
-        case GROUP_WAIT: /* perhaps for others of the group */
-            if (g->warps > 1 && g->depth) emu_group_split(g);
+            if (g->warps == 1 || !g->depth || g->state == GROUP_BARRIER) break;
+            if (g->state == GROUP_WAIT || p->turns > 2) emu_group_split(g);
             break;
         default: break;
         }

@@ -77,3 +77,30 @@ Test(emu_found, lanes_that_a_guard_switches_off_go_on)
     cr_assert(emu_run(&r), "%s", r.fault);
     for (uint32_t i = 0; i < 64; i++) cr_assert(out[i] == i, "%u: %u", i, out[i]);
 }
+
+/* Independent threads: one half of a warp waits at a barrier, or for an mbarrier, that the other half has
+ * yet to come to. */
+Test(emu_found, halves_of_a_warp_wait_for_each_other)
+{
+    static const char *const waits[] = {
+        "@%p1 bra high;\nbar.sync 1, 32;\nbra.uni both;\nhigh:\nbar.sync 1, 32;\nboth:\n",
+        "@%p1 bra high;\nbar.sync 0;\nbra.uni both;\nhigh:\nbar.sync 0;\nboth:\n",
+        "mbarrier.init.shared.b64 [m], 16;\nbar.warp.sync -1;\n@%p1 bra high;\n"
+        "again: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0;\n@!%p2 bra again;\nbra both;\n"
+        "high: mbarrier.arrive.shared.b64 %d3, [m];\nboth:\n"};
+    for (size_t k = 0; k < 3; k++) {
+        uint32_t out[32];
+        char body[800];
+        snprintf(body, sizeof body,
+                 ".reg .u64 %%d<4>; .reg .u32 %%r<6>; .reg .pred %%p<3>; .shared .b64 m;\n"
+                 "ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%d2, %%r1, 4;\n"
+                 "add.u64 %%d1, %%d1, %%d2; setp.gt.u32 %%p1, %%r1, 15;\n%s"
+                 "st.global.u32 [%%d1], %%r1;\nret;\n",
+                 waits[k]);
+        struct emu_run r = {.block = 32, .config.divergence = EMU_ITS};
+        r.ptx = emu_ptx(".param .u64 out", body);
+        r.args[0] = emu_out(&r, out, sizeof out);
+        cr_assert(emu_run(&r), "%zu: %s", k, r.fault);
+        for (uint32_t i = 0; i < 32; i++) cr_assert(out[i] == i, "%zu, %u: %u", k, i, out[i]);
+    }
+}
