@@ -13,7 +13,8 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-protot
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
 CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DARENA_BLOCK=64
-CFLAGS.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+CFLAGS.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+                  -fno-sanitize-coverage=trace-cmp
 ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
@@ -138,7 +139,7 @@ fuzz-ptx fuzz-emu: fuzz-%:
 	@mkdir -p $(FUZZ)/$*/found $(FUZZ)/$*/seeds
 	tools/fuzz-seeds.sh $* $(FUZZ)/$*/seeds
 	cd $(FUZZ)/$* && $(CURDIR)/build/clang-fuzz/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \
-	    -rss_limit_mb=4096 -max_len=16384 -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/ptx.dict \
+	    -rss_limit_mb=4096 -max_len=12288 -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/ptx.dict \
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
 $(FUZZERS): %: %.o build/clang-fuzz/tests/fuzz/kernel.o build/clang-fuzz/libheddle.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)

@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 
 if [ "$1" = emu ]; then
     n=0
-    for f in $(find tests/fuzz/emu tests/corpus/ptx tests/corpus/hand suites/ptx -name '*.ptx' -size -14336c | sort); do
+    for f in $(find tests/fuzz/emu tests/corpus/ptx tests/corpus/hand suites/ptx -name '*.ptx' -size -8192c | sort); do
         n=$((n + 1))
         name=$dir/$(basename "$(dirname "$f")")-$(basename "$f" .ptx)
         for k in 0 1 2; do # divergence, lockstep, instruction set, counts, threads, checks, grid, block

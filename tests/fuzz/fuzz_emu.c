@@ -177,11 +177,12 @@ static void make_params(const struct emu_kernel *k, uint64_t seed, const uint64_
         struct emu_param p = emu_param_at(k, i);
         for (uint32_t b = 0; b < p.size; b += 8) {
             uint64_t r = next(&seed), v;
-            switch (r % 8) {
+            switch (r % 9) {
+            case 8:
             case 0:
             case 1:
             case 2: v = at[r % 3]; break;
-            case 3: v = at[r >> 8 & 1] + (r >> 16 & 1023); break;
+            case 3: v = at[r >> 8 & 1] + (r >> 16 & (r >> 30 & 7 ? 0x3f0 : 0x3ff)); break;
             case 4: v = handles[r >> 8 & 1]; break;
             case 5: v = wild[(r >> 8) % (sizeof wild / sizeof *wild)]; break;
             case 6: v = r >> 56; break;
