@@ -158,6 +158,7 @@ struct heddle_device;
 struct heddle_device_options {
     unsigned threads;          /* host threads of a launch; 0: one for each core */
     bool independent_threads;  /* independent thread scheduling instead of a SIMT stack */
+    bool check_memory;         /* find leaks and wrong frees, never use an address twice */
     bool check_init;           /* find reads of memory that nothing wrote */
     bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
     bool count;                /* count instructions */
@@ -178,7 +179,11 @@ const char *heddle_device_error(const struct heddle_device *d);
 
 /* Device addresses are numbers, not pointers. 0: no memory is left. The bytes are zero. */
 uint64_t heddle_device_alloc(struct heddle_device *d, uint64_t size, const char *name);
+/* false: it is no allocation, or was released before; heddle_device_error says which. */
 bool heddle_device_release(struct heddle_device *d, uint64_t address);
+/* What is still allocated by heddle_device_alloc or a kernel's malloc, as lines, merged by name or place;
+ * "" if nothing is. Good until the next call. `count` may be NULL. */
+const char *heddle_device_leaks(struct heddle_device *d, size_t *count);
 /* false, and nothing copied: the bytes are not all of one allocation or variable. */
 bool heddle_device_write(struct heddle_device *d, uint64_t to, const void *from, uint64_t size);
 bool heddle_device_read(struct heddle_device *d, void *to, uint64_t from, uint64_t size);

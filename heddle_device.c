@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "emu/emu.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@ struct heddle_device {
     struct emu *emu;
     struct emu_image *image;
     char *error;
-    struct buf text;
+    struct buf text, leaks;
+    unsigned long long releases;
 };
 
 struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
@@ -25,7 +27,8 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     if (!d) abort();
     struct emu_config c = {.threads = o->threads,
                            .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
-                           .checks = (o->check_init ? EMU_CHECK_INIT : 0u) |
+                           .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |
+                                     (o->check_init ? EMU_CHECK_INIT : 0u) |
                                      (o->check_sync ? EMU_CHECK_SYNC : 0u),
                            .count = o->count,
                            .max_instructions = o->max_instructions,
@@ -42,6 +45,7 @@ void heddle_device_free(struct heddle_device *d)
     emu_free(d->emu);
     free(d->error);
     buf_free(&d->text);
+    buf_free(&d->leaks);
     free(d);
 }
 
@@ -69,7 +73,30 @@ uint64_t heddle_device_alloc(struct heddle_device *d, uint64_t size, const char 
 
 bool heddle_device_release(struct heddle_device *d, uint64_t address)
 {
-    return emu_release(d->emu, address);
+    char by[64], where[1024];
+    snprintf(by, sizeof by, "heddle_device_release #%llu", ++d->releases);
+    if (emu_release_by(d->emu, address, by)) return true;
+    struct emu_allocation near;
+    bool any = emu_allocation_near(d->emu, address, &near);
+    emu_describe(d->emu, address, where, sizeof where);
+    struct buf b = {0};
+    buf_printf(&b, "%s of 0x%" PRIx64 ", %s\n%s", by, address,
+               any && !near.live && near.address == address ? "which was released before"
+                                                            : "where no allocation begins",
+               where);
+    free(d->error);
+    d->error = b.data;
+    return false;
+}
+
+const char *heddle_device_leaks(struct heddle_device *d, size_t *count)
+{
+    size_t n;
+    const struct emu_finding *list = emu_leaks(d->emu, false, &n);
+    d->leaks.size = 0;
+    for (size_t i = 0; i < n; i++) buf_puts(&d->leaks, list[i].text);
+    if (count) *count = n;
+    return n ? d->leaks.data : "";
 }
 
 bool heddle_device_write(struct heddle_device *d, uint64_t to, const void *from, uint64_t size)

@@ -226,6 +226,12 @@ static int launch(const struct options *o, struct heddle_module *m)
             printf("  digest %016" PRIx64 "\n", heddle_device_digest(d));
         }
     }
+    if (o->device.check_memory) { /* what is left is the kernel's own */
+        size_t leaks;
+        for (size_t i = 0; i < count; i++) heddle_device_release(d, buffers[i].address);
+        fputs(heddle_device_leaks(d, &leaks), stderr);
+        if (leaks && status == EXIT_FINE) status = EXIT_FAULT;
+    }
     heddle_device_free(d);
     return status;
 }
@@ -276,9 +282,10 @@ static bool checks(const char *text, struct options *o)
     for (char *p = copy, *next; p; p = next) {
         next = strchr(p, ',');
         if (next) *next++ = '\0';
-        if (strcmp(p, "init") == 0) o->device.check_init = true;
+        if (strcmp(p, "memory") == 0) o->device.check_memory = true;
+        else if (strcmp(p, "init") == 0) o->device.check_init = true;
         else if (strcmp(p, "sync") == 0) o->device.check_sync = true;
-        else if (strcmp(p, "memory") != 0) { /* bounds and released memory are always checked */
+        else {
             usage_error(command, "--check takes memory, init and sync, not '%s'", p);
             return false;
         }

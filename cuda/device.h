@@ -23,7 +23,9 @@ struct cuda_watch {
     void (*before)(void *self, const char *kernel, struct emu_launch *launch);
     void (*after)(void *self, const char *kernel, const struct emu_launch *launch,
                   const struct emu_report *report);
-    bool quiet; /* say nothing of faults on stderr */
+    /* Lines that would go to stderr: faults, what checks find. NULL: to stderr, unless quiet. */
+    void (*say)(void *self, const char *text);
+    bool quiet;
 };
 void cuda_device_watch(const struct cuda_watch *watch); /* copied; NULL: none */
 

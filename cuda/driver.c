@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,17 +219,48 @@ static const struct device_limits hopper = {.major = 9,
                                             .shared_optin = 227 * 1024,
                                             .shared_reserved = 1024};
 
-/* At the end of the process, with HEDDLE_CHECK=memory: what was not freed. */
+struct call_name driver_call(enum numbered_call call)
+{
+    static const char *const names[CALL_COUNT] = {
+        [CALL_MEM_ALLOC] = "cuMemAlloc",
+        [CALL_MEM_ALLOC_ASYNC] = "cuMemAllocAsync",
+        [CALL_MEM_ALLOC_PITCH] = "cuMemAllocPitch",
+        [CALL_MEM_HOST_ALLOC] = "cuMemHostAlloc",
+        [CALL_MEM_FREE] = "cuMemFree",
+        [CALL_MEM_FREE_ASYNC] = "cuMemFreeAsync",
+        [CALL_MEM_FREE_HOST] = "cuMemFreeHost",
+        [CALL_CONTEXT_DESTROY] = "cuCtxDestroy",
+    };
+    struct call_name n;
+    snprintf(n.text, sizeof n.text, "%s #%llu", names[call], ++driver.calls[call]);
+    return n;
+}
+
+void driver_say(const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (driver.watch.say) driver.watch.say(driver.watch.self, text);
+    else if (!driver.watch.quiet) fputs(text, stderr);
+}
+
+/* With HEDDLE_CHECK=memory: what was not freed when the device ends. */
 static void report_leaks(void)
 {
+    if (!driver.emu || !(driver.config.checks & EMU_CHECK_MEMORY)) return;
+    allocation_leaks(NULL);
+    size_t n;
+    const struct emu_finding *list = emu_leaks(driver.emu, true, &n);
+    for (size_t i = 0; i < n; i++) driver_say("heddle: %s", list[i].text);
+}
+
+static void at_exit(void)
+{
     driver_lock();
-    if (driver.emu && !driver.configured && driver.config.checks & EMU_CHECK_MEMORY)
-        for (size_t i = 0; i < driver.allocation_count; i++) {
-            struct emu_allocation a;
-            if (emu_allocation_near(driver.emu, driver.allocations[i].address, &a))
-                fprintf(stderr, "heddle: leak: %s, %llu bytes at 0x%llx\n", a.name,
-                        (unsigned long long)a.size, (unsigned long long)a.address);
-        }
+    if (!driver.configured) report_leaks();
     driver_unlock();
 }
 
@@ -244,13 +276,14 @@ CUresult cuInit(unsigned flags)
     driver.limits = hopper;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
-    if (!registered) registered = atexit(report_leaks) == 0;
+    if (!registered) registered = atexit(at_exit) == 0;
     return driver_end(CUDA_SUCCESS);
 }
 
 static void reset(void)
 {
     if (!driver.initialised) return;
+    if (driver.configured) report_leaks();
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
     for (unsigned i = 0; i < OBJECT_KINDS; i++)
@@ -317,9 +350,10 @@ static struct CUctx_st *context_new(unsigned flags, unsigned api_version)
     return c;
 }
 
-void context_release_all(struct CUctx_st *c)
+void context_release_all(struct CUctx_st *c, const char *by)
 {
-    allocation_drop(c);
+    if (driver.config.checks & EMU_CHECK_MEMORY) allocation_leaks(c);
+    allocation_drop(c, by);
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE && ((struct CUmod_st *)o)->context == c)
             module_destroy((struct CUmod_st *)o);
@@ -375,7 +409,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     struct CUctx_st *c = object_check(context, OBJECT_CONTEXT);
     if (!c || c->primary) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
     if (driver_current() == c) stack.depth--;
-    context_release_all(c);
+    context_release_all(c, driver_call(CALL_CONTEXT_DESTROY).text);
     object_destroy(&c->object);
     return driver_end(CUDA_SUCCESS);
 }
@@ -560,7 +594,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 
 static void drop_primary(void)
 {
-    context_release_all(driver.primary);
+    context_release_all(driver.primary, "cuDevicePrimaryCtxRelease");
     object_destroy(&driver.primary->object);
     driver.primary = NULL;
 }
@@ -578,7 +612,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     CUresult r = begin_device(device);
     if (r != CUDA_SUCCESS || !driver.primary) return driver_end(r);
     struct CUctx_st *c = driver.primary; /* its handle stays good, all it held is gone */
-    context_release_all(c);
+    context_release_all(c, "cuDevicePrimaryCtxReset");
     c->broken = CUDA_SUCCESS;
     return driver_end(CUDA_SUCCESS);
 }

@@ -105,6 +105,18 @@ struct device_limits {
         shared_reserved;
 };
 
+enum numbered_call { /* calls that reports name */
+                     CALL_MEM_ALLOC,
+                     CALL_MEM_ALLOC_ASYNC,
+                     CALL_MEM_ALLOC_PITCH,
+                     CALL_MEM_HOST_ALLOC,
+                     CALL_MEM_FREE,
+                     CALL_MEM_FREE_ASYNC,
+                     CALL_MEM_FREE_HOST,
+                     CALL_CONTEXT_DESTROY,
+                     CALL_COUNT
+};
+
 struct driver {
     bool initialised, configured;
     struct emu_config config;
@@ -118,6 +130,7 @@ struct driver {
     unsigned primary_flags;
     unsigned long long serial; /* of contexts, streams, allocations */
     unsigned generation; /* counts resets: contexts current in a thread before are not after */
+    unsigned long long calls[CALL_COUNT]; /* of each, so far: reports name them by number */
 };
 extern struct driver driver;
 
@@ -126,6 +139,14 @@ extern struct driver driver;
 CUresult driver_begin(struct CUctx_st **context);
 CUresult driver_end(CUresult result);
 CUresult driver_begin_without(void); /* initialised is enough */
+
+/* "cuMemAlloc #3": counts a call that is about to be carried out. */
+struct call_name {
+    char text[48];
+};
+struct call_name driver_call(enum numbered_call call);
+/* What a check has found: lines for the watcher or stderr. */
+void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* For host functions: nothing is held while they run. */
 void driver_unlock(void);
@@ -138,11 +159,13 @@ void *object_check(void *handle, enum object_kind kind);
 
 struct CUctx_st *driver_current(void);
 bool device_ok(CUdevice device);
-void context_release_all(struct CUctx_st *c); /* memory, modules, streams and events of it */
+/* memory, modules, streams and events of it; `by` names the call */
+void context_release_all(struct CUctx_st *c, const char *by);
 
 struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
 struct allocation *allocation_of_host(const void *pointer);
-void allocation_drop(struct CUctx_st *c); /* all of a context's */
+void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */
+void allocation_leaks(const struct CUctx_st *c); /* says what of it was not freed; NULL: all */
 
 void module_destroy(struct CUmod_st *m);
 struct CUfunc_st *function_check(CUfunction f); /* a kernel too */

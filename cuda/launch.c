@@ -82,14 +82,17 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
+    for (size_t i = 0; i < report->finding_count; i++) {
+        driver_say("heddle: kernel '%s': %s", f->name, report->findings[i].text);
+        if (report->findings[i].count > 1)
+            driver_say("  ... and %llu more of this instruction\n",
+                       (unsigned long long)report->findings[i].count - 1);
+    }
     CUresult r = result_of(report->fault.kind);
     if (r == CUDA_SUCCESS) return r;
-    if (!w->quiet) {
-        const char *text = report->fault.text ? report->fault.text : "";
-        size_t n = strlen(text);
-        fprintf(stderr, "heddle: kernel '%s': %s%s", f->name, text,
-                n && text[n - 1] == '\n' ? "" : "\n");
-    }
+    const char *text = report->fault.text ? report->fault.text : "";
+    size_t n = strlen(text);
+    driver_say("heddle: kernel '%s': %s%s", f->name, text, n && text[n - 1] == '\n' ? "" : "\n");
     if (report->fault.kind != EMU_BAD_LAUNCH) c->broken = r;
     return r;
 }

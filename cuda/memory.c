@@ -9,7 +9,7 @@
  * - Managed memory needs one value for both and is refused. */
 #include "cuda/driver.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,12 +43,12 @@ struct allocation *allocation_of_host(const void *pointer)
     return NULL;
 }
 
-static CUresult allocate(struct CUctx_st *c, size_t size, const char *call, struct allocation **out)
+static CUresult allocate(struct CUctx_st *c, size_t size, enum numbered_call call,
+                         struct allocation **out)
 {
-    char name[64];
+    struct call_name name = driver_call(call);
     if (!size) return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, sizeof name, "%s #%llu", call, ++driver.serial);
-    uint64_t address = emu_alloc(driver.emu, size, name);
+    uint64_t address = emu_alloc(driver.emu, size, name.text);
     if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
     if (driver.allocation_count == driver.allocation_cap) {
         driver.allocation_cap = driver.allocation_cap ? 2 * driver.allocation_cap : 16;
@@ -60,27 +60,39 @@ static CUresult allocate(struct CUctx_st *c, size_t size, const char *call, stru
     struct allocation *a = &driver.allocations[i];
     memmove(a + 1, a, (driver.allocation_count++ - i) * sizeof *a);
     *a = (struct allocation){
-        .address = address, .size = size, .context = c, .serial = driver.serial};
+        .address = address, .size = size, .context = c, .serial = ++driver.serial};
     *out = a;
     return CUDA_SUCCESS;
 }
 
-static void drop(struct allocation *a)
+static void drop(struct allocation *a, const char *by)
 {
-    emu_release(driver.emu, a->address);
+    emu_release_by(driver.emu, a->address, by);
     size_t i = (size_t)(a - driver.allocations);
     memmove(a, a + 1, (--driver.allocation_count - i) * sizeof *a);
 }
 
-void allocation_drop(struct CUctx_st *c)
+void allocation_leaks(const struct CUctx_st *c)
+{
+    for (size_t i = 0; i < driver.allocation_count; i++) {
+        const struct allocation *a = &driver.allocations[i];
+        struct emu_allocation known;
+        if ((c && a->context != c) || a->context->broken) continue; /* nothing can be freed then */
+        if (!emu_allocation_near(driver.emu, a->address, &known)) continue;
+        driver_say("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
+                   known.name, known.size, known.address);
+    }
+}
+
+void allocation_drop(struct CUctx_st *c, const char *by)
 {
     for (size_t i = driver.allocation_count; i-- > 0;)
-        if (driver.allocations[i].context == c) drop(&driver.allocations[i]);
+        if (driver.allocations[i].context == c) drop(&driver.allocations[i], by);
 }
 
 /* ---- allocation -------------------------------------------------------------------------------------- */
 
-static CUresult device_allocate(CUdeviceptr *address, size_t size, const char *call)
+static CUresult device_allocate(CUdeviceptr *address, size_t size, enum numbered_call call)
 {
     struct CUctx_st *c;
     struct allocation *a;
@@ -93,13 +105,13 @@ static CUresult device_allocate(CUdeviceptr *address, size_t size, const char *c
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
-    return device_allocate(address, size, "cuMemAlloc");
+    return device_allocate(address, size, CALL_MEM_ALLOC);
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 {
     if (!stream_ok(stream)) return CUDA_ERROR_INVALID_HANDLE;
-    return device_allocate(address, size, "cuMemAllocAsync");
+    return device_allocate(address, size, CALL_MEM_ALLOC_ASYNC);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
@@ -110,7 +122,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
         return CUDA_ERROR_INVALID_VALUE;
     size_t row = (width + 511) / 512 * 512;
     if (row > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult r = device_allocate(address, row * height, "cuMemAllocPitch");
+    CUresult r = device_allocate(address, row * height, CALL_MEM_ALLOC_PITCH);
     if (r == CUDA_SUCCESS) *pitch = row;
     return r;
 }
@@ -122,35 +134,43 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static CUresult release(CUdeviceptr address)
+/* With the check: a wrong address that a call was given, as the memory's table sees it. */
+static void say_wrong(const char *call, uint64_t address)
+{
+    struct emu_allocation near;
+    char where[1024];
+    if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
+    bool any = emu_allocation_near(driver.emu, address, &near);
+    const char *what = any && !near.live && near.address == address ? "double free"
+                                                                    : "invalid free";
+    emu_describe(driver.emu, address, where, sizeof where);
+    driver_say("heddle: %s: %s of 0x%" PRIx64 "\n%s", what, call, address, where);
+}
+
+static CUresult release(CUdeviceptr address, enum numbered_call call)
 {
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
-    if (r != CUDA_SUCCESS || !address) return driver_end(r); /* 0 may be freed */
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    struct call_name name = driver_call(call);
+    if (!address) return driver_end(r); /* 0 may be freed */
     struct allocation *a = allocation_find(address);
     if (a && a->address == address && !a->host) {
-        drop(a);
+        drop(a, name.text);
         return driver_end(CUDA_SUCCESS);
     }
-    struct emu_allocation near;
-    if (driver.config.checks & EMU_CHECK_MEMORY && !driver.watch.quiet &&
-        emu_allocation_near(driver.emu, address, &near))
-        fprintf(stderr, "heddle: cuMemFree(0x%llx): %s '%s' (%llu bytes at 0x%llx)\n", address,
-                near.address != address ? "no allocation begins here; nearest is"
-                : near.live             ? "not to be freed by cuMemFree:"
-                                        : "already freed:",
-                near.name, (unsigned long long)near.size, (unsigned long long)near.address);
+    say_wrong(name.text, address);
     return driver_end(CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
-    return release(address);
+    return release(address, CALL_MEM_FREE);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    return stream_ok(stream) ? release(address) : CUDA_ERROR_INVALID_HANDLE;
+    return stream_ok(stream) ? release(address, CALL_MEM_FREE_ASYNC) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
@@ -159,7 +179,7 @@ CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
     struct allocation *a;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && (!pointer || flags > 7)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) r = allocate(c, size, "cuMemHostAlloc", &a);
+    if (r == CUDA_SUCCESS) r = allocate(c, size, CALL_MEM_HOST_ALLOC, &a);
     if (r != CUDA_SUCCESS) return driver_end(r);
     a->host = *pointer = emu_bytes(driver.emu, a->address, size);
     a->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
@@ -188,7 +208,7 @@ CUresult cuMemFreeHost(void *pointer)
     struct allocation *a;
     CUresult r = begin_pinned(pointer, &a);
     if (r == CUDA_SUCCESS && a->host != pointer) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) drop(a);
+    if (r == CUDA_SUCCESS) drop(a, driver_call(CALL_MEM_FREE_HOST).text);
     return driver_end(r);
 }
 
@@ -297,6 +317,18 @@ static struct end either(CUdeviceptr address)
     return (struct end){pointer_of(address), 0};
 }
 
+/* With the check: a copy or fill that does not stay inside one allocation. */
+static void say_outside(const char *what, uint64_t address, size_t size)
+{
+    struct emu_allocation near;
+    char where[1024];
+    if (!(driver.config.checks & EMU_CHECK_MEMORY) || emu_bytes(driver.emu, address, size)) return;
+    bool any = emu_allocation_near(driver.emu, address, &near);
+    emu_describe(driver.emu, address, where, sizeof where);
+    driver_say("heddle: %s: %s of %zu bytes at 0x%" PRIx64 " by the host\n%s",
+               any && !near.live ? "use after free" : "out of bounds", what, size, address, where);
+}
+
 static CUresult copy(struct end to, struct end from, size_t size)
 {
     bool ok = true;
@@ -305,7 +337,10 @@ static CUresult copy(struct end to, struct end from, size_t size)
     else if (to.host) ok = emu_copy_out(driver.emu, to.host, from.device, size);
     else if (from.host) ok = emu_copy_in(driver.emu, to.device, from.host, size);
     else ok = emu_copy(driver.emu, to.device, from.device, size);
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (ok) return CUDA_SUCCESS;
+    if (to.device) say_outside("write", to.device, size);
+    if (from.device) say_outside("read", from.device, size);
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult copy_linear(const void *to_host, const void *from_host, CUdeviceptr to,
@@ -470,8 +505,10 @@ static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, unsigned w
     if (r == CUDA_SUCCESS && (to % width || (rows > 1 && (pitch % width || pitch / width < count))))
         r = CUDA_ERROR_INVALID_VALUE;
     for (size_t y = 0; r == CUDA_SUCCESS && y < rows; y++)
-        if (!emu_fill(driver.emu, to + y * pitch, value, width, count))
+        if (!emu_fill(driver.emu, to + y * pitch, value, width, count)) {
+            say_outside("write", to + y * pitch, count * width);
             r = CUDA_ERROR_INVALID_VALUE;
+        }
     return driver_end(r);
 }
 

@@ -34,6 +34,7 @@ struct emu {
     const struct emu_gpu *gpu;
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
+    struct arena *leak_arena;   /* of the last emu_leaks */
     struct emu_report report;
     u64 grids, heap_used;
     u32 sms;
@@ -58,6 +59,7 @@ struct emu_image {
     size_t kernel_count;
 };
 
+enum { DEFAULT_HEAP = 8 << 20 };
 #define DEFAULT_MEMORY ((u64)8 << 30)
 
 static struct handlers choose_handlers(enum emu_isa isa)
@@ -95,6 +97,7 @@ struct emu *emu_new(const struct emu_config *config)
     e->mem = mem_new(c->memory);
     e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
+    if (c->checks & EMU_CHECK_MEMORY) mem_keep_apart(e->mem);
     return e;
 }
 
@@ -103,6 +106,7 @@ void emu_free(struct emu *e)
     if (!e) return;
     arena_free(e->launch_arena);
     cache_free(e->l2);
+    arena_free(e->leak_arena);
     mem_free(e->mem);
     free(e);
 }
@@ -116,8 +120,22 @@ uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name)
 
 bool emu_release(struct emu *e, uint64_t address)
 {
+    return emu_release_by(e, address, NULL);
+}
+
+bool emu_release_by(struct emu *e, uint64_t address, const char *by)
+{
     const struct mem_block *b = mem_find(e->mem, address, 1);
-    return b && b->address == address && !b->variable && mem_release(e->mem, address);
+    return b && b->address == address && !b->variable && !b->at &&
+           mem_release_by(e->mem, address, by);
+}
+
+void emu_describe(const struct emu *e, uint64_t address, char *out, size_t size)
+{
+    struct buf b = {0};
+    mem_describe(e->mem, address, &b);
+    snprintf(out, size, "%s", b.data ? b.data : "");
+    buf_free(&b);
 }
 
 void *emu_bytes(struct emu *e, uint64_t address, uint64_t size)
@@ -194,6 +212,52 @@ struct emu_allocation emu_allocation_at(const struct emu *e, size_t i)
 uint64_t emu_memory_used(const struct emu *e)
 {
     return mem_used(e->mem);
+}
+
+/* Blocks that one place allocated are one finding. */
+static bool same_place(const struct mem_block *a, const struct mem_block *b)
+{
+    return a->at && b->at ? strcmp(a->at, b->at) == 0
+                          : !a->at && !b->at && strcmp(a->name, b->name) == 0;
+}
+
+const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *count)
+{
+    arena_free(e->leak_arena);
+    struct arena *a = e->leak_arena = arena_new();
+    size_t blocks = mem_count(e->mem), n = 0, cap = 0;
+    struct leak {
+        const struct mem_block *first;
+        u64 count, bytes;
+    } *leaks = NULL;
+    for (size_t i = 0, k; i < blocks; i++) {
+        const struct mem_block *b = mem_at(e->mem, i);
+        if (b->variable || b->constant || (guest_only && !b->at)) continue;
+        for (k = 0; k < n && !same_place(leaks[k].first, b); k++) {
+        }
+        if (k == n) {
+            leaks = arena_grow(a, leaks, n, &cap, n + 1, sizeof *leaks);
+            leaks[n++] = (struct leak){.first = b};
+        }
+        leaks[k].count++;
+        leaks[k].bytes += b->size;
+    }
+    struct emu_finding *list = arena_array(a, struct emu_finding, n + 1);
+    for (size_t k = 0; k < n; k++) {
+        const struct mem_block *b = leaks[k].first;
+        struct buf text = {0};
+        buf_printf(&text, "leak: '%s', %llu bytes at 0x%llx, was not released\n", b->name,
+                   (unsigned long long)b->size, (unsigned long long)b->address);
+        if (b->at) buf_printf(&text, "    allocated at %s by %s\n", b->at, b->by ? b->by : "?");
+        if (leaks[k].count > 1)
+            buf_printf(&text, "    ... and %llu more from there, %llu bytes in all\n",
+                       (unsigned long long)leaks[k].count - 1, (unsigned long long)leaks[k].bytes);
+        list[k] = (struct emu_finding){
+            .kind = EMU_LEAK, .count = leaks[k].count, .text = arena_copy(a, text.data, text.size)};
+        buf_free(&text);
+    }
+    *count = n;
+    return list;
 }
 
 uint64_t emu_digest(struct emu *e)
@@ -370,7 +434,10 @@ const char *emu_fault_name(enum emu_fault_kind kind)
                                                        "barrier",
                                                        "bad lanes",
                                                        "deadlock",
-                                                       "limit reached"};
+                                                       "limit reached",
+                                                       "double free",
+                                                       "invalid free",
+                                                       "leak"};
     return kind < EMU_FAULT_COUNT ? names[kind] : "?";
 }
 
@@ -396,27 +463,19 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
                            const char *what, struct arena *arena)
 {
     struct buf b = {0};
+    bool about_memory = f->address >= MEM_GLOBAL &&
+                        (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY ||
+                         f->kind == EMU_DOUBLE_FREE || f->kind == EMU_BAD_FREE);
+    if (about_memory && f->kind == EMU_OUT_OF_BOUNDS) {
+        const struct mem_block *near = mem_near(m->mem, f->address);
+        if (near && !near->live) f->kind = EMU_FREED;
+    }
     buf_printf(&b, "%s: %s\n", emu_fault_name(f->kind), what);
     add_place(&b, m, pc, f);
     buf_printf(&b, "  by thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%s'\n", f->thread[0],
                f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2],
                m->program->codes[0]->name);
-    if (f->address >= MEM_GLOBAL &&
-        (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY || f->kind == EMU_FREED)) {
-        const struct mem_block *k = mem_near(m->mem, f->address);
-        if (k && !k->live && f->kind == EMU_OUT_OF_BOUNDS) f->kind = EMU_FREED;
-        if (k) {
-            buf_puts(&b, "  ");
-            if (f->address < k->address)
-                buf_printf(&b, "%llu bytes before", (unsigned long long)(k->address - f->address));
-            else if (f->address >= k->address + k->size)
-                buf_printf(&b, "%llu bytes behind the end of",
-                           (unsigned long long)(f->address - k->address - k->size));
-            else buf_printf(&b, "%llu bytes into", (unsigned long long)(f->address - k->address));
-            buf_printf(&b, " '%s' (%llu bytes at 0x%llx%s)\n", k->name, (unsigned long long)k->size,
-                       (unsigned long long)k->address, k->live ? "" : ", released");
-        }
-    }
+    if (about_memory) mem_describe(m->mem, f->address, &b);
     f->text = arena_copy(arena, b.data, b.size);
     buf_free(&b);
 }
@@ -578,6 +637,8 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
                             .grid_id = ++e->grids,
                             .sms = e->sms,
                             .heap_used = &e->heap_used,
+                            .heap_size = e->config.heap ? e->config.heap : DEFAULT_HEAP,
+                            .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
                             .its = e->config.divergence == EMU_ITS,
                             .watched = watched,
                             .counting = e->handlers.counting};

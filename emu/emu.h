@@ -35,8 +35,9 @@ enum emu_divergence {
 };
 
 enum emu_check { /* what is checked beyond what always is (bounds, alignment, spaces) */
-                 EMU_CHECK_MEMORY =
-                     1,              /* leaks, double frees, use after free with the freeing call */
+                 /* released addresses are not used again, so that what uses them is found;
+                  * bad calls of the guest's free are findings, which a launch survives */
+                 EMU_CHECK_MEMORY = 1,
                  EMU_CHECK_INIT = 2, /* reads of bytes that nothing wrote */
                  EMU_CHECK_SYNC =
                      4, /* barriers that part of a CTA reaches, shuffles of absent lanes, masks */
@@ -76,6 +77,8 @@ void emu_free(struct emu *e); /* NULL is allowed */
 uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name);
 /* Whether `address` was what emu_alloc gave and is not yet freed. */
 bool emu_release(struct emu *e, uint64_t address);
+bool emu_release_by(struct emu *e, uint64_t address,
+                    const char *by); /* by: as `name`, "cudaFree #2" */
 
 /* Whether all `size` bytes lie in one live allocation (or variable); nothing is copied otherwise. */
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size);
@@ -95,9 +98,15 @@ struct emu_allocation {
 };
 /* The allocation that holds the address, or else the nearest; false: there is none at all. */
 bool emu_allocation_near(const struct emu *e, uint64_t address, struct emu_allocation *out);
+/* The address as seen from that allocation: lines as they stand in faults. */
+void emu_describe(const struct emu *e, uint64_t address, char *out, size_t size);
 size_t emu_allocation_count(const struct emu *e);                       /* live ones */
 struct emu_allocation emu_allocation_at(const struct emu *e, size_t i); /* by address */
 uint64_t emu_memory_used(const struct emu *e);
+/* What is still allocated but for variables and objects, merged by the place or name that allocated it:
+ * findings of EMU_LEAK. Good until the next call. */
+struct emu_finding;
+const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *count);
 
 /* A number that two devices share exactly if every live allocation and variable holds the same bytes
  * at the same addresses (XXH3-like, 64 bits, the same on every host). */
@@ -169,6 +178,9 @@ enum emu_fault_kind {
     EMU_BAD_LANES, /* shuffles and votes of lanes that are not there */
     EMU_DEADLOCK,  /* nothing can go on */
     EMU_LIMIT,     /* max_instructions, timeout */
+    EMU_DOUBLE_FREE,
+    EMU_BAD_FREE, /* of what malloc did not give */
+    EMU_LEAK,
     EMU_FAULT_COUNT
 };
 const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */
@@ -185,7 +197,7 @@ struct emu_fault {
 };
 
 struct emu_finding { /* what config.checks found, merged by instruction; the launch went on */
-    enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES */
+    enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES, DOUBLE_FREE, BAD_FREE */
     uint64_t count;
     uint32_t line;    /* of the PTX */
     const char *text; /* of the first one, several lines */

@@ -167,7 +167,7 @@ struct
 struct emu_place_of { /* of an instruction: for messages and counts */
     u32 at;           /* offset in the module's text */
     u32 block;
-    u32 line, source_line; /* filled when the code is lowered; source_line 0: unknown */
+    u32 line, source_line; /* 0: not asked for yet (heap.c); unknown */
     const char *source_file;
     const struct ptx_inst *inst;
     const struct emu_code *code;
@@ -361,7 +361,9 @@ struct emu_machine { /* a launch */
     u64 grid_id;
     u64 grid_workspace; /* of a cooperative launch: the address of its barrier */
     u32 sms, group_warps;
-    u64 *heap_used; /* bytes that the guest's malloc gave and that are not free again */
+    u64 *heap_used; /* bytes that the guest's malloc gave and that are not free again, */
+    u64 heap_size;  /* of so many */
+    bool survives_bad_frees;
     bool explicit_cluster;
     bool watched;  /* an order or observers take part */
     bool its;      /* independent thread scheduling */

@@ -30,7 +30,6 @@
 #include <time.h>
 
 enum {
-    HEAP = 8 << 20,
     TURN = 1 << 16,     /* warp instructions of a group before the next one */
     TURN_ITS = 1 << 9,  /* likewise with independent thread scheduling */
     PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
@@ -105,30 +104,6 @@ static double now(void)
 static struct hand *hand_of(const struct emu_group *g)
 {
     return (struct hand *)g->worker;
-}
-
-/* ---- the guest's heap -------------------------------------------------------------------------------- */
-
-static const char heap_name[] = "device malloc";
-
-u64 launch_heap_alloc(struct emu_group *g, u64 size)
-{
-    struct emu_workplace *wp = hand_of(g)->wp;
-    u64 limit = wp->config->heap ? wp->config->heap : HEAP;
-    if (!size || size > limit || *wp->m->heap_used > limit - size) return 0;
-    u64 a = mem_alloc(wp->m->mem, size, MEM_ALIGN, heap_name, false, false);
-    if (a) *wp->m->heap_used += size;
-    return a;
-}
-
-bool launch_heap_free(struct emu_group *g, u64 address)
-{
-    struct emu_machine *m = g->worker->machine;
-    const struct mem_block *b = mem_find(m->mem, address, 1);
-    if (!b || b->address != address || strcmp(b->name, heap_name) != 0) return false;
-    *m->heap_used -= b->size;
-    memset(g->worker->bounds, 0, m->program->site_count * sizeof *g->worker->bounds);
-    return mem_release(m->mem, address);
 }
 
 /* ---- special registers and rows ------------------------------------------------------------------- */

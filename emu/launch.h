@@ -31,8 +31,9 @@ void launch_thread_of(const struct emu_machine *m, u32 cta, u32 thread, u32 cta_
  * says where the CTA's warps stand. */
 void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit);
 
-/* Memory for the guest's malloc: 0 if the heap is used up. Only where CTAs run in turn. */
-u64 launch_heap_alloc(struct emu_group *g, u64 size);
-bool launch_heap_free(struct emu_group *g, u64 address);
+/* heap.c: the guest's malloc and free. Only where CTAs run in turn. 0: the heap is used up. */
+u64 launch_heap_alloc(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u64 size);
+/* false: a fault was raised. */
+bool launch_heap_free(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u64 address);
 
 #endif

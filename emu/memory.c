@@ -10,8 +10,11 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise, pread */
 #include "emu/memory.h"
 
+#include "base/buf.h"
+
 #include <assert.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +48,8 @@ struct mem {
     struct mem_block *released; /* ring of the last ones */
     size_t released_count;      /* ever; the last is at (released_count - 1) % RELEASED_KEPT */
     uint8_t *written;           /* NULL: not tracked */
+    bool apart;
+    uint64_t high; /* where the blocks that there ever were end */
 };
 
 static uint64_t align_up(uint64_t v, uint64_t align)
@@ -174,12 +179,20 @@ static const struct node *first_gap(const struct node *n, uint64_t need)
     return NULL;
 }
 
+static void free_texts(const struct mem_block *b)
+{
+    free((char *)b->name);
+    free((char *)b->at);
+    free((char *)b->by);
+    free((char *)b->freed);
+}
+
 static void free_tree(struct node *n)
 {
     if (!n) return;
     free_tree(n->left);
     free_tree(n->right);
-    free((char *)n->block.name);
+    free_texts(&n->block);
     free(n);
 }
 
@@ -202,8 +215,7 @@ void mem_free(struct mem *m)
     munmap(m->base, m->reserved);
     if (m->written) munmap(m->written, m->reserved / 8);
     free_tree(m->root);
-    for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++)
-        free((char *)m->released[i].name);
+    for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++) free_texts(&m->released[i]);
     free(m->released);
     free(m);
 }
@@ -238,26 +250,43 @@ static void clear(uint8_t *from, uint64_t size)
 
 /* ---- allocating -------------------------------------------------------------------------------- */
 
-uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
-                   bool variable)
+static char *copy_of(const char *text)
 {
+    char *copy = strdup(text);
+    if (!copy) give_up("describe an allocation", strlen(text));
+    return copy;
+}
+
+/* Where a block may begin: behind all that ever were, if they are kept apart, or in the first gap. */
+static uint64_t place_for(const struct mem *m, uint64_t size, uint64_t align)
+{
+    if (m->apart && m->high) {
+        uint64_t at = align_up(align_up(m->high + MEM_GAP, MEM_ALIGN), align);
+        if (at - MEM_GLOBAL <= m->size && size <= m->size - (at - MEM_GLOBAL)) return at;
+    }
+    const struct node *next = first_gap(m->root, size + align - MEM_ALIGN);
+    uint64_t from = next ? next->block.address - MEM_GAP - next->gap : gap_from(last(m->root));
+    return align_up(from, align);
+}
+
+static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
+{
+    uint64_t size = block.size;
     if (align < MEM_ALIGN) align = MEM_ALIGN;
     assert((align & (align - 1)) == 0);
     if (size == 0 || size > m->size || align > UINT64_C(1) << 47) return 0;
-    const struct node *next = first_gap(m->root, size + align - MEM_ALIGN);
-    uint64_t from = next ? next->block.address - MEM_GAP - next->gap : gap_from(last(m->root));
-    uint64_t address = align_up(from, align), offset = address - MEM_GLOBAL;
+    uint64_t address = place_for(m, size, align), offset = address - MEM_GLOBAL;
     if (offset > m->size || size > m->size - offset || !open_to(m, offset + size)) return 0;
     struct node *n = calloc(1, sizeof *n);
-    char *copy = strdup(name ? name : "");
-    if (!n || !copy) give_up("describe an allocation", sizeof *n);
-    n->block = (struct mem_block){.address = address,
-                                  .size = size,
-                                  .name = copy,
-                                  .serial = ++m->serial,
-                                  .constant = constant,
-                                  .live = true,
-                                  .variable = variable};
+    if (!n) give_up("describe an allocation", sizeof *n);
+    n->block = block;
+    n->block.address = address;
+    n->block.name = copy_of(block.name ? block.name : "");
+    n->block.at = block.at ? copy_of(block.at) : NULL;
+    n->block.by = block.by ? copy_of(block.by) : NULL;
+    n->block.serial = ++m->serial;
+    n->block.live = true;
+    if (address + size > m->high) m->high = address + size;
     n->priority = mix(n->block.serial);
     struct node *low, *high;
     split(m->root, address, &low, &high);
@@ -267,17 +296,41 @@ uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *nam
     return address;
 }
 
+uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
+                   bool variable)
+{
+    return add_block(
+        m, align,
+        (struct mem_block){.size = size, .name = name, .constant = constant, .variable = variable});
+}
+
+uint64_t mem_alloc_heap(struct mem *m, uint64_t size, const char *at, const char *by)
+{
+    return add_block(m, MEM_ALIGN,
+                     (struct mem_block){.size = size, .name = "malloc", .at = at, .by = by});
+}
+
+void mem_keep_apart(struct mem *m)
+{
+    m->apart = true;
+}
+
 static void remember(struct mem *m, struct mem_block block)
 {
     if (!m->released) m->released = calloc(RELEASED_KEPT, sizeof *m->released);
     if (!m->released) give_up("describe released memory", RELEASED_KEPT * sizeof *m->released);
     struct mem_block *place = &m->released[m->released_count++ % RELEASED_KEPT];
-    free((char *)place->name);
+    free_texts(place);
     block.live = false;
     *place = block;
 }
 
 bool mem_release(struct mem *m, uint64_t address)
+{
+    return mem_release_by(m, address, NULL);
+}
+
+bool mem_release_by(struct mem *m, uint64_t address, const char *by)
 {
     struct node *low, *high, *n;
     const struct node *found = floor_of(m->root, address);
@@ -290,6 +343,7 @@ bool mem_release(struct mem *m, uint64_t address)
     uint64_t offset = address - MEM_GLOBAL;
     clear(m->base + offset, n->block.size);
     if (m->written) clear(m->written + offset / 8, (n->block.size + 7) / 8);
+    n->block.freed = by ? copy_of(by) : NULL;
     remember(m, n->block);
     free(n);
     return true;
@@ -329,6 +383,20 @@ const struct mem_block *mem_near(const struct mem *m, uint64_t address)
     }
     if (!before && !after) return NULL;
     return from_before <= to_after ? &before->block : &after->block;
+}
+
+void mem_describe(const struct mem *m, uint64_t address, struct buf *out)
+{
+    const struct mem_block *k = mem_near(m, address);
+    if (!k) return;
+    if (address < k->address) buf_printf(out, "  %" PRIu64 " bytes before", k->address - address);
+    else if (address - k->address >= k->size)
+        buf_printf(out, "  %" PRIu64 " bytes behind the end of", address - k->address - k->size);
+    else buf_printf(out, "  %" PRIu64 " bytes into", address - k->address);
+    buf_printf(out, " '%s' (%" PRIu64 " bytes at 0x%" PRIx64 "%s)\n", k->name, k->size, k->address,
+               k->live ? "" : ", released");
+    if (k->at) buf_printf(out, "    allocated at %s by %s\n", k->at, k->by ? k->by : "?");
+    if (k->freed) buf_printf(out, "    released by %s\n", k->freed);
 }
 
 size_t mem_count(const struct mem *m)

@@ -42,7 +42,9 @@ enum {
 struct mem_block { /* one allocation or variable; released ones are kept for reports until reused */
     uint64_t address, size;
     const char *name;
-    uint32_t serial; /* counts allocations from 1 */
+    const char *at, *by; /* of the guest's malloc: where in the code, and which thread; else NULL */
+    const char *freed;   /* what released it; NULL: it is alive, or nobody said */
+    uint32_t serial;     /* counts allocations from 1 */
     bool constant, live, variable;
 };
 
@@ -59,7 +61,15 @@ uint8_t *mem_base(const struct mem *m);
  * mem_alloc_heap's own blocks. */
 uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
                    bool variable);
+/* For the guest's malloc: `at` says where in the code, `by` which thread asked; both are copied. */
+uint64_t mem_alloc_heap(struct mem *m, uint64_t size, const char *at, const char *by);
 bool mem_release(struct mem *m, uint64_t address);
+/* `by`: what releases it, for reports of its later use; copied. */
+bool mem_release_by(struct mem *m, uint64_t address, const char *by);
+
+/* From now on addresses are not used a second time as long as there is room, so that whoever uses
+ * released memory meets nobody else's. */
+void mem_keep_apart(struct mem *m);
 
 /* The live block that holds `size` bytes from `address`, else NULL. Safe from several threads as long
  * as nobody allocates. O(log n). */
@@ -67,6 +77,10 @@ const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t
 
 /* For reports: the live or released block that holds the address, else the nearest live one; NULL. */
 const struct mem_block *mem_near(const struct mem *m, uint64_t address);
+/* The address as seen from that block, with what made it and what released it, in one or more lines
+ * that begin with two blanks. Nothing: there is no block. */
+struct buf;
+void mem_describe(const struct mem *m, uint64_t address, struct buf *out);
 
 size_t mem_count(const struct mem *m);                         /* live blocks */
 const struct mem_block *mem_at(const struct mem *m, size_t i); /* by address */

@@ -196,13 +196,9 @@ const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_
             case RUNTIME_VPRINTF:
                 if (!print(&c, a, b, &value)) return NULL;
                 break;
-            case RUNTIME_MALLOC: value = launch_heap_alloc(g, a); break;
+            case RUNTIME_MALLOC: value = launch_heap_alloc(g, in, w, c.lane, a); break;
             case RUNTIME_FREE:
-                if (a && !launch_heap_free(g, a))
-                    return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, c.lane, a, 0,
-                                     "free of 0x%" PRIx64
-                                     ", which malloc did not give or which is free already",
-                                     a);
+                if (a && !launch_heap_free(g, in, w, c.lane, a)) return NULL;
                 break;
             default: return fail_assert(&c, d);
             }

@@ -28,6 +28,11 @@ static const char caller[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func f();\n.entry k() { call f; ret; }\n";
 static const char bad[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tfoo;\n\tbar;\n\tbaz;\n\tret;\n}\n";
+static const char leak[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+    ".entry k()\n{\n.param .b64 n; .param .b64 r;\nst.param.b64 [n], 24;\ncall (r), malloc, (n);\n"
+    "ret;\n}\n";
 
 static void write_file(const char *name, const char *text)
 {
@@ -49,6 +54,7 @@ static void set_up(void)
     write_file("caller.ptx", caller);
     write_file("bad.ptx", bad);
     write_file("empty.ptx", "");
+    write_file("leak.ptx", leak);
 }
 
 static void tear_down(void)
@@ -112,6 +118,10 @@ static const struct call {
     {"ptx stats --help", 0, "usage: heddle ptx stats", ""},
     {"ptx cfg --help", 0, "usage: heddle ptx cfg", ""},
     {"isa --help", 0, "usage: heddle isa", ""},
+
+    {"run leak.ptx --check memory", 3, "k: 1x1x1", "leak: 'malloc', 24 bytes at 0x"},
+    {"run leak.ptx", 0, "k: 1x1x1", ""},
+    {"run leak.ptx --check leaks", 2, "", "--check takes memory, init and sync, not 'leaks'"},
 
     {"ptx check", 2, "", "which FILE?"},
     {"ptx check good.ptx", 0, "1 file, 0 errors, 0 warnings\n", ""},
