@@ -229,6 +229,11 @@ struct call_name driver_call(enum numbered_call call)
         [CALL_MEM_FREE] = "cuMemFree",
         [CALL_MEM_FREE_ASYNC] = "cuMemFreeAsync",
         [CALL_MEM_FREE_HOST] = "cuMemFreeHost",
+        [CALL_ARRAY_CREATE] = "cuArrayCreate",
+        [CALL_ARRAY_3D_CREATE] = "cuArray3DCreate",
+        [CALL_MIPMAP_CREATE] = "cuMipmappedArrayCreate",
+        [CALL_ARRAY_DESTROY] = "cuArrayDestroy",
+        [CALL_MIPMAP_DESTROY] = "cuMipmappedArrayDestroy",
         [CALL_CONTEXT_DESTROY] = "cuCtxDestroy",
     };
     struct call_name n;
@@ -252,6 +257,7 @@ static void report_leaks(void)
 {
     if (!driver.emu || !(driver.config.checks & EMU_CHECK_MEMORY)) return;
     allocation_leaks(NULL);
+    array_leaks(NULL);
     size_t n;
     const struct emu_finding *list = emu_leaks(driver.emu, true, &n);
     for (size_t i = 0; i < n; i++) driver_say("heddle: %s", list[i].text);
@@ -352,8 +358,13 @@ static struct CUctx_st *context_new(unsigned flags, unsigned api_version)
 
 void context_release_all(struct CUctx_st *c, const char *by)
 {
-    if (driver.config.checks & EMU_CHECK_MEMORY) allocation_leaks(c);
+    if (driver.config.checks & EMU_CHECK_MEMORY) {
+        allocation_leaks(c);
+        array_leaks(c);
+    }
+    texture_drop(c);
     allocation_drop(c, by);
+    array_drop(c, by);
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE && ((struct CUmod_st *)o)->context == c)
             module_destroy((struct CUmod_st *)o);

@@ -11,6 +11,7 @@
 
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "emu/texture.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -18,6 +19,10 @@
 #include <time.h>
 
 struct arena;
+
+struct call_name { /* "cuMemAlloc #3" */
+    char text[48];
+};
 
 enum object_kind {
     OBJECT_NONE,
@@ -27,8 +32,13 @@ enum object_kind {
     OBJECT_LIBRARY,
     OBJECT_STREAM,
     OBJECT_EVENT,
+    OBJECT_ARRAY,
+    OBJECT_MIPMAP,
+    OBJECT_TEXTURE,
+    OBJECT_REFERENCE,
+    OBJECT_END
 };
-enum { OBJECT_KINDS = 6 };
+enum { OBJECT_KINDS = OBJECT_END - OBJECT_CONTEXT };
 
 struct object {         /* at the start of each */
     unsigned kind, was; /* enum object_kind; OBJECT_NONE: destroyed, `was` says what it was */
@@ -90,6 +100,24 @@ struct CUevent_st {
     struct timespec at;
 };
 
+struct CUarray_st {
+    struct object object;
+    struct CUctx_st *context;
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    struct texture_memory memory;
+    struct CUmipmappedArray_st *whole; /* of which it is a level; NULL: on its own */
+    struct call_name made;
+};
+
+struct CUmipmappedArray_st {
+    struct object object;
+    struct CUctx_st *context;
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    struct texture_memory memory;
+    struct CUarray_st *level[TEXTURE_LEVELS];
+    struct call_name made;
+};
+
 struct allocation { /* of device memory, by address; pinned host memory is device memory as well */
     uint64_t address, size;
     struct CUctx_st *context;
@@ -113,6 +141,11 @@ enum numbered_call { /* calls that reports name */
                      CALL_MEM_FREE,
                      CALL_MEM_FREE_ASYNC,
                      CALL_MEM_FREE_HOST,
+                     CALL_ARRAY_CREATE,
+                     CALL_ARRAY_3D_CREATE,
+                     CALL_MIPMAP_CREATE,
+                     CALL_ARRAY_DESTROY,
+                     CALL_MIPMAP_DESTROY,
                      CALL_CONTEXT_DESTROY,
                      CALL_COUNT
 };
@@ -140,10 +173,7 @@ CUresult driver_begin(struct CUctx_st **context);
 CUresult driver_end(CUresult result);
 CUresult driver_begin_without(void); /* initialised is enough */
 
-/* "cuMemAlloc #3": counts a call that is about to be carried out. */
-struct call_name {
-    char text[48];
-};
+/* Counts a call that is about to be carried out. */
 struct call_name driver_call(enum numbered_call call);
 /* What a check has found: lines for the watcher or stderr. */
 void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -166,6 +196,19 @@ struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
 struct allocation *allocation_of_host(const void *pointer);
 void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */
 void allocation_leaks(const struct CUctx_st *c); /* says what of it was not freed; NULL: all */
+
+void array_drop(struct CUctx_st *c, const char *by); /* and mipmaps, all of a context's */
+void array_leaks(const struct CUctx_st *c);
+bool array_ok(const struct texture_memory *m, size_t x, size_t y, size_t z, size_t width,
+              size_t height, size_t depth); /* whether that box is inside; x and width in bytes */
+
+void texture_drop(struct CUctx_st *c); /* texture and surface objects of a context */
+void reference_drop(struct CUmod_st *m);
+void reference_bind_all(void); /* before a launch: what was set since the last */
+/* The machine's description of texels; false: there is no such format. */
+bool texture_format(CUarray_format format, unsigned channels, struct texture_memory *out);
+CUresult texture_memory_of(const CUDA_RESOURCE_DESC *r, struct texture_memory *out);
+struct texture texture_of(const struct texture_memory *m, const CUDA_TEXTURE_DESC *d);
 
 void module_destroy(struct CUmod_st *m);
 struct CUfunc_st *function_check(CUfunction f); /* a kernel too */

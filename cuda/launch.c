@@ -79,6 +79,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
 {
     const struct cuda_watch *w = &driver.watch;
     if (w->before) w->before(w->self, f->name, l);
+    reference_bind_all();
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);

@@ -407,9 +407,20 @@ struct box { /* one side of a 3D copy */
     size_t pitch, slice;
 };
 
-static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y,
-                       size_t z, size_t pitch, size_t rows, const CUDA_MEMCPY3D *p, struct box *b)
+static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, CUarray array,
+                       size_t x, size_t y, size_t z, size_t pitch, size_t rows,
+                       const CUDA_MEMCPY3D *p, struct box *b)
 {
+    if (type == CU_MEMORYTYPE_ARRAY) {
+        if (!object_check(array, OBJECT_ARRAY)) return CUDA_ERROR_INVALID_HANDLE;
+        const struct texture_memory *m = &array->memory;
+        if (!array_ok(m, x, y, z, p->WidthInBytes, p->Height, p->Depth))
+            return CUDA_ERROR_INVALID_VALUE;
+        const struct texture_level *v = &m->level[0];
+        *b = (struct box){.pitch = v->pitch, .slice = m->layers ? v->layer : v->slice};
+        b->start = (struct end){NULL, m->address + z * b->slice + y * b->pitch + x};
+        return CUDA_SUCCESS;
+    }
     if (!pitch) pitch = p->WidthInBytes + x;
     if (!rows) rows = p->Height + y;
     if (pitch < p->WidthInBytes + x && (p->Height > 1 || p->Depth > 1))
@@ -419,7 +430,6 @@ static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, 
     case CU_MEMORYTYPE_HOST: b->start = (struct end){pointer_of((uintptr_t)host), 0}; break;
     case CU_MEMORYTYPE_DEVICE: b->start = (struct end){NULL, device}; break;
     case CU_MEMORYTYPE_UNIFIED: b->start = either(device); break;
-    case CU_MEMORYTYPE_ARRAY: return CUDA_ERROR_NOT_SUPPORTED; /* there are no CUDA arrays yet */
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     if (type == CU_MEMORYTYPE_HOST && !host) return CUDA_ERROR_INVALID_VALUE;
@@ -447,11 +457,11 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
     if (r == CUDA_SUCCESS && !p) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     if (!p->WidthInBytes || !p->Height || !p->Depth) return driver_end(CUDA_SUCCESS);
-    r = box_of(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, p->srcZ,
-               p->srcPitch, p->srcHeight, p, &from);
+    r = box_of(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes, p->srcY,
+               p->srcZ, p->srcPitch, p->srcHeight, p, &from);
     if (r == CUDA_SUCCESS)
-        r = box_of(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, p->dstZ,
-                   p->dstPitch, p->dstHeight, p, &to);
+        r = box_of(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes, p->dstY,
+                   p->dstZ, p->dstPitch, p->dstHeight, p, &to);
     for (size_t z = 0; r == CUDA_SUCCESS && z < p->Depth; z++)
         for (size_t y = 0; r == CUDA_SUCCESS && y < p->Height; y++)
             r = copy(row_of(&to, y, z), row_of(&from, y, z), p->WidthInBytes);
@@ -471,12 +481,14 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
                        .srcMemoryType = p->srcMemoryType,
                        .srcHost = p->srcHost,
                        .srcDevice = p->srcDevice,
+                       .srcArray = p->srcArray,
                        .srcPitch = p->srcPitch,
                        .dstXInBytes = p->dstXInBytes,
                        .dstY = p->dstY,
                        .dstMemoryType = p->dstMemoryType,
                        .dstHost = p->dstHost,
                        .dstDevice = p->dstDevice,
+                       .dstArray = p->dstArray,
                        .dstPitch = p->dstPitch,
                        .WidthInBytes = p->WidthInBytes,
                        .Height = p->Height,
@@ -492,6 +504,103 @@ CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 {
     return cuMemcpy2DAsync_v2(p, NULL);
+}
+
+/* ---- copies of a part of an array, row after row ------------------------------------------------------- */
+
+struct run { /* one side: an array's bytes from an offset on, or plain memory */
+    CUarray array;
+    size_t at;
+    struct end plain;
+};
+
+/* Where the bytes from `done` on lie, and how many lie side by side; 0: there are none. */
+static size_t run_at(const struct run *r, size_t done, struct end *out)
+{
+    if (!r->array) {
+        *out = r->plain;
+        if (out->host) out->host += done;
+        else out->device += done;
+        return SIZE_MAX;
+    }
+    const struct texture_memory *m = &r->array->memory;
+    size_t row = m->level[0].width * (m->channels * m->bits / 8u), at = r->at + done;
+    if (m->layers || m->depth || at / row >= m->level[0].height) return 0;
+    *out = (struct end){NULL, m->address + at / row * m->level[0].pitch + at % row};
+    return row - at % row;
+}
+
+static CUresult copy_run(struct run to, struct run from, size_t size, CUstream stream)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && ((to.array && !object_check(to.array, OBJECT_ARRAY)) ||
+                              (from.array && !object_check(from.array, OBJECT_ARRAY))))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    for (size_t done = 0, n; r == CUDA_SUCCESS && done < size; done += n) {
+        struct end t, f;
+        size_t a = run_at(&to, done, &t), b = run_at(&from, done, &f);
+        n = a < b ? a : b;
+        if (n > size - done) n = size - done;
+        r = n ? copy(t, f, n) : CUDA_ERROR_INVALID_VALUE;
+    }
+    return driver_end(r);
+}
+
+static struct run in_array(CUarray array, size_t at)
+{
+    return (struct run){.array = array, .at = at};
+}
+static struct run in_host(const void *p)
+{
+    return (struct run){.plain = {pointer_of((uintptr_t)p), 0}};
+}
+static struct run in_device(CUdeviceptr p)
+{
+    return (struct run){.plain = {NULL, p}};
+}
+
+CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t size,
+                              CUstream stream)
+{
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run(in_array(to, offset), in_host(from), size, stream);
+}
+
+CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t size, CUstream stream)
+{
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run(in_host(to), in_array(from, offset), size, stream);
+}
+
+CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t size)
+{
+    return cuMemcpyHtoAAsync_v2(to, offset, from, size, NULL);
+}
+
+CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t size)
+{
+    return cuMemcpyAtoHAsync_v2(to, from, offset, size, NULL);
+}
+
+CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t size)
+{
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run(in_array(to, offset), in_device(from), size, NULL);
+}
+
+CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t size)
+{
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run(in_device(to), in_array(from, offset), size, NULL);
+}
+
+CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
+                         size_t size)
+{
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run(in_array(to, to_offset), in_array(from, from_offset), size, NULL);
 }
 
 /* ---- fills ------------------------------------------------------------------------------------------------ */

@@ -172,6 +172,7 @@ static CUresult load_file(struct CUmod_st **out, const char *path, unsigned coun
 
 void module_destroy(struct CUmod_st *m)
 {
+    reference_drop(m);
     for (size_t i = 0; i < m->function_count; i++) object_destroy(&m->functions[i]->object);
     emu_unload(m->image);
     ptx_module_end(m->ptx);

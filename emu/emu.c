@@ -209,6 +209,11 @@ struct emu_allocation emu_allocation_at(const struct emu *e, size_t i)
     return allocation(mem_at(e->mem, i));
 }
 
+struct mem *emu_memory(struct emu *e)
+{
+    return e->mem;
+}
+
 uint64_t emu_memory_used(const struct emu *e)
 {
     return mem_used(e->mem);

@@ -626,8 +626,8 @@ Test(driver, copies_of_boxes, .init = start, .fini = stop)
     in.dstPitch = 4;
     IS(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE);
     in.dstPitch = 16;
-    in.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    IS(cuMemcpy2D(&in), CUDA_ERROR_NOT_SUPPORTED);
+    in.dstMemoryType = CU_MEMORYTYPE_ARRAY; /* and no array */
+    IS(cuMemcpy2D(&in), CUDA_ERROR_INVALID_HANDLE);
     in.Height = 0;
     OK(cuMemcpy2D(&in));
     IS(cuMemcpy2D(NULL), CUDA_ERROR_INVALID_VALUE);

@@ -1,0 +1,278 @@
+/* Texture and surface references: variables of a module that the host binds to memory. What is set counts
+ * from the next launch on, so calls may come in any order. */
+#include "cuda/driver.h"
+
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+
+struct CUtexref_st { /* a surface reference as well */
+    struct object object;
+    struct CUmod_st *module;
+    uint64_t variable, handle;
+    bool surface, bound, changed;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC d;
+    CUarray_format format; /* of linear memory */
+    unsigned channels;
+};
+
+static bool is_reference(const struct ptx_var *v, bool surface)
+{
+    if (surface) return v->sym->type == PTX_surfref;
+    return v->sym->type == PTX_texref || v->sym->space == PTX_SPACE_TEX;
+}
+
+static CUresult get(void **out, CUmodule module, const char *name, bool surface)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !object_check(module, OBJECT_MODULE)) r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && (!out || !name)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    bool found = false;
+    for (size_t i = 0; i < module->ptx->var_count && !found; i++) {
+        const struct ptx_var *v = module->ptx->vars[i];
+        found = is_reference(v, surface) && v->sym->name->length == strlen(name) &&
+                memcmp(v->sym->name->text, name, strlen(name)) == 0;
+    }
+    uint64_t at = found ? emu_variable(module->image, name, NULL) : 0;
+    if (!at) return driver_end(CUDA_ERROR_NOT_FOUND);
+    struct CUtexref_st *t = NULL;
+    for (struct object *o = driver.all_objects[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next)
+        if (o->kind == OBJECT_REFERENCE && ((struct CUtexref_st *)o)->variable == at)
+            t = (struct CUtexref_st *)o;
+    if (!t) {
+        t = object_new(OBJECT_REFERENCE, sizeof *t);
+        t->module = module;
+        t->variable = at;
+        t->surface = surface;
+        t->format = CU_AD_FORMAT_FLOAT;
+        t->channels = 1;
+        for (int i = 0; i < 3; i++) t->d.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+        t->d.maxMipmapLevelClamp = TEXTURE_LEVELS;
+    }
+    *out = t;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuModuleGetTexRef(CUtexref *texture, CUmodule module, const char *name)
+{
+    return get((void **)texture, module, name, false);
+}
+
+CUresult cuModuleGetSurfRef(CUsurfref *surface, CUmodule module, const char *name)
+{
+    return get((void **)surface, module, name, true);
+}
+
+static void unbind(struct CUtexref_st *t)
+{
+    texture_bind(emu_memory(driver.emu), t->variable, 0);
+    if (t->handle) texture_destroy(emu_memory(driver.emu), t->handle);
+    t->handle = 0;
+}
+
+void reference_drop(struct CUmod_st *m)
+{
+    for (struct object *o = driver.all_objects[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next) {
+        struct CUtexref_st *t = (struct CUtexref_st *)o;
+        if (o->kind != OBJECT_REFERENCE || t->module != m) continue;
+        unbind(t);
+        object_destroy(o);
+    }
+}
+
+/* What cannot be bound stays unbound: the fetch of a kernel that uses it is a fault that says so. */
+static void bind(struct CUtexref_st *t)
+{
+    struct texture_memory m;
+    struct mem *mem = emu_memory(driver.emu);
+    const char *why = "its memory or array is gone";
+    t->changed = false;
+    unbind(t);
+    if (!t->bound) return;
+    if (texture_memory_of(&t->resource, &m) == CUDA_SUCCESS) {
+        struct texture texture = texture_of(&m, &t->d);
+        t->handle = t->surface ? surface_create(mem, &m, &why)
+                               : texture_create(mem, &texture, &why);
+    }
+    if (t->handle) texture_bind(mem, t->variable, t->handle);
+    else
+        driver_say("heddle: a %s reference cannot be bound: %s\n",
+                   t->surface ? "surface" : "texture", why);
+}
+
+void reference_bind_all(void)
+{
+    for (struct object *o = driver.all_objects[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next) {
+        struct CUtexref_st *t = (struct CUtexref_st *)o;
+        if (o->kind == OBJECT_REFERENCE && t->changed) bind(t);
+    }
+}
+
+/* ---- what is set ---------------------------------------------------------------------------------------- */
+
+static CUresult begin_set(void *reference, bool surface)
+{
+    struct CUctx_st *c;
+    struct CUtexref_st *t = object_check(reference, OBJECT_REFERENCE);
+    CUresult r = driver_begin(&c);
+    if (r != CUDA_SUCCESS) return r;
+    if (!t || t->surface != surface) return CUDA_ERROR_INVALID_VALUE;
+    t->changed = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_array(void *reference, bool surface, CUarray array, unsigned flags,
+                          unsigned wanted)
+{
+    struct CUtexref_st *t = reference;
+    CUresult r = begin_set(reference, surface);
+    if (r == CUDA_SUCCESS && array && (flags != wanted || !object_check(array, OBJECT_ARRAY)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && surface && array && !(array->d.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    t->bound = array != NULL;
+    memset(&t->resource, 0, sizeof t->resource);
+    t->resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    t->resource.res.array.hArray = array;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefSetArray(CUtexref texture, CUarray array, unsigned flags)
+{
+    return set_array(texture, false, array, flags, CU_TRSA_OVERRIDE_FORMAT);
+}
+
+CUresult cuSurfRefSetArray(CUsurfref surface, CUarray array, unsigned flags)
+{
+    return set_array(surface, true, array, flags, 0);
+}
+
+CUresult cuTexRefSetMipmappedArray(CUtexref texture, CUmipmappedArray array, unsigned flags)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS && array &&
+        (flags != CU_TRSA_OVERRIDE_FORMAT || !object_check(array, OBJECT_MIPMAP)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    texture->bound = array != NULL;
+    memset(&texture->resource, 0, sizeof texture->resource);
+    texture->resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    texture->resource.res.mipmap.hMipmappedArray = array;
+    return driver_end(CUDA_SUCCESS);
+}
+
+/* Linear memory may begin anywhere, so the offset that the caller has to add is 0. */
+CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref texture, CUdeviceptr address, size_t size)
+{
+    CUresult r = begin_set(texture, false);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    if (offset) *offset = 0;
+    texture->bound = address != 0;
+    memset(&texture->resource, 0, sizeof texture->resource);
+    texture->resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    texture->resource.res.linear.devPtr = address;
+    texture->resource.res.linear.sizeInBytes = size;
+    texture->resource.res.linear.format = texture->format;
+    texture->resource.res.linear.numChannels = texture->channels;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefSetAddress2D_v3(CUtexref texture, const CUDA_ARRAY_DESCRIPTOR *d,
+                                 CUdeviceptr address, size_t pitch)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS && !d) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    texture->bound = address != 0;
+    memset(&texture->resource, 0, sizeof texture->resource);
+    texture->resource.resType = CU_RESOURCE_TYPE_PITCH2D;
+    texture->resource.res.pitch2D.devPtr = address;
+    texture->resource.res.pitch2D.format = d->Format;
+    texture->resource.res.pitch2D.numChannels = d->NumChannels;
+    texture->resource.res.pitch2D.width = d->Width;
+    texture->resource.res.pitch2D.height = d->Height;
+    texture->resource.res.pitch2D.pitchInBytes = pitch;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefSetFormat(CUtexref texture, CUarray_format format, int channels)
+{
+    struct texture_memory m;
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS && (channels < 0 || !texture_format(format, (unsigned)channels, &m)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    texture->format = format;
+    texture->channels = (unsigned)channels;
+    if (texture->resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+        texture->resource.res.linear.format = format;
+        texture->resource.res.linear.numChannels = texture->channels;
+    }
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefSetAddressMode(CUtexref texture, int direction, CUaddress_mode mode)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS &&
+        (direction < 0 || direction > 2 || (unsigned)mode > CU_TR_ADDRESS_MODE_BORDER))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) texture->d.addressMode[direction] = mode;
+    return driver_end(r);
+}
+
+CUresult cuTexRefSetFilterMode(CUtexref texture, CUfilter_mode mode)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS && (unsigned)mode > CU_TR_FILTER_MODE_LINEAR)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) texture->d.filterMode = mode;
+    return driver_end(r);
+}
+
+CUresult cuTexRefSetMipmapFilterMode(CUtexref texture, CUfilter_mode mode)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS && (unsigned)mode > CU_TR_FILTER_MODE_LINEAR)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) texture->d.mipmapFilterMode = mode;
+    return driver_end(r);
+}
+
+CUresult cuTexRefSetMipmapLevelBias(CUtexref texture, float bias)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS) texture->d.mipmapLevelBias = bias;
+    return driver_end(r);
+}
+
+CUresult cuTexRefSetMipmapLevelClamp(CUtexref texture, float least, float most)
+{
+    CUresult r = begin_set(texture, false);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    texture->d.minMipmapLevelClamp = least;
+    texture->d.maxMipmapLevelClamp = most;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefSetBorderColor(CUtexref texture, float *colour)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS && !colour) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) memcpy(texture->d.borderColor, colour, sizeof texture->d.borderColor);
+    return driver_end(r);
+}
+
+CUresult cuTexRefSetFlags(CUtexref texture, unsigned flags)
+{
+    CUresult r = begin_set(texture, false);
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                           CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    if (r == CUDA_SUCCESS && flags & ~known) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) texture->d.flags = flags;
+    return driver_end(r);
+}
