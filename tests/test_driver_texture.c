@@ -260,7 +260,7 @@ Test(driver_texture, of_plain_memory)
     cr_expect(got.resType == CU_RESOURCE_TYPE_LINEAR && got.res.linear.devPtr == p &&
               got.res.linear.sizeInBytes == 200);
     OK(cuTexObjectGetTextureDesc(&got_t, object));
-    cr_expect(memcmp(&got_t, &t, sizeof t) == 0);
+    cr_expect(got_t.filterMode == t.filterMode && got_t.flags == t.flags);
     OK(cuTexObjectDestroy(object));
     IS(cuTexObjectDestroy(object), CUDA_ERROR_INVALID_VALUE);
     r.res.linear.sizeInBytes = 204;
