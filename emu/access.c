@@ -286,11 +286,12 @@ const struct emu_uop *emu_op_window(struct emu_group *g, const struct emu_uop *i
             switch (in->x) {
             case 0: v = MEM_SHARED + a; break;
             case 1: v = a - MEM_SHARED; break;
-            case 2:
-                v = inside % MEM_SHARED_WINDOW +
-                    (emu_get(g, 4, in->b, w, l) + 1) * MEM_SHARED_WINDOW;
+            case 2: { /* of a rank that no cluster has: a window of nobody */
+                u64 rank = emu_get(g, 4, in->b, w, l);
+                v = inside % MEM_SHARED_WINDOW + ((rank < 16 ? rank : 16) + 1) * MEM_SHARED_WINDOW;
                 if (in->z) v += MEM_SHARED;
                 break;
+            }
             default: v = inside < MEM_SHARED_WINDOW ? g->cta->rank : inside / MEM_SHARED_WINDOW - 1;
             }
             emu_put(g, in->x == 3 ? 4 : in->y, in->d, w, l, v);

@@ -110,6 +110,11 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
         g->barrier = id;
     }
     emu_barrier_check(g->cta);
+    /* Lanes that wait for these on the stack may be what the barrier waits for. */
+    if (g->state == GROUP_BARRIER && g->worker->machine->its && g->depth) {
+        emu_its_part(g);
+        if (g->state != GROUP_READY) return NULL;
+    }
     if (in->x == BAR_ARRIVE) return in + 1;
     if (g->state == GROUP_READY) return g->pc; /* it was the last */
     return NULL;
@@ -122,22 +127,34 @@ const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop 
     return in + 1;
 }
 
+/* Lanes arrive one by one; the barrier is complete when all that live have: lanes that end, arrived or not,
+ * are not waited for. That may become true by an exit, so waiting lanes ask again and again. */
+static void check_cluster(const struct emu_cta *c)
+{
+    for (u32 pass = 0; pass < 2; pass++)
+        for (u32 r = 0; r < c->cluster_size; r++)
+            for (u32 k = 0; k < c->cluster[r]->group_count; k++) {
+                struct emu_group *g = &c->cluster[r]->groups[c->cluster[r]->group_at[k]];
+                for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) {
+                    if (pass) g->arrived[w] = 0;
+                    else if (g->alive[w] & ~g->arrived[w]) return;
+                }
+            }
+}
+
 const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct emu_uop *in)
 {
-    for (u32 w = 0; w < g->warps; w++)
-        if (g->exec[w] != g->alive[w] && g->warps > 1) {
-            g->pc = in;
-            g->state = GROUP_SPLIT;
-            return NULL;
-        }
-    g->cluster_phase++;
-    emu_cluster_arrive(g->cta, g->warp_count);
+    for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
+    check_cluster(g->cta);
     return in + 1;
 }
 
 const struct emu_uop *emu_op_cluster_wait(struct emu_group *g, const struct emu_uop *in)
 {
-    if (emu_cluster_passed(g->cta, g->cluster_phase)) return in + 1;
+    check_cluster(g->cta);
+    u32 waiting = 0;
+    for (u32 w = 0; w < g->warps; w++) waiting |= g->arrived[w] & g->exec[w];
+    if (!waiting) return in + 1;
     g->pc = in;
     g->state = GROUP_WAIT;
     return NULL;

@@ -301,7 +301,7 @@ struct emu_group {
     u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* the files' beginnings, as r16 is */
     u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
     u64 instructions;                                  /* warp instructions so far: the clock */
-    u32 cluster_phase; /* how often it arrived at the cluster's barrier */
+    u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     /* Independent thread scheduling (its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
     bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */
@@ -328,9 +328,9 @@ struct emu_cta {
         bool any, all;
         u32 arrivals;
     } barriers[16];
-    struct emu_async *async;            /* cp.async, bulk copies: async.c */
-    void *runtime;                      /* device runtime state: runtime.c */
-    u32 cluster_arrived, cluster_phase; /* of the cluster's barrier, kept at its first CTA */
+    struct emu_async *async;   /* cp.async, bulk copies: async.c */
+    void *runtime;             /* device runtime state: runtime.c */
+    bool failed;               /* it, or another CTA of its cluster: it need not go on */
     struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: launch.c */
     u64 started;               /* device clock when it began */
     bool live;
@@ -411,8 +411,6 @@ void emu_print(struct emu_group *g, const char *text, size_t length);
 void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mask);
 /* A special register that does not change while a CTA runs, for one lane of warp w of the group. */
 u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 special);
-void emu_cluster_arrive(struct emu_cta *c, u32 warps);
-bool emu_cluster_passed(const struct emu_cta *c, u32 phase);
 
 /* its.c: makes a context of its own of the lanes that run, where others of the warp wait for them. */
 void emu_its_part(struct emu_group *g);

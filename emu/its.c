@@ -63,6 +63,8 @@ void emu_its_part(struct emu_group *g)
     n->apart = g->apart = true;
     n->alive[0] = run;
     g->alive[0] = wait;
+    n->arrived[0] &= run;
+    g->arrived[0] &= wait;
     for (u32 d = 0; d < g->depth; d++) {
         n->stack[d].mask[0] &= run;
         g->stack[d].mask[0] &= wait;

@@ -36,6 +36,7 @@ enum {
     PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
     MOST_NOTES = 1 << 22,
 };
+#define HAND_ENDED UINT32_MAX
 
 struct red { /* a reduction that waits for its turn */
     u64 address;
@@ -69,6 +70,7 @@ struct hand { /* a host thread */
     u64 *ctas;                       /* by SM: how many have ended */
     struct place *resident, *spare;
     u32 passes;          /* over the resident CTAs while nothing else was to be done */
+    atomic_uint stuck;   /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct place **last; /* where the next is appended to `resident` */
     u64 instructions;
 };
@@ -80,6 +82,8 @@ struct emu_workplace {
     atomic_uint next;    /* CTA (of a cluster: its first) */
     atomic_uint stop_at; /* CTAs from here on need not run */
     atomic_bool give_up;
+    atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
+    atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
     pthread_mutex_t lock;
     u64 *ended;                  /* a bit for each CTA */
     struct emu_outbox *outboxes; /* not yet delivered, by CTA */
@@ -263,7 +267,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->code = k;
     g->state = GROUP_READY;
     g->instructions = 0;
-    g->cluster_phase = 0;
+    memset(g->arrived, 0, sizeof g->arrived);
     g->apart = false;
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
@@ -288,7 +292,7 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     c->warps = m->warps_per_cta;
     c->cluster_size = m->cluster_size;
     c->cluster[0] = c;
-    c->cluster_arrived = c->cluster_phase = 0;
+    c->failed = false;
     c->live = true;
     c->outbox = NULL;
     p->port.count = 0;
@@ -359,6 +363,7 @@ void emu_group_split(struct emu_group *g)
         s->alive[0] = whole.alive[w];
         s->exist[0] = whole.exist[w];
         s->guard_saved[0] = whole.guard_saved[w];
+        s->arrived[0] = whole.arrived[w];
         for (u32 d = 0; d < s->depth; d++) {
             u32 m = s->stack[d].mask[w];
             memset(s->stack[d].mask, 0, sizeof s->stack[d].mask);
@@ -643,7 +648,9 @@ static void stuck_at_barriers(struct place *p)
         while (w + 1 < g->warps && !g->exec[w]) w++;
         emu_raise(g, g->pc, EMU_BARRIER, w, g->exec[w] ? (u32)__builtin_ctz(g->exec[w]) : 0, 0, 0,
                   "barrier %u: %u threads wait, and no other can come%s", g->barrier, b->arrived,
-                  g->depth ? "; lanes of the same warp wait elsewhere (see --divergence=its)" : "");
+                  g->alive[w] & ~g->exec[w]
+                      ? "; lanes of the same warp wait elsewhere (see --divergence=its)"
+                      : "");
         return;
     }
     launch_raise_stop(&c->groups[c->group_at[0]], EMU_DEADLOCK, 0);
@@ -749,7 +756,7 @@ static void left_behind(struct place *p, struct emu_group *g)
     emu_barrier_check(&p->cta);
 }
 
-static bool deadlocked(struct hand *h)
+static bool goes_nowhere(struct hand *h)
 {
     bool any = false;
     for (struct place *p = h->resident; p; p = p->next) {
@@ -765,6 +772,23 @@ static bool deadlocked(struct hand *h)
         }
     }
     return any;
+}
+
+/* Whether all host threads are stuck: each must have looked since the last one got stuck or ended, since
+ * what that one stored before may be what another waits for. */
+static bool deadlocked(struct hand *h)
+{
+    struct emu_workplace *wp = h->wp;
+    u32 before = atomic_load(&h->stuck), epoch = atomic_load(&wp->epoch);
+    bool stuck = goes_nowhere(h);
+    atomic_store(&h->stuck, stuck ? epoch : 0);
+    if (wp->hand_count == 1) return stuck;
+    if (stuck != (before != 0)) atomic_fetch_add(&wp->epoch, 1);
+    for (u32 t = 0; t < wp->hand_count; t++) {
+        u32 other = atomic_load(&wp->hands[t].stuck);
+        if (other != epoch && other != HAND_ENDED) return false;
+    }
+    return atomic_load(&wp->epoch) == epoch;
 }
 
 static struct place *admit_one(struct hand *h, u32 linear)
@@ -814,26 +838,6 @@ static bool admit(struct hand *h)
     return true;
 }
 
-void emu_cluster_arrive(struct emu_cta *c, u32 warps)
-{
-    struct emu_cta *first = c->cluster[0];
-    first->cluster_arrived += warps;
-    u32 living = 0;
-    for (u32 r = 0; r < c->cluster_size; r++)
-        for (u32 k = 0; k < c->cluster[r]->group_count; k++) {
-            const struct emu_group *g = &c->cluster[r]->groups[c->cluster[r]->group_at[k]];
-            for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) living += g->alive[w] != 0;
-        }
-    if (first->cluster_arrived < living) return;
-    first->cluster_arrived = 0;
-    first->cluster_phase++;
-}
-
-bool emu_cluster_passed(const struct emu_cta *c, u32 phase)
-{
-    return c->cluster[0]->cluster_phase >= phase;
-}
-
 /* Whether the CTA may be put away: with a cluster, only when all of it has ended. */
 static bool whole_cluster_ended(const struct place *p)
 {
@@ -849,6 +853,14 @@ static void remove_place(struct hand *h, struct place **at)
     if (h->last == &p->next) h->last = at;
     p->next = h->spare;
     h->spare = p;
+}
+
+/* A CTA has failed. Those that may wait for it must not fail in its stead: all of its cluster, or all that
+ * there are where CTAs may wait for each other (then there is one host thread). */
+static void give_up_on(struct hand *h, struct place *p)
+{
+    for (u32 r = 0; r < p->cta.cluster_size; r++) p->cta.cluster[r]->failed = true;
+    if (h->wp->m->program->talks) atomic_store(&h->wp->give_up, true);
 }
 
 static bool over_limit(struct hand *h)
@@ -879,7 +891,8 @@ static void *work(void *arg)
         bool ran = false, impatient = true, removed = false;
         for (struct place **at = &h->resident; *at;) {
             struct place *p = *at;
-            if (p->cta.linear > atomic_load(&wp->stop_at)) { /* an earlier CTA has failed */
+            if (p->cta.failed ||
+                p->cta.linear > atomic_load(&wp->stop_at)) { /* an earlier CTA has failed */
                 removed = true;
                 remove_place(h, at);
                 continue;
@@ -887,6 +900,7 @@ static void *work(void *arg)
             enum progress progress = p->cta.running ? run_turn(h, p) : STUCK;
             if (!p->cta.running) progress = ENDED;
             if (progress == FAILED) {
+                give_up_on(h, p);
                 remove_place(h, at);
                 removed = true;
                 continue;
@@ -918,10 +932,9 @@ static void *work(void *arg)
         }
         if (removed || !impatient) continue;
         if (more && (more = admit(h))) continue;
-        if (ran && h->resident && h == wp->hands && ++h->passes >= 16 &&
-            !(h->passes & (h->passes - 1)) && deadlocked(h)) {
-            launch_raise_stop(&h->resident->cta.groups[h->resident->cta.group_at[0]], EMU_DEADLOCK,
-                              0);
+        if (ran && h->resident && ++h->passes % 16 == 0 && deadlocked(h)) {
+            atomic_store(&wp->is_deadlock, true);
+            atomic_store(&wp->give_up, true);
             break;
         }
         if (!ran && h->resident) { /* nobody can go on, and nobody is left to come */
@@ -931,6 +944,10 @@ static void *work(void *arg)
         }
     }
     over_limit(h);
+    atomic_fetch_add(&wp->epoch, 1);
+    atomic_store(&h->stuck, HAND_ENDED);
+    if (atomic_load(&wp->is_deadlock) && h->resident)
+        launch_raise_stop(&h->resident->cta.groups[h->resident->cta.group_at[0]], EMU_DEADLOCK, 0);
     return NULL;
 }
 
@@ -956,6 +973,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         .m = m, .config = config, .limit = config->max_instructions, .arena = arena};
     pthread_mutex_init(&wp.lock, NULL);
     atomic_init(&wp.stop_at, UINT32_MAX);
+    atomic_init(&wp.epoch, 1);
     wp.deadline = config->timeout > 0 ? now() + config->timeout : 0;
     wp.ended = arena_array(arena, u64, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;

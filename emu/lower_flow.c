@@ -48,7 +48,7 @@ static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
 size_t lower_open_skip(struct lower *L, const struct ptx_inst *i)
 {
     if (!i->guard) return SIZE_MAX;
-    u32 site = lower_site(L, SITE_BRANCH, 0);
+    u32 site = lower_site(L, SITE_OTHER, 0);
     struct emu_uop *u = lower_emit(L, i->guard_not ? UOP_branch : UOP_branch_if_not, 0,
                                    L->regs[i->guard->id].row, 0, 0);
     u->site = site;
