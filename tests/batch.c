@@ -39,6 +39,13 @@ void batch_row(struct batch *b, uint64_t x, uint64_t y, uint64_t z)
     memcpy(b->rows[b->row_count++], (uint64_t[3]){x, y, z}, sizeof *b->rows);
 }
 
+void batch_triples(struct batch *b, const uint64_t *values, size_t n, size_t more)
+{
+    for (size_t i = 0; i < n * n * n; i++)
+        batch_row(b, values[i % n], values[i / n % n], values[i / n / n]);
+    for (size_t i = 0; i < more; i++) batch_row(b, batch_random(), batch_random(), batch_random());
+}
+
 void batch_rows(struct batch *b, const uint64_t *values, size_t n, size_t more, unsigned bits)
 {
     for (size_t i = 0; i < n; i++)
@@ -101,7 +108,7 @@ static size_t text_of(const struct batch *b, size_t from, size_t to, char *text,
         static const char *const types[] = {"f32", "f64", "b32", "b64", "b16", "b8"};
         const char *kind = strchr(kinds, c->out);
         size_t at = 8 * (i - from);
-        n += (size_t)snprintf(text + n, room - n, "%s;\n", c->text);
+        n += (size_t)snprintf(text + n, room - n, "%s%s\n", c->text, *c->text == '{' ? "" : ";");
         if (kind) {
             n += (size_t)snprintf(text + n, room - n, "st.global.%s [%%out+%zu], %%%co;\n",
                                   types[kind - kinds], at, c->out);
@@ -140,7 +147,7 @@ static void run_some(struct batch *b, size_t from, size_t to)
         memcpy(in[i], b->rows[i], sizeof *b->rows);
         in[i][3] = is_on(b, i) ? 0x3f800000 : 0;
     }
-    size_t room = 10000 + 300 * width;
+    size_t room = 10000 + 500 * width;
     char *text = malloc(room);
     text_of(b, from, to, text, room);
     struct emu_run r = {.ptx = text, .kernel = "k", .grid = (uint32_t)(n / BLOCK), .block = BLOCK};
