@@ -14,11 +14,19 @@ static i64 part(u32 x, u32 sel, bool sign)
     return (i64)field;
 }
 
-static i64 clamp(i64 x, u32 bits, bool sign)
+typedef __int128 wide; /* products and left shifts fit */
+
+static i64 clamp(wide x, u32 bits, bool sign)
 {
     i64 most = sign ? ((i64)1 << (bits - 1)) - 1 : ((i64)1 << bits) - 1,
         least = sign ? -((i64)1 << (bits - 1)) : 0;
-    return x > most ? most : x < least ? least : x;
+    return x > most ? most : x < least ? least : (i64)x;
+}
+
+/* What a secondary operation gets: 33 bits with sign. */
+static i64 cut33(wide x)
+{
+    return (i64)((u64)x << 31) >> 31;
 }
 
 static bool compare(u32 how, i64 a, i64 b)
@@ -33,7 +41,7 @@ static bool compare(u32 how, i64 a, i64 b)
     }
 }
 
-static i64 combine(const struct video_desc *v, i64 a, i64 b)
+static wide combine(const struct video_desc *v, i64 a, i64 b)
 {
     switch (v->op) {
     case VIDEO_ADD: return a + b;
@@ -47,42 +55,39 @@ static i64 combine(const struct video_desc *v, i64 a, i64 b)
     case VIDEO_SHR: {
         u64 n = (u64)b & 0xffffffff;
         n = v->clamp ? n > 32 ? 32 : n : n & 31;
-        return v->op == VIDEO_SHL ? (i64)((u64)a << n) : a >> n;
+        return v->op == VIDEO_SHL ? (wide)((unsigned __int128)(wide)a << n) : a >> n;
     }
     default: return 0;
     }
 }
 
-/* vmad: up to 66 bits before they are cut; __int128 holds them. */
+/* vmad: up to 66 bits before they are cut. */
 static u32 multiply_add(const struct video_desc *v, u32 x, u32 y, u32 z)
 {
     bool minus = v->minus_a != v->minus_b, final = v->sign_a || v->sign_b || minus || v->minus_c;
-    __int128 tmp = (__int128)part(x, v->sel_a, v->sign_a) * part(y, v->sel_b, v->sign_b), one = 0;
+    wide tmp = (wide)part(x, v->sel_a, v->sign_a) * part(y, v->sel_b, v->sign_b), one = 0;
     if (v->plus_one) one = 1;
     else if (minus) tmp = ~tmp, one = 1;
     else if (v->minus_c) z = ~z, one = 1;
-    tmp += (final ? (__int128)(i32)z : (__int128)z) + one;
-    i64 r = (i64)(u64)(tmp >> v->shift);
-    if (v->sat) {
-        if (final) r = clamp(r, 32, true);
-        else r = (u64)r > UINT32_MAX ? (i64)UINT32_MAX : r;
-    }
-    return (u32)(u64)r;
+    tmp += (final ? (wide)(i32)z : (wide)z) + one;
+    tmp >>= v->shift;
+    return (u32)(v->sat ? (u64)clamp(tmp, 32, final) : (u64)tmp);
 }
 
 static u32 scalar(const struct video_desc *v, u32 x, u32 y, u32 c)
 {
     if (v->op == VIDEO_MAD) return multiply_add(v, x, y, c);
-    i64 tmp = combine(v, part(x, v->sel_a, v->sign_a), part(y, v->sel_b, v->sign_b));
+    wide tmp = combine(v, part(x, v->sel_a, v->sign_a), part(y, v->sel_b, v->sign_b));
     u32 bits = v->sel_d >= PTX_SEL_B0 && v->sel_d <= PTX_SEL_B3 ? 8 : v->sel_d ? 16 : 32;
     if (v->sat) tmp = clamp(tmp, bits, v->sign_d);
+    i64 x33 = cut33(tmp), c33 = v->sign_d ? (i64)(i32)c : (i64)c;
     u32 t = (u32)(u64)tmp, at = bits == 8    ? (v->sel_d - PTX_SEL_B0) * 8u
                                 : bits == 16 ? (v->sel_d - PTX_SEL_H0) * 16u
                                              : 0;
     switch (v->then) {
     case THEN_ADD: return t + c;
-    case THEN_MIN: return v->sign_d ? ((i32)t < (i32)c ? t : c) : t < c ? t : c;
-    case THEN_MAX: return v->sign_d ? ((i32)t > (i32)c ? t : c) : t > c ? t : c;
+    case THEN_MIN: return x33 < c33 ? t : c;
+    case THEN_MAX: return x33 > c33 ? t : c;
     case THEN_MERGE: {
         u32 mask = bits == 32 ? ~0u : ((1u << bits) - 1) << at;
         return (c & ~mask) | (t << at & mask);
@@ -101,7 +106,7 @@ static u32 simd(const struct video_desc *v, u32 x, u32 y, u32 c)
             b = (i64)(both >> v->from_b[i] * bits & low);
         if (v->sign_a && a >> (bits - 1) & 1) a -= (i64)low + 1;
         if (v->sign_b && b >> (bits - 1) & 1) b -= (i64)low + 1;
-        i64 t = combine(v, a, b);
+        wide t = combine(v, a, b);
         if (v->sat) t = clamp(t, bits, v->sign_d);
         if (v->then == THEN_ADD) d += on ? (u32)(u64)t : 0;
         else d |= on ? ((u32)(u64)t & low) << at : c & low << at;
