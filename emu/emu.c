@@ -652,6 +652,8 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     for (int i = 0; i < 3; i++) {
         m.cluster[i] = l->cluster[0] ? l->cluster[i] : info.cluster[0] ? info.cluster[i] : 1;
         if (!m.cluster[i]) m.cluster[i] = 1;
+    }
+    for (u32 i = 0; i < 3; i++) {
         m.explicit_cluster |= l->cluster[0] || info.cluster[0];
         if (m.cluster[i] > 16 || l->grid[i] % m.cluster[i])
             return refuse(e, "clusters of %u x %u x %u CTAs do not fill the grid", m.cluster[0],
