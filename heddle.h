@@ -165,6 +165,13 @@ struct heddle_device_options {
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
+    /* What kernels print; NULL: standard output. */
+    void (*print)(void *self, const char *text, size_t length);
+    void *print_self;
+    /* Called now and then during a launch, by the thread that launched, with what ran so far; no
+     * functions of the device in here. NULL: none. */
+    void (*progress)(void *self, uint64_t warp_instructions, double seconds);
+    void *progress_self;
 };
 
 struct heddle_device *
@@ -197,8 +204,10 @@ size_t heddle_device_param_count(struct heddle_device *d, const char *kernel);
 uint32_t heddle_device_param_size(struct heddle_device *d, const char *kernel, size_t i);
 
 struct heddle_run {
-    bool fault; /* the launch ended early, or could not begin */
-    bool limit; /* because of max_instructions, timeout or a deadlock */
+    bool fault;       /* the launch ended early, or could not begin */
+    const char *kind; /* of the fault: "out of bounds"; "" if there is none */
+    uint32_t line;    /* of the PTX where it is; 0: none */
+    bool limit;       /* because of max_instructions, timeout or a deadlock */
     const char *
         text; /* of the fault, and of what the checks found: lines; "" if there is nothing. Until the next launch */
     size_t findings;                                 /* of the checks */
@@ -209,6 +218,18 @@ struct heddle_run {
 struct heddle_run heddle_device_launch(struct heddle_device *d, const char *kernel,
                                        const uint32_t grid[3], const uint32_t block[3],
                                        uint32_t shared, const uint64_t *args, size_t arg_count);
+
+/* The same with all that a launch may say; what is left 0 is as above. */
+struct heddle_launch {
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* CTAs of a cluster; 0: none, or as the kernel says */
+    uint32_t shared;     /* dynamic shared memory, bytes */
+    bool cooperative;    /* barriers of the whole grid work */
+    const uint64_t *args;
+    size_t arg_count;
+};
+struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle_launch *launch);
 
 /* ---- the instruction set ----------------------------------------------------------------------- */
 

@@ -33,7 +33,11 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
                            .count = o->count,
                            .max_instructions = o->max_instructions,
                            .timeout = o->timeout,
-                           .memory = o->memory};
+                           .memory = o->memory,
+                           .print = o->print,
+                           .print_self = o->print_self,
+                           .progress = o->progress,
+                           .progress_self = o->progress_self};
     d->emu = emu_new(&c);
     return d;
 }
@@ -140,33 +144,48 @@ struct heddle_run heddle_device_launch(struct heddle_device *d, const char *kern
                                        const uint32_t grid[3], const uint32_t block[3],
                                        uint32_t shared, const uint64_t *args, size_t arg_count)
 {
-    struct heddle_run run = {.text = ""};
-    struct emu_kernel *k = find(d, kernel);
+    return heddle_device_run(d, &(struct heddle_launch){.kernel = kernel,
+                                                        .grid = {grid[0], grid[1], grid[2]},
+                                                        .block = {block[0], block[1], block[2]},
+                                                        .shared = shared,
+                                                        .args = args,
+                                                        .arg_count = arg_count});
+}
+
+struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle_launch *launch)
+{
+    struct heddle_run run = {.text = "", .kind = ""};
+    struct emu_kernel *k = find(d, launch->kernel);
     d->text.size = 0;
-    if (!k || arg_count != emu_param_count(k)) {
+    if (!k || launch->arg_count != emu_param_count(k)) {
         run.fault = true;
-        if (!k) buf_printf(&d->text, "there is no kernel '%s'\n", kernel);
+        run.kind = emu_fault_name(EMU_BAD_LAUNCH);
+        if (!k) buf_printf(&d->text, "there is no kernel '%s'\n", launch->kernel);
         else
-            buf_printf(&d->text, "kernel '%s' takes %zu arguments, not %zu\n", kernel,
-                       emu_param_count(k), arg_count);
+            buf_printf(&d->text, "kernel '%s' takes %zu arguments, not %zu\n", launch->kernel,
+                       emu_param_count(k), launch->arg_count);
         run.text = d->text.data;
         return run;
     }
     uint8_t *params = calloc(1, (size_t)emu_params_size(k) + 8);
     if (!params) abort();
-    for (size_t i = 0; i < arg_count; i++) {
+    for (size_t i = 0; i < launch->arg_count; i++) {
         struct emu_param p = emu_param_at(k, i);
-        if (p.size > 8) memcpy(params + p.offset, (const void *)(uintptr_t)args[i], p.size);
-        else memcpy(params + p.offset, &args[i], p.size);
+        if (p.size > 8) memcpy(params + p.offset, (const void *)(uintptr_t)launch->args[i], p.size);
+        else memcpy(params + p.offset, &launch->args[i], p.size);
     }
-    struct emu_launch l = {.grid = {grid[0], grid[1], grid[2]},
-                           .block = {block[0], block[1], block[2]},
-                           .shared = shared,
+    struct emu_launch l = {.shared = launch->shared,
                            .params = params,
-                           .params_size = emu_params_size(k)};
+                           .params_size = emu_params_size(k),
+                           .cooperative = launch->cooperative};
+    memcpy(l.grid, launch->grid, sizeof l.grid);
+    memcpy(l.block, launch->block, sizeof l.block);
+    memcpy(l.cluster, launch->cluster, sizeof l.cluster);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
     free(params);
     run.fault = r->fault.kind != EMU_OK;
+    if (run.fault) run.kind = emu_fault_name(r->fault.kind);
+    run.line = r->fault.line;
     run.limit = r->fault.kind == EMU_LIMIT || r->fault.kind == EMU_DEADLOCK;
     run.findings = r->finding_count;
     run.warp_instructions = r->warp_instructions;

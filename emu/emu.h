@@ -62,6 +62,9 @@ struct emu_config {
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
     void *print_self;
+    /* Called a few times a second during a launch, by the thread that launched; NULL: never. */
+    void (*progress)(void *self, uint64_t warp_instructions, double seconds);
+    void *progress_self;
 };
 
 /* Never NULL: a host that cannot reserve the address range aborts with a message. The config is

@@ -93,6 +93,7 @@ struct emu_workplace {
     u64 limit;
     atomic_ullong spent;
     double deadline;
+    double started, told; /* when config->progress was last called */
     struct hand *hands;
     u32 hand_count;
     struct arena *arena;
@@ -863,11 +864,20 @@ static void give_up_on(struct hand *h, struct place *p)
     if (h->wp->m->program->talks) atomic_store(&h->wp->give_up, true);
 }
 
+static void tell_progress(struct emu_workplace *wp, u64 spent)
+{
+    double t = now();
+    if (t - wp->told < 0.2) return;
+    wp->told = t;
+    wp->config->progress(wp->config->progress_self, spent, t - wp->started);
+}
+
 static bool over_limit(struct hand *h)
 {
     struct emu_workplace *wp = h->wp;
     u64 spent = atomic_fetch_add(&wp->spent, h->instructions) + h->instructions;
     h->instructions = 0;
+    if (wp->config->progress && h == wp->hands) tell_progress(wp, spent);
     return (wp->limit && spent > wp->limit) || (wp->deadline > 0 && now() > wp->deadline);
 }
 
@@ -975,6 +985,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     atomic_init(&wp.stop_at, UINT32_MAX);
     atomic_init(&wp.epoch, 1);
     wp.deadline = config->timeout > 0 ? now() + config->timeout : 0;
+    if (config->progress) wp.started = wp.told = now();
     wp.ended = arena_array(arena, u64, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;
     if (m->program->talks || m->watched || threads < 1) threads = 1;

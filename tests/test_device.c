@@ -1,0 +1,86 @@
+/* Devices and launches through heddle.h. */
+#include "heddle.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const char kernels[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+    ".global .align 1 .b8 hello[4] = {72, 105, 10, 0};\n"
+    ".visible .entry say()\n{\n.reg .b64 %rd<3>;\n.param .b64 f; .param .b64 a; .param .b32 r;\n"
+    "mov.u64 %rd1, hello; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, 0;\n"
+    "st.param.b64 [f], %rd1; st.param.b64 [a], %rd2;\ncall (r), vprintf, (f, a);\nret;\n}\n"
+    ".visible .entry spin()\n{\n.reg .b64 %n; .reg .pred %p; mov.u64 %n, 0;\n"
+    "again: add.u64 %n, %n, 1; setp.ne.u64 %p, %n, 0; @%p bra again;\nret;\n}\n"
+    ".visible .entry cluster(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %cluster_nctaid.x;\nst.global.u32 [%rd1], %r1;\nret;\n}\n";
+
+struct seen {
+    char text[64];
+    unsigned told;
+    uint64_t instructions;
+};
+
+static void print(void *self, const char *text, size_t length)
+{
+    strncat(((struct seen *)self)->text, text, length);
+}
+
+static void progress(void *self, uint64_t warp_instructions, double seconds)
+{
+    struct seen *s = self;
+    cr_expect(seconds > 0 && warp_instructions >= s->instructions);
+    s->instructions = warp_instructions;
+    s->told++;
+}
+
+static struct heddle_device *open_device(struct heddle_module **m, struct seen *s)
+{
+    struct heddle_device_options o = {.timeout = 1.0,
+                                      .count = true,
+                                      .threads = 1,
+                                      .print = print,
+                                      .print_self = s,
+                                      .progress = progress,
+                                      .progress_self = s};
+    *m = heddle_module_read("k.ptx", kernels, strlen(kernels), NULL);
+    cr_assert(heddle_module_ok(*m), "%s", heddle_module_messages_text(*m));
+    struct heddle_device *d = heddle_device_new(&o);
+    cr_assert(heddle_device_load(d, m, 1), "%s", heddle_device_error(d));
+    return d;
+}
+
+Test(device, launches_say_how_they_went)
+{
+    struct seen s = {0};
+    struct heddle_module *m;
+    struct heddle_device *d = open_device(&m, &s);
+    struct heddle_launch l = {.kernel = "say", .grid = {2, 1, 1}, .block = {1, 1, 1}};
+    struct heddle_run r = heddle_device_run(d, &l);
+    cr_expect(!r.fault && !*r.kind && !*r.text && strcmp(s.text, "Hi\nHi\n") == 0, "%s%s", s.text,
+              r.text);
+    cr_expect(s.told == 0);
+
+    l.kernel = "spin";
+    r = heddle_device_run(d, &l);
+    cr_expect(r.fault && r.limit && r.line == 18 && *r.kind, "%s line %u", r.kind, r.line);
+    cr_expect(s.told > 0 && s.told < 20 && s.instructions > 0, "told %u times", s.told);
+
+    l.kernel = "none";
+    r = heddle_device_run(d, &l);
+    cr_expect(r.fault && strcmp(r.kind, "impossible launch") == 0, "%s", r.kind);
+
+    uint64_t out = heddle_device_alloc(d, 4, "out");
+    uint32_t got = 0;
+    l = (struct heddle_launch){.kernel = "cluster",
+                               .grid = {4, 1, 1},
+                               .block = {1, 1, 1},
+                               .cluster = {2, 1, 1},
+                               .args = &out,
+                               .arg_count = 1};
+    r = heddle_device_run(d, &l);
+    cr_expect(!r.fault && heddle_device_read(d, &got, out, 4) && got == 2, "%s%u", r.text, got);
+    heddle_device_free(d);
+    heddle_module_free(m);
+}
