@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <string.h>
+
 enum { LONGEST = 63 };
 
 size_t text_distance(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -23,4 +25,13 @@ size_t text_distance(const char *a, size_t a_length, const char *b, size_t b_len
         }
     }
     return row[b_length];
+}
+
+void text_nearest_try(struct text_nearest *n, const char *name)
+{
+    size_t distance = text_distance(n->text, n->length, name, strlen(name));
+    if (distance > (n->length < 3 ? 1 : n->length < 6 ? 2 : 3) || distance >= n->length) return;
+    if (n->best && distance >= n->distance) return;
+    n->best = name;
+    n->distance = distance;
 }

@@ -8,4 +8,16 @@
  * longer than 63 bytes. */
 size_t text_distance(const char *a, size_t a_length, const char *b, size_t b_length);
 
+/* Looks for the name that was meant among some:
+ *     struct text_nearest n = {.text = word, .length = length};
+ *     for (...) text_nearest_try(&n, name);
+ *     if (n.best) printf("did you mean '%s'?", n.best);                                          */
+struct text_nearest {
+    const char *text;
+    size_t length;
+    const char *best; /* NULL: none is near enough; of equals, the first */
+    size_t distance;
+};
+void text_nearest_try(struct text_nearest *n, const char *name);
+
 #endif

@@ -8,10 +8,11 @@
 
 enum exit_code {
     EXIT_FINE = 0,
-    EXIT_INPUT = 1, /* the input has errors */
-    EXIT_USAGE = 2, /* the command line has, or a file cannot be read */
-    EXIT_FAULT = 3, /* a kernel faulted, or a check found something */
-    EXIT_LIMIT = 5, /* a kernel did not come to an end */
+    EXIT_INPUT = 1,   /* the input has errors */
+    EXIT_USAGE = 2,   /* the command line has, or a file cannot be read */
+    EXIT_FAULT = 3,   /* a kernel faulted or cannot be launched, or a check found something */
+    EXIT_DIFFERS = 4, /* results are not as expected */
+    EXIT_LIMIT = 5,   /* a kernel did not come to an end */
 };
 
 /* argv[0] is the command's name. */

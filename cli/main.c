@@ -12,20 +12,40 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"run", NULL, "run a kernel of a PTX file", cmd_run,
-     "usage: heddle run FILE.ptx [options]\n"
+    {"run", NULL, "run a kernel, a job file or a workload", cmd_run,
+     "usage: heddle run TARGET [options]\n"
      "\n"
-     "Launches one kernel and shows what its buffers hold then.\n"
+     "TARGET is a kernel file (FILE.ptx, '-' is standard input), or suite:NAME[:SIZE], a workload of\n"
+     "'heddle suite list'.\n"
      "\n"
+     "One launch of a kernel file:\n"
      "  --kernel NAME           which (needed if the file has several)\n"
      "  --grid X[,Y[,Z]]        CTAs (default 1)\n"
      "  --block X[,Y[,Z]]       threads of a CTA (default 1)\n"
+     "  --cluster X[,Y[,Z]]     CTAs of a cluster\n"
      "  --shared BYTES          dynamic shared memory\n"
+     "  --cooperative           barriers of the whole grid work\n"
      "  --arg VALUE             an argument; once for each parameter, in order:\n"
-     "                            42, -1, 0x10      an integer of the parameter's size\n"
-     "                            f32:1.5, s32:-3   a number of a type (u8 .. s64, f32, f64)\n"
-     "                            buf:f32[1024]=iota    a buffer, filled with a pattern: zero,\n"
-     "                                              iota, const(N), random(SEED), file(PATH)\n"
+     "                            42, -1, 0x10          an integer of the parameter's size\n"
+     "                            f32:1.5, s32:-3       a number of a type: u8 s8 u16 s16 u32 s32 u64\n"
+     "                                                  s64 f16 bf16 f32 f64\n"
+     "                            buf:f32[1024]=iota    a buffer, filled with a pattern; it is called\n"
+     "                                                  by its number among the arguments, from 1\n"
+     "                            y=buf:f32[1024]       the same, called y\n"
+     "\n"
+     "What should come of it:\n"
+     "  --expect BUFFER=PATTERN what the buffer must hold in the end, or digest(N)\n"
+     "  --tolerance T           of every --expect: abs=X, rel=X, ulp=N or several, with commas; a\n"
+     "                          number may be off by any of them (default: not at all)\n"
+     "  --dump BUFFER=FILE      write the buffer's bytes to a file\n"
+     "\n"
+     "PATTERN is zero, iota, iota(START, STEP), const(N), random(SEED), file(PATH) or list(N, N, ...).\n"
+     "BUFFER=file(PATH) and list() need no count: buf:u8[]=file(in.bin).\n"
+     "\n"
+     "Of workloads:\n"
+     "  --seed N, --graph FILE  as 'heddle suite run' has them\n"
+     "\n"
+     "Of all:\n"
      "  --threads N             host threads (default: one for each core; same results)\n"
      "  --divergence stack|its  lanes that part wait for each other where their ways meet, or\n"
      "                          make progress one by one (independent thread scheduling)\n"
@@ -35,13 +55,18 @@ static const struct command {
      "                          are always checked, released memory until it is used again.)\n"
      "  --max-instructions N    end a launch after N warp instructions\n"
      "  --timeout SECONDS       end a launch after that time\n"
-     "  --quiet                 print only what the kernel prints, and errors\n"
+     "  --memory BYTES          of the device, as in 512M or 8G (default 8G)\n"
+     "  --format text|json      json: one document, as docs/run-json.md says\n"
+     "  --quiet                 print only what kernels print, and errors\n"
      "\n"
-     "exit status: 0 fine, 1 errors in the file, 2 wrong usage, 3 the kernel faulted or a check\n"
-     "found something, 5 the kernel did not come to an end\n"
+     "exit status: 0 fine; 1 errors in the file; 2 a wrong call, a file that cannot be read or\n"
+     "written, or no memory; 3 a kernel faulted or cannot be launched so, or a check found something;\n"
+     "4 results are not as expected; 5 a kernel or a loop did not come to an end. The first that\n"
+     "happens counts.\n"
      "\n"
-     "example: heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 \\\n"
-     "             --arg 1000 --arg f32:2 --arg 'buf:f32[1000]=iota' --arg 'buf:f32[1000]'\n"},
+     "example: heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 --arg 1000 --arg f32:2 \\\n"
+     "             --arg 'buf:f32[1000]=iota' --arg 'y=buf:f32[1000]=const(1)' \\\n"
+     "             --expect 'y=iota(1, 2)'\n"},
     {"suite", "list", "list the workloads that come with Heddle", cmd_suite_list,
      "usage: heddle suite list\n"},
     {"suite", "run", "run workloads and compare with the host's results", cmd_suite_run,
@@ -118,7 +143,7 @@ static void print_help(FILE *out)
         fprintf(out, "  heddle %-12s %s\n", name, commands[i].summary);
     }
     fprintf(out, "\n"
-                 "  heddle COMMAND --help    how to use one of them\n"
+                 "  heddle help COMMAND      how to use one of them (also: heddle COMMAND --help)\n"
                  "  heddle --version\n");
 }
 
@@ -176,6 +201,22 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
+/* heddle help run, heddle help ptx check */
+static int help_of(int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const struct command *c = &commands[i];
+        if (strcmp(argv[0], c->name) != 0) continue;
+        if (c->word && (argc < 2 || strcmp(argv[1], c->word) != 0)) continue;
+        fputs(c->help, stdout);
+        return finish_output("help", EXIT_FINE);
+    }
+    fprintf(stderr, "heddle: there is no command '%s%s%s'\n", argv[0], argc > 1 ? " " : "",
+            argc > 1 ? argv[1] : "");
+    print_help(stderr);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -186,6 +227,7 @@ int main(int argc, char **argv)
         printf("heddle %s\n", heddle_version());
         return finish_output("--version", EXIT_FINE);
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) return help_of(argc - 2, argv + 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);

@@ -1,0 +1,22 @@
+/* cli/replace.h: files that are there as a whole or not at all: written under another name, then renamed.
+ *
+ *     struct replacement f;
+ *     bool ok = replacement_open(&f, path) && fwrite(...) == n;
+ *     if (!replacement_close(&f, ok)) perror(path);
+ *
+ * What is no regular file (/dev/stdout, a pipe) is written as it is. */
+#ifndef HEDDLE_CLI_REPLACE_H
+#define HEDDLE_CLI_REPLACE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct replacement {
+    FILE *out;
+    char *path, *temporary; /* temporary NULL: written as it is */
+};
+bool replacement_open(struct replacement *r, const char *path);
+/* ok: what was to be written was. false: there is no new file, and errno says why. */
+bool replacement_close(struct replacement *r, bool ok);
+
+#endif

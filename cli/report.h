@@ -1,0 +1,86 @@
+/* cli/report.h: what `heddle run` says about a run, as text or as one JSON document (docs/run-json.md).
+ *
+ * Every launch of every kind of target goes through report_launch(). What belongs to a single launch (more
+ * counts, a profile) is put into struct launch_record by the target and taken from there. Launches that
+ * are alike but for their results are one row. */
+#ifndef HEDDLE_CLI_REPORT_H
+#define HEDDLE_CLI_REPORT_H
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/compare.h"
+
+#include "heddle.h"
+
+struct progress;
+
+struct launch_record {
+    const char *kernel;
+    uint32_t grid[3], block[3], cluster[3], shared;
+    uint64_t warp_instructions, thread_instructions;
+    size_t findings;
+    const char *fault; /* its kind; NULL: none */
+    uint32_t line;     /* of the fault */
+    bool limit;        /* the fault: it did not come to an end */
+    const char *text;  /* of findings and fault */
+    double seconds;
+};
+
+struct report {
+    struct arena *arena;
+    bool json, quiet;
+    const char *kind, *name;   /* of the target: "ptx", "job", "suite" */
+    struct progress *progress; /* NULL: none is shown */
+    double started;
+    int status; /* an exit code: the first thing that went wrong */
+
+    struct launch_row {
+        struct launch_record first; /* its text, line and fault are of no meaning here */
+        uint64_t launches, warp_instructions, thread_instructions, findings;
+        double seconds;
+    } * rows;
+    size_t row_count, row_cap;
+    struct launch_record fault; /* kernel NULL: none */
+    struct shown_buffer {
+        const char *name, *label;
+        const struct value_type *type;
+        uint64_t count, digest, first[8];
+    } * buffers;
+    size_t buffer_count, buffer_cap;
+    struct shown_comparison {
+        const char *name;
+        bool by_digest;
+        uint64_t got, want; /* digests */
+        struct comparison comparison;
+    } * comparisons;
+    size_t comparison_count, comparison_cap;
+    uint64_t digest; /* of all memory */
+    bool has_digest;
+    const char *note;             /* of a workload; NULL */
+    struct buf messages, printed; /* what went to stderr; with json, what kernels print */
+};
+
+void report_begin(struct report *r);
+
+/* A message, to stderr and into the document. */
+void report_say(struct report *r, const char *text);
+/* The same, with the exit code it leads to. Later ones do not replace an earlier one. */
+void report_fail(struct report *r, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void report_launch(struct report *r, const struct launch_record *launch);
+struct shown_buffer *report_add_buffer(struct report *r);
+struct shown_comparison *report_add_comparison(struct report *r);
+
+/* What kernels print: heddle_device_options.print, self is the report. */
+void report_printed(void *self, const char *text, size_t length);
+
+/* Prints it; returns the exit code. */
+int report_end(struct report *r);
+
+/* The document, in report_json.c. */
+void report_print_json(const struct report *r, double seconds);
+
+const char *report_status_name(int status);
+
+#endif

@@ -1,0 +1,155 @@
+/* The document of `heddle run --format=json`: docs/run-json.md. All that differs between two runs of the
+ * same thing is in `time`. */
+#include "cli/json.h"
+#include "cli/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { VERSION = 1 };
+
+static json_t *hex(uint64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "0x%016" PRIx64, n);
+    return json_string(text);
+}
+
+static json_t *count_of(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+/* Numbers that JSON does not have are strings: "nan", "inf", whole numbers above 2^63. */
+static json_t *value(const struct value_type *t, uint64_t bits)
+{
+    if (t->kind == 'f' && isfinite(value_double(t, bits))) return json_real(value_double(t, bits));
+    if (t->kind == 's') return json_integer(value_signed(t, bits));
+    if (t->kind == 'u' && bits <= INT64_MAX) return json_integer((json_int_t)bits);
+    struct buf b = {0};
+    value_print(t, bits, &b);
+    json_t *text = json_string(b.data);
+    buf_free(&b);
+    return text;
+}
+
+static json_t *dimensions(const uint32_t d[3])
+{
+    json_t *list = json_array();
+    for (int i = 0; i < 3; i++) json_array_append_new(list, json_integer(d[i]));
+    return list;
+}
+
+static json_t *row(const struct launch_row *r)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "kernel", json_text(r->first.kernel));
+    json_object_set_new(o, "grid", dimensions(r->first.grid));
+    json_object_set_new(o, "block", dimensions(r->first.block));
+    json_object_set_new(o, "cluster",
+                        r->first.cluster[0] ? dimensions(r->first.cluster) : json_null());
+    json_object_set_new(o, "shared", json_integer(r->first.shared));
+    json_object_set_new(o, "launches", count_of(r->launches));
+    json_object_set_new(o, "warp_instructions", count_of(r->warp_instructions));
+    json_object_set_new(o, "thread_instructions", count_of(r->thread_instructions));
+    json_object_set_new(o, "findings", count_of(r->findings));
+    return o;
+}
+
+static json_t *fault(const struct launch_record *f)
+{
+    if (!f->kernel) return json_null();
+    json_t *o = json_object();
+    json_object_set_new(o, "kind", json_text(f->fault));
+    json_object_set_new(o, "kernel", json_text(f->kernel));
+    json_object_set_new(o, "line", f->line ? json_integer(f->line) : json_null());
+    json_object_set_new(o, "text", json_text(f->text));
+    return o;
+}
+
+static json_t *buffer(const struct shown_buffer *b)
+{
+    json_t *o = json_object(), *first = json_array();
+    for (uint64_t i = 0; i < b->count && i < sizeof b->first / sizeof *b->first; i++)
+        json_array_append_new(first, value(b->type, b->first[i]));
+    json_object_set_new(o, "name", json_text(b->name));
+    json_object_set_new(o, "type", json_string(b->type->name));
+    json_object_set_new(o, "count", count_of(b->count));
+    json_object_set_new(o, "first", first);
+    json_object_set_new(o, "digest", hex(b->digest));
+    return o;
+}
+
+static json_t *expectation(const struct shown_comparison *s)
+{
+    json_t *o = json_object();
+    const struct comparison *c = &s->comparison;
+    bool met = s->by_digest ? s->got == s->want : !c->mismatches;
+    json_object_set_new(o, "buffer", json_text(s->name));
+    json_object_set_new(o, "met", json_boolean(met));
+    if (s->by_digest) {
+        json_object_set_new(o, "digest", hex(s->got));
+        json_object_set_new(o, "expected_digest", hex(s->want));
+        return o;
+    }
+    json_t *first = json_array();
+    for (uint64_t i = 0; i < c->mismatches && i < MISMATCHES_SHOWN; i++) {
+        json_t *m = json_object();
+        struct buf difference = {0};
+        mismatch_difference(c->type, &c->first[i], &difference);
+        json_object_set_new(m, "index", count_of(c->first[i].index));
+        json_object_set_new(m, "got", value(c->type, c->first[i].got));
+        json_object_set_new(m, "expected", value(c->type, c->first[i].want));
+        json_object_set_new(m, "difference", json_string(difference.data));
+        json_array_append_new(first, m);
+        buf_free(&difference);
+    }
+    json_object_set_new(o, "compared", count_of(c->count));
+    json_object_set_new(o, "mismatches", count_of(c->mismatches));
+    json_object_set_new(o, "first", first);
+    return o;
+}
+
+static json_t *times(const struct report *r, double seconds)
+{
+    json_t *o = json_object(), *list = json_array();
+    double kernels = 0;
+    for (size_t i = 0; i < r->row_count; i++) {
+        json_array_append_new(list, json_real(r->rows[i].seconds));
+        kernels += r->rows[i].seconds;
+    }
+    json_object_set_new(o, "seconds", json_real(seconds));
+    json_object_set_new(o, "kernel_seconds", json_real(kernels));
+    json_object_set_new(o, "launch_seconds", list); /* one for each of `launches` */
+    return o;
+}
+
+void report_print_json(const struct report *r, double seconds)
+{
+    json_t *o = json_object(), *target = json_object(), *launches = json_array();
+    json_t *buffers = json_array(), *expectations = json_array();
+    json_object_set_new(target, "kind", json_string(r->kind));
+    json_object_set_new(target, "name", json_text(r->name));
+    for (size_t i = 0; i < r->row_count; i++) json_array_append_new(launches, row(&r->rows[i]));
+    for (size_t i = 0; i < r->buffer_count; i++)
+        json_array_append_new(buffers, buffer(&r->buffers[i]));
+    for (size_t i = 0; i < r->comparison_count; i++)
+        json_array_append_new(expectations, expectation(&r->comparisons[i]));
+    json_object_set_new(o, "version", json_integer(VERSION));
+    json_object_set_new(o, "target", target);
+    json_object_set_new(o, "status", json_string(report_status_name(r->status)));
+    json_object_set_new(o, "exit_status", json_integer(r->status));
+    json_object_set_new(o, "launches", launches);
+    json_object_set_new(o, "fault", fault(&r->fault));
+    json_object_set_new(o, "buffers", buffers);
+    json_object_set_new(o, "expectations", expectations);
+    json_object_set_new(o, "memory_digest", r->has_digest ? hex(r->digest) : json_null());
+    json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());
+    json_object_set_new(o, "printed", json_text(r->printed.data ? r->printed.data : ""));
+    json_object_set_new(o, "messages", json_text(r->messages.data ? r->messages.data : ""));
+    json_object_set_new(o, "time", times(r, seconds));
+    json_dumpf(o, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(o);
+}

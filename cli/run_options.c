@@ -1,0 +1,168 @@
+#include "cli/run_options.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const struct option_kind {
+    const char *name;
+    enum run_option_id id;
+    unsigned targets; /* that it goes with: enum run_target */
+    bool flag;        /* it has no value */
+    bool repeated;    /* it may be given several times */
+} kinds[] = {
+    {"kernel", OPTION_KERNEL, TARGET_PTX, false, false},
+    {"grid", OPTION_GRID, TARGET_PTX, false, false},
+    {"block", OPTION_BLOCK, TARGET_PTX, false, false},
+    {"cluster", OPTION_CLUSTER, TARGET_PTX, false, false},
+    {"shared", OPTION_SHARED, TARGET_PTX, false, false},
+    {"cooperative", OPTION_COOPERATIVE, TARGET_PTX, true, false},
+    {"arg", OPTION_ARG, TARGET_PTX, false, true},
+    {"expect", OPTION_EXPECT, TARGET_PTX | TARGET_JOB, false, true},
+    {"tolerance", OPTION_TOLERANCE, TARGET_PTX | TARGET_JOB, false, false},
+    {"dump", OPTION_DUMP, TARGET_PTX | TARGET_JOB, false, true},
+    {"seed", OPTION_SEED, TARGET_SUITE, false, false},
+    {"graph", OPTION_GRAPH, TARGET_SUITE, false, false},
+    {"format", OPTION_FORMAT, TARGET_ANY, false, false},
+    {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
+    {"threads", OPTION_SETTING, TARGET_ANY, false, false},
+    {"max-instructions", OPTION_SETTING, TARGET_ANY, false, false},
+    {"timeout", OPTION_SETTING, TARGET_ANY, false, false},
+    {"check", OPTION_SETTING, TARGET_ANY, false, false},
+    {"divergence", OPTION_SETTING, TARGET_ANY, false, false},
+    {"memory", OPTION_SETTING, TARGET_ANY, false, false},
+};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+static const struct option_kind *kind_of(struct piece name)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (strlen(kinds[i].name) == name.length &&
+            memcmp(kinds[i].name, name.text, name.length) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+static void unknown(struct run_options *o, struct piece word, struct piece name)
+{
+    struct text_nearest near = {.text = name.text, .length = name.length};
+    diag_error(&o->diags, word.at, word.length, "unknown option '%.*s'", (int)word.length,
+               word.text);
+    for (size_t i = 0; i < KIND_COUNT; i++) text_nearest_try(&near, kinds[i].name);
+    if (near.best) diag_note(&o->diags, word.at, word.length, "did you mean '--%s'?", near.best);
+}
+
+/* "--name value" or "--name=value"; returns how many words it is. */
+static int read_option(struct run_options *o, const struct piece *words, int count)
+{
+    struct piece word = words[0], name = {word.text + 2, word.length - 2, word.at + 2}, value = {0};
+    const char *equals = memchr(name.text, '=', name.length);
+    if (equals) {
+        uint32_t n = (uint32_t)(equals - name.text);
+        value = (struct piece){equals + 1, name.length - n - 1, name.at + n + 1};
+        name.length = n;
+    }
+    const struct option_kind *k = word.text[1] == '-' ? kind_of(name) : NULL;
+    if (!k) {
+        unknown(o, word, name);
+        return 1;
+    }
+    bool apart = !k->flag && !equals;
+    if (apart && count < 2) {
+        diag_error(&o->diags, word.at, word.length, "--%s wants a value", k->name);
+        return 1;
+    }
+    if (k->flag && equals)
+        diag_error(&o->diags, value.at, value.length, "--%s takes no value", k->name);
+    if (apart) value = words[1];
+    o->list = arena_grow(o->arena, o->list, o->count, &o->cap, o->count + 1, sizeof *o->list);
+    o->list[o->count++] = (struct run_option){k->id, name, value};
+    return 1 + apart;
+}
+
+/* The command line as one text, and where its words are in it. */
+static struct piece *words_of(struct run_options *o, int argc, char **argv)
+{
+    struct piece *words = arena_array(o->arena, struct piece, (size_t)argc + 1);
+    struct buf line = {0};
+    buf_puts(&line, "heddle");
+    for (int i = 0; i < argc; i++) {
+        words[i] = (struct piece){.at = (uint32_t)line.size + 1,
+                                  .length = (uint32_t)strlen(argv[i])};
+        buf_printf(&line, " %s", argv[i]);
+    }
+    const char *text = arena_copy(o->arena, line.data, line.size);
+    for (int i = 0; i < argc; i++) words[i].text = text + words[i].at;
+    o->source = (struct source){"command line", text, (uint32_t)line.size};
+    o->diags = (struct diags){.arena = o->arena, .source = &o->source, .max_errors = 20};
+    buf_free(&line);
+    return words;
+}
+
+static enum run_target target_kind(struct piece target)
+{
+    if (target.length > 6 && memcmp(target.text, "suite:", 6) == 0) return TARGET_SUITE;
+    if (target.length > 4 && memcmp(target.text + target.length - 4, ".yml", 4) == 0)
+        return TARGET_JOB;
+    if (target.length > 5 && memcmp(target.text + target.length - 5, ".yaml", 5) == 0)
+        return TARGET_JOB;
+    return TARGET_PTX;
+}
+
+static void check_targets(struct run_options *o)
+{
+    static const char *const names[] = {
+        [TARGET_PTX] = "a kernel file", [TARGET_JOB] = "a job file", [TARGET_SUITE] = "a workload"};
+    for (size_t i = 0; i < o->count; i++) {
+        const struct run_option *x = &o->list[i];
+        const struct option_kind *k = kind_of(x->name);
+        if (!(k->targets & o->kind))
+            diag_error(&o->diags, x->name.at, x->name.length, "--%s does not go with %s", k->name,
+                       names[o->kind]);
+        for (size_t j = 0; j < i && !k->repeated; j++)
+            if (kind_of(o->list[j].name) == k) {
+                diag_error(&o->diags, x->name.at, x->name.length, "--%s is given twice", k->name);
+                break;
+            }
+    }
+}
+
+const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id)
+{
+    for (size_t i = o->count; i-- > 0;)
+        if (o->list[i].id == id) return &o->list[i];
+    return NULL;
+}
+
+bool run_options_read(struct run_options *o, int argc, char **argv)
+{
+    struct piece *words = words_of(o, argc, argv);
+    for (int i = 1; i < argc;) {
+        if (words[i].length > 1 && *words[i].text == '-') {
+            i += read_option(o, &words[i], argc - i);
+            continue;
+        }
+        if (o->target.text)
+            diag_error(&o->diags, words[i].at, words[i].length,
+                       "one target is run, not also '%.*s'", (int)words[i].length, words[i].text);
+        else o->target = words[i];
+        i++;
+    }
+    if (!o->target.text)
+        diag_error(&o->diags, o->source.length, 0,
+                   "what is to run? A kernel file (.ptx), a job file (.yaml), or suite:NAME");
+    else {
+        o->kind = target_kind(o->target);
+        check_targets(o);
+    }
+    o->quiet = run_option_find(o, OPTION_QUIET) != NULL;
+    const struct run_option *f = run_option_find(o, OPTION_FORMAT);
+    o->json = f && f->value.length == 4 && memcmp(f->value.text, "json", 4) == 0;
+    if (f && !o->json && (f->value.length != 4 || memcmp(f->value.text, "text", 4) != 0))
+        diag_error(&o->diags, f->value.at, f->value.length, "--format is text or json, not '%.*s'",
+                   (int)f->value.length, f->value.text);
+    return !o->diags.errors;
+}

@@ -1,0 +1,68 @@
+/* cli/run_options.h: the options of `heddle run`, read but not yet understood: each knows where it stands
+ * in the command line, which is the source that messages quote. */
+#ifndef HEDDLE_CLI_RUN_OPTIONS_H
+#define HEDDLE_CLI_RUN_OPTIONS_H
+
+#include "base/diag.h"
+#include "cli/value.h"
+
+#include "heddle.h"
+
+enum run_target { TARGET_PTX = 1, TARGET_JOB = 2, TARGET_SUITE = 4, TARGET_ANY = 7 };
+
+enum run_option_id {
+    OPTION_KERNEL,
+    OPTION_GRID,
+    OPTION_BLOCK,
+    OPTION_CLUSTER,
+    OPTION_SHARED,
+    OPTION_COOPERATIVE,
+    OPTION_ARG,
+    OPTION_EXPECT,
+    OPTION_TOLERANCE,
+    OPTION_DUMP,
+    OPTION_SEED,
+    OPTION_GRAPH,
+    OPTION_FORMAT,
+    OPTION_QUIET,
+    OPTION_SETTING, /* of the device: device_setting() */
+};
+
+struct run_option {
+    enum run_option_id id;
+    struct piece name, value; /* name without "--" */
+};
+
+struct run_options {
+    struct arena *arena;
+    struct source source; /* the command line */
+    struct diags diags;
+    struct piece target;
+    enum run_target kind;
+    struct run_option *list;
+    size_t count, cap;
+    bool json, quiet;
+};
+
+/* argv[0] is "run". false after errors. */
+bool run_options_read(struct run_options *o, int argc, char **argv);
+
+/* The last option of this kind; NULL: it was not given. */
+const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id);
+
+/* A setting of the device: threads, divergence, check, max-instructions, timeout, memory. The same names
+ * stand in a job file's `options`. false after an error. */
+bool device_setting(struct diags *d, struct heddle_device_options *device, struct piece name,
+                    struct piece value);
+bool is_device_setting(struct piece name);
+
+/* All of them that the command line has. */
+bool run_options_settings(struct run_options *o, struct heddle_device_options *device);
+
+/* X or X,Y or X,Y,Z */
+bool dimensions_read(struct diags *d, struct piece text, uint32_t out[3]);
+/* A whole number up to `most` */
+bool number_read(struct diags *d, const char *what, struct piece text, uint64_t most,
+                 uint64_t *out);
+
+#endif

@@ -1,0 +1,106 @@
+#include "cli/run_suite.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/run_options.h"
+
+#include "cuda/device.h"
+#include "suites/suite.h"
+
+#include <string.h>
+
+/* NAME[:SIZE] */
+static const struct suite_workload *workload(struct run_options *o, struct suite_options *out)
+{
+    struct piece p = {o->target.text + 6, o->target.length - 6, o->target.at + 6};
+    const char *colon = memchr(p.text, ':', p.length);
+    uint32_t n = colon ? (uint32_t)(colon - p.text) : p.length;
+    const char *name = arena_copy(o->arena, p.text, n);
+    const char *size = colon ? arena_copy(o->arena, colon + 1, p.length - n - 1) : "";
+    if (colon && !suite_size_read(size, &out->size)) {
+        diag_error(&o->diags, p.at + n + 1, p.length - n - 1,
+                   "a workload is small, medium or large, not '%s'", size);
+        return NULL;
+    }
+    const struct suite_workload *w = suite_find(name);
+    if (w) return w;
+    struct text_nearest near = {.text = name, .length = n};
+    for (size_t i = 0; i < suite_count(); i++) text_nearest_try(&near, suite_at(i)->name);
+    diag_error(&o->diags, p.at, n, "there is no workload '%s' ('heddle suite list' names them)",
+               name);
+    if (near.best) diag_note(&o->diags, p.at, n, "did you mean '%s'?", near.best);
+    return NULL;
+}
+
+/* cuda_watch.after */
+static void after(void *self, const char *kernel, const struct emu_launch *l,
+                  const struct emu_report *e)
+{
+    struct report *r = self;
+    struct buf text = {0};
+    for (size_t i = 0; i < e->finding_count; i++) {
+        buf_puts(&text, e->findings[i].text);
+        if (e->findings[i].count > 1)
+            buf_printf(&text, "  ... and %llu more of this instruction\n",
+                       (unsigned long long)e->findings[i].count - 1);
+    }
+    if (e->fault.kind && e->fault.text) buf_puts(&text, e->fault.text);
+    struct launch_record record = {
+        .kernel = kernel,
+        .shared = l->shared,
+        .warp_instructions = e->warp_instructions,
+        .thread_instructions = e->thread_instructions,
+        .findings = e->finding_count,
+        .fault = e->fault.kind ? emu_fault_name(e->fault.kind) : NULL,
+        .line = e->fault.line,
+        .limit = e->fault.kind == EMU_LIMIT || e->fault.kind == EMU_DEADLOCK,
+        .text = text.data ? text.data : "",
+        .seconds = e->seconds,
+    };
+    memcpy(record.grid, l->grid, sizeof record.grid);
+    memcpy(record.block, l->block, sizeof record.block);
+    memcpy(record.cluster, l->cluster, sizeof record.cluster);
+    if (r->progress) progress_launch(r->progress, e->warp_instructions, e->seconds);
+    report_launch(r, &record);
+    buf_free(&text);
+}
+
+int suite_target_run(struct run_options *o, const struct heddle_device_options *device,
+                     struct report *r)
+{
+    struct suite_options options = {.size = SUITE_SMALL, .seed = 1};
+    const struct suite_workload *w = workload(o, &options);
+    const struct run_option *seed = run_option_find(o, OPTION_SEED);
+    const struct run_option *graph = run_option_find(o, OPTION_GRAPH);
+    if (seed) (void)number_read(&o->diags, "--seed", seed->value, UINT64_MAX, &options.seed);
+    if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
+    if (o->diags.errors) return EXIT_USAGE;
+    cuda_device_configure(
+        &(struct emu_config){.threads = device->threads,
+                             .divergence = device->independent_threads ? EMU_ITS : EMU_STACK,
+                             .checks = (device->check_memory ? EMU_CHECK_MEMORY : 0u) |
+                                       (device->check_init ? EMU_CHECK_INIT : 0u) |
+                                       (device->check_sync ? EMU_CHECK_SYNC : 0u),
+                             .count = device->count,
+                             .max_instructions = device->max_instructions,
+                             .timeout = device->timeout,
+                             .memory = device->memory,
+                             .print = device->print,
+                             .print_self = device->print_self,
+                             .progress = device->progress,
+                             .progress_self = device->progress_self});
+    cuda_device_watch(&(struct cuda_watch){.self = r, .after = after, .quiet = true});
+    struct suite_result result = suite_run(w, &options);
+    cuda_device_watch(NULL);
+    cuda_device_reset();
+    if (!result.passed)
+        report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, suite_size_name(options.size),
+                    result.message);
+    else
+        r->note = arena_printf(o->arena, "%s (%s): passed%s%s", w->name,
+                               suite_size_name(options.size), *result.message ? ": " : "",
+                               result.message);
+    return r->status;
+}

@@ -1,0 +1,13 @@
+/* cli/run_suite.h: `heddle run suite:NAME[:SIZE]`. */
+#ifndef HEDDLE_CLI_RUN_SUITE_H
+#define HEDDLE_CLI_RUN_SUITE_H
+
+struct heddle_device_options;
+struct report;
+struct run_options;
+
+/* Runs the workload that the target names; an exit code. Errors of the input are in the options' diags. */
+int suite_target_run(struct run_options *o, const struct heddle_device_options *device,
+                     struct report *r);
+
+#endif

@@ -1,0 +1,566 @@
+/* `heddle run`: kernel files, workloads and job files, good and bad. The environment's HEDDLE names the
+ * program; without it, ./heddle. */
+#define _GNU_SOURCE /* mkdtemp */
+#include "tests/support.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/heddle-run-XXXXXX";
+static char *program;
+
+/* twice: y[i] = 2 x[i] + 1 (u32); spin: never ends; noisy: printf-less, stores clock-free constants. */
+static const char kernels[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".global .align 4 .u32 offset = 1;\n"
+    ".visible .entry twice(.param .u64 x, .param .u64 y, .param .u32 n)\n{\n"
+    ".reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
+    "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u32 %r1, [n];\n"
+    "mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;\n"
+    "mad.lo.u32 %r2, %r3, %r4, %r2;\nsetp.ge.u32 %p, %r2, %r1;\n@%p ret;\n"
+    "mul.wide.u32 %rd3, %r2, 4; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3;\n"
+    "ld.global.u32 %r5, [%rd1];\nld.global.u32 %r6, [offset];\nmad.lo.u32 %r5, %r5, 2, %r6;\n"
+    "st.global.u32 [%rd2], %r5;\nret;\n}\n"
+    ".visible .entry spin()\n{\n.reg .b64 %n; .reg .pred %p; mov.u64 %n, 0;\n"
+    "again: add.u64 %n, %n, 1; setp.ne.u64 %p, %n, 0; @%p bra again;\nret;\n}\n"
+    ".visible .entry bytes(.param .u8 b, .param .align 8 .b8 s[16]) { ret; }\n"
+    ".visible .entry limited() .maxntid 64, 1, 1 { ret; }\n"
+    ".visible .entry count_down(.param .u64 flag)\n{\n.reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [flag];\nld.global.u32 %r1, [%rd1];\nsub.u32 %r1, %r1, 1;\n"
+    "st.global.u32 [%rd1], %r1;\nret;\n}\n";
+static const char bad[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tfoo;\n\tret;\n}\n";
+
+static void write_bytes(const char *name, const void *bytes, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    cr_assert(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    write_bytes(name, text, strlen(text));
+}
+
+static void set_up(void)
+{
+    const char *name = getenv("HEDDLE");
+    program = realpath(name ? name : "./heddle", NULL);
+    cr_assert(program, "the program is not there: build it, or set HEDDLE");
+    cr_assert(mkdtemp(folder));
+    write_file("k.ptx", kernels);
+    write_file("bad.ptx", bad);
+    static const uint32_t four[] = {1, 3, 5, 7};
+    write_bytes("four.bin", four, sizeof four);
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) != 0) perror(command);
+    free(program);
+}
+TestSuite(run, .init = set_up, .fini = tear_down, .timeout = 240);
+
+struct result {
+    int status; /* -1: ended by a signal */
+    char *out, *err;
+};
+
+/* Runs `heddle run` in the folder with the files. `args` is for the shell. */
+static struct result run(const char *args)
+{
+    char command[4096], path[128];
+    snprintf(command, sizeof command, "cd %s && { '%s' run %s; } >out 2>err", folder, program,
+             args);
+    int status = system(command);
+    struct result r = {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+    size_t n;
+    snprintf(path, sizeof path, "%s/out", folder);
+    r.out = read_file(path, &n);
+    snprintf(path, sizeof path, "%s/err", folder);
+    r.err = read_file(path, &n);
+    if (r.status > 125) r.status = -1; /* the shell's word for a signal */
+    return r;
+}
+
+static void drop(struct result *r)
+{
+    free(r->out);
+    free(r->err);
+}
+
+struct call {
+    const char *args;
+    int status;
+    const char *out, *err; /* parts; "": nothing comes; NULL: anything */
+};
+
+static bool fits(const char *got, const char *want)
+{
+    return !want || (*want ? strstr(got, want) != NULL : !*got);
+}
+
+static void check_calls(const struct call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct result r = run(calls[i].args);
+        cr_expect(r.status == calls[i].status, "heddle run %s: exit status %d, not %d\n%s%s",
+                  calls[i].args, r.status, calls[i].status, r.out, r.err);
+        cr_expect(fits(r.out, calls[i].out), "heddle run %s: prints\n%s", calls[i].args, r.out);
+        cr_expect(fits(r.err, calls[i].err), "heddle run %s: reports\n%s", calls[i].args, r.err);
+        drop(&r);
+    }
+}
+#define CHECK_CALLS(calls) check_calls(calls, sizeof(calls) / sizeof *(calls))
+
+/* ---- kernel files ------------------------------------------------------------------------------- */
+
+#define TWICE "k.ptx --kernel twice --block 32 --arg 'buf:u32[4]=iota' "
+
+static const struct call good_kernel_calls[] = {
+    {TWICE "--arg 'buf:u32[4]' --arg 4", 0, "  u32[4]: 1 3 5 7\n", ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4", 0, "  y: 1 3 5 7\n", ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --quiet", 0, "", ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1, 3, 5, 7)'", 0,
+     "1 of 1 expectation met", ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=iota(1,2)' --expect 1=iota", 0,
+     "2 of 2 expectations met", ""},
+    {TWICE "--arg 'buf:u32[4]' --arg 4 --expect '2=file(four.bin)'", 0, "1 of 1", ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1,3,6,7)'", 4, "0 of 1 expectation met",
+     "y: 1 of 4 elements is not as expected\n  y[2] is 5, expected 6 (difference -1)\n"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1,3,6,7)' --tolerance abs=1", 0, "1 of 1",
+     ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1,3,6,7)' --tolerance rel=0.1,ulp=1", 0,
+     "1 of 1", ""},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=digest(0x71ed4cd0a2bdbaf5)'", 4, NULL,
+     "expected 0x71ed4cd0a2bdbaf5"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=const(0x80)'", 4, NULL,
+     "y: 4 of 4 elements are not as expected"},
+    {"k.ptx --kernel twice --block 32 --arg 'buf:u32[]=file(four.bin)' --arg 'y=buf:u32[4]' --arg 4",
+     0, "  y: 3 7 11 15\n", ""},
+    {"k.ptx --kernel twice --block 32 --arg 'buf:u32[]=list(-1, 0xff, 7)' --arg 'y=buf:u32[3]' --arg 3",
+     0, "  y: 4294967295 511 15\n", ""},
+    {"k.ptx --kernel=limited --block=64 --cluster=1 --shared=128 --divergence=its --threads=1 "
+     "--check=init,sync,memory --memory=64M --max-instructions=100 --timeout=60",
+     0, "limited: 1x1x1 CTAs of 64x1x1 threads", ""},
+    {"- --kernel limited <k.ptx", 0, "limited", ""},
+};
+
+Test(run, kernel_files)
+{
+    CHECK_CALLS(good_kernel_calls);
+}
+
+static const struct call bad_kernel_calls[] = {
+    {"", 2, "", "what is to run?"},
+    {"k.ptx", 2, "", "the module has 5 kernels: say which, with --kernel"},
+    {"k.ptx k.ptx", 2, "", "one target is run, not also 'k.ptx'"},
+    {"none.ptx", 2, "", "none.ptx: error: cannot read"},
+    {".", 2, "", "cannot read: Is a directory"},
+    {"bad.ptx", 1, "", "bad.ptx:6:2: error: unknown instruction 'foo'"},
+    {"k.ptx --kernel twyce", 2, "", "did you mean 'twice'?"},
+    {"k.ptx --kernal twice", 2, "", "did you mean '--kernel'?"},
+    {"k.ptx -x", 2, "", "unknown option '-x'"},
+    {"k.ptx --kernel", 2, "", "--kernel wants a value"},
+    {"k.ptx --quiet=1", 2, "", "--quiet takes no value"},
+    {"k.ptx --block 1 --block 2", 2, "", "--block is given twice"},
+    {"k.ptx --seed 1", 2, "", "--seed does not go with a kernel file"},
+    {"k.ptx --format xml", 2, "", "--format is text or json, not 'xml'"},
+    {"k.ptx --kernel limited --grid 0", 3, "", "grid"},
+    {"k.ptx --kernel limited --grid 1,2,3,4", 2, "", "a size is X, X,Y or X,Y,Z"},
+    {"k.ptx --kernel limited --grid -1", 2, "", "not '-1'"},
+    {"k.ptx --kernel limited --grid 4294967296", 2, "", "not '4294967296'"},
+    {"k.ptx --kernel limited --grid ,", 2, "", "not ','"},
+    {"k.ptx --kernel limited --grid ''", 2, "", "not ''"},
+    {"k.ptx --kernel limited --block 65", 3, "", "impossible launch"},
+    {"k.ptx --kernel limited --block 4096,4096,4096", 3, "", "impossible launch"},
+    {"k.ptx --kernel limited --grid 2 --cluster 3", 3, "",
+     "impossible launch: clusters of 3 x 1 x 1 CTAs do not fill the grid"},
+    {"k.ptx --kernel limited --shared 1048577", 2, "", "--shared wants a number from 0 to 1048576"},
+    {"k.ptx --kernel limited --shared 1048576", 3, "", "impossible launch"},
+    {"k.ptx --kernel limited --threads x", 2, "", "threads wants a number from 0 to 1024"},
+    {"k.ptx --kernel limited --timeout 0", 2, "", "timeout wants seconds"},
+    {"k.ptx --kernel limited --timeout nan", 2, "", "timeout wants seconds"},
+    {"k.ptx --kernel limited --divergence both", 2, "", "divergence is stack or its"},
+    {"k.ptx --kernel limited --check init,all", 2, "", "not 'all'"},
+    {"k.ptx --kernel limited --memory 12X", 2, "", "memory wants bytes"},
+    {"k.ptx --kernel limited --memory 99999999T", 2, "", "memory wants bytes"},
+    {"k.ptx --kernel limited --tolerance abs=1", 2, "", "--tolerance goes with --expect"},
+    {"k.ptx --kernel limited --arg 1", 2, "", "kernel 'limited' takes 0 arguments, not 1"},
+    {"k.ptx --kernel spin --max-instructions 1000", 5, "", "1000"},
+    {"k.ptx --kernel spin --timeout 0.2", 5, "", NULL},
+    {"k.ptx --kernel bytes --arg 1 --arg 2", 2, "", "is a struct of 16 bytes"},
+    {"k.ptx --kernel bytes --arg 256 --arg 2", 2, "",
+     "'256' does not fit parameter 1 of 'bytes' (1 bytes)"},
+    {"k.ptx --kernel bytes --arg u16:1 --arg 2", 2, "",
+     "parameter 1 of 'bytes' has 1 bytes, a u16 has 2"},
+    {TWICE, 2, "", "takes 3 arguments, not 1"},
+    {TWICE "--arg buf:u32[4] --arg buf:u32[4]", 2, "", "the address of a buffer has 8"},
+    {TWICE "--arg 1.5 --arg 4", 2, "", "'1.5' is no whole number"},
+    {TWICE "--arg f33:1 --arg 4", 2, "", "'f33' is no type: u8"},
+    {TWICE "--arg f64:x --arg 4", 2, "", "'x' is no f64"},
+    {TWICE "--arg u64:18446744073709551616 --arg 4", 2, "", "is no u64"},
+    {TWICE "--arg s64:-9223372036854775809 --arg 4", 2, "", "is no s64"},
+    {TWICE "--arg buf: --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
+    {TWICE "--arg 'buf:u32[4' --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
+    {TWICE "--arg 'buf:u32]4[' --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
+    {TWICE "--arg 'buf:u31[4]' --arg 4", 2, "", "'u31' is no type"},
+    {TWICE "--arg 'buf:u32[0]' --arg 4", 2, "", "a buffer has at least one element"},
+    {TWICE "--arg 'buf:u32[-4]' --arg 4", 2, "", "not '-4'"},
+    {TWICE "--arg 'buf:u32[]' --arg 4", 2, "", "how many elements?"},
+    {TWICE "--arg 'buf:u32[4]=primes' --arg 4", 2, "", "'primes' is no pattern: zero"},
+    {TWICE "--arg 'buf:u32[4]=const' --arg 4", 2, "", "'const' wants something in parentheses"},
+    {TWICE "--arg 'buf:u32[4]=zero(1)' --arg 4", 2, "", "'zero' takes nothing in parentheses"},
+    {TWICE "--arg 'buf:u32[4]=const(1' --arg 4", 2, "", "parenthesis of 'const' is not closed"},
+    {TWICE "--arg 'buf:u32[4]=const(1.5)' --arg 4", 2, "", "'1.5' is no u32"},
+    {TWICE "--arg 'buf:u32[4]=iota(1,2,3)' --arg 4", 2, "", "iota takes a start and a step"},
+    {TWICE "--arg 'buf:u32[4]=list(1,,3)' --arg 4", 2, "", "'' is no u32"},
+    {TWICE "--arg 'buf:u32[4]=list(1,2,3)' --arg 4", 2, "",
+     "the list has 3 elements, the buffer 4"},
+    {TWICE "--arg 'buf:u32[5]=file(four.bin)' --arg 4", 2, "",
+     "'four.bin' has 16 bytes, 5 of u32 are 20"},
+    {TWICE "--arg 'buf:u32[4]=file(none)' --arg 4", 2, "", "cannot read 'none': No such file"},
+    {TWICE "--arg 'buf:u32[4]=file(.)' --arg 4", 2, "", "cannot read '.': Is a directory"},
+    {TWICE "--arg 'buf:u32[]=file(none)' --arg 4", 2, "", "the file is empty, or not there"},
+    {TWICE "--arg 'buf:u32[5]=file(/dev/null)' --arg 4", 2, "", "does not have 20 bytes"},
+    {TWICE "--arg 'buf:u32[1152921504606846975]' --arg 4", 2, "", "out of device memory"},
+    {TWICE "--memory 1M --arg 'buf:u32[1000000]' --arg 4", 2, "", "out of device memory"},
+    {TWICE "--arg 'y=buf:u32[3]' --arg 4 --expect y=zero", 3, "", "0 bytes behind the end of 'y'"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect z=zero", 2, "", "there is no buffer 'z'"},
+    {TWICE "--arg 'yy=buf:u32[4]' --arg 4 --expect yx=zero", 2, "", "did you mean 'yy'?"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect y", 2, "", "--expect wants BUFFER=PATTERN"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1)'", 2, NULL, "the list has 1 elements"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect y=zero --tolerance abs", 2, "",
+     "a tolerance is abs=X"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect y=zero --tolerance abs=-1", 2, "",
+     "abs wants a number of at least 0"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect y=zero --tolerance rel=nan", 2, "",
+     "rel wants a number"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect y=zero --tolerance ulp=1.5", 2, "",
+     "ulp wants a whole number"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --dump y=none/x", 2, NULL,
+     "cannot write 'none/x': No such file"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 --dump y=/dev/full", 2, NULL,
+     "cannot write '/dev/full': No space"},
+    {TWICE "--arg 'y=buf:u32[4]' --arg 4 >/dev/full", 2, NULL, "cannot write the output"},
+    {TWICE "--arg y=4 --arg 4", 2, "", "only buffers (buf:...) have names"},
+};
+
+Test(run, bad_kernel_calls)
+{
+    CHECK_CALLS(bad_kernel_calls);
+}
+
+Test(run, mistakes_are_marked)
+{
+    struct result r = run("k.ptx --kernel limited --arg f33:1");
+    cr_expect_str_eq(
+        r.err, "command line:1:41: error: 'f33' is no type: u8, s8, u16, s16, u32, s32, u64, s64, "
+               "f16, bf16, f32, f64\n"
+               "    1 | heddle run k.ptx --kernel limited --arg f33:1\n"
+               "      |                                         ^~~\n"
+               "command line:1:41: note: an argument is NUMBER, TYPE:NUMBER or "
+               "buf:TYPE[COUNT]=PATTERN\n"
+               "    1 | heddle run k.ptx --kernel limited --arg f33:1\n"
+               "      |                                         ^~~~~\n"
+               "Try 'heddle run --help'.\n");
+    drop(&r);
+}
+
+static void file_is(const char *name, const void *want, size_t size)
+{
+    char path[128];
+    size_t n;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char *got = read_file(path, &n);
+    cr_expect(n == size && memcmp(got, want, n) == 0, "%s holds %zu other bytes", name, n);
+    free(got);
+}
+
+/* Dumps are whole or not there, and leave nothing beside them. */
+Test(run, dumps)
+{
+    static const uint32_t want[] = {1, 3, 5, 7};
+    struct result r = run(
+        TWICE "--arg y=buf:u32[4] --arg 4 --dump y=y.bin --dump 2=z --expect y=zero; ls");
+    cr_expect(r.status == 0 && strstr(r.out, "y.bin\nz\n"), "%s%s", r.out, r.err);
+    file_is("y.bin", want, sizeof want); /* results that differ are what one wants to see */
+    file_is("z", want, sizeof want);
+    drop(&r);
+    r = run(TWICE "--arg y=buf:u32[3] --arg 4 --dump y=w.bin; ls");
+    cr_expect(!strstr(r.out, "w.bin"), "a dump after a fault: %s", r.out);
+    drop(&r);
+}
+
+/* ---- patterns and numbers ------------------------------------------------------------------------ */
+
+/* What buffers are filled with, by the bytes. */
+Test(run, patterns_by_type)
+{
+    static const struct {
+        const char *buffer;
+        unsigned char bytes[16];
+        size_t size;
+    } rows[] = {
+        {"u8[]=list(0, 255, -128)", {0, 255, 128}, 3},
+        {"s16[]=list(-1,32767)", {255, 255, 255, 127}, 4},
+        {"f16[]=list(1, -2.5, 65504, 65519.9)", {0, 0x3c, 0, 0xc1, 0xff, 0x7b, 0xff, 0x7b}, 8},
+        {"f16[]=list(5.9604644775390625e-08, 2.98e-8, 2.99e-8, inf)",
+         {1, 0, 0, 0, 1, 0, 0, 0x7c},
+         8},
+        {"f16[]=list(1.00048828125, 1.00146484375, nan)", {0, 0x3c, 2, 0x3c, 0, 0x7e}, 6},
+        {"bf16[]=list(1, 3.140625, -0.0)", {0x80, 0x3f, 0x49, 0x40, 0, 0x80}, 6},
+        {"f32[]=list(0.1, 1e-45, -inf)",
+         {0xcd, 0xcc, 0xcc, 0x3d, 1, 0, 0, 0, 0, 0, 0x80, 0xff},
+         12},
+        {"f64[]=list(0.1)", {0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f}, 8},
+        {"f32[2]=iota(1.5,-0.5)", {0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0x3f}, 8},
+        {"u8[4]=iota(254)", {254, 255, 0, 1}, 4},
+        {"s16[2]=const(-2)", {254, 255, 254, 255}, 4},
+        /* splitmix64 from 1234567, as its author's C code gives it */
+        {"u64[2]=random(1234567)",
+         {0x85, 0xfc, 0x08, 0xfb, 0x17, 0xd0, 0x9e, 0x59, 0xa5, 0x0f, 0x54, 0x58, 0x84, 0xf0, 0x73,
+          0x2c},
+         16},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char args[512];
+        snprintf(args, sizeof args,
+                 "k.ptx --kernel twice --arg 'b=buf:%s' --arg 0 --arg 0 --dump b=b.bin",
+                 rows[i].buffer);
+        struct result r = run(args);
+        cr_expect(r.status == 0, "%s: %s", rows[i].buffer, r.err);
+        if (r.status == 0 && rows[i].size) file_is("b.bin", rows[i].bytes, rows[i].size);
+        drop(&r);
+    }
+}
+
+Test(run, numbers_that_do_not_fit)
+{
+    static const char *const rows[] = {"u8[]=list(256)",   "s8[]=list(-129)",   "f16[]=list(65520)",
+                                       "f32[]=list(1e39)", "f64[]=list(1e309)", "u32[]=list(010x)",
+                                       "u32[]=list(0x)",   "u32[]=list(-)",     "f32[]=list(1.5f)",
+                                       "f32[]=list(.)"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char args[256];
+        snprintf(args, sizeof args, "k.ptx --kernel twice --arg 'b=buf:%s' --arg 0 --arg 0",
+                 rows[i]);
+        struct result r = run(args);
+        cr_expect(r.status == 2 && strstr(r.err, "' is no "), "%s: %d %s", rows[i], r.status,
+                  r.err);
+        drop(&r);
+    }
+}
+
+/* A number in [0, 1), every type below 1 however it is rounded. */
+Test(run, random_floats)
+{
+    struct result r = run(
+        "k.ptx --kernel twice --arg 'b=buf:f32[100000]=random(3)' --arg 0 --arg 0 "
+        "--dump b=b.bin");
+    char path[128];
+    size_t n;
+    snprintf(path, sizeof path, "%s/b.bin", folder);
+    float *x = (float *)(void *)read_file(path, &n);
+    double sum = 0;
+    cr_assert(n == 400000);
+    for (size_t i = 0; i < 100000; i++) {
+        cr_assert(x[i] >= 0 && x[i] < 1);
+        sum += (double)x[i];
+    }
+    cr_expect(fabs(sum / 100000 - 0.5) < 0.01, "mean %g", sum / 100000);
+    free(x);
+    drop(&r);
+}
+
+/* Comparisons of floating point, with tolerances at their edge. */
+static const struct {
+    const char *got, *want, *tolerance;
+    bool same;
+} comparisons[] = {
+    {"f32:1", "1", "", true},
+    {"f32:0", "-0.0", "", false},
+    {"f32:0", "-0.0", "abs=0", true},
+    {"f32:nan", "nan", "", true},
+    {"f32:nan", "1", "abs=inf", false},
+    {"f32:1", "nan", "abs=inf", false},
+    {"f32:1", "1.0000001", "", false},
+    {"f32:1", "1.0000001", "ulp=1", true},
+    {"f32:1", "1.0000002", "ulp=1", false},
+    {"f32:1", "1.0000002", "ulp=2", true},
+    {"f32:1e-45", "-1e-45", "ulp=1", false},
+    {"f32:1e-45", "-1e-45", "ulp=2", true},
+    {"f32:1.5", "1", "abs=0.5", true},
+    {"f32:1.5", "1", "abs=0.4999", false},
+    {"f32:15", "10", "rel=0.5", true},
+    {"f32:10", "15", "rel=0.33", false},
+    {"f32:inf", "inf", "", true},
+    {"f32:inf", "1e38", "rel=1,abs=1e38", false},
+    {"f32:1", "inf", "rel=1", false},
+    {"f16:1", "1.0009765625", "ulp=1", true},
+    {"f64:1", "1.0000000000000002", "ulp=1", true},
+    {"f64:-1", "1", "ulp=18446744073709551615", true},
+    {"s32:-2147483648", "2147483647", "abs=4294967294", false},
+    {"s32:-2147483648", "2147483647", "abs=4294967295", true},
+    {"u64:18446744073709551615", "0", "ulp=18446744073709551614", false},
+    {"s8:-3", "-4", "rel=0.25", true},
+};
+
+Test(run, tolerances)
+{
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+        char args[512], type[8];
+        snprintf(type, sizeof type, "%.*s", (int)strcspn(comparisons[i].got, ":"),
+                 comparisons[i].got);
+        snprintf(
+            args, sizeof args,
+            "k.ptx --kernel twice --arg 'b=buf:%s[]=list(%s)' --arg 0 --arg 0 --expect 'b=const(%s)' %s%s",
+            type, strchr(comparisons[i].got, ':') + 1, comparisons[i].want,
+            *comparisons[i].tolerance ? "--tolerance " : "", comparisons[i].tolerance);
+        struct result r = run(args);
+        cr_expect(r.status == (comparisons[i].same ? 0 : 4), "%s: %d %s", args, r.status, r.err);
+        drop(&r);
+    }
+}
+
+/* Larger than the pieces that are moved at a time. */
+Test(run, large_buffers)
+{
+    struct result r = run(
+        "k.ptx --kernel twice --grid 400 --block 1024 --arg 'x=buf:u32[400000]=iota' "
+        "--arg 'y=buf:u32[400000]=const(7)' --arg 399999 --expect 'y=iota(1,2)'");
+    cr_expect(r.status == 4 &&
+                  strstr(r.err, "y: 1 of 400000 elements is not as expected\n"
+                                "  y[399999] is 7, expected 799999 (difference -799992)\n"),
+              "%s", r.err);
+    drop(&r);
+}
+
+/* ---- workloads ---------------------------------------------------------------------------------- */
+
+static const struct call suite_calls[] = {
+    {"suite:saxpy", 0, "saxpy (small): passed", ""},
+    {"suite:saxpy:small --threads 1 --seed 3 --quiet", 0, "", ""},
+    {"suite:", 2, "", "cannot read"},
+    {"suite:saxpie", 2, "", "did you mean 'saxpy'?"},
+    {"suite:saxpy:huge", 2, "", "a workload is small, medium or large, not 'huge'"},
+    {"suite:saxpy --grid 3", 2, "", "--grid does not go with a workload"},
+    {"suite:saxpy --seed x", 2, "", "--seed wants a number"},
+    {"suite:saxpy --graph none", 4, NULL, "'saxpy' takes no graph"},
+    {"suite:saxpy --max-instructions 10", 5, "", "limit"},
+    {"suite:saxpy --memory 1K", 4, NULL, "cuMemAlloc"},
+};
+
+Test(run, workloads)
+{
+    CHECK_CALLS(suite_calls);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------- */
+
+static json_t *run_json(const char *args, int status)
+{
+    struct result r = run(args);
+    json_error_t error;
+    cr_expect(r.status == status, "heddle run %s: exit status %d", args, r.status);
+    json_t *j = json_loads(r.out, 0, &error);
+    cr_assert(j, "heddle run %s: line %d: %s\n%s", args, error.line, error.text, r.out);
+    cr_expect(json_integer_value(json_object_get(j, "exit_status")) == status);
+    drop(&r);
+    return j;
+}
+
+/* The keys of an object in their order. */
+static void keys_are(const char *what, json_t *o, const char *want)
+{
+    char got[512] = "";
+    const char *key;
+    json_t *v;
+    json_object_foreach(o, key, v)
+        snprintf(got + strlen(got), sizeof got - strlen(got), " %s", key);
+    cr_expect_str_eq(*got ? got + 1 : got, want, "%s", what);
+}
+
+static json_t *element(json_t *o, const char *list, size_t i)
+{
+    return json_array_get(json_object_get(o, list), i);
+}
+
+Test(run, json)
+{
+    json_t *j = run_json(
+        "k.ptx --kernel twice --block 32 --arg x=buf:u32[4]=iota --arg y=buf:u32[4] --arg 4 "
+        "--expect 'y=list(1,3,6,7)' --format=json",
+        4);
+    keys_are(
+        "document", j,
+        "version target status exit_status launches fault buffers expectations memory_digest note "
+        "printed messages time");
+    keys_are("target", json_object_get(j, "target"), "kind name");
+    keys_are(
+        "launch", element(j, "launches", 0),
+        "kernel grid block cluster shared launches warp_instructions thread_instructions findings");
+    keys_are("buffer", element(j, "buffers", 0), "name type count first digest");
+    keys_are("expectation", element(j, "expectations", 0), "buffer met compared mismatches first");
+    keys_are("mismatch", element(element(j, "expectations", 0), "first", 0),
+             "index got expected difference");
+    keys_are("time", json_object_get(j, "time"), "seconds kernel_seconds launch_seconds");
+    cr_expect(json_integer_value(json_object_get(j, "version")) == 1);
+    cr_expect_str_eq(json_string_value(json_object_get(j, "status")), "differs");
+    cr_expect_str_eq(json_string_value(json_object_get(element(j, "buffers", 1), "name")), "y");
+    cr_expect(json_integer_value(element(element(j, "buffers", 1), "first", 3)) == 7);
+    /* FNV-1a of 00000000 01000000 02000000 03000000, by the lines of Python in docs/run-json.md */
+    cr_expect_str_eq(json_string_value(json_object_get(element(j, "buffers", 0), "digest")),
+                     "0x30d77e22c5da0365");
+    json_decref(j);
+
+    j = run_json("k.ptx --kernel spin --max-instructions 1000 --format=json", 5);
+    json_t *f = json_object_get(j, "fault");
+    keys_are("fault", f, "kind kernel line text");
+    cr_expect_str_eq(json_string_value(json_object_get(f, "kernel")), "spin");
+    cr_expect_str_eq(json_string_value(json_object_get(j, "status")), "no end");
+    json_decref(j);
+
+    j = run_json("k.ptx --kernel=limited --arg 1 --format=json", 2);
+    cr_expect_str_eq(json_string_value(json_object_get(j, "status")), "bad call");
+    cr_expect(strstr(json_string_value(json_object_get(j, "messages")), "takes 0 arguments"));
+    json_decref(j);
+
+    j = run_json("suite:reduce_shuffle --format=json", 0);
+    cr_expect(json_is_string(json_object_get(j, "note")) &&
+              json_is_null(json_object_get(j, "memory_digest")));
+    cr_expect(json_integer_value(
+                  json_object_get(element(j, "launches", 0), "thread_instructions")) > 1000000);
+    json_decref(j);
+}
+
+/* All but `time` is the same, bytes and all. */
+Test(run, json_is_the_same_again)
+{
+    static const char *const targets[] = {
+        "suite:reduce_atomic", "suite:histogram_shared",
+        "k.ptx --kernel twice --grid 99 --block 64 --arg buf:u32[9999]=random --arg buf:u32[9999] --arg 9999"};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char args[256], *text[2];
+        for (int k = 0; k < 2; k++) {
+            snprintf(args, sizeof args, "%s --format=json --threads %d", targets[i], k ? 3 : 1);
+            json_t *j = run_json(args, 0);
+            json_object_del(j, "time");
+            text[k] = json_dumps(j, 0);
+            json_decref(j);
+        }
+        cr_expect_str_eq(text[0], text[1], "%s", targets[i]);
+        free(text[0]);
+        free(text[1]);
+    }
+}
