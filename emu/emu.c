@@ -470,7 +470,9 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
     struct buf b = {0};
     bool about_memory = f->address >= MEM_GLOBAL &&
                         (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY ||
-                         f->kind == EMU_DOUBLE_FREE || f->kind == EMU_BAD_FREE);
+                         f->kind == EMU_FREED || f->kind == EMU_MISALIGNED ||
+                         f->kind == EMU_UNINITIALISED || f->kind == EMU_DOUBLE_FREE ||
+                         f->kind == EMU_BAD_FREE);
     if (about_memory && f->kind == EMU_OUT_OF_BOUNDS) {
         const struct mem_block *near = mem_near(m->mem, f->address);
         if (near && !near->live) f->kind = EMU_FREED;

@@ -112,6 +112,12 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->where.text = r->where.source_file = NULL;
     r->findings = report->finding_count;
     r->finding_kind = report->finding_count ? report->findings[0].kind : EMU_OK;
+    r->finding[0] = '\0';
+    if (r->findings) {
+        r->finding_count = report->findings[0].count;
+        r->finding_line = report->findings[0].line;
+        snprintf(r->finding, sizeof r->finding, "%s", report->findings[0].text);
+    }
     r->warp_instructions = report->warp_instructions;
     r->thread_instructions = report->thread_instructions;
     if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);
@@ -166,6 +172,20 @@ bool emu_run(struct emu_run *r)
             snprintf(r->fault, sizeof r->fault,
                      "%s gives other bytes, first at offset %zu of the buffers", ways[w].name, at);
             ok = false;
+        }
+    }
+    if (!ok && r->kind && r->kind != EMU_LIMIT && !r->once && r->fault[0]) {
+        char fault[sizeof r->fault];
+        memcpy(fault, r->fault, sizeof fault);
+        for (size_t w = 1; w < 3; w++) {
+            run_once(r, ways[w].isa, ways[w].warps, 0, other);
+            if (strcmp(fault, r->fault) == 0) continue;
+            char both[sizeof fault];
+            snprintf(both, sizeof both, "%s has another fault: %.900s\nnot %.900s", ways[w].name,
+                     r->fault, fault);
+            memcpy(r->fault, both, sizeof both);
+            r->kind = EMU_FAULT_COUNT;
+            break;
         }
     }
     uint8_t *p = first;

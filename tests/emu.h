@@ -9,7 +9,8 @@
  *
  * Parameters are 64-bit words or what the kernel says: argument i fills parameter i's bytes. Every run
  * is made on each host instruction set that there is and with lockstep groups of 4 warps and of 1, and
- * the outputs compared: they must have the same bytes. */
+ * the outputs compared: they must have the same bytes. A fault must have the same text on each instruction
+ * set. */
 #ifndef HEDDLE_TESTS_EMU_H
 #define HEDDLE_TESTS_EMU_H
 
@@ -34,6 +35,9 @@ struct emu_run {
     struct emu_fault where;
     size_t findings; /* of config.checks, and what the first one is */
     enum emu_fault_kind finding_kind;
+    uint64_t finding_count;
+    uint32_t finding_line;
+    char finding[2000];
     char printed[4096];
     uint64_t warp_instructions, thread_instructions; /* with config.count */
     char counts[1 << 18]; /* with config.count: as JSON. All runs must count the same */
