@@ -318,6 +318,7 @@ const struct emu_uop *emu_op_alloca(struct emu_group *g, const struct emu_uop *i
                                      "alloca of %llu bytes: a thread has %d bytes for all of them",
                                      (unsigned long long)size, DYNAMIC_LOCAL);
                 *taken = (u32)(at + size);
+                if (g->cta->used_dynamic < *taken) g->cta->used_dynamic = *taken;
                 emu_put(g, in->y, in->d, w, l, base + at);
             } else if (in->x == 1) {
                 emu_put(g, in->y, in->d, w, l, *taken);

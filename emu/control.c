@@ -77,6 +77,12 @@ static void enter_frame(struct emu_group *g, const struct emu_code *code, bool u
     const struct emu_frame *f = up ? &g->code->frame : &code->frame;
     if (up) {
         g->top16 += f->r16, g->top32 += f->r32, g->top64 += f->r64, g->top_local += f->local;
+        struct emu_frame *used = &g->cta->used;
+        if (used->r16 < g->top16 + code->frame.r16) used->r16 = g->top16 + code->frame.r16;
+        if (used->r32 < g->top32 + code->frame.r32) used->r32 = g->top32 + code->frame.r32;
+        if (used->r64 < g->top64 + code->frame.r64) used->r64 = g->top64 + code->frame.r64;
+        if (used->local < g->top_local + code->frame.local)
+            used->local = g->top_local + code->frame.local;
     } else {
         g->top16 -= f->r16, g->top32 -= f->r32, g->top64 -= f->r64, g->top_local -= f->local;
     }

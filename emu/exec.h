@@ -333,6 +333,9 @@ struct emu_cta {
     bool failed;               /* it, or another CTA of its cluster: it need not go on */
     struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: launch.c */
     u64 started;               /* device clock when it began */
+    struct emu_frame
+        used; /* how far calls came in its rows and .local memory, which the next CTA clears */
+    u32 used_dynamic; /* likewise alloca, per thread */
     bool live;
 };
 

@@ -277,6 +277,21 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     emu_set_exec(g, g->alive);
 }
 
+/* Clears what the CTA that was here before may have left in the rows and .local memory of a bundle. */
+static void forget(const struct emu_group *first, const struct emu_machine *m)
+{
+    const struct emu_code *k = m->program->codes[0];
+    const struct emu_frame *used = &first->cta->used,
+                           from = k->reads_undefined ? (struct emu_frame){0} : k->frame;
+    memset(first->bundle64 + from.r64, 0, used->r64 - from.r64);
+    memset(first->bundle32 + from.r32, 0, used->r32 - from.r32);
+    memset(first->bundle16 + from.r16, 0, used->r16 - from.r16);
+    memset(first->bundle_local, 0, (size_t)used->local * ROW);
+    if (m->program->uses_alloca) /* also how much is taken */
+        memset(first->bundle_local + (size_t)m->program->deepest.local * ROW, 0,
+               (16 + (size_t)first->cta->used_dynamic) * ROW);
+}
+
 static void cta_start(struct hand *h, struct place *p, u32 linear)
 {
     const struct emu_machine *m = h->wp->m;
@@ -305,16 +320,8 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];
         c->group_at[c->group_count++] = w;
-        if (!fresh && k->reads_undefined && w % GROUP == 0) { /* a bundle holds GROUP warps */
-            memset(g->bundle64, 0, m->program->deepest.r64);
-            memset(g->bundle32, 0, m->program->deepest.r32);
-            memset(g->bundle16, 0, m->program->deepest.r16);
-        }
+        if (!fresh && w % GROUP == 0) forget(g, m);
         group_start(g, c->warps - w < width ? c->warps - w : width, m);
-        if (!fresh && k->frame.local && w % GROUP == 0)
-            memset(g->bundle_local, 0, (size_t)k->frame.local * ROW);
-        if (m->program->uses_alloca && w % GROUP == 0) /* nothing is taken yet */
-            memset(g->bundle_local + (size_t)m->program->deepest.local * ROW, 0, 4 * ROW);
         for (u32 i = 0; i < k->fill_count; i++) {
             const struct emu_fill *f = &k->fills[i];
             if (fresh || k->reads_undefined ||
@@ -324,6 +331,8 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     }
     c->running = c->group_count;
     c->context_count = c->warps;
+    c->used = k->frame;
+    c->used_dynamic = 0;
 }
 
 void emu_group_split(struct emu_group *g)

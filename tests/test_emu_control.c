@@ -330,6 +330,33 @@ Test(control, memory_is_taken_from_the_stack)
         1, 32, NULL, EMU_OUT_OF_BOUNDS, PARTS("write of 4 bytes"));
 }
 
+/* A CTA begins with zeros in all that nothing was written to, whichever CTAs were in its place before: else
+ * results would depend on the number of host threads. */
+static uint32_t nothing(uint32_t i)
+{
+    (void)i;
+    return 0;
+}
+Test(control, a_cta_sees_nothing_of_the_one_before)
+{
+    static const char leaves[] =
+        ".func (.param .b32 r) f (.param .b32 a)\n{\n.local .b32 x[4];\n.reg .b32 %a, %u, %v;\n.reg .b64 %w;\n"
+        ".reg .pred %p;\nld.param.b32 %a, [a];\nsetp.gt.u32 %p, %a, 100000;\n@%p mov.b32 %u, 1;\n"
+        "@%p mov.b64 %w, 1;\ncvt.u32.u64 %v, %w;\nor.b32 %u, %u, %v;\nld.local.u32 %v, [x+8];\nor.b32 %u, %u, %v;\n"
+        "st.param.b32 [r], %u;\nadd.u32 %u, %a, 7;\ncvt.u64.u32 %w, %u;\nst.local.u32 [x+8], %u;\n"
+        "st.local.u64 [x], %w;\nret;\n}\n";
+    expect_words(words(leaves, "{\n.param .b32 a, r;\nst.param.b32 [a], %i;\ncall (r), f, (a);\n"
+                               "ld.param.b32 %r1, [r];\n}\n"),
+                 40, 70, nothing);
+    expect_words(words("",
+                       "mov.u64 %rd1, 64;\nalloca.u64 %rd2, %rd1;\nld.local.u32 %r1, [%rd2+8];\n"
+                       "add.u32 %r2, %i, 1;\nst.local.u32 [%rd2+8], %r2;\n"),
+                 40, 70, nothing);
+    expect_words(words("", "setp.gt.u32 %p1, %i, 100000;\n@%p1 mov.u32 %r2, 1;\nmov.u32 %r1, %r2;\n"
+                           "add.u32 %r2, %i, 1;\nst.global.u32 [%q], %r2;\n"),
+                 40, 70, nothing);
+}
+
 /* ---- barriers ------------------------------------------------------------------------------------- */
 
 /* Each thread leaves its number in .shared; then each reads another one's. */
