@@ -583,6 +583,130 @@ Test(control, a_barrier_of_the_grid_made_of_atomics)
     expect_words(words(".global .u32 sum, count;\n", grid_barrier), 12, 97, all_ctas);
 }
 
+/* ---- independent threads ------------------------------------------------------------------------------- */
+
+static void expect_its(const char *ptx, uint32_t grid, uint32_t block, uint32_t (*f)(uint32_t i))
+{
+    struct emu_run its = {.config = {.divergence = EMU_ITS}};
+    struct words *w = run_words(ptx, grid, block, &its);
+    cr_assert(w->ok, "%s", w->run.fault);
+    for (uint32_t i = 0; i < grid * block; i++)
+        cr_expect(w->out[i] == f(i), "thread %u: %u, not %u", i, w->out[i], f(i));
+    free(w);
+}
+
+Test(control, lanes_part_as_they_do_on_the_stack)
+{
+    expect_its(
+        words(
+            "",
+            "add.u32 %r2, %i, 1;\n"
+            "L:\nsetp.eq.u32 %p1, %r2, 1;\n@%p1 bra DONE;\nadd.u32 %r1, %r1, 1;\n"
+            "and.b32 %r3, %r2, 1;\nsetp.ne.u32 %p2, %r3, 0;\n@%p2 bra ODD;\nshr.u32 %r2, %r2, 1;\nbra L;\n"
+            "ODD:\nmad.lo.u32 %r2, %r2, 3, 1;\nbra L;\n"),
+        3, 250, collatz);
+}
+
+static uint32_t from_behind(uint32_t i)
+{
+    return 2 * (74 - i % 75) + 1;
+}
+static uint32_t from_front(uint32_t i)
+{
+    return 2 * (i % 75) + 1;
+}
+Test(control, each_lane_waits_for_another_one_of_its_warp)
+{
+    /* the value goes from thread to thread; where it begins, nobody waits */
+    static const char body[] =
+        "mov.u32 %%r2, s;\nmad.lo.u32 %%r3, %%t, 4, %%r2;\nmov.u32 %%r5, 1;\nsetp.eq.u32 %%p1, %%t, %d;\n@%%p1 bra SPEAK;\n"
+        "L:\nld.volatile.shared.u32 %%r5, [%%r3+%d];\nsetp.eq.u32 %%p2, %%r5, 0;\n@%%p2 bra L;\nadd.u32 %%r5, %%r5, 2;\n"
+        "SPEAK:\nst.volatile.shared.u32 [%%r3+8], %%r5;\nmov.u32 %%r1, %%r5;\n";
+    char text[600];
+    snprintf(text, sizeof text, body, 74, 12);
+    expect_its(words(".shared .b32 s[80];\n", text), 2, 75, from_behind);
+    snprintf(text, sizeof text, body, 0, 4);
+    expect_its(words(".shared .b32 s[80];\n", text), 2, 75, from_front);
+}
+
+static uint32_t met(uint32_t i)
+{
+    uint32_t l = i % 75 % 32, others = i % 75 < 64 ? 32 : 11;
+    bool low = l < 8;
+    uint32_t r = low ? 8 : others - 8; /* how many of the same way */
+    r += 100 * (low ? 7 - l : 8 + (others - 1 - l));
+    return r + 10000 * others;
+}
+Test(control, lanes_meet_at_instructions_of_the_warp)
+{
+    /* two ways, each with votes and shuffles of its own lanes; lanes come to them one by one, out of a loop; then all */
+    static const char body[] =
+        "activemask.b32 %r10;\nsetp.lt.u32 %p1, %l, 8;\nmov.u32 %r2, %l;\n"
+        "W:\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra OUT;\nadd.u32 %r2, %r2, -1;\nbra W;\nOUT:\n"
+        "@%p1 bra LOW;\n"
+        "and.b32 %r3, %r10, 0xffffff00;\nsetp.ge.u32 %p2, %l, 8;\nvote.sync.ballot.b32 %r4, %p2, %r3;\npopc.b32 %r5, %r4;\n"
+        "popc.b32 %r6, %r10;\nadd.u32 %r6, %r6, 7;\nsub.u32 %r6, %r6, %l;\nshfl.sync.idx.b32 %r7, %l, %r6, 31, %r3;\nbra MEET;\n"
+        "LOW:\nmov.u32 %r3, 0xff;\nvote.sync.ballot.b32 %r4, 1, %r3;\npopc.b32 %r5, %r4;\n"
+        "sub.u32 %r6, 7, %l;\nshfl.sync.idx.b32 %r7, %l, %r6, 31, %r3;\n"
+        "MEET:\nmad.lo.u32 %r1, %r7, 100, %r5;\nbar.warp.sync %r10;\nredux.sync.add.u32 %r8, 1, %r10;\n"
+        "mad.lo.u32 %r1, %r8, 10000, %r1;\n";
+    expect_its(words("", body), 2, 75, met);
+    expect_words(words("", body), 2, 75, met);
+}
+
+static uint32_t under_a_guard(uint32_t i)
+{
+    uint32_t l = i % 32;
+    return l % 3 ? 77 : l + 3 < 32 ? l + 3 : l;
+}
+Test(control, shuffles_under_a_guard)
+{
+    static const char body[] =
+        "rem.u32 %r2, %l, 3;\nsetp.eq.u32 %p1, %r2, 0;\nmov.u32 %r1, 77;\nactivemask.b32 %r9;\nvote.sync.ballot.b32 %r3, %p1, %r9;\n"
+        "@%p1 shfl.sync.down.b32 %r1|%p2, %l, 3, 31, %r3;\n@%p1 bar.warp.sync %r3;\n";
+    expect_words(words("", body), 2, 64, under_a_guard);
+    expect_its(words("", body), 2, 64, under_a_guard);
+}
+
+static uint32_t locked(uint32_t i)
+{
+    (void)i;
+    return 150 * 3;
+}
+Test(control, a_lock_taken_in_a_function)
+{
+    /* every thread of every CTA adds 3 under one lock; the last look is behind a barrier of the grid */
+    static const char f[] =
+        ".global .u32 lock, sum, count;\n"
+        ".func f ()\n{\n.reg .b32 %a, %b;\n.reg .pred %p;\nL:\natom.acquire.gpu.global.cas.b32 %a, [lock], 0, 1;\n"
+        "setp.ne.u32 %p, %a, 0;\n@%p bra L;\nld.volatile.global.u32 %b, [sum];\nadd.u32 %b, %b, 3;\n"
+        "st.volatile.global.u32 [sum], %b;\natom.release.gpu.global.exch.b32 %a, [lock], 0;\nret;\n}\n";
+    expect_its(
+        words(f,
+              "call f;\nred.global.add.u32 [count], 1;\nmov.u32 %r3, 150;\n"
+              "W:\nld.volatile.global.u32 %r2, [count];\nsetp.ne.u32 %p1, %r2, %r3;\n@%p1 bra W;\n"
+              "ld.volatile.global.u32 %r1, [sum];\n"),
+        2, 75, locked);
+}
+
+static uint32_t two_waves(uint32_t i)
+{
+    uint32_t t = i % 75;
+    return t % 2 ? 0xeeeeeeee : 40 + t;
+}
+Test(control, lanes_end_while_others_wait)
+{
+    /* odd lanes give the sign and end; even ones wait for it, and then at a barrier */
+    expect_its(
+        words(
+            ".shared .b32 s[80];\n",
+            "mov.u32 %r2, s;\nmad.lo.u32 %r3, %t, 4, %r2;\nand.b32 %r4, %t, 1;\nsetp.eq.u32 %p1, %r4, 1;\n@!%p1 bra EVEN;\n"
+            "add.u32 %r5, %t, 39;\nst.volatile.shared.u32 [%r3+-4], %r5;\nexit;\n"
+            "EVEN:\nsetp.eq.u32 %p3, %t, 74;\nmov.u32 %r1, 114;\n@%p3 bra B;\n"
+            "L:\nld.volatile.shared.u32 %r1, [%r3];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra L;\nB:\nbar.sync 0;\n"),
+        2, 75, two_waves);
+}
+
 /* ---- clusters ------------------------------------------------------------------------------------------- */
 
 static uint32_t from_next(uint32_t i)
