@@ -14,19 +14,21 @@ void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind
                const u32 cta[3], const u32 thread[3], u64 address, const char *what)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->list[i].kind == kind && c->pcs[i] == pc) {
+        if (c->list[i].kind == kind && c->places[i].pc == pc &&
+            c->places[i].program == m->program) {
             c->list[i].count++;
             return;
         }
     c->list = arena_grow(c->arena, c->list, c->count, &c->cap, c->count + 1, sizeof *c->list);
-    c->pcs = arena_grow(c->arena, c->pcs, c->count, &c->pc_cap, c->count + 1, sizeof *c->pcs);
+    c->places = arena_grow(c->arena, c->places, c->count, &c->place_cap, c->count + 1,
+                           sizeof *c->places);
     struct emu_fault f = {.kind = kind, .address = address};
     memcpy(f.cta, cta, sizeof f.cta);
     memcpy(f.thread, thread, sizeof f.thread);
     launch_describe_fault(m, pc, &f, what, c->arena);
     c->list[c->count] = (struct emu_finding){
         .kind = kind, .count = 1, .line = f.line, .text = f.text};
-    c->pcs[c->count++] = pc;
+    c->places[c->count++] = (struct check_place){m->program, pc};
 }
 
 /* ---- reads of what nobody wrote ----------------------------------------------------------------------- */

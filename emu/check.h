@@ -10,8 +10,11 @@ struct arena;
 /* The findings of one launch; used under the launch's lock. */
 struct check {
     struct emu_finding *list;
-    u32 *pcs; /* of each: the instruction */
-    size_t count, cap, pc_cap;
+    struct check_place {
+        const struct emu_program *program;
+        u32 pc;
+    } * places; /* of each: the instruction */
+    size_t count, cap, place_cap;
     struct arena *arena;
 };
 

@@ -203,10 +203,9 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
 
 /* ---- the report ---------------------------------------------------------------------------------------- */
 
-const struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
-                                         const struct emu_gpu *gpu,
-                                         const struct emu_occupancy *occupancy,
-                                         const struct launch_counts *c)
+struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
+                                   const struct emu_gpu *gpu, const struct emu_occupancy *occupancy,
+                                   const struct launch_counts *c)
 {
     const struct emu_program *p = m->program;
     struct emu_counts *out = arena_alloc(a, sizeof *out);

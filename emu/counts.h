@@ -75,6 +75,8 @@ struct emu_counts {
     const struct emu_phase *phases;
     size_t instruction_count;
     const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
+    const struct emu_counts
+        *next; /* of the next grid that the kernel launched, in the order they ran */
 };
 
 /* Each number of `e` in a fixed order with its name, as "memory.global.load.sectors". */

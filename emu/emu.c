@@ -8,6 +8,7 @@
 #include "emu/cache.h"
 #include "emu/check.h"
 #include "emu/count.h"
+#include "emu/grids.h"
 #include "emu/image.h"
 #include "emu/launch.h"
 #include "emu/lower.h"
@@ -573,15 +574,22 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
     return c;
 }
 
-const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
+static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
+
+struct whole { /* a launch by the host, and all that its kernels launch */
+    struct grids grids;
+    struct check check;
+    double deadline; /* 0: none */
+    u64 warp_instructions, thread_instructions;
+    const struct emu_counts **last_counts; /* where the next grid's go */
+};
+
+static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
+                                            const struct emu_launch *l, struct whole *all,
+                                            struct arena *a)
 {
-    double start = seconds();
-    arena_free(e->launch_arena);
-    struct arena *a = e->launch_arena = arena_new();
-    e->report = (struct emu_report){0};
     struct emu_kernel_info info;
     if (!emu_kernel_info(k, &info)) return refuse(e, "kernel '%s': %s", k->name, k->failed);
-    static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
     u64 threads = 1, ctas = 1;
     for (int i = 0; i < 3; i++) {
         if (l->grid[i] == 0 || l->grid[i] > most_grid[i])
@@ -610,19 +618,6 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     if (l->params_size != k->params.size)
         return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
                       k->params.size, l->params_size);
-    /* The checks that watch are observers before the caller's own. */
-    struct check check = {.arena = a};
-    struct emu_launch watched_launch;
-    if (e->config.checks & EMU_CHECK_INIT) {
-        const struct emu_observer **list = arena_array(a, const struct emu_observer *,
-                                                       l->observer_count + 1);
-        list[0] = check_init_observer(check_init_new(a, &check));
-        for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
-        watched_launch = *l;
-        watched_launch.observers = list;
-        watched_launch.observer_count++;
-        l = &watched_launch;
-    }
     bool watched = l->order || l->observer_count;
     struct emu_program *program = program_of(k, watched);
     if (!program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
@@ -631,7 +626,11 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
         return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
                       MEM_MAX_SHARED);
     struct emu_machine m = {.emu = e,
-                            .check = &check,
+                            .check = &all->check,
+                            .grids = &all->grids,
+                            .loaded = k->image,
+                            .deadline = all->deadline,
+                            .spent = all->warp_instructions,
                             .program = program,
                             .launch = l,
                             .mem = e->mem,
@@ -649,7 +648,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
                             .its = e->config.divergence == EMU_ITS,
                             .watched = watched,
                             .counting = e->handlers.counting};
-    m.group_warps = watched || m.its ? 1 : e->config.group_warps;
+    m.group_warps = watched || m.its || program->launches ? 1 : e->config.group_warps;
     m.cluster_size = 1;
     for (int i = 0; i < 3; i++) {
         m.cluster[i] = l->cluster[0] ? l->cluster[i] : info.cluster[0] ? info.cluster[i] : 1;
@@ -681,17 +680,135 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
-    e->report.findings = check.list;
-    e->report.finding_count = check.count;
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
-    e->report.warp_instructions = counts->instructions;
+    all->warp_instructions += counts->instructions;
     if (e->config.count) {
-        const struct emu_counts *c = emu_counts_make(a, &m, e->gpu, &occupancy, counts);
-        e->report.counts = c;
-        e->report.warp_instructions = c->phases[0].total.warp_instructions;
-        e->report.thread_instructions = c->phases[0].total.thread_instructions;
+        struct emu_counts *c = emu_counts_make(e->launch_arena, &m, e->gpu, &occupancy, counts);
+        all->thread_instructions += c->phases[0].total.thread_instructions;
+        *all->last_counts = c;
+        all->last_counts = &c->next;
     }
     for (u32 sm = 0; m.caches && sm < m.sms; sm++) cache_free(m.caches->l1[sm]);
+    return &e->report;
+}
+
+/* ---- grids that kernels launch --------------------------------------------------------------------- */
+
+struct emu_kernel *grids_kernel(const struct emu_machine *m, u64 address)
+{
+    if (address < MEM_CODE || address % 16) return NULL;
+    const struct ptx_func *func = image_func_at(m->image, (address - MEM_CODE) / 16).func;
+    if (func && func->definition) func = func->definition;
+    for (size_t i = 0; func && i < m->loaded->kernel_count; i++)
+        if (m->loaded->kernels[i].func == func) return &m->loaded->kernels[i];
+    return NULL;
+}
+
+const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const u32 grid[3],
+                        const u32 block[3], u32 shared, u32 *error)
+{
+    enum { INVALID_CONFIGURATION = 9 }; /* cudaErrorInvalidConfiguration */
+    struct emu_kernel_info info;
+    *error = 0;
+    const struct emu_program *p = program_of(k, m->watched);
+    if (!p || !emu_kernel_info(k, &info)) return k->failed;
+    if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
+    bool ok = true;
+    u64 threads = 1, ctas = 1;
+    for (int i = 0; i < 3; i++) {
+        ok &= grid[i] && grid[i] <= most_grid[i] && block[i] && block[i] <= most_block[i];
+        ok &= !info.required_block[0] || block[i] == info.required_block[i];
+        ok &= !info.cluster[i] || grid[i] % info.cluster[i] == 0;
+        threads *= block[i];
+        ctas *= grid[i];
+    }
+    ok = ok && threads <= info.max_threads && ctas <= UINT32_MAX / 2;
+    ok &= (shared ? (u64)p->shared_dynamic + shared : p->shared_static) <= MEM_MAX_SHARED;
+    *error = ok ? 0 : INVALID_CONFIGURATION;
+    return ok ? NULL : "an impossible configuration";
+}
+
+static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole *all);
+
+/* false: the launch ends here, with a fault. */
+static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
+                     struct whole *all)
+{
+    struct emu_fault *f = &e->report.fault;
+    struct arena *a = arena_new(), *whole = e->launch_arena;
+    if (t->kernel) {
+        struct emu_launch l = {.shared = t->shared,
+                               .params = t->params,
+                               .params_size = t->kernel->params.size,
+                               .order = host->order,
+                               .observers = host->observers,
+                               .observer_count = host->observer_count};
+        memcpy(l.grid, t->grid, sizeof l.grid);
+        memcpy(l.block, t->block, sizeof l.block);
+        launch_grid(e, t->kernel, &l, all, a);
+    } else if (!(t->fills ? emu_fill(e, t->to, &t->value, 1, t->size)
+                          : emu_copy(e, t->to, t->from, t->size))) {
+        u64 at = emu_bytes(e, t->to, t->size) ? t->from : t->to;
+        struct buf where = {0};
+        mem_describe(e->mem, at, &where);
+        *f = (struct emu_fault){.kind = EMU_OUT_OF_BOUNDS, .address = at};
+        f->text = arena_printf(
+            whole, "%s: %s of %llu bytes at 0x%llx by the device runtime\n%s",
+            emu_fault_name(f->kind), t->fills ? "cudaMemsetAsync" : "cudaMemcpyAsync",
+            (unsigned long long)t->size, (unsigned long long)at, where.data ? where.data : "");
+        buf_free(&where);
+    }
+    bool ok = f->kind == EMU_OK;
+    if (!ok) f->text = arena_printf(whole, "%s  launched by %s\n", f->text, t->by);
+    arena_free(a);
+    return ok && run_tasks(e, host, all);
+}
+
+/* What the grid that has just ended launched, each with what it launches. As deep as GRIDS_DEPTH. */
+static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole *all)
+{
+    size_t n;
+    if (!all->grids.count) return true;
+    struct grid_task *tasks = grids_take(&all->grids, &n);
+    bool ok = true;
+    all->grids.depth++;
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = run_task(e, &tasks[i], host, all);
+        all->grids.pending--;
+    }
+    all->grids.depth--;
+    grids_drop(tasks, n);
+    return ok;
+}
+
+const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
+{
+    double start = seconds();
+    arena_free(e->launch_arena);
+    struct arena *a = e->launch_arena = arena_new();
+    e->report = (struct emu_report){0};
+    struct whole all = {.check.arena = a,
+                        .last_counts = &e->report.counts,
+                        .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
+    /* The checks that watch are observers before the caller's own. */
+    struct emu_launch watched_launch;
+    if (e->config.checks & EMU_CHECK_INIT) {
+        const struct emu_observer **list = arena_array(a, const struct emu_observer *,
+                                                       l->observer_count + 1);
+        list[0] = check_init_observer(check_init_new(a, &all.check));
+        for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
+        watched_launch = *l;
+        watched_launch.observers = list;
+        watched_launch.observer_count++;
+        l = &watched_launch;
+    }
+    launch_grid(e, k, l, &all, a);
+    if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &all);
+    grids_end(&all.grids, e->mem);
+    e->report.findings = all.check.list;
+    e->report.finding_count = all.check.count;
+    e->report.warp_instructions = all.warp_instructions;
+    e->report.thread_instructions = all.thread_instructions;
     e->report.seconds = seconds() - start;
     return &e->report;
 }

@@ -229,6 +229,7 @@ struct emu_program {
     bool recursive;
     bool talks; /* CTAs may wait for each other or see each other's order: run them in turn */
     bool uses_barriers;
+    bool launches;    /* grids of its own: warps are not run in lockstep */
     bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */
 };
 
@@ -329,7 +330,7 @@ struct emu_cta {
         u32 arrivals;
     } barriers[16];
     struct emu_async *async;   /* cp.async, bulk copies: async.c */
-    void *runtime;             /* device runtime state: runtime.c */
+    void *runtime;             /* the threads' last errors: grids.c; NULL: none */
     bool failed;               /* it, or another CTA of its cluster: it need not go on */
     struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: launch.c */
     u64 started;               /* device clock when it began */
@@ -362,6 +363,8 @@ struct emu_machine { /* a launch */
     u32 cluster[3], cluster_size;
     u32 shared_size;
     u64 grid_id;
+    double deadline;    /* of the host's launch; 0: none */
+    u64 spent;          /* warp instructions of its grids before this one */
     u64 grid_workspace; /* of a cooperative launch: the address of its barrier */
     u32 sms, group_warps;
     u64 *heap_used; /* bytes that the guest's malloc gave and that are not free again, */
@@ -374,6 +377,8 @@ struct emu_machine { /* a launch */
     const struct emu_counting *counting;
     struct caches *caches;           /* NULL: not asked for */
     struct check *check;             /* where findings go */
+    struct emu_image *loaded;        /* of which `image` is */
+    struct grids *grids;             /* what the kernel launches: grids.h */
     struct emu_workplace *workplace; /* launch.c's own */
 };
 

@@ -253,6 +253,7 @@ static void place_free(struct place *p, const struct emu_machine *m)
     free(p->cta.groups);
     free(p->cta.group_at);
     free(p->cta.cluster);
+    free(p->cta.runtime);
     free(p);
 }
 
@@ -313,6 +314,7 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     c->outbox = NULL;
     p->port.count = 0;
     memset(c->barriers, 0, sizeof c->barriers);
+    if (c->runtime) memset(c->runtime, 0, c->threads * sizeof(u32));
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;
     c->group_count = 0;
@@ -993,7 +995,8 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     pthread_mutex_init(&wp.lock, NULL);
     atomic_init(&wp.stop_at, UINT32_MAX);
     atomic_init(&wp.epoch, 1);
-    wp.deadline = config->timeout > 0 ? now() + config->timeout : 0;
+    wp.deadline = m->deadline;
+    atomic_init(&wp.spent, m->spent);
     if (config->progress) wp.started = wp.told = now();
     wp.ended = arena_array(arena, u64, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;
@@ -1032,7 +1035,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         outbox_free(o);
     }
     if (config->count) gather(&wp, counts);
-    counts->instructions = atomic_load(&wp.spent);
+    counts->instructions = atomic_load(&wp.spent) - m->spent;
     *fault = wp.fault;
     pthread_mutex_destroy(&wp.lock);
 }

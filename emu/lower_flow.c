@@ -167,6 +167,40 @@ static enum runtime_call runtime_of(const struct ptx_name *n)
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strlen(known[k].name) == n->length && memcmp(known[k].name, n->text, n->length) == 0)
             return known[k].call;
+    /* The device runtime's: "__cudaCDP2NAME" as nvcc 12 and later say, "cudaNAME" before; behind some of
+     * them "_ptsz", which means another default stream, and here the same. */
+    static const struct {
+        const char *name;
+        enum runtime_call call;
+    } grids[] = {{"GetParameterBuffer", RUNTIME_PARAMETERS},
+                 {"GetParameterBufferV2", RUNTIME_PARAMETERS_2},
+                 {"LaunchDevice", RUNTIME_LAUNCH},
+                 {"LaunchDeviceV2", RUNTIME_LAUNCH_2},
+                 {"GetLastError", RUNTIME_LAST_ERROR},
+                 {"PeekAtLastError", RUNTIME_PEEK_ERROR},
+                 {"StreamCreateWithFlags", RUNTIME_STREAM_CREATE},
+                 {"StreamDestroy", RUNTIME_STREAM_DESTROY},
+                 {"StreamWaitEvent", RUNTIME_STREAM_WAIT},
+                 {"EventCreateWithFlags", RUNTIME_EVENT_CREATE},
+                 {"EventRecord", RUNTIME_EVENT_RECORD},
+                 {"EventRecordWithFlags", RUNTIME_EVENT_RECORD},
+                 {"EventDestroy", RUNTIME_EVENT_DESTROY},
+                 {"GetDevice", RUNTIME_GET_DEVICE},
+                 {"GetDeviceCount", RUNTIME_GET_DEVICE_COUNT},
+                 {"Malloc", RUNTIME_CUDA_MALLOC},
+                 {"Free", RUNTIME_CUDA_FREE},
+                 {"MemcpyAsync", RUNTIME_MEMCPY},
+                 {"MemsetAsync", RUNTIME_MEMSET}};
+    static const char *const prefixes[] = {"__cudaCDP2", "cuda"};
+    for (size_t p = 0; p < 2; p++) {
+        size_t skip = strlen(prefixes[p]), length = n->length;
+        if (length < skip || memcmp(n->text, prefixes[p], skip) != 0) continue;
+        if (length > 5 && memcmp(n->text + length - 5, "_ptsz", 5) == 0) length -= 5;
+        for (size_t k = 0; k < sizeof grids / sizeof *grids; k++)
+            if (strlen(grids[k].name) == length - skip &&
+                memcmp(grids[k].name, n->text + skip, length - skip) == 0)
+                return grids[k].call;
+    }
     return RUNTIME_UNKNOWN;
 }
 
@@ -206,10 +240,17 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
             d->runtime = runtime_of(f->sym->name);
             if (d->runtime == RUNTIME_UNKNOWN) {
                 u = lower_emit(L, UOP_unsupported, 0, 0, 0, 0);
-                u->ext = arena_printf(L->arena, "call of '%s', which no module defines", d->name);
+                u->ext = arena_printf(
+                    L->arena, "call of '%s', which no module defines%s", d->name,
+                    strstr(d->name, "DeviceSynchronize")
+                        ? "; grids that a kernel launches run when it has ended, so it cannot wait for them"
+                    : strncmp(d->name, "cuda", 4) == 0 || strncmp(d->name, "__cuda", 6) == 0
+                        ? "; Heddle's device runtime does not have it"
+                        : "");
             } else {
-                if (d->runtime == RUNTIME_MALLOC || d->runtime == RUNTIME_FREE)
-                    L->program->talks = true;
+                L->program->talks |= d->runtime == RUNTIME_MALLOC || d->runtime == RUNTIME_FREE ||
+                                     d->runtime >= RUNTIME_GRIDS;
+                L->program->launches |= d->runtime >= RUNTIME_GRIDS;
                 u = lower_emit(L, UOP_call_runtime, 0, 0, 0, 0);
                 u->ext = d;
             }

@@ -57,8 +57,7 @@ void mem_free(struct mem *m);
 uint8_t *mem_base(const struct mem *m);
 
 /* First fit by address, so that addresses depend on the sequence of calls alone. Zeroed; 0: no room,
- * or size 0. `align` is a power of two, at least MEM_ALIGN is used. Not while a launch runs, but for
- * mem_alloc_heap's own blocks. */
+ * or size 0. `align` is a power of two, at least MEM_ALIGN is used. Not while several threads run CTAs. */
 uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
                    bool variable);
 /* For the guest's malloc: `at` says where in the code, `by` which thread asked; both are copied. */

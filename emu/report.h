@@ -7,7 +7,7 @@
 
 struct arena;
 
-const struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
+struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                          const struct emu_gpu *gpu,
                                          const struct emu_occupancy *occupancy,
                                          const struct launch_counts *c);

@@ -1,8 +1,9 @@
-/* The functions that CUDA's device runtime supplies: vprintf, malloc, free, __assertfail. A program that
- * uses malloc or free runs its CTAs in turn (lower_flow.c), so addresses do not depend on threads. */
+/* The functions that CUDA's device runtime supplies: vprintf, malloc, free, __assertfail, and those that
+ * grids.c has. A program that uses malloc or free runs its CTAs in turn (lower_flow.c), so addresses do not depend on threads. */
 #include "emu/control.h"
 
 #include "base/buf.h"
+#include "emu/grids.h"
 #include "emu/launch.h"
 #include "ptx/ptx.h"
 
@@ -15,16 +16,22 @@ enum {
     MOST_WIDTH = 1024, /* of a field */
 };
 
+/* Up to 8 bytes of an argument in memory, from a byte on. */
+static u64 bytes_of(const struct emu_group *g, const struct pass *p, u32 from, u32 w, u32 lane)
+{
+    u64 v = 0;
+    for (u32 i = 0; i + from < p->size && i < 8; i++) {
+        u32 at = p->local + from + i;
+        v |= (u64)g->local[((size_t)(at / 4) * ROW + w * LANES + lane) * 4 + at % 4] << 8 * i;
+    }
+    return v;
+}
+
 /* The bytes of an argument of a lane, as a number. */
 static u64 argument(const struct emu_group *g, const struct pass *p, u32 w, u32 lane)
 {
     if (p->in_reg) return emu_get(g, p->row_bytes == 16 ? 8 : p->row_bytes, p->row, w, lane);
-    u64 v = 0;
-    for (u32 i = 0; i < p->size && i < 8; i++) {
-        u32 at = p->local + i;
-        v |= (u64)g->local[((size_t)(at / 4) * ROW + w * LANES + lane) * 4 + at % 4] << 8 * i;
-    }
-    return v;
+    return bytes_of(g, p, 0, w, lane);
 }
 
 static void result(struct emu_group *g, const struct pass *p, u32 w, u32 lane, u64 value)
@@ -184,6 +191,21 @@ static const struct emu_uop *fail_assert(const struct caller *c, const struct ca
     return next;
 }
 
+/* A call of the part that grids.c has: numbers and dim3s apart. */
+static bool call_grids(const struct caller *c, const struct call_desc *d, u64 *value)
+{
+    u64 arg[6] = {0};
+    u32 dim[2][3] = {{0}}, dims = 0;
+    for (u32 i = 0; i < d->arg_count && i < 6; i++) {
+        const struct pass *p = &d->args[i];
+        arg[i] = argument(c->g, p, c->w, c->lane);
+        if (p->in_reg || p->size != 12 || dims == 2) continue;
+        for (u32 k = 0; k < 3; k++) dim[dims][k] = (u32)bytes_of(c->g, p, 4 * k, c->w, c->lane);
+        dims++;
+    }
+    return grids_call(c->g, c->in, c->w, c->lane, d->runtime, arg, (const u32(*)[3])dim, value);
+}
+
 const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_uop *in)
 {
     const struct call_desc *d = in->ext;
@@ -200,7 +222,9 @@ const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_
             case RUNTIME_FREE:
                 if (a && !launch_heap_free(g, in, w, c.lane, a)) return NULL;
                 break;
-            default: return fail_assert(&c, d);
+            case RUNTIME_ASSERTFAIL: return fail_assert(&c, d);
+            default:
+                if (!call_grids(&c, d, &value)) return NULL;
             }
             if (d->result_count) result(g, &d->results[0], w, c.lane, value);
         }

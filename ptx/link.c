@@ -18,7 +18,7 @@ bool ptx_runtime_has(const struct ptx_name *name)
             return true;
     /* Device-side launches call into the device runtime library. */
     return (name->length > 4 && memcmp(name->text, "cuda", 4) == 0) ||
-           (name->length > 7 && memcmp(name->text, "__cuda_", 7) == 0);
+           (name->length > 6 && memcmp(name->text, "__cuda", 6) == 0);
 }
 
 static struct ptx_def *slot(const struct ptx_program *p, const struct ptx_name *name)
@@ -203,7 +203,7 @@ static void visit_func(struct visit *v, size_t module, struct ptx_func *f, uint3
         }
     }
     if (f->definition) f = f->definition;
-    if (!insert(v, f)) return;
+    if (!insert(v, f) || (f->is_entry && v->reach.count)) return;
     v->reach.funcs = arena_grow(v->p->arena, v->reach.funcs, v->reach.count, &v->cap,
                                 v->reach.count + 1, sizeof *v->reach.funcs);
     v->reach.funcs[v->reach.count++] = (struct ptx_place){module, f};
