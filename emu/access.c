@@ -1,6 +1,6 @@
 /* Memory, one lane at a time: every space, with every check. The slow way of loads and stores, and the
  * only way of instructions that are not worth a fast one. */
-#include "emu/exec.h"
+#include "emu/control.h"
 
 #include "emu/count.h"
 #include "emu/memops.h"
@@ -301,17 +301,42 @@ const struct emu_uop *emu_op_window(struct emu_group *g, const struct emu_uop *i
 
 /* ---- alloca ------------------------------------------------------------------------------------------- */
 
-/* The word behind the frames holds how many bytes of the dynamic part a thread has taken. They are given back by
- * stackrestore, or when the thread ends: a function that returns keeps what it took. */
-const struct emu_uop *emu_op_alloca(struct emu_group *g, const struct emu_uop *in)
+/* The word behind the frames holds how many bytes of the dynamic part a thread has taken. They are given
+ * back by stackrestore, and when the function returns that took them. */
+static u32 *taken_by(const struct emu_group *g, u32 w, u32 lane)
 {
-    const u64 word = g->worker->machine->program->deepest.local, base = word + 16;
+    return (u32 *)(void *)local_byte(g, w, lane, g->worker->machine->program->deepest.local);
+}
+
+void emu_stack_enter(struct emu_group *g)
+{
+    const u32 word = g->top_local + g->code->stack_word;
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
             u32 l = (u32)__builtin_ctz(m);
-            u32 *taken = (u32 *)(void *)local_byte(g, w, l, word);
+            memcpy(local_byte(g, w, l, word), taken_by(g, w, l), sizeof(u32));
+        }
+}
+
+void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP])
+{
+    const u32 word = g->top_local + g->code->stack_word;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = mask[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            memcpy(taken_by(g, w, l), local_byte(g, w, l, word), sizeof(u32));
+        }
+}
+
+const struct emu_uop *emu_op_alloca(struct emu_group *g, const struct emu_uop *in)
+{
+    const u64 base = g->worker->machine->program->deepest.local + 16u;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u32 *taken = taken_by(g, w, l);
             u64 size = in->x ? 0 : emu_get(g, in->y, in->a, w, l),
-                at = ((u64)*taken + in->e - 1) / in->e * in->e;
+                at = (base + *taken + in->e - 1) / in->e * in->e - base;
             if (in->x == 0) {
                 if (size > DYNAMIC_LOCAL || at + size > DYNAMIC_LOCAL)
                     return emu_raise(g, in, EMU_STACK_OVERFLOW, w, l, 0, 0,

@@ -365,6 +365,7 @@ static const struct emu_uop *enter(struct emu_group *g, const struct emu_uop *in
     const struct code_passes *p = callee->passes;
     for (u32 i = 0; i < c->arg_count && i < p->param_count; i++)
         hand_over(g, &inside, &p->params[i], &caller, &c->args[i]);
+    if (callee->stack_word) emu_stack_enter(g);
     g->join = callee->leave;
     return callee->uops;
 }
@@ -420,9 +421,10 @@ static const struct emu_uop *return_from(struct emu_group *g)
     const struct call_desc *c = e->pc->ext;
     struct frame_at inside = frame_of(g);
     g->join = e->join;
+    living(g, e->mask);
+    if (g->code->stack_word) emu_stack_leave(g, e->mask);
     enter_frame(g, e->code, false);
     struct frame_at caller = frame_of(g);
-    living(g, e->mask);
     emu_set_exec(g, e->mask);
     for (u32 i = 0; i < c->result_count && i < p->result_count; i++)
         hand_over(g, &caller, &c->results[i], &inside, &p->results[i]);

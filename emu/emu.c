@@ -294,8 +294,11 @@ struct emu_image *emu_load(struct emu *e, struct ptx_module *const *modules, siz
             struct emu_kernel *k = &image->kernels[image->kernel_count];
             *k = (struct emu_kernel){.image = image, .func = func, .module = (u32)i};
             k->name = arena_copy(a, func->sym->name->text, func->sym->name->length);
-            if (!image_params_layout(a, func->proto.params, func->proto.param_count, MEM_MAX_PARAMS,
-                                     &k->params, &k->failed) &&
+            /* Before PTX 1.4 they stand in the body. */
+            if (modules[i]->version < 14) ptx_func_parse(modules[i], func);
+            size_t params;
+            struct ptx_var **vars = lower_kernel_params(a, func, &params);
+            if (!image_params_layout(a, vars, params, MEM_MAX_PARAMS, &k->params, &k->failed) &&
                 !k->failed)
                 k->failed = strdup("its parameters cannot be laid out");
             image->kernel_count++;

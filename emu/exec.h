@@ -207,7 +207,8 @@ struct emu_code { /* one function, lowered */
     const struct ptx_func *func;
     u32 module;
     bool is_entry;
-    bool reads_undefined;             /* some register may be read before it is written */
+    u32 stack_word;       /* of .local: what alloca had taken when it was entered; 0: no alloca */
+    bool reads_undefined; /* some register may be read before it is written */
     const struct code_passes *passes; /* of a function: control.h */
 };
 

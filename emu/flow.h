@@ -46,6 +46,10 @@ struct lower_driver { /* a program */
     struct emu_block_mix *blocks;
     size_t place_cap, block_cap, site_cap;
     struct emu_site_of *sites;
+    struct lower_local
+        *module_locals; /* .local variables of modules: offsets from the thread's beginning */
+    size_t module_local_count, module_local_cap;
+    u64 module_local; /* bytes */
     const char *failed;
 };
 

@@ -11,7 +11,7 @@
 #include "emu/control.h"
 
 enum {
-    GRIDS_DEPTH = 24,     /* of grids that are launched by grids */
+    GRIDS_DEPTH = 24,     /* of grids that are launched by grids, tail launches included */
     GRIDS_PENDING = 2048, /* launches that have not ended; copies and fills count as well */
     GRIDS_PARAMS = 4096,  /* bytes of parameters */
 };

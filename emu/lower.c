@@ -378,7 +378,11 @@ static bool symbol_address(struct lower *L, const struct ptx_sym *s, u64 *addres
     case PTX_SPACE_SHARED:
         *address = image_shared_offset(L->layout, L->code->module, s);
         return true;
-    case PTX_SPACE_LOCAL: break;
+    case PTX_SPACE_LOCAL:
+        if (s->scope) break;
+        for (size_t i = 0; i < L->driver->module_local_count; i++)
+            if (L->driver->module_locals[i].sym == s) *address = L->driver->module_locals[i].offset;
+        return true;
     case PTX_SPACE_PARAM:
         if (L->code->is_entry && s->var->role == PTX_PARAM_KERNEL) {
             *address = lower_local_offset(L, s);
@@ -531,7 +535,8 @@ struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, un
         bool fixed = symbol_address(L, e->sym, &address, &own);
         a.offset += (i64)address;
         if (a.space == PTX_SPACE_GENERIC || own == PTX_SPACE_LOCAL) a.space = (u8)own;
-        if (own == PTX_SPACE_LOCAL) a.is_local_param = true;
+        if (own == PTX_SPACE_LOCAL)
+            a.is_local_param = e->sym->space == PTX_SPACE_PARAM || e->sym->scope;
         (void)fixed;
         if (o->indexed && o->count > 1) { /* name[register + offset] */
             const struct ptx_opnd *r = &o->elem[1];
@@ -797,14 +802,55 @@ static void place_local(struct lower *L, const struct ptx_var *v, u64 *top)
     *top += size;
 }
 
+struct ptx_var **lower_kernel_params(struct arena *a, const struct ptx_func *f, size_t *count)
+{
+    const struct ptx_proto *p = &f->proto;
+    size_t n = f->body ? f->body->count : 0;
+    struct ptx_var **list = arena_array(a, struct ptx_var *, p->param_count + n);
+    *count = 0;
+    for (u32 i = 0; i < p->param_count; i++) list[(*count)++] = p->params[i];
+    for (size_t s = 0; s < n; s++)
+        if (f->body->stmts[s].kind == PTX_STMT_VAR &&
+            f->body->stmts[s].var->role == PTX_PARAM_KERNEL)
+            list[(*count)++] = f->body->stmts[s].var;
+    return list;
+}
+
+/* Variables of modules in .local (PTX before 3.0): every thread has its own, before the kernel's frame. */
+static void place_module_locals(struct lower_driver *D)
+{
+    u64 top = 0;
+    for (size_t i = 0; i < D->image->program->count; i++) {
+        const struct ptx_module *m = D->image->program->modules[i];
+        for (size_t k = 0; k < m->var_count; k++) {
+            const struct ptx_var *v = m->vars[k];
+            if (v->sym->space != PTX_SPACE_LOCAL) continue;
+            u64 align = ptx_var_align(v) < 4 ? 4 : ptx_var_align(v), size = ptx_var_size(v);
+            top = (top + align - 1) / align * align;
+            if (size > MEM_MAX_LOCAL || top + size > MEM_MAX_LOCAL) {
+                D->failed = "the .local variables of its modules are too large";
+                return;
+            }
+            D->module_locals = arena_grow(D->arena, D->module_locals, D->module_local_count,
+                                          &D->module_local_cap, D->module_local_count + 1,
+                                          sizeof *D->module_locals);
+            D->module_locals[D->module_local_count++] = (struct lower_local){v->sym, (u32)top, 0};
+            top += size;
+        }
+    }
+    D->module_local = (top + 15) / 16 * 16;
+}
+
 static void find_locals(struct lower *L)
 {
     const struct ptx_proto *p = &L->func->proto;
-    u64 top = 0;
+    u64 top = L->code->is_entry ? L->driver->module_local : 0;
     if (L->code->is_entry) {
         struct image_params q;
         char *why = NULL;
-        if (!image_params_layout(L->scratch, p->params, p->param_count, MEM_MAX_PARAMS, &q, &why)) {
+        size_t count;
+        struct ptx_var **params = lower_kernel_params(L->scratch, L->func, &count);
+        if (!image_params_layout(L->scratch, params, count, MEM_MAX_PARAMS, &q, &why)) {
             L->driver->failed = arena_printf(L->arena, "%s", why);
             free(why);
             return;
@@ -817,13 +863,10 @@ static void find_locals(struct lower *L)
         for (u32 i = 0; i < p->param_count; i++)
             if (!p->params[i]->in_reg) place_local(L, p->params[i], &top);
     }
-    bool old = L->image->program->modules[L->code->module]->version < 14;
     for (size_t s = 0; s < L->body->count; s++) {
         const struct ptx_stmt *t = &L->body->stmts[s];
         if (t->kind != PTX_STMT_VAR) continue;
-        if (t->var->sym->space == PTX_SPACE_PARAM && L->code->is_entry && old)
-            L->driver->failed =
-                "parameters that a kernel declares in its body (PTX before 1.4) are not read";
+        if (t->var->role == PTX_PARAM_KERNEL) continue;
         if (t->var->sym->space == PTX_SPACE_LOCAL || t->var->sym->space == PTX_SPACE_PARAM)
             place_local(L, t->var, &top);
     }
@@ -1135,6 +1178,7 @@ struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_
         c->number = image_func_number(im, reach->funcs[i].module, reach->funcs[i].func);
         p->by_number[c->number] = c;
     }
+    place_module_locals(&D);
     for (u32 i = 0; i < p->code_count && !D.failed; i++) {
         struct arena *scratch = arena_new();
         lower_func(&D, p->codes[i], scratch);

@@ -101,6 +101,9 @@ extern const struct lower_rule lower_int_rules[], lower_float_rules[], lower_hal
 
 struct image;
 struct ptx_reach;
+/* A kernel's parameters: those of its head, and those that its body declares (PTX before 1.4). */
+struct ptx_var **lower_kernel_params(struct arena *a, const struct ptx_func *f, size_t *count);
+
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
                                   emu_op *const *ops, bool watched, bool its, char **why);
 

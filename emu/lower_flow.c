@@ -324,8 +324,12 @@ static bool lower_alloca(struct lower *L, const struct ptx_inst *i)
     u->x = (u8)kind;
     u->y = (u8)lower_type_bytes(type);
     u->e = kind == 0 && i->count > 2 ? (u32)i->opnds[2].bits : 16;
-    if (!u->e || u->e > 4096) u->e = 16;
+    if (u->e < 16) u->e = 16;
     L->program->uses_alloca = true;
+    if (!L->code->is_entry && !L->code->stack_word) {
+        L->code->stack_word = L->code->frame.local ? L->code->frame.local : 16;
+        L->code->frame.local = L->code->stack_word + 16;
+    }
     if (kind != 2) lower_finish(L, &d);
     return true;
 }

@@ -592,7 +592,10 @@ static struct ptx_var *new_var(struct ptx_parser *p, const struct ptx_spec *s,
     v->managed = s->managed;
     v->has_unified = s->has_unified;
     v->bank = s->bank;
-    v->role = s->space == PTX_SPACE_PARAM && p->body ? PTX_PARAM_LOCAL : PTX_PARAM_NONE;
+    /* Before PTX 1.4 a kernel declares its parameters in its body. */
+    bool old = p->func && p->func->is_entry && p->m->version < 14;
+    v->role = PTX_PARAM_NONE;
+    if (s->space == PTX_SPACE_PARAM && p->body) v->role = old ? PTX_PARAM_KERNEL : PTX_PARAM_LOCAL;
     v->unified[0] = s->unified[0];
     v->unified[1] = s->unified[1];
     return v;
