@@ -20,7 +20,7 @@ TEST_WARN  := -Wall -Wextra
 
 LIB_LIBS := -lpcre2-8 -lpthread -lm
 SUITE_LIBS := -lz -lm
-CLI_LIBS := -ljansson $(SUITE_LIBS) $(LIB_LIBS)
+CLI_LIBS := -ljansson -lfyaml $(SUITE_LIBS) $(LIB_LIBS)
 
 # emu/ops_*.c are compiled for each host instruction set; the best one is chosen at run time.
 OPS := $(wildcard emu/ops_*.c)

@@ -28,7 +28,7 @@ struct job_expectation *job_add_expectation(struct job *job)
 {
     ADD(expectation);
     struct job_expectation *e = &job->expectations[job->expectation_count++];
-    *e = (struct job_expectation){0};
+    *e = (struct job_expectation){.diags = job->diags};
     return e;
 }
 
@@ -36,7 +36,7 @@ struct job_dump *job_add_dump(struct job *job)
 {
     ADD(dump);
     struct job_dump *d = &job->dumps[job->dump_count++];
-    *d = (struct job_dump){0};
+    *d = (struct job_dump){.diags = job->diags};
     return d;
 }
 

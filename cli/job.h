@@ -73,12 +73,15 @@ struct job_expectation {
     struct pattern pattern;
     struct tolerance tolerance;
     struct piece where;
+    struct diags
+        *diags; /* whose source `where` is in: a job's results may come from the command line */
 };
 
 struct job_dump {
     struct job_buffer *buffer;
     const char *path;
     struct piece where;
+    struct diags *diags; /* as above */
 };
 
 struct job_module {
@@ -103,7 +106,7 @@ struct job {
     struct heddle_device_options device;
 };
 
-/* Growing its lists; the new element is zeroed. */
+/* Growing its lists; the new element is zeroed, but for the diags. */
 struct job_module *job_add_module(struct job *job);
 struct job_buffer *job_add_buffer(struct job *job);
 struct job_expectation *job_add_expectation(struct job *job);

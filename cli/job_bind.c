@@ -83,8 +83,8 @@ static bool bind_arg(struct binding *b, const struct job_step *s, size_t i)
     }
     if (a->type && a->type->bytes != size) {
         diag_error(d, a->where.at, a->where.length,
-                   "parameter %zu of '%s' has %u bytes, a %s has %u", i + 1, s->kernel_name, size,
-                   a->type->name, a->type->bytes);
+                   "parameter %zu of '%s' has %u byte%s, a %s has %u", i + 1, s->kernel_name, size,
+                   size == 1 ? "" : "s", a->type->name, a->type->bytes);
         return false;
     }
     static const char *const unsigned_types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
@@ -94,8 +94,8 @@ static bool bind_arg(struct binding *b, const struct job_step *s, size_t i)
                                          : NULL;
     if (t && value_read(t, a->number.text, a->number.length, &s->bits[i])) return true;
     diag_error(d, a->where.at, a->where.length,
-               "'%.*s' does not fit parameter %zu of '%s' (%u bytes)", (int)a->number.length,
-               a->number.text, i + 1, s->kernel_name, size);
+               "'%.*s' does not fit parameter %zu of '%s' (%u byte%s)", (int)a->number.length,
+               a->number.text, i + 1, s->kernel_name, size, size == 1 ? "" : "s");
     return false;
 }
 

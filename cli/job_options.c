@@ -144,12 +144,13 @@ bool job_add_results(struct job *job, const struct run_options *o)
         ok &= b != NULL;
         if (b && x->id == OPTION_DUMP)
             *job_add_dump(job) = (struct job_dump){
-                b, arena_copy(job->arena, rest.text, rest.length), x->value};
+                b, arena_copy(job->arena, rest.text, rest.length), x->value, job->diags};
         if (x->id == OPTION_DUMP) continue;
         expects = true;
         if (!b) continue;
         struct job_expectation *e = job_add_expectation(job);
-        *e = (struct job_expectation){.buffer = b, .tolerance = tolerance, .where = x->value};
+        *e = (struct job_expectation){
+            .buffer = b, .tolerance = tolerance, .where = x->value, .diags = job->diags};
         if (rest.length > 8 && memcmp(rest.text, "digest(", 7) == 0 &&
             rest.text[rest.length - 1] == ')') {
             struct piece p = {rest.text + 7, rest.length - 8, rest.at + 7};

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16 }; /* elements in host memory at a time */
+enum {
+    CHUNK = 1 << 16,       /* elements in host memory at a time */
+    MOST_STEPS = 10000000, /* of a job, loops and all: hours */
+};
 
 struct runner {
     struct job *job;
@@ -21,17 +24,23 @@ struct runner {
     struct heddle_device *device;
     struct heddle_module **modules;
     unsigned char *got, *want; /* CHUNK elements each */
+    uint64_t steps;            /* done, and rounds of loops */
 };
 
-/* Prints what is in the diags; the exit code. */
-static int wrong(struct runner *r, int status)
+/* Prints what is in some diags; the exit code. */
+static int wrong_in(struct runner *r, struct diags *d, int status)
 {
     struct buf text = {0};
-    diags_render(r->job->diags, &text);
+    diags_render(d, &text);
     report_say(r->report, text.data ? text.data : "");
     buf_free(&text);
     if (!r->report->status) r->report->status = status;
     return r->report->status;
+}
+
+static int wrong(struct runner *r, int status)
+{
+    return wrong_in(r, r->job->diags, status);
 }
 
 static int bad_input(struct runner *r)
@@ -212,6 +221,15 @@ static bool set(struct runner *r, const struct job_step *s)
 
 static bool steps(struct runner *r, const struct job_step *s);
 
+static bool too_many(struct runner *r, const struct job_step *s)
+{
+    if (r->steps++ < MOST_STEPS) return false;
+    diag_error(r->job->diags, s->where.at, s->where.length, "a job ends after %d steps",
+               MOST_STEPS);
+    wrong(r, EXIT_LIMIT);
+    return true;
+}
+
 /* Whether the element that ends a loop has its value. */
 static bool reached(struct runner *r, const struct job_step *s, bool *is)
 {
@@ -234,7 +252,7 @@ static bool loop(struct runner *r, const struct job_step *s)
 {
     for (uint64_t i = 0; i < s->repeat; i++) {
         bool is = false;
-        if (!steps(r, s->body)) return false;
+        if (too_many(r, s) || !steps(r, s->body)) return false;
         if (s->until && !reached(r, s, &is)) return false;
         if (is) return true;
     }
@@ -249,6 +267,7 @@ static bool loop(struct runner *r, const struct job_step *s)
 static bool steps(struct runner *r, const struct job_step *s)
 {
     for (; s; s = s->next) {
+        if (too_many(r, s)) return false;
         bool ok = s->kind == JOB_LAUNCH ? launch(r, s)
                   : s->kind == JOB_SET  ? set(r, s)
                   : s->kind == JOB_COPY ? copy(r, s)
@@ -287,9 +306,9 @@ static bool compare_all(struct runner *r, const struct job_expectation *e, struc
     }
     filler_close(&f);
     if (!ok) {
-        diag_error(r->job->diags, e->pattern.where.at, e->pattern.where.length, "%s",
+        diag_error(e->diags, e->pattern.where.at, e->pattern.where.length, "%s",
                    why.data ? why.data : "cannot be compared");
-        wrong(r, EXIT_USAGE);
+        wrong_in(r, e->diags, EXIT_USAGE);
     }
     buf_free(&why);
     return ok;
@@ -330,9 +349,9 @@ static bool dump(struct runner *r, const struct job_dump *d)
              fwrite(r->got, 1, n, file.out) == n;
     }
     if (replacement_close(&file, ok)) return true;
-    diag_error(r->job->diags, d->where.at, d->where.length, "cannot write '%s': %s", d->path,
+    diag_error(d->diags, d->where.at, d->where.length, "cannot write '%s': %s", d->path,
                strerror(errno));
-    wrong(r, EXIT_USAGE);
+    wrong_in(r, d->diags, EXIT_USAGE);
     return false;
 }
 

@@ -8,8 +8,11 @@
 
 #include "base/arena.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_JOB_TEXT = 16 << 20 };
 
 static void say(struct report *r, struct diags *d)
 {
@@ -36,6 +39,56 @@ static void run_kernel_file(struct report *r, struct run_options *o,
     else bad_call(r, o);
 }
 
+/* The text of a job file. NULL after a message. */
+static const char *read_text(struct report *r, struct run_options *o, const char *path,
+                             uint32_t *size)
+{
+    struct buf text = {0};
+    char chunk[1 << 14];
+    FILE *f = fopen(path, "rb");
+    size_t n = 0;
+    while (f && text.size <= MOST_JOB_TEXT && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
+        buf_add(&text, chunk, n);
+    const char *all = NULL;
+    if (!f || ferror(f))
+        report_fail(r, EXIT_USAGE, "%s: error: cannot read: %s\n", path, strerror(errno));
+    else if (text.size > MOST_JOB_TEXT)
+        report_fail(r, EXIT_INPUT, "%s: error: a job file has at most %d MiB\n", path,
+                    MOST_JOB_TEXT >> 20);
+    else all = arena_copy(o->arena, text.data ? text.data : "", text.size);
+    *size = (uint32_t)text.size;
+    if (f) (void)fclose(f);
+    buf_free(&text);
+    return all;
+}
+
+static void run_job_file(struct report *r, struct run_options *o,
+                         const struct heddle_device_options *device)
+{
+    struct source source = {.name = r->name};
+    struct diags diags = {.arena = o->arena, .source = &source, .max_errors = 20};
+    const char *slash = strrchr(r->name, '/');
+    size_t folder = slash ? (size_t)(slash - r->name) + 1 : 0;
+    struct job job = {.arena = o->arena,
+                      .diags = &diags,
+                      .folder = arena_copy(o->arena, r->name, folder),
+                      .device = *device};
+    source.text = read_text(r, o, r->name, &source.length);
+    if (!source.text) return;
+    if (!job_read(&job)) {
+        say(r, &diags);
+        r->status = EXIT_INPUT;
+        return;
+    }
+    (void)run_options_settings(
+        o, &job.device); /* the command line wins; it was read without errors before */
+    job.diags = &o->diags;
+    bool ok = job_add_results(&job, o);
+    job.diags = &diags;
+    if (ok) job_run(&job, r);
+    else bad_call(r, o);
+}
+
 static void run(struct report *r, struct run_options *o)
 {
     struct heddle_device_options device = {.count = true, .print = report_printed, .print_self = r};
@@ -47,7 +100,8 @@ static void run(struct report *r, struct run_options *o)
     if (o->kind == TARGET_SUITE) {
         suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
-    } else run_kernel_file(r, o, &device);
+    } else if (o->kind == TARGET_JOB) run_job_file(r, o, &device);
+    else run_kernel_file(r, o, &device);
 }
 
 int cmd_run(int argc, char **argv)

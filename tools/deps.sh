@@ -7,7 +7,7 @@ set -eu
 packages=
 for purpose in "$@"; do
     case $purpose in
-    build) packages="$packages gcc libc6-dev libpcre2-dev libjansson-dev zlib1g-dev" ;;
+    build) packages="$packages gcc libc6-dev libpcre2-dev libjansson-dev libfyaml-dev zlib1g-dev" ;;
     test) packages="$packages libcriterion-dev" ;;
     check) packages="$packages clang clang-format clang-tidy libclang-rt-14-dev" ;;
     *) echo "deps.sh: unknown purpose '$purpose'" >&2; exit 2 ;;
