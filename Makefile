@@ -1,5 +1,5 @@
-# Heddle. `make help` lists the targets. Everything is built below build/, nothing is installed but
-# by `make deps`.
+# Heddle. `make help` lists the targets. Everything is built below build/; nothing is installed but by
+# `make deps` and `make install`.
 
 V      := 0.1.0
 MODE   ?= release
@@ -45,8 +45,17 @@ DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $B/tests/bench/frontend.o $B/tests/bench/emulator.o $B/tests/bench/native.o
 CORPUS := tests/corpus/ptx/*.ptx
 
+# Where `make install` puts things, below DESTDIR.
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+INCDIR  ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+SONAME  := libheddle.so.0
+
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test check format-check tidy layers check-clang check-san check-fuzz bench fuzz fuzz-ptx fuzz-emu \
+.PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-san check-fuzz \
+        bench fuzz fuzz-ptx fuzz-emu \
         ptxas-diff regs corpus format clean help
 
 all: heddle $B/libcuda.so.1 $B/heddle-suite ## build ./heddle, libcuda.so.1 and heddle-suite
@@ -58,6 +67,8 @@ $B/heddle: $(CLI) $(SUITE) $(CUDA) $B/libheddle.a
 $B/libheddle.a: $(LIB)
 	@rm -f $@
 	ar rcs $@ $^
+$B/$(SONAME): $(LIB) heddle.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=heddle.map -o $@ $(LIB) $(LIB_LIBS)
 # The driver API as a library for C programs, and the workloads as such a program.
 $B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
@@ -94,12 +105,32 @@ demo:                           ## build, read the checked-in PTX, run the workl
 	@$(MAKE) --no-print-directory all
 	@tools/demo.sh
 
+install: heddle $B/libheddle.a $B/$(SONAME) $B/libcuda.so.1 ## install below PREFIX (/usr/local), DESTDIR in front
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
+	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
+	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
+	install -m 644 $B/libheddle.a '$(DESTDIR)$(LIBDIR)'
+	install -m 644 $B/$(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so.$(V)'
+	ln -sf libheddle.so.$(V) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
+	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so'
+	install -m 644 $B/libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle'
+	ln -sf libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle/libcuda.so'
+	install -m 644 heddle.h '$(DESTDIR)$(INCDIR)'
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(V)|' heddle.pc.in \
+	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
+	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
+	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle'
+
+check-install: $B/heddle-suite  ## install into a temporary folder, build programs against it and run them
+	MAKE='$(MAKE)' CC='$(CC)' tests/install.sh $B/heddle-suite
+
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
 	@$(MAKE) -j2 --no-print-directory all $B/tests/run
 	$B/tests/run $(if $T,--filter '$T')
 	tests/corpus/generate.sh --check
 	suites/generate.sh --check
+	@$(MAKE) --no-print-directory check-install
 
 check:                          ## what a change must pass: format, tidy, layers, clang, sanitizers, fuzz
 	@tools/deps.sh build test check
