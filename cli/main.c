@@ -35,7 +35,7 @@ static const struct command {
      "\n"
      "What should come of it, also of a job:\n"
      "  --expect BUFFER=PATTERN what the buffer must hold in the end, or digest(N)\n"
-     "  --tolerance T           of every --expect: abs=X, rel=X, ulp=N or several, with commas; a\n"
+     "  --tolerance T           of each --expect given: abs=X, rel=X, ulp=N, several with commas; a\n"
      "                          number may be off by any of them (default: not at all)\n"
      "  --dump BUFFER=FILE      write the buffer's bytes to a file\n"
      "\n"

@@ -29,6 +29,7 @@ void progress_tell(void *self, uint64_t warp_instructions, double seconds)
             done * 1e-6 / all);
     (void)fflush(stderr);
     p->shown = true;
+    p->told = all;
 }
 
 void progress_launch(struct progress *p, uint64_t warp_instructions, double seconds)
@@ -36,6 +37,7 @@ void progress_launch(struct progress *p, uint64_t warp_instructions, double seco
     p->launches++;
     p->instructions += warp_instructions;
     p->seconds += seconds;
+    if (p->wanted && p->seconds - p->told > 0.2) progress_tell(p, 0, 0); /* of many short ones */
 }
 
 void progress_clear(struct progress *p)

@@ -11,7 +11,7 @@ struct progress {
     bool wanted;
     atomic_bool shown;               /* kernels may print on any thread */
     uint64_t launches, instructions; /* of the launches that have ended */
-    double seconds;
+    double seconds, told;            /* told: what `seconds` was when the line was last written */
 };
 
 /* wanted: stderr is a terminal. */
@@ -19,6 +19,7 @@ void progress_begin(struct progress *p);
 void progress_set_up(struct progress *p, struct heddle_device_options *device);
 /* heddle_device_options.progress */
 void progress_tell(void *self, uint64_t warp_instructions, double seconds);
+/* A launch has ended. */
 void progress_launch(struct progress *p, uint64_t warp_instructions, double seconds);
 void progress_clear(struct progress *p); /* NULL is allowed */
 

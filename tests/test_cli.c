@@ -108,6 +108,10 @@ static const struct call {
     {"--version", 0, "heddle ", ""},
     {"weave", 2, "", "no command 'weave'"},
     {"--weave", 2, "", "no command '--weave'"},
+    {"help run", 0, "exit status: 0 fine; 1 errors in the file; 2", ""},
+    {"help ptx check", 0, "usage: heddle ptx check", ""},
+    {"help ptx weave", 2, "", "no command 'ptx weave'"},
+    {"help weave", 2, "", "no command 'weave'"},
     {"ptx", 2, "", "heddle ptx check"},
     {"ptx weave", 2, "", "no command 'ptx weave'"},
     {"ptx --help", 0, "heddle ptx check", ""},
@@ -247,7 +251,12 @@ Test(cli, help_names_the_options)
 {
     static const struct {
         const char *command, *options;
-    } commands[] = {{"ptx check", "--format --max-errors --link --quiet"},
+    } commands[] = {{"run",
+                     "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
+                     "--tolerance --dump --seed --graph --threads --divergence --check "
+                     "--max-instructions --timeout --memory --format --quiet"},
+                    {"suite run", "--size --seed --graph"},
+                    {"ptx check", "--format --max-errors --link --quiet"},
                     {"ptx print", "--verify"},
                     {"ptx stats", "--format"},
                     {"ptx cfg", "--kernel --brief"},

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -715,6 +716,35 @@ Test(run, workloads)
     CHECK_CALLS(suite_calls);
 }
 
+/* ---- progress ----------------------------------------------------------------------------------- */
+
+/* On a terminal a long run says how far it is, and wipes that away; elsewhere it says nothing. */
+Test(run, progress)
+{
+    static const char args[] = "k.ptx --kernel spin --timeout 2";
+    struct result r = run(args);
+    cr_expect(r.status == 5 && !strstr(r.err, "million/s"), "%s", r.err);
+    drop(&r);
+
+    char path[128], text[1 << 14];
+    int terminal;
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/k.ptx", folder);
+    pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+    cr_assert(child >= 0);
+    if (child == 0) {
+        execl(program, program, "run", path, "--kernel", "spin", "--timeout", "2", (char *)NULL);
+        _exit(127);
+    }
+    for (ssize_t k; n < sizeof text - 1 && (k = read(terminal, text + n, sizeof text - 1 - n)) > 0;)
+        n += (size_t)k;
+    text[n] = '\0';
+    waitpid(child, NULL, 0);
+    char *line = strstr(text, " million/s"), *wiped = line ? strstr(line, "\r\033[K") : NULL;
+    cr_expect(line && strstr(text, " million warp instructions, ") < line, "%s", text);
+    cr_expect(wiped && strstr(wiped, "of kernel 'spin'"), "%s", text);
+}
+
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
 static json_t *run_json(const char *args, int status)
@@ -791,6 +821,36 @@ Test(run, json)
     cr_expect(json_integer_value(
                   json_object_get(element(j, "launches", 0), "thread_instructions")) > 1000000);
     json_decref(j);
+}
+
+/* Every key of a document is in docs/run-json.md. */
+static void documented(json_t *j, const char *text)
+{
+    const char *key;
+    size_t i;
+    json_t *v;
+    json_object_foreach(j, key, v)
+    {
+        char mark[64];
+        snprintf(mark, sizeof mark, "`%s`", key);
+        cr_expect(strstr(text, mark), "docs/run-json.md does not say what %s is", mark);
+        documented(v, text);
+    }
+    json_array_foreach(j, i, v) documented(v, text);
+}
+
+Test(run, json_is_documented)
+{
+    size_t n;
+    char *text = read_file("docs/run-json.md", &n);
+    json_t *j = run_json(
+        TWICE "--arg y=buf:u32[4] --arg 4 --expect y=zero --expect 'y=digest(1)' --format=json", 4);
+    documented(j, text);
+    json_decref(j);
+    j = run_json("k.ptx --kernel spin --max-instructions 9 --format=json", 5);
+    documented(j, text);
+    json_decref(j);
+    free(text);
 }
 
 /* All but `time` is the same, bytes and all. */
