@@ -55,7 +55,7 @@ SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-san check-fuzz \
-        bench fuzz fuzz-ptx fuzz-emu \
+        bench fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 all: heddle $B/libcuda.so.1 $B/heddle-suite ## build ./heddle, libcuda.so.1 and heddle-suite
@@ -174,6 +174,18 @@ fuzz-ptx fuzz-emu: fuzz-%:
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
 $(FUZZERS): %: %.o build/clang-fuzz/tests/fuzz/kernel.o build/clang-fuzz/libheddle.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
+
+JOB_READER := cli/job.c cli/job_file.c cli/yaml.c cli/pattern.c cli/value.c cli/compare.c cli/settings.c
+fuzz-job:                       ## fuzz the reader of job files for SECONDS, starting from docs/job-files.md
+	@tools/deps.sh build check
+	@mkdir -p $(FUZZ)/job/found $(FUZZ)/job/seeds
+	sed -n '/^```yaml/,/^```/p' docs/job-files.md | grep -v '```' > $(FUZZ)/job/seeds/example
+	clang -std=c11 -O1 -g -ffp-contract=off -I. -fsanitize=fuzzer,address,undefined \
+	    -fno-sanitize-recover=all -o $(FUZZ)/fuzz_job tests/fuzz/fuzz_job.c $(JOB_READER) \
+	    $(wildcard base/*.c) -lfyaml -lm
+	cd $(FUZZ)/job && ../fuzz_job -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=2048 \
+	    -detect_leaks=0 -print_final_stats=1 found seeds > log 2>&1 \
+	    || { tail -40 log; exit 1; }; tail -12 log # libfyaml leaks a little on some errors
 
 ptxas-diff:                     ## mutate good modules and compare the verdicts with those of ptxas
 	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \

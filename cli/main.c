@@ -40,7 +40,7 @@ static const struct command {
      "  --dump BUFFER=FILE      write the buffer's bytes to a file\n"
      "\n"
      "PATTERN is zero, iota, iota(START, STEP), const(N), random(SEED), file(PATH) or list(N, N, ...).\n"
-     "BUFFER=file(PATH) and list() need no count: buf:u8[]=file(in.bin).\n"
+     "file() and list() need no count, as in buf:u8[]=file(in.bin).\n"
      "\n"
      "Of workloads:\n"
      "  --seed N, --graph FILE  as 'heddle suite run' has them\n"

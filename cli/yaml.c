@@ -157,8 +157,43 @@ static void tell(struct diags *d, struct fy_diag *diag)
     if (!d->errors) diag_error(d, 0, 0, "no YAML");
 }
 
+/* The bytes of the UTF-8 character at p, 0: it is none. */
+static size_t character(const unsigned char *p, const unsigned char *end)
+{
+    size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+    if ((size_t)(end - p) < n) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
+        (*p == 0xf4 && p[1] > 0x8f))
+        return 0; /* overlong, surrogates, beyond the last */
+    return n;
+}
+
+/* What libfyaml 0.7 is not given: it does not come to an end on some directives. */
+static bool is_text(struct diags *d)
+{
+    const unsigned char *from = (const unsigned char *)d->source->text;
+    const unsigned char *end = from + d->source->length;
+    for (const unsigned char *p = from; p < end;) {
+        size_t n = character(p, end);
+        bool control = (*p < ' ' && *p != '\t' && *p != '\n' && *p != '\r') || *p == 127;
+        bool directive = *p == '%' && (p == from || p[-1] == '\n' || p[-1] == '\r');
+        if (!n || control || directive) {
+            diag_error(d, (uint32_t)(p - from), 1,
+                       !n        ? "this is no UTF-8"
+                       : control ? "a control character"
+                                 : "job files have no directives");
+            return false;
+        }
+        p += n;
+    }
+    return true;
+}
+
 struct yaml *yaml_read(struct diags *d)
 {
+    if (!is_text(d)) return NULL;
     struct reader r = {.diags = d};
     struct fy_diag_cfg quiet = {.output_fn = no_output, .level = FYET_ERROR, .module_mask = ~0u};
     struct fy_diag *diag = fy_diag_create(&quiet);

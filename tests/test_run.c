@@ -545,6 +545,11 @@ static const struct {
 
     {"", 1, "", "job.yaml:1:1: error: there is nothing in this file"},
     {"[1", 1, "", "error: no YAML"},
+    {"%he=~\xd1", 1, "", "job.yaml:1:1: error: job files have no directives"},
+    {"a: b\n%x\n", 1, "", "job.yaml:2:1: error: job files have no directives"},
+    {"heddle: 1 # \xc3\xa4 \xe2\x82\xac\nmodules: k.ptx\nsteps: []\n", 0, NULL, ""},
+    {"heddle: 1 # \xed\xa0\x80\n", 1, "", "job.yaml:1:13: error: this is no UTF-8"},
+    {"heddle: \x01\n", 1, "", "job.yaml:1:9: error: a control character"},
     {"- 1\n", 1, "", "a job is a map, not a list"},
     {"heddle: 2\nmodules: k.ptx\nsteps: []\n", 1, "",
      "job.yaml:1:9: error: this heddle reads job files of version 1"},
