@@ -25,6 +25,7 @@ struct runner {
     struct heddle_module **modules;
     unsigned char *got, *want; /* CHUNK elements each */
     uint64_t steps;            /* done, and rounds of loops */
+    bool outside;              /* what is wrong is a file or memory, not what the job says */
 };
 
 /* Prints what is in some diags; the exit code. */
@@ -45,7 +46,7 @@ static int wrong(struct runner *r, int status)
 
 static int bad_input(struct runner *r)
 {
-    return wrong(r, r->job->from_file ? EXIT_INPUT : EXIT_USAGE);
+    return wrong(r, r->job->from_file && !r->outside ? EXIT_INPUT : EXIT_USAGE);
 }
 
 /* ---- modules and buffers ------------------------------------------------------------------------- */
@@ -72,9 +73,9 @@ static bool load(struct runner *r)
 }
 
 /* How many elements it has, if it does not say itself. */
-static bool count(struct job *job, struct job_buffer *b, uint64_t variable_size)
+static bool count(struct runner *r, struct job_buffer *b, uint64_t variable_size)
 {
-    struct diags *d = job->diags;
+    struct diags *d = r->job->diags;
     uint64_t own = 0;
     if (b->variable) {
         own = variable_size / b->type->bytes;
@@ -88,6 +89,7 @@ static bool count(struct job *job, struct job_buffer *b, uint64_t variable_size)
     bool has = pattern_count(&b->fill, b->type, &own);
     if (!b->count && has) b->count = own;
     if (b->count) return true;
+    r->outside = b->fill.kind == PATTERN_FILE;
     diag_error(d, b->where.at, b->where.length, "how many elements? '%s' has no count of its own%s",
                b->label, b->fill.kind == PATTERN_FILE ? ": the file is empty, or not there" : "");
     return false;
@@ -105,10 +107,11 @@ static bool place(struct runner *r, struct job_buffer *b)
             return false;
         }
     }
-    if (!count(r->job, b, size)) return false;
+    if (!count(r, b, size)) return false;
     if (b->variable) return true;
     b->address = heddle_device_alloc(r->device, b->count * b->type->bytes, b->label);
     if (b->address) return true;
+    r->outside = true;
     diag_error(d, b->where.at, b->where.length,
                "out of device memory: '%s' wants %" PRIu64 " bytes; the memory setting has more",
                b->label, b->count * b->type->bytes);
@@ -132,6 +135,7 @@ static bool fill(struct runner *r, struct job_buffer *b, const struct pattern *p
         }
     }
     filler_close(&f);
+    r->outside = p->kind == PATTERN_FILE;
     if (!ok)
         diag_error(r->job->diags, p->where.at, p->where.length, "%s", why.data ? why.data : "?");
     buf_free(&why);
@@ -209,7 +213,7 @@ static bool set(struct runner *r, const struct job_step *s)
     if (s->first < all && n <= all - s->first) {
         if (!n) n = all - s->first;
         if (fill(r, s->buffer, &s->fill, s->first, n)) return true;
-        wrong(r, EXIT_USAGE);
+        bad_input(r);
         return false;
     }
     diag_error(r->job->diags, s->where.at, s->where.length,
@@ -308,7 +312,8 @@ static bool compare_all(struct runner *r, const struct job_expectation *e, struc
     if (!ok) {
         diag_error(e->diags, e->pattern.where.at, e->pattern.where.length, "%s",
                    why.data ? why.data : "cannot be compared");
-        wrong_in(r, e->diags, EXIT_USAGE);
+        bool input = e->diags == r->job->diags && r->job->from_file;
+        wrong_in(r, e->diags, input && e->pattern.kind != PATTERN_FILE ? EXIT_INPUT : EXIT_USAGE);
     }
     buf_free(&why);
     return ok;
@@ -394,7 +399,7 @@ static void run(struct runner *r)
     if (!load(r)) return;
     for (size_t i = 0; ok && i < job->buffer_count; i++) ok = place(r, job->buffers[i]);
     if (!ok) {
-        wrong(r, EXIT_USAGE);
+        bad_input(r);
         return;
     }
     if (!job_bind(job, r->device, r->modules)) {
@@ -407,7 +412,7 @@ static void run(struct runner *r)
         if (b->variable || b->fill.kind != PATTERN_ZERO) ok = fill(r, b, &b->fill, 0, b->count);
     }
     if (!ok) {
-        wrong(r, EXIT_USAGE);
+        bad_input(r);
         return;
     }
     if (!steps(r, job->steps)) return;
