@@ -175,7 +175,7 @@ fuzz-ptx fuzz-emu: fuzz-%:
 $(FUZZERS): %: %.o build/clang-fuzz/tests/fuzz/kernel.o build/clang-fuzz/libheddle.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
 
-JOB_READER := cli/job.c cli/job_file.c cli/yaml.c cli/pattern.c cli/value.c cli/compare.c cli/settings.c
+JOB_READER := $(addprefix cli/,job.c job_file.c job_fields.c job_steps.c yaml.c pattern.c value.c compare.c settings.c)
 fuzz-job:                       ## fuzz the reader of job files for SECONDS, starting from docs/job-files.md
 	@tools/deps.sh build check
 	@mkdir -p $(FUZZ)/job/found $(FUZZ)/job/seeds

@@ -1,35 +1,19 @@
 /* Runs a job: modules, buffers, steps, and then what should have come of them. */
-#include "cli/job.h"
+#include "cli/job_run.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "cli/progress.h"
-#include "cli/replace.h"
 #include "cli/report.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    CHUNK = 1 << 16,       /* elements in host memory at a time */
-    MOST_STEPS = 10000000, /* of a job, loops and all: hours */
-};
-
-struct runner {
-    struct job *job;
-    struct report *report;
-    struct heddle_device *device;
-    struct heddle_module **modules;
-    unsigned char *got, *want; /* CHUNK elements each */
-    uint64_t steps;            /* done, and rounds of loops */
-    bool outside;              /* what is wrong is a file or memory, not what the job says */
-};
+enum { MOST_STEPS = 10000000 }; /* of a job, loops and all: hours */
 
 /* Prints what is in some diags; the exit code. */
-static int wrong_in(struct runner *r, struct diags *d, int status)
+int runner_wrong_in(struct runner *r, struct diags *d, int status)
 {
     struct buf text = {0};
     diags_render(d, &text);
@@ -39,17 +23,15 @@ static int wrong_in(struct runner *r, struct diags *d, int status)
     return r->report->status;
 }
 
-static int wrong(struct runner *r, int status)
+int runner_wrong(struct runner *r, int status)
 {
-    return wrong_in(r, r->job->diags, status);
+    return runner_wrong_in(r, r->job->diags, status);
 }
 
-static int bad_input(struct runner *r)
+int runner_bad_input(struct runner *r)
 {
-    return wrong(r, r->job->from_file && !r->outside ? EXIT_INPUT : EXIT_USAGE);
+    return runner_wrong(r, r->job->from_file && !r->outside ? EXIT_INPUT : EXIT_USAGE);
 }
-
-/* ---- modules and buffers ------------------------------------------------------------------------- */
 
 static bool load(struct runner *r)
 {
@@ -72,84 +54,12 @@ static bool load(struct runner *r)
     return false;
 }
 
-/* How many elements it has, if it does not say itself. */
-static bool count(struct runner *r, struct job_buffer *b, uint64_t variable_size)
-{
-    struct diags *d = r->job->diags;
-    uint64_t own = 0;
-    if (b->variable) {
-        own = variable_size / b->type->bytes;
-        if (!b->count && variable_size % b->type->bytes == 0) b->count = own;
-        if (b->count && b->count <= own) return true;
-        diag_error(d, b->where.at, b->where.length,
-                   "the variable '%s' has %" PRIu64 " bytes: no array of %" PRIu64 " %s",
-                   b->variable, variable_size, b->count, b->type->name);
-        return false;
-    }
-    bool has = pattern_count(&b->fill, b->type, &own);
-    if (!b->count && has) b->count = own;
-    if (b->count) return true;
-    r->outside = b->fill.kind == PATTERN_FILE;
-    diag_error(d, b->where.at, b->where.length, "how many elements? '%s' has no count of its own%s",
-               b->label, b->fill.kind == PATTERN_FILE ? ": the file is empty, or not there" : "");
-    return false;
-}
-
-static bool place(struct runner *r, struct job_buffer *b)
-{
-    uint64_t size = 0;
-    struct diags *d = r->job->diags;
-    if (b->variable) {
-        b->address = heddle_device_variable(r->device, b->variable, &size);
-        if (!b->address) {
-            diag_error(d, b->where.at, b->where.length, "no module has a variable '%s'",
-                       b->variable);
-            return false;
-        }
-    }
-    if (!count(r, b, size)) return false;
-    if (b->variable) return true;
-    b->address = heddle_device_alloc(r->device, b->count * b->type->bytes, b->label);
-    if (b->address) return true;
-    r->outside = true;
-    diag_error(d, b->where.at, b->where.length,
-               "out of device memory: '%s' wants %" PRIu64 " bytes; the memory setting has more",
-               b->label, b->count * b->type->bytes);
-    return false;
-}
-
-static bool fill(struct runner *r, struct job_buffer *b, const struct pattern *p, uint64_t first,
-                 uint64_t n)
-{
-    struct filler f;
-    struct buf why = {0};
-    unsigned size = b->type->bytes;
-    bool ok = filler_open(&f, p, b->type, n, &why);
-    for (uint64_t i = 0, k; ok && i < n; i += k) {
-        k = n - i < CHUNK ? n - i : CHUNK;
-        ok = filler_next(&f, r->want, k, &why);
-        if (ok &&
-            !heddle_device_write(r->device, b->address + (first + i) * size, r->want, k * size)) {
-            buf_printf(&why, "'%s' cannot be written", b->label);
-            ok = false;
-        }
-    }
-    filler_close(&f);
-    r->outside = p->kind == PATTERN_FILE;
-    if (!ok)
-        diag_error(r->job->diags, p->where.at, p->where.length, "%s", why.data ? why.data : "?");
-    buf_free(&why);
-    return ok;
-}
-
-/* ---- steps --------------------------------------------------------------------------------------- */
-
 /* Where in the job file the launch stands, behind the report of its fault. */
 static void say_where(struct runner *r, const struct job_step *s)
 {
     if (!r->job->from_file) return;
     diag_note(r->job->diags, s->where.at, s->where.length, "launched here");
-    wrong(r, r->report->status);
+    runner_wrong(r, r->report->status);
 }
 
 static bool launch(struct runner *r, const struct job_step *s)
@@ -190,7 +100,7 @@ static bool copy(struct runner *r, const struct job_step *s)
         diag_error(r->job->diags, s->where.at, s->where.length,
                    "'%s' has %" PRIu64 " bytes, '%s' has %" PRIu64 ": a copy wants the same",
                    s->from->name, size, s->buffer->name, s->buffer->count * s->buffer->type->bytes);
-        bad_input(r);
+        runner_bad_input(r);
         return false;
     }
     for (uint64_t i = 0, n; i < size; i += n) {
@@ -212,14 +122,14 @@ static bool set(struct runner *r, const struct job_step *s)
         n = own;
     if (s->first < all && n <= all - s->first) {
         if (!n) n = all - s->first;
-        if (fill(r, s->buffer, &s->fill, s->first, n)) return true;
-        bad_input(r);
+        if (runner_fill(r, s->buffer, &s->fill, s->first, n)) return true;
+        runner_bad_input(r);
         return false;
     }
     diag_error(r->job->diags, s->where.at, s->where.length,
                "elements %" PRIu64 " to %" PRIu64 " are not in '%s', which has %" PRIu64, s->first,
                s->first + (n ? n - 1 : 0), s->buffer->name, all);
-    bad_input(r);
+    runner_bad_input(r);
     return false;
 }
 
@@ -230,7 +140,7 @@ static bool too_many(struct runner *r, const struct job_step *s)
     if (r->steps++ < MOST_STEPS) return false;
     diag_error(r->job->diags, s->where.at, s->where.length, "a job ends after %d steps",
                MOST_STEPS);
-    wrong(r, EXIT_LIMIT);
+    runner_wrong(r, EXIT_LIMIT);
     return true;
 }
 
@@ -248,7 +158,7 @@ static bool reached(struct runner *r, const struct job_step *s, bool *is)
     diag_error(r->job->diags, s->where.at, s->where.length,
                "there is no element %" PRIu64 " in '%s', which has %" PRIu64, s->until_index,
                b->name, b->count);
-    bad_input(r);
+    runner_bad_input(r);
     return false;
 }
 
@@ -264,7 +174,7 @@ static bool loop(struct runner *r, const struct job_step *s)
     diag_error(r->job->diags, s->where.at, s->where.length,
                "'%s' did not become what ends this loop in %" PRIu64 " rounds", s->until->name,
                s->repeat);
-    wrong(r, EXIT_LIMIT);
+    runner_wrong(r, EXIT_LIMIT);
     return false;
 }
 
@@ -279,106 +189,6 @@ static bool steps(struct runner *r, const struct job_step *s)
         if (!ok) return false;
     }
     return true;
-}
-
-/* ---- results ------------------------------------------------------------------------------------- */
-
-/* FNV-1a, 64 bits, over the bytes as they lie in memory */
-static uint64_t digest(struct runner *r, const struct job_buffer *b)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325), size = b->count * b->type->bytes;
-    for (uint64_t i = 0, n; i < size; i += n) {
-        n = size - i < (uint64_t)CHUNK * 8 ? size - i : (uint64_t)CHUNK * 8;
-        if (!heddle_device_read(r->device, r->got, b->address + i, n)) return 0;
-        for (uint64_t k = 0; k < n; k++) h = (h ^ r->got[k]) * UINT64_C(0x100000001b3);
-    }
-    return h;
-}
-
-static bool compare_all(struct runner *r, const struct job_expectation *e, struct comparison *c)
-{
-    const struct job_buffer *b = e->buffer;
-    struct filler f;
-    struct buf why = {0};
-    bool ok = filler_open(&f, &e->pattern, b->type, b->count, &why);
-    for (uint64_t i = 0, n; ok && i < b->count; i += n) {
-        n = b->count - i < CHUNK ? b->count - i : CHUNK;
-        ok = filler_next(&f, r->want, n, &why) &&
-             heddle_device_read(r->device, r->got, b->address + i * b->type->bytes,
-                                n * b->type->bytes);
-        if (ok) compare(c, r->got, r->want, n);
-    }
-    filler_close(&f);
-    if (!ok) {
-        diag_error(e->diags, e->pattern.where.at, e->pattern.where.length, "%s",
-                   why.data ? why.data : "cannot be compared");
-        bool input = e->diags == r->job->diags && r->job->from_file;
-        wrong_in(r, e->diags, input && e->pattern.kind != PATTERN_FILE ? EXIT_INPUT : EXIT_USAGE);
-    }
-    buf_free(&why);
-    return ok;
-}
-
-static bool check(struct runner *r, const struct job_expectation *e)
-{
-    struct shown_comparison *c = report_add_comparison(r->report);
-    c->name = e->buffer->name;
-    c->by_digest = e->by_digest;
-    if (e->by_digest) {
-        c->got = digest(r, e->buffer);
-        c->want = e->digest;
-        if (c->got != c->want)
-            report_fail(r->report, EXIT_DIFFERS,
-                        "%s: digest is 0x%016" PRIx64 ", expected 0x%016" PRIx64 "\n", c->name,
-                        c->got, c->want);
-        return true;
-    }
-    c->comparison = (struct comparison){.type = e->buffer->type, .tolerance = e->tolerance};
-    if (!compare_all(r, e, &c->comparison)) return false;
-    if (!c->comparison.mismatches) return true;
-    struct buf text = {0};
-    comparison_print(&c->comparison, c->name, &text);
-    report_fail(r->report, EXIT_DIFFERS, "%s", text.data);
-    buf_free(&text);
-    return true;
-}
-
-static bool dump(struct runner *r, const struct job_dump *d)
-{
-    struct replacement file;
-    uint64_t size = d->buffer->count * d->buffer->type->bytes, most = (uint64_t)CHUNK * 8;
-    bool ok = replacement_open(&file, d->path);
-    for (uint64_t i = 0, n; ok && i < size; i += n) {
-        n = size - i < most ? size - i : most;
-        ok = heddle_device_read(r->device, r->got, d->buffer->address + i, n) &&
-             fwrite(r->got, 1, n, file.out) == n;
-    }
-    if (replacement_close(&file, ok)) return true;
-    diag_error(d->diags, d->where.at, d->where.length, "cannot write '%s': %s", d->path,
-               strerror(errno));
-    wrong_in(r, d->diags, EXIT_USAGE);
-    return false;
-}
-
-static void show(struct runner *r)
-{
-    for (size_t i = 0; i < r->job->buffer_count; i++) {
-        const struct job_buffer *b = r->job->buffers[i];
-        struct shown_buffer *s = report_add_buffer(r->report);
-        s->name = b->name;
-        s->label = b->label;
-        s->type = b->type;
-        s->count = b->count;
-        if (r->report->json) s->digest = digest(r, b);
-        for (uint64_t k = 0; k < b->count && k < sizeof s->first / sizeof *s->first; k++) {
-            unsigned char bytes[8] = {0};
-            (void)heddle_device_read(r->device, bytes, b->address + k * b->type->bytes,
-                                     b->type->bytes);
-            s->first[k] = value_load(b->type, bytes);
-        }
-    }
-    r->report->digest = heddle_device_digest(r->device);
-    r->report->has_digest = true;
 }
 
 /* The job's own buffers are released first: what is left is what kernels took. */
@@ -397,30 +207,31 @@ static void run(struct runner *r)
     struct job *job = r->job;
     bool ok = true;
     if (!load(r)) return;
-    for (size_t i = 0; ok && i < job->buffer_count; i++) ok = place(r, job->buffers[i]);
+    for (size_t i = 0; ok && i < job->buffer_count; i++) ok = runner_place(r, job->buffers[i]);
     if (!ok) {
-        bad_input(r);
+        runner_bad_input(r);
         return;
     }
     if (!job_bind(job, r->device, r->modules)) {
-        bad_input(r);
+        runner_bad_input(r);
         return;
     }
     for (size_t i = 0; ok && i < job->buffer_count; i++) {
         struct job_buffer *b = job->buffers[i];
         if (!b->filled) continue;
-        if (b->variable || b->fill.kind != PATTERN_ZERO) ok = fill(r, b, &b->fill, 0, b->count);
+        if (b->variable || b->fill.kind != PATTERN_ZERO)
+            ok = runner_fill(r, b, &b->fill, 0, b->count);
     }
     if (!ok) {
-        bad_input(r);
+        runner_bad_input(r);
         return;
     }
     if (!steps(r, job->steps)) return;
     for (size_t i = 0; i < job->expectation_count; i++)
-        if (!check(r, &job->expectations[i])) return;
+        if (!runner_check(r, &job->expectations[i])) return;
     for (size_t i = 0; i < job->dump_count; i++)
-        if (!dump(r, &job->dumps[i])) return;
-    show(r);
+        if (!runner_dump(r, &job->dumps[i])) return;
+    runner_show(r);
     if (job->device.check_memory) tell_leaks(r);
 }
 

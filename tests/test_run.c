@@ -587,6 +587,8 @@ static const struct {
     {HEAD
      "buffers: {x: {type: u32, count: 2}, y: {type: u64, count: 2}}\nsteps: [{copy: x, to: y}]\n",
      1, NULL, "'x' has 8 bytes, 'y' has 16: a copy wants the same"},
+    {HEAD "buffers: {x: {type: u32, fill: file(four.bin)}}\nsteps: [{set: x, at: 4, fill: zero}]\n",
+     1, NULL, "are not in 'x', which has 4"},
     {HEAD XY "steps: [{set: x, at: 3, fill: [1, 2]}]\n", 1, NULL,
      "elements 3 to 4 are not in 'x', which has 4"},
     {HEAD XY "steps: [{set: x, at: 4, fill: zero}]\n", 1, NULL, "are not in 'x'"},

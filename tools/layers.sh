@@ -15,7 +15,7 @@ ban 'cuda/*.c cuda/*.h' '#include "(cli|heddle|suites|calibrate)' 'cuda stands o
 ban 'suites/*.c suites/*.h' '#include "(base|ptx|emu|cli|heddle)' 'suites are programs on the driver API'
 ban 'ptx/*.c ptx/*.h' '#include "(cli|heddle|emu|determinism|model|cuda|suites|calibrate)' 'ptx stands on base'
 ban 'cli/*' '#include "ptx/' 'the command line uses heddle.h'
-ban 'base/* heddle* emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
-ban 'base/* heddle* cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c'
-ban 'base/* heddle* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
+ban 'base/* heddle*.[ch] emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
+ban 'base/* heddle*.[ch] cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c'
+ban 'base/* heddle*.[ch] ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
 exit $fail
