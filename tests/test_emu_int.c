@@ -597,13 +597,42 @@ static uint64_t with_constant(const struct batch_case *c, const uint64_t *in)
     return s->ref(c, s->has_constant ? (uint64_t[]){in[0], s->constant, in[2]} : in);
 }
 
-static void add_case(struct batch *b, char out, const struct spelled *s, int x, int y,
+static void add_text(struct batch *b, char out, const struct spelled *s, int x, int y,
                      const char *before, const char *operands, const char *after)
 {
     struct batch_case *c = batch_add(b, out, with_constant, x, y, "%s%s %s%s%s", before, s->opcode,
                                      operands, after, *before == '{' ? ";}" : "");
     cr_assert(strlen(c->text) < sizeof c->text - 1, "%s", c->text);
     c->about = keep(s);
+}
+
+/* The case, and the same with the result's register in the place of each source of its kind. */
+static void add_case(struct batch *b, char out, const struct spelled *s, int x, int y,
+                     const char *before, const char *operands, const char *after)
+{
+    add_text(b, out, s, x, y, before, operands, after);
+    const char *move = NULL;
+    switch (operands[1]) {
+    case 'h': move = "mov.b16"; break;
+    case 'r': move = "mov.b32"; break;
+    case 'l': move = "mov.b64"; break;
+    default: return;
+    }
+    for (char k = '1'; k <= '3'; k++) {
+        char source[4] = {'%', operands[1], k}, result[4] = {'%', operands[1], 'o'};
+        char first[200], with[200];
+        size_t n = 0;
+        bool is_there = false;
+        for (const char *p = operands; *p && n < sizeof with - 4; p++) {
+            bool here = strncmp(p, source, 3) == 0;
+            is_there |= here;
+            n += (size_t)sprintf(with + n, here ? "%s" : "%.1s", here ? result : p);
+            p += here ? 2 : 0;
+        }
+        if (!is_there) continue;
+        snprintf(first, sizeof first, "%s%s %s, %s; ", before, move, result, source);
+        add_text(b, out, s, x, y, first, with, after);
+    }
 }
 
 static void add_packed(struct building *w, const struct spelled *s)
