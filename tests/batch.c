@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 200, AT_ONCE = 100 };
+enum { BLOCK = BATCH_BLOCK, AT_ONCE = 100 };
 
 uint64_t batch_random(void)
 {
@@ -78,7 +78,7 @@ static size_t text_of(const struct batch *b, size_t from, size_t to, char *text,
 {
     size_t n = (size_t)snprintf(
         text, room,
-        ".version %s\n.target %s\n%s.entry k%s"
+        ".version %s\n.target %s\n%s%s.entry k%s"
         ".reg .pred %%pon, %%po, %%qo, %%p1;\n.reg .u32 %%index, %%block, %%cta;\n.reg .u64 %%in, %%out, %%at;\n"
         ".reg .f32 %%f<4>, %%fo, %%fon;\n.reg .f64 %%d<4>, %%do;\n.reg .b32 %%r<4>, %%ro;\n"
         ".reg .b64 %%l<4>, %%lo;\n.reg .b16 %%h<4>, %%ho;\n.reg .b8 %%c<4>, %%co;\n"
@@ -88,7 +88,7 @@ static size_t text_of(const struct batch *b, size_t from, size_t to, char *text,
         "mad.wide.u32 %%at, %%index, 32, %%in;\n"
         "ld.global.f32 %%fon, [%%at+24];\n",
         b->version ? b->version : "8.8", b->target, b->version ? "" : ".address_size 64\n",
-        is_old(b) ? "\n{\n" : "(.param .u64 p)\n{\n",
+        b->variables ? b->variables : "", is_old(b) ? "\n{\n" : "(.param .u64 p)\n{\n",
         is_old(b) ? "mov.u64 %in, 0x20000000" : "ld.param.u64 %in, [p]");
     for (int k = 1; k <= 3; k++) {
         static const char *const types[] = {"f32 %f", "f64 %d", "b32 %r",

@@ -16,10 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { BATCH_BLOCK = 200 }; /* threads of a CTA */
+
 struct batch_case;
 typedef uint64_t batch_ref(const struct batch_case *c, const uint64_t *in);
 struct batch_case {
-    char text[256], out;
+    char text[320], out;
     batch_ref *ref;
     int x, y;
     const void *about; /* what else the reference wants to know; kept by the caller */
@@ -27,8 +29,9 @@ struct batch_case {
         tolerance; /* not 0: results are floats ('f' or 'd') and may differ by this, relatively */
 };
 struct batch {
-    const char *target;  /* "sm_90" */
-    const char *version; /* NULL: "8.8" */
+    const char *target;    /* "sm_90" */
+    const char *version;   /* NULL: "8.8" */
+    const char *variables; /* of the module, as text; NULL: none */
     struct batch_case *cases;
     size_t count;
     uint64_t (*rows)[3];

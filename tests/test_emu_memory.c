@@ -1,0 +1,238 @@
+/* Loads and stores: every type and vector, in each space and through generic addresses, into registers of every
+ * width that may take it. */
+#include "tests/batch.h"
+
+#include "ptx/isa.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Each thread has 32 bytes, which begin as its three words and zeros. */
+enum { ROWS = 600 };
+static const char variables[] =
+    ".shared .align 32 .b8 sm[6400];\n.global .align 32 .b8 gm[25600];\n";
+_Static_assert(BATCH_BLOCK * 32 == 6400 && (ROWS + BATCH_BLOCK) * 32 == 25600, "sizes in the text");
+
+static const struct space {
+    const char *name;    /* as the instruction says it; "": generic */
+    const char *address; /* how %a comes to be the thread's bytes */
+} spaces[] = {
+    {".global", "mov.u64 %a,gm;mad.wide.u32 %a,%index,32,%a;"},
+    {"", "mov.u64 %a,gm;mad.wide.u32 %a,%index,32,%a;"},
+    {".shared", "mov.u64 %a,sm;mov.u32 %t,%tid.x;mad.wide.u32 %a,%t,32,%a;"},
+    {"", "mov.u64 %a,sm;mov.u32 %t,%tid.x;mad.wide.u32 %a,%t,32,%a;cvta.shared.u64 %a,%a;"},
+    {".local", ".local .align 32 .b8 lm[32];mov.u64 %a,lm;"},
+    {"", ".local .align 32 .b8 lm[32];mov.u64 %a,lm;cvta.local.u64 %a,%a;"},
+};
+
+static const struct {
+    const char *name;
+    unsigned bytes;
+    bool is_signed, is_float;
+} types[] = {{"b8", 1, 0, 0},  {"b16", 2, 0, 0}, {"b32", 4, 0, 0}, {"b64", 8, 0, 0},
+             {"u8", 1, 0, 0},  {"u16", 2, 0, 0}, {"u32", 4, 0, 0}, {"u64", 8, 0, 0},
+             {"s8", 1, 1, 0},  {"s16", 2, 1, 0}, {"s32", 4, 1, 0}, {"s64", 8, 1, 0},
+             {"f32", 4, 0, 1}, {"f64", 8, 0, 1}};
+
+static const struct {
+    char kind;
+    unsigned bytes;
+} registers[] = {{'c', 1}, {'h', 2}, {'r', 4}, {'l', 8}};
+
+/* x: what is loaded: where | type << 8; y: bytes of the register */
+static uint64_t loaded(const struct batch_case *c, const uint64_t *in)
+{
+    uint8_t memory[32] = {0};
+    memcpy(memory, in, 24);
+    unsigned at = c->x & 0xff, type = (unsigned)c->x >> 8, bytes = types[type].bytes;
+    uint64_t v = 0;
+    for (unsigned i = 0; i < bytes; i++) v |= (uint64_t)memory[at + i] << 8 * i;
+    if (types[type].is_signed && v >> (8 * bytes - 1) & 1 && bytes < 8)
+        v |= ~(uint64_t)0 << 8 * bytes;
+    return c->y == 8 ? v : v & (((uint64_t)1 << 8 * c->y) - 1);
+}
+
+/* x: where | bytes of an element << 8 | elements << 16; y: which of the four words is looked at */
+static uint64_t stored(const struct batch_case *c, const uint64_t *in)
+{
+    uint8_t memory[32] = {0};
+    memcpy(memory, in, 24);
+    unsigned at = c->x & 0xff, bytes = c->x >> 8 & 0xff, n = (unsigned)c->x >> 16;
+    for (unsigned k = 0; k < n; k++)
+        for (unsigned i = 0; i < bytes; i++)
+            memory[at + k * bytes + i] = (uint8_t)(in[k % 3] >> 8 * i);
+    uint64_t v = 0;
+    for (unsigned i = 0; i < 8; i++) v |= (uint64_t)memory[8 * c->y + i] << 8 * i;
+    return v;
+}
+
+static void head(char *text, const struct space *s)
+{
+    sprintf(
+        text,
+        "{.reg .b64 %%a;.reg .b32 %%t;%sst%s.v2.b64 [%%a],{%%l1,%%l2};st%s.v2.b64 [%%a+16],{%%l3,0};",
+        s->address, s->name, s->name);
+}
+
+static struct batch begin(void)
+{
+    struct batch b = {.target = "sm_90", .variables = variables};
+    for (int i = 0; i < ROWS; i++)
+        batch_row(&b, batch_random(), batch_random() | 0x8080808080808080, batch_random());
+    return b;
+}
+
+/* The registers that a type fits: floats only their own width. */
+static bool fits(unsigned type, unsigned bytes)
+{
+    return types[type].is_float ? bytes == types[type].bytes : bytes >= types[type].bytes;
+}
+
+static void loads(const char *modifier, size_t from_space, size_t to_space)
+{
+    struct batch b = begin();
+    for (size_t s = from_space; s < to_space; s++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (unsigned n = 1; n <= 4 && n * types[t].bytes <= 16; n *= 2)
+                for (size_t r = 0; r < COUNT(registers); r++)
+                    for (unsigned k = 0; k < n; k++) {
+                        if (!fits(t, registers[r].bytes)) continue;
+                        char text[320], list[64] = "";
+                        unsigned size = n * types[t].bytes,
+                                 at = size * (unsigned)(batch_random() % (24 / size));
+                        head(text, &spaces[s]);
+                        for (unsigned i = 0; i < n; i++)
+                            sprintf(list + strlen(list), i == k ? "%s%%%co" : "%s%%x%d",
+                                    i ? "," : "", i == k ? registers[r].kind : (int)i);
+                        sprintf(text + strlen(text),
+                                ".reg .b%u %%x<4>;ld%s%s%s.%s %s%s%s,[%%a+%u];}",
+                                8 * registers[r].bytes, modifier, spaces[s].name,
+                                n == 1   ? ""
+                                : n == 2 ? ".v2"
+                                         : ".v4",
+                                types[t].name, n > 1 ? "{" : "", list, n > 1 ? "}" : "", at);
+                        batch_add(&b, registers[r].kind, loaded,
+                                  (int)((at + k * types[t].bytes) | t << 8),
+                                  (int)registers[r].bytes, "%s", text);
+                    }
+    batch_run(&b);
+}
+
+Test(emu_memory, loads)
+{
+    loads("", 0, COUNT(spaces));
+}
+Test(emu_memory, volatile_loads)
+{
+    loads(".volatile", 0, 4);
+}
+Test(emu_memory, relaxed_loads)
+{
+    loads(".relaxed.gpu", 0, 4);
+}
+
+static void stores(const char *modifier, size_t to_space)
+{
+    struct batch b = begin();
+    for (size_t s = 0; s < to_space; s++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (unsigned n = 1; n <= 4 && n * types[t].bytes <= 16; n *= 2)
+                for (size_t r = 0; r < COUNT(registers); r++) {
+                    if (!fits(t, registers[r].bytes)) continue;
+                    char text[320], list[64] = "";
+                    unsigned size = n * types[t].bytes,
+                             at = size * (unsigned)(batch_random() % (24 / size)),
+                             look = (unsigned)(batch_random() % 4) ? at / 8
+                                                                   : (unsigned)(batch_random() % 4);
+                    head(text, &spaces[s]);
+                    for (unsigned i = 0; i < n; i++)
+                        sprintf(list + strlen(list), "%s%%%c%u", i ? "," : "", registers[r].kind,
+                                i % 3 + 1);
+                    sprintf(text + strlen(text),
+                            "st%s%s%s.%s [%%a+%u],%s%s%s;ld%s.b64 %%lo,[%%a+%u];}", modifier,
+                            spaces[s].name,
+                            n == 1   ? ""
+                            : n == 2 ? ".v2"
+                                     : ".v4",
+                            types[t].name, at, n > 1 ? "{" : "", list, n > 1 ? "}" : "",
+                            spaces[s].name, 8 * look);
+                    batch_add(&b, 'l', stored, (int)(at | types[t].bytes << 8 | n << 16), (int)look,
+                              "%s", text);
+                }
+    batch_run(&b);
+}
+
+Test(emu_memory, stores)
+{
+    stores("", COUNT(spaces));
+}
+Test(emu_memory, volatile_stores)
+{
+    stores(".volatile", 4);
+}
+Test(emu_memory, release_stores)
+{
+    stores(".release.gpu", 4);
+}
+
+/* x: which half */
+static uint64_t half(const struct batch_case *c, const uint64_t *in)
+{
+    return in[c->x];
+}
+Test(emu_memory, values_of_128_bits)
+{
+    struct batch b = begin();
+    for (size_t s = 0; s < COUNT(spaces); s++)
+        for (int k = 0; k < 2; k++) {
+            char text[320];
+            head(text, &spaces[s]);
+            sprintf(text + strlen(text),
+                    ".reg .b128 %%q;.reg .b64 %%x;ld%s.b128 %%q,[%%a];mov.b128 {%s},%%q;}",
+                    spaces[s].name, k ? "%x,%lo" : "%lo,%x");
+            batch_add(&b, 'l', half, k, 0, "%s", text);
+            head(text, &spaces[s]);
+            sprintf(
+                text + strlen(text),
+                ".reg .b128 %%q;mov.b128 %%q,{%%l2,%%l1};st%s.b128 [%%a],%%q;ld%s.b64 %%lo,[%%a+%d];}",
+                spaces[s].name, spaces[s].name, 8 * (1 - k));
+            batch_add(&b, 'l', half, k, 0, "%s", text);
+        }
+    batch_run(&b);
+}
+
+/* Lanes of a warp at addresses of their own, which are out of order, in steps, or all the same. */
+static uint64_t of_other(const struct batch_case *c, const uint64_t *in)
+{
+    uint32_t row = (uint32_t)in[2], other = c->x == 0   ? row ^ 21
+                                            : c->x == 1 ? row * 7 % 200
+                                            : c->x == 2 ? 3
+                                                        : 199 - row;
+    return (uint32_t)(other * 2654435761u) >> (c->y ? 24 : 0);
+}
+Test(emu_memory, lanes_read_anywhere)
+{
+    static const char *const of[] = {"xor.b32 %t,%r3,21;", "mul.lo.u32 %t,%r3,7;rem.u32 %t,%t,200;",
+                                     "mov.u32 %t,3;", "sub.u32 %t,199,%r3;"};
+    struct batch b = {.target = "sm_90",
+                      .variables = ".global .b32 gm[256];\n.shared .b32 sm[256];\n"};
+    for (uint32_t i = 0; i < 192; i++) batch_row(&b, 0, 0, i);
+    /* who is on writes what all may read, so every value that anybody reads is written by all lanes */
+    for (int space = 0; space < 2; space++)
+        for (int k = 0; k < 4; k++)
+            for (int byte = 0; byte < 2; byte++) {
+                const char *s = space ? "shared" : "global", *v = space ? "sm" : "gm";
+                batch_add(
+                    &b, byte ? 'h' : 'r', of_other, k, byte,
+                    "{.reg .b64 %%a,%%b;.reg .b32 %%t;.reg .pred %%p;mov.u64 %%b,%s;mov.u32 %%t,0;"
+                    "L:mad.wide.u32 %%a,%%t,4,%%b;mul.lo.u32 %%ro,%%t,2654435761;st.%s.u32 [%%a],%%ro;"
+                    "add.u32 %%t,%%t,1;setp.lt.u32 %%p,%%t,256;@%%p bra L;%smad.wide.u32 %%a,%%t,4,%%b;"
+                    "ld.%s.%s,[%%a+%d];}",
+                    v, s, of[k], s, byte ? "u8 %ho" : "u32 %ro", byte ? 3 : 0);
+            }
+    batch_run(&b);
+}
