@@ -1,6 +1,7 @@
 /* Asynchronous copies and mbarriers: async.h says how. */
 #include "emu/async.h"
 
+#include "emu/control.h"
 #include "emu/count.h"
 #include "emu/watch.h"
 #include "ptx/ptx.h"
@@ -253,7 +254,8 @@ const struct emu_uop *emu_op_mbarrier_arrive(struct emu_group *g, const struct e
     return in + 1;
 }
 
-/* test_wait says what is; try_wait stays until all its lanes can go on, as if its time never ran out. But
+/* test_wait says what is; try_wait stays until all its lanes can go on, or until nobody else can (launch.c):
+ * only then its time runs out. But
  * what a lane waits for may be done by a warp that is in lockstep with it, and could not while this one
  * waits or goes round: such groups are split. */
 const struct emu_uop *emu_op_mbarrier_wait(struct emu_group *g, const struct emu_uop *in)
@@ -282,13 +284,19 @@ const struct emu_uop *emu_op_mbarrier_wait(struct emu_group *g, const struct emu
         g->state = GROUP_SPLIT;
         return NULL;
     }
-    if (!v->may_sleep) {
+    if (!v->may_sleep || g->time_is_up) {
+        g->time_is_up = false;
         g->budget = 0; /* it goes on up to the next block */
         return in + 1;
     }
     g->pc = in; /* suspended: it asks again when the others have had their turn */
     g->state = GROUP_WAIT;
     return NULL;
+}
+
+bool emu_may_time_out(const struct emu_uop *in)
+{
+    return in && in->id == UOP_mbarrier_wait && ((const struct async_desc *)in->ext)->may_sleep;
 }
 
 /* cp.async groups, where an order or observers take part. */

@@ -69,6 +69,9 @@ const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *
 void emu_stack_enter(struct emu_group *g);
 void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP]);
 
+/* async.c: whether a group that waits there may go on with a false answer. */
+bool emu_may_time_out(const struct emu_uop *in);
+
 /* The groups that wait at a barrier which is complete are made ready. */
 void emu_barrier_check(struct emu_cta *cta);
 

@@ -304,6 +304,7 @@ struct emu_group {
     u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
     u64 instructions;                                  /* warp instructions so far: the clock */
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
+    bool time_is_up;    /* of the mbarrier.try_wait that it waits at */
     /* Independent thread scheduling (its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
     bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */

@@ -35,6 +35,7 @@ enum {
     PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
     PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
     MOST_NOTES = 1 << 22,
+    MOST_TIME_OUTS = 1 << 20,
 };
 #define HAND_ENDED UINT32_MAX
 
@@ -69,6 +70,8 @@ struct hand { /* a host thread */
     struct emu_block_count **blocks; /* by SM */
     u64 *ctas;                       /* by SM: how many have ended */
     struct place *resident, *spare;
+    u64 stuck_state;     /* of the groups when last the time of their waits ran out, */
+    u32 time_outs;       /* how often it did */
     u32 passes;          /* over the resident CTAs while nothing else was to be done */
     atomic_uint stuck;   /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct place **last; /* where the next is appended to `resident` */
@@ -270,6 +273,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->state = GROUP_READY;
     g->instructions = 0;
     memset(g->arrived, 0, sizeof g->arrived);
+    g->time_is_up = false;
     g->apart = false;
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
@@ -803,6 +807,27 @@ static bool deadlocked(struct hand *h)
     return atomic_load(&wp->epoch) == epoch;
 }
 
+/* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
+ * before, and all is as it was then. */
+static bool time_out(struct hand *h)
+{
+    u64 state = 0;
+    bool any = false;
+    for (struct place *p = h->resident; p; p = p->next)
+        for (u32 k = 0; k < p->cta.group_count; k++) {
+            struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
+            if (g->state != GROUP_WAIT || !emu_may_time_out(g->pc)) continue;
+            u64 own[2] = {state_of(g), (u64)(uintptr_t)g->pc};
+            state = mix(state, own, sizeof own);
+            g->time_is_up = any = true;
+        }
+    if (!any || (h->time_outs && state == h->stuck_state) || h->time_outs == MOST_TIME_OUTS)
+        return false;
+    h->stuck_state = state;
+    h->time_outs++;
+    return true;
+}
+
 static struct place *admit_one(struct hand *h, u32 linear)
 {
     struct place *p = h->spare;
@@ -953,11 +978,12 @@ static void *work(void *arg)
         }
         if (removed || !impatient) continue;
         if (more && (more = admit(h))) continue;
-        if (ran && h->resident && ++h->passes % 16 == 0 && deadlocked(h)) {
+        if (ran && h->resident && ++h->passes % 16 == 0 && deadlocked(h) && !time_out(h)) {
             atomic_store(&wp->is_deadlock, true);
             atomic_store(&wp->give_up, true);
             break;
         }
+        if (!ran && h->resident && time_out(h)) continue;
         if (!ran && h->resident) { /* nobody can go on, and nobody is left to come */
             struct emu_group *g = &h->resident->cta.groups[h->resident->cta.group_at[0]];
             launch_raise_stop(g, EMU_DEADLOCK, 0);

@@ -243,6 +243,33 @@ Test(emu_async, pipelines_by_test_wait)
     check_pipeline("test_wait");
 }
 
+/* A thread that only arrives when it has been told that it would wait: alone, and while another warp spins
+ * for what it does then. */
+Test(emu_async, try_wait_gives_up_when_nothing_else_can_go_on)
+{
+    for (uint32_t warps = 1; warps <= 2; warps++) {
+        uint32_t out[3] = {0};
+        struct emu_run r = {.block = 32 * warps};
+        r.ptx = emu_ptx(
+            ".param .u64 out",
+            ".reg .b64 %d<4>; .reg .b32 %r<6>; .reg .pred %p<6>; .shared .align 8 .b64 bar; "
+            ".shared .u32 flag;\n"
+            "ld.param.u64 %d1, [out]; mov.u32 %r1, bar; mov.u32 %r2, %tid.x; mov.u32 %r4, 0;\n"
+            "setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p4, %r2, 32;\n"
+            "@%p1 mbarrier.init.shared.b64 [%r1], 1; @%p1 st.shared.u32 [flag], 0; bar.sync 0;\n"
+            "@%p4 bra spin; @!%p1 bra end;\n"
+            "again:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0; @%p2 bra done;\n"
+            "add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 3; @%p3 bra again;\n"
+            "mbarrier.arrive.shared.b64 %d2, [%r1]; st.volatile.shared.u32 [flag], 7; bra again;\n"
+            "done:\nst.global.u32 [%d1], %r4; bra end;\n"
+            "spin:\nld.volatile.shared.u32 %r3, [flag]; setp.eq.u32 %p2, %r3, 0; @%p2 bra spin;\n"
+            "st.global.u32 [%d1+4], %r3;\nend:\nret;\n");
+        r.args[0] = emu_out(&r, out, sizeof out);
+        cr_assert(emu_run(&r), "%s", r.fault);
+        cr_expect(out[0] == 3 && out[1] == (warps - 1) * 7, "%u %u", out[0], out[1]);
+    }
+}
+
 /* All threads exchange values through shared memory, phase after phase, with states. */
 Test(emu_async, threads_meet_at_an_mbarrier)
 {
