@@ -212,8 +212,8 @@ struct emu_report {                     /* of the device's last launch: valid un
     const struct emu_finding *findings; /* of config.checks */
     size_t finding_count;
     uint64_t warp_instructions, thread_instructions; /* PTX instructions; 0 without config.count */
-    const struct emu_counts *
-        counts; /* of the grid and, by `next`, of those it launched: emu/counts.h; NULL without config.count */
+    /* Of the grid and, by `next`, of those it launched: emu/counts.h. NULL without config.count. */
+    const struct emu_counts *counts;
     double seconds; /* of wall-clock time: the only thing here that differs by host */
 };
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k,

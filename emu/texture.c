@@ -286,7 +286,9 @@ struct axis { /* one direction of a fetch */
 
 static f64 floor64(f64 x)
 {
-    return fp_rint64(x, FP_RM);
+    if (!(x > -0x1p52 && x < 0x1p52)) return x; /* an integer, infinite or NaN */
+    f64 cut = (f64)(i64)x;
+    return cut > x ? cut - 1 : cut;
 }
 
 /* A coordinate in texels, brought near if it repeats. */
@@ -296,9 +298,9 @@ static f64 scaled(f32 c, const struct axis *a, bool normalised)
     const f64 n = a->size;
     if (x != x) return 0;
     if (a->mode == TEXTURE_WRAP || a->mode == TEXTURE_MIRROR) { /* normalised, then */
-        const f64 period = a->mode == TEXTURE_WRAP ? 1 : 2;
+        const f64 period = a->mode == TEXTURE_WRAP ? 1 : 2, per = a->mode == TEXTURE_WRAP ? 1 : 0.5;
         if (x - x != 0) return 0; /* infinite */
-        x -= period * floor64(x / period);
+        x -= period * floor64(x * per);
         return x * n;
     }
     if (normalised) x *= n;
