@@ -151,7 +151,7 @@ check-san:
 	$(MAKE) -j2 MODE=san build/gcc-san/heddle build/gcc-san/tests/run
 	HEDDLE_PROGRAMS=40 LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
-check-fuzz:
+check-fuzz: # half of it each
 	@$(MAKE) --no-print-directory fuzz SECONDS=60
 
 bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end and of the emulator
@@ -161,7 +161,7 @@ bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end
 SECONDS ?= 3600
 FUZZ := build/fuzz
 FUZZERS := build/clang-fuzz/tests/fuzz/fuzz_ptx build/clang-fuzz/tests/fuzz/fuzz_emu
-fuzz:                           ## fuzz the front end, then the emulator, for SECONDS (3600) together
+fuzz:                           ## fuzz the front end, then the emulator, for SECONDS (3600) in all
 	@tools/deps.sh build check
 	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
 	@$(MAKE) --no-print-directory fuzz-ptx fuzz-emu SECONDS=$$(($(SECONDS) / 2))
@@ -172,8 +172,10 @@ fuzz-ptx fuzz-emu: fuzz-%:
 	cd $(FUZZ)/$* && $(CURDIR)/build/clang-fuzz/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \
 	    -rss_limit_mb=4096 -max_len=12288 -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/ptx.dict \
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
-$(FUZZERS): %: %.o build/clang-fuzz/tests/fuzz/kernel.o build/clang-fuzz/libheddle.a
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
+$(FUZZERS): %: %.o build/clang-fuzz/libheddle.a
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
+build/clang-fuzz/tests/fuzz/fuzz_emu: build/clang-fuzz/tests/fuzz/kernel.o
+-include $(wildcard build/clang-fuzz/tests/fuzz/*.d)
 
 JOB_READER := $(addprefix cli/,job.c job_file.c job_fields.c job_steps.c yaml.c pattern.c value.c compare.c settings.c)
 fuzz-job:                       ## fuzz the reader of job files for SECONDS, starting from docs/job-files.md

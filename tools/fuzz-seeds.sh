@@ -3,8 +3,8 @@
 #     tools/fuzz-seeds.sh ptx|emu DIR
 # ptx: every 4th module of tests/verdicts, the small files of the corpus, and what earlier runs left in
 # tests/fuzz/corpus. emu: the modules of tests/fuzz/emu and the small ones of the corpus and of suites,
-# each with several settings in front (tests/fuzz/fuzz_emu.c); and the same as bytes that a kernel is made
-# from. The same tree gives the same files.
+# each with several settings in front (tests/fuzz/fuzz_emu.c); the same as bytes that a kernel is made from;
+# and what was found and lies in tests/fuzz/emu. The same tree gives the same files.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -26,7 +26,7 @@ if [ "$1" = emu ]; then
         one=$(printf '\\%03o' $((n * 53 % 256)) 0 $((n % 6)) $((n % 9)) $((n % 64)))
         { printf "G$one"; printf '\003'; printf "\\00$((n % 2))"; head -c 1500 "$f"; } >"$name-made"
     done
-    [ ! -d tests/fuzz/found ] || find tests/fuzz/found -type f -exec cp {} "$dir" \;
+    find tests/fuzz/emu -type f ! -name '*.ptx' -exec cp {} "$dir" \;
     echo "$(ls "$dir" | wc -l) seeds in $2"
     exit
 fi
