@@ -90,7 +90,7 @@ struct emu_workplace {
     pthread_mutex_t lock;
     u64 *ended;                  /* a bit for each CTA */
     struct emu_outbox *outboxes; /* not yet delivered, by CTA */
-    atomic_uint deliver;         /* the CTA whose turn it is */
+    atomic_uint deliver;         /* the CTA whose turn it is; changed under the lock */
     struct emu_fault fault;
     u32 fault_cta;
     u64 limit;
@@ -491,12 +491,25 @@ static void put_text(struct emu_workplace *wp, const char *text, size_t n)
     else fwrite(text, 1, n, stdout);
 }
 
-/* Where CTAs talk, or only one thread runs and the CTA is the first that has not ended, it is its turn. */
+static void pour_out(struct emu_workplace *wp, struct emu_outbox *o)
+{
+    for (size_t i = 0; i < o->red_count; i++) {
+        const struct red *r = &o->reds[i];
+        atomic_apply_packed(r->op, r->type, mem_base(wp->m->mem) + (r->address - MEM_GLOBAL),
+                            r->operand);
+    }
+    if (o->text.size) put_text(wp, o->text.data, o->text.size);
+    o->red_count = o->text.size = 0;
+}
+
+/* It is the turn of the first CTA that has not ended, and where CTAs talk of each. What has waited for it comes
+ * before what is to be done now. */
 static bool its_turn(struct emu_workplace *wp, const struct emu_cta *c)
 {
     if (wp->m->program->talks) return true;
-    if (wp->hand_count > 1) return false;
-    return c->linear == atomic_load(&wp->deliver);
+    if (atomic_load(&wp->deliver) != c->linear) return false;
+    if (c->outbox) pour_out(wp, c->outbox);
+    return true;
 }
 
 bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u8 op, u8 type,
@@ -539,17 +552,12 @@ static void deliver(struct emu_workplace *wp, struct place *p)
     while (wp->deliver < wp->m->cta_count && wp->ended[wp->deliver / 64] >> wp->deliver % 64 & 1) {
         struct emu_outbox *o = wp->outboxes;
         if (o && o->cta == wp->deliver) {
-            for (size_t i = 0; i < o->red_count; i++) {
-                const struct red *r = &o->reds[i];
-                atomic_apply_packed(r->op, r->type,
-                                    mem_base(wp->m->mem) + (r->address - MEM_GLOBAL), r->operand);
-            }
-            if (o->text.size) put_text(wp, o->text.data, o->text.size);
+            pour_out(wp, o);
             cache_settle(&o->port);
             wp->outboxes = o->next;
             outbox_free(o);
         }
-        wp->deliver++;
+        atomic_fetch_add(&wp->deliver, 1);
     }
     pthread_mutex_unlock(&wp->lock);
 }
@@ -1020,6 +1028,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         .m = m, .config = config, .limit = config->max_instructions, .arena = arena};
     pthread_mutex_init(&wp.lock, NULL);
     atomic_init(&wp.stop_at, UINT32_MAX);
+    atomic_init(&wp.deliver, 0);
     atomic_init(&wp.epoch, 1);
     wp.deadline = m->deadline;
     atomic_init(&wp.spent, m->spent);

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Registers that may be read before they are written start as zeros in every CTA: those of a warp must
  * be cleared before the next one's are filled, not after. */
@@ -102,5 +103,46 @@ Test(emu_found, halves_of_a_warp_wait_for_each_other)
         r.args[0] = emu_out(&r, out, sizeof out);
         cr_assert(emu_run(&r), "%zu: %s", k, r.fault);
         for (uint32_t i = 0; i < 32; i++) cr_assert(out[i] == i, "%zu, %u: %u", k, i, out[i]);
+    }
+}
+
+
+/* Looking for a deadlock runs instructions, which count like others. */
+Test(emu_found, counts_agree_with_the_limit)
+{
+    uint64_t counts[2];
+    for (int count = 0; count < 2; count++) {
+        struct emu_run r = {.block = 64, .once = true, .config.count = count};
+        r.ptx = emu_ptx("", ".reg .u32 %r<3>; .reg .pred %p<2>;\nmov.u32 %r1, 50; membar.gl;\n"
+                            "again: bar.sync 0; sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;\n"
+                            "@%p1 bra again;\nret;\n");
+        r.config.group_warps = 1;
+        cr_assert(emu_run(&r), "%s", r.fault);
+        counts[count] = r.warp_instructions;
+    }
+    cr_expect(counts[0] == counts[1], "%llu, counted %llu", (unsigned long long)counts[0],
+              (unsigned long long)counts[1]);
+}
+
+/* A CTA that was begun beside another one prints in the end as it goes, after what has waited. */
+Test(emu_found, what_waited_for_its_turn_comes_first)
+{
+    for (unsigned threads = 1; threads < 3; threads++) {
+        struct emu_run r = {.grid = 2, .block = 1, .config.threads = threads};
+        r.ptx = ".version 8.7\n.target sm_90\n.address_size 64\n"
+                ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
+                ".global .align 1 .b8 text[3] = {37, 117, 0};\n" /* %u */
+                ".func say(.reg .b32 what)\n{\n.reg .b64 %d<2>; .local .align 8 .b8 v[8];\n"
+                ".param .b64 a, b; .param .b32 n;\nst.local.u32 [v], what;\n"
+                "mov.u64 %d0, text; cvta.global.u64 %d0, %d0; st.param.b64 [a], %d0;\n"
+                "mov.u64 %d1, v; cvta.local.u64 %d1, %d1; st.param.b64 [b], %d1;\n"
+                "call (n), vprintf, (a, b);\nret;\n}\n"
+                ".visible .entry k()\n{\n.reg .b32 %r<3>; .reg .pred %p<2>;\n"
+                "mov.u32 %r0, %ctaid.x; call say, (%r0);\n"
+                "mad.lo.u32 %r1, %r0, 400000, 600000;\n" /* long enough for the second to begin */
+                "again: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;\n@%p1 bra again;\n"
+                "add.u32 %r0, %r0, 2; call say, (%r0);\nret;\n}\n";
+        cr_assert(emu_run(&r), "%s", r.fault);
+        cr_expect(strcmp(r.printed, "0213") == 0, "%u threads: %s", threads, r.printed);
     }
 }
