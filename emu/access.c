@@ -201,10 +201,8 @@ static void describe(const struct emu_group *g, const struct emu_uop *in, struct
                      const u64 *at, u8 kind, u8 *data)
 {
     const struct mem_desc *v = in->ext;
-    u32 space = v->space == PTX_SPACE_GENERIC ? emu_space_of(g, at[__builtin_ctz(g->exec[0])])
-                                              : v->space;
     *a = (struct emu_access){.kind = kind,
-                             .space = (u8)space,
+                             .space = v->space,
                              .flags = v->flags,
                              .scope = v->scope,
                              .type = v->type,
@@ -230,8 +228,8 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     }
     struct emu_access a;
     describe(g, in, &a, at, EMU_LOAD, data);
-    enum emu_verdict verdict;
-    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    u32 done; /* or not: a load has its data in any case */
+    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
@@ -263,10 +261,10 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     }
     struct emu_access a;
     describe(g, in, &a, at, EMU_STORE, data);
-    enum emu_verdict verdict;
-    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    u32 done;
+    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
-    for (u32 m = verdict == EMU_DONE ? 0 : g->exec[0]; m; m &= m - 1) {
+    for (u32 m = g->exec[0] & ~done; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;
     }

@@ -421,10 +421,8 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
             lane_take(g, v->operand[k], width, 0, l, b + k * width + (cas ? 32 : 0));
         memcpy(old + 64 * l, p, size);
     }
-    u32 space = v->at.space;
-    if (space == PTX_SPACE_GENERIC) space = emu_space_of(g, at[__builtin_ctz(mask)]);
     struct emu_access a = {.kind = v->red ? EMU_RED : EMU_ATOMIC,
-                           .space = (u8)space,
+                           .space = (u8)v->at.space,
                            .flags = v->flags,
                            .scope = v->scope,
                            .op = (u8)atomic_op_in(v, global),
@@ -436,8 +434,8 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
                            .data = data,
                            .result = v->red ? NULL : old,
                            .pc = in->pc};
-    enum emu_verdict verdict;
-    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    u32 done;
+    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
     const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
     const bool plain = wanted ||
@@ -445,8 +443,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         const u8 *b = data + 64 * l;
-        u8 *p = verdict == EMU_DONE ? NULL
-                                    : emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
+        u8 *p = done >> l & 1 ? NULL : emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
         for (u32 k = 0; k < v->count; k++) {
             const u32 o = k * width;
             if (p && plain)

@@ -748,8 +748,10 @@ static bool step(struct emu_group *g)
     const struct emu_uop *in = g->pc;
     g->state = GROUP_READY;
     g->budget = 1;
+    u64 before = g->instructions;
     do in = in->run(g, in);
     while (in);
+    hand_of(g)->instructions += g->instructions - before;
     return g->state == GROUP_READY || g->state == GROUP_WAIT;
 }
 

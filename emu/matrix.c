@@ -50,8 +50,7 @@ static bool watched(struct emu_group *g, const struct emu_uop *in, const u64 *at
                     u32 size, bool write, u8 (*data)[64])
 {
     const struct matrix_desc *d = in->ext;
-    const u32 width = size < 4 ? size : 4, first = (u32)__builtin_ctz(mask);
-    u32 space = d->space == PTX_SPACE_GENERIC ? emu_space_of(g, at[first]) : d->space;
+    const u32 width = size < 4 ? size : 4;
     u64 generic[LANES] = {0};
     for (u32 m = mask; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
@@ -62,7 +61,7 @@ static bool watched(struct emu_group *g, const struct emu_uop *in, const u64 *at
             return false;
     }
     struct emu_access a = {.kind = write ? EMU_STORE : EMU_LOAD,
-                           .space = (u8)space,
+                           .space = (u8)d->space,
                            .type = width == 4   ? PTX_b32
                                    : width == 2 ? PTX_b16
                                                 : PTX_b8,
@@ -73,9 +72,9 @@ static bool watched(struct emu_group *g, const struct emu_uop *in, const u64 *at
                            .data = write ? data[0] : NULL,
                            .result = write ? NULL : data[0],
                            .pc = in->pc};
-    enum emu_verdict verdict;
-    if (!emu_watch_access(g, in, &a, &verdict)) return false;
-    for (u32 m = write && verdict != EMU_DONE ? mask : 0; m; m &= m - 1) {
+    u32 done;
+    if (!emu_watch_spaces(g, in, &a, &done)) return false;
+    for (u32 m = write ? mask & ~done : 0; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         if (!emu_lane_write(g, in, 0, l, d->space, at[l], size, data[l])) return false;
     }

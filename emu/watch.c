@@ -2,6 +2,7 @@
 #include "emu/watch.h"
 
 #include "emu/launch.h"
+#include "ptx/ptx.h"
 
 #include <string.h>
 
@@ -10,22 +11,61 @@ static struct emu_warp warp_of(const struct emu_group *g)
     return (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, g->instructions};
 }
 
+static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struct emu_access *a)
+{
+    const struct emu_order *o = g->worker->machine->launch->order;
+    enum emu_verdict verdict = o && o->access ? o->access(o->self, a) : EMU_PROCEED;
+    if (verdict == EMU_SLEEP) {
+        g->pc = in;
+        g->state = GROUP_WAIT;
+    }
+    return verdict;
+}
+
+static void tell(const struct emu_group *g, const struct emu_access *a)
+{
+    const struct emu_launch *l = g->worker->machine->launch;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->access) l->observers[i]->access(l->observers[i]->self, a);
+}
+
 bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                       enum emu_verdict *verdict)
 {
-    const struct emu_launch *l = g->worker->machine->launch;
     struct emu_warp who = warp_of(g);
     a->who = &who;
-    *verdict = l->order && l->order->access ? l->order->access(l->order->self, a) : EMU_PROCEED;
-    if (*verdict == EMU_SLEEP) {
-        a->who = NULL;
-        g->pc = in;
-        g->state = GROUP_WAIT;
-        return false;
-    }
-    for (size_t i = 0; i < l->observer_count; i++)
-        if (l->observers[i]->access) l->observers[i]->access(l->observers[i]->self, a);
+    *verdict = ask(g, in, a);
+    if (*verdict != EMU_SLEEP) tell(g, a);
     a->who = NULL;
+    return *verdict != EMU_SLEEP;
+}
+
+bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                      u32 *done)
+{
+    enum { SPACES = PTX_SPACE_COUNT };
+    u32 lanes[SPACES] = {0};
+    struct emu_warp who = warp_of(g);
+    *done = 0;
+    for (u32 m = a->lanes; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        lanes[a->space == PTX_SPACE_GENERIC ? emu_space_of(g, a->address[l]) : a->space] |= 1u << l;
+    }
+    struct emu_access part = *a;
+    part.who = &who;
+    for (int telling = 0; telling < 2; telling++) /* the order about all of them first */
+        for (u32 s = 0; s < SPACES; s++) {
+            part.space = (u8)s;
+            part.lanes = lanes[s];
+            if (!lanes[s]) continue;
+            if (telling) {
+                tell(g, &part);
+                continue;
+            }
+            enum emu_verdict v = ask(g, in, &part);
+            if (v == EMU_SLEEP) return false;
+            if (v == EMU_DONE) *done |= lanes[s];
+        }
     return true;
 }
 

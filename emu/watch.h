@@ -9,6 +9,11 @@
  * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
 bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                       enum emu_verdict *verdict);
+/* The same where each lane's generic address says what space it is in (a->space GENERIC; else as above): one
+ * space after the other is told of. *done: the lanes whose access the order has done. An order that sleeps is
+ * told of all of them again. */
+bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                      u32 *done);
 /* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */
 bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
 

@@ -106,6 +106,30 @@ Test(emu_found, halves_of_a_warp_wait_for_each_other)
     }
 }
 
+/* Generic addresses of one warp that lie in different spaces, in a launch that is watched. */
+Test(emu_found, a_check_is_told_of_each_space)
+{
+    static const char *const accesses[] = {"atom.add.u32 %r2, [%d1], 1;",
+                                           "ld.u32 %r2, [%d1]; st.u32 [%d1], %r2;",
+                                           "st.u32 [%d1], %r1;"};
+    for (unsigned k = 0; k < 6; k++) {
+        uint32_t x[32] = {0};
+        char body[800];
+        snprintf(body, sizeof body,
+                 ".reg .u64 %%d<4>; .reg .u32 %%r<6>; .reg .pred %%p<3>; .shared .b32 s[32];\n"
+                 "ld.param.u64 %%d1, [x]; cvta.to.global.u64 %%d1, %%d1; mov.u32 %%r1, %%tid.x;\n"
+                 "mul.wide.u32 %%d2, %%r1, 4; add.u64 %%d1, %%d1, %%d2;\n"
+                 "mov.u64 %%d3, s; cvta.shared.u64 %%d3, %%d3; add.u64 %%d3, %%d3, %%d2;\n"
+                 "and.b32 %%r3, %%r1, 1; setp.eq.u32 %%p1, %%r3, %u;\n@%%p1 mov.u64 %%d1, %%d3;\n"
+                 "%s\nret;\n",
+                 k % 2, accesses[k / 2]); /* the first lane's is in one, then in the other */
+        struct emu_run r = {.block = 32, .once = true, .config.checks = EMU_CHECK_INIT};
+        r.ptx = emu_ptx(".param .u64 x", body);
+        r.args[0] = emu_inout(&r, x, sizeof x);
+        cr_assert(emu_run(&r), "%u: %s", k, r.fault);
+        cr_expect(r.findings == (k < 4), "%u: %zu findings", k, r.findings);
+    }
+}
 
 /* Looking for a deadlock runs instructions, which count like others. */
 Test(emu_found, counts_agree_with_the_limit)

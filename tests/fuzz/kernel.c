@@ -124,13 +124,14 @@ static bool is_named(const struct ptx_form_info *f, const char *start)
 static bool reaches_out(const struct ptx_form_info *f)
 {
     static const char *const names[] = {
-        "cp.",        "mbarrier",      "wmma.load", "wmma.store",
-        "ldmatrix",   "stmatrix",      "st.async",  "red.async",
-        "sust",       "sured",         "suld",      "atom",
-        "mapa",       "bar.arrive",    "barrier.",  "bar.cta.arrive",
-        "activemask", "elect",         "alloca",    "getctarank",
-        "isspacep",   "tex",           "tld4",      "multimem",
-        "bar",        "griddepcontrol"};
+        "cp.",           "mbarrier",   "wmma.load", "wmma.store",
+        "ldmatrix",      "stmatrix",   "st.async",  "red.async",
+        "sust",          "sured",      "suld",      "atom",
+        "mapa",          "bar.arrive", "barrier.",  "bar.cta.arrive",
+        "activemask",    "elect",      "alloca",    "getctarank",
+        "isspacep",      "trap",       "brkpt",     "istypep",
+        "tex",           "tld4",       "multimem",  "bar",
+        "griddepcontrol"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_named(f, names[i])) return true;
     return false;
@@ -425,13 +426,19 @@ static void coordinates(struct gen *g, const struct ptx_op *op, const struct ptx
     buf_putc(g->out, ']');
 }
 
+/* A label, most often one that is yet to come, or loops would hardly end. The last one stands at the end. */
+static unsigned label(struct gen *g)
+{
+    return rarely(g, 16) ? below(g, LABELS) : g->labels + below(g, LABELS - g->labels);
+}
+
 /* false: not of this kind of kernel. */
 static bool operand(struct gen *g, const struct ptx_op *op, const struct ptx_shape *s)
 {
     switch (s->base) {
     case PTX_BASE_VALUE: value(g, op, s); return true;
     case PTX_BASE_ADDR: address(g, op, s); return true;
-    case PTX_BASE_LABEL: buf_printf(g->out, "L%u", below(g, LABELS)); return true;
+    case PTX_BASE_LABEL: buf_printf(g->out, "L%u", label(g)); return true;
     case PTX_BASE_TEX:
     case PTX_BASE_SURF:
     case PTX_BASE_MAP: coordinates(g, op, s); return true;
@@ -512,9 +519,9 @@ static void table(struct gen *g)
 {
     unsigned l = g->lists++, n = 1 + below(g, 4);
     buf_printf(g->out, "T%u: .branchtargets ", l);
-    for (unsigned i = 0; i < n; i++) buf_printf(g->out, "%sL%u", i ? ", " : "", below(g, LABELS));
+    for (unsigned i = 0; i < n; i++) buf_printf(g->out, "%sL%u", i ? ", " : "", label(g));
     buf_puts(g->out, ";\n");
-    if (!rarely(g, 8)) {
+    if (!rarely(g, 32)) {
         buf_printf(g->out, "rem.u32 %%m, %%r%u, %u;\n", below(g, REGS), n + 1);
         buf_printf(g->out, "setp.lt.u32 %%p11, %%m, %u;\n@%%p11 brx.idx%s %%m, T%u;\n", n,
                    rarely(g, 6) ? ".uni" : "", l);
@@ -528,6 +535,10 @@ static void call(struct gen *g)
 {
     static const char *const runtime[] = {"malloc", "free", "vprintf"};
     unsigned f = below(g, 2), l = g->lists++;
+    if (g->function >= 0 && !rarely(g, 16)) { /* most often no recursion */
+        if (g->function == 0) return;
+        f = 0;
+    }
     buf_puts(g->out, "{\n");
     if (g->kind == FUZZ_ANY && rarely(g, 3)) {
         const char *name = PICK(g, runtime);
@@ -607,9 +618,9 @@ static void statements(struct gen *g, unsigned n)
         else if (kind < 62) bend_address(g);
         else if (kind < 63) {
             guard(g);
-            buf_printf(g->out, "bra L%u;\n", below(g, LABELS));
+            buf_printf(g->out, "bra L%u;\n", label(g));
         } else if (g->kind == FUZZ_ANY) buf_puts(g->out, "bar.sync 0;\n");
-        if (g->labels < LABELS && !g->depth && rarely(g, 6))
+        if (g->labels < LABELS - 1 && !g->depth && rarely(g, 8))
             buf_printf(g->out, "L%u:\n", g->labels++);
     }
 }
