@@ -545,6 +545,7 @@ const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop
         const u64 to = lane_address(g, &v->to, w, l), from = lane_address(g, &v->from, w, l);
         u8 *d, *s;
         if (!bulk_operand(g, in, w, l, v->from.space, from, size, false, &s)) return NULL;
+        emu_charge(g, size / 16);
         bool done = false;
         if (watched(g) && !tell_bulk(g, in, l, EMU_STORE, to, from, s, size, 16, &done))
             return NULL;
@@ -573,6 +574,7 @@ const struct emu_uop *emu_op_bulk_reduce(struct emu_group *g, const struct emu_u
         const u64 to = lane_address(g, &v->to, w, l), from = lane_address(g, &v->from, w, l);
         u8 *d, *s;
         if (!bulk_operand(g, in, w, l, v->from.space, from, size, false, &s)) return NULL;
+        emu_charge(g, size / 16);
         if (!bulk_operand(g, in, w, l, v->to.space, to, size, true, &d)) return NULL;
         bool done = false;
         if (watched(g) && g->worker->machine->launch->order && global)

@@ -386,6 +386,13 @@ struct emu_machine { /* a launch */
 
 /* ---- for handlers --------------------------------------------------------------------------------- */
 
+/* What an instruction does beyond the usual, in instructions: it comes off the group's turn, so that a limit
+ * of time is looked at in time. */
+static inline void emu_charge(struct emu_group *g, u64 work)
+{
+    g->budget -= (i64)work;
+}
+
 /* Records the launch's fault (the first one counts), stops the group and returns NULL. `lane`: of warp
  * `w` of the group. */
 const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,

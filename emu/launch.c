@@ -611,6 +611,11 @@ static void tell_cta(struct emu_cta *c, u8 kind)
 
 enum progress { ENDED, RAN, STUCK, FAILED };
 
+static bool late(const struct emu_workplace *wp)
+{
+    return wp->deadline > 0 && now() > wp->deadline;
+}
+
 /* One turn for each group of a CTA. */
 static enum progress run_turn(struct hand *h, struct place *p)
 {
@@ -621,6 +626,7 @@ static enum progress run_turn(struct hand *h, struct place *p)
     for (u32 k = 0; k < c->group_count; k++) {
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
+        if (late(h->wp)) return RAN;
         bool waited = g->state == GROUP_WAIT;
         const struct emu_uop *in = g->pc, *from = in;
         g->state = GROUP_READY;
@@ -924,7 +930,7 @@ static bool over_limit(struct hand *h)
     u64 spent = atomic_fetch_add(&wp->spent, h->instructions) + h->instructions;
     h->instructions = 0;
     if (wp->config->progress && h == wp->hands) tell_progress(wp, spent);
-    return (wp->limit && spent > wp->limit) || (wp->deadline > 0 && now() > wp->deadline);
+    return (wp->limit && spent > wp->limit) || late(wp);
 }
 
 static void *work(void *arg)

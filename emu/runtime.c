@@ -62,6 +62,7 @@ static bool read_text(const struct caller *c, u64 address, struct buf *b)
         char ch;
         if (!emu_lane_read(c->g, c->in, c->w, c->lane, PTX_SPACE_GENERIC, address + n, 1, &ch))
             return false;
+        emu_charge(c->g, 1);
         if (!ch) return true;
         buf_putc(b, ch);
     }
@@ -168,6 +169,7 @@ static bool print(const struct caller *c, u64 format, u64 args, u64 *count)
             ok = convert(c, &p, &args, &out);
         } else buf_putc(&out, *p++);
     }
+    emu_charge(c->g, out.size / 8);
     if (ok && out.size) emu_print(c->g, out.data, out.size);
     buf_free(&f);
     buf_free(&out);
@@ -218,7 +220,10 @@ const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_
             case RUNTIME_VPRINTF:
                 if (!print(&c, a, b, &value)) return NULL;
                 break;
-            case RUNTIME_MALLOC: value = launch_heap_alloc(g, in, w, c.lane, a); break;
+            case RUNTIME_MALLOC:
+                value = launch_heap_alloc(g, in, w, c.lane, a);
+                if (value) emu_charge(g, a / 64); /* it is cleared */
+                break;
             case RUNTIME_FREE:
                 if (a && !launch_heap_free(g, in, w, c.lane, a)) return NULL;
                 break;

@@ -1,9 +1,11 @@
+#define _GNU_SOURCE
 /* What the fuzzer of the emulator (tests/fuzz/fuzz_emu.c) has found, cut down. */
 #include "tests/emu.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Registers that may be read before they are written start as zeros in every CTA: those of a warp must
  * be cleared before the next one's are filled, not after. */
@@ -169,4 +171,22 @@ Test(emu_found, what_waited_for_its_turn_comes_first)
         cr_assert(emu_run(&r), "%s", r.fault);
         cr_expect(strcmp(r.printed, "0213") == 0, "%u threads: %s", threads, r.printed);
     }
+}
+
+/* Instructions that do much are not many: the time is looked at nevertheless. */
+Test(emu_found, long_copies_end_in_time)
+{
+    struct emu_run r = {.block = 1024, .once = true, .config.timeout = 0.1};
+    static char g[65536];
+    r.args[0] = emu_out(&r, g, sizeof g);
+    r.ptx = emu_ptx(".param .u64 g",
+                    ".reg .b64 %d<2>; .reg .b32 %r<2>; .reg .pred %p<2>;\n"
+                    ".shared .align 16 .b8 s[65536];\nld.param.u64 %d0, [g];\nagain:\n"
+                    "cp.async.bulk.global.shared::cta.bulk_group [%d0], [s], 65536;\n"
+                    "add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 60000;\n@%p1 bra again;\nret;\n");
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    cr_expect(!emu_run(&r) && r.kind == EMU_LIMIT, "%s", r.fault);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    cr_expect(to.tv_sec - from.tv_sec < 3, "%ld s", (long)(to.tv_sec - from.tv_sec));
 }
