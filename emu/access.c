@@ -273,6 +273,23 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
 
 /* ---- addresses of shared memory ---------------------------------------------------------------------- */
 
+/* The window of parameters lies within that of .global; those of the others do not. */
+const struct emu_uop *emu_op_space(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u64 a = emu_get(g, in->y, in->a, w, l);
+            const struct mem_block *b = mem_find(g->worker->machine->mem, a, 1);
+            bool constant = b && b->constant, is_there = in->x
+                                                             ? constant
+                                                             : (a >= MEM_GLOBAL && !constant) ||
+                                                                   (a >= MEM_PARAM && a < MEM_CODE);
+            emu_put(g, 4, in->d, w, l, is_there ? ~(u64)0 : 0);
+        }
+    return in + 1;
+}
+
 /* x: 0 .shared address -> generic, 1 back, 2 the same place in CTA b of the cluster, 3 whose it is. */
 const struct emu_uop *emu_op_window(struct emu_group *g, const struct emu_uop *in)
 {

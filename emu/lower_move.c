@@ -198,17 +198,23 @@ static bool cvta(struct lower *L, const struct ptx_inst *i)
 static bool isspacep(struct lower *L, const struct ptx_inst *i)
 {
     unsigned t = lower_data(L);
-    u64 low = MEM_GLOBAL, size = 0;
+    u64 low, size;
     switch (i->op->space) {
     case PTX_SPACE_SHARED:
     case PTX_SPACE_SHARED_CLUSTER: low = MEM_SHARED, size = MEM_LOCAL - MEM_SHARED; break;
     case PTX_SPACE_LOCAL: low = MEM_LOCAL, size = MEM_PARAM - MEM_LOCAL; break;
     case PTX_SPACE_GLOBAL:
-    case PTX_SPACE_CONST: break; /* constants lie in the global range: both are true of them */
+    case PTX_SPACE_CONST: low = size = 0; break;
     default: low = MEM_PARAM, size = MEM_CODE - MEM_PARAM;
     }
     u32 a = lower_source(L, &i->opnds[1], t);
     struct lower_dest d = lower_dest(L, &i->opnds[0], PTX_pred);
+    if (!size) {
+        struct emu_uop *s = lower_emit(L, UOP_space, d.row, a, 0, 0);
+        s->x = i->op->space == PTX_SPACE_CONST;
+        s->y = (u8)lower_type_bytes(t);
+        return true;
+    }
     struct emu_uop *u = lower_emit(L, t == PTX_u64 ? UOP_within_u64 : UOP_within_u32, d.row, a, 0,
                                    0);
     u->bits = low;

@@ -66,6 +66,7 @@ static bool is_signed(unsigned type)
 static wide value(unsigned type, uint64_t word)
 {
     unsigned bits = ptx_types[type].bits;
+    if (bits > 64) bits = 64;
     uint64_t low = bits == 64 ? word : word & (((uint64_t)1 << bits) - 1);
     return is_signed(type) && low >> (bits - 1) & 1 ? (wide)low - ((wide)1 << bits) : (wide)low;
 }
