@@ -80,8 +80,8 @@ static void run_job_file(struct report *r, struct run_options *o,
         r->status = EXIT_INPUT;
         return;
     }
-    (void)run_options_settings(
-        o, &job.device); /* the command line wins; it was read without errors before */
+    (void)run_options_settings(o,
+                               &job.device); /* once more, over the job's: it was without errors */
     job.diags = &o->diags;
     bool ok = job_add_results(&job, o);
     job.diags = &diags;

@@ -303,6 +303,24 @@ Test(run, dumps)
     drop(&r);
 }
 
+/* A dump that cannot be finished leaves nothing, and an old file stays as it was. */
+Test(run, dumps_that_fail)
+{
+    char command[1024];
+    write_file("old.bin", "old");
+    snprintf(
+        command, sizeof command,
+        "cd %s && (trap '' XFSZ; ulimit -f 1; '%s' run k.ptx --kernel twice --arg 'buf:u32[100000]' "
+        "--arg 0 --arg 0 --dump 1=old.bin >/dev/null 2>&1)",
+        folder, program);
+    int status = system(command);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 2, "status %d", status);
+    file_is("old.bin", "old", 3);
+    struct result r = run("--help >/dev/null; ls");
+    cr_expect_str_eq(r.out, "bad.ptx\nerr\nfour.bin\nk.ptx\nold.bin\nout\n");
+    drop(&r);
+}
+
 /* ---- patterns and numbers ------------------------------------------------------------------------ */
 
 /* What buffers are filled with, by the bytes. */
