@@ -292,44 +292,31 @@ static uint64_t placed_size(const struct ptx_var *v)
     return size ? size : 1;
 }
 
-static bool place_variables(struct image *im, char **why)
+/* The last of im->vars is this one. */
+static void add_variable(struct image *im, size_t module, const struct ptx_var *v)
 {
-    size_t cap = 0;
-    for (size_t i = 0; i < im->program->count; i++) {
-        struct ptx_module *m = im->program->modules[i];
-        for (size_t k = 0; k < m->var_count; k++) {
-            size_t module = i;
-            const struct ptx_var *v = is_placed(m->vars[k]) ? resolve_var(im, &module, m->vars[k])
-                                                            : NULL;
-            if (!v) continue;
-            uint32_t index = map_get(im->var_map, v), align = ptx_var_align(m->vars[k]);
-            if (index == NOWHERE) {
-                index = (uint32_t)im->var_count;
-                map_set(im->var_map, v, index);
-                im->vars = arena_grow(im->arena, im->vars, im->var_count, &cap, im->var_count + 1,
-                                      sizeof *im->vars);
-                im->vars[im->var_count++] = (struct image_var){
-                    .var = v,
-                    .name = arena_copy(im->arena, v->sym->name->text, v->sym->name->length),
-                    .size = placed_size(v),
-                    .align = ptx_var_align(v),
-                    .module = (uint32_t)module};
-            }
-            if (align > im->vars[index].align) im->vars[index].align = align;
-        }
-    }
-    for (size_t i = 0; i < im->var_count; i++) {
-        struct image_var *v = &im->vars[i];
-        const struct ptx_sym *sym = v->var->sym;
-        v->address = mem_alloc(im->mem, v->size, v->align, v->name,
-                               sym->space == PTX_SPACE_CONST || is_opaque(v->var), true);
-        if (!v->address)
-            return complain(why, im->program->modules[v->module], sym->at, sym->name->length,
-                            "no room in device memory for %llu bytes of '%.*s': %llu are in use",
-                            (unsigned long long)v->size, shown(sym->name), sym->name->text,
-                            (unsigned long long)mem_used(im->mem));
-        mem_mark_written(im->mem, v->address, v->size);
-    }
+    map_set(im->var_map, v, (uint32_t)im->var_count);
+    im->vars = arena_grow(im->arena, im->vars, im->var_count, &im->var_cap, im->var_count + 1,
+                          sizeof *im->vars);
+    im->vars[im->var_count++] = (struct image_var){
+        .var = v,
+        .name = arena_copy(im->arena, v->sym->name->text, v->sym->name->length),
+        .size = placed_size(v),
+        .align = ptx_var_align(v),
+        .module = (uint32_t)module};
+}
+
+static bool allocate(struct image *im, struct image_var *v, char **why)
+{
+    const struct ptx_sym *sym = v->var->sym;
+    v->address = mem_alloc(im->mem, v->size, v->align, v->name,
+                           sym->space == PTX_SPACE_CONST || is_opaque(v->var), true);
+    if (!v->address)
+        return complain(why, im->program->modules[v->module], sym->at, sym->name->length,
+                        "no room in device memory for %llu bytes of '%.*s': %llu are in use",
+                        (unsigned long long)v->size, shown(sym->name), sym->name->text,
+                        (unsigned long long)mem_used(im->mem));
+    mem_mark_written(im->mem, v->address, v->size);
     return true;
 }
 
@@ -411,23 +398,50 @@ static bool write_init(const struct writer *w, const struct ptx_init *i, unsigne
     return true;
 }
 
-static bool initialise(struct image *im, char **why)
+static bool initialise(const struct image *im, const struct image_var *v, char **why)
 {
-    for (size_t i = 0; i < im->var_count; i++) {
-        const struct image_var *v = &im->vars[i];
-        if (!v->var->init) continue;
-        struct writer w = {
-            .im = im, .v = v, .to = mem_base(im->mem) + (v->address - MEM_GLOBAL), .why = why};
-        unsigned dim = v->var->dim_count;
-        w.stride[dim] = is_opaque(v->var) ? IMAGE_HANDLE : ptx_types[v->var->sym->type].bits / 8u;
-        uint64_t size = w.stride[dim] * v->var->sym->vec; /* all of them fit: v->size does */
-        for (; dim > 0; dim--) {
-            w.stride[dim - 1] = size;
-            size *= v->var->dims[dim - 1];
-        }
-        if (!write_init(&w, v->var->init, 0, 0)) return false;
+    if (!v->var->init) return true;
+    struct writer w = {
+        .im = im, .v = v, .to = mem_base(im->mem) + (v->address - MEM_GLOBAL), .why = why};
+    unsigned dim = v->var->dim_count;
+    w.stride[dim] = is_opaque(v->var) ? IMAGE_HANDLE : ptx_types[v->var->sym->type].bits / 8u;
+    uint64_t size = w.stride[dim] * v->var->sym->vec; /* all of them fit: v->size does */
+    for (; dim > 0; dim--) {
+        w.stride[dim - 1] = size;
+        size *= v->var->dims[dim - 1];
     }
+    return write_init(&w, v->var->init, 0, 0);
+}
+
+static bool place_variables(struct image *im, char **why)
+{
+    for (size_t i = 0; i < im->program->count; i++) {
+        struct ptx_module *m = im->program->modules[i];
+        for (size_t k = 0; k < m->var_count; k++) {
+            size_t module = i;
+            const struct ptx_var *v = is_placed(m->vars[k]) ? resolve_var(im, &module, m->vars[k])
+                                                            : NULL;
+            if (!v) continue;
+            if (map_get(im->var_map, v) == NOWHERE) add_variable(im, module, v);
+            struct image_var *placed = &im->vars[map_get(im->var_map, v)];
+            uint32_t align = ptx_var_align(m->vars[k]);
+            if (align > placed->align) placed->align = align;
+        }
+    }
+    for (size_t i = 0; i < im->var_count; i++)
+        if (!allocate(im, &im->vars[i], why)) return false;
+    for (size_t i = 0; i < im->var_count; i++) /* which may be addresses of others */
+        if (!initialise(im, &im->vars[i], why)) return false;
     return true;
+}
+
+bool image_place(struct image *im, size_t module, const struct ptx_var *v, char **why)
+{
+    if (!is_placed(v) || resolve_var(im, &module, v) != v || map_get(im->var_map, v) != NOWHERE)
+        return true;
+    add_variable(im, module, v);
+    struct image_var *placed = &im->vars[im->var_count - 1];
+    return allocate(im, placed, why) && initialise(im, placed, why);
 }
 
 const char *image_var_fields(const struct image_var *v, size_t element, size_t *length)
@@ -458,7 +472,7 @@ struct image *image_new(struct mem *mem, struct ptx_module *const *modules, size
     im->var_map = map_new(arena);
     *why = NULL;
     if (link_modules(im, modules, count, why) && number_functions(im, why) &&
-        choose_commons(im, why) && place_variables(im, why) && initialise(im, why))
+        choose_commons(im, why) && place_variables(im, why))
         return im;
     image_free(im);
     return NULL;

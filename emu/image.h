@@ -9,7 +9,8 @@
  *
  * A name means what ptx/link.h says: functions that take a module and a symbol of it resolve .extern,
  * .weak and .common ones. The modules must outlive the image and have been read without errors; bodies
- * need not have been read. An image does not change after image_new: several threads may ask. */
+ * need not have been read: image_place adds the variables of one that has. Else an image does not change after
+ * image_new: several threads may ask. */
 #ifndef HEDDLE_EMU_IMAGE_H
 #define HEDDLE_EMU_IMAGE_H
 
@@ -36,7 +37,7 @@ struct image {
     struct ptx_program *program;
     struct ptx_place *funcs; /* by number; heads with bodies where there are any */
     struct image_var *vars;  /* in order of modules and declarations */
-    size_t var_count;
+    size_t var_count, var_cap;
     uint32_t func_count;
     struct image_map *func_map, *var_map;
 };
@@ -52,6 +53,10 @@ void image_free(struct image *im); /* NULL is allowed */
 /* The device address of a variable in .global, .const or .tex, or of a function (MEM_CODE + 16 * its
  * number). 0: the symbol has none, or no module defines it. */
 uint64_t image_address(const struct image *im, size_t module, const struct ptx_sym *sym);
+
+/* Gives a variable that a function declares its place and initial value, where it has none yet. false: `*why`
+ * as above. Not while a launch runs. */
+bool image_place(struct image *im, size_t module, const struct ptx_var *v, char **why);
 
 /* The variable that a module means by a symbol; NULL: it lies elsewhere, or nobody defines it. */
 const struct image_var *image_var(const struct image *im, size_t module, const struct ptx_sym *sym);

@@ -869,6 +869,11 @@ static void find_locals(struct lower *L)
         if (t->var->role == PTX_PARAM_KERNEL) continue;
         if (t->var->sym->space == PTX_SPACE_LOCAL || t->var->sym->space == PTX_SPACE_PARAM)
             place_local(L, t->var, &top);
+        char *why = NULL;
+        if (!image_place(L->image, L->code->module, t->var, &why)) {
+            L->driver->failed = arena_printf(L->driver->arena, "%s", why);
+            free(why);
+        }
     }
     L->code->frame.local = (u32)((top + 15) / 16 * 16);
 }

@@ -1,6 +1,7 @@
 /* Loads and stores: every type and vector, in each space and through generic addresses, into registers of every
  * width that may take it. */
 #include "tests/batch.h"
+#include "tests/emu.h"
 
 #include "ptx/isa.h"
 
@@ -235,4 +236,26 @@ Test(emu_memory, lanes_read_anywhere)
                     v, s, of[k], s, byte ? "u8 %ho" : "u32 %ro", byte ? 3 : 0);
             }
     batch_run(&b);
+}
+
+/* Variables that functions declare: one for all threads and launches, with initial values, not seen elsewhere. */
+Test(emu_memory, variables_of_functions)
+{
+    uint32_t out[4] = {0};
+    struct emu_run r = {
+        .ptx =
+            ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 v = 1000;\n"
+            ".func f()\n{\n.global .u32 v = 5, w[2] = {6, 7};\n.reg .b32 %r;\n"
+            "ld.global.u32 %r, [w+4];\nred.global.add.u32 [v], %r;\nret;\n}\n"
+            ".func (.reg .b32 r) g()\n{\n.const .align 8 .u32 c[3] = {40, 50, 60};\n.reg .b64 %d;\n"
+            "mov.u64 %d, c;\nld.const.u32 r, [c+8];\nret;\n}\n"
+            ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %d<3>; .reg .b32 %r<3>; .global .u64 at = v;\n"
+            "ld.param.u64 %d1, [p]; call f; bar.sync 0; call (%r1), g;\nst.global.u32 [%d1], %r1;\n"
+            "ld.global.u64 %d2, [at]; ld.u32 %r2, [%d2]; st.global.u32 [%d1+4], %r2;\n"
+            "ret;\n}\n",
+        .kernel = "k",
+        .block = 33};
+    r.args[0] = emu_inout(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    cr_expect(out[0] == 60 && out[1] == 1000, "%u %u", out[0], out[1]);
 }
