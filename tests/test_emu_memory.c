@@ -180,6 +180,17 @@ Test(emu_memory, release_stores)
     stores(".release.gpu", 4);
 }
 
+/* Where caches are named nothing else comes of it. */
+Test(emu_memory, ways_through_caches)
+{
+    static const char *const to[] = {
+        ".ca",       ".cg",  ".cs", ".lu", ".cv", ".L1::evict_last", ".L1::no_allocate",
+        ".L2::128B", ".weak"};
+    static const char *const from[] = {".wb", ".cg", ".cs", ".wt", ".L1::evict_first", ".weak"};
+    for (size_t i = 0; i < COUNT(to); i++) loads(to[i], 0, 1);
+    for (size_t i = 0; i < COUNT(from); i++) stores(from[i], 1);
+}
+
 /* x: which half */
 static uint64_t half(const struct batch_case *c, const uint64_t *in)
 {
