@@ -271,3 +271,43 @@ Test(emu_grids, children_count_towards_the_limit)
               "%llu", (unsigned long long)r.warp_instructions);
     close_all();
 }
+
+/* The first version of the calls: a buffer of a size, and a launch that names kernel and sizes. A buffer that
+ * is not launched is nobody's leak. */
+static const char first_version[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".extern .func (.param .b64 r) cudaGetParameterBuffer(.param .b64 a, .param .b64 n);\n"
+    ".extern .func (.param .b32 r) cudaLaunchDevice(.param .b64 f, .param .b64 p, .param .align 4 .b8 "
+    "g[12], .param .align 4 .b8 b[12], .param .b32 s, .param .b64 st);\n"
+    ".extern .shared .align 4 .b8 dynamic[];\n"
+    ".visible .entry child(.param .u64 out, .param .u32 v)\n{\n .reg .b64 %d; .reg .b32 %r<3>;\n"
+    " ld.param.u64 %d, [out]; ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.y; mad.wide.u32 %d, %r2, 4, "
+    "%d;\n st.shared.u32 [dynamic+60], %r1; ld.shared.u32 %r1, [dynamic+60]; add.u32 %r1, %r1, %r2;\n"
+    " st.global.u32 [%d], %r1; ret;\n}\n"
+    ".visible .entry parent(.param .u64 out, .param .u32 v)\n{\n"
+    " .reg .b64 %d<4>; .reg .b32 %r<3>;\n .param .b64 a; .param .b64 n; .param .b64 p; .param .b64 f;\n"
+    " .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s; .param .b64 st; .param "
+    ".b32 e; .param .b64 m;\n ld.param.u64 %d1, [out]; ld.param.u32 %r1, [v];\n"
+    " st.param.b64 [a], 8; st.param.b64 [n], 12; call (p), cudaGetParameterBuffer, (a, n);\n"
+    " call (m), cudaGetParameterBuffer, (a, n); ld.param.b64 %d2, [p];\n"
+    " st.u64 [%d2], %d1; st.u32 [%d2+8], %r1; mov.u64 %d3, child; st.param.b64 [f], %d3;\n"
+    " st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"
+    " st.param.b32 [b], 1; st.param.b32 [b+4], 4; st.param.b32 [b+8], 1;\n"
+    " st.param.b32 [s], 64; st.param.b64 [st], 0; st.param.b64 [m], %d2;\n"
+    " call (e), cudaLaunchDevice, (f, m, g, b, s, st); ld.param.b32 %r2, [e];\n"
+    " st.global.u32 [%d1+16], %r2; ret;\n}\n";
+
+Test(emu_grids, calls_of_the_first_version)
+{
+    uint32_t out[5];
+    open_text("first.ptx", first_version, (struct heddle_device_options){.check_memory = true});
+    uint64_t d = heddle_device_alloc(device, sizeof out, "out");
+    struct heddle_run r = launch("parent", 1, 1, (uint64_t[]){d, 30}, 2);
+    cr_assert(!r.fault, "%s", r.text);
+    heddle_device_read(device, out, d, sizeof out);
+    for (uint32_t i = 0; i < 4; i++) cr_expect(out[i] == 30 + i, "%u: %u", i, out[i]);
+    cr_expect(out[4] == 0);
+    heddle_device_release(device, d);
+    cr_expect(!*heddle_device_leaks(device, NULL), "%s", heddle_device_leaks(device, NULL));
+    close_all();
+}
