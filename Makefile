@@ -130,6 +130,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	$B/tests/run $(if $T,--filter '$T')
 	tests/corpus/generate.sh --check
 	suites/generate.sh --check
+	tools/counts-doc.sh --check
 	@$(MAKE) --no-print-directory check-install
 
 check:                          ## what a change must pass: format, tidy, layers, clang, sanitizers, fuzz

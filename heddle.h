@@ -161,7 +161,9 @@ struct heddle_device_options {
     bool check_memory;         /* find leaks and wrong frees, never use an address twice */
     bool check_init;           /* find reads of memory that nothing wrote */
     bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
-    bool count;                /* count instructions */
+    bool count;                /* count events: heddle_device_count, heddle_device_counts */
+    bool caches;               /* with count: also what hits in L1 and L2 */
+    const char *gpu;           /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
@@ -230,6 +232,36 @@ struct heddle_launch {
     size_t arg_count;
 };
 struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle_launch *launch);
+
+/* What the last launch counted, by name ("memory.global.load.sectors"; docs/counts.md has them all), with grids
+ * that the kernel launched itself. false: there is no such number, or nothing was counted. */
+bool heddle_device_count(struct heddle_device *d, const char *name, uint64_t *value);
+/* All of it as a JSON document (docs/counts.md), to be freed by the caller; NULL: nothing was counted. */
+char *heddle_device_counts(struct heddle_device *d);
+
+/* The same by line, over all launches of the device with `count`: those of the source that .loc names, else
+ * of the PTX; the line with most warp instructions first. */
+struct heddle_line {
+    const char *file; /* good until the next call */
+    uint32_t line;
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t divergent;                /* branches where lanes of a warp went different ways */
+    uint64_t accesses, bytes, sectors; /* of global memory: by warp; asked for; 32 bytes each */
+    uint64_t shared_accesses, passes;  /* of shared memory: by warp; passes over its banks */
+    uint64_t collisions;               /* of atomics: lanes whose address an earlier lane had */
+    uint64_t l1_sectors, l1_hits;      /* with `caches` */
+    uint64_t l2_sectors, l2_hits;      /* loads, likewise */
+};
+size_t heddle_device_line_count(struct heddle_device *d);
+struct heddle_line heddle_device_line(struct heddle_device *d, size_t i);
+
+struct heddle_gpu {
+    const char *name, *title; /* "v100", "Tesla V100" */
+    uint32_t capability;      /* compute capability times ten */
+    uint32_t sms;
+};
+size_t heddle_gpu_count(void);
+struct heddle_gpu heddle_gpu(size_t i);
 
 /* ---- the instruction set ----------------------------------------------------------------------- */
 

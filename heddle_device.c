@@ -1,8 +1,14 @@
 /* The public interface over emu/. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "heddle.h"
 
 #include "base/buf.h"
+#include "emu/counts.h"
 #include "emu/emu.h"
+#include "emu/gpu.h"
+#include "emu/profile.h"
+
+#include "heddle_device.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +22,10 @@ struct heddle_device {
     struct emu_image *image;
     char *error;
     struct buf text, leaks;
+    const struct emu_report *report;      /* of the last launch; NULL: none yet */
+    struct emu_profile *profile;          /* of all launches; NULL: not counting */
+    const struct emu_profile_line *lines; /* of the profile, NULL: to be asked for again */
+    size_t line_count;
     unsigned long long releases;
 };
 
@@ -31,6 +41,8 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
                                      (o->check_init ? EMU_CHECK_INIT : 0u) |
                                      (o->check_sync ? EMU_CHECK_SYNC : 0u),
                            .count = o->count,
+                           .caches = o->caches,
+                           .gpu = emu_gpu_find(o->gpu),
                            .max_instructions = o->max_instructions,
                            .timeout = o->timeout,
                            .memory = o->memory,
@@ -39,6 +51,7 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
                            .progress = o->progress,
                            .progress_self = o->progress_self};
     d->emu = emu_new(&c);
+    if (o->count) d->profile = emu_profile_new();
     return d;
 }
 
@@ -47,6 +60,7 @@ void heddle_device_free(struct heddle_device *d)
     if (!d) return;
     emu_unload(d->image);
     emu_free(d->emu);
+    emu_profile_free(d->profile);
     free(d->error);
     buf_free(&d->text);
     buf_free(&d->leaks);
@@ -157,6 +171,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     struct heddle_run run = {.text = "", .kind = ""};
     struct emu_kernel *k = find(d, launch->kernel);
     d->text.size = 0;
+    d->report = NULL;
     if (!k || launch->arg_count != emu_param_count(k)) {
         run.fault = true;
         run.kind = emu_fault_name(EMU_BAD_LAUNCH);
@@ -183,6 +198,9 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     memcpy(l.cluster, launch->cluster, sizeof l.cluster);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
     free(params);
+    d->report = r;
+    d->lines = NULL;
+    if (r->counts) emu_profile_add(d->profile, r->counts);
     run.fault = r->fault.kind != EMU_OK;
     if (run.fault) run.kind = emu_fault_name(r->fault.kind);
     run.line = r->fault.line;
@@ -200,4 +218,88 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     if (run.fault) buf_puts(&d->text, r->fault.text);
     run.text = d->text.size ? d->text.data : "";
     return run;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------ */
+
+const struct emu_report *device_report(const struct heddle_device *d)
+{
+    return d->report;
+}
+
+struct wanted {
+    const char *name;
+    uint64_t sum;
+    bool found;
+};
+static void look(void *self, const char *name, uint64_t value)
+{
+    struct wanted *w = self;
+    if (strcmp(name, w->name) != 0) return;
+    w->sum += value;
+    w->found = true;
+}
+
+bool heddle_device_count(struct heddle_device *d, const char *name, uint64_t *value)
+{
+    struct wanted w = {.name = name};
+    for (const struct emu_counts *c = d->report ? d->report->counts : NULL; c; c = c->next)
+        for (size_t i = 0; i < c->phase_count; i++)
+            emu_counts_visit(&c->phases[i].total, c->caches, look, &w);
+    if (w.found) *value = w.sum;
+    return w.found;
+}
+
+char *heddle_device_counts(struct heddle_device *d)
+{
+    char *text = NULL;
+    size_t size;
+    if (!d->report || !d->report->counts) return NULL;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) abort();
+    struct emu_counts_writer w;
+    emu_counts_begin(&w, f);
+    emu_counts_add(&w, d->report->counts);
+    (void)emu_counts_end(&w);
+    (void)fclose(f);
+    return text;
+}
+
+size_t heddle_device_line_count(struct heddle_device *d)
+{
+    if (!d->profile) return 0;
+    if (!d->lines) d->lines = emu_profile_lines(d->profile, &d->line_count);
+    return d->line_count;
+}
+
+struct heddle_line heddle_device_line(struct heddle_device *d, size_t i)
+{
+    if (i >= heddle_device_line_count(d)) return (struct heddle_line){.file = ""};
+    const struct emu_profile_line *l = &d->lines[i];
+    return (struct heddle_line){.file = l->file,
+                                .line = l->line,
+                                .warp_instructions = l->warp,
+                                .thread_instructions = l->thread,
+                                .divergent = l->divergent,
+                                .accesses = l->accesses,
+                                .bytes = l->bytes,
+                                .sectors = l->sectors,
+                                .shared_accesses = l->shared,
+                                .passes = l->passes,
+                                .collisions = l->collisions,
+                                .l1_sectors = l->cache.l1,
+                                .l1_hits = l->cache.l1_hits,
+                                .l2_sectors = l->cache.l2_loads,
+                                .l2_hits = l->cache.l2_load_hits};
+}
+
+size_t heddle_gpu_count(void)
+{
+    return emu_gpu_count();
+}
+
+struct heddle_gpu heddle_gpu(size_t i)
+{
+    const struct emu_gpu *g = emu_gpu_at(i);
+    return (struct heddle_gpu){g->name, g->title, g->capability, g->sms};
 }

@@ -6,6 +6,9 @@
 #include "base/diag.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "emu/emu.h"
+
+#include "heddle_device.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -73,6 +76,7 @@ static bool launch(struct runner *r, const struct job_step *s)
     memcpy(l.block, s->block, sizeof l.block);
     memcpy(l.cluster, s->cluster, sizeof l.cluster);
     struct heddle_run run = heddle_device_run(r->device, &l);
+    const struct emu_report *emu = device_report(r->device);
     struct launch_record record = {.kernel = s->kernel_name,
                                    .shared = s->shared,
                                    .warp_instructions = run.warp_instructions,
@@ -82,7 +86,8 @@ static bool launch(struct runner *r, const struct job_step *s)
                                    .line = run.line,
                                    .limit = run.limit,
                                    .text = run.text,
-                                   .seconds = run.seconds};
+                                   .seconds = run.seconds,
+                                   .counts = emu ? emu->counts : NULL};
     memcpy(record.grid, s->grid, sizeof record.grid);
     memcpy(record.block, s->block, sizeof record.block);
     memcpy(record.cluster, s->cluster, sizeof record.cluster);

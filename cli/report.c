@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "base/arena.h"
+#include "cli/counts.h"
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -64,6 +65,7 @@ static struct launch_row *row_of(struct report *r, const struct launch_record *l
 void report_launch(struct report *r, const struct launch_record *launch)
 {
     report_say(r, launch->text);
+    counts_launch(r->counts, launch->counts);
     if (!launch->fault || launch->warp_instructions) { /* else it could not begin */
         struct launch_row *row = row_of(r, launch);
         row->launches++;
@@ -150,6 +152,7 @@ static void print_text(const struct report *r)
         printf("%zu of %zu expectation%s met\n", good, r->comparison_count,
                r->comparison_count == 1 ? "" : "s");
     if (r->note) printf("%s\n", r->note);
+    counts_print(r->counts);
 }
 
 const char *report_status_name(int status)

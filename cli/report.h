@@ -24,6 +24,7 @@ struct launch_record {
     bool limit;        /* the fault: it did not come to an end */
     const char *text;  /* of findings and fault */
     double seconds;
+    const struct emu_counts *counts; /* NULL: not counted */
 };
 
 struct report {
@@ -31,6 +32,7 @@ struct report {
     bool json, quiet;
     const char *kind, *name;   /* of the target: "ptx", "job", "suite" */
     struct progress *progress; /* NULL: none is shown */
+    struct counts *counts;     /* where launches' counts go */
     double started;
     int status; /* an exit code: the first thing that went wrong */
 

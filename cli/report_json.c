@@ -1,5 +1,6 @@
 /* The document of `heddle run --format=json`: docs/run-json.md. All that differs between two runs of the
  * same thing is in `time`. */
+#include "cli/counts.h"
 #include "cli/json.h"
 #include "cli/report.h"
 
@@ -145,6 +146,8 @@ void report_print_json(const struct report *r, double seconds)
     json_object_set_new(o, "buffers", buffers);
     json_object_set_new(o, "expectations", expectations);
     json_object_set_new(o, "memory_digest", r->has_digest ? hex(r->digest) : json_null());
+    if (counts_profiling(r->counts))
+        json_object_set_new(o, "profile", counts_profile_json(r->counts));
     json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());
     json_object_set_new(o, "printed", json_text(r->printed.data ? r->printed.data : ""));
     json_object_set_new(o, "messages", json_text(r->messages.data ? r->messages.data : ""));

@@ -1,5 +1,6 @@
 /* heddle run TARGET: a kernel file, a job file or a workload. */
 #include "cli/cli.h"
+#include "cli/counts.h"
 #include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -9,7 +10,6 @@
 #include "base/arena.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_JOB_TEXT = 16 << 20 };
@@ -89,6 +89,26 @@ static void run_job_file(struct report *r, struct run_options *o,
     else bad_call(r, o);
 }
 
+static bool begin_counts(struct report *r, const struct run_options *o,
+                         struct heddle_device_options *device)
+{
+    const struct run_option *file = run_option_find(o, OPTION_COUNTS);
+    const bool profile = run_option_find(o, OPTION_PROFILE) != NULL;
+    const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
+    device->caches = path || profile;
+    if (counts_begin(r->counts, path, profile)) return true;
+    report_fail(r, EXIT_USAGE, "heddle run: cannot write '%s': %s\n", path, strerror(errno));
+    return false;
+}
+
+static void end_counts(struct report *r)
+{
+    const bool ran = r->row_count || r->status == EXIT_FINE;
+    if (!counts_end(r->counts, ran))
+        report_fail(r, EXIT_USAGE, "heddle run: cannot write '%s': %s\n", r->counts->path,
+                    strerror(errno));
+}
+
 static void run(struct report *r, struct run_options *o)
 {
     struct heddle_device_options device = {.count = true, .print = report_printed, .print_self = r};
@@ -97,6 +117,7 @@ static void run(struct report *r, struct run_options *o)
         return;
     }
     if (r->progress) progress_set_up(r->progress, &device);
+    if (!begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
         suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
@@ -109,6 +130,7 @@ int cmd_run(int argc, char **argv)
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena};
     struct progress progress;
+    struct counts counts = {0};
     bool ok = run_options_read(&o, argc, argv);
     progress_begin(&progress);
     struct report r = {
@@ -119,11 +141,14 @@ int cmd_run(int argc, char **argv)
                 : o.kind == TARGET_JOB ? "job"
                                        : "ptx",
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
-        .progress = &progress};
+        .progress = &progress,
+        .counts = &counts};
     report_begin(&r);
     if (ok) run(&r, &o);
     else bad_call(&r, &o);
+    end_counts(&r);
     int status = report_end(&r);
+    counts_free(&counts);
     arena_free(arena);
     return status;
 }

@@ -28,12 +28,15 @@ static const struct option_kind {
     {"graph", OPTION_GRAPH, TARGET_SUITE, false, false},
     {"format", OPTION_FORMAT, TARGET_ANY, false, false},
     {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
+    {"counts", OPTION_COUNTS, TARGET_ANY, false, false},
+    {"profile", OPTION_PROFILE, TARGET_ANY, true, false},
     {"threads", OPTION_SETTING, TARGET_ANY, false, false},
     {"max-instructions", OPTION_SETTING, TARGET_ANY, false, false},
     {"timeout", OPTION_SETTING, TARGET_ANY, false, false},
     {"check", OPTION_SETTING, TARGET_ANY, false, false},
     {"divergence", OPTION_SETTING, TARGET_ANY, false, false},
     {"memory", OPTION_SETTING, TARGET_ANY, false, false},
+    {"gpu", OPTION_SETTING, TARGET_ANY, false, false},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

@@ -7,6 +7,7 @@
 #include "cli/run_options.h"
 
 #include "cuda/device.h"
+#include "emu/gpu.h"
 #include "suites/suite.h"
 
 #include <string.h>
@@ -58,6 +59,7 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
         .limit = e->fault.kind == EMU_LIMIT || e->fault.kind == EMU_DEADLOCK,
         .text = text.data ? text.data : "",
         .seconds = e->seconds,
+        .counts = e->counts,
     };
     memcpy(record.grid, l->grid, sizeof record.grid);
     memcpy(record.block, l->block, sizeof record.block);
@@ -84,6 +86,8 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
                                        (device->check_init ? EMU_CHECK_INIT : 0u) |
                                        (device->check_sync ? EMU_CHECK_SYNC : 0u),
                              .count = device->count,
+                             .caches = device->caches,
+                             .gpu = emu_gpu_find(device->gpu),
                              .max_instructions = device->max_instructions,
                              .timeout = device->timeout,
                              .memory = device->memory,

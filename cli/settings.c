@@ -1,6 +1,9 @@
 /* Settings of the device, from the command line and from job files. */
 #include "cli/run_options.h"
 
+#include "base/buf.h"
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -109,13 +112,38 @@ static bool set_memory(struct diags *d, struct heddle_device_options *o, struct 
     return false;
 }
 
+static bool set_gpu(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    struct text_nearest near = {.text = v.text, .length = v.length};
+    for (size_t i = 0; i < heddle_gpu_count(); i++) {
+        const char *name = heddle_gpu(i).name;
+        if (is(v, name)) {
+            o->gpu = name;
+            return true;
+        }
+        text_nearest_try(&near, name);
+    }
+    diag_error(d, v.at, v.length, "there is no GPU '%.*s'", (int)v.length, v.text);
+    struct buf names = {0};
+    for (size_t i = 0; i < heddle_gpu_count(); i++)
+        buf_printf(&names, "%s%s", i ? ", " : "", heddle_gpu(i).name);
+    diag_note(d, v.at, v.length, "there are %s", names.data);
+    if (near.best) diag_note(d, v.at, v.length, "did you mean '%s'?", near.best);
+    buf_free(&names);
+    return false;
+}
+
 static const struct setting {
     const char *name;
     bool (*set)(struct diags *d, struct heddle_device_options *o, struct piece value);
 } settings[] = {
-    {"threads", set_threads},       {"max-instructions", set_max_instructions},
-    {"timeout", set_timeout},       {"check", set_check},
-    {"divergence", set_divergence}, {"memory", set_memory},
+    {"threads", set_threads},
+    {"max-instructions", set_max_instructions},
+    {"timeout", set_timeout},
+    {"check", set_check},
+    {"divergence", set_divergence},
+    {"memory", set_memory},
+    {"gpu", set_gpu},
 };
 
 static const struct setting *find(struct piece name)

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 
+#include "emu/gpu.h"
+
 #include "base/arena.h"
 
 #include <errno.h>
@@ -154,6 +156,26 @@ static bool set_timeout(struct emu_config *c, const char *text)
     return end != text && !*end && c->timeout >= 0;
 }
 
+static bool set_gpu(struct emu_config *c, const char *text)
+{
+    c->gpu = emu_gpu_find(text);
+    return c->gpu != NULL;
+}
+
+/* The document is written under another name, and gets its own when the program ends. */
+static bool set_counts(struct emu_config *c, const char *text)
+{
+    char name[4096];
+    if (snprintf(name, sizeof name, "%s.new", text) >= (int)sizeof name) return false;
+    FILE *f = fopen(name, "w");
+    if (!f) return false;
+    driver.counts_path = strdup(text);
+    if (!driver.counts_path) abort();
+    emu_counts_begin(&driver.counts, f);
+    c->count = c->caches = true;
+    return true;
+}
+
 static bool set_divergence(struct emu_config *c, const char *text)
 {
     c->divergence = strcmp(text, "its") == 0 ? EMU_ITS : EMU_STACK;
@@ -190,6 +212,8 @@ static const struct option {
     {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
     {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
     {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
+    {"HEDDLE_GPU", "a name as 'heddle run --gpu' takes", set_gpu},
+    {"HEDDLE_COUNTS", "a file that can be written", set_counts},
 };
 
 static bool read_environment(struct emu_config *c)
@@ -263,9 +287,22 @@ static void report_leaks(void)
     for (size_t i = 0; i < n; i++) driver_say("heddle: %s", list[i].text);
 }
 
+static void write_counts(void)
+{
+    if (!driver.counts_path) return;
+    char name[4096];
+    snprintf(name, sizeof name, "%s.new", driver.counts_path);
+    const bool ok = emu_counts_end(&driver.counts);
+    if (fclose(driver.counts.out) != 0 || !ok || rename(name, driver.counts_path) != 0)
+        driver_say("heddle: cannot write '%s': %s\n", driver.counts_path, strerror(errno));
+    free(driver.counts_path);
+    driver.counts_path = NULL;
+}
+
 static void at_exit(void)
 {
     driver_lock();
+    write_counts();
     if (!driver.configured) report_leaks();
     driver_unlock();
 }
@@ -290,6 +327,7 @@ static void reset(void)
 {
     if (!driver.initialised) return;
     if (driver.configured) report_leaks();
+    write_counts();
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
     for (unsigned i = 0; i < OBJECT_KINDS; i++)

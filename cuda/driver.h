@@ -11,6 +11,7 @@
 
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "emu/counts.h"
 #include "emu/texture.h"
 
 #include <assert.h>
@@ -154,6 +155,8 @@ struct driver {
     bool initialised, configured;
     struct emu_config config;
     struct cuda_watch watch;
+    char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
+    struct emu_counts_writer counts;
     struct emu *emu;
     struct device_limits limits;
     struct object *free_objects[OBJECT_KINDS], *all_objects[OBJECT_KINDS];

@@ -83,6 +83,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
+    if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
     for (size_t i = 0; i < report->finding_count; i++) {
         driver_say("heddle: kernel '%s': %s", f->name, report->findings[i].text);
         if (report->findings[i].count > 1)

@@ -2,7 +2,6 @@
 #include "emu/counts.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/diag.h"
 #include "emu/atomic.h"
 #include "emu/image.h"
@@ -12,20 +11,7 @@
 #include "ptx/ptx.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
-
-const char *emu_count_space_name(enum emu_count_space space)
-{
-    static const char *const names[] = {"global", "shared", "local", "constant", "texture"};
-    return names[space];
-}
-
-const char *emu_count_kind_name(enum emu_count_kind kind)
-{
-    static const char *const names[] = {"load", "store", "atomic"};
-    return names[kind];
-}
 
 /* ---- gathering -------------------------------------------------------------------------------------- */
 
@@ -146,11 +132,6 @@ static void add_events(struct emu_events *to, const struct emu_events *from)
         ((u64 *)(void *)to)[i] += ((const u64 *)(const void *)from)[i];
 }
 
-static u32 line_of(const struct emu_machine *m, const struct emu_place_of *q)
-{
-    return source_place(m->image->program->modules[q->code->module]->source, q->at).line;
-}
-
 /* ---- by instruction ----------------------------------------------------------------------------------- */
 
 static struct emu_instruction *instructions(struct arena *a, const struct emu_machine *m,
@@ -166,9 +147,11 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
         }
     for (u32 pc = 0; pc < p->place_count; pc++) {
         const struct emu_place_of *q = &p->places[pc];
+        const struct source *text = m->image->program->modules[q->code->module]->source;
         list[pc] = (struct emu_instruction){.function = q->code->name,
+                                            .module = text->name,
                                             .file = q->source_file,
-                                            .line = line_of(m, q),
+                                            .line = source_place(text, q->at).line,
                                             .source_line = q->source_line,
                                             .warp = blocks[q->block].warps,
                                             .thread = blocks[q->block].lanes};
@@ -243,157 +226,4 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
         out->cluster[i] = m->cluster[i];
     }
     return out;
-}
-
-/* ---- by name --------------------------------------------------------------------------------------------- */
-
-void emu_counts_visit(const struct emu_events *e, bool caches,
-                      void (*visit)(void *self, const char *name, uint64_t value), void *self)
-{
-    static const char *const ops[] = {
-        [ATOMIC_ADD] = "add", [ATOMIC_MIN] = "min",   [ATOMIC_MAX] = "max", [ATOMIC_INC] = "inc",
-        [ATOMIC_DEC] = "dec", [ATOMIC_AND] = "and",   [ATOMIC_OR] = "or",   [ATOMIC_XOR] = "xor",
-        [ATOMIC_CAS] = "cas", [ATOMIC_EXCH] = "exch",
-    };
-    char name[80];
-#define EVENT(field, path, text) visit(self, path, e->field);
-#include "emu/counts.def"
-    for (int u = 0; u < PTX_UNIT_COUNT; u++) {
-        char unit[32];
-        snprintf(unit, sizeof unit, "%s", ptx_unit_name((enum ptx_unit)u));
-        for (char *c = unit; *c; c++)
-            if (*c == ' ') *c = '_';
-        snprintf(name, sizeof name, "instructions.%s.warp", unit);
-        visit(self, name, e->unit_warp[u]);
-        snprintf(name, sizeof name, "instructions.%s.thread", unit);
-        visit(self, name, e->unit_thread[u]);
-    }
-    for (int s = 0; s < EMU_COUNT_SPACES; s++)
-        for (int k = 0; k < EMU_COUNT_KINDS; k++) {
-            const struct emu_access_counts *a = &e->access[s][k];
-            const char *space = emu_count_space_name((enum emu_count_space)s),
-                       *kind = emu_count_kind_name((enum emu_count_kind)k);
-#define ACCESS(field, text)                                                                        \
-    snprintf(name, sizeof name, "memory.%s.%s." #field, space, kind);                              \
-    visit(self, name, a->field);
-#include "emu/counts.def"
-        }
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        if (!ops[i]) continue;
-        snprintf(name, sizeof name, "atomics.%s.warp", ops[i]);
-        visit(self, name, e->atomic_warp[i]);
-        snprintf(name, sizeof name, "atomics.%s.thread", ops[i]);
-        visit(self, name, e->atomic_thread[i]);
-        snprintf(name, sizeof name, "atomics.%s.collisions", ops[i]);
-        visit(self, name, e->atomic_collisions[i]);
-    }
-    if (!caches) return;
-#define CACHE(field, path, text) visit(self, path, e->cache.field);
-#include "emu/counts.def"
-}
-
-static double ratio(u64 a, u64 b)
-{
-    return b ? (double)a / (double)b : 0;
-}
-
-double emu_simd_efficiency(const struct emu_events *e)
-{
-    return ratio(e->thread_instructions - e->guarded_off, e->warp_instructions * LANES);
-}
-
-double emu_coalescing(const struct emu_access_counts *a)
-{
-    return ratio(a->bytes, a->sectors * 32);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------------------ */
-
-struct writer {
-    struct buf *out;
-    const char *between, *pad;
-    size_t written;
-    int indent;
-};
-
-static void write_number(void *self, const char *name, uint64_t value)
-{
-    struct writer *w = self;
-    if (!value) return;
-    buf_puts(w->out, w->written++ ? w->between : w->pad);
-    buf_printf(w->out, "\"%s\": %llu", name, (unsigned long long)value);
-}
-
-static void text(struct buf *out, const char *s)
-{
-    buf_putc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\') buf_putc(out, '\\');
-        if ((unsigned char)*s < 0x20) buf_printf(out, "\\u%04x", (unsigned)(unsigned char)*s);
-        else buf_putc(out, *s);
-    }
-    buf_putc(out, '"');
-}
-
-static void derived(struct buf *out, const struct emu_events *e, bool caches, const char *pad)
-{
-    buf_printf(out, "%s\"simd_efficiency\": %.6g", pad, emu_simd_efficiency(e));
-    for (int k = 0; k < 2; k++)
-        buf_printf(out, ", \"coalescing.%s\": %.6g", emu_count_kind_name((enum emu_count_kind)k),
-                   emu_coalescing(&e->access[EMU_GLOBAL][k]));
-    u64 warp = 0, passes = 0;
-    for (int k = 0; k < EMU_COUNT_KINDS; k++) {
-        warp += e->access[EMU_SHARED][k].warp;
-        passes += e->access[EMU_SHARED][k].passes;
-    }
-    buf_printf(out, ", \"shared_passes_per_access\": %.6g", ratio(passes, warp));
-    if (!caches) return;
-    buf_printf(out, ", \"l1_hit_rate\": %.6g, \"l2_hit_rate\": %.6g",
-               ratio(e->cache.l1_hits, e->cache.l1),
-               ratio(e->cache.l2_load_hits, e->cache.l2_loads));
-}
-
-void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent)
-{
-    char pad[64], inner[80], deep[96];
-    snprintf(pad, sizeof pad, ",\n%*s", indent + 2, "");
-    snprintf(inner, sizeof inner, ",\n%*s", indent + 6, "");
-    snprintf(deep, sizeof deep, ",\n%*s", indent + 8, "");
-    buf_printf(out, "%*s{\n%*s\"kernel\": ", indent, "", indent + 2, "");
-    text(out, c->kernel);
-    buf_printf(out, "%s\"grid\": [%u, %u, %u]%s\"block\": [%u, %u, %u]%s\"cluster\": [%u, %u, %u]",
-               pad, c->grid[0], c->grid[1], c->grid[2], pad, c->block[0], c->block[1], c->block[2],
-               pad, c->cluster[0], c->cluster[1], c->cluster[2]);
-    buf_printf(out, "%s\"shared_bytes\": %u%s\"gpu\": ", pad, c->shared, pad);
-    text(out, c->gpu->name);
-    buf_printf(out, "%s\"sms\": %u%s\"ctas\": %llu%s\"waves\": %llu", pad, c->sms, pad,
-               (unsigned long long)c->ctas, pad, (unsigned long long)c->waves);
-    buf_printf(out,
-               "%s\"occupancy\": {\"ctas\": %u, \"warps\": %u, \"of_warps\": %u, \"registers\": "
-               "%u, \"limited_by\": \"%s\"}",
-               pad, c->occupancy.ctas, c->occupancy.warps, c->gpu->warps, c->occupancy.registers,
-               emu_limit_name(c->occupancy.limit));
-    buf_printf(out, "%s\"phases\": [", pad);
-    for (size_t i = 0; i < c->phase_count; i++) {
-        const struct emu_phase *p = &c->phases[i];
-        buf_printf(out, "%s\n%*s{\n%*s\"name\": ", i ? "," : "", indent + 4, "", indent + 6, "");
-        text(out, p->name);
-        buf_printf(out, "%s\"derived\": {", inner);
-        derived(out, &p->total, c->caches, "");
-        buf_printf(out, "}%s\"counts\": {", inner);
-        struct writer w = {.out = out, .between = deep, .pad = deep + 1};
-        emu_counts_visit(&p->total, c->caches, write_number, &w);
-        buf_printf(out, "\n%*s}%s\"sms\": [", indent + 6, "", inner);
-        bool first = true;
-        for (u32 sm = 0; sm < c->sms; sm++) {
-            if (!p->sm[sm].ctas && !p->sm[sm].warp_instructions) continue;
-            buf_printf(out, "%s{\"sm\": %u", first ? deep + 1 : deep, sm);
-            first = false;
-            struct writer s = {.out = out, .between = ", ", .pad = ", "};
-            emu_counts_visit(&p->sm[sm], c->caches, write_number, &s);
-            buf_puts(out, "}");
-        }
-        buf_printf(out, "\n%*s]\n%*s}", indent + 6, "", indent + 4, "");
-    }
-    buf_printf(out, "\n%*s]\n%*s}", indent + 2, "", indent, "");
 }

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum emu_count_space {
     EMU_GLOBAL,
@@ -50,12 +51,13 @@ struct emu_phase {
     struct emu_events *sm; /* by SM */
 };
 
-struct emu_instruction {         /* a PTX instruction of the kernel or of what it calls */
-    const char *function, *file; /* of the source, from .loc; NULL: unknown */
-    uint32_t line, source_line;  /* of the PTX; of the source, 0: unknown */
-    uint64_t warp, thread;       /* as often as it was issued; lanes that carried it out */
-    uint64_t off;                /* lanes that its guard switched off */
-    uint64_t divergent;          /* a branch: as often as lanes of a warp went different ways */
+struct emu_instruction {           /* a PTX instruction of the kernel or of what it calls */
+    const char *function, *module; /* the latter as the PTX text is called */
+    const char *file;              /* of the source, from .loc; NULL: unknown */
+    uint32_t line, source_line;    /* of the PTX; of the source, 0: unknown */
+    uint64_t warp, thread;         /* as often as it was issued; lanes that carried it out */
+    uint64_t off;                  /* lanes that its guard switched off */
+    uint64_t divergent;            /* a branch: as often as lanes of a warp went different ways */
     uint64_t accesses, bytes, sectors; /* of global memory: by warps; bytes asked for; touched */
     uint64_t shared, passes;           /* of shared memory: by warps; passes over the banks */
     uint64_t collisions;               /* an atomic: lanes whose address an earlier lane had */
@@ -92,5 +94,18 @@ struct buf;
 /* Appends the counts of one launch as a JSON object, the schema of docs/counts.md: numbers that are 0 are
  * left out. `indent`: blanks before its lines. */
 void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent);
+
+/* A document of the launches of a run, as docs/counts.md says:
+ *     struct emu_counts_writer w;
+ *     emu_counts_begin(&w, file);
+ *     emu_counts_add(&w, report->counts);              // after each launch; NULL adds nothing
+ *     if (!emu_counts_end(&w)) perror(path);           // the file is the caller's to close */
+struct emu_counts_writer {
+    FILE *out;
+    size_t launches;
+};
+void emu_counts_begin(struct emu_counts_writer *w, FILE *out);
+void emu_counts_add(struct emu_counts_writer *w, const struct emu_counts *c);
+bool emu_counts_end(struct emu_counts_writer *w);
 
 #endif

@@ -30,8 +30,9 @@ static u32 firsts(const u32 *v)
 #define TURN(n) seen_b |= _mm512_cmpeq_epi32_mask(b, _mm512_alignr_epi32(a, a, n));
     TURN(0)
     TURN(1)
-    TURN(2) TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12)
-        TURN(13) TURN(14) TURN(15)
+    TURN(2)
+    TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13)
+        TURN(14) TURN(15)
 #undef TURN
             return ~(seen_b << 16 | seen_a);
 #else

@@ -8,8 +8,7 @@
 struct arena;
 
 struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
-                                         const struct emu_gpu *gpu,
-                                         const struct emu_occupancy *occupancy,
-                                         const struct launch_counts *c);
+                                   const struct emu_gpu *gpu, const struct emu_occupancy *occupancy,
+                                   const struct launch_counts *c);
 
 #endif

@@ -251,16 +251,16 @@ Test(cli, help_names_the_options)
 {
     static const struct {
         const char *command, *options;
-    } commands[] = {{"run",
-                     "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
-                     "--tolerance --dump --seed --graph --threads --divergence --check "
-                     "--max-instructions --timeout --memory --format --quiet"},
-                    {"suite run", "--size --seed --graph"},
-                    {"ptx check", "--format --max-errors --link --quiet"},
-                    {"ptx print", "--verify"},
-                    {"ptx stats", "--format"},
-                    {"ptx cfg", "--kernel --brief"},
-                    {"isa", "--format --refused"}};
+    } commands[] = {
+        {"run", "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
+                "--tolerance --dump --seed --graph --threads --divergence --check "
+                "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu"},
+        {"suite run", "--size --seed --graph"},
+        {"ptx check", "--format --max-errors --link --quiet"},
+        {"ptx print", "--verify"},
+        {"ptx stats", "--format"},
+        {"ptx cfg", "--kernel --brief"},
+        {"isa", "--format --refused"}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char args[64];
         snprintf(args, sizeof args, "%s --help", commands[i].command);

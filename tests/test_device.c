@@ -2,6 +2,7 @@
 #include "heddle.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char kernels[] =
@@ -81,6 +82,40 @@ Test(device, launches_say_how_they_went)
                                .arg_count = 1};
     r = heddle_device_run(d, &l);
     cr_expect(!r.fault && heddle_device_read(d, &got, out, 4) && got == 2, "%s%u", r.text, got);
+    heddle_device_free(d);
+    heddle_module_free(m);
+}
+
+Test(device, counts_by_name_and_line)
+{
+    struct seen s = {0};
+    struct heddle_module *m;
+    struct heddle_device *d = open_device(&m, &s);
+    uint64_t n = 7;
+    cr_expect(!heddle_device_count(d, "instructions.warp", &n) && !heddle_device_counts(d));
+    uint64_t out = heddle_device_alloc(d, 4, "out"), args[] = {out};
+    struct heddle_launch l = {.kernel = "cluster",
+                              .grid = {4, 1, 1},
+                              .block = {1, 1, 1},
+                              .cluster = {2, 1, 1},
+                              .args = args,
+                              .arg_count = 1};
+    for (int i = 0; i < 2; i++) cr_assert(!heddle_device_run(d, &l).fault);
+    cr_expect(heddle_device_count(d, "instructions.warp", &n) && n == 4 * 4);
+    cr_expect(heddle_device_count(d, "memory.global.store.bytes", &n) && n == 16);
+    cr_expect(heddle_device_count(d, "memory.shared.load.passes", &n) && n == 0);
+    cr_expect(!heddle_device_count(d, "memory.nowhere", &n));
+    char *text = heddle_device_counts(d);
+    cr_expect(strstr(text, "\"kernel\": \"cluster\"") && strstr(text, "\"cluster\": [2, 1, 1]"));
+    free(text);
+    size_t lines = heddle_device_line_count(d);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < lines; i++) {
+        struct heddle_line line = heddle_device_line(d, i);
+        cr_expect_str_eq(line.file, "k.ptx");
+        sum += line.warp_instructions;
+    }
+    cr_expect(lines >= 4 && sum == 2 * 4 * 4, "%zu lines, %llu", lines, (unsigned long long)sum);
     heddle_device_free(d);
     heddle_module_free(m);
 }

@@ -801,6 +801,33 @@ Test(driver, several_threads, .init = start, .fini = stop)
     }
 }
 
+Test(driver, counts_of_a_program)
+{
+    char path[] = "/tmp/heddle-counts-XXXXXX";
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0 && close(fd) == 0);
+    cuda_device_configure(NULL);
+    setenv("HEDDLE_COUNTS", "/no/such/folder/file", 1);
+    IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
+    setenv("HEDDLE_COUNTS", path, 1);
+    setenv("HEDDLE_GPU", "a100", 1);
+    OK(cuInit(0));
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuLaunchKernel(kernel("limited"), 5, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    stop();
+    char text[4096] = "";
+    FILE *f = fopen(path, "r");
+    cr_assert(f);
+    cr_expect(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    cr_expect(strstr(text, "\"schema\": \"heddle-counts\"") && strstr(text, "\"gpu\": \"a100\"") &&
+                  strstr(text, "\"ctas\": 5,"),
+              "%s", text);
+    remove(path);
+}
+
 Test(driver, bad_environment_fails_cuInit)
 {
     cuda_device_configure(NULL);

@@ -875,6 +875,9 @@ Test(run, json_is_documented)
     j = run_json("k.ptx --kernel spin --max-instructions 9 --format=json", 5);
     documented(j, text);
     json_decref(j);
+    j = run_json("suite:saxpy --profile --format=json", 0);
+    documented(j, text);
+    json_decref(j);
     free(text);
 }
 
@@ -897,4 +900,111 @@ Test(run, json_is_the_same_again)
         free(text[0]);
         free(text[1]);
     }
+}
+
+/* ---- counts ------------------------------------------------------------------------------------- */
+
+static json_t *read_json(const char *name)
+{
+    char path[128];
+    size_t n;
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char *text = read_file(path, &n);
+    json_t *j = json_loads(text, 0, &error);
+    cr_assert(j, "%s: line %d: %s", name, error.line, error.text);
+    free(text);
+    return j;
+}
+
+static json_int_t number(json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+Test(run, counts)
+{
+    struct result r = run("k.ptx --kernel twice --grid 3 --block 64 --arg buf:u32[128]=random "
+                          "--arg buf:u32[128] --arg 128 --counts c.json --gpu a100");
+    cr_expect(r.status == 0, "%s", r.err);
+    drop(&r);
+    json_t *j = read_json("c.json"), *l = element(j, "launches", 0), *p = element(l, "phases", 0);
+    json_t *c = json_object_get(p, "counts");
+    cr_expect_str_eq(json_string_value(json_object_get(j, "schema")), "heddle-counts");
+    cr_expect(number(j, "version") == 1 && json_array_size(json_object_get(j, "launches")) == 1);
+    cr_expect_str_eq(json_string_value(json_object_get(l, "gpu")), "a100");
+    cr_expect(number(l, "sms") == 108 && number(l, "ctas") == 3 && number(l, "waves") == 1);
+    cr_expect(number(c, "memory.global.load.sectors") == 128 * 4 / 32 + 4); /* x, and offset */
+    cr_expect(number(c, "memory.global.store.bytes") == 128 * 4);
+    cr_expect(json_array_size(json_object_get(p, "sms")) == 3);
+    json_int_t sum = 0;
+    for (size_t i = 0; i < 3; i++) sum += number(element(p, "sms", i), "instructions.warp");
+    cr_expect(sum == number(c, "instructions.warp"));
+    json_decref(j);
+}
+
+/* A file that was there stays as it was if nothing ran; a fault is no reason not to count. */
+Test(run, counts_of_launches_that_go_wrong)
+{
+    write_file("c.json", "old");
+    static const struct call calls[] = {
+        {"k.ptx --kernel nope --counts c.json", 2, "", "nope"},
+        {"k.ptx --kernel twice --counts no/such/file", 2, "", "cannot write 'no/such/file'"},
+        {"suite:saxpy --gpu gtx", 2, "", "there is no GPU 'gtx'"},
+        {"suite:saxpy --gpu a10", 2, "", "did you mean 'a100'?"},
+    };
+    CHECK_CALLS(calls);
+    file_is("c.json", "old", 3);
+    struct result r = run(
+        "k.ptx --kernel twice --block 32 --arg buf:u32[4] --arg buf:u32[4] --arg 9 "
+        "--counts c.json");
+    cr_expect(r.status == 3, "%s", r.err);
+    drop(&r);
+    json_t *j = read_json("c.json");
+    cr_expect(json_array_size(json_object_get(j, "launches")) == 1);
+    json_decref(j);
+}
+
+/* Any number of host threads writes the same bytes, caches and all. */
+Test(run, counts_are_the_same_again)
+{
+    static const char *const targets[] = {"suite:bfs_fixed", "suite:spmv_vector",
+                                          "suite:hash_probe"};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char args[128], path[128], *text[2];
+        size_t n;
+        for (int k = 0; k < 2; k++) {
+            snprintf(args, sizeof args, "%s --quiet --counts c.json --threads %d", targets[i],
+                     k ? 4 : 1);
+            struct result r = run(args);
+            cr_expect(r.status == 0, "%s: %s", args, r.err);
+            drop(&r);
+            snprintf(path, sizeof path, "%s/c.json", folder);
+            text[k] = read_file(path, &n);
+        }
+        cr_expect(strcmp(text[0], text[1]) == 0, "%s", targets[i]);
+        free(text[0]);
+        free(text[1]);
+    }
+}
+
+Test(run, profile)
+{
+    static const struct call calls[] = {
+        {TWICE "--arg 'buf:u32[4]' --arg 4 --profile", 0, "k.ptx:", ""},
+        {"suite:saxpy --profile", 0, "suites/kernels/saxpy.cu:5", ""},
+    };
+    CHECK_CALLS(calls);
+    json_t *j = run_json("suite:bfs_fixed --profile --format=json", 0),
+           *lines = json_object_get(j, "profile");
+    json_int_t sum = 0, launched = 0, last = INT64_MAX;
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        json_int_t n = number(json_array_get(lines, i), "warp_instructions");
+        cr_expect(n <= last);
+        sum += last = n;
+    }
+    for (size_t i = 0; i < json_array_size(json_object_get(j, "launches")); i++)
+        launched += number(element(j, "launches", i), "warp_instructions");
+    cr_expect(sum == launched && sum > 0, "%lld of %lld", (long long)sum, (long long)launched);
+    json_decref(j);
 }

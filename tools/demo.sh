@@ -30,5 +30,11 @@ say "heddle run: the same with an n that is larger than the buffers"
 ./heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 --arg 1024 --arg f32:2 \
     --arg 'buf:f32[1000]=iota' --arg 'buf:f32[1000]=const(1)' 2>&1 || true
 
+say "heddle run --profile --counts: what a search through a graph costs, by line, and where"
+counts=$(mktemp)
+./heddle run suite:bfs_fixed --gpu v100 --profile --counts "$counts"
+grep -m 12 -E '"(kernel|instructions.warp|branches.divergent|memory.global.load|cache|dram).*:' "$counts"
+rm "$counts"
+
 say "heddle suite run: workloads, each compared with the host bit for bit"
 ./heddle suite run

@@ -1,0 +1,31 @@
+/* cli/counts.h: what `heddle run` does with the counts of its launches: --counts=FILE and --profile. */
+#ifndef HEDDLE_CLI_COUNTS_H
+#define HEDDLE_CLI_COUNTS_H
+
+#include "cli/replace.h"
+
+#include "emu/counts.h"
+#include "emu/profile.h"
+
+#include <jansson.h>
+
+struct counts {
+    const char *path; /* of --counts; NULL: not asked for */
+    struct replacement file;
+    struct emu_counts_writer writer;
+    struct emu_profile *profile; /* of --profile; NULL: not asked for */
+};
+
+/* path may be NULL. false: the file cannot be written, and errno says why. */
+bool counts_begin(struct counts *c, const char *path, bool profile);
+/* c and counts may be NULL. */
+void counts_launch(struct counts *c, const struct emu_counts *counts);
+/* The file is there when `ok`; else it is as it was. false: it could not be written, and errno says why. */
+bool counts_end(struct counts *c, bool ok);
+void counts_free(struct counts *c);
+
+bool counts_profiling(const struct counts *c); /* c may be NULL */
+void counts_print(const struct counts *c);     /* the profile as a table; c may be NULL */
+json_t *counts_profile_json(const struct counts *c);
+
+#endif
