@@ -142,8 +142,7 @@ format-check:
 layers:
 	tools/layers.sh
 tidy:
-	git ls-files '*.c' | grep -vE '^(tests/|emu/ops_)' | xargs -P2 -n8 sh -c \
-	    'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c11 -I. -DHEDDLE_VERSION="\"\"" 2>/dev/null' sh
+	tools/tidy.sh
 check-clang:
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror all build/clang-release/tests/run
