@@ -117,11 +117,11 @@ static inline u64 bits_rem_s64(i64 a, i64 b)
 }
 static inline u16 bits_div_u16(u16 a, u16 b)
 {
-    return b ? (u16)(a / b) : 0xffff;
+    return (u16)(b ? a / b : 0xffff);
 }
 static inline u16 bits_div_s16(i16 a, i16 b)
 {
-    return b ? (u16)(a / b) : 0xffff;
+    return (u16)(b ? a / b : 0xffff);
 }
 
 /* bfe, bfi: place and length are the low bytes. Beyond the register bfe finds copies of the field's sign:

@@ -334,7 +334,7 @@ struct writer {
 
 static void put_low(uint8_t *to, uint64_t width, uint64_t bits)
 {
-    for (uint64_t i = 0; i < width; i++) to[i] = i < 8 ? (uint8_t)(bits >> 8 * i) : 0;
+    for (uint64_t i = 0; i < width; i++) to[i] = (uint8_t)(i < 8 ? bits >> 8 * i : 0);
 }
 
 static uint64_t float_bits(const struct ptx_init *i, uint64_t width)

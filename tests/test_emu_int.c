@@ -691,7 +691,7 @@ static void add_vector(struct building *w, const struct spelled *s)
     int n = has(s, "v4") ? 4 : 2;
     char k = kind_of(s->type[0]);
     for (int look = 0; look < n; look++) {
-        char before[160], text[100], list[60] = "", from[60] = "";
+        char before[240], text[100], list[60] = "", from[60] = "";
         for (int i = 0; i < n; i++) {
             if (i == look) sprintf(list + strlen(list), "%s%%%co", i ? ", " : "", k);
             else sprintf(list + strlen(list), "%s%%x%d", i ? ", " : "", i);
