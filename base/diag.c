@@ -101,16 +101,19 @@ static uint32_t line_start(const struct source *s, uint32_t at)
     return nl ? (uint32_t)(nl - s->text) + 1 : 0;
 }
 
+uint32_t source_newlines(const struct source *s, uint32_t from, uint32_t to)
+{
+    if (to > s->length) to = s->length;
+    const char *p = s->text + from, *end = s->text + to;
+    uint32_t n = 0;
+    for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++) n++;
+    return n;
+}
+
 struct place source_place(const struct source *s, uint32_t at)
 {
-    struct place p = {1, 1};
     if (at > s->length) at = s->length;
-    const char *from = s->text, *end = s->text + at;
-    for (const char *nl; from < end && (nl = memchr(from, '\n', (size_t)(end - from)));
-         from = nl + 1)
-        p.line++;
-    p.column = (uint32_t)(end - from) + 1;
-    return p;
+    return (struct place){source_newlines(s, 0, at) + 1, at - line_start(s, at) + 1};
 }
 
 /* The line with the place, tabs kept so that the caret below can copy them; other control bytes and

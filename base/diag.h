@@ -62,5 +62,6 @@ struct place {
     uint32_t line, column; /* from 1; columns count bytes */
 };
 struct place source_place(const struct source *s, uint32_t at);
+uint32_t source_newlines(const struct source *s, uint32_t from, uint32_t to); /* in [from, to) */
 
 #endif

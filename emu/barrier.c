@@ -6,18 +6,13 @@
 
 #include <string.h>
 
-static u32 popc(u32 a)
-{
-    return (u32)__builtin_popcount(a);
-}
-
 /* The threads that a barrier without a count waits for. */
 static u32 living(const struct emu_cta *c)
 {
     u32 n = 0;
     for (u32 k = 0; k < c->group_count; k++) {
         const struct emu_group *g = &c->groups[c->group_at[k]];
-        for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) n += popc(g->alive[w]);
+        for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) n += emu_lanes_of(g->alive[w]);
     }
     return n;
 }
@@ -41,16 +36,27 @@ static void release(struct emu_cta *c, u32 id)
         g->state = GROUP_READY;
     }
     *b = (struct emu_barrier){0};
+    c->awaited &= ~(1u << id);
 }
 
 void emu_barrier_check(struct emu_cta *c)
 {
-    for (u32 id = 0; id < 16; id++) {
-        struct emu_barrier *b = &c->barriers[id];
-        if (!b->arrivals) continue;
+    for (u32 left = c->awaited; left; left &= left - 1) {
+        const u32 id = (u32)__builtin_ctz(left);
+        const struct emu_barrier *b = &c->barriers[id];
         u32 needed = b->needed ? b->needed : living(c);
         if (b->arrived >= needed) release(c, id);
     }
+}
+
+/* Whether the row holds the value in all lanes of the group. */
+static bool all_hold(const struct emu_group *g, u32 row, u32 value)
+{
+    const u32 *p = (const u32 *)(const void *)(g->r32 + row);
+    u32 differ = 0;
+    for (u32 w = 0; w < g->warps; w++, p += LANES)
+        for (u32 l = 0; l < LANES; l++) differ |= p[l] ^ value;
+    return !differ;
 }
 
 const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
@@ -68,7 +74,8 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
     u32 fl = (u32)__builtin_ctz(g->exec[fw]);
     u32 id = (u32)emu_get(g, 4, in->a, fw, fl),
         threads = in->y ? (u32)emu_get(g, 4, in->b, fw, fl) : 0;
-    for (u32 w = 0; w < g->warps; w++)
+    const bool same = all_hold(g, in->a, id) && (!in->y || all_hold(g, in->b, threads));
+    for (u32 w = 0; w < g->warps && !same; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
             u32 l = (u32)__builtin_ctz(m);
             if (emu_get(g, 4, in->a, w, l) != id ||
@@ -91,15 +98,16 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
                          "barrier %u for %u threads, which others wait at for %u (0: all)", id,
                          threads, b->needed);
     if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
+    g->cta->awaited |= 1u << id;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         /* A count is of whole warps: lanes that have ended, or never were, come with the others. */
-        bool all = g->exec[w] == emu_warp_alive(g->cta, g->first + w);
-        b->arrived += threads && all ? LANES : popc(g->exec[w]);
+        bool all = threads && g->exec[w] == emu_warp_alive(g->cta, g->first + w);
+        b->arrived += all ? LANES : emu_lanes_of(g->exec[w]);
         b->arrivals++;
         if (in->x >= BAR_POPC) {
             u32 on = emu_mask_of(g, in->c, w) & g->exec[w];
-            b->value += popc(on);
+            b->value += emu_lanes_of(on);
             b->any |= on != 0;
             b->all &= on == g->exec[w];
         }

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static u32 popc(u32 a)
-{
-    return (u32)__builtin_popcount(a);
-}
-
 void emu_set_exec(struct emu_group *g, const u32 mask[GROUP])
 {
     bool full = true, whole = true;
@@ -25,7 +20,7 @@ void emu_set_exec(struct emu_group *g, const u32 mask[GROUP])
         g->exec[w] = m;
         full &= m == g->exist[w];
         whole &= m == ~0u;
-        lanes += popc(m);
+        lanes += emu_lanes_of(m);
         warps += m != 0;
     }
     g->full = full;
@@ -245,7 +240,7 @@ const struct emu_uop *emu_op_guard(struct emu_group *g, const struct emu_uop *in
         struct emu_site *s = &g->worker->sites[in->site];
         for (u32 w = 0; w < g->warps; w++) {
             s->warps += on[w] != 0;
-            s->lanes += popc(on[w]);
+            s->lanes += emu_lanes_of(on[w]);
         }
     }
     if (!any) return in->target;

@@ -132,6 +132,23 @@ static void add_events(struct emu_events *to, const struct emu_events *from)
         ((u64 *)(void *)to)[i] += ((const u64 *)(const void *)from)[i];
 }
 
+/* The instructions' lines, which stay: mostly each is behind the last, from which it is counted on. */
+static void find_lines(const struct emu_machine *m)
+{
+    const struct emu_program *p = m->program;
+    const struct source *source = NULL;
+    u32 line = 1, at = 0;
+    for (u32 pc = 0; pc < p->place_count; pc++) {
+        struct emu_place_of *q = &p->places[pc];
+        const struct source *s = m->image->program->modules[q->code->module]->source;
+        if (q->line) continue;
+        if (s != source || q->at < at) source = s, line = 1, at = 0;
+        line += source_newlines(s, at, q->at);
+        q->line = line;
+        at = q->at;
+    }
+}
+
 /* ---- by instruction ----------------------------------------------------------------------------------- */
 
 static struct emu_instruction *instructions(struct arena *a, const struct emu_machine *m,
@@ -145,13 +162,14 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
             blocks[b].warps += c->blocks[sm][b].warps;
             blocks[b].lanes += c->blocks[sm][b].lanes;
         }
+    find_lines(m);
     for (u32 pc = 0; pc < p->place_count; pc++) {
         const struct emu_place_of *q = &p->places[pc];
         const struct source *text = m->image->program->modules[q->code->module]->source;
         list[pc] = (struct emu_instruction){.function = q->code->name,
                                             .module = text->name,
                                             .file = q->source_file,
-                                            .line = source_place(text, q->at).line,
+                                            .line = q->line,
                                             .source_line = q->source_line,
                                             .warp = blocks[q->block].warps,
                                             .thread = blocks[q->block].lanes};

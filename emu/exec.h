@@ -331,6 +331,7 @@ struct emu_cta {
         bool any, all;
         u32 arrivals;
     } barriers[16];
+    u32 awaited;               /* the barriers that somebody has arrived at, a bit each */
     struct emu_async *async;   /* cp.async, bulk copies: async.c */
     void *runtime;             /* the threads' last errors: grids.c; NULL: none */
     bool failed;               /* it, or another CTA of its cluster: it need not go on */
@@ -456,6 +457,19 @@ static inline void emu_put(struct emu_group *g, unsigned bytes, u32 row, u32 w, 
     if (bytes == 8) *(u64 *)p = value;
     else if (bytes == 4) *(u32 *)p = (u32)value;
     else *(u16 *)p = (u16)value;
+}
+
+/* How many lanes a mask has; mostly all. */
+static inline u32 emu_lanes_of(u32 mask)
+{
+#ifdef __POPCNT__
+    return (u32)__builtin_popcount(mask);
+#else /* the compiler's own way would be a call */
+    if (mask == ~0u) return LANES;
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
+#endif
 }
 
 /* Predicate row -> mask of a warp's lanes. */

@@ -182,19 +182,33 @@ static bool changes_by_cta(u32 s)
            s == SPECIAL_CLUSTER_CTARANK;
 }
 
+/* Rows of one value are most of what a CTA that begins is given: whole vectors at once. */
+static void fill_row(struct emu_group *g, u32 width, u32 row, u64 bits)
+{
+    u8 *to = emu_row(g, width, row);
+    u64 lane = bits; /* as often as 8 bytes hold it */
+    if (width == 4) lane = (u32)bits * UINT64_C(0x100000001);
+    else if (width == 2) lane = (u16)bits * UINT64_C(0x1000100010001);
+    for (u32 w = 0; w < g->warps; w++, to += LANES * width)
+        for (u32 i = 0; i < LANES * width; i += 64)
+            for (u32 k = 0; k < 64; k += 8) memcpy(to + i + k, &lane, sizeof lane);
+}
+
 static void fill(struct emu_group *g, const struct emu_fill *f, const struct emu_machine *m)
 {
+    if (f->kind == FILL_SPECIAL && !changes_by_cta((u32)f->bits)) {
+        for (u32 w = 0; w < g->warps; w++)
+            for (u32 l = 0; l < LANES; l++)
+                emu_put(g, f->width, f->row, w, l, emu_special_value(g, w, l, (u32)f->bits));
+        return;
+    }
     u64 bits = f->bits;
     if (f->kind == FILL_PARAM) {
         bits = 0;
         memcpy(&bits, m->params + f->bits, f->width);
     }
-    bool varies = f->kind == FILL_SPECIAL && !changes_by_cta((u32)f->bits);
-    if (f->kind == FILL_SPECIAL && !varies) bits = emu_special_value(g, 0, 0, (u32)f->bits);
-    for (u32 w = 0; w < g->warps; w++)
-        for (u32 l = 0; l < LANES; l++)
-            emu_put(g, f->width, f->row, w, l,
-                    varies ? emu_special_value(g, w, l, (u32)f->bits) : bits);
+    if (f->kind == FILL_SPECIAL) bits = emu_special_value(g, 0, 0, (u32)f->bits);
+    fill_row(g, f->width, f->row, bits);
 }
 
 /* ---- CTAs ------------------------------------------------------------------------------------------- */
@@ -318,6 +332,7 @@ static void cta_start(struct hand *h, struct place *p, u32 linear)
     c->outbox = NULL;
     p->port.count = 0;
     memset(c->barriers, 0, sizeof c->barriers);
+    c->awaited = 0;
     if (c->runtime) memset(c->runtime, 0, c->threads * sizeof(u32));
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;

@@ -56,11 +56,6 @@ static u32 firsts(const u32 *v)
 #endif
 }
 
-static u32 popc(u32 x)
-{
-    return (u32)__builtin_popcount(x);
-}
-
 static bool any(v32u8 v)
 {
     u64 part[4];
@@ -80,7 +75,7 @@ static u32 degree(const u32 *word, u32 mask)
         used |= on << b;
         bank[LANES + l] = (u8)(on ? b : 64 + l);
     }
-    if (popc(used) == popc(mask)) return 1;
+    if (emu_lanes_of(used) == emu_lanes_of(mask)) return 1;
     v32u8 own, earlier = {0}; /* lanes before that want the same bank */
     memcpy(&own, bank + LANES, LANES);
     for (u32 r = 1; r < LANES; r++) {
@@ -131,7 +126,7 @@ static void count_global(struct emu_group *g, const struct emu_uop *in, const u6
 {
     struct emu_site *s = &g->worker->sites[in->site];
     struct cache_port *port = g->worker->port;
-    s->bytes += (u64)popc(mask) * size;
+    s->bytes += (u64)emu_lanes_of(mask) * size;
     const u32 parts = size > SECTOR ? (size + SECTOR - 1) / SECTOR : 1;
     _Alignas(64) u32 sector[LANES], line[LANES];
     for (u32 k = 0; k < parts; k++) {
@@ -142,8 +137,8 @@ static void count_global(struct emu_group *g, const struct emu_uop *in, const u6
             line[l] = mask >> l & 1 ? x / 4 : COUNT_NOBODY + l;
         }
         const u32 own = firsts(sector) & mask;
-        s->sectors += popc(own);
-        if (k == 0 || parts > 1) s->lines += popc(firsts(line) & mask);
+        s->sectors += emu_lanes_of(own);
+        if (k == 0 || parts > 1) s->lines += emu_lanes_of(firsts(line) & mask);
         if (port && how != COUNT_CONSTANT) cache_sectors(port, in->site, how, sector, own);
     }
 }
@@ -153,7 +148,7 @@ static void count_local(struct emu_group *g, const struct emu_uop *in, u32 mask,
 {
     struct emu_site *s = &g->worker->sites[in->site];
     s->local++;
-    s->local_lanes += (u32)__builtin_popcount(mask);
+    s->local_lanes += emu_lanes_of(mask);
     s->local_sectors += LINE / SECTOR * ((size + 3) / 4);
 }
 
@@ -175,19 +170,19 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
         shared &= mask, local &= mask;
     }
     s->warps++;
-    s->lanes += popc(mask);
+    s->lanes += emu_lanes_of(mask);
     if (how == COUNT_ATOMIC) {
         const u32 shift = size == 1 ? 0 : size == 2 ? 1 : 2; /* elements are aligned */
         _Alignas(64) u32 element[LANES];
         LANE_LOOP for (u32 l = 0; l < LANES; l++) element[l] = mask >> l & 1 ? (u32)(at[l] >> shift)
                                                                              : COUNT_NOBODY + l;
-        s->extra += popc(mask & ~firsts(element));
+        s->extra += emu_lanes_of(mask & ~firsts(element));
     }
     if (shared) {
         u64 offset[LANES];
         LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - base;
         s->shared++;
-        s->shared_lanes += popc(shared);
+        s->shared_lanes += emu_lanes_of(shared);
         s->passes += passes(offset, shared, size, how == COUNT_ATOMIC);
     }
     if (local) count_local(g, in, local, size);

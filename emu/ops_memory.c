@@ -158,7 +158,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                                 u32 size, enum way way, u32 space)
 {
     if (!g->worker->sites) return;
-    const u32 lanes = (u32)__builtin_popcount(m);
+    const u32 lanes = emu_lanes_of(m);
     const bool run = way == WAY_SAME || (way == WAY_FOLLOW && m == ~0u);
     const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
     if (run && space == PTX_SPACE_SHARED) {
