@@ -6,6 +6,7 @@
  * turn. So memory is the same in the end whatever the number of threads. */
 #include "emu/atomic.h"
 
+#include "emu/atomicops.h"
 #include "emu/count.h"
 #include "emu/fp.h"
 #include "emu/watch.h"
@@ -16,36 +17,7 @@
 
 /* ---- the operations ---------------------------------------------------------------------------- */
 
-/* OP(name, T, whether it commutes, m op b): those with handlers of their own. `global` says whether m
- * is in global memory: "atom.add.f32 on global memory flushes subnormal inputs and results", elsewhere
- * it does not. */
-#define OPS(OP)                                                                                    \
-    OP(add_u32, u32, true, m + b)                                                                  \
-    OP(add_u64, u64, true, m + b)                                                                  \
-    OP(add_f32, f32, false, global ? add_ftz(m, b) : fp_add32(m, b, FP_RN))                        \
-    OP(add_f64, f64, false, fp_add64(m, b, FP_RN))                                                 \
-    OP(min_u32, u32, true, b < m ? b : m)                                                          \
-    OP(min_s32, i32, true, b < m ? b : m)                                                          \
-    OP(min_u64, u64, true, b < m ? b : m)                                                          \
-    OP(min_s64, i64, true, b < m ? b : m)                                                          \
-    OP(max_u32, u32, true, b > m ? b : m)                                                          \
-    OP(max_s32, i32, true, b > m ? b : m)                                                          \
-    OP(max_u64, u64, true, b > m ? b : m)                                                          \
-    OP(max_s64, i64, true, b > m ? b : m)                                                          \
-    OP(and_b32, u32, true, m &b)                                                                   \
-    OP(and_b64, u64, true, m &b)                                                                   \
-    OP(or_b32, u32, true, m | b)                                                                   \
-    OP(or_b64, u64, true, m | b)                                                                   \
-    OP(xor_b32, u32, true, m ^ b)                                                                  \
-    OP(xor_b64, u64, true, m ^ b)                                                                  \
-    OP(inc_u32, u32, false, m >= b ? 0 : m + 1)                                                    \
-    OP(dec_u32, u32, false, m == 0 || m > b ? b : m - 1)                                           \
-    OP(exch_b32, u32, false, b)                                                                    \
-    OP(exch_b64, u64, false, b)                                                                    \
-    OP(cas_b32, u32, false, m == c ? b : m)                                                        \
-    OP(cas_b64, u64, false, m == c ? b : m)
-
-/* Those without. Halves keep subnormals (.noftz). */
+/* Those without handlers of their own. Halves keep subnormals (.noftz). */
 struct two {
     u64 low, high;
 };
@@ -68,11 +40,6 @@ struct two {
     OP(cas_b128, struct two, m.low == c.low && m.high == c.high ? b : m)
 #define HALVES(f) (f((u16)m, (u16)b) | (u32)f((u16)(m >> 16), (u16)(b >> 16)) << 16)
 
-static inline f32 add_ftz(f32 m, f32 b)
-{
-    return fp_ftz32(fp_add32(fp_ftz32(m), fp_ftz32(b), FP_RN));
-}
-
 #define PURE(name, T)                                                                              \
     static void name##_apply(void *memory, const void *operand, const void *comparand, void *old)  \
     {                                                                                              \
@@ -84,17 +51,10 @@ static inline f32 add_ftz(f32 m, f32 b)
         m = name##_of(m, b, c, false);                                                             \
         memcpy(memory, &m, sizeof m);                                                              \
     }
-#define DEFINE(name, T, commutes, ...)                                                             \
-    static inline T name##_of(T m, T b, T c, bool global)                                          \
-    {                                                                                              \
-        (void)m, (void)b, (void)c, (void)global;                                                   \
-        return __VA_ARGS__;                                                                        \
-    }                                                                                              \
-    enum { name##_commutes = commutes };                                                           \
-    PURE(name, T)
-#define DEFINE_RARE(name, T, ...) DEFINE(name, T, false, __VA_ARGS__)
-OPS(DEFINE)
-RARE_OPS(DEFINE_RARE)
+#define OWN(name, T, commutes, ...) PURE(name, T)
+#define RARE(name, T, ...) ATOMIC_DEFINE(name, T, false, __VA_ARGS__) PURE(name, T)
+ATOMIC_OPS(OWN)
+RARE_OPS(RARE)
 
 #define SIGNS(op, width, unsign, sign)                                                             \
     [ATOMIC_##op][PTX_u##width] = unsign, [ATOMIC_##op][PTX_s##width] = sign
@@ -234,11 +194,6 @@ void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const v
 
 /* ---- handlers ---------------------------------------------------------------------------------- */
 
-static inline bool inside(u64 a, u64 low, u64 high, u32 size)
-{
-    return a >= low && a < high && high - a >= size && !(a & (size - 1));
-}
-
 /* Where a lane's element in global or generic memory lies; what is outside of the allocation that the
  * instruction touched last. */
 static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u64 a, u32 size)
@@ -247,7 +202,7 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
     struct emu_bound *b = &g->worker->bounds[in->site];
     const struct emu_cta *c = g->cta;
     if (v->at.space == PTX_SPACE_GENERIC &&
-        inside(a, MEM_SHARED, MEM_SHARED + c->shared_size, size))
+        element_inside(a, MEM_SHARED, MEM_SHARED + c->shared_size, size))
         return c->shared + (a - MEM_SHARED);
     if (atomic_is_global(g, v->at.space, a)) emu_find_bound(g, in, a, true, b);
     return emu_lane_host(g, in, w, lane, v->at.space, a, size, true);
@@ -256,41 +211,6 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
 #define HANDLERS(name, T, commutes, ...)                                                           \
-    const struct emu_uop *emu_op_atom_shared_##name(struct emu_group *g, const struct emu_uop *in) \
-    {                                                                                              \
-        const struct atomic_desc *const v = in->ext;                                               \
-        u8 *const shared = g->cta->shared;                                                         \
-        const u64 size = g->cta->shared_size;                                                      \
-        for (u32 w = 0; w < g->warps; w++) {                                                       \
-            u64 at[LANES];                                                                         \
-            if (!g->exec[w]) continue;                                                             \
-            lane_addresses(g, &v->at, w, at);                                                      \
-            if (g->worker->sites)                                                                  \
-                emu_count_lanes(g, in, at, g->exec[w], (u32)v->width * v->count, v->at.space,      \
-                                COUNT_ATOMIC);                                                     \
-            const T *const b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);          \
-            T *const d = ROW_OF(T, in->d);                                                         \
-            if (g->exec[w] == ~0u && lanes_inside(at, ~0u, 0, size, sizeof(T))) {                  \
-                for (int l = 0; l < LANES; l++) {                                                  \
-                    T *const m = (T *)(void *)(shared + at[l]), was = *m;                          \
-                    *m = name##_of(was, b[l], c[l], false);                                        \
-                    if (in->y) d[l] = was;                                                         \
-                }                                                                                  \
-                continue;                                                                          \
-            }                                                                                      \
-            for (u32 left = g->exec[w]; left; left &= left - 1) {                                  \
-                const u32 l = (u32)__builtin_ctz(left);                                            \
-                u8 *p;                                                                             \
-                if (__builtin_expect(inside(at[l], 0, size, sizeof(T)), 1)) p = shared + at[l];    \
-                else p = emu_lane_host(g, in, w, l, PTX_SPACE_SHARED, at[l], sizeof(T), true);     \
-                if (!p) return NULL;                                                               \
-                T *const m = (T *)(void *)p, was = *m;                                             \
-                *m = name##_of(was, b[l], c[l], false);                                            \
-                if (in->y) d[l] = was;                                                             \
-            }                                                                                      \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }                                                                                              \
     const struct emu_uop *emu_op_atom_##name(struct emu_group *g, const struct emu_uop *in)        \
     {                                                                                              \
         const struct emu_bound *const k = &g->worker->bounds[in->site];                            \
@@ -326,7 +246,7 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
                 const u32 l = (u32)__builtin_ctz(left);                                            \
                 bool global = true;                                                                \
                 u8 *p;                                                                             \
-                if (__builtin_expect(inside(at[l], k->low, k->high, sizeof(T)), 1))                \
+                if (__builtin_expect(element_inside(at[l], k->low, k->high, sizeof(T)), 1))        \
                     p = k->host + (at[l] - k->low);                                                \
                 else {                                                                             \
                     if (!(p = find(g, in, w, l, at[l], sizeof(T)))) return NULL;                   \
@@ -353,7 +273,7 @@ static inline bool same(const u64 *at, u32 mask)
     return true;
 }
 
-OPS(HANDLERS)
+ATOMIC_OPS(HANDLERS)
 
 const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
 {

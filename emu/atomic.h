@@ -94,6 +94,11 @@ static inline void lane_addresses(const struct emu_group *g, const struct lane_a
         for (int l = 0; l < LANES; l++) at[l] = offset;
 }
 
+static inline bool element_inside(u64 a, u64 low, u64 high, u32 size)
+{
+    return a >= low && a < high && high - a >= size && !(a & (size - 1));
+}
+
 /* Whether every lane of the mask has `size` bytes, a power of two, at a multiple of that in low .. high. */
 static inline bool lanes_inside(const u64 at[LANES], u32 mask, u64 low, u64 high, u32 size)
 {

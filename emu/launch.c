@@ -1075,6 +1075,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
             h->sites = arena_array(arena, struct emu_site *, m->sms);
             h->blocks = arena_array(arena, struct emu_block_count *, m->sms);
             h->ctas = arena_array(arena, u64, m->sms);
+            h->worker.who = arena_alloc(arena, m->shared_size / 4 + 1);
         }
     }
     u32 started = 0; /* beside this thread */

@@ -7,12 +7,9 @@
 #include "ptx/ptx.h"
 
 #include <string.h>
-#ifdef __AVX512CD__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
-
-typedef u8 v32u8 __attribute__((vector_size(32)));
-typedef u32 v16u32 __attribute__((vector_size(64)));
 
 /* The lanes whose value no earlier lane has: bit l. Lanes that are off hold values of their own. */
 static u32 firsts(const u32 *v)
@@ -31,10 +28,11 @@ static u32 firsts(const u32 *v)
     TURN(0)
     TURN(1)
     TURN(2)
-    TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13)
-        TURN(14) TURN(15)
+    TURN(3)
+    TURN(4)
+    TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13) TURN(14) TURN(15)
 #undef TURN
-            return ~(seen_b << 16 | seen_a);
+        return ~(seen_b << 16 | seen_a);
 #else
     u32 differs = 1, order = 0;
     for (u32 l = 1; l < LANES; l++) {
@@ -56,35 +54,51 @@ static u32 firsts(const u32 *v)
 #endif
 }
 
-static bool any(v32u8 v)
+/* The most bytes of 32 that are alike. */
+static u32 most_alike(const u8 *byte)
 {
-    u64 part[4];
-    memcpy(part, &v, sizeof part);
-    return part[0] | part[1] | part[2] | part[3];
+#ifdef __AVX2__ /* each is compared with the one r before it, for all at once; before the first are none */
+    const __m256i own = _mm256_load_si256((const __m256i *)(const void *)byte),
+                  none = _mm256_set1_epi8(-1), low = _mm256_permute2x128_si256(own, none, 0x02);
+    __m256i earlier = _mm256_sub_epi8(_mm256_setzero_si256(), _mm256_cmpeq_epi8(own, low));
+#define BEFORE(x) earlier = _mm256_sub_epi8(earlier, _mm256_cmpeq_epi8(own, x));
+#define TURN(r)                                                                                    \
+    BEFORE(_mm256_alignr_epi8(own, low, 16 - r))                                                   \
+    BEFORE(_mm256_alignr_epi8(low, none, 16 - r))
+    TURN(1)
+    TURN(2)
+    TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13)
+        TURN(14) TURN(15)
+#undef TURN
+#undef BEFORE
+            __m128i rest = _mm_max_epu8(_mm256_castsi256_si128(earlier),
+                                        _mm256_extracti128_si256(earlier, 1));
+    rest = _mm_xor_si128(rest, _mm_set1_epi8(-1)); /* the least is to be found */
+    rest = _mm_minpos_epu16(_mm_min_epu8(rest, _mm_srli_epi16(rest, 8)));
+    return 256 - ((u32)_mm_cvtsi128_si32(rest) & 0xff);
+#else
+    u8 count[64 + LANES] = {0}, most = 0;
+    for (u32 l = 0; l < LANES; l++) {
+        const u8 n = ++count[byte[l]];
+        most = n > most ? n : most;
+    }
+    return most;
+#endif
 }
 
 /* The most lanes of `mask` that want one bank of 32. */
 static u32 degree(const u32 *word, u32 mask)
 {
-    u32 used = 0, most = 1;
-    _Alignas(32) u8 bank[2 * LANES];
-    memset(bank, 0xff, LANES);
+    u32 used = 0;
+    _Alignas(32) u8 bank[LANES];
     LANE_LOOP for (u32 l = 0; l < LANES; l++)
     {
         const u32 b = word[l] % LANES, on = mask >> l & 1;
         used |= on << b;
-        bank[LANES + l] = (u8)(on ? b : 64 + l);
+        bank[l] = (u8)(on ? b : 64 + l);
     }
     if (emu_lanes_of(used) == emu_lanes_of(mask)) return 1;
-    v32u8 own, earlier = {0}; /* lanes before that want the same bank */
-    memcpy(&own, bank + LANES, LANES);
-    for (u32 r = 1; r < LANES; r++) {
-        v32u8 other;
-        memcpy(&other, bank + LANES - r, LANES);
-        earlier -= (v32u8)(own == other); /* true is -1 */
-    }
-    while (any((v32u8)(earlier >= (u8)most))) most++;
-    return most;
+    return most_alike(bank);
 }
 
 /* Accesses of 8 or 16 bytes are made by half- and quarter-warps (CUDA C++ Programming Guide, "Shared
@@ -190,4 +204,30 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
     if (mask) count_global(g, in, at, mask, size, how);
 }
 
-const struct emu_counting COUNTING = {count_lanes};
+/* The lanes that share an element with a later one are found by writing numbers: each lane writes its own
+ * to a place for its element, and sees whether it is still there when all have. */
+static u32 distinct(u8 *who, const u32 *element)
+{
+    u32 n = 0;
+    for (u32 l = 0; l < LANES; l++) who[element[l]] = (u8)l;
+    for (u32 l = 0; l < LANES; l++) n += who[element[l]] == l;
+    return n;
+}
+
+static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, const u32 *at,
+                                 u32 size)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    _Alignas(64) u32 word[LANES];
+    u64 wide[LANES];
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) word[l] = at[l] / 4;
+    if (size == 8) LANE_LOOP for (u32 l = 0; l < LANES; l++) wide[l] = at[l];
+    s->warps++;
+    s->lanes += LANES;
+    s->shared++;
+    s->shared_lanes += LANES;
+    s->passes += size == 8 ? passes_of(wide, ~0u, 2, true) : degree(word, ~0u);
+    s->extra += LANES - distinct(g->worker->who, word);
+}
+
+const struct emu_counting COUNTING = {count_lanes, count_shared_atomics};
