@@ -30,7 +30,8 @@ static u32 firsts(const u32 *v)
     TURN(2)
     TURN(3)
     TURN(4)
-    TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13) TURN(14) TURN(15)
+    TURN(5)
+    TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13) TURN(14) TURN(15)
 #undef TURN
         return ~(seen_b << 16 | seen_a);
 #else
@@ -67,8 +68,9 @@ static u32 most_alike(const u8 *byte)
     BEFORE(_mm256_alignr_epi8(low, none, 16 - r))
     TURN(1)
     TURN(2)
-    TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13)
-        TURN(14) TURN(15)
+    TURN(3)
+    TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13) TURN(14)
+        TURN(15)
 #undef TURN
 #undef BEFORE
             __m128i rest = _mm_max_epu8(_mm256_castsi256_si128(earlier),
