@@ -24,16 +24,11 @@ static u32 firsts(const u32 *v)
                (u32)_mm512_cmpneq_epi32_mask(a, before_a) | 1;
     u32 seen_a = _mm512_test_epi32_mask(_mm512_conflict_epi32(a), _mm512_set1_epi32(-1));
     u32 seen_b = _mm512_test_epi32_mask(_mm512_conflict_epi32(b), _mm512_set1_epi32(-1));
-#define TURN(n) seen_b |= _mm512_cmpeq_epi32_mask(b, _mm512_alignr_epi32(a, a, n));
-    TURN(0)
-    TURN(1)
-    TURN(2)
-    TURN(3)
-    TURN(4)
-    TURN(5)
-    TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13) TURN(14) TURN(15)
+#define TURN(n) _mm512_cmpeq_epi32_mask(b, _mm512_alignr_epi32(a, a, n))
+    seen_b |= TURN(0) | TURN(1) | TURN(2) | TURN(3) | TURN(4) | TURN(5) | TURN(6) | TURN(7) |
+              TURN(8) | TURN(9) | TURN(10) | TURN(11) | TURN(12) | TURN(13) | TURN(14) | TURN(15);
 #undef TURN
-        return ~(seen_b << 16 | seen_a);
+    return ~(seen_b << 16 | seen_a);
 #else
     u32 differs = 1, order = 0;
     for (u32 l = 1; l < LANES; l++) {
@@ -59,22 +54,19 @@ static u32 firsts(const u32 *v)
 static u32 most_alike(const u8 *byte)
 {
 #ifdef __AVX2__ /* each is compared with the one r before it, for all at once; before the first are none */
+    typedef char bytes __attribute__((vector_size(32)));
     const __m256i own = _mm256_load_si256((const __m256i *)(const void *)byte),
                   none = _mm256_set1_epi8(-1), low = _mm256_permute2x128_si256(own, none, 0x02);
-    __m256i earlier = _mm256_sub_epi8(_mm256_setzero_si256(), _mm256_cmpeq_epi8(own, low));
-#define BEFORE(x) earlier = _mm256_sub_epi8(earlier, _mm256_cmpeq_epi8(own, x));
+#define EQUAL(x) (bytes) _mm256_cmpeq_epi8(own, x)
 #define TURN(r)                                                                                    \
-    BEFORE(_mm256_alignr_epi8(own, low, 16 - r))                                                   \
-    BEFORE(_mm256_alignr_epi8(low, none, 16 - r))
-    TURN(1)
-    TURN(2)
-    TURN(3)
-    TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) TURN(10) TURN(11) TURN(12) TURN(13) TURN(14)
-        TURN(15)
+    EQUAL(_mm256_alignr_epi8(own, low, 16 - r)) + EQUAL(_mm256_alignr_epi8(low, none, 16 - r))
+    const bytes earlier = -(EQUAL(low) + TURN(1) + TURN(2) + TURN(3) + TURN(4) + TURN(5) + TURN(6) +
+                            TURN(7) + TURN(8) + TURN(9) + TURN(10) + TURN(11) + TURN(12) +
+                            TURN(13) + TURN(14) + TURN(15));
 #undef TURN
-#undef BEFORE
-            __m128i rest = _mm_max_epu8(_mm256_castsi256_si128(earlier),
-                                        _mm256_extracti128_si256(earlier, 1));
+#undef EQUAL
+    __m128i rest = _mm_max_epu8(_mm256_castsi256_si128((__m256i)earlier),
+                                _mm256_extracti128_si256((__m256i)earlier, 1));
     rest = _mm_xor_si128(rest, _mm_set1_epi8(-1)); /* the least is to be found */
     rest = _mm_minpos_epu16(_mm_min_epu8(rest, _mm_srli_epi16(rest, 8)));
     return 256 - ((u32)_mm_cvtsi128_si32(rest) & 0xff);
