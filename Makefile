@@ -143,13 +143,14 @@ layers:
 	tools/layers.sh
 tidy:
 	tools/tidy.sh
-check-clang:
+check-clang: # warnings without optimisation, too; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
-	$(MAKE) -j2 CC=clang CFLAGS=-Werror all build/clang-release/tests/run
-	build/clang-release/tests/run
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite tests/run)
+	HEDDLE=build/clang-release/heddle build/clang-release/tests/run
 check-san:
 	$(MAKE) -j2 MODE=san build/gcc-san/heddle build/gcc-san/tests/run
-	HEDDLE_PROGRAMS=40 LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
+	HEDDLE=build/gcc-san/heddle HEDDLE_PROGRAMS=40 \
+	    LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-fuzz: # half of it each
 	@$(MAKE) --no-print-directory fuzz SECONDS=60
