@@ -335,7 +335,7 @@ struct emu_cta {
     struct emu_async *async;   /* cp.async, bulk copies: async.c */
     void *runtime;             /* the threads' last errors: grids.c; NULL: none */
     bool failed;               /* it, or another CTA of its cluster: it need not go on */
-    struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: launch.c */
+    struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: deliver.c */
     u64 started;               /* device clock when it began */
     struct emu_frame
         used; /* how far calls came in its rows and .local memory, which the next CTA clears */
@@ -383,7 +383,7 @@ struct emu_machine { /* a launch */
     struct check *check;             /* where findings go */
     struct emu_image *loaded;        /* of which `image` is */
     struct grids *grids;             /* what the kernel launches: grids.h */
-    struct emu_workplace *workplace; /* launch.c's own */
+    struct emu_workplace *workplace; /* workplace.h */
 };
 
 /* ---- for handlers --------------------------------------------------------------------------------- */

@@ -1,0 +1,159 @@
+/* Proof of a deadlock.
+ *
+ * A kernel that spins for ever comes back to the state it was in: each group that can run goes round a loop
+ * that leaves its registers as they were and stores nothing (an atomic that returns the same each time
+ * leaves memory as it was), and all others wait. Then nothing will ever change. */
+#define _GNU_SOURCE
+#include "emu/workplace.h"
+
+#include "emu/control.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+enum {
+    ROUND = 4096, /* blocks that a loop may have */
+    MOST_TIME_OUTS = 1 << 20,
+};
+
+static u64 mix(u64 h, const void *data, size_t n)
+{
+    const u8 *p = data;
+    for (; n >= 8; n -= 8, p += 8) {
+        u64 x;
+        memcpy(&x, p, 8);
+        h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+/* Of all that makes up a group's state but for memory. */
+static u64 state_of(const struct emu_group *g)
+{
+    u64 h = mix(g->depth, g->exec, sizeof g->exec);
+    for (u32 i = 0; i < g->depth; i++)
+        h = mix(h ^ (u64)(uintptr_t)g->stack[i].pc, g->stack[i].mask, sizeof g->stack[i].mask);
+    const struct emu_frame *f = &g->code->frame;
+    for (u32 w = 0; w < g->warps; w++) {
+        for (u32 r = 0; r < g->top64 + f->r64; r += ROW * 8)
+            h = mix(h, g->bundle64 + r + w * LANES * 8, LANES * 8);
+        for (u32 r = 0; r < g->top32 + f->r32; r += ROW * 4)
+            h = mix(h, g->bundle32 + r + w * LANES * 4, LANES * 4);
+        for (u32 r = 0; r < g->top16 + f->r16; r += ROW * 2)
+            h = mix(h, g->bundle16 + r + w * LANES * 2, LANES * 2);
+    }
+    return h;
+}
+
+/* Whether the block stores something, or does what cannot be taken back. */
+static bool block_changes(const struct emu_program *p, const struct emu_uop *block)
+{
+    if (!block->imm) return false; /* a meeting point */
+    const struct emu_block_mix *mix_of = &p->blocks[block->site];
+    for (u32 i = 0; i < mix_of->count; i++) {
+        const struct ptx_op *op = p->places[mix_of->first_pc + i].inst->op;
+        if (!op) return true;
+        u32 effects = op->form->effects;
+        if (effects & (PTX_WRITES | PTX_BARRIER)) return true;
+        if (effects & PTX_ATOMIC && strncmp(op->form->name, "atom", 4) != 0) return true;
+        if (ptx_op_form(op) == PTX_F_call) return true;
+    }
+    return false;
+}
+
+/* Lets a group run up to the next block, or to where it waits. false: it has come to something else. */
+static bool step(struct emu_group *g)
+{
+    const struct emu_uop *in = g->pc;
+    g->state = GROUP_READY;
+    g->budget = 1;
+    u64 before = g->instructions;
+    do in = in->run(g, in);
+    while (in);
+    hand_of(g)->instructions += g->instructions - before;
+    return g->state == GROUP_READY || g->state == GROUP_WAIT;
+}
+
+static bool goes_round(const struct emu_program *p, struct emu_group *g)
+{
+    for (u32 n = 0; g->pc->id != UOP_block;
+         n++) { /* it stands in the middle of one, where it waited */
+        const struct emu_uop *at = g->pc;
+        if (n == ROUND || !step(g)) return false;
+        if (g->state == GROUP_WAIT && g->pc == at) return true;
+    }
+    const struct emu_uop *from = g->pc;
+    u64 state = state_of(g);
+    for (u32 n = 0; n < ROUND; n++) {
+        if (g->pc->id == UOP_block && block_changes(p, g->pc)) return false;
+        if (!step(g)) return false;
+        if (g->pc == from && state_of(g) == state) return true;
+    }
+    return false;
+}
+
+/* What a group that was stepped has come to is seen to as after a turn. */
+static void left_behind(struct slot *p, struct emu_group *g)
+{
+    if (g->state == GROUP_SPLIT) emu_group_split(g);
+    if (g->state != GROUP_DONE) return;
+    p->cta.running--;
+    emu_barrier_check(&p->cta);
+}
+
+static bool goes_nowhere(struct hand *h)
+{
+    bool any = false;
+    for (struct slot *p = h->resident; p; p = p->next) {
+        deliver_count_for(h, p);
+        for (u32 k = 0; k < p->cta.group_count; k++) {
+            struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
+            if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
+            any = true;
+            if (!goes_round(h->wp->m->program, g)) {
+                left_behind(p, g);
+                return false;
+            }
+        }
+    }
+    return any;
+}
+
+/* Whether all host threads are stuck: each must have looked since the last one got stuck or ended, since
+ * what that one stored before may be what another waits for. */
+bool deadlock_proved(struct hand *h)
+{
+    struct emu_workplace *wp = h->wp;
+    u32 before = atomic_load(&h->stuck), epoch = atomic_load(&wp->epoch);
+    bool stuck = goes_nowhere(h);
+    atomic_store(&h->stuck, stuck ? epoch : 0);
+    if (wp->hand_count == 1) return stuck;
+    if (stuck != (before != 0)) atomic_fetch_add(&wp->epoch, 1);
+    for (u32 t = 0; t < wp->hand_count; t++) {
+        u32 other = atomic_load(&wp->hands[t].stuck);
+        if (other != epoch && other != HAND_ENDED) return false;
+    }
+    return atomic_load(&wp->epoch) == epoch;
+}
+
+/* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
+ * before, and all is as it was then. */
+bool deadlock_time_out(struct hand *h)
+{
+    u64 state = 0;
+    bool any = false;
+    for (struct slot *p = h->resident; p; p = p->next)
+        for (u32 k = 0; k < p->cta.group_count; k++) {
+            struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
+            if (g->state != GROUP_WAIT || !emu_may_time_out(g->pc)) continue;
+            u64 own[2] = {state_of(g), (u64)(uintptr_t)g->pc};
+            state = mix(state, own, sizeof own);
+            g->time_is_up = any = true;
+        }
+    if (!any || (h->time_outs && state == h->stuck_state) || h->time_outs == MOST_TIME_OUTS)
+        return false;
+    h->stuck_state = state;
+    h->time_outs++;
+    return true;
+}

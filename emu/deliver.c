@@ -1,0 +1,153 @@
+/* What becomes visible in the order of CTAs: text, reductions whose order matters, the way through the
+ * caches. A CTA that runs ahead of its turn leaves it in an outbox. */
+#define _GNU_SOURCE
+#include "emu/workplace.h"
+
+#include "base/buf.h"
+#include "emu/atomic.h"
+#include "emu/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_NOTES = 1 << 22 };
+
+void outbox_free(struct emu_outbox *o)
+{
+    free(o->reds);
+    free(o->port.notes);
+    buf_free(&o->text);
+    free(o);
+}
+
+static struct emu_outbox *outbox_of(struct emu_workplace *wp, struct emu_cta *c)
+{
+    if (c->outbox) return c->outbox;
+    struct emu_outbox *o = calloc(1, sizeof *o);
+    if (!o) abort();
+    o->cta = c->linear;
+    pthread_mutex_lock(&wp->lock);
+    struct emu_outbox **at = &wp->outboxes;
+    while (*at && (*at)->cta < o->cta) at = &(*at)->next;
+    o->next = *at;
+    *at = o;
+    pthread_mutex_unlock(&wp->lock);
+    return c->outbox = o;
+}
+
+static void put_text(struct emu_workplace *wp, const char *text, size_t n)
+{
+    if (wp->config->print) wp->config->print(wp->config->print_self, text, n);
+    else fwrite(text, 1, n, stdout);
+}
+
+static void pour_out(struct emu_workplace *wp, struct emu_outbox *o)
+{
+    for (size_t i = 0; i < o->red_count; i++) {
+        const struct red *r = &o->reds[i];
+        atomic_apply_packed(r->op, r->type, mem_base(wp->m->mem) + (r->address - MEM_GLOBAL),
+                            r->operand);
+    }
+    if (o->text.size) put_text(wp, o->text.data, o->text.size);
+    o->red_count = o->text.size = 0;
+}
+
+/* It is the turn of the first CTA that has not ended, and where CTAs talk of each. What has waited for it comes
+ * before what is to be done now. */
+static bool its_turn(struct emu_workplace *wp, const struct emu_cta *c)
+{
+    if (wp->m->program->talks) return true;
+    if (atomic_load(&wp->deliver) != c->linear) return false;
+    if (c->outbox) pour_out(wp, c->outbox);
+    return true;
+}
+
+bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u8 op, u8 type,
+                   const void *operand)
+{
+    (void)in;
+    struct emu_workplace *wp = hand_of(g)->wp;
+    if (its_turn(wp, g->cta)) return false;
+    struct emu_outbox *o = outbox_of(wp, g->cta);
+    if (o->red_count == o->red_cap) {
+        o->red_cap = o->red_cap ? 2 * o->red_cap : 256;
+        o->reds = realloc(o->reds, o->red_cap * sizeof *o->reds);
+        if (!o->reds) abort();
+    }
+    struct red *r = &o->reds[o->red_count++];
+    r->address = address;
+    r->op = op;
+    r->type = type;
+    memcpy(r->operand, operand, atomic_packed_bytes(op, type));
+    return true;
+}
+
+void emu_print(struct emu_group *g, const char *text, size_t length)
+{
+    struct emu_workplace *wp = hand_of(g)->wp;
+    if (its_turn(wp, g->cta)) put_text(wp, text, length);
+    else buf_add(&outbox_of(wp, g->cta)->text, text, length);
+}
+
+/* A CTA has ended: delivers what may be. */
+void deliver_ended(struct emu_workplace *wp, struct slot *p)
+{
+    const u32 cta = p->cta.linear;
+    if (p->port.count) {
+        outbox_of(wp, &p->cta)->port = p->port;
+        p->port = (struct cache_port){0};
+    }
+    pthread_mutex_lock(&wp->lock);
+    wp->ended[cta / 64] |= (u64)1 << cta % 64;
+    while (wp->deliver < wp->m->cta_count && wp->ended[wp->deliver / 64] >> wp->deliver % 64 & 1) {
+        struct emu_outbox *o = wp->outboxes;
+        if (o && o->cta == wp->deliver) {
+            pour_out(wp, o);
+            cache_settle(&o->port);
+            wp->outboxes = o->next;
+            outbox_free(o);
+        }
+        atomic_fetch_add(&wp->deliver, 1);
+    }
+    pthread_mutex_unlock(&wp->lock);
+}
+
+/* Whether all CTAs before have gone through the caches. */
+static bool caches_are_free(struct emu_workplace *wp, const struct emu_cta *c)
+{
+    return wp->m->program->talks || c->linear == atomic_load(&wp->deliver);
+}
+
+/* What the CTA does from now on is counted where it belongs. */
+void deliver_count_for(struct hand *h, struct slot *p)
+{
+    const struct emu_machine *m = h->wp->m;
+    const u32 sm = p->cta.sm;
+    if (!h->wp->config->count) return;
+    if (!h->sites[sm]) {
+        h->sites[sm] = calloc(m->program->site_count, sizeof **h->sites);
+        h->blocks[sm] = calloc(m->program->block_count, sizeof **h->blocks);
+        if (!h->sites[sm] || !h->blocks[sm]) abort();
+    }
+    h->worker.sites = h->sites[sm];
+    h->worker.blocks = h->blocks[sm];
+    if (!m->caches) return;
+    p->port.caches = m->caches;
+    p->port.sm = sm;
+    p->port.now = caches_are_free(h->wp, &p->cta);
+    if (p->port.now) cache_settle(&p->port);
+    h->worker.port = &p->port;
+}
+
+/* Notes of a CTA that runs far ahead of its turn take memory: it waits, unless it is this thread that the
+ * turn depends on. */
+void deliver_wait(struct hand *h, struct slot *p)
+{
+    struct emu_workplace *wp = h->wp;
+    while (p->port.count > MOST_NOTES && wp->hand_count > 1 && h->resident == p && !p->next &&
+           !caches_are_free(wp, &p->cta) && !atomic_load(&wp->give_up) &&
+           p->cta.linear <= atomic_load(&wp->stop_at))
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}

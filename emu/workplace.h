@@ -1,0 +1,111 @@
+/* emu/workplace.h: a launch while it runs, for the files that run it.
+ *
+ *     launch.c    host threads, CTAs, turns
+ *     cta.c       what a CTA is given and how it begins
+ *     deliver.c   what becomes visible in the order of CTAs
+ *     deadlock.c  whether anything will ever change
+ *     fault.c     how it fails, in words */
+#ifndef HEDDLE_EMU_WORKPLACE_H
+#define HEDDLE_EMU_WORKPLACE_H
+
+#include "base/buf.h"
+#include "emu/cache.h"
+#include "emu/launch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define HAND_ENDED UINT32_MAX
+
+struct red { /* a reduction that waits for its turn */
+    u64 address;
+    u8 op, type;
+    u8 operand[32];
+};
+struct emu_outbox {
+    u32 cta;
+    struct red *reds;
+    size_t red_count, red_cap;
+    struct buf text;
+    struct cache_port port;  /* what it notes of its accesses to memory */
+    struct emu_outbox *next; /* by CTA */
+};
+
+/* Room for a CTA, and the CTA that is there. */
+struct slot {
+    struct emu_cta cta;
+    u8 *rows; /* register files and .local of all bundles */
+    size_t rows_size, bundle_size;
+    struct slot *next;
+    u32 turns;
+    struct cache_port port;
+};
+
+struct hand { /* a host thread */
+    struct emu_worker worker;
+    struct emu_workplace *wp;
+    struct emu_site **sites;         /* by SM */
+    struct emu_block_count **blocks; /* by SM */
+    u64 *ctas;                       /* by SM: how many have ended */
+    struct slot *resident, *spare;
+    u64 stuck_state;    /* of the groups when last the time of their waits ran out, */
+    u32 time_outs;      /* how often it did */
+    u32 passes;         /* over the resident CTAs while nothing else was to be done */
+    atomic_uint stuck;  /* its CTAs can do nothing as memory was in this epoch; 0: they may */
+    struct slot **last; /* where the next is appended to `resident` */
+    u64 instructions;
+};
+
+struct emu_workplace {
+    struct emu_machine *m;
+    struct emu *emu;
+    const struct emu_config *config;
+    atomic_uint next;    /* CTA (of a cluster: its first) */
+    atomic_uint stop_at; /* CTAs from here on need not run */
+    atomic_bool give_up;
+    atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
+    atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
+    pthread_mutex_t lock;
+    u64 *ended;                  /* a bit for each CTA */
+    struct emu_outbox *outboxes; /* not yet delivered, by CTA */
+    atomic_uint deliver;         /* the CTA whose turn it is; changed under the lock */
+    struct emu_fault fault;
+    u32 fault_cta;
+    u64 limit;
+    atomic_ullong spent;
+    double deadline;
+    double started, told; /* when config->progress was last called */
+    struct hand *hands;
+    u32 hand_count;
+    struct arena *arena;
+};
+
+/* A host thread's part of the group's launch. */
+static inline struct hand *hand_of(const struct emu_group *g)
+{
+    return (struct hand *)g->worker;
+}
+
+/* Room for a CTA of the launch; its rows are zeros. */
+struct slot *slot_new(struct hand *h);
+void slot_free(struct slot *p, const struct emu_machine *m);
+/* A CTA begins there, as if nobody had been there before. */
+void slot_begin(struct hand *h, struct slot *p, u32 linear);
+/* Fills the rows that depend on the CTA's place in its cluster. */
+void slot_join_cluster(struct slot *p, const struct emu_machine *m);
+
+/* Before each turn of a CTA: what it does is counted where it belongs. */
+void deliver_count_for(struct hand *h, struct slot *p);
+/* Waits while the CTA is too far ahead of its turn. */
+void deliver_wait(struct hand *h, struct slot *p);
+/* The CTA has ended: what it left becomes visible as soon as all before it have. */
+void deliver_ended(struct emu_workplace *wp, struct slot *p);
+void outbox_free(struct emu_outbox *o);
+
+/* Whether no host thread's CTAs will ever go on. Lets every group take some steps. */
+bool deadlock_proved(struct hand *h);
+/* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
+ * before, and all is as it was then. */
+bool deadlock_time_out(struct hand *h);
+
+#endif
