@@ -2,8 +2,9 @@
  *
  * In global memory three cases differ. A result that is read makes CTAs take turns (emu_program.talks),
  * so plain accesses will do. Integer reductions that commute go to memory at once, with the host's
- * atomics where several host threads are at it. All others wait in the CTA's log until it is the CTA's
- * turn. So memory is the same in the end whatever the number of threads. */
+ * atomics where several host threads are at it, if the program has no reductions of another kind, which
+ * might meet them. All others wait in the CTA's log until it is the CTA's turn. So memory is the same in
+ * the end whatever the number of threads. */
 #include "emu/atomic.h"
 
 #include "emu/atomicops.h"
@@ -147,7 +148,7 @@ void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u
     assert(fn);
     if (!global) {
         fn(host, operand, comparand, NULL);
-    } else if (atomic_commutes(op, type)) {
+    } else if (atomic_commutes(op, type) && !g->worker->machine->program->mixes) {
         if (!g->worker->machine->parallel) fn(host, operand, comparand, NULL);
         else if (ptx_types[type].bits == 32) HOST_ATOMIC(u32)
         else HOST_ATOMIC(u64)
@@ -208,6 +209,12 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
     return emu_lane_host(g, in, w, lane, v->at.space, a, size, true);
 }
 
+/* Whether reductions that commute need no care. */
+static inline bool goes_at_once(const struct emu_machine *m)
+{
+    return !m->parallel && !m->program->mixes;
+}
+
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
 #define HANDLERS(name, T, commutes, ...)                                                           \
@@ -215,7 +222,7 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
     {                                                                                              \
         const struct emu_bound *const k = &g->worker->bounds[in->site];                            \
         const struct atomic_desc *const v = in->ext;                                               \
-        const bool careful = !in->y && (!(commutes) || g->worker->machine->parallel);              \
+        const bool careful = !in->y && !((commutes) && goes_at_once(g->worker->machine));          \
         for (u32 w = 0; w < g->warps; w++) {                                                       \
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \

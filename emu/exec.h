@@ -229,6 +229,7 @@ struct emu_program {
         deepest; /* room for the deepest chain of calls; recursion: as much as allowed */
     bool recursive;
     bool talks; /* CTAs may wait for each other or see each other's order: run them in turn */
+    bool mixes; /* reductions of global memory of several kinds, whose order may matter */
     bool uses_barriers;
     bool launches;    /* grids of its own: warps are not run in lockstep */
     bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */

@@ -57,7 +57,8 @@ struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u3
 /* A fresh site of the instruction that is lowered, for uop->site; enum ptx_space. */
 u32 lower_site(struct lower *L, enum emu_site_kind kind, unsigned space);
 void lower_site_op(struct lower *L, u32 site, unsigned op); /* SITE_ATOMIC: enum emu_atomic */
-void *lower_alloc(struct lower *L, size_t bytes); /* zeroed, as long as the code: for uop->ext */
+unsigned lower_atomic_op(const struct ptx_op *op); /* enum emu_atomic; ATOMIC_COUNT: none */
+void *lower_alloc(struct lower *L, size_t bytes);  /* zeroed, as long as the code: for uop->ext */
 
 /* [address]: a row of addresses of `bytes` (4 or 8; 0: it is constant) and an offset to be added.
  * `space`: the space that the opcode or the named variable says; GENERIC if none. Addresses are as

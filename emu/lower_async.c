@@ -83,22 +83,9 @@ static bool lower_bulk(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-static unsigned reduction_of(const struct ptx_op *op)
-{
-    return ptx_op_has(op, "add")   ? ATOMIC_ADD
-           : ptx_op_has(op, "min") ? ATOMIC_MIN
-           : ptx_op_has(op, "max") ? ATOMIC_MAX
-           : ptx_op_has(op, "inc") ? ATOMIC_INC
-           : ptx_op_has(op, "dec") ? ATOMIC_DEC
-           : ptx_op_has(op, "and") ? ATOMIC_AND
-           : ptx_op_has(op, "or")  ? ATOMIC_OR
-           : ptx_op_has(op, "xor") ? ATOMIC_XOR
-                                   : ATOMIC_COUNT;
-}
-
 static bool reduction(struct lower *L, const struct ptx_inst *i, struct async_desc *v)
 {
-    v->op = (u8)reduction_of(i->op);
+    v->op = (u8)lower_atomic_op(i->op);
     v->type = i->op->type[0];
     v->width = (u8)(ptx_types[v->type].bits / 8);
     v->count = 1;

@@ -5,7 +5,7 @@
 #include "emu/order.h"
 #include "ptx/ptx.h"
 
-static unsigned op_of(const struct ptx_op *op)
+unsigned lower_atomic_op(const struct ptx_op *op)
 {
     static const struct {
         const char *word;
@@ -78,7 +78,7 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
     const struct ptx_opnd *b = address + 1;
     const unsigned type = op->type[0], width = ptx_types[type].bits / 8;
     struct atomic_desc *v = lower_alloc(L, sizeof *v);
-    *v = (struct atomic_desc){.op = (u8)op_of(op),
+    *v = (struct atomic_desc){.op = (u8)lower_atomic_op(op),
                               .type = (u8)type,
                               .width = (u8)width,
                               .count = op->vec > 1 ? op->vec : 1,

@@ -2,6 +2,7 @@
 #include "emu/flow.h"
 
 #include "base/arena.h"
+#include "emu/atomic.h"
 #include "emu/image.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
@@ -424,6 +425,7 @@ void lower_link_calls(struct lower_driver *D)
         for (u32 a = 0; a < p->code_count; a++) p->recursive |= edge[a * p->code_count + a];
     } else p->recursive = true;
     bool deferred = false, at_once = false;
+    unsigned first_kind = 0;
     for (u32 i = 0; i < p->place_count; i++) {
         const struct ptx_op *op = D->places[i].inst->op;
         if (!op) continue;
@@ -439,17 +441,17 @@ void lower_link_calls(struct lower_driver *D)
         if (effects & PTX_ATOMIC && !shared && strncmp(op->form->name, "atom", 4) == 0 &&
             !D->places[i].dead_result)
             p->talks = true;
-        /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that does
-         * anything else to global memory, perhaps to the same bytes, must run in turn. */
-        bool commutes = ptx_types[op->type[0]].kind != PTX_FLOAT &&
-                        ptx_types[op->type[0]].kind != PTX_PACK && !ptx_op_has(op, "inc") &&
-                        !ptx_op_has(op, "dec") && !ptx_op_has(op, "exch") && !ptx_op_has(op, "cas");
+        /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that reads
+         * or writes global memory, perhaps the same bytes, must run in turn. */
         bool global = op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC ||
                       ptx_op_has(op, "global");
-        if (effects & PTX_ATOMIC && !shared && !commutes) deferred = true;
-        else
-            at_once |= effects & (PTX_READS | PTX_WRITES | PTX_ATOMIC) && global &&
-                       !ptx_op_has(op, "nc");
+        if (effects & PTX_ATOMIC) {
+            if (shared) continue;
+            const unsigned kind = 1 + lower_atomic_op(op) * PTX_TYPE_COUNT + op->type[0];
+            p->mixes |= first_kind && kind != first_kind;
+            first_kind = kind;
+            deferred |= p->mixes || !atomic_commutes(lower_atomic_op(op), op->type[0]);
+        } else at_once |= effects & (PTX_READS | PTX_WRITES) && global && !ptx_op_has(op, "nc");
     }
     p->talks |= deferred && at_once;
 }

@@ -255,12 +255,7 @@ static bool lower_surface(struct lower *L, const struct ptx_inst *i)
     v->width = (u8)(ptx_types[v->type].bits / 8);
     v->count = (u8)(value->kind == PTX_OPND_VEC ? value->count : 1);
     if (v->count > 4) return lower_refuse(L, "more than 4 elements");
-    if (what >= REDUCE)
-        v->op = ptx_op_has(op, "add")   ? ATOMIC_ADD
-                : ptx_op_has(op, "min") ? ATOMIC_MIN
-                : ptx_op_has(op, "max") ? ATOMIC_MAX
-                : ptx_op_has(op, "and") ? ATOMIC_AND
-                                        : ATOMIC_OR;
+    if (what >= REDUCE) v->op = (u8)lower_atomic_op(op);
     lower_handle(L, &at->elem[0], v);
     lower_coordinates(L, &at->elem[at->count - 1], v, PTX_s32);
     struct lower_dest d[4];

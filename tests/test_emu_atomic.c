@@ -513,6 +513,32 @@ Test(emu_atomic, reductions_of_many_ctas)
     }
 }
 
+/* Reductions of two kinds at one address: each commutes with its like, but not with the other. */
+Test(emu_atomic, kinds_that_meet_are_done_in_turn)
+{
+    static const char body[] =
+        ".reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p;\n"
+        "ld.param.u64 %d0, [mem]; mov.u32 %r2, %ctaid.x;\n"
+        "mov.u32 %r3, 0;\n"
+        "loop: add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 20000; @%p bra loop;\n"
+        "xor.b32 %r4, %r2, 1; shl.b32 %r4, %r4, 6;\n"
+        "red.global.max.u32 [%d0], %r4; red.global.add.u32 [%d0], %r2;\nret;\n";
+    enum { CTAS = 64 };
+    uint32_t want = 0;
+    for (uint32_t i = 0; i < CTAS; i++) {
+        const uint32_t x = (i ^ 1) << 6;
+        want = (want > x ? want : x) + i;
+    }
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        uint32_t got = 0;
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 mem", body), .grid = CTAS, .block = 1};
+        r.config.threads = threads;
+        r.args[0] = emu_inout(&r, &got, sizeof got);
+        cr_assert(emu_run(&r), "%u threads: %s", threads, r.fault);
+        cr_expect(got == want, "%u threads: %u, not %u", threads, got, want);
+    }
+}
+
 /* Integers that go to memory at once, from several host threads. */
 Test(emu_atomic, counters_of_many_ctas)
 {
