@@ -106,6 +106,7 @@ static bool goes_nowhere(struct hand *h)
 {
     bool any = false;
     for (struct slot *p = h->resident; p; p = p->next) {
+        if (p != h->resident && deliver_is_full(h->wp)) break; /* it waits for the first */
         deliver_count_for(h, p);
         for (u32 k = 0; k < p->cta.group_count; k++) {
             struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];

@@ -12,10 +12,17 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_NOTES = 1 << 22 };
+enum { MOST_WAITING = 1 << 28, MOST_NOTES = 1 << 22 };
 
-void outbox_free(struct emu_outbox *o)
+static void grow(struct emu_workplace *wp, struct emu_outbox *o, size_t bytes)
 {
+    o->bytes += bytes;
+    atomic_fetch_add(&wp->waiting, bytes);
+}
+
+void outbox_free(struct emu_workplace *wp, struct emu_outbox *o)
+{
+    atomic_fetch_sub(&wp->waiting, o->bytes);
     free(o->reds);
     free(o->port.notes);
     buf_free(&o->text);
@@ -45,13 +52,19 @@ static void put_text(struct emu_workplace *wp, const char *text, size_t n)
 
 static void pour_out(struct emu_workplace *wp, struct emu_outbox *o)
 {
+    if (!o->bytes) return;
     for (size_t i = 0; i < o->red_count; i++) {
         const struct red *r = &o->reds[i];
         atomic_apply_packed(r->op, r->type, mem_base(wp->m->mem) + (r->address - MEM_GLOBAL),
                             r->operand);
     }
     if (o->text.size) put_text(wp, o->text.data, o->text.size);
-    o->red_count = o->text.size = 0;
+    o->text.size = 0;
+    free(o->reds);
+    o->reds = NULL;
+    o->red_count = o->red_cap = 0;
+    atomic_fetch_sub(&wp->waiting, o->bytes);
+    o->bytes = 0;
 }
 
 /* It is the turn of the first CTA that has not ended, and where CTAs talk of each. What has waited for it comes
@@ -72,7 +85,10 @@ bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u
     if (its_turn(wp, g->cta)) return false;
     struct emu_outbox *o = outbox_of(wp, g->cta);
     if (o->red_count == o->red_cap) {
-        o->red_cap = o->red_cap ? 2 * o->red_cap : 256;
+        const size_t more = o->red_cap ? o->red_cap : 256;
+        o->red_cap += more;
+        grow(wp, o, more * sizeof *o->reds);
+        if (atomic_load(&wp->waiting) > MOST_WAITING) g->budget = 0; /* see deliver_wait */
         o->reds = realloc(o->reds, o->red_cap * sizeof *o->reds);
         if (!o->reds) abort();
     }
@@ -88,7 +104,11 @@ void emu_print(struct emu_group *g, const char *text, size_t length)
 {
     struct emu_workplace *wp = hand_of(g)->wp;
     if (its_turn(wp, g->cta)) put_text(wp, text, length);
-    else buf_add(&outbox_of(wp, g->cta)->text, text, length);
+    else {
+        struct emu_outbox *o = outbox_of(wp, g->cta);
+        buf_add(&o->text, text, length);
+        grow(wp, o, length);
+    }
 }
 
 /* A CTA has ended: delivers what may be. */
@@ -96,7 +116,9 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
 {
     const u32 cta = p->cta.linear;
     if (p->port.count) {
-        outbox_of(wp, &p->cta)->port = p->port;
+        struct emu_outbox *o = outbox_of(wp, &p->cta);
+        o->port = p->port;
+        grow(wp, o, p->port.cap * sizeof *p->port.notes);
         p->port = (struct cache_port){0};
     }
     pthread_mutex_lock(&wp->lock);
@@ -107,7 +129,7 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
             pour_out(wp, o);
             cache_settle(&o->port);
             wp->outboxes = o->next;
-            outbox_free(o);
+            outbox_free(wp, o);
         }
         atomic_fetch_add(&wp->deliver, 1);
     }
@@ -141,13 +163,29 @@ void deliver_count_for(struct hand *h, struct slot *p)
     h->worker.port = &p->port;
 }
 
-/* Notes of a CTA that runs far ahead of its turn take memory: it waits, unless it is this thread that the
- * turn depends on. */
-void deliver_wait(struct hand *h, struct slot *p)
+/* What waits takes memory. Only of CTAs that do not depend on each other: of a cluster, one that waited
+ * might be what the turn depends on. */
+bool deliver_is_full(struct emu_workplace *wp)
+{
+    return wp->m->cluster_size == 1 && atomic_load(&wp->waiting) > MOST_WAITING;
+}
+
+/* A hand that waits is stuck, in deadlock_proved's sense: what its CTAs
+ * would do nobody may need. */
+void deliver_wait(struct hand *h, const struct slot *p)
 {
     struct emu_workplace *wp = h->wp;
-    while (p->port.count > MOST_NOTES && wp->hand_count > 1 && h->resident == p && !p->next &&
-           !caches_are_free(wp, &p->cta) && !atomic_load(&wp->give_up) &&
-           p->cta.linear <= atomic_load(&wp->stop_at))
+    if (wp->hand_count == 1 || wp->m->cluster_size > 1) return;
+    bool waited = false;
+    while ((p->port.count > MOST_NOTES || deliver_is_full(wp)) &&
+           h->resident->cta.linear != atomic_load(&wp->deliver) && !atomic_load(&wp->give_up) &&
+           p->cta.linear <= atomic_load(&wp->stop_at)) {
+        if (!waited) atomic_fetch_add(&wp->epoch, 1);
+        waited = true;
+        atomic_store(&h->stuck, atomic_load(&wp->epoch));
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    if (!waited) return;
+    atomic_store(&h->stuck, 0);
+    atomic_fetch_add(&wp->epoch, 1);
 }

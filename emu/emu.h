@@ -12,7 +12,8 @@
  *
  * A device is used by one thread at a time (callers lock); a launch uses config.threads host threads
  * inside. What a launch computes and counts depends on the modules, the launch, memory and the
- * configuration, never on the number of threads, the host's vector width or the compiler.
+ * configuration, never on the host's vector width or the compiler, and on the number of threads only where CTAs race through
+ * plain loads and stores.
  *
  * The guest is hostile: whatever a module does, it can reach nothing but device memory. */
 #ifndef HEDDLE_EMU_EMU_H

@@ -234,6 +234,7 @@ static void *work(void *arg)
                 remove_slot(h, at);
                 continue;
             }
+            if (p != h->resident && deliver_is_full(wp)) break;
             enum progress progress = p->cta.running ? run_turn(h, p) : STUCK;
             if (!p->cta.running) progress = ENDED;
             if (progress == FAILED) {
@@ -268,7 +269,7 @@ static void *work(void *arg)
             at = &p->next;
         }
         if (removed || !impatient) continue;
-        if (more && (more = admit(h))) continue;
+        if (more && !deliver_is_full(wp) && (more = admit(h))) continue;
         if (ran && h->resident && ++h->passes % 16 == 0 && deadlock_proved(h) &&
             !deadlock_time_out(h)) {
             atomic_store(&wp->is_deadlock, true);
@@ -352,7 +353,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     while (wp.outboxes) { /* of CTAs behind one that failed */
         struct emu_outbox *o = wp.outboxes;
         wp.outboxes = o->next;
-        outbox_free(o);
+        outbox_free(&wp, o);
     }
     if (config->count) gather(&wp, counts);
     counts->instructions = atomic_load(&wp.spent) - m->spent;

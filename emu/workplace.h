@@ -28,6 +28,7 @@ struct emu_outbox {
     size_t red_count, red_cap;
     struct buf text;
     struct cache_port port;  /* what it notes of its accesses to memory */
+    size_t bytes;            /* of all that */
     struct emu_outbox *next; /* by CTA */
 };
 
@@ -68,6 +69,7 @@ struct emu_workplace {
     pthread_mutex_t lock;
     u64 *ended;                  /* a bit for each CTA */
     struct emu_outbox *outboxes; /* not yet delivered, by CTA */
+    atomic_size_t waiting;       /* bytes in them */
     atomic_uint deliver;         /* the CTA whose turn it is; changed under the lock */
     struct emu_fault fault;
     u32 fault_cta;
@@ -96,11 +98,13 @@ void slot_join_cluster(struct slot *p, const struct emu_machine *m);
 
 /* Before each turn of a CTA: what it does is counted where it belongs. */
 void deliver_count_for(struct hand *h, struct slot *p);
-/* Waits while the CTA is too far ahead of its turn. */
-void deliver_wait(struct hand *h, struct slot *p);
+/* Whether CTAs ahead of their turn have left so much that only the first may go on. */
+bool deliver_is_full(struct emu_workplace *wp);
+/* Waits while CTAs ahead of their turn have left too much, unless the turn is that of one of this hand's. */
+void deliver_wait(struct hand *h, const struct slot *p);
 /* The CTA has ended: what it left becomes visible as soon as all before it have. */
 void deliver_ended(struct emu_workplace *wp, struct slot *p);
-void outbox_free(struct emu_outbox *o);
+void outbox_free(struct emu_workplace *wp, struct emu_outbox *o);
 
 /* Whether no host thread's CTAs will ever go on. Lets every group take some steps. */
 bool deadlock_proved(struct hand *h);

@@ -4,6 +4,7 @@
 #include "tests/emu.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 /* A CTA reads back what it has reduced: the sum must be there, on any number of host threads. */
 Test(emu_core, a_cta_sees_its_own_float_reductions)
@@ -111,4 +112,60 @@ Test(emu_core, reads_of_what_nobody_wrote_are_found)
     r.args[0] = emu_out(&r, out, sizeof out);
     cr_assert(emu_run(&r), "%s", r.fault);
     cr_expect(r.findings == 1 && r.finding_kind == EMU_UNINITIALISED, "%zu findings", r.findings);
+}
+
+/* CTA 0 goes round `loops` times before it reduces, the others run ahead of it: what they leave for their turn
+ * may not take memory without bound. */
+static struct emu_run ahead_of_a_slow_cta(unsigned threads, uint32_t loops, uint32_t step)
+{
+    struct emu_run r = {.grid = 600, .block = 256, .once = true, .config = {.threads = threads}};
+    r.ptx = emu_ptx(".param .u64 sum, .param .u64 loops, .param .u64 step",
+                    ".reg .b64 %d; .reg .b32 %r<9>; .reg .f32 %f; .reg .pred %p;\n"
+                    "ld.param.u64 %d, [sum]; ld.param.u32 %r1, [loops]; ld.param.u32 %r2, [step];\n"
+                    "mov.u32 %r3, %ctaid.x; setp.ne.u32 %p, %r3, 0; @%p bra rest; mov.u32 %r4, 0;\n"
+                    "loop: add.u32 %r4, %r4, %r2; setp.ne.u32 %p, %r4, %r1; @%p bra loop;\n"
+                    "rest: mov.u32 %r4, 0; cvt.rn.f32.u32 %f, %r3;\n"
+                    "again: red.global.add.f32 [%d], %f;\n"
+                    "add.u32 %r4, %r4, 1; setp.ne.u32 %p, %r4, 100; @%p bra again; ret;");
+    r.args[1] = loops;
+    r.args[2] = step;
+    return r;
+}
+
+static long most_memory(void) /* KiB */
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+Test(emu_core, what_waits_for_a_slow_cta_is_bounded)
+{
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        float sum = 0, want = 0;
+        for (int cta = 0; cta < 600; cta++)
+            for (int i = 0; i < 256 * 100; i++) want += (float)cta;
+        struct emu_run r = ahead_of_a_slow_cta(threads, 8000000, 1);
+        r.args[0] = emu_inout(&r, &sum, sizeof sum);
+        long before = most_memory();
+        cr_assert(emu_run(&r), "%s", r.fault);
+        cr_expect(sum == want, "%u threads: %g, not %g", threads, sum, want);
+#ifndef __SANITIZE_ADDRESS__
+        cr_expect(most_memory() - before < 500 * 1024, "%u threads: %ld MiB", threads,
+                  (most_memory() - before) / 1024);
+#else
+        (void)before;
+#endif
+    }
+}
+
+Test(emu_core, a_cta_that_others_wait_for_may_not_spin)
+{
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        float sum = 0;
+        struct emu_run r = ahead_of_a_slow_cta(threads, 1, 0);
+        r.args[0] = emu_inout(&r, &sum, sizeof sum);
+        cr_expect(!emu_run(&r));
+        cr_expect(r.kind == EMU_DEADLOCK, "%u threads: %s", threads, r.fault);
+    }
 }
