@@ -35,6 +35,7 @@ static void release(struct emu_cta *c, u32 id)
         g->pc = in + 1;
         g->state = GROUP_READY;
     }
+    c->stirred = true;
     *b = (struct emu_barrier){0};
     c->awaited &= ~(1u << id);
 }

@@ -182,7 +182,9 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->state = GROUP_READY;
     g->instructions = 0;
     memset(g->arrived, 0, sizeof g->arrived);
-    g->time_is_up = false;
+    g->time_is_up = g->asleep = false;
+    g->issued = 0;
+    g->queue = 0;
     g->apart = false;
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
@@ -206,7 +208,7 @@ static void forget(const struct emu_group *first, const struct emu_machine *m)
                (16 + (size_t)first->cta->used_dynamic) * ROW);
 }
 
-void slot_begin(struct hand *h, struct slot *p, u32 linear)
+void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
 {
     const struct emu_machine *m = h->wp->m;
     const struct emu_launch *l = m->launch;
@@ -217,7 +219,7 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear)
     c->index[0] = linear % l->grid[0];
     c->index[1] = linear / l->grid[0] % l->grid[1];
     c->index[2] = linear / l->grid[0] / l->grid[1];
-    c->sm = linear / m->cluster_size % m->sms;
+    c->sm = sm;
     c->threads = m->threads_per_cta;
     c->warps = m->warps_per_cta;
     c->cluster_size = m->cluster_size;
@@ -251,13 +253,28 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear)
     c->used_dynamic = 0;
 }
 
-void slot_join_cluster(struct slot *p, const struct emu_machine *m)
+u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank)
+{
+    const u32 *size = m->cluster, *grid = m->launch->grid, across = grid[0] / size[0],
+              down = grid[1] / size[1];
+    const u32 x = cluster % across * size[0] + rank % size[0];
+    const u32 y = cluster / across % down * size[1] + rank / size[0] % size[1];
+    const u32 z = cluster / across / down * size[2] + rank / size[0] / size[1];
+    return x + grid[0] * (y + grid[1] * z);
+}
+
+void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m)
 {
     const struct emu_code *code = m->program->codes[0];
-    for (u32 i = 0; i < code->fill_count; i++) {
-        const struct emu_fill *f = &code->fills[i];
-        for (u32 k = 0; f->kind == FILL_SPECIAL && k < p->cta.group_count; k++)
-            fill(&p->cta.groups[p->cta.group_at[k]], f, m);
+    for (u32 r = 0; r < m->cluster_size; r++) {
+        struct emu_cta *c = &slots[r]->cta;
+        c->rank = r;
+        for (u32 q = 0; q < m->cluster_size; q++) c->cluster[q] = &slots[q]->cta;
+        for (u32 i = 0; i < code->fill_count; i++) {
+            const struct emu_fill *f = &code->fills[i];
+            for (u32 k = 0; f->kind == FILL_SPECIAL && k < c->group_count; k++)
+                fill(&c->groups[c->group_at[k]], f, m);
+        }
     }
 }
 

@@ -67,11 +67,11 @@ static void pour_out(struct emu_workplace *wp, struct emu_outbox *o)
     o->bytes = 0;
 }
 
-/* It is the turn of the first CTA that has not ended, and where CTAs talk of each. What has waited for it comes
+/* It is the turn of the first CTA that has not ended, and where things are done at once of each. What has waited for it comes
  * before what is to be done now. */
 static bool its_turn(struct emu_workplace *wp, const struct emu_cta *c)
 {
-    if (wp->m->program->talks) return true;
+    if (wp->at_once) return true;
     if (atomic_load(&wp->deliver) != c->linear) return false;
     if (c->outbox) pour_out(wp, c->outbox);
     return true;
@@ -139,7 +139,7 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
 /* Whether all CTAs before have gone through the caches. */
 static bool caches_are_free(struct emu_workplace *wp, const struct emu_cta *c)
 {
-    return wp->m->program->talks || c->linear == atomic_load(&wp->deliver);
+    return wp->at_once || c->linear == atomic_load(&wp->deliver);
 }
 
 /* What the CTA does from now on is counted where it belongs. */

@@ -568,6 +568,11 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     counts->sms = e->sms;
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
+    m.slots_per_sm = occupancy.ctas ? occupancy.ctas : 1;
+    m.schedulers = e->gpu->schedulers;
+    if (l->order && m.cluster_size > m.slots_per_sm * m.sms)
+        return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m.cluster_size,
+                      m.slots_per_sm * m.sms);
     launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);

@@ -242,7 +242,6 @@ enum emu_state {
     GROUP_BARRIER, /* waits at barrier `barrier` */
     GROUP_WAIT,    /* waits for something else: try again after the others */
     GROUP_SPLIT,   /* must be split into warps, then goes on at pc */
-    GROUP_CLUSTER, /* waits at the cluster's barrier */
     GROUP_DONE,
     GROUP_FAULT,
 };
@@ -306,6 +305,12 @@ struct emu_group {
     u64 instructions;                                  /* warp instructions so far: the clock */
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     bool time_is_up;    /* of the mbarrier.try_wait that it waits at */
+    /* Watched launches: */
+    u64 issued;   /* instructions */
+    u32 burst;    /* instructions that it may still issue before the order is asked again */
+    u32 queue_at; /* place in a queue of ordered.c */
+    u8 queue;     /* which; 0: none */
+    bool asleep;  /* the order has put it to sleep */
     /* Independent thread scheduling (its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
     bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */
@@ -332,6 +337,7 @@ struct emu_cta {
         bool any, all;
         u32 arrivals;
     } barriers[16];
+    bool stirred;              /* groups of it may have become ready, or new ones: ordered.c looks */
     u32 awaited;               /* the barriers that somebody has arrived at, a bit each */
     struct emu_async *async;   /* cp.async, bulk copies: async.c */
     void *runtime;             /* the threads' last errors: grids.c; NULL: none */
@@ -372,6 +378,8 @@ struct emu_machine { /* a launch */
     u64 spent;          /* warp instructions of its grids before this one */
     u64 grid_workspace; /* of a cooperative launch: the address of its barrier */
     u32 sms, group_warps;
+    u32 slots_per_sm; /* CTAs that an SM has room for */
+    u32 schedulers;   /* of an SM */
     u64 *heap_used; /* bytes that the guest's malloc gave and that are not free again, */
     u64 heap_size;  /* of so many */
     bool survives_bad_frees;
@@ -385,6 +393,7 @@ struct emu_machine { /* a launch */
     struct emu_image *loaded;        /* of which `image` is */
     struct grids *grids;             /* what the kernel launches: grids.h */
     struct emu_workplace *workplace; /* workplace.h */
+    struct ordered *ordered;         /* ordered.c's own; NULL: no order */
 };
 
 /* ---- for handlers --------------------------------------------------------------------------------- */

@@ -60,6 +60,8 @@ void emu_its_part(struct emu_group *g)
         if (!n->stack) abort();
     }
     memcpy(n->stack, g->stack, g->depth * sizeof *n->stack);
+    n->queue = 0;
+    n->cta->stirred = true;
     n->apart = g->apart = true;
     n->alive[0] = run;
     g->alive[0] = wait;
@@ -127,6 +129,7 @@ const struct emu_uop *emu_op_met(struct emu_group *g, const struct emu_uop *in)
         if (!(o->exec[0] & ~others)) { /* all of its lanes took part */
             o->pc = in + 1;
             o->state = GROUP_READY;
+            c->stirred = true;
         }
     }
     u32 own[GROUP] = {g->meeting_exec};

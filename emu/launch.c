@@ -30,11 +30,14 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void tell_cta(struct emu_cta *c, u8 kind)
+void launch_tell_cta(struct emu_cta *c, u8 kind)
 {
     struct emu_group *g = &c->groups[0];
+    const struct emu_group was = *g; /* a warp cannot sleep on this */
     struct emu_sync s = {.kind = kind};
-    if (g->worker->machine->watched) emu_watch_sync(g, g->code->uops, &s);
+    if (!g->worker->machine->watched) return;
+    emu_watch_sync(g, g->code->uops, &s);
+    g->state = was.state, g->pc = was.pc, g->asleep = was.asleep;
 }
 
 enum progress { ENDED, RAN, STUCK, FAILED };
@@ -42,6 +45,27 @@ enum progress { ENDED, RAN, STUCK, FAILED };
 static bool late(const struct emu_workplace *wp)
 {
     return wp->deadline > 0 && now() > wp->deadline;
+}
+
+bool launch_run_group(struct hand *h, struct emu_group *g)
+{
+    const bool waited = g->state == GROUP_WAIT;
+    const struct emu_uop *in = g->pc, *const from = in;
+    const u64 before = g->instructions;
+    g->state = GROUP_READY;
+    do in = in->run(g, in);
+    while (in);
+    h->instructions += g->instructions - before;
+    const bool ran = !(waited && g->state == GROUP_WAIT && g->pc == from &&
+                       g->instructions == before);
+    const bool stays = g->state == GROUP_WAIT || g->state == GROUP_BARRIER ||
+                       (g->state == GROUP_READY && g->budget <= 0);
+    if (h->wp->m->its && g->depth && stays) emu_its_part(g);
+    if (g->state == GROUP_DONE) {
+        g->cta->running--;
+        emu_barrier_check(g->cta);
+    }
+    return ran;
 }
 
 /* One turn for each group of a CTA. */
@@ -55,39 +79,15 @@ static enum progress run_turn(struct hand *h, struct slot *p)
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
         if (late(h->wp)) return RAN;
-        bool waited = g->state == GROUP_WAIT;
-        const struct emu_uop *in = g->pc, *from = in;
-        g->state = GROUP_READY;
         g->budget = h->wp->m->its ? TURN_ITS : TURN;
-        u64 before = g->instructions;
-        do in = in->run(g, in);
-        while (in);
-        h->instructions += g->instructions - before;
-        ran |= !(waited && g->state == GROUP_WAIT && g->pc == from && g->instructions == before);
-        switch (g->state) {
-        case GROUP_FAULT: return FAILED;
-        case GROUP_SPLIT:
+        ran |= launch_run_group(h, g);
+        if (g->state == GROUP_FAULT) return FAILED;
+        const bool parted = g->depth && g->state != GROUP_BARRIER && g->state != GROUP_DONE;
+        if (g->state == GROUP_SPLIT) {
             emu_group_split(g);
             k--; /* its first warp again */
-            break;
-        case GROUP_DONE:
-            c->running--;
-            emu_barrier_check(c);
-            break;
-        case GROUP_READY:   /* the budget is spent, */
-        case GROUP_BARRIER: /* or it waits, perhaps for lanes of its own or for others of the group */
-        case GROUP_WAIT:
-            if (h->wp->m->its && g->depth) emu_its_part(g);
-            if (g->state == GROUP_DONE) { /* none of those that waited was left */
-                c->running--;
-                emu_barrier_check(c);
-                break;
-            }
-            if (g->warps == 1 || !g->depth || g->state == GROUP_BARRIER) break;
-            if (g->state == GROUP_WAIT || p->turns > 2) emu_group_split(g);
-            break;
-        default: break;
-        }
+        } else if (g->warps > 1 && parted && (g->state == GROUP_WAIT || p->turns > 2))
+            emu_group_split(g);
     }
     p->turns++;
     if (!c->running) return ENDED;
@@ -111,7 +111,6 @@ static void stuck_at_barriers(struct slot *p)
                       : "");
         return;
     }
-    launch_raise_stop(&c->groups[c->group_at[0]], EMU_DEADLOCK, 0);
 }
 
 static bool only_barriers(const struct slot *p)
@@ -123,12 +122,19 @@ static bool only_barriers(const struct slot *p)
     return true;
 }
 
-static struct slot *admit_one(struct hand *h, u32 linear)
+void launch_stop(struct slot *p, enum emu_fault_kind kind)
+{
+    struct emu_group *g = &p->cta.groups[p->cta.group_at[0]];
+    if (kind == EMU_DEADLOCK && only_barriers(p)) stuck_at_barriers(p);
+    else launch_raise_stop(g, kind, hand_of(g)->wp->limit);
+}
+
+static struct slot *admit_one(struct hand *h, u32 linear, u32 sm)
 {
     struct slot *p = h->spare;
     if (p) h->spare = p->next;
     else p = slot_new(h);
-    slot_begin(h, p, linear);
+    slot_begin(h, p, linear, sm);
     p->next = NULL;
     *h->last = p;
     h->last = &p->next;
@@ -144,25 +150,13 @@ static bool admit(struct hand *h)
     if (number >= m->cta_count / m->cluster_size) return false;
     if (m->cluster_size == 1) {
         if (number > atomic_load(&wp->stop_at)) return false;
-        admit_one(h, number);
+        admit_one(h, number, number % m->sms);
         return true;
     }
-    u32 n[3], at[3];
-    for (int i = 0; i < 3; i++) n[i] = m->launch->grid[i] / m->cluster[i];
-    at[0] = number % n[0], at[1] = number / n[0] % n[1], at[2] = number / n[0] / n[1];
-    struct slot *slots[16];
-    for (u32 r = 0; r < m->cluster_size; r++) {
-        u32 x = at[0] * m->cluster[0] + r % m->cluster[0];
-        u32 y = at[1] * m->cluster[1] + r / m->cluster[0] % m->cluster[1];
-        u32 z = at[2] * m->cluster[2] + r / m->cluster[0] / m->cluster[1];
-        slots[r] = admit_one(h, x + m->launch->grid[0] * (y + m->launch->grid[1] * z));
-        slots[r]->cta.rank = r;
-        slots[r]->cta.sm = number % m->sms;
-    }
-    for (u32 r = 0; r < m->cluster_size; r++) {
-        for (u32 q = 0; q < m->cluster_size; q++) slots[r]->cta.cluster[q] = &slots[q]->cta;
-        slot_join_cluster(slots[r], m);
-    }
+    struct slot *slots[MOST_CLUSTER];
+    for (u32 r = 0; r < m->cluster_size; r++)
+        slots[r] = admit_one(h, slot_of_cluster(m, number, r), number % m->sms);
+    slot_join_cluster(slots, m);
     return true;
 }
 
@@ -199,7 +193,7 @@ static void tell_progress(struct emu_workplace *wp, u64 spent)
     wp->config->progress(wp->config->progress_self, spent, t - wp->started);
 }
 
-static bool over_limit(struct hand *h)
+bool launch_over_limit(struct hand *h)
 {
     struct emu_workplace *wp = h->wp;
     u64 spent = atomic_fetch_add(&wp->spent, h->instructions) + h->instructions;
@@ -217,12 +211,11 @@ static void *work(void *arg)
     bool more = true;
     while (!atomic_load(&wp->give_up)) {
         if (!h->resident && !(more && (more = admit(h)))) break;
-        if (over_limit(h) && h->resident) {
+        if (launch_over_limit(h) && h->resident) {
             pthread_mutex_lock(&wp->lock);
             bool first = !atomic_exchange(&wp->give_up, true);
             pthread_mutex_unlock(&wp->lock);
-            struct emu_group *g = &h->resident->cta.groups[h->resident->cta.group_at[0]];
-            if (first) launch_raise_stop(g, EMU_LIMIT, wp->limit);
+            if (first) launch_stop(h->resident, EMU_LIMIT);
             break;
         }
         bool ran = false, impatient = true, removed = false;
@@ -245,7 +238,7 @@ static void *work(void *arg)
             }
             if (progress == ENDED) {
                 if (p->turns != UINT32_MAX) {
-                    tell_cta(&p->cta, EMU_SYNC_CTA_EXIT);
+                    launch_tell_cta(&p->cta, EMU_SYNC_CTA_EXIT);
                     if (h->ctas) h->ctas[p->cta.sm]++;
                     deliver_ended(wp, p);
                 }
@@ -259,7 +252,7 @@ static void *work(void *arg)
                 continue;
             }
             if (progress == STUCK && only_barriers(p)) {
-                stuck_at_barriers(p);
+                launch_stop(p, EMU_DEADLOCK);
                 remove_slot(h, at);
                 removed = true;
                 continue;
@@ -278,16 +271,14 @@ static void *work(void *arg)
         }
         if (!ran && h->resident && deadlock_time_out(h)) continue;
         if (!ran && h->resident) { /* nobody can go on, and nobody is left to come */
-            struct emu_group *g = &h->resident->cta.groups[h->resident->cta.group_at[0]];
-            launch_raise_stop(g, EMU_DEADLOCK, 0);
+            launch_stop(h->resident, EMU_DEADLOCK);
             break;
         }
     }
-    over_limit(h);
+    launch_over_limit(h);
     atomic_fetch_add(&wp->epoch, 1);
     atomic_store(&h->stuck, HAND_ENDED);
-    if (atomic_load(&wp->is_deadlock) && h->resident)
-        launch_raise_stop(&h->resident->cta.groups[h->resident->cta.group_at[0]], EMU_DEADLOCK, 0);
+    if (atomic_load(&wp->is_deadlock) && h->resident) launch_stop(h->resident, EMU_DEADLOCK);
     return NULL;
 }
 
@@ -323,6 +314,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     if (m->program->talks || m->watched || threads < 1) threads = 1;
     if (threads > clusters) threads = clusters;
     wp.hand_count = threads;
+    wp.at_once = m->program->talks || m->launch->order;
     m->parallel = threads > 1;
     m->workplace = &wp;
     wp.hands = arena_array(arena, struct hand, threads);
@@ -343,7 +335,8 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     u32 started = 0; /* beside this thread */
     for (u32 t = 1; t < threads; t++, started++)
         if (pthread_create(&ids[t], NULL, work, &wp.hands[t]) != 0) break;
-    work(&wp.hands[0]);
+    if (m->launch->order) ordered_run(&wp.hands[0]);
+    else work(&wp.hands[0]);
     for (u32 t = 1; t <= started; t++) pthread_join(ids[t], NULL);
     for (u32 t = 0; t < threads; t++) {
         struct hand *h = &wp.hands[t];

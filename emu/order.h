@@ -5,10 +5,13 @@
  * memory that other warps can see, and may hold a store back, answer a load, or put the warp to sleep
  * before any instruction. determinism/ has the orders; without one, launches run `native`.
  *
- * With either, the launch runs one warp at a time and every access goes through one function
- * (emu/access.c) that calls these; without, none of this is looked at: which handlers run is settled
- * when the launch begins. Callbacks come on the host thread that runs the warp; a launch with an order
- * or an observer uses one. */
+ * With either, the launch runs one warp at a time and every access is told of before it is made; without,
+ * none of this is looked at: which handlers run is settled when the launch begins. Callbacks come on the
+ * host thread that runs the warp; a launch with an order or an observer uses one.
+ *
+ * With an order, CTAs are resident in the slots of the SMs of the configured GPU, as many on each SM as it has room
+ * for (emu_machine_shape), and the order says which slot gets the next CTA and which warp goes on, and for how
+ * many instructions. Callbacks that are NULL leave it at: the lowest free slot; the ready warps in turn. */
 #ifndef HEDDLE_EMU_ORDER_H
 #define HEDDLE_EMU_ORDER_H
 
@@ -23,8 +26,8 @@ struct emu_machine; /* a running launch, for the functions below */
 struct emu_warp {      /* who: a warp of a resident CTA */
     uint32_t cta;      /* linear index in the grid */
     uint32_t warp;     /* in the CTA */
-    uint32_t sm, slot; /* where the CTA is placed */
-    uint64_t serial;   /* warp instructions it has executed */
+    uint32_t sm, slot; /* where the CTA is: slot s is on SM s % sms; without an order 0 */
+    uint64_t serial;   /* instructions that it has issued */
 };
 
 enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };
@@ -62,7 +65,9 @@ struct emu_access {
 enum emu_verdict {
     EMU_PROCEED, /* do it now, as if there were no order */
     EMU_DONE,    /* the order has done it: results are filled in, or it holds the store */
-    EMU_SLEEP,   /* not now: the instruction is issued again when the warp is next chosen */
+    EMU_SLEEP, /* not now: the instruction is carried out again when emu_machine_wake was called for
+                  * the warp and it is chosen. An order that is not told of warps' choice (pick) may leave
+                  * the waking to idle() */
 };
 
 enum emu_sync_kind {
@@ -90,16 +95,19 @@ struct emu_sync {
 
 struct emu_order {
     void *self;
-    bool one_warp; /* never run warps in lockstep */
     void (*begin)(void *self, struct emu_machine *m);
-    /* Which of `count` ready warps issues next, and for how many instructions at most. Negative: none
-     * until something else happens (a flush), which idle() will bring about. */
+    /* Which of `count` > 0 ready warps issues next: its index, and in *burst for how many instructions at
+     * most. It may stop before: it comes to wait, sleeps, ends. Negative: none until something else happens
+     * (a flush), which idle() is to bring about. The order of the list means nothing. */
     int (*pick)(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst);
-    /* Which slot gets the next CTA, of those that are free. Negative: none now. */
+    /* Which slot gets the next CTA (of a cluster: its first; the others get the lowest that are left), of
+     * `count` > 0 that are free: its index in the list. Negative: none now; asked again when a CTA has
+     * ended and when no warp can go on. */
     int (*place)(void *self, uint32_t cta, const uint32_t *free_slots, size_t count);
     enum emu_verdict (*access)(void *self, const struct emu_access *);
     enum emu_verdict (*sync)(void *self, const struct emu_sync *);
-    /* No warp may run: the order makes one able to (ends a quantum, flushes). false: it cannot. */
+    /* No warp may run: the order makes one able to (ends a quantum, flushes). false: it cannot, the launch
+     * fails as deadlocked. When the last CTA has ended it is called once more, for what is still held. */
     bool (*idle)(void *self);
     void (*end)(void *self);
 };
@@ -113,12 +121,22 @@ struct emu_observer {
     void (*end)(void *self);
 };
 
-/* For orders: carry out an access that was held. Addresses were checked when it was issued. */
+/* For orders: carry out an access to global memory that was held. Addresses were checked when it was
+ * issued; what lies in memory that was released since is dropped, or read as zeros. */
 void emu_machine_store(struct emu_machine *m, uint64_t address, const void *data, uint32_t size);
 void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size);
+/* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, uint64_t address, uint8_t op, uint8_t type,
                         const void *operand, void *old);
-void emu_machine_wake(struct emu_machine *m, uint32_t cta, uint32_t warp);
+/* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
+void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
+
+struct emu_shape {       /* of a launch on the configured GPU */
+    uint32_t sms, slots; /* slots in all */
+    uint32_t schedulers; /* of an SM */
+    uint32_t ctas, warps_per_cta, cluster;
+};
+struct emu_shape emu_machine_shape(const struct emu_machine *m);
 
 struct emu_place { /* an instruction, for people */
     const char *function, *source_file;

@@ -8,7 +8,7 @@
 
 static struct emu_warp warp_of(const struct emu_group *g)
 {
-    return (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, g->instructions};
+    return (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, g->issued};
 }
 
 static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struct emu_access *a)
@@ -18,6 +18,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     if (verdict == EMU_SLEEP) {
         g->pc = in;
         g->state = GROUP_WAIT;
+        g->asleep = true;
     }
     return verdict;
 }
@@ -80,6 +81,7 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
         s->who = NULL;
         g->pc = in;
         g->state = GROUP_WAIT;
+        g->asleep = true;
         return false;
     }
     for (size_t i = 0; i < l->observer_count; i++)
@@ -91,6 +93,15 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
 const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in)
 {
     const struct emu_launch *l = g->worker->machine->launch;
+    if (l->order) {
+        if (!g->burst) {
+            g->pc = in;
+            g->state = GROUP_READY;
+            return NULL;
+        }
+        g->burst--;
+    }
+    g->issued++;
     struct emu_warp who = warp_of(g);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->issue)

@@ -1,6 +1,7 @@
 /* emu/workplace.h: a launch while it runs, for the files that run it.
  *
  *     launch.c    host threads, CTAs, turns
+ *     ordered.c   the same with an order
  *     cta.c       what a CTA is given and how it begins
  *     deliver.c   what becomes visible in the order of CTAs
  *     deadlock.c  whether anything will ever change
@@ -15,6 +16,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { MOST_CLUSTER = 16 }; /* CTAs of a cluster */
 #define HAND_ENDED UINT32_MAX
 
 struct red { /* a reduction that waits for its turn */
@@ -79,6 +81,8 @@ struct emu_workplace {
     double started, told; /* when config->progress was last called */
     struct hand *hands;
     u32 hand_count;
+    bool
+        at_once; /* nothing waits for its CTA's turn: there is one host thread, and CTAs may see each other */
     struct arena *arena;
 };
 
@@ -92,9 +96,25 @@ static inline struct hand *hand_of(const struct emu_group *g)
 struct slot *slot_new(struct hand *h);
 void slot_free(struct slot *p, const struct emu_machine *m);
 /* A CTA begins there, as if nobody had been there before. */
-void slot_begin(struct hand *h, struct slot *p, u32 linear);
-/* Fills the rows that depend on the CTA's place in its cluster. */
-void slot_join_cluster(struct slot *p, const struct emu_machine *m);
+void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm);
+/* Makes CTAs that have begun the cluster that they are, by rank. */
+void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m);
+
+/* The linear index of the CTA of that rank in a cluster. */
+u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
+
+/* With an order, in place of launch.c's loop. */
+void ordered_run(struct hand *h);
+
+/* What the two loops share. */
+void launch_tell_cta(struct emu_cta *c, u8 kind);
+/* Runs a group until it stops, and takes it out of the CTA's running ones if it is done. false: it waits where it
+ * waited. */
+bool launch_run_group(struct hand *h, struct emu_group *g);
+/* Counts what was done; true: that is too much, or took too long. */
+bool launch_over_limit(struct hand *h);
+/* The CTA will not end (EMU_DEADLOCK), or not within the limits (EMU_LIMIT): that is a fault of it. */
+void launch_stop(struct slot *p, enum emu_fault_kind kind);
 
 /* Before each turn of a CTA: what it does is counted where it belongs. */
 void deliver_count_for(struct hand *h, struct slot *p);

@@ -1,0 +1,320 @@
+/* A launch with an order: CTAs in the slots of SMs, one warp at a time, and every choice is the order's.
+ *
+ * Warps that may go on are in one queue, which the order picks from. Those that wait for something other
+ * than a barrier (an mbarrier, lanes of their own) are in another and tried again when the first is empty,
+ * and now and then. Those at barriers, asleep or done are in none. */
+#define _GNU_SOURCE
+#include "emu/workplace.h"
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "emu/atomic.h"
+#include "emu/control.h"
+#include "emu/image.h"
+#include "emu/order.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TURN = 1 << 9,   /* instructions before waiting lanes become a context of their own (its.c) */
+    RETRY = 1 << 10, /* bursts before warps that wait are tried again */
+    BURST = 1 << 8,  /* of an order that does not pick */
+    MOST_BURST = 1 << 16,
+};
+enum { NOWHERE, READY, WAITING, QUEUES };
+
+struct queue {
+    struct emu_group **group;
+    struct emu_warp *warp; /* READY: who they are */
+    u32 count, cap;
+};
+struct ordered {
+    struct hand *h;
+    const struct emu_order *order;
+    struct slot *
+        *slots;  /* by slot; a CTA that has ended is gone from it, but for those of a cluster */
+    u32 *vacant; /* the free ones, ascending */
+    u32 slot_count, vacant_count;
+    u32 next; /* cluster */
+    u32 live; /* CTAs that have begun and not ended */
+    struct queue queue[QUEUES];
+    u32 turn;   /* where the default order stands in READY */
+    bool moved; /* something has changed since waiting warps were tried */
+    bool over;
+};
+
+static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
+{
+    struct queue *q = &o->queue[which];
+    if (q->count == q->cap) {
+        q->cap = q->cap ? 2 * q->cap : 64;
+        q->group = realloc(q->group, q->cap * sizeof *q->group);
+        q->warp = realloc(q->warp, q->cap * sizeof *q->warp);
+        if (!q->group || !q->warp) abort();
+    }
+    g->queue = which;
+    g->queue_at = q->count;
+    q->group[q->count] = g;
+    q->warp[q->count++] = (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot,
+                                            g->issued};
+}
+
+static void dequeue(struct ordered *o, struct emu_group *g)
+{
+    struct queue *q = &o->queue[g->queue];
+    if (g->queue == NOWHERE) return;
+    const u32 at = g->queue_at, last = --q->count;
+    q->group[at] = q->group[last];
+    q->warp[at] = q->warp[last];
+    q->group[at]->queue_at = at;
+    g->queue = NOWHERE;
+}
+
+/* Into the queue that its state asks for. One that waits may be in either: see try_waiting. */
+static void sort_in(struct ordered *o, struct emu_group *g)
+{
+    u8 want = NOWHERE;
+    if (!g->asleep && g->state == GROUP_READY) want = READY;
+    if (!g->asleep && g->state == GROUP_WAIT) want = g->queue ? g->queue : WAITING;
+    if (g->queue != want) {
+        dequeue(o, g);
+        if (want != NOWHERE) enqueue(o, want, g);
+    } else if (want == READY) o->queue[READY].warp[g->queue_at].serial = g->issued;
+}
+
+static void look_through(struct ordered *o, struct emu_cta *c)
+{
+    c->stirred = false;
+    for (u32 k = 0; k < c->group_count; k++) sort_in(o, &c->groups[c->group_at[k]]);
+}
+
+static bool try_waiting(struct ordered *o)
+{
+    struct queue *q = &o->queue[WAITING];
+    if (!q->count || !o->moved) return false;
+    o->moved = false;
+    while (q->count) {
+        struct emu_group *g = q->group[q->count - 1];
+        dequeue(o, g);
+        enqueue(o, READY, g);
+    }
+    return true;
+}
+
+/* ---- CTAs ------------------------------------------------------------------------------------------- */
+
+static struct slot *begin_in(struct ordered *o, u32 at, u32 linear)
+{
+    struct hand *h = o->h;
+    const struct emu_machine *m = h->wp->m;
+    const u32 s = o->vacant[at];
+    memmove(o->vacant + at, o->vacant + at + 1, (o->vacant_count - at - 1) * sizeof *o->vacant);
+    o->vacant_count--;
+    if (!o->slots[s]) o->slots[s] = slot_new(h);
+    struct slot *p = o->slots[s];
+    p->cta.slot = s;
+    slot_begin(h, p, linear, s % m->sms);
+    o->live++;
+    return p;
+}
+
+/* CTAs into slots as long as there are both, and the order wants. */
+static void place_some(struct ordered *o)
+{
+    const struct emu_machine *m = o->h->wp->m;
+    while (o->next < m->cta_count / m->cluster_size && o->vacant_count >= m->cluster_size) {
+        struct slot *slots[MOST_CLUSTER];
+        const u32 linear = slot_of_cluster(m, o->next, 0);
+        const int at = o->order->place
+                           ? o->order->place(o->order->self, linear, o->vacant, o->vacant_count)
+                           : 0;
+        if (at < 0) return;
+        assert((u32)at < o->vacant_count);
+        slots[0] = begin_in(o, (u32)at, linear);
+        for (u32 r = 1; r < m->cluster_size; r++)
+            slots[r] = begin_in(o, 0, slot_of_cluster(m, o->next, r));
+        if (m->cluster_size > 1) slot_join_cluster(slots, m);
+        for (u32 r = 0; r < m->cluster_size; r++) {
+            launch_tell_cta(&slots[r]->cta, EMU_SYNC_CTA_START);
+            look_through(o, &slots[r]->cta);
+        }
+        o->next++;
+    }
+}
+
+static void vacate(struct ordered *o, u32 slot)
+{
+    u32 at = o->vacant_count++;
+    for (; at && o->vacant[at - 1] > slot; at--) o->vacant[at] = o->vacant[at - 1];
+    o->vacant[at] = slot;
+}
+
+static void ended(struct ordered *o, struct emu_cta *c)
+{
+    launch_tell_cta(c, EMU_SYNC_CTA_EXIT);
+    if (o->h->ctas) o->h->ctas[c->sm]++;
+    o->live--;
+    for (u32 r = 0; r < c->cluster_size; r++)
+        if (c->cluster[r]->running) return; /* its shared memory may be asked for */
+    for (u32 r = 0; r < c->cluster_size; r++) vacate(o, c->cluster[r]->slot);
+    place_some(o);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+static void fail(struct ordered *o, enum emu_fault_kind kind)
+{
+    for (u32 s = 0; s < o->slot_count; s++) {
+        struct slot *p = o->slots[s];
+        if (!p || !p->cta.running) continue;
+        launch_stop(p, kind);
+        break;
+    }
+    o->over = true;
+}
+
+/* No warp may run. Whether one may now. */
+static bool find_work(struct ordered *o)
+{
+    if (try_waiting(o)) return true;
+    place_some(o);
+    if (o->queue[READY].count) return true;
+    if (o->order->idle && o->order->idle(o->order->self)) {
+        o->moved = true;
+        return true;
+    }
+    bool any = false; /* mbarrier.try_wait: its time runs out */
+    for (u32 i = 0; i < o->queue[WAITING].count; i++) {
+        struct emu_group *g = o->queue[WAITING].group[i];
+        if (!g->time_is_up && emu_may_time_out(g->pc)) g->time_is_up = any = true;
+    }
+    o->moved |= any;
+    return any && try_waiting(o);
+}
+
+static struct emu_group *choose(struct ordered *o, u32 *burst)
+{
+    struct queue *q = &o->queue[READY];
+    *burst = BURST;
+    int i;
+    if (o->order->pick) i = o->order->pick(o->order->self, q->warp, q->count, burst);
+    else i = (int)(o->turn++ % q->count);
+    if (i < 0) return NULL;
+    assert((u32)i < q->count);
+    *burst = *burst < 1 ? 1 : *burst > MOST_BURST ? MOST_BURST : *burst;
+    return q->group[i];
+}
+
+static void run(struct ordered *o, struct emu_group *g, u32 burst)
+{
+    struct hand *h = o->h;
+    struct emu_cta *c = g->cta;
+    struct slot *p = o->slots[c->slot];
+    deliver_count_for(h, p);
+    g->burst = burst;
+    if (g->budget <= 0) g->budget = h->wp->m->its ? TURN : INT64_MAX / 2;
+    o->moved |= launch_run_group(h, g);
+    if (g->state == GROUP_FAULT) {
+        o->over = true;
+        return;
+    }
+    if (g->state != GROUP_READY) dequeue(o, g);
+    sort_in(o, g);
+    if (c->stirred) look_through(o, c);
+    if (!c->running) ended(o, c);
+}
+
+void ordered_run(struct hand *h)
+{
+    const struct emu_machine *m = h->wp->m;
+    struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
+    o.slots = arena_array(h->wp->arena, struct slot *, o.slot_count);
+    o.vacant = arena_array(h->wp->arena, u32, o.slot_count);
+    for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
+    h->wp->m->ordered = &o;
+    if (o.order->begin) o.order->begin(o.order->self, h->wp->m);
+    place_some(&o);
+    for (u32 n = 0; !o.over && (o.live || o.next < m->cta_count / m->cluster_size); n++) {
+        if (n % RETRY == 0) {
+            if (launch_over_limit(h)) {
+                fail(&o, EMU_LIMIT);
+                break;
+            }
+            try_waiting(&o);
+        }
+        u32 burst;
+        struct emu_group *g = o.queue[READY].count ? choose(&o, &burst) : NULL;
+        if (g) run(&o, g, burst);
+        else if (!find_work(&o)) fail(&o, EMU_DEADLOCK);
+    }
+    if (!o.over && o.order->idle) o.order->idle(o.order->self);
+    if (o.order->end) o.order->end(o.order->self);
+    launch_over_limit(h);
+    h->wp->m->ordered = NULL;
+    for (u32 s = 0; s < o.slot_count; s++)
+        if (o.slots[s]) slot_free(o.slots[s], m);
+    for (u32 q = 0; q < QUEUES; q++) free(o.queue[q].group), free(o.queue[q].warp);
+}
+
+/* ---- for orders ------------------------------------------------------------------------------------- */
+
+static u8 *held(struct emu_machine *m, u64 address, u32 size)
+{
+    return mem_find(m->mem, address, size) ? mem_base(m->mem) + (address - MEM_GLOBAL) : NULL;
+}
+
+void emu_machine_store(struct emu_machine *m, uint64_t address, const void *data, uint32_t size)
+{
+    u8 *p = held(m, address, size);
+    if (p) memcpy(p, data, size);
+}
+
+void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size)
+{
+    const u8 *p = held(m, address, size);
+    if (p) memcpy(data, p, size);
+    else memset(data, 0, size);
+}
+
+void emu_machine_reduce(struct emu_machine *m, uint64_t address, uint8_t op, uint8_t type,
+                        const void *operand, void *old)
+{
+    const u8 *b = operand;
+    const bool cas = op == ATOMIC_CAS;
+    u8 *p = held(m, address, ptx_types[type].bits / 8u);
+    if (p) atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
+}
+
+void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
+{
+    struct ordered *o = m->ordered;
+    struct slot *p = o && who->slot < o->slot_count ? o->slots[who->slot] : NULL;
+    if (!p || p->cta.linear != who->cta) return;
+    for (u32 k = 0; k < p->cta.group_count; k++) {
+        struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
+        if (g->first != who->warp || !g->asleep) continue;
+        g->asleep = false;
+        if (g->state == GROUP_WAIT) g->state = GROUP_READY;
+        sort_in(o, g);
+    }
+}
+
+struct emu_shape emu_machine_shape(const struct emu_machine *m)
+{
+    return (struct emu_shape){.sms = m->sms,
+                              .slots = m->sms * m->slots_per_sm,
+                              .schedulers = m->schedulers,
+                              .ctas = m->cta_count,
+                              .warps_per_cta = m->warps_per_cta,
+                              .cluster = m->cluster_size};
+}
+
+struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc)
+{
+    const struct emu_place_of *p = &m->program->places[pc];
+    const struct ptx_module *module = m->image->program->modules[p->code->module];
+    return (struct emu_place){p->code->name, p->source_file,
+                              source_place(module->source, p->at).line, p->source_line};
+}
