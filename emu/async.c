@@ -577,12 +577,9 @@ const struct emu_uop *emu_op_bulk_reduce(struct emu_group *g, const struct emu_u
         emu_charge(g, size / 16);
         if (!bulk_operand(g, in, w, l, v->to.space, to, size, true, &d)) return NULL;
         bool done = false;
-        if (watched(g) && g->worker->machine->launch->order && global)
-            return emu_raise(g, in, EMU_UNSUPPORTED, w, l, to, size,
-                             "cp.reduce.async.bulk in a launch with an order");
         if (watched(g) && !tell_bulk(g, in, l, EMU_RED, to, from, s, size, v->width, &done))
             return NULL;
-        for (u32 k = 0; k < size; k += v->width)
+        for (u32 k = 0; k < size && !done; k += v->width)
             atomic_reduce(g, in, global, to + k, d + k, v->op, v->type, s + k, NULL);
         if (!tell_mbarrier(g, in, w, l, size)) return NULL;
     }

@@ -185,6 +185,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->time_is_up = g->asleep = false;
     g->issued = 0;
     g->queue = 0;
+    g->tries = 0;
     g->apart = false;
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;

@@ -310,6 +310,7 @@ struct emu_group {
     u32 burst;    /* instructions that it may still issue before the order is asked again */
     u32 queue_at; /* place in a queue of ordered.c */
     u8 queue;     /* which; 0: none */
+    u32 tries;    /* how often it has waited in vain since it last did something */
     bool asleep;  /* the order has put it to sleep */
     /* Independent thread scheduling (its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
@@ -337,11 +338,11 @@ struct emu_cta {
         bool any, all;
         u32 arrivals;
     } barriers[16];
-    bool stirred;              /* groups of it may have become ready, or new ones: ordered.c looks */
-    u32 awaited;               /* the barriers that somebody has arrived at, a bit each */
-    struct emu_async *async;   /* cp.async, bulk copies: async.c */
-    void *runtime;             /* the threads' last errors: grids.c; NULL: none */
-    bool failed;               /* it, or another CTA of its cluster: it need not go on */
+    bool stirred;            /* groups of it may have become ready, or new ones: ordered.c looks */
+    u32 awaited;             /* the barriers that somebody has arrived at, a bit each */
+    struct emu_async *async; /* cp.async, bulk copies: async.c */
+    void *runtime;           /* the threads' last errors: grids.c; NULL: none */
+    bool failed;             /* it, or another CTA of its cluster: it need not go on */
     struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: deliver.c */
     u64 started;               /* device clock when it began */
     struct emu_frame
@@ -380,8 +381,8 @@ struct emu_machine { /* a launch */
     u32 sms, group_warps;
     u32 slots_per_sm; /* CTAs that an SM has room for */
     u32 schedulers;   /* of an SM */
-    u64 *heap_used; /* bytes that the guest's malloc gave and that are not free again, */
-    u64 heap_size;  /* of so many */
+    u64 *heap_used;   /* bytes that the guest's malloc gave and that are not free again, */
+    u64 heap_size;    /* of so many */
     bool survives_bad_frees;
     bool explicit_cluster;
     bool watched;  /* an order or observers take part */

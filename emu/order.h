@@ -93,6 +93,8 @@ struct emu_sync {
     uint32_t pc;
 };
 
+/* One instruction may be told of in pieces (a bulk copy, a surface, lanes in several spaces). An order answers
+ * all of them alike, and lets the warp sleep at the first or not at all. */
 struct emu_order {
     void *self;
     void (*begin)(void *self, struct emu_machine *m);

@@ -14,7 +14,6 @@
 #include "emu/order.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,10 +21,11 @@ enum {
     RETRY = 1 << 10, /* bursts before warps that wait are tried again */
     BURST = 1 << 8,  /* of an order that does not pick */
     MOST_BURST = 1 << 16,
+    MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
 
-struct queue {
+struct queue { /* in the launch's arena */
     struct emu_group **group;
     struct emu_warp *warp; /* READY: who they are */
     u32 count, cap;
@@ -49,10 +49,12 @@ static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
 {
     struct queue *q = &o->queue[which];
     if (q->count == q->cap) {
-        q->cap = q->cap ? 2 * q->cap : 64;
-        q->group = realloc(q->group, q->cap * sizeof *q->group);
-        q->warp = realloc(q->warp, q->cap * sizeof *q->warp);
-        if (!q->group || !q->warp) abort();
+        const struct queue was = *q;
+        q->cap = was.cap ? 2 * was.cap : 64;
+        q->group = arena_array(o->h->wp->arena, struct emu_group *, q->cap);
+        q->warp = arena_array(o->h->wp->arena, struct emu_warp, q->cap);
+        if (was.count) memcpy(q->group, was.group, was.count * sizeof *q->group);
+        if (was.count) memcpy(q->warp, was.warp, was.count * sizeof *q->warp);
     }
     g->queue = which;
     g->queue_at = q->count;
@@ -215,7 +217,10 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     deliver_count_for(h, p);
     g->burst = burst;
     if (g->budget <= 0) g->budget = h->wp->m->its ? TURN : INT64_MAX / 2;
-    o->moved |= launch_run_group(h, g);
+    const bool did = launch_run_group(h, g);
+    o->moved |= did;
+    g->tries = did ? 0 : g->tries + 1;
+    if (g->tries >= MOST_TRIES && emu_may_time_out(g->pc)) g->time_is_up = true;
     if (g->state == GROUP_FAULT) {
         o->over = true;
         return;
@@ -255,7 +260,6 @@ void ordered_run(struct hand *h)
     h->wp->m->ordered = NULL;
     for (u32 s = 0; s < o.slot_count; s++)
         if (o.slots[s]) slot_free(o.slots[s], m);
-    for (u32 q = 0; q < QUEUES; q++) free(o.queue[q].group), free(o.queue[q].warp);
 }
 
 /* ---- for orders ------------------------------------------------------------------------------------- */

@@ -935,11 +935,8 @@ const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in
         }
         lane_take(g, v->result[0], v->width, w, l, b);
         enum emu_verdict verdict;
-        if (g->worker->machine->watched && g->worker->machine->launch->order)
-            return emu_raise(g, in, EMU_UNSUPPORTED, w, l, address, v->width,
-                             "sured in a launch with an order");
         if (!tell(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return NULL;
-        atomic_reduce(g, in, true, address, p, v->op, type, b, NULL);
+        if (verdict == EMU_PROCEED) atomic_reduce(g, in, true, address, p, v->op, type, b, NULL);
     }
     return in + 1;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "tests/emu.h"
 
+#include "emu/order.h"
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
@@ -53,6 +55,26 @@ static uint32_t or1(uint32_t n)
 }
 
 /* One run; the outputs go to `result`, which holds the buffers one behind the other. */
+/* An order that chooses by lot and holds nothing. */
+enum { SHUFFLED = 1000 }; /* as a number of threads */
+
+static uint32_t lot(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33);
+}
+static int shuffle_pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    (void)ready;
+    *burst = 1 + lot(self) % 7;
+    return (int)(lot(self) % count);
+}
+static int shuffle_place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
+{
+    (void)cta, (void)free_slots;
+    return (int)(lot(self) % count);
+}
+
 static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, unsigned threads,
                      uint8_t *result)
 {
@@ -65,7 +87,10 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->printed[0] = r->fault[0] = '\0';
     struct emu_config config = r->config;
     config.isa = isa;
-    if (threads) config.threads = threads;
+    const bool shuffled = threads == SHUFFLED;
+    uint64_t seed = 1;
+    const struct emu_order order = {.self = &seed, .pick = shuffle_pick, .place = shuffle_place};
+    if (threads && !shuffled) config.threads = threads;
     config.group_warps = config.group_warps ? config.group_warps : group_warps;
     config.print = print;
     config.print_self = &out;
@@ -105,7 +130,8 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
                            .cluster = {r->cluster, r->cluster ? 1 : 0, r->cluster ? 1 : 0},
                            .shared = r->shared,
                            .params = params,
-                           .params_size = emu_params_size(k)};
+                           .params_size = emu_params_size(k),
+                           .order = shuffled ? &order : NULL};
     const struct emu_report *report = emu_launch(e, k, &l);
     r->kind = report->fault.kind;
     r->where = report->fault;
@@ -155,10 +181,12 @@ bool emu_run(struct emu_run *r)
     } ways[] = {{EMU_ISA_BEST, 1, 0, "single warps"},
                 {EMU_ISA_AVX2, 4, 0, "AVX2"},
                 {EMU_ISA_PORTABLE, 4, 0, "portable"},
-                {EMU_ISA_PORTABLE, 1, 3, "portable, single warps, 3 threads"}};
+                {EMU_ISA_PORTABLE, 1, 3, "portable, single warps, 3 threads"},
+                {EMU_ISA_BEST, 1, SHUFFLED, "a shuffling order"}};
     for (size_t w = 0; ok && !r->once && w < sizeof ways / sizeof *ways; w++) {
+        if (ways[w].threads == SHUFFLED && r->in_turn) continue;
         ok = run_once(r, ways[w].isa, ways[w].warps, ways[w].threads, other);
-        if (ok && strcmp(counts, r->counts) != 0) {
+        if (ok && ways[w].threads != SHUFFLED && strcmp(counts, r->counts) != 0) {
             size_t at = 0;
             while (counts[at] == r->counts[at]) at++;
             while (at && counts[at] != '\n') at--;

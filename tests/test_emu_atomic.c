@@ -297,7 +297,8 @@ static void check_one(const char *op, const char *type, enum where where, enum h
         if (how == RESULT) put(want_out + t * width, width, m);
         put(want + cell[t] * width, width, reference(op, type, m, b, c, global));
     }
-    struct emu_run r = {.ptx = one_kernel(op, type, where, how, width), .block = threads};
+    struct emu_run r = {
+        .in_turn = true, .ptx = one_kernel(op, type, where, how, width), .block = threads};
     r.args[0] = emu_inout(&r, mem, CELLS * width);
     r.args[1] = emu_in(&r, cell, sizeof cell);
     r.args[2] = emu_in(&r, val, THREADS * width);
@@ -434,7 +435,8 @@ Test(emu_atomic, of_128_bits)
         "ret;\n";
     enum { N = 31 };
     uint64_t mem[4] = {77, 88, 5, 0}, out[N * 8];
-    struct emu_run r = {.ptx = emu_ptx(".param .u64 mem, .param .u64 out", body), .block = N};
+    struct emu_run r = {
+        .in_turn = true, .ptx = emu_ptx(".param .u64 mem, .param .u64 out", body), .block = N};
     r.args[0] = emu_inout(&r, mem, sizeof mem);
     r.args[1] = emu_out(&r, out, sizeof out);
     cr_assert(emu_run(&r), "%s", r.fault);
@@ -499,7 +501,8 @@ Test(emu_atomic, reductions_of_many_ctas)
     }
     for (unsigned threads = 1; threads <= 4; threads++) {
         __typeof__(want) got = start;
-        struct emu_run r = {.ptx = emu_ptx(".param .u64 mem", body), .grid = CTAS, .block = SIZE};
+        struct emu_run r = {
+            .in_turn = true, .ptx = emu_ptx(".param .u64 mem", body), .grid = CTAS, .block = SIZE};
         r.config.threads = threads;
         r.args[0] = emu_inout(&r, &got, sizeof got);
         cr_assert(emu_run(&r), "%u threads: %s", threads, r.fault);
@@ -531,7 +534,8 @@ Test(emu_atomic, kinds_that_meet_are_done_in_turn)
     }
     for (unsigned threads = 1; threads <= 4; threads++) {
         uint32_t got = 0;
-        struct emu_run r = {.ptx = emu_ptx(".param .u64 mem", body), .grid = CTAS, .block = 1};
+        struct emu_run r = {
+            .in_turn = true, .ptx = emu_ptx(".param .u64 mem", body), .grid = CTAS, .block = 1};
         r.config.threads = threads;
         r.args[0] = emu_inout(&r, &got, sizeof got);
         cr_assert(emu_run(&r), "%u threads: %s", threads, r.fault);
@@ -575,8 +579,10 @@ Test(emu_atomic, tickets)
         "add.u32 %r6, %r6, 1; red.global.add.u32 [%d2], 1;\nret;\n";
     enum { CTAS = 20 };
     uint32_t counter = 0, out[CTAS * 64];
-    struct emu_run r = {
-        .ptx = emu_ptx(".param .u64 mem, .param .u64 out", body), .grid = CTAS, .block = 64};
+    struct emu_run r = {.in_turn = true,
+                        .ptx = emu_ptx(".param .u64 mem, .param .u64 out", body),
+                        .grid = CTAS,
+                        .block = 64};
     r.config.threads = 4;
     r.args[0] = emu_inout(&r, &counter, 4);
     r.args[1] = emu_out(&r, out, sizeof out);

@@ -154,7 +154,7 @@ Test(emu_found, counts_agree_with_the_limit)
 Test(emu_found, what_waited_for_its_turn_comes_first)
 {
     for (unsigned threads = 1; threads < 3; threads++) {
-        struct emu_run r = {.grid = 2, .block = 1, .config.threads = threads};
+        struct emu_run r = {.in_turn = true, .grid = 2, .block = 1, .config.threads = threads};
         r.ptx = ".version 8.7\n.target sm_90\n.address_size 64\n"
                 ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
                 ".global .align 1 .b8 text[3] = {37, 117, 0};\n" /* %u */

@@ -1,0 +1,278 @@
+/* The seam of memory orders: who is asked, what is held, who sleeps (emu/order.h). */
+#include <criterion/criterion.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "emu/atomic.h"
+#include "emu/emu.h"
+#include "emu/order.h"
+#include "ptx/ptx.h"
+#include "tests/emu.h"
+
+#include <string.h>
+
+enum { WORDS = 256, MOST = 64 };
+
+/* An order that is a script: each test sets what it needs. */
+struct script {
+    struct emu_machine *m;
+    struct emu_shape shape;
+    uint64_t base; /* of the buffer */
+    /* stores and reductions of global memory that are held */
+    bool hold_stores, hold_reds, sleep_at_atomics;
+    struct {
+        uint64_t address;
+        uint32_t data;
+        uint8_t op, type;
+        bool red;
+    } held[MOST];
+    unsigned held_count, asleep_count, idles, exits, starts;
+    struct emu_warp asleep[MOST];
+    bool awake; /* atomics may go on */
+    uint32_t last_slot_first;
+    unsigned turn;
+    unsigned line; /* of the last atomic */
+};
+
+static void begin(void *self, struct emu_machine *m)
+{
+    struct script *s = self;
+    s->m = m;
+    s->shape = emu_machine_shape(m);
+}
+
+static int pick_in_turn(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    /* the warp that has issued the least; of several the last by number */
+    (void)self;
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (ready[i].serial < ready[best].serial ||
+            (ready[i].serial == ready[best].serial && ready[i].warp > ready[best].warp))
+            best = i;
+    *burst = 1;
+    return (int)best;
+}
+
+static int place_last(void *self, uint32_t cta, const uint32_t *slots, size_t count)
+{
+    struct script *s = self;
+    if (cta == 0) s->last_slot_first = slots[count - 1];
+    return (int)count - 1;
+}
+
+static enum emu_verdict access(void *self, const struct emu_access *a)
+{
+    struct script *s = self;
+    if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
+    if (a->kind == EMU_ATOMIC) s->line = emu_machine_place(s->m, a->pc).line;
+    if (a->kind == EMU_ATOMIC && s->sleep_at_atomics && !s->awake) {
+        s->asleep[s->asleep_count++] = *a->who;
+        return EMU_SLEEP;
+    }
+    const bool hold = (a->kind == EMU_STORE && s->hold_stores) ||
+                      (a->kind == EMU_RED && s->hold_reds);
+    if (!hold) return EMU_PROCEED;
+    for (unsigned l = 0; l < 32; l++)
+        if (a->lanes >> l & 1) {
+            cr_assert(a->width == 4 && a->count == 1 && s->held_count < MOST);
+            s->held[s->held_count].address = a->address[l];
+            s->held[s->held_count].op = a->op;
+            s->held[s->held_count].type = a->type;
+            s->held[s->held_count].red = a->kind == EMU_RED;
+            memcpy(&s->held[s->held_count++].data, a->data + 64 * l, 4);
+        }
+    return EMU_DONE;
+}
+
+static enum emu_verdict sync(void *self, const struct emu_sync *y)
+{
+    struct script *s = self;
+    s->starts += y->kind == EMU_SYNC_CTA_START;
+    s->exits += y->kind == EMU_SYNC_CTA_EXIT;
+    return EMU_PROCEED;
+}
+
+/* Releases what is held, the last first, then wakes who sleeps. */
+static bool idle(void *self)
+{
+    struct script *s = self;
+    s->idles++;
+    const bool any = s->held_count || s->asleep_count;
+    while (s->held_count) {
+        s->held_count--;
+        uint32_t old, now, *data = &s->held[s->held_count].data;
+        const uint64_t at = s->held[s->held_count].address;
+        emu_machine_load(s->m, at, &old, 4);
+        if (s->held[s->held_count].red)
+            emu_machine_reduce(s->m, at, s->held[s->held_count].op, s->held[s->held_count].type,
+                               data, &now);
+        else emu_machine_store(s->m, at, data, 4);
+        if (s->held[s->held_count].red) cr_expect_eq(old, now);
+    }
+    s->awake = true;
+    while (s->asleep_count) emu_machine_wake(s->m, &s->asleep[--s->asleep_count]);
+    return any;
+}
+
+/* Launches kernel k(buffer) and returns the fault; the buffer is `words`. */
+static enum emu_fault_kind launch(const char *body, struct script *s, const struct emu_order *order,
+                                  uint32_t grid, uint32_t block, uint32_t cluster, uint32_t *words)
+{
+    struct arena *arena = arena_new();
+    const char *text = emu_ptx(".param .u64 p", body);
+    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m));
+    struct emu *e = emu_new(&(struct emu_config){.max_instructions = 1000000, .sms = 4});
+    char *why = NULL;
+    struct emu_image *im = emu_load(e, &m, 1, &why);
+    cr_assert(im, "%s", why);
+    s->base = emu_alloc(e, WORDS * 4, "buffer");
+    emu_copy_in(e, s->base, words, WORDS * 4);
+    struct emu_launch l = {.grid = {grid, 1, 1},
+                           .block = {block, 1, 1},
+                           .cluster = {cluster, cluster ? 1 : 0, cluster ? 1 : 0},
+                           .params = &s->base,
+                           .params_size = 8,
+                           .order = order};
+    const enum emu_fault_kind kind = emu_launch(e, emu_kernel_at(im, 0), &l)->fault.kind;
+    emu_copy_out(e, words, s->base, WORDS * 4);
+    emu_unload(im);
+    emu_free(e);
+    ptx_module_end(m);
+    arena_free(arena);
+    return kind;
+}
+
+#define ORDER(s, ...)                                                                              \
+    {                                                                                              \
+        .self = (s), .begin = begin, .access = access, .sync = sync, .idle = idle, __VA_ARGS__     \
+    }
+
+/* Four warps draw tickets, each four; picked in turn, instruction by instruction, the last warp first. */
+static const char tickets[] =
+    ".reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shr.u32 %r3, %r1, 5;\n"
+    "setp.ne.u32 %p1, %r2, 0; @%p1 bra end; mov.u32 %r4, 0;\n"
+    "again: atom.global.add.u32 %r5, [%d1], 1; mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d2, %d1;\n"
+    "st.global.u32 [%d2+4], %r3; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 4; @%p2 bra again;\n"
+    "end: ret;";
+
+Test(emu_order, picks_every_instruction)
+{
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    const struct emu_order order = ORDER(&s, .pick = pick_in_turn);
+    cr_assert_eq(launch(tickets, &s, &order, 1, 128, 0, words), EMU_OK);
+    cr_expect_eq(words[0], 16);
+    for (unsigned i = 0; i < 16; i++) cr_expect_eq(words[1 + i], 3 - i % 4, "ticket %u", i);
+    cr_expect_eq(s.line, 9, "line %u", s.line);
+    cr_expect(s.starts == 1 && s.exits == 1);
+}
+
+/* Without pick, each goes on for long: a warp has its four tickets one after the other. */
+Test(emu_order, need_not_pick)
+{
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    const struct emu_order order = ORDER(&s);
+    cr_assert_eq(launch(tickets, &s, &order, 1, 128, 0, words), EMU_OK);
+    for (unsigned i = 0; i < 16; i++) cr_expect_eq(words[1 + i], words[1 + i / 4 * 4], "%u", i);
+}
+
+/* Warps that sleep at an atomic go on when they are woken, and only then. */
+Test(emu_order, puts_warps_to_sleep)
+{
+    uint32_t words[WORDS] = {0};
+    struct script s = {.sleep_at_atomics = true};
+    const struct emu_order order = ORDER(&s);
+    cr_assert_eq(launch(tickets, &s, &order, 1, 128, 0, words), EMU_OK);
+    cr_expect_eq(s.idles, 2, "%u: all slept, and once at the end", s.idles);
+    cr_expect_eq(words[0], 16);
+}
+
+Test(emu_order, that_wakes_nobody_is_a_deadlock)
+{
+    uint32_t words[WORDS] = {0};
+    struct script s = {.sleep_at_atomics = true};
+    struct emu_order order = ORDER(&s);
+    order.idle = NULL;
+    cr_expect_eq(launch(tickets, &s, &order, 1, 128, 0, words), EMU_DEADLOCK);
+    cr_expect_eq(words[0], 0);
+}
+
+/* Each CTA stores its number to word 0 and adds one to word 1, and reads both back: what is held is not seen,
+ * and the order says which store comes last. */
+Test(emu_order, holds_stores_and_reductions)
+{
+    static const char body[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<9>;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; add.u32 %r2, %r1, 100;\n"
+        "st.global.u32 [%d1], %r2; red.global.add.u32 [%d1+4], 1;\n"
+        "ld.volatile.global.u32 %r3, [%d1]; ld.volatile.global.u32 %r4, [%d1+4];\n"
+        "mul.wide.u32 %d2, %r1, 8; add.u64 %d2, %d2, %d1; add.u32 %r3, %r3, %r4;\n"
+        "atom.global.exch.b32 %r5, [%d2+8], %r3; ret;";
+    uint32_t words[WORDS] = {0};
+    struct script s = {.hold_stores = true, .hold_reds = true};
+    const struct emu_order order = ORDER(&s);
+    cr_assert_eq(launch(body, &s, &order, 8, 1, 0, words), EMU_OK);
+    cr_expect_eq(words[0], 100, "%u: the last to arrive is the first CTA's", words[0]);
+    cr_expect_eq(words[1], 8);
+    for (unsigned i = 0; i < 8; i++) cr_expect_eq(words[2 + 2 * i], 0, "CTA %u", i);
+}
+
+/* CTAs come to the slots that the order says, as many at a time as there are. */
+Test(emu_order, places_ctas)
+{
+    static const char body[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<9>;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %smid; add.u32 %r2, %r2, 1;\n"
+        "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1; st.global.u32 [%d2], %r2; ret;";
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    const struct emu_order order = ORDER(&s, .place = place_last);
+    cr_assert_eq(launch(body, &s, &order, WORDS, 1024, 0, words), EMU_OK);
+    cr_expect_eq(s.shape.sms, 4);
+    cr_expect_eq(s.shape.slots, 8, "%u: two CTAs of 1024 threads an SM", s.shape.slots);
+    cr_expect_eq(s.shape.warps_per_cta, 32);
+    cr_expect_eq(s.last_slot_first, 7);
+    for (unsigned i = 0; i < 8; i++)
+        cr_expect_eq(words[i], 4 - i % 4, "CTA %u on SM %u", i, words[i]);
+    for (unsigned i = 0; i < WORDS; i++) cr_expect(words[i] >= 1 && words[i] <= 4);
+    cr_expect(s.starts == WORDS && s.exits == WORDS);
+}
+
+/* Barriers of CTAs and clusters, and shared memory of the neighbour. */
+Test(emu_order, lets_clusters_meet)
+{
+    static const char body[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<9>; .shared .u32 x;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %ctaid.x;\n"
+        "mov.u32 %r3, %tid.x; st.shared.u32 [x], %r2; bar.sync 0;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait;\n"
+        "xor.b32 %r4, %r1, 1; mov.u32 %r5, x; mapa.shared::cluster.u32 %r6, %r5, %r4;\n"
+        "ld.shared::cluster.u32 %r7, [%r6]; barrier.cluster.arrive; barrier.cluster.wait;\n"
+        "mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %d1; st.global.u32 [%d2], %r7; ret;";
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    const struct emu_order order = ORDER(&s, .pick = pick_in_turn, .place = place_last);
+    cr_assert_eq(launch(body, &s, &order, 64, 96, 2, words), EMU_OK);
+    for (unsigned i = 0; i < 64; i++) cr_expect_eq(words[i], i ^ 1, "CTA %u: %u", i, words[i]);
+}
+
+/* A warp that spins is ended by the limit, whatever burst it is given. */
+static int pick_for_ever(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    (void)self, (void)ready, (void)count;
+    *burst = UINT32_MAX;
+    return 0;
+}
+Test(emu_order, cannot_spin_beyond_the_limit)
+{
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    const struct emu_order order = ORDER(&s, .pick = pick_for_ever);
+    cr_expect_eq(launch("again: bra again;", &s, &order, 2, 64, 0, words), EMU_LIMIT);
+}
