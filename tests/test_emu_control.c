@@ -352,9 +352,11 @@ Test(control, a_cta_sees_nothing_of_the_one_before)
                        "mov.u64 %rd1, 64;\nalloca.u64 %rd2, %rd1;\nld.local.u32 %r1, [%rd2+8];\n"
                        "add.u32 %r2, %i, 1;\nst.local.u32 [%rd2+8], %r2;\n"),
                  40, 70, nothing);
-    expect_words(words("", "setp.gt.u32 %p1, %i, 100000;\n@%p1 mov.u32 %r2, 1;\nmov.u32 %r1, %r2;\n"
-                           "add.u32 %r2, %i, 1;\nst.global.u32 [%q], %r2;\n"),
-                 40, 70, nothing);
+    expect_words(
+        words("",
+              "setp.gt.u32 %p1, %i, 100000;\n@%p1 mov.u32 %r2, 1;\nmov.u32 %r1, %r2;\n"
+              "add.u32 %r2, %i, 1;\nmad.wide.u32 %rd1, %i, 4, %q;\nst.global.u32 [%rd1], %r2;\n"),
+        40, 70, nothing);
 }
 
 /* ---- barriers ------------------------------------------------------------------------------------- */
