@@ -150,7 +150,7 @@ check-clang: # warnings without optimisation, too; ./heddle stays what it is
 check-san:
 	$(MAKE) -j2 MODE=san build/gcc-san/heddle build/gcc-san/tests/run
 	HEDDLE=build/gcc-san/heddle HEDDLE_PROGRAMS=40 \
-	    LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
+	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-fuzz: # half of it each
 	@$(MAKE) --no-print-directory fuzz SECONDS=60
