@@ -13,7 +13,7 @@ bool counts_begin(struct counts *c, const char *path, bool profile)
     *c = (struct counts){.path = path};
     if (profile) c->profile = emu_profile_new();
     if (!path) return true;
-    if (!replacement_open(&c->file, path)) return false;
+    if (!replacement_open(&c->file, path)) return replacement_close(&c->file, false);
     emu_counts_begin(&c->writer, c->file.out);
     return true;
 }

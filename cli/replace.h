@@ -15,6 +15,7 @@ struct replacement {
     FILE *out;
     char *path, *temporary; /* temporary NULL: written as it is */
 };
+/* false: errno says why, and there is still something to close. */
 bool replacement_open(struct replacement *r, const char *path);
 /* ok: what was to be written was. false: there is no new file, and errno says why. */
 bool replacement_close(struct replacement *r, bool ok);
