@@ -42,9 +42,11 @@ neutral() {
     }"
 }
 
-# nvcc puts a hash of the source's path into names, so sources are compiled from a place with a fixed one.
+# nvcc puts a hash of the source's path into names, so sources are compiled from a place with a fixed one,
+# by one checkout after the other.
 place=/tmp/heddle-suites-source
-mkdir -p "$place/kernels" && cp kernels/* "$place/kernels/" || exit 2
+mkdir -p "$place" && exec 9>"$place/lock" && flock 9 || exit 2
+rm -rf "$place/kernels" && cp -r kernels "$place/kernels" || exit 2
 bad=0
 for source in "$place"/kernels/*.cu; do
     name=${source##*/}
