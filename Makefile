@@ -152,8 +152,9 @@ check-san:
 	HEDDLE=build/gcc-san/heddle HEDDLE_PROGRAMS=40 \
 	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
-check-fuzz: # half of it each
-	@$(MAKE) --no-print-directory fuzz SECONDS=60
+check-fuzz: # half a minute each, side by side
+	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
+	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
 
 bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end and of the emulator
 	@$< $(CORPUS)
