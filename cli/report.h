@@ -59,6 +59,7 @@ struct report {
     uint64_t digest; /* of all memory */
     bool has_digest;
     const char *note;             /* of a workload; NULL */
+    uint64_t read_back;           /* with a note: the digest of what the workload read back */
     struct buf messages, printed; /* what went to stderr; with json, what kernels print */
 };
 

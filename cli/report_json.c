@@ -146,6 +146,7 @@ void report_print_json(const struct report *r, double seconds)
     json_object_set_new(o, "buffers", buffers);
     json_object_set_new(o, "expectations", expectations);
     json_object_set_new(o, "memory_digest", r->has_digest ? hex(r->digest) : json_null());
+    json_object_set_new(o, "read_back_digest", r->note ? hex(r->read_back) : json_null());
     if (counts_profiling(r->counts))
         json_object_set_new(o, "profile", counts_profile_json(r->counts));
     json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());

@@ -102,9 +102,11 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     if (!result.passed)
         report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, suite_size_name(options.size),
                     result.message);
-    else
+    else {
+        r->read_back = result.digest;
         r->note = arena_printf(o->arena, "%s (%s): passed%s%s", w->name,
                                suite_size_name(options.size), *result.message ? ": " : "",
                                result.message);
+    }
     return r->status;
 }

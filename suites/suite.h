@@ -48,6 +48,7 @@ struct suite_result {
     bool passed;
     CUresult error;     /* of the driver call that failed; CUDA_SUCCESS: none did */
     char message[1024]; /* why it did not pass; else what is worth telling, or "" */
+    uint64_t digest;    /* of all that it read back from the device, in order: FNV-1a, 64 bits */
     unsigned launches;
     double kernel_seconds; /* between events around each launch */
     double seconds;        /* of the host's wall clock, all in all */

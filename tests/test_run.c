@@ -806,10 +806,9 @@ Test(run, json)
         "k.ptx --kernel twice --block 32 --arg x=buf:u32[4]=iota --arg y=buf:u32[4] --arg 4 "
         "--expect 'y=list(1,3,6,7)' --format=json",
         4);
-    keys_are(
-        "document", j,
-        "version target status exit_status launches fault buffers expectations memory_digest note "
-        "printed messages time");
+    keys_are("document", j,
+             "version target status exit_status launches fault buffers expectations memory_digest "
+             "read_back_digest note printed messages time");
     keys_are("target", json_object_get(j, "target"), "kind name");
     keys_are(
         "launch", element(j, "launches", 0),
@@ -840,9 +839,12 @@ Test(run, json)
     cr_expect(strstr(json_string_value(json_object_get(j, "messages")), "takes 0 arguments"));
     json_decref(j);
 
-    j = run_json("suite:reduce_shuffle --format=json", 0);
+    j = run_json("suite:reduce_atomic --format=json", 0);
     cr_expect(json_is_string(json_object_get(j, "note")) &&
               json_is_null(json_object_get(j, "memory_digest")));
+    /* of the sum of the 2^20 - 5 numbers, by splitmix64 and those lines of Python */
+    cr_expect_str_eq(json_string_value(json_object_get(j, "read_back_digest")),
+                     "0x43d18b5ff6747315");
     cr_expect(json_integer_value(
                   json_object_get(element(j, "launches", 0), "thread_instructions")) > 1000000);
     json_decref(j);
