@@ -54,7 +54,7 @@ DATADIR ?= $(PREFIX)/share
 SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-san check-fuzz \
+.PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-same check-san check-fuzz \
         bench fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
@@ -133,9 +133,9 @@ test:                           ## build and run every test; T='isa/*' runs some
 	tools/counts-doc.sh --check
 	@$(MAKE) --no-print-directory check-install
 
-check:                          ## what a change must pass: format, tidy, layers, clang, sanitizers, fuzz
+check:                          ## what a change must pass: format, tidy, layers, clang, same bits, sanitizers, fuzz
 	@tools/deps.sh build test check
-	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-san check-fuzz
+	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-same check-san check-fuzz
 
 format-check:
 	files=$$(git ls-files '*.c' '*.h' ':!tests/corpus') && clang-format --dry-run -Werror $$files
@@ -147,6 +147,11 @@ check-clang: # warnings without optimisation, too; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite tests/run)
 	HEDDLE=build/clang-release/heddle build/clang-release/tests/run
+check-same: # the same bytes by gcc and clang, with -O0 and -O3, with 1 and 4 host threads
+	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
+	$(MAKE) -j2 CC=gcc build/gcc-release/heddle
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror build/clang-release/heddle
+	tools/same-bits.sh $(addsuffix /heddle,build/gcc-debug build/gcc-release build/clang-release)
 check-san:
 	$(MAKE) -j2 MODE=san build/gcc-san/heddle build/gcc-san/tests/run
 	HEDDLE=build/gcc-san/heddle HEDDLE_PROGRAMS=40 \
