@@ -237,13 +237,6 @@ static bool mapa(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-/* No register holds anything but the handles of references: the kind is not told apart at run time. */
-static bool istypep(struct lower *L, const struct ptx_inst *i)
-{
-    (void)i;
-    return lower_refuse(L, "istypep: handles do not tell what they are");
-}
-
 const struct lower_rule lower_move_rules[] = {{PTX_F_mov, mov, 0},
                                               {PTX_F_mov_f, mov, 0},
                                               {PTX_F_mov_pred, mov, 0},
@@ -273,5 +266,4 @@ const struct lower_rule lower_move_rules[] = {{PTX_F_mov, mov, 0},
                                               {PTX_F_isspacep_32, isspacep, PTX_u32},
                                               {PTX_F_mapa, mapa, 0},
                                               {PTX_F_getctarank, mapa, 1},
-                                              {PTX_F_istypep, istypep, 0},
                                               {0, NULL, 0}};

@@ -133,7 +133,7 @@ static bool lower_tex(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
     struct texture_op *v = geometry(L, op);
-    if (!v) return lower_refuse(L, "textures of several samples are not modelled");
+    if (!v) return lower_refuse(L, "a texture of that shape");
     v->mode = (u8)lower_data(L);
     v->type = op->type[0];
     const unsigned type = op->type[1];
@@ -290,17 +290,10 @@ static bool lower_surface(struct lower *L, const struct ptx_inst *i)
     {                                                                                              \
         PTX_F_##id##_pair_s, lower_tex, mode                                                       \
     }
-#define TEX_MS(id)                                                                                 \
-    {PTX_F_##id##_ms, lower_tex, TEXTURE_BASE},                                                    \
-    {                                                                                              \
-        PTX_F_##id##_pair_ms, lower_tex, TEXTURE_BASE                                              \
-    }
 const struct lower_rule lower_texture_rules[] = {TEX(tex, TEXTURE_BASE),
                                                  TEX_S(tex, TEXTURE_BASE),
-                                                 TEX_MS(tex),
                                                  TEX(tex_base, TEXTURE_BASE),
                                                  TEX_S(tex_base, TEXTURE_BASE),
-                                                 TEX_MS(tex_base),
                                                  TEX(tex_level, TEXTURE_AT_LEVEL),
                                                  TEX_S(tex_level, TEXTURE_AT_LEVEL),
                                                  TEX(tex_grad, TEXTURE_GRADIENT),
