@@ -455,7 +455,7 @@ Test(emu_async, clusters)
         "setp.eq.u32 %p2, %r1, 9;\n@%p2 st.async.mbarrier::complete_tx::bytes.shared::cluster.v4.b32 [%r11+144], {%r1, %r2, %r8, %r1}, [%r10+8];\n"
         "@%p2 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r11+160], %r1, [%r10+8];\n"
         "@%p2 mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r10+8], 4;\n"
-        "@%p2 mbarrier.complete_tx.shared::cluster.b64 [%r10+8], 4;\n"
+        "@%p2 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r10+8], 4;\n"
         "mov.u64 %d8, bars; cvta.shared.u64 %d8, %d8; mapa.u64 %d9, %d8, %r6;\n"
         "@%p2 mbarrier.expect_tx.b64 [%d9+8], 244;\n@%p2 mbarrier.complete_tx.b64 [%d9+8], 244;\n"
         /* CTA 2 sends in[0..7] to CTAs 0, 2 and 3; CTA 1's barrier is told by hand */

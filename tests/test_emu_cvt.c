@@ -633,6 +633,35 @@ Test(emu_cvt, small_formats)
     batch_run(&b);
 }
 
+/* Before PTX ISA 8.1 they were for sm_90 alone; halves to 4 bits came last, for families of targets. */
+Test(emu_cvt, small_formats_of_other_versions)
+{
+    struct batch b = pair_rows("sm_90"), f = pair_rows("sm_100f");
+    b.version = "7.8";
+    for (size_t i = 0; i < b.row_count; i++)
+        for (int k = 0; k < 2; k++)
+            if (i % 4)
+                b.rows[i][k] = bits32((float)ldexp(
+                    (double)(batch_random() >> 56) * (i % 2 ? -0.25 : 0.5), (int)(i % 24) - 14));
+    for (int x = 0; x < 2; x++)
+        for (int relu = 0; relu < 2; relu++) {
+            const char *name = smalls[x].name, *word = relu ? ".relu" : "";
+            batch_add(&b, 'h', small_from_f32, x, relu,
+                      "cvt.rn.satfinite%s.%sx2.f32 %%ho, %%f1, %%f2", word, name);
+            batch_add(&b, 'h', small_from_halves, x, relu,
+                      "cvt.rn.satfinite%s.%sx2.f16x2 %%ho, %%r3", word, name);
+            batch_add(&b, 'r', halves_from_small, x, relu, "cvt.rn%s.f16x2.%sx2 %%ro, %%h3", word,
+                      name);
+        }
+    batch_run(&b);
+    for (size_t i = 0; i < f.row_count; i++) /* halves within reach, most of them */
+        if (i % 4) f.rows[i][2] &= 0xc7ffc7ff;
+    for (int relu = 0; relu < 2; relu++)
+        batch_add(&f, 'c', small_from_halves, 4, relu, "cvt.rn.satfinite%s.e2m1x2.f16x2 %%co, %%r3",
+                  relu ? ".relu" : "");
+    batch_run(&f);
+}
+
 /* x: .rp, y: .satfinite. The sign does not matter. */
 static uint64_t exponent_of(double v, int up, int satfinite)
 {

@@ -14,9 +14,9 @@ static struct emu_run run_text(const char *body, uint32_t *out)
     static char text[1 << 14];
     snprintf(
         text, sizeof text,
-        ".version 8.8\n.target sm_90\n.address_size 64\n.global .align 128 .b8 g[256];\n.const .b32 c[4];\n"
+        ".version 8.8\n.target sm_90\n.address_size 64\n.global .align 128 .b8 g[256];\n.global .align 128 .b8 gone[128];\n.const .b32 c[4];\n"
         ".visible .entry k(.param .u64 p)\n{\n.shared .align 16 .b32 s[96];\n.shared .align 8 .b64 m;\n"
-        ".reg .b32 %%t, %%w, %%r<8>;\n.reg .b64 %%o, %%d<6>;\n.reg .pred %%p<6>;\n"
+        ".reg .b32 %%t, %%w, %%r<8>;\n.reg .b64 %%o, %%d<7>;\n.reg .pred %%p<6>;\n"
         "ld.param.u64 %%o, [p];\nmov.u32 %%t, %%tid.x;\nshr.u32 %%w, %%t, 5;\nmad.wide.u32 %%o, %%t, 4, %%o;\n"
         "mov.u32 %%r1, s;\nmad.lo.u32 %%r1, %%t, 4, %%r1;\nmov.u32 %%r2, s;\nsub.u32 %%r3, 95, %%t;\n"
         "mad.lo.u32 %%r2, %%r3, 4, %%r2;\nmov.u32 %%r7, 0;\n%s\nst.global.u32 [%%o], %%r7;\nret;\n}\n",
@@ -173,7 +173,9 @@ static const char *operands_of(const struct ptx_form_info *f)
     } others[] = {{"applypriority", " [%d4], 128"},
                   {"prefetch", " [%d4]"},
                   {"prefetch_evict", " [%d4]"},
+                  {"prefetch_map", " [%d5]"},
                   {"prefetchu", " [%d5]"},
+                  {"discard", " [%d6], 128"},
                   {"createpolicy_range", " %d3, [%d4], 256, 512"},
                   {"createpolicy_cvt", " %d3, 5"},
                   {"griddep_launch", ""},
@@ -194,11 +196,12 @@ static void hint(void *self, const struct ptx_op *op)
     if (memmem(op->text, op->text_length, ".local", 6)) operands = " [0]";
     snprintf(
         body, sizeof body,
-        "mov.u64 %%d4, g;\nmov.u64 %%d5, g;\ncvta.global.u64 %%d5, %%d5;\nst.shared.u32 [%%r1], %%t;\nbar.sync 0;\n%.*s%s;\n"
+        "mov.u64 %%d4, g;\nmov.u64 %%d5, g;\ncvta.global.u64 %%d5, %%d5;\nmov.u64 %%d6, gone;\nst.shared.u32 [%%r1], %%t;\nbar.sync 0;\n%.*s%s;\n"
         "ld.shared.u32 %%r7, [%%r2];\n",
         (int)op->text_length, op->text, operands);
     if (memmem(op->text, op->text_length, "cache_hint", 10)) return;
     if (memmem(op->text, op->text_length, ".local", 6)) return;
+    if (memmem(op->text, op->text_length, ".param", 6)) return; /* there is no map among them */
     uint32_t out[BLOCK];
     struct emu_run r = run_text(body, out);
     cr_expect(!r.fault[0], "%.*s: %s", (int)op->text_length, op->text, r.fault);
@@ -212,6 +215,43 @@ Test(emu_sync, fences_and_hints_change_nothing)
         if (operands_of(&ptx_forms[f]) && !ptx_forms[f].refused)
             form_spellings((enum ptx_form)f, "90", hint, &count);
     cr_expect(count >= 40, "%zu", count);
+}
+
+/* Addresses of 32 bits: what is shared lies in its window, and belongs to the one CTA of its cluster. */
+Test(emu_sync, windows_by_32_bits)
+{
+    static const char body[] =
+        "mov.u64 %d1, s;\ncvta.shared.u64 %d2, %d1;\ncvt.u32.u64 %r4, %d2;\n"
+        "isspacep.shared %p1, %r4;\nselp.b32 %r7, 1, 0, %p1;\n"
+        "isspacep.local %p1, %r4;\nselp.b32 %r5, 2, 0, %p1;\nor.b32 %r7, %r7, %r5;\n"
+        "isspacep.global %p1, %r4;\nselp.b32 %r5, 4, 0, %p1;\nor.b32 %r7, %r7, %r5;\n"
+        ".local .b32 l[4];\nmov.u64 %d1, l;\ncvta.local.u64 %d2, %d1;\ncvt.u32.u64 %r4, %d2;\n"
+        "isspacep.local %p1, %r4;\nselp.b32 %r5, 8, 0, %p1;\nor.b32 %r7, %r7, %r5;\n"
+        "isspacep.shared %p1, %r4;\nselp.b32 %r5, 16, 0, %p1;\nor.b32 %r7, %r7, %r5;\n";
+    uint32_t out[BLOCK];
+    struct emu_run r = run_text(body, out);
+    cr_assert(!r.fault[0], "%s", r.fault);
+    for (uint32_t t = 0; t < BLOCK; t += 31) cr_expect(out[t] == 9, "%x", out[t]);
+}
+
+/* Each CTA of a cluster asks for the rank behind the addresses of all, in two ways of writing them. */
+Test(emu_sync, ranks_of_addresses)
+{
+    static const char text[] =
+        ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        ".shared .b32 s[4];\n.reg .b32 %t, %c, %r<8>;\n.reg .b64 %o, %d<6>;\nld.param.u64 %o, [p];\n"
+        "mov.u32 %t, %tid.x;\nmov.u32 %c, %ctaid.x;\nmad.lo.u32 %r1, %c, 4, %t;\nmad.wide.u32 %o, %r1, 4, %o;\n"
+        "mov.u32 %r2, s;\nmapa.shared::cluster.u32 %r3, %r2, %t;\ngetctarank.shared::cluster.u32 %r4, %r3;\n"
+        "mov.u64 %d1, s;\nmapa.shared::cluster.u64 %d2, %d1, %t;\ngetctarank.shared::cluster.u64 %r5, %d2;\n"
+        "cvta.shared.u64 %d3, %d1;\nmapa.u64 %d4, %d3, %t;\ngetctarank.u64 %r6, %d4;\n"
+        "getctarank.u64 %r7, %d3;\nmad.lo.u32 %r4, %r4, 10, %r5;\nmad.lo.u32 %r4, %r4, 10, %r6;\n"
+        "mad.lo.u32 %r4, %r4, 10, %r7;\nst.global.u32 [%o], %r4;\nret;\n}\n";
+    uint32_t out[16];
+    struct emu_run r = {.ptx = text, .grid = 4, .block = 4, .cluster = 4};
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 16; i++)
+        cr_expect(out[i] == i % 4 * 1110 + i / 4, "thread %u of CTA %u: %u", i % 4, i / 4, out[i]);
 }
 
 /* An address of each window: what isspacep says of it, and the way there and back. */
