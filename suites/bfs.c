@@ -32,17 +32,17 @@ static void reference(struct search *s, uint32_t source)
     }
 }
 
-static struct search start(struct suite_context *ctx)
+/* Room for searches in graphs of so many nodes and edges. */
+static struct search make(struct suite_context *ctx, uint32_t nodes, uint32_t edges)
 {
-    struct graph *g = graph_for(ctx, 15, (size_t)8 << suite_pick(ctx, 15, 19, 19));
-    size_t bytes = g->nodes * sizeof(uint32_t);
-    struct search s = {.g = g, .blocks = (unsigned)suite_blocks(g->nodes, 256)};
-    s.cost = suite_host(ctx, uint32_t, g->nodes);
-    s.parent = suite_host(ctx, uint32_t, g->nodes);
-    s.want = suite_host(ctx, uint32_t, g->nodes);
-    s.queue = suite_host(ctx, uint32_t, g->nodes);
-    s.row = suite_upload(ctx, g->row, bytes + sizeof(uint32_t));
-    s.column = suite_upload(ctx, g->column, g->edges * sizeof(uint32_t));
+    size_t bytes = nodes * sizeof(uint32_t);
+    struct search s = {.blocks = (unsigned)suite_blocks(nodes, 256)};
+    s.cost = suite_host(ctx, uint32_t, nodes);
+    s.parent = suite_host(ctx, uint32_t, nodes);
+    s.want = suite_host(ctx, uint32_t, nodes);
+    s.queue = suite_host(ctx, uint32_t, nodes);
+    s.row = suite_alloc(ctx, bytes + sizeof(uint32_t));
+    s.column = suite_alloc(ctx, edges * sizeof(uint32_t));
     s.active = suite_alloc(ctx, bytes);
     s.visited = suite_alloc(ctx, bytes);
     s.updating = suite_alloc(ctx, bytes);
@@ -52,51 +52,71 @@ static struct search start(struct suite_context *ctx)
     return s;
 }
 
+static void load(struct suite_context *ctx, struct search *s, const struct graph *g)
+{
+    s->g = g;
+    suite_write(ctx, s->row, g->row, (g->nodes + (size_t)1) * sizeof(uint32_t));
+    suite_write(ctx, s->column, g->column, g->edges * sizeof(uint32_t));
+}
+
+static struct search start(struct suite_context *ctx)
+{
+    struct graph *g = graph_for(ctx, 15, (size_t)8 << suite_pick(ctx, 15, 19, 19));
+    struct search s = make(ctx, g->nodes, g->edges);
+    load(ctx, &s, g);
+    return s;
+}
+
 static void mark(struct suite_context *ctx, CUdeviceptr flags, uint32_t node, uint32_t value)
 {
     suite_write(ctx, flags + node * sizeof value, &value, sizeof value);
+}
+
+static void search(struct suite_context *ctx, struct search *s, const char *kernel, uint32_t source)
+{
+    uint32_t nodes = s->g->nodes;
+    size_t bytes = nodes * sizeof(uint32_t);
+    bool racy = strcmp(kernel, "bfs_racy") == 0;
+    CUfunction f = suite_kernel(ctx, kernel), advance = suite_kernel(ctx, "bfs_advance");
+    suite_zero(ctx, s->active, bytes);
+    suite_zero(ctx, s->visited, bytes);
+    suite_zero(ctx, s->updating, bytes);
+    suite_check(ctx, cuMemsetD32(s->dcost, NONE, nodes));
+    suite_check(ctx, cuMemsetD32(s->dparent, NONE, nodes));
+    mark(ctx, s->active, source, 1);
+    mark(ctx, s->visited, source, 1);
+    mark(ctx, s->dcost, source, 0);
+    /* A level takes at least one node, so a search that goes on for longer is broken. */
+    for (uint32_t level = 0, over = 1; over; level++) {
+        if (level > nodes) suite_fail(ctx, "the search does not end");
+        suite_zero(ctx, s->over, sizeof over);
+        if (racy)
+            suite_launch(ctx, f, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->row, &s->column,
+                         &s->active, &s->visited, &s->dcost, &s->over);
+        else {
+            suite_launch(ctx, f, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->row, &s->column,
+                         &s->active, &s->visited, &s->updating, &s->dcost, &s->dparent);
+            suite_launch(ctx, advance, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->active,
+                         &s->visited, &s->updating, &s->over);
+        }
+        suite_read(ctx, &over, s->over, sizeof over);
+    }
+    suite_read(ctx, s->cost, s->dcost, bytes);
+    suite_read(ctx, s->parent, s->dparent, bytes);
+    reference(s, source);
 }
 
 /* Searches from sources chosen by the seed; `check` looks at what each left. */
 static void searches(struct suite_context *ctx, struct search *s, const char *kernel,
                      void (*check)(struct suite_context *ctx, struct search *s))
 {
-    size_t count = suite_pick(ctx, 1, 6, 60), bytes = s->g->nodes * sizeof(uint32_t);
-    bool racy = strcmp(kernel, "bfs_racy") == 0;
-    CUfunction f = suite_kernel(ctx, kernel), advance = suite_kernel(ctx, "bfs_advance");
+    size_t count = suite_pick(ctx, 1, 6, 60);
     struct suite_random r = suite_random(ctx->seed + 2);
-    uint32_t nodes = s->g->nodes;
     for (size_t i = 0; i < count; i++) {
-        uint32_t source = suite_random_below(&r, nodes);
+        uint32_t source = suite_random_below(&r, s->g->nodes);
         for (int tries = 0; tries < 64 && s->g->row[source] == s->g->row[source + 1]; tries++)
-            source = suite_random_below(&r, nodes);
-        suite_zero(ctx, s->active, bytes);
-        suite_zero(ctx, s->visited, bytes);
-        suite_zero(ctx, s->updating, bytes);
-        suite_check(ctx, cuMemsetD32(s->dcost, NONE, nodes));
-        suite_check(ctx, cuMemsetD32(s->dparent, NONE, nodes));
-        mark(ctx, s->active, source, 1);
-        mark(ctx, s->visited, source, 1);
-        mark(ctx, s->dcost, source, 0);
-        /* A level takes at least one node, so a search that goes on for longer is broken. */
-        for (uint32_t level = 0, over = 1; over; level++) {
-            if (level > nodes) suite_fail(ctx, "the search does not end");
-            suite_zero(ctx, s->over, sizeof over);
-            if (racy)
-                suite_launch(ctx, f, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->row,
-                             &s->column, &s->active, &s->visited, &s->dcost, &s->over);
-            else {
-                suite_launch(ctx, f, suite_1d(s->blocks), suite_1d(256), 0, &nodes, &s->row,
-                             &s->column, &s->active, &s->visited, &s->updating, &s->dcost,
-                             &s->dparent);
-                suite_launch(ctx, advance, suite_1d(s->blocks), suite_1d(256), 0, &nodes,
-                             &s->active, &s->visited, &s->updating, &s->over);
-            }
-            suite_read(ctx, &over, s->over, sizeof over);
-        }
-        suite_read(ctx, s->cost, s->dcost, bytes);
-        suite_read(ctx, s->parent, s->dparent, bytes);
-        reference(s, source);
+            source = suite_random_below(&r, s->g->nodes);
+        search(ctx, s, kernel, source);
         check(ctx, s);
     }
 }
@@ -148,6 +168,57 @@ void suite_run_bfs_racy(struct suite_context *ctx)
     struct search s = start(ctx);
     searches(ctx, &s, "bfs_racy", check_racy);
     suite_note(ctx, "%u costs are higher than the distance", s.wrong);
+}
+
+/* A node of the largest part of an undirected graph. */
+static uint32_t in_largest(struct search *s)
+{
+    const struct graph *g = s->g;
+    size_t most = 0;
+    uint32_t best = 0;
+    memset(s->want, 0, g->nodes * sizeof *s->want);
+    for (uint32_t first = 0; first < g->nodes; first++) {
+        size_t from = 0, to = 0;
+        if (!s->want[first]) s->queue[to++] = first;
+        s->want[first] = 1;
+        while (from < to) {
+            uint32_t t = s->queue[from++];
+            for (size_t i = g->row[t]; i < g->row[t + 1]; i++)
+                if (!s->want[g->column[i]]) {
+                    s->want[g->column[i]] = 1;
+                    s->queue[to++] = g->column[i];
+                }
+        }
+        if (to > most) most = to, best = first;
+    }
+    return best;
+}
+
+static void free_graph(void *g)
+{
+    graph_free(g);
+}
+
+/* The graphs of the GPUDet thesis, figure 1.1: 65,536 nodes, 24,000 to 42,000 edges that go both ways.
+ * From 32,768 on, one part holds most of what is connected, and searches have many results. A small run
+ * has the densest graph, a medium one each, a large one ten of each. */
+void suite_run_bfs_sparse(struct suite_context *ctx)
+{
+    enum { NODES = 65536, STEP = 2000, LEAST = 24000, MOST = 42000 };
+    uint32_t least = (uint32_t)suite_pick(ctx, MOST, LEAST, LEAST);
+    struct search s = make(ctx, NODES, 2 * MOST);
+    struct suite_random r = suite_random(ctx->seed + 3);
+    size_t each = suite_pick(ctx, 1, 1, 10), reached = 0;
+    for (uint32_t edges = least; edges <= MOST; edges += STEP)
+        for (size_t i = 0; i < each; i++) {
+            struct graph *g = graph_undirected(NODES, edges, suite_random_u64(&r));
+            suite_at_end(ctx, free_graph, g);
+            load(ctx, &s, g);
+            search(ctx, &s, "bfs_racy", in_largest(&s));
+            check_racy(ctx, &s);
+            for (uint32_t t = 0; t < NODES; t++) reached += s.cost[t] != NONE;
+        }
+    suite_note(ctx, "%u of %zu costs are higher than the distance", s.wrong, reached);
 }
 
 void suite_run_bfs_parent(struct suite_context *ctx)

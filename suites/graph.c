@@ -77,16 +77,21 @@ static struct graph *build(uint32_t nodes, const struct edges *e)
 
 /* ---- generators -------------------------------------------------------------------------------------------- */
 
-static struct graph *generate(uint32_t nodes, uint32_t count, uint64_t seed,
+static struct graph *generate(uint32_t nodes, uint32_t count, uint64_t seed, bool both_ways,
                               void (*edge)(struct suite_random *r, uint32_t nodes, uint32_t *from,
                                            uint32_t *to))
 {
     struct suite_random r = suite_random(seed);
-    struct edges e = {.from = malloc((count + (size_t)1) * sizeof *e.from),
-                      .to = malloc((count + (size_t)1) * sizeof *e.to),
-                      .count = count};
+    size_t all = both_ways ? 2 * (size_t)count : count;
+    struct edges e = {.from = malloc((all + 1) * sizeof *e.from),
+                      .to = malloc((all + 1) * sizeof *e.to),
+                      .count = all};
     if (!e.from || !e.to) abort();
     for (size_t i = 0; i < count; i++) edge(&r, nodes, &e.from[i], &e.to[i]);
+    for (size_t i = count; i < all; i++) {
+        e.from[i] = e.to[i - count];
+        e.to[i] = e.from[i - count];
+    }
     struct graph *g = build(nodes, &e);
     if (!g) abort();
     edges_free(&e);
@@ -101,7 +106,12 @@ static void uniform_edge(struct suite_random *r, uint32_t nodes, uint32_t *from,
 
 struct graph *graph_uniform(uint32_t nodes, uint32_t edges, uint64_t seed)
 {
-    return generate(nodes, edges, seed, uniform_edge);
+    return generate(nodes, edges, seed, false, uniform_edge);
+}
+
+struct graph *graph_undirected(uint32_t nodes, uint32_t edges, uint64_t seed)
+{
+    return generate(nodes, edges, seed, true, uniform_edge);
 }
 
 /* Each bit of both ends chooses a quarter of the adjacency matrix. Then the names are scattered, so that
@@ -122,7 +132,7 @@ static void rmat_edge(struct suite_random *r, uint32_t nodes, uint32_t *from, ui
 
 struct graph *graph_rmat(unsigned scale, uint32_t edges, uint64_t seed)
 {
-    return generate(UINT32_C(1) << scale, edges, seed, rmat_edge);
+    return generate(UINT32_C(1) << scale, edges, seed, false, rmat_edge);
 }
 
 static void free_graph(void *g)

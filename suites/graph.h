@@ -36,6 +36,8 @@ void graph_free(struct graph *g); /* NULL is allowed */
 
 /* Both ends of each edge are any nodes, equally likely. nodes > 0. */
 struct graph *graph_uniform(uint32_t nodes, uint32_t edges, uint64_t seed);
+/* The same, and each edge goes both ways: 2 * edges in all. */
+struct graph *graph_undirected(uint32_t nodes, uint32_t edges, uint64_t seed);
 /* 2^scale nodes; few have most of the edges (R-MAT: 57, 19, 19 and 5 per cent). */
 struct graph *graph_rmat(unsigned scale, uint32_t edges, uint64_t seed);
 

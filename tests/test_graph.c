@@ -213,8 +213,16 @@ Test(graph, generators_depend_on_the_seed_alone)
     struct graph *u = graph_uniform(100, 5000, 7);
     cr_expect(u->nodes == 100 && u->row[100] == 5000);
     for (uint32_t i = 0; i < u->edges; i++) cr_assert(u->column[i] < 100);
+    struct graph *w = graph_undirected(100, 500, 7);
+    unsigned there[100][100] = {{0}};
+    cr_expect(w->nodes == 100 && w->edges == 1000 && w->row[100] == 1000);
+    for (uint32_t v = 0; v < 100; v++)
+        for (uint32_t i = w->row[v]; i < w->row[v + 1]; i++) there[v][w->column[i]]++;
+    for (uint32_t v = 0; v < 100; v++)
+        for (uint32_t k = 0; k < 100; k++) cr_expect(there[v][k] == there[k][v]);
     graph_free(a);
     graph_free(b);
     graph_free(c);
     graph_free(u);
+    graph_free(w);
 }

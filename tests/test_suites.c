@@ -63,8 +63,8 @@ Test(suites, every_workload_passes_with_independent_threads, .timeout = 300)
 /* CTAs of these tell each other things by plain loads and stores, in no order that PTX would give them. */
 static bool races(const char *name)
 {
-    static const char *const names[] = {"bfs_parent", "bfs_racy", "racey_global", "racey_warps",
-                                        "scatter_last"};
+    static const char *const names[] = {"bfs_parent",   "bfs_racy",    "bfs_sparse",
+                                        "racey_global", "racey_warps", "scatter_last"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return true;
     return false;
