@@ -95,6 +95,30 @@ Test(suites, results_do_not_depend_on_the_number_of_host_threads, .timeout = 300
     cuda_device_watch(NULL);
 }
 
+/* How many warps go in lockstep changes the order of warps, and nothing else. */
+Test(suites, racey_shows_the_order_of_warps)
+{
+    static const struct {
+        const char *name;
+        bool differs;
+    } rows[] = {{"racey_global", true},
+                {"racey_shared", true},
+                {"racey_warps", true},
+                {"racey_lanes", false},
+                {"sum_lock", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t digests[2] = {0};
+        for (unsigned k = 0; k < 2; k++) {
+            cuda_device_configure(&(struct emu_config){.threads = 1, .group_warps = k ? 4 : 1});
+            cuda_device_watch(&(struct cuda_watch){.self = &digests[k], .after = digest});
+            suite_run(suite_find(rows[i].name), &(struct suite_options){.seed = 3});
+            cuda_device_reset();
+        }
+        cr_expect((digests[0] != digests[1]) == rows[i].differs, "%s", rows[i].name);
+    }
+    cuda_device_watch(NULL);
+}
+
 Test(suites, the_table_is_in_order_and_complete)
 {
     for (size_t i = 0; i < suite_count(); i++) {
