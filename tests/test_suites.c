@@ -188,7 +188,7 @@ Test(suites, a_wrong_bit_is_noticed, .timeout = 300)
         {"saxpy", "sgemm_16", "aes", "nbody", "hotspot", "scan_blocks", "mandelbrot",
          "reduce_shuffle", "bank", "transpose_tiled", "spmv_vector", "racey_global", "racey_shared",
          "order_exchange", "order_mixed", "append", "scatter_last", "sum_lock"},
-        {"index_add", "segment_sum"}};
+        {"index_add", "segment_sum", "conv_gradient", "pagerank"}};
     for (size_t k = 0; k < 2; k++)
         for (const char *const *name = names[k]; *name; name++) {
             size_t byte = 3 * k;
