@@ -33,6 +33,7 @@ struct emu {
     struct mem *mem;
     struct handlers handlers;
     const struct emu_gpu *gpu;
+    struct cache **l1;          /* by SM */
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
     struct arena *leak_arena;   /* of the last emu_leaks */
@@ -106,6 +107,8 @@ void emu_free(struct emu *e)
 {
     if (!e) return;
     arena_free(e->launch_arena);
+    for (u32 sm = 0; e->l1 && sm < e->sms; sm++) cache_free(e->l1[sm]);
+    free(e->l1);
     cache_free(e->l2);
     arena_free(e->leak_arena);
     mem_free(e->mem);
@@ -453,15 +456,19 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
 {
     struct caches *c = arena_alloc(a, sizeof *c);
     const u32 used = o->ctas * m->shared_size, left = e->gpu->l1 > used ? e->gpu->l1 - used : 0;
+    if (!e->l1) e->l1 = calloc(e->sms, sizeof(struct cache *));
+    if (!e->l1) abort();
     if (!e->l2) e->l2 = cache_new(e->gpu->l2);
     *c = (struct caches){.gpu = e->gpu,
                          .l1_bytes = e->gpu->unified ? left : e->gpu->l1,
                          .sms = m->sms,
-                         .l1 = arena_array(a, struct cache *, m->sms),
+                         .l1 = e->l1,
+                         .l1_begun = arena_array(a, bool, m->sms),
                          .l2 = e->l2,
                          .sm = arena_array(a, struct cache_events, m->sms),
                          .site = arena_array(a, struct cache_events, m->program->site_count),
-                         .site_count = m->program->site_count};
+                         .site_count = m->program->site_count,
+                         .lines = m->counting->cache_lines};
     return c;
 }
 
@@ -584,7 +591,6 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         *all->last_counts = c;
         all->last_counts = &c->next;
     }
-    for (u32 sm = 0; m.caches && sm < m.sms; sm++) cache_free(m.caches->l1[sm]);
     return &e->report;
 }
 

@@ -129,6 +129,20 @@ static u32 passes(const u64 *at, u32 mask, u32 size, bool atomic)
     }
 }
 
+/* The sectors of the lanes of a mask, as lines: lanes side by side often share one. Returns how many. */
+static u32 lines_of(const u32 *sector, u32 mask, u64 *lines)
+{
+    u32 n = 0, sectors = 0, last = COUNT_NOBODY;
+    for (; mask; mask &= mask - 1) {
+        const u32 x = sector[__builtin_ctz(mask)], line = x / 4;
+        n += line != last;
+        sectors = (line != last ? 0 : sectors) | 1u << x % 4;
+        lines[n - 1] = CACHE_LINE(line, sectors);
+        last = line;
+    }
+    return n;
+}
+
 static void count_global(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
                          u32 size, u32 how)
 {
@@ -147,7 +161,10 @@ static void count_global(struct emu_group *g, const struct emu_uop *in, const u6
         const u32 own = firsts(sector) & mask;
         s->sectors += emu_lanes_of(own);
         if (k == 0 || parts > 1) s->lines += emu_lanes_of(firsts(line) & mask);
-        if (port && how != COUNT_CONSTANT) cache_sectors(port, in->site, how, sector, own);
+        if (port && how != COUNT_CONSTANT) {
+            u64 lines[LANES];
+            cache_access(port, in->site, how, lines, lines_of(sector, own, lines));
+        }
     }
 }
 
@@ -224,4 +241,5 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     s->extra += LANES - distinct(g->worker->who, word);
 }
 
-const struct emu_counting COUNTING = {count_lanes, count_shared_atomics};
+cache_lines CACHE_LINES; /* ops_cache.c */
+const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_LINES};

@@ -217,18 +217,21 @@ static void naive_l2(struct naive_cache *c, struct cache_events *e, uint32_t lin
     if (how == COUNT_STORE || how == COUNT_ATOMIC) c->way[s][0].dirty |= sectors;
 }
 
-Test(emu_counts, caches_do_what_a_list_by_age_does)
+static void compare_with_a_list_by_age(cache_lines *way)
 {
+    bool begun[2] = {0};
     struct cache *l1[2] = {0};
     struct cache_events sm[2] = {{0}}, site[3] = {{0}}, expected[2] = {{0}};
     struct caches caches = {.l1_bytes = WAYS * SETS * LINE,
                             .sms = 2,
                             .l1 = l1,
+                            .l1_begun = begun,
+                            .lines = way,
                             .l2 = cache_new(WAYS * SETS * LINE),
                             .sm = sm,
                             .site = site,
                             .site_count = 3};
-    static struct naive_cache naive1[2], naive2;
+    struct naive_cache naive1[2] = {0}, naive2 = {0};
     struct cache_port ports[2] = {{.caches = &caches}, {.caches = &caches, .sm = 1}};
     ports[0].now = ports[1].now = true;
     for (int n = 0; n < 200000; n++) {
@@ -269,6 +272,12 @@ Test(emu_counts, caches_do_what_a_list_by_age_does)
     }
     cr_expect(site[1].l1 + site[2].l1 == sm[0].l1 + sm[1].l1 && site[0].l1 == 0);
     cache_free(caches.l2);
+}
+
+Test(emu_counts, caches_do_what_a_list_by_age_does)
+{
+    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
+        if (runs_here(i)) compare_with_a_list_by_age(countings[i]->cache_lines);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
