@@ -49,48 +49,26 @@ void cache_begin_l1(struct caches *c, uint32_t sm)
     c->l1_begun[sm] = true;
 }
 
-/* A note: the site, how and the number of lines; the lines. */
-static void note(struct cache_port *p, u32 site, u32 how, const u64 *lines, u32 n)
+void cache_grow(struct cache_port *p)
 {
-    if (p->cap - p->count < n + 1) {
-        p->cap = 2 * p->cap + 1024;
-        p->notes = realloc(p->notes, p->cap * sizeof *p->notes);
-        if (!p->notes) abort();
-    }
-    p->notes[p->count++] = (u64)site << 32 | how << 16 | n;
-    memcpy(&p->notes[p->count], lines, n * sizeof *lines);
-    p->count += n;
+    p->cap = p->cap ? 2 * p->cap : 4 * CACHE_BATCH;
+    p->notes = realloc(p->notes, p->cap * sizeof *p->notes);
+    if (!p->notes) abort();
 }
 
 void cache_settle(struct cache_port *p)
 {
-    for (size_t i = 0; i < p->count;) {
-        const u64 head = p->notes[i++];
-        const u32 n = head & 0xffff;
-        p->caches->lines(p->caches, p->sm, (u32)(head >> 32), head >> 16 & 0xffff, &p->notes[i], n);
-        i += n;
-    }
+    if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count);
     p->count = 0;
-}
-
-void cache_access(struct cache_port *p, uint32_t site, uint32_t how, const uint64_t *lines,
-                  uint32_t n)
-{
-    if (p->now) p->caches->lines(p->caches, p->sm, site, how, lines, n);
-    else note(p, site, how, lines, n);
 }
 
 void cache_run(struct cache_port *p, uint32_t site, uint32_t how, uint32_t first, uint32_t last)
 {
-    u64 lines[CACHE_BATCH];
-    u32 n = 0;
     for (u32 line = first / 4; line <= last / 4; line++) {
         u32 sectors = 15;
         if (line == first / 4) sectors &= 15u << first % 4;
         if (line == last / 4) sectors &= 15u >> (3 - last % 4);
-        lines[n++] = CACHE_LINE(line, sectors);
-        if (n < CACHE_BATCH && line < last / 4) continue;
-        cache_access(p, site, how, lines, n);
-        n = 0;
+        *cache_room(p) = CACHE_NOTE(site, how, line, sectors);
+        cache_noted(p, 1);
     }
 }

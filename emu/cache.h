@@ -6,8 +6,8 @@
  * what is dirty when it gives a line up. L1 begins each launch empty, L2 stays between launches.
  *
  * CTAs go through the caches one after the other, in linear order, each with its accesses as it makes
- * them. A CTA that runs before its turn (on another host thread) notes what it accesses, and the notes
- * are carried out in its turn: so the numbers do not depend on the number of threads. */
+ * them. Accesses are noted, and carried out in the CTA's turn; if it runs before (on another host thread)
+ * all of them wait. So the numbers do not depend on the number of threads. */
 #ifndef HEDDLE_EMU_CACHE_H
 #define HEDDLE_EMU_CACHE_H
 
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CACHE_WAYS = 16, CACHE_BATCH = 32 /* lines that are looked up together, at most */ };
+enum { CACHE_WAYS = 16, CACHE_BATCH = 64 /* lines that are looked up together */ };
 
 struct cache_set {
     _Alignas(128) uint32_t tag[CACHE_WAYS]; /* number of the line */
@@ -36,12 +36,17 @@ struct cache_events { /* sectors */
 #include "emu/counts.def"
 };
 
-/* Part of an access: the number of a line below, its sectors from bit 32, a bit each. */
-#define CACHE_LINE(line, sectors) ((uint64_t)(sectors) << 32 | (line))
+/* What is noted of an access, one for each line: the line's number, the site, how (enum count_how), the
+ * sectors, a bit each. */
+#define CACHE_NOTE(site, how, line, sectors)                                                       \
+    ((uint64_t)(line) << 32 | ((site)&0x3ffffff) << 6 | (how) << 4 | (sectors))
+#define CACHE_NOTE_LINE(note) ((uint32_t)((note) >> 32))
+#define CACHE_NOTE_SITE(note) ((uint32_t)(note) >> 6)
+#define CACHE_NOTE_HOW(note) ((uint32_t)(note) >> 4 & 3)
+#define CACHE_NOTE_SECTORS(note) ((uint32_t)(note)&15)
 
 struct caches;
-typedef void cache_lines(struct caches *c, uint32_t sm, uint32_t site, uint32_t how,
-                         const uint64_t *lines, uint32_t n);
+typedef void cache_carry_out(struct caches *c, uint32_t sm, uint64_t *notes, size_t count);
 
 struct caches { /* of a launch */
     const struct emu_gpu *gpu;
@@ -52,7 +57,7 @@ struct caches { /* of a launch */
     struct cache *l2;               /* the device's */
     struct cache_events *sm, *site; /* by SM, by site */
     uint32_t site_count;
-    cache_lines *lines; /* one access, compiled for this host: CACHE_BATCH lines at most */
+    cache_carry_out *carry_out; /* compiled for this host: ops_cache.c */
 };
 
 struct cache *cache_new(uint32_t bytes); /* empty */
@@ -63,17 +68,26 @@ void cache_begin_l1(struct caches *c, uint32_t sm);
 struct cache_port {
     struct caches *caches;
     uint32_t sm;
-    bool now;        /* it is the CTA's turn; else accesses are noted */
+    bool now;        /* it is the CTA's turn: notes are carried out when there are CACHE_BATCH */
     uint64_t *notes; /* malloc'd */
     size_t count, cap;
 };
 /* Carries out what was noted. */
 void cache_settle(struct cache_port *p);
 
-/* One access; `how`: enum count_how. */
-void cache_access(struct cache_port *p, uint32_t site, uint32_t how, const uint64_t *lines,
-                  uint32_t n);
-/* To sectors first .. last (numbers from the beginning of global memory). */
+void cache_grow(struct cache_port *p);
+/* Where the next notes go: room for 32, and as much again behind them. */
+static inline uint64_t *cache_room(struct cache_port *p)
+{
+    if (p->cap - p->count < 64) cache_grow(p);
+    return &p->notes[p->count];
+}
+static inline void cache_noted(struct cache_port *p, size_t count)
+{
+    p->count += count;
+    if (p->now && p->count >= CACHE_BATCH) cache_settle(p);
+}
+/* An access to sectors first .. last (numbers from the beginning of global memory). */
 void cache_run(struct cache_port *p, uint32_t site, uint32_t how, uint32_t first, uint32_t last);
 
 #endif

@@ -29,7 +29,7 @@ struct emu_counting { /* compiled for each host instruction set */
                   u32 space, u32 how);
     /* All lanes of a warp do an atomic on `size` bytes, 4 or 8, of shared memory, at these offsets. */
     void (*shared_atomics)(struct emu_group *g, const struct emu_uop *in, const u32 *at, u32 size);
-    cache_lines *cache_lines;
+    cache_carry_out *carry_out;
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
 

@@ -160,6 +160,7 @@ void slot_free(struct slot *p, const struct emu_machine *m)
 {
     for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++) free(p->cta.groups[w].stack);
     munmap(p->rows, p->rows_size);
+    if (p->port.now) cache_settle(&p->port);
     free(p->port.notes);
     free(p->cta.shared);
     free(p->cta.groups);

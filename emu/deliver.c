@@ -115,6 +115,7 @@ void emu_print(struct emu_group *g, const char *text, size_t length)
 void deliver_ended(struct emu_workplace *wp, struct slot *p)
 {
     const u32 cta = p->cta.linear;
+    if (p->port.now) cache_settle(&p->port);
     if (p->port.count) {
         struct emu_outbox *o = outbox_of(wp, &p->cta);
         o->port = p->port;
@@ -156,6 +157,8 @@ void deliver_count_for(struct hand *h, struct slot *p)
     h->worker.sites = h->sites[sm];
     h->worker.blocks = h->blocks[sm];
     if (!m->caches) return;
+    struct cache_port *before = h->worker.port;
+    if (before && before->now) cache_settle(before);
     p->port.caches = m->caches;
     p->port.sm = sm;
     p->port.now = caches_are_free(h->wp, &p->cta);

@@ -468,7 +468,7 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
                          .sm = arena_array(a, struct cache_events, m->sms),
                          .site = arena_array(a, struct cache_events, m->program->site_count),
                          .site_count = m->program->site_count,
-                         .lines = m->counting->cache_lines};
+                         .carry_out = m->counting->carry_out};
     return c;
 }
 

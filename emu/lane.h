@@ -21,9 +21,9 @@
 #define COUNTING_PASTE2(isa) emu_counting_##isa
 #define COUNTING_PASTE(isa) COUNTING_PASTE2(isa)
 #define COUNTING COUNTING_PASTE(ISA)
-#define CACHE_LINES_PASTE2(isa) cache_lines_##isa
-#define CACHE_LINES_PASTE(isa) CACHE_LINES_PASTE2(isa)
-#define CACHE_LINES CACHE_LINES_PASTE(ISA)
+#define CACHE_CARRY_OUT_PASTE2(isa) cache_carry_out_##isa
+#define CACHE_CARRY_OUT_PASTE(isa) CACHE_CARRY_OUT_PASTE2(isa)
+#define CACHE_CARRY_OUT CACHE_CARRY_OUT_PASTE(ISA)
 
 /* The head of a handler: OP(ld_global_u32) { ... } */
 #define OP(name)                                                                                   \

@@ -94,79 +94,125 @@ static inline u32 count4(u32 sectors)
 
 struct sums {
     u32 all, hits, gone; /* sectors */
-    u32 lines;           /* that L1 lacks sectors of */
 };
 
-/* What L1 lacks is put into `lacking`. */
-static inline struct sums load_l1(const struct cache l1, const u64 *lines, u32 n, u64 *lacking)
+static inline void prefetch(const struct cache_set *s)
 {
-    struct sums sum = {0};
-    for (u32 i = 0; i < n; i++) {
-        const u32 line = (u32)lines[i], sectors = (u32)(lines[i] >> 32);
+    __builtin_prefetch(s);
+    __builtin_prefetch(s->older);
+}
+
+/* Whether two notes are of one site and kind. */
+static inline bool alike(u64 a, u64 b)
+{
+    return (u32)(a ^ b) < 16;
+}
+
+/* Loads of one site, from L1. What it lacks is put at *lacking. Returns the first note of another site or
+ * kind, as the next functions do. */
+static inline const u64 *load_l1(const struct cache l1, const struct cache l2, const u64 *note,
+                                 u64 **lacking, struct sums *sum)
+{
+    const u64 first = *note;
+    u64 *out = *lacking;
+    do {
+        const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
         u32 had, gone;
         u8 *state = find(set_of(&l1, line), line, &had, &gone);
-        const u32 lacks = sectors & ~had;
         *state = (u8)(had | sectors);
-        lacking[sum.lines] = CACHE_LINE(line, lacks);
-        sum.lines += lacks != 0;
-        sum.all += count4(sectors);
-        sum.hits += count4(sectors & had);
-    }
-    return sum;
+        prefetch(set_of(&l2, line));
+        *out = *note & ~(u64)had;
+        out += CACHE_NOTE_SECTORS(*out) != 0;
+        sum->all += count4(sectors);
+        sum->hits += count4(sectors & had);
+    } while (alike(*++note, first));
+    *lacking = out;
+    return note;
 }
 
 /* Atomics are done in L2: what L1 has is old. */
-static inline void forget_l1(const struct cache l1, const u64 *lines, u32 n)
+static inline void forget_l1(const struct cache *l1, u64 note)
 {
-    for (u32 i = 0; i < n; i++) {
-        struct cache_set *s = set_of(&l1, (u32)lines[i]);
-        const u32 hit = ways_of(s, (u32)lines[i]);
-        if (hit) s->state[__builtin_ctz(hit)] &= (u8) ~(lines[i] >> 32);
-    }
+    struct cache_set *s = set_of(l1, CACHE_NOTE_LINE(note));
+    const u32 way = ways_of(s, CACHE_NOTE_LINE(note));
+    if (way) s->state[__builtin_ctz(way)] &= (u8)~CACHE_NOTE_SECTORS(note);
 }
 
-static inline struct sums access_l2(const struct cache l2, const u64 *lines, u32 n, bool writes)
+static inline const u64 *access_l2(const struct cache l2, const u64 *note, bool writes,
+                                   struct sums *sum)
 {
-    struct sums sum = {0};
-    for (u32 i = 0; i < n; i++) {
-        const u32 line = (u32)lines[i], sectors = (u32)(lines[i] >> 32);
+    const u64 first = *note;
+    do {
+        const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
         u32 had, gone;
         u8 *state = find(set_of(&l2, line), line, &had, &gone);
         *state = (u8)(had | sectors | (writes ? sectors << 4 : 0));
-        sum.all += count4(sectors);
-        sum.hits += count4(sectors & had);
-        sum.gone += count4(gone);
-    }
-    return sum;
+        sum->all += count4(sectors);
+        sum->hits += count4(sectors & had);
+        sum->gone += count4(gone);
+    } while (alike(*++note, first));
+    return note;
 }
 
-cache_lines CACHE_LINES;
-void CACHE_LINES(struct caches *c, u32 sm, u32 site, u32 how, const u64 *lines, u32 n)
+/* Both go on to a note that is like no other. */
+static u64 *through_l1(struct caches *c, u32 sm, const u64 *note, const u64 *end, u64 *lacking)
 {
-    struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[site];
-    u64 lacking[CACHE_BATCH];
-    if (how == COUNT_LOAD || how == COUNT_ATOMIC) {
-        if (!c->l1_begun[sm]) cache_begin_l1(c, sm);
-        if (how == COUNT_ATOMIC) forget_l1(*c->l1[sm], lines, n);
-        else {
-            struct sums l1 = load_l1(*c->l1[sm], lines, n, lacking);
-            of_sm->l1 += l1.all, of_site->l1 += l1.all;
-            of_sm->l1_hits += l1.hits, of_site->l1_hits += l1.hits;
-            lines = lacking, n = l1.lines;
-            if (!n) return;
+    const struct cache l1 = *c->l1[sm];
+    while (note < end) {
+        const u32 how = CACHE_NOTE_HOW(*note);
+        if (how == COUNT_LOAD) {
+            struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_NOTE_SITE(*note)];
+            struct sums sum = {0};
+            note = load_l1(l1, *c->l2, note, &lacking, &sum);
+            of_sm->l1 += sum.all, of_site->l1 += sum.all;
+            of_sm->l1_hits += sum.hits, of_site->l1_hits += sum.hits;
+        } else {
+            if (how == COUNT_ATOMIC) forget_l1(&l1, *note);
+            *lacking++ = *note++;
         }
     }
-    const bool loads = how == COUNT_LOAD || how == COUNT_LOAD_L2;
-    const struct sums l2 = loads ? access_l2(*c->l2, lines, n, false)
-                                 : access_l2(*c->l2, lines, n, true);
-    of_sm->dram_writes += l2.gone; /* not to be laid to the instruction that drives a line out */
-    if (how == COUNT_STORE) {
-        of_sm->l2_stores += l2.all, of_site->l2_stores += l2.all;
-        return;
+    return lacking;
+}
+
+static void through_l2(struct caches *c, u32 sm, const u64 *note, const u64 *end)
+{
+    const struct cache l2 = *c->l2;
+    while (note < end) {
+        struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_NOTE_SITE(*note)];
+        const u32 how = CACHE_NOTE_HOW(*note);
+        const bool loads = how == COUNT_LOAD || how == COUNT_LOAD_L2;
+        struct sums sum = {0};
+        note = loads ? access_l2(l2, note, false, &sum) : access_l2(l2, note, true, &sum);
+        const u32 read = how == COUNT_STORE ? 0 : sum.all - sum.hits;
+        of_sm->dram_reads += read, of_site->dram_reads += read;
+        of_sm->dram_writes += sum.gone; /* not to be laid to what drives a line out */
+        if (loads) {
+            of_sm->l2_loads += sum.all, of_site->l2_loads += sum.all;
+            of_sm->l2_load_hits += sum.hits, of_site->l2_load_hits += sum.hits;
+        } else if (how == COUNT_ATOMIC)
+            of_sm->l2_atomics += sum.all, of_site->l2_atomics += sum.all;
+        else of_sm->l2_stores += sum.all, of_site->l2_stores += sum.all;
     }
-    of_sm->dram_reads += l2.all - l2.hits, of_site->dram_reads += l2.all - l2.hits;
-    if (loads) {
-        of_sm->l2_loads += l2.all, of_site->l2_loads += l2.all;
-        of_sm->l2_load_hits += l2.hits, of_site->l2_load_hits += l2.hits;
-    } else of_sm->l2_atomics += l2.all, of_site->l2_atomics += l2.all;
+}
+
+cache_carry_out CACHE_CARRY_OUT;
+void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *notes, size_t count)
+{
+    enum { MOST = 2 * CACHE_BATCH };
+    u64 lacking[MOST + 1];
+    if (!c->l1_begun[sm]) cache_begin_l1(c, sm);
+    for (size_t n; count; notes += n, count -= n) {
+        n = count < MOST ? count : MOST;
+        const u64 behind = notes[n];
+        u64 *from = notes, *end = notes + n, around = ~(u64)0;
+        LANE_LOOP for (size_t i = 0; i < n; i++) around &= notes[i] ^ notes[i] >> 1;
+        *end = ~end[-1];          /* unlike the last */
+        if (!(around >> 4 & 1)) { /* some are loads or atomics */
+            end = through_l1(c, sm, from, end, lacking);
+            from = lacking;
+            *end = end > from ? ~end[-1] : 0;
+        }
+        through_l2(c, sm, from, end);
+        notes[n] = behind;
+    }
 }

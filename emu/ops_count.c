@@ -129,18 +129,68 @@ static u32 passes(const u64 *at, u32 mask, u32 size, bool atomic)
     }
 }
 
-/* The sectors of the lanes of a mask, as lines: lanes side by side often share one. Returns how many. */
-static u32 lines_of(const u32 *sector, u32 mask, u64 *lines)
+#ifdef __AVX512BW__
+static inline __m512i line_at(const u32 *sector)
 {
+    return _mm512_srli_epi32(_mm512_loadu_si512(sector), 2);
+}
+static inline __m512i bit_at(const u32 *sector)
+{
+    return _mm512_sllv_epi32(_mm512_set1_epi32(1),
+                             _mm512_and_si512(_mm512_loadu_si512(sector), _mm512_set1_epi32(3)));
+}
+static inline void put_notes(u64 *to, __m256i line, __m256i bits, __m512i as)
+{
+    const __m512i above = _mm512_slli_epi64(_mm512_cvtepu32_epi64(line), 32);
+    _mm512_storeu_si512(to,
+                        _mm512_or_si512(_mm512_or_si512(above, as), _mm512_cvtepu32_epi64(bits)));
+}
+#endif
+
+/* Notes the sectors of the lanes of a mask, each line once if they stand side by side. Returns how many
+ * notes that are; behind them there is room for 16. `as`: a note but for line and sectors. */
+static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
+{
+#ifdef __AVX512BW__
+    u32 room[16 + LANES + 16], *x = room + 16; /* the lanes' sectors, without gaps */
+    const u32 low = emu_lanes_of(mask & 0xffff), count = emu_lanes_of(mask),
+              all = ~0u >> (LANES - count);
+    x[-1] = COUNT_NOBODY;
+    _mm512_storeu_si512(x, _mm512_maskz_compress_epi32((__mmask16)mask, _mm512_load_si512(sector)));
+    _mm512_storeu_si512(x + low, _mm512_maskz_compress_epi32((__mmask16)(mask >> 16),
+                                                             _mm512_load_si512(sector + 16)));
+    const u32 first = all & ((u32)_mm512_cmpneq_epi32_mask(line_at(x), line_at(x - 1)) |
+                             (u32)_mm512_cmpneq_epi32_mask(line_at(x + 16), line_at(x + 15)) << 16);
+    const u32 joined = (all & ~first) >> 1; /* with the next */
+    u64 *to = notes;
+    for (u32 l = 0; l < count; l += 16) {
+        const __mmask16 here = (__mmask16)(first >> l);
+        __m512i line = line_at(x + l), bits = bit_at(x + l);
+        if (joined) {
+            u32 m = joined;
+            for (u32 d = 1; d < 4; m &= joined >> d++)
+                bits = _mm512_mask_or_epi32(bits, (__mmask16)(m >> l), bits, bit_at(x + l + d));
+            line = _mm512_maskz_compress_epi32(here, line);
+            bits = _mm512_maskz_compress_epi32(here, bits);
+        }
+        const __m512i rest = _mm512_set1_epi64((i64)as);
+        put_notes(to, _mm512_castsi512_si256(line), _mm512_castsi512_si256(bits), rest);
+        put_notes(to + 8, _mm512_extracti64x4_epi64(line, 1), _mm512_extracti64x4_epi64(bits, 1),
+                  rest);
+        to += emu_lanes_of(here);
+    }
+    return (u32)(to - notes);
+#else
     u32 n = 0, sectors = 0, last = COUNT_NOBODY;
     for (; mask; mask &= mask - 1) {
         const u32 x = sector[__builtin_ctz(mask)], line = x / 4;
         n += line != last;
         sectors = (line != last ? 0 : sectors) | 1u << x % 4;
-        lines[n - 1] = CACHE_LINE(line, sectors);
+        notes[n - 1] = as | (u64)line << 32 | sectors;
         last = line;
     }
     return n;
+#endif
 }
 
 static void count_global(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
@@ -161,10 +211,9 @@ static void count_global(struct emu_group *g, const struct emu_uop *in, const u6
         const u32 own = firsts(sector) & mask;
         s->sectors += emu_lanes_of(own);
         if (k == 0 || parts > 1) s->lines += emu_lanes_of(firsts(line) & mask);
-        if (port && how != COUNT_CONSTANT) {
-            u64 lines[LANES];
-            cache_access(port, in->site, how, lines, lines_of(sector, own, lines));
-        }
+        if (port && how != COUNT_CONSTANT)
+            cache_noted(port,
+                        note_lines(sector, own, CACHE_NOTE(in->site, how, 0, 0), cache_room(port)));
     }
 }
 
@@ -241,5 +290,5 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     s->extra += LANES - distinct(g->worker->who, word);
 }
 
-cache_lines CACHE_LINES; /* ops_cache.c */
-const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_LINES};
+cache_carry_out CACHE_CARRY_OUT; /* ops_cache.c */
+const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_CARRY_OUT};

@@ -84,15 +84,18 @@ static struct access random_access(uint64_t base, uint64_t range)
     return a;
 }
 
+static struct cache_port noted; /* what count_once noted for the caches */
+
 static struct emu_site count_once(const struct emu_counting *c, const struct access *a,
                                   unsigned space, unsigned how)
 {
     struct emu_site sites[2] = {0};
     struct emu_machine machine = {.counting = c};
     static uint8_t who[8192 / 4];
-    struct emu_worker worker = {.machine = &machine, .sites = sites, .who = who};
+    struct emu_worker worker = {.machine = &machine, .sites = sites, .port = &noted, .who = who};
     struct emu_group g = {.worker = &worker};
     struct emu_uop in = {.site = 1};
+    noted.count = 0;
     if (how == COUNT_ATOMIC && a->mask == ~0u && (a->size == 4 || a->size == 8)) {
         uint32_t at[32]; /* there is a way of its own for these */
         for (unsigned l = 0; l < 32; l++) at[l] = (uint32_t)a->at[l];
@@ -136,6 +139,29 @@ Test(emu_counts, sectors_and_lines_of_any_access)
                           s.lanes == lanes && s.bytes == lanes * a.size,
                       "way %zu, access %d of %u bytes: %llu sectors, %llu lines", i, n, a.size,
                       (unsigned long long)s.sectors, (unsigned long long)s.lines);
+        }
+}
+
+/* Each sector once, lane by lane; lanes side by side that want the same line want it together. */
+Test(emu_counts, accesses_go_to_the_caches_line_by_line)
+{
+    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
+        for (int n = 0; runs_here(i) && n < 20000; n++) {
+            struct access a = random_access(MEM_GLOBAL, n % 2 ? 2048 : 16384);
+            count_once(countings[i], &a, PTX_SPACE_GLOBAL, COUNT_STORE);
+            uint64_t expected[32], seen[32];
+            unsigned lanes = 0, lines = 0;
+            for (unsigned l = 0; l < 32; l++) {
+                const uint64_t sector = (a.at[l] - MEM_GLOBAL) / 32;
+                seen[lanes] = sector;
+                if (!(a.mask >> l & 1) || distinct(seen, lanes + 1) != lanes + 1) continue;
+                if (!lanes++ || CACHE_NOTE_LINE(expected[lines - 1]) != sector / 4)
+                    expected[lines++] = CACHE_NOTE(1, COUNT_STORE, sector / 4, 0);
+                expected[lines - 1] |= 1u << sector % 4;
+            }
+            cr_assert(noted.count == lines &&
+                          memcmp(noted.notes, expected, lines * sizeof *expected) == 0,
+                      "way %zu, access %d: %zu lines, not %u", i, n, noted.count, lines);
         }
 }
 
@@ -217,7 +243,7 @@ static void naive_l2(struct naive_cache *c, struct cache_events *e, uint32_t lin
     if (how == COUNT_STORE || how == COUNT_ATOMIC) c->way[s][0].dirty |= sectors;
 }
 
-static void compare_with_a_list_by_age(cache_lines *way)
+static void compare_with_a_list_by_age(cache_carry_out *way)
 {
     bool begun[2] = {0};
     struct cache *l1[2] = {0};
@@ -226,21 +252,24 @@ static void compare_with_a_list_by_age(cache_lines *way)
                             .sms = 2,
                             .l1 = l1,
                             .l1_begun = begun,
-                            .lines = way,
+                            .carry_out = way,
                             .l2 = cache_new(WAYS * SETS * LINE),
                             .sm = sm,
                             .site = site,
                             .site_count = 3};
     struct naive_cache naive1[2] = {0}, naive2 = {0};
     struct cache_port ports[2] = {{.caches = &caches}, {.caches = &caches, .sm = 1}};
-    ports[0].now = ports[1].now = true;
+    unsigned p = 0, how = 0;
     for (int n = 0; n < 200000; n++) {
-        unsigned p = random32() % 2, how = random32() % 4, ahead = random32() % 50 == 0;
+        if (random32() % 100 == 0) { /* the other one's turn; now and then what it does must wait */
+            cache_settle(&ports[p]);
+            p = !p;
+            ports[p].now = random32() % 3;
+        }
+        if (random32() % 3 == 0) how = random32() % 4;
         uint32_t first = random32() % (n / 20000 * 60 + 40),
                  last = first + (random32() % 4 ? 0 : random32() % 9);
-        ports[p].now = !ahead; /* noted now, done in a moment */
-        cache_run(&ports[p], 1 + n % 2, how, first, last);
-        if (ahead) cache_settle(&ports[p]);
+        cache_run(&ports[p], 1 + n / 8 % 2, how, first, last);
         for (uint32_t line = first / 4; line <= last / 4; line++) {
             unsigned sectors = 0;
             for (uint32_t x = first; x <= last; x++)
@@ -262,7 +291,8 @@ static void compare_with_a_list_by_age(cache_lines *way)
             naive_l2(&naive2, e, line, sectors, how);
         }
     }
-    for (unsigned p = 0; p < 2; p++) {
+    cache_settle(&ports[p]);
+    for (p = 0; p < 2; p++) {
         cr_expect(memcmp(&sm[p], &expected[p], sizeof sm[p]) == 0,
                   "SM %u: %llu of %llu hits in L1, not %llu of %llu", p,
                   (unsigned long long)sm[p].l1_hits, (unsigned long long)sm[p].l1,
@@ -277,7 +307,7 @@ static void compare_with_a_list_by_age(cache_lines *way)
 Test(emu_counts, caches_do_what_a_list_by_age_does)
 {
     for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        if (runs_here(i)) compare_with_a_list_by_age(countings[i]->cache_lines);
+        if (runs_here(i)) compare_with_a_list_by_age(countings[i]->carry_out);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
