@@ -51,22 +51,26 @@ static inline u32 oldest(const struct cache_set *s)
 #endif
 }
 
+typedef u16 rows __attribute__((vector_size(16)));
+
 /* Gives a way (its bit, its number) to the line, and makes it the last used one. */
 static inline void use(struct cache_set *s, u32 bit, u32 way, u32 line)
 {
 #ifdef __AVX512BW__
+    const __mmask16 here = (__mmask16)bit;
     const __m512i tags = _mm512_load_si512(s->tag);
-    __m256i *o = (__m256i *)(void *)s->older;
-    const __m256i rows = _mm256_mask_blend_epi16((__mmask16)bit, _mm256_load_si256(o),
-                                                 _mm256_set1_epi16(-1));
-    _mm512_store_si512(s->tag,
-                       _mm512_mask_blend_epi32((__mmask16)bit, tags, _mm512_set1_epi32((int)line)));
-    _mm256_store_si256(o, _mm256_andnot_si256(_mm256_set1_epi16((short)bit), rows));
+    __m256i *older = (__m256i *)(void *)s->older;
+    const __m256i row = _mm256_mask_blend_epi16(here, *older, _mm256_set1_epi16(-1));
+    _mm512_store_si512(s->tag, _mm512_mask_blend_epi32(here, tags, _mm512_set1_epi32((int)line)));
+    *older = _mm256_andnot_si256(_mm256_set1_epi16((short)bit), row);
     (void)way;
-#else /* all of them are written: a vector is read faster if it was written as one */
-    LANE_LOOP for (u32 i = 0; i < CACHE_WAYS; i++) s->tag[i] = i == way ? line : s->tag[i];
-    LANE_LOOP for (u16 i = 0; i < CACHE_WAYS; i++)
-        s->older[i] = (u16)((i == way ? 0xffff : s->older[i]) & ~bit);
+#else
+    s->tag[way] = line;
+    for (u16 i = 0; i < CACHE_WAYS; i += 8) {
+        const u16 n = (u16)(way - i);
+        rows *older = (rows *)(void *)&s->older[i];
+        *older = (*older | (rows)((rows){0, 1, 2, 3, 4, 5, 6, 7} == n)) & (u16)~bit;
+    }
 #endif
 }
 
