@@ -47,6 +47,19 @@ static inline bool any(v8 v)
 #endif
 }
 
+typedef u32 v16 __attribute__((vector_size(64)));
+
+static inline bool none(v16 v)
+{
+#if defined __AVX512F__
+    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
+#else
+    u32 x = 0;
+    for (int i = 0; i < 16; i++) x |= v[i];
+    return !x;
+#endif
+}
+
 /* How the lanes of mask m reach `size` bytes each; `host` becomes the host address of lane 0's (FOLLOW: as if it
  * took part), of the one (SAME), or what is to be added to an address (APART). */
 static inline __attribute__((always_inline)) enum way
@@ -154,6 +167,33 @@ static inline enum way way_in(struct emu_group *g, const struct emu_uop *in, con
     return way_of(at, m, size, align, b->low, b->high, b->host, host);
 }
 
+/* The same for shared memory, from the row of addresses itself: all lanes are on, the addresses have 32 bits,
+ * are regular and inside. Of `at` the elements 0 and 16 are set. WAY_SLOW: look at them one by one. */
+static inline __attribute__((always_inline)) enum way way_by_row(const struct emu_group *g,
+                                                                 const struct emu_uop *in, u32 w,
+                                                                 const u32 size, u32 space, u64 *at,
+                                                                 u8 **host)
+{
+    if (space != PTX_SPACE_SHARED || in->x != 4 || g->exec[w] != ~0u) return WAY_SLOW;
+    const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+    const v16 *v = (const v16 *)(const void *)p;
+    const v16 step = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
+    const u32 a = p[0], b = p[LANES / 2], half = LANES / 2 * size;
+    const v16 x = v[0] - a, y = v[1] - b;
+    const bool follow = none((x - step) | (y - step));
+    if (!follow && !none(x | y)) return WAY_SLOW;
+    const u64 span = follow ? half : size, limit = g->cta->shared_size;
+    at[0] = a + (u64)in->imm, at[LANES / 2] = b + (u64)in->imm;
+    const u64 least = a < b ? a : b, most = a < b ? b : a;
+    if (((a | b | (u64)in->imm) & (size - 1)) || most > UINT32_MAX - half || limit < span ||
+        least + (u64)in->imm > limit - span || most + (u64)in->imm > limit - span)
+        return WAY_SLOW;
+    *host = g->cta->shared;
+    if (b - a != (follow ? half : 0)) return follow ? WAY_HALVES_FOLLOW : WAY_HALVES_SAME;
+    *host += at[0];
+    return follow ? WAY_FOLLOW : WAY_SAME;
+}
+
 static inline void count_access(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 m,
                                 u32 size, enum way way, u32 space)
 {
@@ -185,8 +225,11 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            addresses(g, in, w, at);                                                               \
-            enum way way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, false, &host);        \
+            enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
+            if (way == WAY_SLOW) {                                                                 \
+                addresses(g, in, w, at);                                                           \
+                way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, false, &host);             \
+            }                                                                                      \
             count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
             if (way == WAY_FOLLOW) {                                                               \
                 const E *p = (const E *)(const void *)host;                                        \
@@ -238,8 +281,11 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            addresses(g, in, w, at);                                                               \
-            enum way way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, true, &host);         \
+            enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
+            if (way == WAY_SLOW) {                                                                 \
+                addresses(g, in, w, at);                                                           \
+                way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, true, &host);              \
+            }                                                                                      \
             count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
             if (way == WAY_FOLLOW) {                                                               \
                 E *p = (E *)(void *)host;                                                          \
@@ -252,6 +298,14 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                     }                                                                              \
             } else if (way == WAY_SAME) { /* the highest lane wins */                              \
                 *(E *)(void *)host = (E)d[31 - __builtin_clz(m)];                                  \
+            } else if (way == WAY_HALVES_FOLLOW) {                                                 \
+                for (int h = 0; h < LANES; h += LANES / 2) {                                       \
+                    E *p = (E *)(void *)(host + at[h]);                                            \
+                    LANE_LOOP for (int l = 0; l < LANES / 2; l++) p[l] = (E)d[h + l];              \
+                }                                                                                  \
+            } else if (way == WAY_HALVES_SAME) {                                                   \
+                for (int h = 0; h < LANES; h += LANES / 2)                                         \
+                    *(E *)(void *)(host + at[h]) = (E)d[h + LANES / 2 - 1];                        \
             } else if (way != WAY_SLOW) {                                                          \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \

@@ -249,6 +249,99 @@ Test(emu_memory, lanes_read_anywhere)
     batch_run(&b);
 }
 
+/* What each lane stores at its address in shared memory, and what it finds 8 bytes further on. */
+static bool store_in_shared(const uint32_t at[32], unsigned size, int offset, struct emu_run *r,
+                            uint64_t *found, unsigned char memory[2048])
+{
+    static char body[2000];
+    sprintf(
+        body,
+        ".shared .align 16 .b8 sm[2048]; .reg .u64 %%d<8>; .reg .u32 %%r<8>; .reg .pred %%p;\n"
+        "mov.u32 %%r5, sm; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%d1, %%r1, 4; ld.param.u64 %%d2, [at];\n"
+        "add.u64 %%d2, %%d2, %%d1; ld.global.u32 %%r2, [%%d2]; cvt.u64.u32 %%d3, %%r1;\n"
+        "add.u64 %%d3, %%d3, 0x4142434445464700;\n"
+        "st.shared.u%u [%%r2+%d], %%d3; ld.shared.u%u %%d4, [%%r2+%d];\n"
+        "ld.param.u64 %%d2, [found]; mad.wide.u32 %%d2, %%r1, 8, %%d2; st.global.u64 [%%d2], %%d4;\n"
+        "ld.param.u64 %%d2, [memory]; add.u64 %%d2, %%d2, %%d1; shl.b32 %%r3, %%r1, 2;\n"
+        "L: ld.shared.u32 %%r4, [%%r3]; st.global.u32 [%%d2], %%r4; add.u64 %%d2, %%d2, 128;\n"
+        "add.u32 %%r3, %%r3, 128; setp.lt.u32 %%p, %%r3, 2048; @%%p bra L; ret;",
+        8 * size, offset, 8 * size, offset + 8);
+    *r = (struct emu_run){.block = 32, .config = {.count = true}};
+    r->ptx = emu_ptx(".param .u64 at, .param .u64 found, .param .u64 memory", body);
+    r->args[0] = emu_in(r, at, 32 * sizeof *at);
+    r->args[1] = emu_out(r, found, 32 * sizeof *found);
+    r->args[2] = emu_out(r, memory, 2048);
+    return emu_run(r);
+}
+
+Test(emu_memory, rows_and_tiles_in_shared_memory)
+{
+    /* lane l: a + l * step, from lane 16 on b + (l - 16) * step, in elements */
+    static const struct {
+        int a, b, step;
+    } regular[] = {{0, 16, 1}, {3, 19, 1}, {2, 2, 0},  {2, 5, 0},   {5, 2, 0},  {8, 8, 1},
+                   {0, 8, 1},  {8, 0, 1},  {40, 0, 1}, {0, 100, 1}, {0, 32, 2}, {31, 15, -1}};
+    static struct emu_run r;
+    static unsigned char memory[2048], expected[2048];
+    uint64_t found[32];
+    uint32_t at[32];
+    for (unsigned size = 1; size <= 8; size *= 2)
+        for (size_t i = 0; i < sizeof regular / sizeof *regular; i++)
+            for (int offset = -16; offset <= 64; offset += 40) {
+                memset(expected, 0, sizeof expected);
+                for (int l = 0; l < 32; l++) {
+                    int e = l < 16 ? regular[i].a + l * regular[i].step
+                                   : regular[i].b + (l - 16) * regular[i].step;
+                    at[l] = 16 + (uint32_t)e * size;
+                    uint64_t value = UINT64_C(0x4142434445464700) + (unsigned)l;
+                    memcpy(expected + at[l] + offset, &value, size);
+                }
+                cr_assert(store_in_shared(at, size, offset, &r, found, memory), "%s", r.fault);
+                cr_expect(memcmp(memory, expected, sizeof memory) == 0,
+                          "stores of %u bytes, pattern %zu, offset %d", size, i, offset);
+                for (int l = 0; l < 32; l++) {
+                    uint64_t value = 0;
+                    memcpy(&value, expected + at[l] + offset + 8, size);
+                    cr_expect(found[l] == value, "loads of %u bytes, pattern %zu, lane %d", size, i,
+                              l);
+                }
+            }
+}
+
+Test(emu_memory, rows_that_leave_shared_memory)
+{
+    static const struct {
+        uint32_t a, b;
+        int offset;
+    } wrong[] = {{2048 - 120, 2048 - 56, -8},
+                 {0, 2048 - 56, -8},
+                 {2048 - 56, 0, -8},
+                 {0xffffffc0, 0, 64},
+                 {0, 0xffffffc0, 64},
+                 {0, 64, -9},
+                 {2, 66, 0},
+                 {0, 66, 0},
+                 {0, 64, -16}};
+    static struct emu_run r;
+    static unsigned char memory[2048];
+    uint64_t found[32];
+    uint32_t at[32];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (uint32_t step = 0; step <= 4; step += 4) {
+            bool outside = false;
+            for (uint32_t l = 0; l < 32; l++) {
+                at[l] = (l < 16 ? wrong[i].a : wrong[i].b) + l % 16 * step;
+                for (int k = 0; k <= 8; k += 8) {
+                    uint64_t x = at[l] + (uint64_t)(int64_t)(wrong[i].offset + k);
+                    outside |= x > 2048 - 4 || x % 4;
+                }
+            }
+            const bool ran = store_in_shared(at, 4, wrong[i].offset, &r, found, memory);
+            cr_expect(ran == !outside && (r.kind != 0) == outside, "case %zu, step %u: %s", i, step,
+                      r.fault);
+        }
+}
+
 /* Variables that functions declare: one for all threads and launches, with initial values, not seen elsewhere. */
 Test(emu_memory, variables_of_functions)
 {
