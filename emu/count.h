@@ -39,20 +39,28 @@ static inline void emu_count_lanes(struct emu_group *g, const struct emu_uop *in
     g->worker->machine->counting->lanes(g, in, at, mask, size, space, how);
 }
 
-/* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory. */
-static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, u64 from, u64 bytes,
-                                 u32 lanes, u32 bytes_each, u32 how)
+static inline u32 emu_sector_of(u64 address)
+{
+    return (u32)((address - MEM_GLOBAL) / SECTOR);
+}
+
+/* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory; and another one,
+ * of as many bytes from `second` on, if that is not 0: the two touch no line in common. */
+static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, u64 from,
+                                 u64 second, u64 bytes, u32 lanes, u32 bytes_each, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
-    const u32 first = (u32)((from - MEM_GLOBAL) / SECTOR),
-              last = (u32)((from - MEM_GLOBAL + bytes - 1) / SECTOR);
     s->warps++;
     s->lanes += lanes;
     s->bytes += (u64)bytes_each * lanes;
-    s->sectors += last - first + 1;
-    s->lines += last / 4 - first / 4 + 1;
-    if (g->worker->port && how != COUNT_CONSTANT)
-        cache_run(g->worker->port, in->site, how, first, last);
+    do {
+        const u32 first = emu_sector_of(from), last = emu_sector_of(from + bytes - 1);
+        s->sectors += last - first + 1;
+        s->lines += last / 4 - first / 4 + 1;
+        if (g->worker->port && how != COUNT_CONSTANT)
+            cache_run(g->worker->port, in->site, how, first, last);
+        from = second, second = 0;
+    } while (from);
 }
 
 /* Lanes of one warp that access shared memory in so many passes. */

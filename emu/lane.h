@@ -32,8 +32,11 @@
 
 #if defined __clang__
 #define LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define LANE_HALF_LOOP LANE_LOOP
 #else
 #define LANE_LOOP _Pragma("GCC ivdep")
+/* Of 16 turns: gcc would write each of them out before it looks for vectors. */
+#define LANE_HALF_LOOP _Pragma("GCC unroll 1") LANE_LOOP
 #endif
 
 #define LANE_ROW(T, row)                                                                           \

@@ -194,6 +194,13 @@ static inline __attribute__((always_inline)) enum way way_by_row(const struct em
     return follow ? WAY_FOLLOW : WAY_SAME;
 }
 
+/* Whether two runs of so many bytes are in global memory and have no line in common. */
+static inline bool lines_apart(u64 a, u64 b, u64 bytes)
+{
+    return a >= MEM_GLOBAL && b >= MEM_GLOBAL &&
+           ((a + bytes - 1) / LINE < b / LINE || (b + bytes - 1) / LINE < a / LINE);
+}
+
 static inline void count_access(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 m,
                                 u32 size, enum way way, u32 space)
 {
@@ -204,7 +211,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
     if (run && space == PTX_SPACE_SHARED) {
         emu_count_passes(g, in, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
     } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
-        emu_count_run(g, in, from, bytes, lanes, size, in->y);
+        emu_count_run(g, in, from, 0, bytes, lanes, size, in->y);
     } else if (space == PTX_SPACE_SHARED && size == 4 &&
                (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
         /* Two halves meet at a bank if their words do modulo 32, and are not the same words. */
@@ -212,6 +219,10 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
         u64 width = way == WAY_HALVES_SAME ? 1 : LANES / 2;
         emu_count_passes(g, in, lanes,
                          apart >= width && (modulo < width || LANES - modulo < width) ? 2 : 1);
+    } else if (space != PTX_SPACE_SHARED && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
+               lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
+        emu_count_run(g, in, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2, lanes,
+                      size, in->y);
     } else COUNTING.lanes(g, in, at, m, size, space, in->y);
 }
 
@@ -246,13 +257,13 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                 for (int h = 0; h < LANES; h += LANES / 2) {                                       \
                     const E *p = (const E *)(const void *)(host + at[h]);                          \
                     D *to = d + h;                                                                 \
-                    LANE_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = (D)(S)p[l];              \
+                    LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = (D)(S)p[l];         \
                 }                                                                                  \
             } else if (way == WAY_HALVES_SAME) {                                                   \
                 for (int h = 0; h < LANES; h += LANES / 2) {                                       \
                     const D v = (D)(S) * (const E *)(const void *)(host + at[h]);                  \
                     D *to = d + h;                                                                 \
-                    LANE_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = v;                       \
+                    LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = v;                  \
                 }                                                                                  \
             } else if (way == WAY_APART) {                                                         \
                 for (u32 left = m; left; left &= left - 1) {                                       \
@@ -301,7 +312,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
             } else if (way == WAY_HALVES_FOLLOW) {                                                 \
                 for (int h = 0; h < LANES; h += LANES / 2) {                                       \
                     E *p = (E *)(void *)(host + at[h]);                                            \
-                    LANE_LOOP for (int l = 0; l < LANES / 2; l++) p[l] = (E)d[h + l];              \
+                    LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) p[l] = (E)d[h + l];         \
                 }                                                                                  \
             } else if (way == WAY_HALVES_SAME) {                                                   \
                 for (int h = 0; h < LANES; h += LANES / 2)                                         \

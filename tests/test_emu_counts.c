@@ -7,6 +7,7 @@
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -353,6 +354,39 @@ Test(emu_counts, a_kernel_with_a_guarded_tail)
     EXPECT("instructions.float.warp", 4);
     EXPECT("instructions.float.thread", 100);
     EXPECT("instructions.memory.thread", 2 * 128 + 200); /* ld.param is one, too */
+}
+
+/* A warp that loads 16 columns of two rows, or one number of each. */
+Test(emu_counts, two_rows_of_a_tile)
+{
+    static const struct {
+        uint32_t start, pitch, step;
+    } tiles[] = {{0, 1024, 4}, {16, 1024, 4}, {96, 1024, 4}, {0, 32, 4},  {0, 96, 4},  {0, 128, 4},
+                 {64, 64, 4},  {32, 68, 4},   {0, 1024, 0},  {0, 128, 0}, {124, 4, 0}, {0, 32, 0}};
+    static uint32_t x[1024], out;
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        char body[600];
+        sprintf(
+            body,
+            ".reg .u64 %%d<3>; .reg .u32 %%r<5>;\n"
+            "ld.param.u64 %%d1, [x]; mov.u32 %%r1, %%tid.x; and.b32 %%r2, %%r1, 15;\n"
+            "shr.u32 %%r1, %%r1, 4; mul.lo.u32 %%r1, %%r1, %u; mad.lo.u32 %%r1, %%r2, %u, %%r1;\n"
+            "cvt.u64.u32 %%d2, %%r1; add.u64 %%d1, %%d1, %%d2; ld.global.u32 %%r3, [%%d1+%u];\n"
+            "ld.param.u64 %%d1, [out]; st.global.u32 [%%d1], %%r3; ret;",
+            tiles[i].pitch, tiles[i].step, tiles[i].start);
+        struct emu_run r = {.block = 32, .config = {.count = true, .caches = true}};
+        r.ptx = emu_ptx(".param .u64 x, .param .u64 out", body);
+        r.args[0] = emu_in(&r, x, sizeof x);
+        r.args[1] = emu_out(&r, &out, sizeof out);
+        cr_assert(emu_run(&r), "%s", r.fault);
+        uint64_t at[32];
+        for (uint32_t l = 0; l < 32; l++)
+            at[l] = tiles[i].start + l / 16 * tiles[i].pitch + l % 16 * tiles[i].step;
+        EXPECT("memory.global.load.bytes", 128);
+        EXPECT("memory.global.load.sectors", touched(at, ~0u, 4, 32));
+        EXPECT("memory.global.load.lines", touched(at, ~0u, 4, 128));
+        EXPECT("cache.l1.sectors", touched(at, ~0u, 4, 32));
+    }
 }
 
 Test(emu_counts, guards_switch_lanes_off)
