@@ -510,6 +510,104 @@ Test(emu_async, clusters)
                   want[i]);
 }
 
+/* What one CTA does to words of another: reductions by threads and in bulk, on every kind of operand. */
+Test(emu_async, reductions_in_another_cta)
+{
+    static const struct {
+        const char *op;
+        uint32_t memory, operand, want;
+    } cases[] = {
+        {"add.u32", 0xfffffffe, 5, 3},
+        {"add.s32", 7, 0xfffffff8, 0xffffffff},
+        {"inc.u32", 7, 7, 0},
+        {"inc.u32", 6, 7, 7},
+        {"dec.u32", 0, 7, 7},
+        {"dec.u32", 9, 7, 7},
+        {"dec.u32", 5, 7, 4},
+        {"min.u32", 0x80000000, 5, 5},
+        {"min.s32", 0x80000000, 5, 0x80000000},
+        {"max.u32", 0x80000000, 5, 0x80000000},
+        {"max.s32", 0x80000000, 5, 5},
+        {"and.b32", 0xff00ff, 0xffff, 0xff},
+        {"or.b32", 0xff00, 0xf0f0, 0xfff0},
+        {"xor.b32", 0xffff, 0xff, 0xff00},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int bulk = 0; bulk < 2; bulk++) {
+            char body[3000], send[400];
+            if (bulk)
+                snprintf(
+                    send, sizeof send,
+                    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.%s [%%r6], [%%r3+32], 32, [%%r5];\n",
+                    cases[i].op);
+            else
+                snprintf(
+                    send, sizeof send,
+                    "red.async.relaxed.cluster%s.mbarrier::complete_tx::bytes.%s [%s+20], %%r9, [%s];\n",
+                    i % 2 ? ".shared::cluster" : "", cases[i].op, i % 2 ? "%r6" : "%d3",
+                    i % 2 ? "%r5" : "%d4");
+            /* Thread 0 of CTA 1 sends to CTA 0, where 8 words lie that the bulk reduction takes all. */
+            snprintf(
+                body, sizeof body,
+                ".reg .b64 %%d<6>; .reg .b32 %%r<20>; .reg .pred %%p<4>;\n"
+                ".shared .align 8 .b64 bar; .shared .align 16 .b32 cell[16];\n"
+                "ld.param.u64 %%d1, [out]; ld.param.u32 %%r8, [memory]; ld.param.u32 %%r9, [operand];\n"
+                "mov.u32 %%r1, %%tid.x; mov.u32 %%r2, bar; mov.u32 %%r3, cell; mov.u32 %%r4, %%cluster_ctarank;\n"
+                "mad.lo.u32 %%r7, %%r1, 4, %%r3; st.shared.u32 [%%r7], %%r8; st.shared.u32 [%%r7+32], %%r9;\n"
+                "setp.eq.u32 %%p1, %%r1, 0; setp.eq.u32 %%p2, %%r4, 1;\n"
+                "@%%p1 mbarrier.init.shared.b64 [%%r2], 1;\n"
+                "@%%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%%r2], %d;\nfence.proxy.async;\n"
+                "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+                "@!%%p2 bra wait;\n@!%%p1 bra end;\n"
+                "mapa.shared::cluster.u32 %%r5, %%r2, 0; mapa.shared::cluster.u32 %%r6, %%r3, 0;\n"
+                "mov.u64 %%d3, cell; cvta.shared.u64 %%d3, %%d3; mapa.u64 %%d3, %%d3, 0;\n"
+                "mov.u64 %%d4, bar; cvta.shared.u64 %%d4, %%d4; mapa.u64 %%d4, %%d4, 0;\n%sbra end;\n"
+                "wait:\nmbarrier.try_wait.parity.shared.b64 %%p3, [%%r2], 0;\n@!%%p3 bra wait;\n"
+                "ld.shared.u32 %%r10, [%%r7]; mul.wide.u32 %%d2, %%r1, 4; add.u64 %%d2, %%d2, %%d1; st.global.u32 [%%d2], %%r10;\n"
+                "end:\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nret;\n",
+                bulk ? 32 : 4, send);
+            uint32_t out[8];
+            struct emu_run r = {
+                .ptx = emu_ptx(".param .u64 out, .param .u32 memory, .param .u32 operand", body),
+                .grid = 2,
+                .block = 8,
+                .cluster = 2};
+            r.config.max_instructions = 100000;
+            r.args[0] = emu_out(&r, out, sizeof out);
+            r.args[1] = cases[i].memory;
+            r.args[2] = cases[i].operand;
+            cr_assert(emu_run(&r), "%s: %s", send, r.fault);
+            for (int k = 0; k < 8; k++) {
+                uint32_t want = bulk || k == 5 ? cases[i].want : cases[i].memory;
+                cr_expect(out[k] == want, "%s word %d: %x, not %x", send, k, out[k], want);
+            }
+        }
+}
+
+/* A copy that is said to end in the own CTA. */
+Test(emu_async, bulk_loads_of_the_own_cta)
+{
+    uint32_t in[16], out[16];
+    for (uint32_t i = 0; i < 16; i++) in[i] = i * i + 3;
+    static const char text[] =
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+        ".reg .b64 %d<6>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+        ".shared .align 8 .b64 bar; .shared .align 16 .b32 cell[16];\n"
+        "ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, bar; mov.u32 %r3, cell;\n"
+        "mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], 99; setp.eq.u32 %p1, %r1, 0;\n"
+        "@%p1 mbarrier.init.shared.b64 [%r2], 1;\n@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 48;\n"
+        "bar.sync 0;\n"
+        "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r3], [%d0+16], 48, [%r2];\n"
+        "wait:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;\n@!%p2 bra wait;\n"
+        "ld.shared.u32 %r5, [%r4]; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1; st.global.u32 [%d2], %r5;\nret;\n}\n";
+    struct emu_run r = {.ptx = text, .block = 16};
+    r.args[0] = emu_in(&r, in, sizeof in);
+    r.args[1] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 16; i++)
+        cr_expect(out[i] == (i < 12 ? in[i + 4] : 99), "word %u: %u", i, out[i]);
+}
+
 /* ---- what is wrong ----------------------------------------------------------------------------- */
 
 static void check_fault(const char *inst, enum emu_fault_kind kind)

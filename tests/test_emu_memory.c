@@ -136,6 +136,29 @@ Test(emu_memory, relaxed_loads)
     loads(".relaxed.gpu", 0, 4);
 }
 
+Test(emu_memory, loads_of_what_all_threads_read)
+{
+    static const char *const kinds[] = {"ldu", "ldu.global", "ld.mmio.relaxed.sys",
+                                        "ld.mmio.relaxed.sys.global"};
+    struct batch b = begin();
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (size_t r = 0; r < COUNT(registers); r++)
+                for (unsigned n = 1; n <= (k < 2 && types[t].bytes < 8 ? 4u : 1); n *= 4) {
+                    if (!fits(t, registers[r].bytes)) continue;
+                    char text[320];
+                    unsigned at = n * types[t].bytes, last = at + (n - 1) * types[t].bytes;
+                    head(text, &spaces[0]);
+                    sprintf(text + strlen(text),
+                            n == 1 ? ".reg .b%u %%x;%s.%s %%%co,[%%a+%u];}"
+                                   : ".reg .b%u %%x;%s.v4.%s {%%x,%%x,%%x,%%%co},[%%a+%u];}",
+                            8 * registers[r].bytes, kinds[k], types[t].name, registers[r].kind, at);
+                    batch_add(&b, registers[r].kind, loaded, (int)(last | t << 8),
+                              (int)registers[r].bytes, "%s", text);
+                }
+    batch_run(&b);
+}
+
 static void stores(const char *modifier, size_t to_space)
 {
     struct batch b = begin();
@@ -178,6 +201,23 @@ Test(emu_memory, volatile_stores)
 Test(emu_memory, release_stores)
 {
     stores(".release.gpu", 4);
+}
+
+Test(emu_memory, stores_to_devices)
+{
+    struct batch b = begin();
+    for (int generic = 0; generic < 2; generic++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (size_t r = 0; r < COUNT(registers); r++) {
+                if (!fits(t, registers[r].bytes)) continue;
+                char text[320];
+                head(text, &spaces[0]);
+                sprintf(text + strlen(text),
+                        "st.mmio.relaxed.sys%s.%s [%%a+8],%%%c1;ld.b64 %%lo,[%%a+8];}",
+                        generic ? "" : ".global", types[t].name, registers[r].kind);
+                batch_add(&b, 'l', stored, (int)(8 | types[t].bytes << 8 | 1 << 16), 1, "%s", text);
+            }
+    batch_run(&b);
 }
 
 /* Where caches are named nothing else comes of it. */
