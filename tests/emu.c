@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "emu/counts.h"
 #include "ptx/ptx.h"
+#include "tests/ran.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +149,9 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->thread_instructions = report->thread_instructions;
     if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);
     r->counts[0] = '\0';
+    r->unseen = ran_misses(m);
     if (report->counts) {
+        if (!r->kind || r->kind == EMU_TRAP) ran_add(m, report->counts);
         struct buf b = {0};
         emu_counts_json(&b, report->counts, 0);
         snprintf(r->counts, sizeof r->counts, "%s", b.data);
@@ -167,6 +170,20 @@ end:
     return ok;
 }
 
+/* Once more with counts, so that what it executes is known. */
+static bool run_counted(struct emu_run *r, uint8_t *result, bool ok)
+{
+    struct emu_run *counted = malloc(sizeof *counted);
+    *counted = *r;
+    counted->config.count = true;
+    bool same = run_once(counted, EMU_ISA_BEST, 4, 0, result) == ok;
+    if (!same)
+        snprintf(r->fault, sizeof r->fault, "with counts it %s: %.1000s",
+                 ok ? "does not end well" : "ends well", counted->fault);
+    free(counted);
+    return same;
+}
+
 bool emu_run(struct emu_run *r)
 {
     size_t size = 1;
@@ -174,6 +191,13 @@ bool emu_run(struct emu_run *r)
     uint8_t *first = calloc(1, size), *other = calloc(1, size);
     bool ok = run_once(r, EMU_ISA_BEST, 4, 0, first);
     char *counts = strdup(r->counts);
+    if (r->unseen && !r->config.count) {
+        ok = run_counted(r, other, ok) && ok;
+        if (ok && memcmp(first, other, size) != 0) {
+            snprintf(r->fault, sizeof r->fault, "with counts it gives other bytes");
+            ok = false;
+        }
+    }
     static const struct {
         enum emu_isa isa;
         unsigned warps, threads;

@@ -31,6 +31,7 @@ struct emu_run {
     bool in_turn; /* what it gives depends on which warp is first: not with a shuffling order */
     bool once;    /* only with the best instruction set and groups of 4 */
     /* filled in */
+    bool unseen;      /* it ran a form that no test ran yet: tests/ran.h */
     char fault[2000]; /* of the last run; "" */
     enum emu_fault_kind kind;
     struct emu_fault where;

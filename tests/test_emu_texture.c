@@ -4,6 +4,7 @@
 #include "emu/order.h"
 #include "emu/texture.h"
 #include "tests/emu.h"
+#include "tests/ran.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -11,6 +12,7 @@
 #include "ptx/ptx.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -440,7 +442,8 @@ static void start(struct device *d, const char *ptx, unsigned way)
         cr_assert_fail("%s", b.data);
     }
     struct emu_config c = {.isa = way & 1 ? EMU_ISA_PORTABLE : EMU_ISA_BEST,
-                           .group_warps = way & 2 ? 1 : 4};
+                           .group_warps = way & 2 ? 1 : 4,
+                           .count = way == 0};
     d->emu = emu_new(&c);
     char *why;
     d->image = emu_load(d->emu, &d->module, 1, &why);
@@ -512,6 +515,7 @@ static bool run(struct device *d, const char *kernel, uint64_t handle, uint32_t 
     const struct emu_observer *list = &o;
     if (d->seen) l.observers = &list, l.observer_count = 1;
     const struct emu_report *r = emu_launch(d->emu, emu_kernel_find(d->image, kernel), &l);
+    if (r->counts && !r->fault.kind) ran_add(d->module, r->counts);
     d->kind = r->fault.kind;
     snprintf(d->fault, sizeof d->fault, "%s", r->fault.kind ? r->fault.text : "");
     cr_assert(emu_copy_out(d->emu, out, d->out, size));
@@ -822,6 +826,110 @@ Test(emu_texture, every_geometry)
             stop(&d);
         }
     }
+}
+
+/* A number that a half can hold, the nearest to v. */
+static float to_half(float v)
+{
+    float step = 1;
+    while (fabsf(v) >= 2048 * step) step *= 2;
+    while (fabsf(v) < 1024 * step) step /= 2;
+    return rintf(v / step) * step;
+}
+
+/* Every way to ask for a level, every shape, both results and both coordinates, with offsets and residence.
+ * The texel that comes is said by its number, as fill_texture makes it; (x, y, z) = (2, 3, 1). */
+static const struct {
+    const char *shape, *floats, *integers,
+        *gradient; /* integers "": there are none; gradient: two texels */
+    u32 w, h, d, layers;
+    bool cube;
+    float texel, smaller,
+        offset; /* of level 0, of level 1, how far the offset {1, 2, 1} is; 0: none */
+} shapes[] = {
+    {"1d", "%f1", "%r2", "{%f4}", 32, 0, 0, 0, false, 2, 10002, 1},
+    {"2d", "{%f1,%f2}", "{%r2,%r3}", "{%f4,%f9}", 32, 32, 0, 0, false, 32, 10032, 21},
+    {"3d", "{%f1,%f2,%f3,%f3}", "{%r2,%r3,%r4,%r4}", "{%f4,%f9,%f9,%f9}", 32, 32, 32, 0, false, 132,
+     10132, 121},
+    {"a1d", "{%r3,%f1}", "{%r3,%r2}", "{%f4}", 32, 0, 0, 5, false, 3002, 13002, 1},
+    {"a2d", "{%r3,%f1,%f2,%f2}", "{%r3,%r2,%r3,%r3}", "{%f4,%f9}", 32, 32, 0, 5, false, 3032, 13032,
+     21},
+    /* towards +z: face 4, on which x goes from 0 to 1 as x does from -1 to 1, and y as -y does; at 3/8 and 5/8
+     * that is 11/16 and 3/16 of 8 texels and of 4 */
+    {"cube", "{%f5,%f6,%f7,%f7}", "", "{%f8,%f9,%f9,%f9}", 8, 8, 0, 6, true, 4015, 14002, 0},
+    {"acube", "{%r4,%f5,%f6,%f7}", "", "{%f8,%f9,%f9,%f9}", 8, 8, 0, 12, true, 10015, 20002, 0},
+};
+enum { SHAPES = COUNT(shapes) };
+static const struct {
+    const char *word;
+    bool integers;
+    u32 level; /* that it takes of three */
+} asks[] = {{"", true, 0}, {".base", true, 0}, {".level", true, 1}, {".grad", false, 1}};
+
+static void ask(size_t m, size_t k, bool pair, bool integers, int more)
+{
+    char body[3000], operands[300], inst[500];
+    const bool offset = more && shapes[k].offset != 0, resident = more;
+    snprintf(operands, sizeof operands, "[%%d0, %s]%s",
+             integers ? shapes[k].integers : shapes[k].floats,
+             m != 2     ? ""
+             : integers ? ", %r4"
+                        : ", %f3");
+    for (int i = 0; m == 3 && i < 2; i++)
+        snprintf(operands + strlen(operands), 100, ", %s", shapes[k].gradient);
+    if (offset)
+        strcat(operands, strstr(shapes[k].shape, "1d")   ? ", %r4"
+                         : strstr(shapes[k].shape, "2d") ? ", {%r4,%r2}"
+                                                         : ", {%r4,%r2,%r4,%r4}");
+    snprintf(inst, sizeof inst, "tex%s.%s.%s.%s %s%s, %s;", asks[m].word, shapes[k].shape,
+             pair ? "v2.f16x2" : "v4.f32", integers ? "s32" : "f32",
+             pair ? "{%r10,%r11}" : "{%f10,%f11,%f12,%f13}", resident ? "|%p1" : "", operands);
+    snprintf(
+        body, sizeof body,
+        "ld.param.u64 %%d0, [tex]; mov.u32 %%r2, 2; mov.u32 %%r3, 3; mov.u32 %%r4, 1;\n"
+        "mov.f32 %%f1, 0f40133333; mov.f32 %%f2, 0f40533333; mov.f32 %%f3, 0f3F800000; mov.f32 %%f4, 0f40000000;\n" /* 2.3 3.3 1 2 */
+        "mov.f32 %%f5, 0f3EC00000; mov.f32 %%f6, 0f3F200000; mov.f32 %%f7, 0f3F800000; mov.f32 %%f8, 0f3F000000; mov.f32 %%f9, 0f00000000;\n" /* 3/8 5/8 1 1/2 0 */
+        "setp.ne.u32 %%p1, %%r2, 2;\n%s\n%s%s"
+        "mul.wide.u32 %%d2, %%r1, 20; add.u64 %%d1, %%d1, %%d2; selp.b32 %%r5, 1, 0, %%p1;\n"
+        "st.global.f32 [%%d1], %%f10; st.global.f32 [%%d1+4], %%f11; st.global.f32 [%%d1+8], %%f12;\n"
+        "st.global.f32 [%%d1+12], %%f13; st.global.u32 [%%d1+16], %%r5;",
+        inst,
+        pair ? "mov.b32 {%h0,%h1}, %r10; mov.b32 {%h2,%h3}, %r11; cvt.f32.f16 %f10, %h0; " : "",
+        pair ? "cvt.f32.f16 %f11, %h1; cvt.f32.f16 %f12, %h2; cvt.f32.f16 %f13, %h3;\n" : "");
+    for (unsigned way = 0; way < 4; way++) {
+        struct device d;
+        start(&d, module("", "", ".param .u64 tex", body), way);
+        struct texture t = fill_texture(&d, shapes[k].w, shapes[k].h, shapes[k].d, shapes[k].layers,
+                                        shapes[k].cube, 3, 4);
+        for (int i = 0; i < 3; i++) t.sampler.address[i] = TEXTURE_CLAMP;
+        struct {
+            float texel[4];
+            uint32_t resident;
+        } out[40];
+        cr_assert(run(&d, "k", handle_of(&d, &t), 40, out, sizeof out), "%s: %s", inst, d.fault);
+        for (int l = 0; l < 40; l++) {
+            cr_assert(out[l].resident == resident, "%s", inst);
+            for (int c = 0; c < 4; c++) {
+                float want = (asks[m].level ? shapes[k].smaller : shapes[k].texel) +
+                             (offset ? shapes[k].offset : 0) + (float)c * 0.25F;
+                cr_assert(out[l].texel[c] == (pair ? to_half(want) : want),
+                          "%s: thread %d: %g %g %g %g, channel %d not %g", inst, l, out[l].texel[0],
+                          out[l].texel[1], out[l].texel[2], out[l].texel[3], c, want);
+            }
+        }
+        stop(&d);
+    }
+}
+
+Test(emu_texture, every_form)
+{
+    for (size_t m = 0; m < COUNT(asks); m++)
+        for (size_t k = 0; k < SHAPES; k++)
+            for (int n = 0; n < 8; n++) {
+                bool integers = n & 1;
+                if (integers && (!asks[m].integers || !*shapes[k].integers)) continue;
+                ask(m, k, n & 2, integers, n & 4);
+            }
 }
 
 Test(emu_texture, references_parameters_and_samplers)
