@@ -40,6 +40,7 @@ static struct emu_outbox *outbox_of(struct emu_workplace *wp, struct emu_cta *c)
     while (*at && (*at)->cta < o->cta) at = &(*at)->next;
     o->next = *at;
     *at = o;
+    atomic_fetch_add(&wp->outbox_count, 1);
     pthread_mutex_unlock(&wp->lock);
     return c->outbox = o;
 }
@@ -111,7 +112,25 @@ void emu_print(struct emu_group *g, const char *text, size_t length)
     }
 }
 
-/* A CTA has ended: delivers what may be. */
+static bool has_ended(const struct emu_workplace *wp, u32 cta)
+{
+    return cta < wp->m->cta_count && atomic_load(&wp->ended[cta / 64]) >> cta % 64 & 1;
+}
+
+static struct emu_outbox *take_outbox(struct emu_workplace *wp, u32 cta)
+{
+    if (!atomic_load(&wp->outbox_count)) return NULL;
+    pthread_mutex_lock(&wp->lock);
+    struct emu_outbox *o = wp->outboxes;
+    if (o && o->cta == cta) {
+        wp->outboxes = o->next;
+        atomic_fetch_sub(&wp->outbox_count, 1);
+    } else o = NULL;
+    pthread_mutex_unlock(&wp->lock);
+    return o;
+}
+
+/* A CTA has ended: delivers what may be. If another hand is about that, it looks again when it is through. */
 void deliver_ended(struct emu_workplace *wp, struct slot *p)
 {
     const u32 cta = p->cta.linear;
@@ -122,19 +141,20 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
         grow(wp, o, p->port.cap * sizeof *p->port.notes);
         p->port = (struct cache_port){0};
     }
-    pthread_mutex_lock(&wp->lock);
-    wp->ended[cta / 64] |= (u64)1 << cta % 64;
-    while (wp->deliver < wp->m->cta_count && wp->ended[wp->deliver / 64] >> wp->deliver % 64 & 1) {
-        struct emu_outbox *o = wp->outboxes;
-        if (o && o->cta == wp->deliver) {
-            pour_out(wp, o);
-            cache_settle(&o->port);
-            wp->outboxes = o->next;
-            outbox_free(wp, o);
+    atomic_fetch_or(&wp->ended[cta / 64], (u64)1 << cta % 64);
+    while (has_ended(wp, atomic_load(&wp->deliver))) {
+        if (pthread_mutex_trylock(&wp->turn) != 0) break;
+        for (u32 at = atomic_load(&wp->deliver); has_ended(wp, at); at++) {
+            struct emu_outbox *o = take_outbox(wp, at);
+            if (o) {
+                pour_out(wp, o);
+                cache_settle(&o->port);
+                outbox_free(wp, o);
+            }
+            atomic_store(&wp->deliver, at + 1);
         }
-        atomic_fetch_add(&wp->deliver, 1);
+        pthread_mutex_unlock(&wp->turn);
     }
-    pthread_mutex_unlock(&wp->lock);
 }
 
 /* Whether all CTAs before have gone through the caches. */

@@ -196,6 +196,7 @@ static void tell_progress(struct emu_workplace *wp, u64 spent)
 bool launch_over_limit(struct hand *h)
 {
     struct emu_workplace *wp = h->wp;
+    if (!wp->limit && !wp->config->progress) return late(wp);
     u64 spent = atomic_fetch_add(&wp->spent, h->instructions) + h->instructions;
     h->instructions = 0;
     if (wp->config->progress && h == wp->hands) tell_progress(wp, spent);
@@ -303,13 +304,14 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     struct emu_workplace wp = {
         .m = m, .config = config, .limit = config->max_instructions, .arena = arena};
     pthread_mutex_init(&wp.lock, NULL);
+    pthread_mutex_init(&wp.turn, NULL);
     atomic_init(&wp.stop_at, UINT32_MAX);
     atomic_init(&wp.deliver, 0);
     atomic_init(&wp.epoch, 1);
     wp.deadline = m->deadline;
     atomic_init(&wp.spent, m->spent);
     if (config->progress) wp.started = wp.told = now();
-    wp.ended = arena_array(arena, u64, m->cta_count / 64 + 1);
+    wp.ended = arena_array(arena, atomic_ullong, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;
     if (m->program->talks || m->watched || threads < 1) threads = 1;
     if (threads > clusters) threads = clusters;
@@ -340,6 +342,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     for (u32 t = 1; t <= started; t++) pthread_join(ids[t], NULL);
     for (u32 t = 0; t < threads; t++) {
         struct hand *h = &wp.hands[t];
+        atomic_fetch_add(&wp.spent, h->instructions);
         for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p, m);
         for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p, m);
     }
@@ -352,4 +355,5 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     counts->instructions = atomic_load(&wp.spent) - m->spent;
     *fault = wp.fault;
     pthread_mutex_destroy(&wp.lock);
+    pthread_mutex_destroy(&wp.turn);
 }

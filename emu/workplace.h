@@ -57,25 +57,29 @@ struct hand { /* a host thread */
     atomic_uint stuck;  /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
+    u8 apart[64]; /* from what the next hand changes */
 };
 
 struct emu_workplace {
     struct emu_machine *m;
     struct emu *emu;
     const struct emu_config *config;
-    atomic_uint next;    /* CTA (of a cluster: its first) */
-    atomic_uint stop_at; /* CTAs from here on need not run */
+    /* in lines of the host's caches of their own: what all hands read, what they change often */
+    _Alignas(64) atomic_uint next;    /* CTA (of a cluster: its first) */
+    _Alignas(64) atomic_uint stop_at; /* CTAs from here on need not run */
     atomic_bool give_up;
     atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
     atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
-    pthread_mutex_t lock;
-    u64 *ended;                  /* a bit for each CTA */
+    _Alignas(64) pthread_mutex_t lock;
+    pthread_mutex_t turn;        /* who has it moves `deliver` on */
+    atomic_ullong *ended;        /* a bit for each CTA */
     struct emu_outbox *outboxes; /* not yet delivered, by CTA */
     atomic_size_t waiting;       /* bytes in them */
-    atomic_uint deliver;         /* the CTA whose turn it is; changed under the lock */
+    atomic_uint outbox_count;
+    atomic_uint deliver; /* the CTA whose turn it is */
+    _Alignas(64) u64 limit;
     struct emu_fault fault;
     u32 fault_cta;
-    u64 limit;
     atomic_ullong spent;
     double deadline;
     double started, told; /* when config->progress was last called */
