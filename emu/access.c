@@ -228,11 +228,16 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     }
     struct emu_access a;
     describe(g, in, &a, at, EMU_LOAD, data);
-    u32 done; /* or not: a load has its data in any case */
+    u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
+    bool ordered = g->worker->machine->launch->order != NULL;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
+        /* The order may have let a store go when it was asked: what was read before that is old. */
+        if (ordered && !(done >> l & 1) &&
+            !emu_lane_read(g, in, 0, l, v->space, at[l], size, data + 64 * l))
+            return NULL;
         for (u32 k = 0; k < v->count; k++) {
             u64 x = 0;
             memcpy(&x, data + 64 * l + k * v->width, v->width);

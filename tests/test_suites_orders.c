@@ -77,12 +77,6 @@ static enum emu_verdict on_access(void *self, const struct emu_access *x)
     if (x->flags & EMU_RELEASE) release_of(a, x->who, 0, 0);
     for (unsigned lane = 0; lane < 32; lane++)
         if (x->lanes >> lane & 1) release_of(a, x->who, x->address[lane], size);
-    if (x->kind == EMU_LOAD) {
-        for (unsigned lane = 0; lane < 32; lane++)
-            if (x->lanes >> lane & 1)
-                emu_machine_load(a->m, x->address[lane], x->result + (size_t)64 * lane, size);
-        return EMU_DONE; /* what PROCEED would give was read before what has been released here */
-    }
     if (x->kind != EMU_STORE || x->flags & EMU_RELEASE) return EMU_PROCEED;
     for (unsigned lane = 0; lane < 32; lane++) {
         if (!(x->lanes >> lane & 1)) continue;
