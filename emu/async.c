@@ -121,6 +121,30 @@ u32 mbarrier_pending(u64 state)
     return unpack(state).pending;
 }
 
+static bool watched(const struct emu_group *g)
+{
+    return g->worker->machine->watched;
+}
+
+/* Tells observers what a lane has done with an mbarrier, which was `before`. */
+static void tell_done(const struct emu_group *g, const struct emu_uop *in, u32 l, u64 address,
+                      u8 op, u64 before, u64 after)
+{
+    const struct async_desc *v = in->ext;
+    if (!watched(g)) return;
+    const bool waits = op == EMU_MBARRIER_PASSED || op == EMU_MBARRIER_NOT_YET;
+    struct emu_sync s = {.kind = EMU_SYNC_MBARRIER_DONE,
+                         .scope = v->scope,
+                         .flags = v->relaxed ? 0
+                                  : waits    ? EMU_ACQUIRE
+                                             : EMU_RELEASE,
+                         .op = op,
+                         .lanes = 1u << l,
+                         .phase = {(u8)unpack(before).phase, (u8)unpack(after).phase},
+                         .address = address >= MEM_SHARED ? address - MEM_SHARED : address};
+    emu_watch_done(g, in, &s);
+}
+
 /* The mbarrier that a lane names; NULL: a fault. */
 static u64 *mbarrier_at(struct emu_group *g, const struct emu_uop *in,
                         const struct lane_address *at, u32 w, u32 lane)
@@ -145,11 +169,6 @@ static bool wrong(struct emu_group *g, const struct emu_uop *in, const struct la
 
 /* ---- telling orders and observers --------------------------------------------------------------- */
 
-static bool watched(const struct emu_group *g)
-{
-    return g->worker->machine->watched;
-}
-
 /* Of an operation on mbarriers. false: the warp sleeps. */
 static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
 {
@@ -166,15 +185,24 @@ static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, 
                         enum emu_verdict *verdict)
 {
     const struct async_desc *v = in->ext;
+    u64 mbar = 0; /* of whose lanes each has its own access told */
+    if (mask && v->mbar.space != PTX_SPACE_REG) {
+        mbar = lane_address(g, &v->mbar, 0, (u32)__builtin_ctz(mask));
+        if (mbar < MEM_SHARED) mbar += MEM_SHARED;
+        if (v->multicast && kind == EMU_STORE) /* that of the CTA that is written to */
+            mbar = MEM_SHARED + (mbar - MEM_SHARED) % MEM_SHARED_WINDOW +
+                   at[__builtin_ctz(mask)] / MEM_SHARED_WINDOW * MEM_SHARED_WINDOW;
+    }
     struct emu_access a = {.kind = kind,
                            .space = (u8)space,
-                           .flags = EMU_ASYNC,
+                           .flags = (u8)(EMU_ASYNC | (in->id == UOP_cp_async ? 0 : EMU_BULK)),
                            .op = v->op,
                            .type = v->type,
                            .width = (u8)width,
                            .count = (u8)count,
                            .lanes = mask,
                            .address = at,
+                           .mbarrier = mbar,
                            .pc = in->pc};
     if (kind == EMU_LOAD) a.result = data;
     else a.data = data;
@@ -196,6 +224,7 @@ const struct emu_uop *emu_op_mbarrier_init(struct emu_group *g, const struct emu
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
         if (!m || wrong(g, in, &v->to, w, l, mbarrier_init(m, (u32)emu_get(g, 4, v->size, w, l))))
             return NULL;
+        tell_done(g, in, l, lane_address(g, &v->to, w, l), EMU_MBARRIER_INIT, 0, *m);
     }
     return in + 1;
 }
@@ -208,6 +237,7 @@ const struct emu_uop *emu_op_mbarrier_inval(struct emu_group *g, const struct em
     {
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
         if (!m || wrong(g, in, &v->to, w, l, mbarrier_inval(m))) return NULL;
+        tell_done(g, in, l, lane_address(g, &v->to, w, l), EMU_MBARRIER_END, 0, 0);
     }
     return in + 1;
 }
@@ -220,10 +250,12 @@ const struct emu_uop *emu_op_mbarrier_tx(struct emu_group *g, const struct emu_u
     {
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
         u32 tx = (u32)emu_get(g, 4, v->size, w, l);
+        const u64 before = m ? *m : 0;
         if (!m ||
             wrong(g, in, &v->to, w, l,
                   v->how == MBARRIER_EXPECT ? mbarrier_expect(m, tx) : mbarrier_complete(m, tx)))
             return NULL;
+        tell_done(g, in, l, lane_address(g, &v->to, w, l), EMU_MBARRIER_TX, before, *m);
     }
     return in + 1;
 }
@@ -249,6 +281,8 @@ const struct emu_uop *emu_op_mbarrier_arrive(struct emu_group *g, const struct e
         if (wrong(g, in, &v->to, w, l,
                   mbarrier_arrive(m, v->tx ? 1 : size, v->drop, v->no_complete, v->add)))
             return NULL;
+        tell_done(g, in, l, lane_address(g, &v->to, w, l),
+                  v->copies ? EMU_MBARRIER_ARRIVE_ASYNC : EMU_MBARRIER_ARRIVE, before, *m);
         if (v->wanted) emu_put(g, 8, v->result, w, l, before);
     }
     return in + 1;
@@ -274,6 +308,8 @@ const struct emu_uop *emu_op_mbarrier_wait(struct emu_group *g, const struct emu
                                                       &complete)
                                : mbarrier_test(m, emu_get(g, 8, v->state, w, l), &complete);
         if (wrong(g, in, &v->to, w, l, what)) return NULL;
+        tell_done(g, in, l, lane_address(g, &v->to, w, l),
+                  complete ? EMU_MBARRIER_PASSED : EMU_MBARRIER_NOT_YET, *m, *m);
         emu_put(g, 4, v->result, w, l, complete ? ~(u64)0 : 0);
         all &= complete;
         none &= !complete;
@@ -302,7 +338,7 @@ bool emu_may_time_out(const struct emu_uop *in)
 /* cp.async groups, where an order or observers take part. */
 const struct emu_uop *emu_op_async_point(struct emu_group *g, const struct emu_uop *in)
 {
-    struct emu_sync s = {.kind = in->x};
+    struct emu_sync s = {.kind = in->x, .flags = in->y ? EMU_BULK : 0, .op = in->z, .count = in->e};
     return emu_watch_sync(g, in, &s) ? in + 1 : NULL;
 }
 
@@ -481,7 +517,10 @@ static bool tell_mbarrier(struct emu_group *g, const struct emu_uop *in, u32 w, 
     const struct async_desc *v = in->ext;
     if (v->mbar.space == PTX_SPACE_REG) return true;
     u64 *m = mbarrier_at(g, in, &v->mbar, w, l);
-    return m && !wrong(g, in, &v->mbar, w, l, mbarrier_complete(m, bytes));
+    const u64 before = m ? *m : 0;
+    if (!m || wrong(g, in, &v->mbar, w, l, mbarrier_complete(m, bytes))) return false;
+    tell_done(g, in, l, lane_address(g, &v->mbar, w, l), EMU_MBARRIER_TX, before, *m);
+    return true;
 }
 
 /* To the same offset in the shared memory of several CTAs, whose mbarriers lie at the same offset. */
@@ -507,7 +546,10 @@ static bool multicast(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
             return false;
         }
         u64 *m = (u64 *)(void *)shared_of(g, in, w, l, rank, bar % MEM_SHARED_WINDOW, 8);
+        const u64 before = m ? *m : 0;
         if (!m || wrong(g, in, &v->mbar, w, l, mbarrier_complete(m, size))) return false;
+        tell_done(g, in, l, (rank + 1) * MEM_SHARED_WINDOW + bar % MEM_SHARED_WINDOW,
+                  EMU_MBARRIER_TX, before, *m);
     }
     return true;
 }
@@ -547,9 +589,17 @@ const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop
         if (!bulk_operand(g, in, w, l, v->from.space, from, size, false, &s)) return NULL;
         emu_charge(g, size / 16);
         bool done = false;
-        if (watched(g) && !tell_bulk(g, in, l, EMU_STORE, to, from, s, size, 16, &done))
+        if (watched(g) && !v->multicast &&
+            !tell_bulk(g, in, l, EMU_STORE, to, from, s, size, 16, &done))
             return NULL;
         if (v->multicast) {
+            for (u32 r = 0, mask = (u32)emu_get(g, 2, v->mask, w, l);
+                 watched(g) && r < g->cta->cluster_size; r++)
+                if (mask >> r & 1 &&
+                    !tell_bulk(g, in, l, EMU_STORE,
+                               (r + 1) * MEM_SHARED_WINDOW + to % MEM_SHARED_WINDOW, from, s, size,
+                               16, &done))
+                    return NULL;
             if (to % 16)
                 return emu_raise(g, in, EMU_MISALIGNED, w, l, to, size,
                                  "a bulk copy to 0x%llx: not a multiple of 16",

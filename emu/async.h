@@ -56,7 +56,10 @@ struct async_desc {           /* uop->ext; what is not named with an operation i
     bool l2;         /* cp_async: .cg, around L1 */
     bool tx;         /* mbarrier_arrive: expect `size` first, and count one arrival */
     bool drop, no_complete, add; /* mbarrier_arrive */
+    bool copies;                 /* mbarrier_arrive: by cp.async, when they are done */
     bool may_sleep;              /* mbarrier_wait: try_wait */
+    bool relaxed;                /* mbarrier operations: neither acquire nor release */
+    u8 scope;                    /* enum emu_scope, likewise */
     bool multicast;              /* bulk_copy */
     u32 size;     /* row of r32: bytes; source's size; a count of arrivals; a tx-count; a parity */
     u32 state;    /* row of r64 */

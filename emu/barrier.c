@@ -4,6 +4,8 @@
  * counts 32, as the ISA counts warps. Without one it waits for every thread that has not ended. */
 #include "emu/control.h"
 
+#include "emu/watch.h"
+
 #include <string.h>
 
 /* The threads that a barrier without a count waits for. */
@@ -17,9 +19,17 @@ static u32 living(const struct emu_cta *c)
     return n;
 }
 
+static void tell_release(const struct emu_cta *c, u32 id)
+{
+    const struct emu_group *g = &c->groups[c->group_at[0]];
+    struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = living(c)};
+    if (g->worker->machine->watched) emu_watch_done(g, g->code->uops, &s);
+}
+
 static void release(struct emu_cta *c, u32 id)
 {
     struct emu_barrier *b = &c->barriers[id];
+    tell_release(c, id);
     for (u32 k = 0; k < c->group_count; k++) {
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_BARRIER || g->barrier != id) continue;
@@ -98,6 +108,11 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
         return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
                          "barrier %u for %u threads, which others wait at for %u (0: all)", id,
                          threads, b->needed);
+    struct emu_sync s = {.kind = EMU_SYNC_BARRIER,
+                         .flags = in->x == BAR_ARRIVE ? EMU_RELEASE : EMU_RELEASE | EMU_ACQUIRE,
+                         .id = id,
+                         .count = threads};
+    if (g->worker->machine->watched && !emu_watch_sync(g, in, &s)) return NULL;
     if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
     g->cta->awaited |= 1u << id;
     for (u32 w = 0; w < g->warps; w++) {
@@ -132,14 +147,32 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
 /* Lanes of a warp that are here are together already. */
 const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop *in)
 {
-    (void)g;
+    if (!g->worker->machine->watched) return in + 1;
+    for (u32 left = g->exec[0], lanes; left; left &= ~lanes) { /* by member mask */
+        const u32 mask = (u32)emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(left));
+        lanes = left & -left;
+        for (u32 m = left; m; m &= m - 1)
+            if (emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
+        struct emu_sync s = {.kind = EMU_SYNC_WARP, .lanes = lanes};
+        emu_watch_done(g, in, &s);
+    }
     return in + 1;
+}
+
+static void tell_cluster(const struct emu_group *g, const struct emu_uop *in, u8 kind, u32 lanes)
+{
+    struct emu_sync s = {.kind = kind, .lanes = lanes, .scope = EMU_SCOPE_CLUSTER};
+    if (kind == EMU_SYNC_CLUSTER_ARRIVE && !in->x) s.flags = EMU_RELEASE;
+    if (kind == EMU_SYNC_CLUSTER_WAIT) s.flags = EMU_ACQUIRE;
+    if (g->worker->machine->watched) emu_watch_done(g, in, &s);
 }
 
 /* Lanes arrive one by one; the barrier is complete when all that live have: lanes that end, arrived or not,
  * are not waited for. That may become true by an exit, so waiting lanes ask again and again. */
-static void check_cluster(const struct emu_cta *c)
+static void check_cluster(const struct emu_group *asks, const struct emu_uop *in)
 {
+    const struct emu_cta *c = asks->cta;
+    bool any = false;
     for (u32 pass = 0; pass < 2; pass++)
         for (u32 r = 0; r < c->cluster_size; r++)
             for (u32 k = 0; k < c->cluster[r]->group_count; k++) {
@@ -147,23 +180,29 @@ static void check_cluster(const struct emu_cta *c)
                 for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) {
                     if (pass) g->arrived[w] = 0;
                     else if (g->alive[w] & ~g->arrived[w]) return;
+                    any |= g->arrived[w] != 0;
                 }
             }
+    if (any) tell_cluster(asks, in, EMU_SYNC_CLUSTER_DONE, 0);
 }
 
 const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct emu_uop *in)
 {
     for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
-    check_cluster(g->cta);
+    tell_cluster(g, in, EMU_SYNC_CLUSTER_ARRIVE, g->exec[0]);
+    check_cluster(g, in);
     return in + 1;
 }
 
 const struct emu_uop *emu_op_cluster_wait(struct emu_group *g, const struct emu_uop *in)
 {
-    check_cluster(g->cta);
+    check_cluster(g, in);
     u32 waiting = 0;
     for (u32 w = 0; w < g->warps; w++) waiting |= g->arrived[w] & g->exec[w];
-    if (!waiting) return in + 1;
+    if (!waiting) {
+        tell_cluster(g, in, EMU_SYNC_CLUSTER_WAIT, g->exec[0]);
+        return in + 1;
+    }
     g->pc = in;
     g->state = GROUP_WAIT;
     return NULL;

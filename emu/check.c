@@ -10,25 +10,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
-               const u32 cta[3], const u32 thread[3], u64 address, const char *what)
+/* Counts one more of a finding that there is; false: there is none. */
+static bool again(struct check *c, const struct emu_machine *m, unsigned kind, u32 pc, u32 pc2)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->list[i].kind == kind && c->places[i].pc == pc &&
-            c->places[i].program == m->program) {
+        if (c->list[i].kind == (enum emu_fault_kind)kind && c->places[i].pc == pc &&
+            c->places[i].pc2 == pc2 && c->places[i].program == m->program) {
             c->list[i].count++;
-            return;
+            return true;
         }
+    return false;
+}
+
+static void add(struct check *c, const struct emu_machine *m, u32 pc, u32 pc2,
+                struct emu_finding finding)
+{
     c->list = arena_grow(c->arena, c->list, c->count, &c->cap, c->count + 1, sizeof *c->list);
     c->places = arena_grow(c->arena, c->places, c->count, &c->place_cap, c->count + 1,
                            sizeof *c->places);
+    c->list[c->count] = finding;
+    c->places[c->count++] = (struct check_place){m->program, pc, pc2};
+}
+
+void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
+               const u32 cta[3], const u32 thread[3], u64 address, const char *what)
+{
+    if (again(c, m, kind, pc, pc)) return;
     struct emu_fault f = {.kind = kind, .address = address};
     memcpy(f.cta, cta, sizeof f.cta);
     memcpy(f.thread, thread, sizeof f.thread);
     launch_describe_fault(m, pc, &f, what, c->arena);
-    c->list[c->count] = (struct emu_finding){
-        .kind = kind, .count = 1, .line = f.line, .text = f.text};
-    c->places[c->count++] = (struct check_place){m->program, pc};
+    add(c, m, pc, pc,
+        (struct emu_finding){.kind = kind, .count = 1, .line = f.line, .text = f.text});
+}
+
+static u32 describe_party(struct buf *b, const struct emu_machine *m, const struct emu_party *p)
+{
+    struct emu_fault f = {0};
+    u32 cta[3], t[3];
+    launch_thread_of(m, p->cta, p->thread, cta, t);
+    launch_describe_place(b, m, p->pc, &f);
+    buf_printf(b, "  by thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%s'\n", t[0], t[1], t[2],
+               cta[0], cta[1], cta[2], m->program->codes[0]->name);
+    return f.line;
+}
+
+void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
+                      const struct emu_party *first, const struct emu_party *second, u64 address)
+{
+    const bool swap = first->pc > second->pc; /* a pair has one order, whichever came first */
+    const u32 low = swap ? second->pc : first->pc, high = swap ? first->pc : second->pc;
+    if (again(m->check, m, kind, low, high)) return;
+    struct buf b = {0};
+    struct emu_finding f = {.kind = (enum emu_fault_kind)kind, .count = 1};
+    buf_printf(&b, "%s: %s\n  %s\n", emu_fault_name(f.kind), what, first->what);
+    f.line = describe_party(&b, m, first);
+    buf_printf(&b, "  %s\n", second->what);
+    f.line2 = describe_party(&b, m, second);
+    if (address >= MEM_GLOBAL) mem_describe(m->mem, address, &b);
+    f.text = arena_copy(m->check->arena, b.data, b.size);
+    buf_free(&b);
+    add(m->check, m, low, high, f);
 }
 
 /* ---- reads of what nobody wrote ----------------------------------------------------------------------- */

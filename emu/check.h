@@ -12,8 +12,8 @@ struct check {
     struct emu_finding *list;
     struct check_place {
         const struct emu_program *program;
-        u32 pc;
-    } * places; /* of each: the instruction */
+        u32 pc, pc2;
+    } * places; /* of each: the instruction, and the other one of two (else the same) */
     size_t count, cap, place_cap;
     struct arena *arena;
 };

@@ -42,6 +42,9 @@ enum emu_check { /* what is checked beyond what always is (bounds, alignment, sp
                  EMU_CHECK_INIT = 2, /* reads of bytes that nothing wrote */
                  EMU_CHECK_SYNC =
                      4, /* barriers that part of a CTA reaches, shuffles of absent lanes, masks */
+                 /* for those who launch: emu knows no such check, but reports what an observer finds */
+                 EMU_CHECK_RACE = 8,       /* determinism/race.h */
+                 EMU_CHECK_ATOMICITY = 16, /* determinism/atomicity.h */
 };
 
 enum emu_isa { EMU_ISA_BEST, EMU_ISA_PORTABLE, EMU_ISA_AVX2, EMU_ISA_AVX512 };
@@ -186,6 +189,8 @@ enum emu_fault_kind {
     EMU_DOUBLE_FREE,
     EMU_BAD_FREE, /* of what malloc did not give */
     EMU_LEAK,
+    EMU_RACE,
+    EMU_MIXED, /* atomic and plain accesses of the same bytes */
     EMU_FAULT_COUNT
 };
 const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */
@@ -202,9 +207,10 @@ struct emu_fault {
 };
 
 struct emu_finding { /* what config.checks found, merged by instruction; the launch went on */
-    enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES, DOUBLE_FREE, BAD_FREE */
+    enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES, DOUBLE_FREE, BAD_FREE, RACE, MIXED */
     uint64_t count;
     uint32_t line;    /* of the PTX */
+    uint32_t line2;   /* RACE, MIXED: of the other access; 0 otherwise */
     const char *text; /* of the first one, several lines */
 };
 

@@ -34,11 +34,13 @@ const char *emu_fault_name(enum emu_fault_kind kind)
                                                        "limit reached",
                                                        "double free",
                                                        "invalid free",
-                                                       "leak"};
+                                                       "leak",
+                                                       "race",
+                                                       "atomic and plain access"};
     return kind < EMU_FAULT_COUNT ? names[kind] : "?";
 }
 
-static void add_place(struct buf *b, const struct emu_machine *m, u32 pc, struct emu_fault *f)
+void launch_describe_place(struct buf *b, const struct emu_machine *m, u32 pc, struct emu_fault *f)
 {
     const struct emu_place_of *p = &m->program->places[pc];
     const struct ptx_module *module = m->image->program->modules[p->code->module];
@@ -70,7 +72,7 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
         if (near && !near->live) f->kind = EMU_FREED;
     }
     buf_printf(&b, "%s: %s\n", emu_fault_name(f->kind), what);
-    add_place(&b, m, pc, f);
+    launch_describe_place(&b, m, pc, f);
     buf_printf(&b, "  by thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%s'\n", f->thread[0],
                f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2],
                m->program->codes[0]->name);

@@ -24,6 +24,9 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
 /* Fills in place and text of a fault whose CTA and thread are known. */
 void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault *f,
                            const char *what, struct arena *arena);
+/* Adds an instruction's place and text in two lines, and puts its lines into *f. */
+struct buf;
+void launch_describe_place(struct buf *b, const struct emu_machine *m, u32 pc, struct emu_fault *f);
 /* The indices of a thread, by its number in a CTA. */
 void launch_thread_of(const struct emu_machine *m, u32 cta, u32 thread, u32 cta_index[3],
                       u32 thread_index[3]);

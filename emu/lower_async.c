@@ -11,10 +11,12 @@ static struct lane_address address(struct lower *L, const struct ptx_opnd *o, un
     return (struct lane_address){a.space, a.bytes, a.row, a.offset};
 }
 
-static struct async_desc *desc(struct lower *L)
+static struct async_desc *desc(struct lower *L, const struct ptx_op *op)
 {
     struct async_desc *v = lower_alloc(L, sizeof *v);
     v->mbar.space = PTX_SPACE_REG;
+    v->relaxed = ptx_op_has(op, "relaxed");
+    v->scope = ptx_op_has(op, "cluster") ? EMU_SCOPE_CLUSTER : EMU_SCOPE_CTA;
     return v;
 }
 
@@ -31,7 +33,7 @@ static struct emu_uop *emit(struct lower *L, unsigned id, const struct async_des
 
 static bool lower_copy(struct lower *L, const struct ptx_inst *i)
 {
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->to = address(L, &i->opnds[0], PTX_SPACE_SHARED);
     v->from = address(L, &i->opnds[1], PTX_SPACE_GLOBAL);
     v->how = (u8)lower_data(L);
@@ -54,8 +56,12 @@ static bool lower_nothing(struct lower *L, const struct ptx_inst *i)
 /* ... but to tell of a commit or a wait. */
 static bool lower_groups(struct lower *L, const struct ptx_inst *i)
 {
-    (void)i;
-    if (lower_watched(L)) lower_emit(L, UOP_async_point, 0, 0, 0, 0)->x = (u8)lower_data(L);
+    if (!lower_watched(L)) return true;
+    struct emu_uop *u = lower_emit(L, UOP_async_point, 0, 0, 0, 0);
+    u->x = (u8)lower_data(L);
+    u->y = ptx_op_has(i->op, "bulk");
+    u->z = ptx_op_has(i->op, "read");
+    u->e = i->count ? (u32)i->opnds[0].bits : EMU_ALL_PENDING;
     return true;
 }
 
@@ -72,7 +78,7 @@ static bool lower_bulk(struct lower *L, const struct ptx_inst *i)
                 [SEND] = {PTX_SPACE_SHARED_CLUSTER, PTX_SPACE_SHARED},
                 [STORE] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED}};
     const u32 way = lower_data(L);
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->to = address(L, &i->opnds[0], ways[way].to);
     v->from = address(L, &i->opnds[1], ways[way].from);
     v->size = lower_source(L, &i->opnds[2], PTX_u32);
@@ -96,7 +102,7 @@ static bool reduction(struct lower *L, const struct ptx_inst *i, struct async_de
 static bool lower_bulk_reduce(struct lower *L, const struct ptx_inst *i)
 {
     const bool send = lower_data(L) == SEND;
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     if (!reduction(L, i, v)) return false;
     v->to = address(L, &i->opnds[0], send ? PTX_SPACE_SHARED_CLUSTER : PTX_SPACE_GLOBAL);
     v->from = address(L, &i->opnds[1], PTX_SPACE_SHARED);
@@ -111,7 +117,7 @@ static bool lower_bulk_reduce(struct lower *L, const struct ptx_inst *i)
 static bool lower_far(struct lower *L, const struct ptx_inst *i)
 {
     const bool red = lower_data(L);
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     const struct ptx_opnd *value = &i->opnds[1];
     const unsigned type = i->op->type[0];
     if (red && !reduction(L, i, v)) return false;
@@ -130,7 +136,7 @@ static bool lower_far(struct lower *L, const struct ptx_inst *i)
 
 static bool lower_mbarrier(struct lower *L, const struct ptx_inst *i)
 {
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->to = address(L, &i->opnds[0], i->op->space);
     if (i->count > 1) v->size = lower_source(L, &i->opnds[1], PTX_u32);
     emit(L, lower_data(L) ? UOP_mbarrier_init : UOP_mbarrier_inval, v);
@@ -139,7 +145,7 @@ static bool lower_mbarrier(struct lower *L, const struct ptx_inst *i)
 
 static bool lower_tx(struct lower *L, const struct ptx_inst *i)
 {
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->how = (u8)lower_data(L);
     v->to = address(L, &i->opnds[0], i->op->space);
     v->size = lower_source(L, &i->opnds[1], PTX_u32);
@@ -152,7 +158,7 @@ enum { DROP = 1, NO_COMPLETE = 2, TX = 4 };
 static bool lower_arrive(struct lower *L, const struct ptx_inst *i)
 {
     const u32 how = lower_data(L);
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->drop = how & DROP;
     v->no_complete = how & NO_COMPLETE;
     v->tx = how & TX;
@@ -173,8 +179,9 @@ static bool lower_arrive(struct lower *L, const struct ptx_inst *i)
  * first, and nothing comes of it but an error. */
 static bool lower_copy_arrive(struct lower *L, const struct ptx_inst *i)
 {
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->add = !ptx_op_has(i->op, "noinc");
+    v->copies = true;
     v->to = address(L, &i->opnds[0], i->op->space);
     v->size = lower_constant(L, 1, 4);
     emit(L, UOP_mbarrier_arrive, v);
@@ -187,7 +194,7 @@ static bool lower_wait(struct lower *L, const struct ptx_inst *i)
 {
     const u32 how = lower_data(L);
     const bool parity = how == TEST_PARITY || how == TRY_PARITY;
-    struct async_desc *v = desc(L);
+    struct async_desc *v = desc(L, i->op);
     v->how = parity ? MBARRIER_PARITY : MBARRIER_STATE;
     v->may_sleep = how == TRY_STATE || how == TRY_PARITY; /* its time limit is not needed */
     v->to = address(L, &i->opnds[1], i->op->space);

@@ -116,7 +116,7 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
 }
 
 /* Native order needs no fences: what a warp has done is there. x: enum emu_scope, y: EMU_ACQUIRE and
- * EMU_RELEASE, z: it is .sc. A fence between proxies without either is one of both: what was stored must
+ * EMU_RELEASE, z: it is .sc, n: of proxies. A fence between proxies without either is one of both: what was stored must
  * be in memory before the other proxy looks. */
 enum { FENCE, OLD_FENCE };
 
@@ -130,6 +130,7 @@ static bool lower_fence(struct lower *L, const struct ptx_inst *i)
     u->x = scope_of(op);
     u->y = (u8)((both || acquire ? EMU_ACQUIRE : 0) | (both || release ? EMU_RELEASE : 0));
     u->z = sc;
+    u->n = ptx_op_has(op, "proxy");
     return true;
 }
 

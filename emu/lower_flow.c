@@ -379,8 +379,9 @@ static bool lower_bar_warp(struct lower *L, const struct ptx_inst *i)
 
 static bool lower_cluster(struct lower *L, const struct ptx_inst *i)
 {
-    (void)i;
-    lower_emit(L, lower_data(L) ? UOP_cluster_wait : UOP_cluster_arrive, 0, 0, 0, 0);
+    struct emu_uop *u = lower_emit(L, lower_data(L) ? UOP_cluster_wait : UOP_cluster_arrive, 0, 0,
+                                   0, 0);
+    u->x = ptx_op_has(i->op, "relaxed");
     return true;
 }
 

@@ -220,6 +220,11 @@ void mem_free(struct mem *m)
     free(m);
 }
 
+uint64_t mem_size(const struct mem *m)
+{
+    return m->size;
+}
+
 uint8_t *mem_base(const struct mem *m)
 {
     return m->base;

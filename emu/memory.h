@@ -55,6 +55,7 @@ void mem_free(struct mem *m);
 
 /* Host address of device address MEM_GLOBAL: host = mem_base(m) + (address - MEM_GLOBAL). */
 uint8_t *mem_base(const struct mem *m);
+uint64_t mem_size(const struct mem *m); /* bytes of device memory */
 
 /* First fit by address, so that addresses depend on the sequence of calls alone. Zeroed; 0: no room,
  * or size 0. `align` is a power of two, at least MEM_ALIGN is used. Not while several threads run CTAs. */

@@ -39,6 +39,7 @@ enum emu_access_flag {
     EMU_ASYNC = 16,       /* cp.async and its kin: done later */
     EMU_DEAD_RESULT = 32, /* of ATOMIC: nobody reads the result, it is as good as a RED */
     EMU_UNCHANGING = 64,  /* .nc, .const */
+    EMU_BULK = 128,       /* of ASYNC: of a bulk group, where no mbarrier hears of it */
 };
 enum emu_scope { EMU_SCOPE_CTA, EMU_SCOPE_CLUSTER, EMU_SCOPE_GPU, EMU_SCOPE_SYS };
 
@@ -59,7 +60,9 @@ struct emu_access {
         *data;       /* STORE, RED, ATOMIC: lane l's operand at data + 64 * l; of compare-and-swap
                               * the comparand, and the new value 32 bytes behind */
     uint8_t *result; /* LOAD, ATOMIC: where an order that answers puts lane l's, at 64 * l */
-    uint32_t pc;     /* place of the instruction: emu_machine_place */
+    uint64_t
+        mbarrier; /* of ASYNC: the generic address of the mbarrier that hears of it; 0: a group */
+    uint32_t pc;  /* place of the instruction: emu_machine_place */
 };
 
 enum emu_verdict {
@@ -72,23 +75,44 @@ enum emu_verdict {
 
 enum emu_sync_kind {
     EMU_SYNC_FENCE,
-    EMU_SYNC_BARRIER,
-    EMU_SYNC_BARRIER_DONE,
-    EMU_SYNC_WARP,
+    EMU_SYNC_BARRIER,      /* arrives at a barrier of the CTA; ACQUIRE: and waits there */
+    EMU_SYNC_BARRIER_DONE, /* it is complete: all who wait go on. Once; `who` is of the CTA */
+    EMU_SYNC_WARP,         /* bar.warp.sync of these lanes; only observers are told */
     EMU_SYNC_WARP_EXIT,
     EMU_SYNC_CTA_START,
     EMU_SYNC_CTA_EXIT,
-    EMU_SYNC_ASYNC_COMMIT,
-    EMU_SYNC_ASYNC_WAIT,
-    EMU_SYNC_MBARRIER
+    EMU_SYNC_ASYNC_COMMIT, /* of cp.async; BULK: of bulk copies */
+    EMU_SYNC_ASYNC_WAIT,   /* likewise; until `count` groups are pending at most */
+    EMU_SYNC_MBARRIER,     /* lanes are about to do something with an mbarrier */
+    /* From here on only observers are told. */
+    EMU_SYNC_MBARRIER_DONE, /* one lane has done it */
+    EMU_SYNC_CLUSTER_ARRIVE,
+    EMU_SYNC_CLUSTER_DONE, /* the barrier is complete. Once; `who` is of the cluster */
+    EMU_SYNC_CLUSTER_WAIT, /* lanes go on */
 };
+enum emu_mbarrier {
+    EMU_MBARRIER_INIT,
+    EMU_MBARRIER_END, /* inval */
+    EMU_MBARRIER_TX,
+    EMU_MBARRIER_ARRIVE,
+    EMU_MBARRIER_ARRIVE_ASYNC, /* when the cp.async before it are done */
+    EMU_MBARRIER_PASSED,       /* a wait that found the phase complete */
+    EMU_MBARRIER_NOT_YET,      /* a wait that did not */
+};
+#define EMU_ALL_PENDING UINT32_MAX
 struct emu_sync {
     const struct emu_warp *who;
     uint8_t kind;  /* enum emu_sync_kind */
-    uint8_t scope; /* enum emu_scope, of a fence */
-    uint8_t flags; /* EMU_ACQUIRE | EMU_RELEASE, of a fence */
-    uint32_t id;   /* of a barrier: 0-15 */
+    uint8_t scope; /* enum emu_scope, of a fence, an mbarrier */
+    uint8_t flags; /* EMU_ACQUIRE | EMU_RELEASE, of what can have them; EMU_BULK */
+    uint8_t
+        op; /* enum emu_mbarrier; FENCE: 1, between proxies alone; ASYNC_WAIT: 1, for reads alone */
+    uint32_t id; /* of a barrier: 0-15 */
+    /* BARRIER: the threads that it is for, 0: all; DONE: the threads of the CTA that live. ASYNC_WAIT: groups;
+     * EMU_ALL_PENDING: for all, committed or not, of which BULK has none. */
+    uint32_t count;
     uint32_t lanes;
+    uint8_t phase[2]; /* MBARRIER_DONE: before and after, modulo 4 */
     uint64_t address; /* of an mbarrier */
     uint32_t pc;
 };
@@ -145,5 +169,27 @@ struct emu_place { /* an instruction, for people */
     uint32_t line, source_line;
 };
 struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc);
+
+/* ---- for observers -------------------------------------------------------------------------------- */
+
+struct emu_extent {                  /* of a launch */
+    uint32_t ctas, threads, cluster; /* threads of a CTA, CTAs of a cluster */
+    uint32_t shared;                 /* bytes of a CTA */
+    uint64_t memory;                 /* bytes from MEM_GLOBAL on that may hold allocations */
+};
+struct emu_extent emu_machine_extent(const struct emu_machine *m);
+/* The CTA (its linear index) of the given rank in the cluster of this one, and this one's own rank. */
+uint32_t emu_machine_neighbour(const struct emu_machine *m, uint32_t cta, uint32_t rank);
+uint32_t emu_machine_rank(const struct emu_machine *m, uint32_t cta);
+
+struct emu_party {            /* one of two whose accesses are a finding together */
+    uint32_t pc, cta, thread; /* linear in the grid, in the CTA */
+    const char *what;         /* "write of 4 bytes" */
+};
+/* A finding of an observer (enum emu_fault_kind: RACE, MIXED) about two accesses, in the launch's report. Those
+ * of the same two places are counted, not told again. `address`: of global memory, else 0. */
+void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
+                      const struct emu_party *first, const struct emu_party *second,
+                      uint64_t address);
 
 #endif

@@ -90,6 +90,17 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
     return true;
 }
 
+void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct emu_sync *s)
+{
+    const struct emu_launch *l = g->worker->machine->launch;
+    struct emu_warp who = warp_of(g);
+    s->who = &who;
+    s->pc = in->pc;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
+    s->who = NULL;
+}
+
 const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in)
 {
     const struct emu_launch *l = g->worker->machine->launch;
@@ -112,7 +123,43 @@ const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in
 const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in)
 {
     /* In native order what a warp stored is in memory already. */
-    struct emu_sync s = {.kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y};
+    struct emu_sync s = {.kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y, .op = in->n};
     if (g->worker->machine->watched && !emu_watch_sync(g, in, &s)) return NULL;
     return in + 1;
+}
+
+/* ---- what observers ask ----------------------------------------------------------------------------- */
+
+struct emu_extent emu_machine_extent(const struct emu_machine *m)
+{
+    return (struct emu_extent){.ctas = m->cta_count,
+                               .threads = m->threads_per_cta,
+                               .cluster = m->cluster_size,
+                               .shared = m->shared_size,
+                               .memory = mem_size(m->mem)};
+}
+
+static void where(const struct emu_machine *m, u32 cta, u32 at[3], u32 inside[3])
+{
+    const u32 *grid = m->launch->grid;
+    at[0] = cta % grid[0], at[1] = cta / grid[0] % grid[1], at[2] = cta / grid[0] / grid[1];
+    for (int i = 0; i < 3; i++) inside[i] = at[i] % m->cluster[i];
+}
+
+u32 emu_machine_rank(const struct emu_machine *m, u32 cta)
+{
+    u32 at[3], in[3];
+    where(m, cta, at, in);
+    return in[0] + m->cluster[0] * (in[1] + m->cluster[1] * in[2]);
+}
+
+u32 emu_machine_neighbour(const struct emu_machine *m, u32 cta, u32 rank)
+{
+    const u32 *grid = m->launch->grid;
+    u32 at[3], in[3];
+    where(m, cta, at, in);
+    at[0] += rank % m->cluster[0] - in[0];
+    at[1] += rank / m->cluster[0] % m->cluster[1] - in[1];
+    at[2] += rank / m->cluster[0] / m->cluster[1] - in[2];
+    return at[0] + grid[0] * (at[1] + grid[1] * at[2]);
 }

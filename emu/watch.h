@@ -16,5 +16,7 @@ bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_
                       u32 *done);
 /* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */
 bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
+/* Tells observers alone, of what has happened; s->lanes is set, too. */
+void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
 
 #endif
