@@ -161,6 +161,8 @@ struct heddle_device_options {
     bool check_memory;         /* find leaks and wrong frees, never use an address twice */
     bool check_init;           /* find reads of memory that nothing wrote */
     bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
+    bool check_race;           /* find data races: accesses that nothing orders (slower) */
+    bool check_atomicity;      /* find memory that a kernel accesses both by atomics and plainly */
     bool count;                /* count events: heddle_device_count, heddle_device_counts */
     bool caches;               /* with count: also what hits in L1 and L2 */
     const char *gpu;           /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */

@@ -3,6 +3,7 @@
 #include "heddle.h"
 
 #include "base/buf.h"
+#include "determinism/checks.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "emu/gpu.h"
@@ -19,6 +20,7 @@ struct ptx_module *heddle_module_ptx(struct heddle_module *m); /* heddle.c */
 
 struct heddle_device {
     struct emu *emu;
+    struct checks *checks;
     struct emu_image *image;
     char *error;
     struct buf text, leaks;
@@ -39,7 +41,9 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
                            .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
                            .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |
                                      (o->check_init ? EMU_CHECK_INIT : 0u) |
-                                     (o->check_sync ? EMU_CHECK_SYNC : 0u),
+                                     (o->check_sync ? EMU_CHECK_SYNC : 0u) |
+                                     (o->check_race ? EMU_CHECK_RACE : 0u) |
+                                     (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
                            .count = o->count,
                            .caches = o->caches,
                            .gpu = emu_gpu_find(o->gpu),
@@ -51,6 +55,7 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
                            .progress = o->progress,
                            .progress_self = o->progress_self};
     d->emu = emu_new(&c);
+    d->checks = checks_new(c.checks);
     if (o->count) d->profile = emu_profile_new();
     return d;
 }
@@ -60,6 +65,7 @@ void heddle_device_free(struct heddle_device *d)
     if (!d) return;
     emu_unload(d->image);
     emu_free(d->emu);
+    checks_free(d->checks);
     emu_profile_free(d->profile);
     free(d->error);
     buf_free(&d->text);
@@ -196,6 +202,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     memcpy(l.grid, launch->grid, sizeof l.grid);
     memcpy(l.block, launch->block, sizeof l.block);
     memcpy(l.cluster, launch->cluster, sizeof l.cluster);
+    checks_join(d->checks, &l);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
     free(params);
     d->report = r;

@@ -84,7 +84,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
                              .divergence = device->independent_threads ? EMU_ITS : EMU_STACK,
                              .checks = (device->check_memory ? EMU_CHECK_MEMORY : 0u) |
                                        (device->check_init ? EMU_CHECK_INIT : 0u) |
-                                       (device->check_sync ? EMU_CHECK_SYNC : 0u),
+                                       (device->check_sync ? EMU_CHECK_SYNC : 0u) |
+                                       (device->check_race ? EMU_CHECK_RACE : 0u) |
+                                       (device->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
                              .count = device->count,
                              .caches = device->caches,
                              .gpu = emu_gpu_find(device->gpu),

@@ -79,7 +79,7 @@ static bool set_divergence(struct diags *d, struct heddle_device_options *o, str
 
 static bool set_check(struct diags *d, struct heddle_device_options *o, struct piece v)
 {
-    o->check_memory = o->check_init = o->check_sync = false;
+    o->check_memory = o->check_init = o->check_sync = o->check_race = o->check_atomicity = false;
     for (uint32_t i = 0, n; i <= v.length; i += n + 1) {
         const char *comma = memchr(v.text + i, ',', v.length - i);
         n = comma ? (uint32_t)(comma - v.text) - i : v.length - i;
@@ -87,8 +87,11 @@ static bool set_check(struct diags *d, struct heddle_device_options *o, struct p
         if (is(word, "memory")) o->check_memory = true;
         else if (is(word, "init")) o->check_init = true;
         else if (is(word, "sync")) o->check_sync = true;
+        else if (is(word, "race")) o->check_race = true;
+        else if (is(word, "atomicity")) o->check_atomicity = true;
         else {
-            diag_error(d, word.at, n, "check takes memory, init and sync, not '%.*s'", (int)n,
+            diag_error(d, word.at, n,
+                       "check takes memory, init, sync, race and atomicity, not '%.*s'", (int)n,
                        word.text);
             return false;
         }

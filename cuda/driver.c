@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 
+#include "determinism/checks.h"
 #include "emu/gpu.h"
 
 #include "base/arena.h"
@@ -190,11 +191,16 @@ static bool set_check(struct emu_config *c, const char *text)
     } words[] = {{"memory", EMU_CHECK_MEMORY},
                  {"init", EMU_CHECK_INIT},
                  {"sync", EMU_CHECK_SYNC},
+                 {"race", EMU_CHECK_RACE},
+                 {"atomicity", EMU_CHECK_ATOMICITY},
+                 /* those that every program may be expected to pass */
                  {"all", EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC}};
+    enum { WORDS = sizeof words / sizeof *words };
     while (*text) {
         size_t n = strcspn(text, ","), i = 0;
-        while (i < 4 && (strlen(words[i].word) != n || memcmp(words[i].word, text, n) != 0)) i++;
-        if (i == 4) return false;
+        while (i < WORDS && (strlen(words[i].word) != n || memcmp(words[i].word, text, n) != 0))
+            i++;
+        if (i == WORDS) return false;
         c->checks |= words[i].bits;
         text += n + (text[n] == ',');
     }
@@ -208,7 +214,8 @@ static const struct option {
     {"HEDDLE_THREADS", "a number of host threads", set_threads},
     {"HEDDLE_MEMORY", "bytes of device memory, as in 512M or 8G", set_memory},
     {"HEDDLE_SMS", "a number of SMs", set_sms},
-    {"HEDDLE_CHECK", "a list of memory, init, sync, all", set_check},
+    {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, all (the first three)",
+     set_check},
     {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
     {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
     {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
@@ -316,6 +323,7 @@ CUresult cuInit(unsigned flags)
     if (!driver.configured && !read_environment(&driver.config))
         return driver_end(CUDA_ERROR_INVALID_VALUE);
     driver.emu = emu_new(&driver.config);
+    driver.checks = checks_new(driver.config.checks);
     driver.limits = hopper;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
@@ -337,6 +345,7 @@ static void reset(void)
         }
     free(driver.allocations);
     emu_free(driver.emu);
+    checks_free(driver.checks);
     driver = (struct driver){.configured = driver.configured,
                              .config = driver.config,
                              .watch = driver.watch,

@@ -158,6 +158,7 @@ struct driver {
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
     struct emu_counts_writer counts;
     struct emu *emu;
+    struct checks *checks; /* observers of launches; NULL: none */
     struct device_limits limits;
     struct object *free_objects[OBJECT_KINDS], *all_objects[OBJECT_KINDS];
     struct allocation *allocations; /* by address */

@@ -2,6 +2,8 @@
  * with CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
 #include "cuda/driver.h"
 
+#include "determinism/checks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,9 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     const struct cuda_watch *w = &driver.watch;
     if (w->before) w->before(w->self, f->name, l);
     reference_bind_all();
+    struct emu_launch watched = *l;
+    l = &watched;
+    checks_join(driver.checks, l);
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);

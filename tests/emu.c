@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "determinism/checks.h"
 #include "emu/counts.h"
 #include "ptx/ptx.h"
 #include "tests/ran.h"
@@ -98,6 +99,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     bool ok = false;
     struct emu *e = NULL;
     struct emu_image *im = NULL;
+    struct checks *checks = NULL;
     if (diags.errors) {
         struct buf b = {0};
         diags_render(&diags, &b);
@@ -133,6 +135,8 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
                            .params = params,
                            .params_size = emu_params_size(k),
                            .order = shuffled ? &order : NULL};
+    checks = checks_new(config.checks);
+    checks_join(checks, &l);
     const struct emu_report *report = emu_launch(e, k, &l);
     r->kind = report->fault.kind;
     r->where = report->fault;
@@ -145,6 +149,9 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
         r->finding_line = report->findings[0].line;
         snprintf(r->finding, sizeof r->finding, "%s", report->findings[0].text);
     }
+    for (size_t i = 0; i < r->findings && i < sizeof r->found / sizeof *r->found; i++)
+        r->found[i] = (struct emu_found){report->findings[i].kind, report->findings[i].line,
+                                         report->findings[i].line2, report->findings[i].count};
     r->warp_instructions = report->warp_instructions;
     r->thread_instructions = report->thread_instructions;
     if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);
@@ -165,6 +172,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
 end:
     emu_unload(im);
     emu_free(e);
+    checks_free(checks);
     ptx_module_end(m);
     arena_free(a);
     return ok;

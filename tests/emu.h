@@ -40,6 +40,11 @@ struct emu_run {
     uint64_t finding_count;
     uint32_t finding_line;
     char finding[2000];
+    struct emu_found { /* the first ones */
+        enum emu_fault_kind kind;
+        uint32_t line, line2;
+        uint64_t count;
+    } found[16];
     char printed[4096];
     uint64_t warp_instructions, thread_instructions; /* with config.count */
     char counts[1 << 18]; /* with config.count: as JSON. All runs must count the same */

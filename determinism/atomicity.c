@@ -1,0 +1,105 @@
+/* Atomic and plain accesses of the same bytes. Of each byte the first of either kind is remembered: a cell's
+ * `write` names the atomic, its `read` the plain access. */
+#include "determinism/atomicity.h"
+
+#include "determinism/history.h"
+
+#include "emu/emu.h"
+#include "emu/memory.h"
+#include "emu/order.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct atomicity {
+    struct emu_observer observer;
+    struct emu_machine *machine;
+    struct shadow shadow;
+    struct events events;
+    bool mapped;
+};
+
+static void find(const struct atomicity *k, tag atomic, tag plain, uint64_t address)
+{
+    const struct event *a = &k->events.list[atomic >> 5], *p = &k->events.list[plain >> 5];
+    const unsigned long long at = address + MEM_GLOBAL;
+    char what[96], first[64], second[64];
+    snprintf(what, sizeof what, "global memory at 0x%llx is accessed both ways in one kernel", at);
+    snprintf(first, sizeof first, "%s of %u bytes", a->kind == EMU_RED ? "reduction" : "atomic",
+             a->width);
+    snprintf(second, sizeof second, "and %s of %u bytes", p->kind == EMU_LOAD ? "read" : "write",
+             p->width);
+    emu_machine_find(k->machine, EMU_MIXED, what,
+                     &(struct emu_party){a->pc, a->cta, a->warp * 32u + atomic % 32, first},
+                     &(struct emu_party){p->pc, p->cta, p->warp * 32u + plain % 32, second},
+                     address + MEM_GLOBAL);
+}
+
+static void touch(struct atomicity *k, tag own, bool atomic, uint64_t address, uint32_t size)
+{
+    const bool fine = (address | size) & 3;
+    for (uint32_t o = 0; o < size;) {
+        struct page *p = shadow_page(&k->shadow, address + o, fine);
+        if (!p) return;
+        struct cell *cell = &p->cells[(address + o) % PAGE >> p->shift];
+        tag *mine = atomic ? &cell->write : &cell->read;
+        if (!*mine) *mine = own;
+        if (cell->write && cell->read)
+            find(k, atomic ? own : cell->write, atomic ? cell->read : own, address + o);
+        o += 1u << p->shift;
+    }
+}
+
+static void access(void *self, const struct emu_access *a)
+{
+    struct atomicity *k = self;
+    const bool atomic = a->kind == EMU_ATOMIC || a->kind == EMU_RED;
+    if (a->space != PTX_SPACE_GLOBAL || (!atomic && a->flags & EMU_RELAXED)) return;
+    const struct event e = {.cta = a->who->cta,
+                            .pc = a->pc,
+                            .warp = (uint8_t)a->who->warp,
+                            .kind = a->kind,
+                            .width = a->width};
+    const struct event *last = k->events.count > 1 ? &k->events.list[k->events.count - 1] : NULL;
+    uint32_t number = last && last->pc == e.pc && last->cta == e.cta && last->warp == e.warp &&
+                              last->kind == e.kind
+                          ? k->events.count - 1
+                          : events_add(&k->events, &e);
+    for (uint32_t m = number ? a->lanes : 0; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        touch(k, tag_of(number, l), atomic, a->address[l] - MEM_GLOBAL,
+              (uint32_t)a->width * a->count);
+    }
+}
+
+static void begin(void *self, struct emu_machine *m)
+{
+    struct atomicity *k = self;
+    k->machine = m;
+    k->events.count = 0;
+    if (!k->mapped) shadow_begin(&k->shadow, emu_machine_extent(m).memory);
+    else shadow_forget(&k->shadow);
+    k->mapped = true;
+}
+
+struct atomicity *atomicity_new(void)
+{
+    struct atomicity *k = calloc(1, sizeof *k);
+    if (!k) abort();
+    k->observer = (struct emu_observer){.self = k, .begin = begin, .access = access};
+    return k;
+}
+
+void atomicity_free(struct atomicity *k)
+{
+    if (!k) return;
+    if (k->mapped) shadow_end(&k->shadow);
+    free(k->events.list);
+    free(k);
+}
+
+const struct emu_observer *atomicity_observer(struct atomicity *k)
+{
+    return &k->observer;
+}

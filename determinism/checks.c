@@ -1,0 +1,48 @@
+/* Checks as observers of a launch. */
+#include "determinism/checks.h"
+
+#include "determinism/atomicity.h"
+#include "determinism/race.h"
+
+#include "emu/emu.h"
+#include "emu/order.h"
+
+#include <stdlib.h>
+
+struct checks {
+    struct race *race;
+    struct atomicity *atomicity;
+    const struct emu_observer **list;
+};
+
+struct checks *checks_new(unsigned checks)
+{
+    if (!(checks & (EMU_CHECK_RACE | EMU_CHECK_ATOMICITY))) return NULL;
+    struct checks *c = calloc(1, sizeof *c);
+    if (!c) abort();
+    if (checks & EMU_CHECK_RACE) c->race = race_new();
+    if (checks & EMU_CHECK_ATOMICITY) c->atomicity = atomicity_new();
+    return c;
+}
+
+void checks_free(struct checks *c)
+{
+    if (!c) return;
+    race_free(c->race);
+    atomicity_free(c->atomicity);
+    free((void *)c->list);
+    free(c);
+}
+
+void checks_join(struct checks *c, struct emu_launch *l)
+{
+    if (!c) return;
+    size_t n = 0;
+    c->list = realloc((void *)c->list, (l->observer_count + 2) * sizeof *c->list);
+    if (!c->list) abort();
+    for (; n < l->observer_count; n++) c->list[n] = l->observers[n];
+    if (c->race) c->list[n++] = race_observer(c->race);
+    if (c->atomicity) c->list[n++] = atomicity_observer(c->atomicity);
+    l->observers = c->list;
+    l->observer_count = n;
+}

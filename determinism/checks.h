@@ -1,0 +1,17 @@
+/* determinism/checks.h: the checks of enum emu_check that are observers in this folder, for who launches.
+ *
+ *     struct checks *c = checks_new(config.checks);
+ *     checks_join(c, &launch);        // before each launch
+ *     checks_free(c); */
+#ifndef HEDDLE_DETERMINISM_CHECKS_H
+#define HEDDLE_DETERMINISM_CHECKS_H
+
+struct emu_launch;
+struct checks;
+
+struct checks *checks_new(unsigned checks); /* NULL: none of them is */
+void checks_free(struct checks *c);         /* NULL is allowed */
+/* Adds them to the launch's observers, if there are any. The list is good until the next call. */
+void checks_join(struct checks *c, struct emu_launch *l);
+
+#endif

@@ -1,0 +1,139 @@
+/* determinism/detector.h: the race detector's view of a launch, between race.c (accesses) and sync.c (what
+ * orders them).
+ *
+ * A thread's time is a number that moves on whenever it lets others know of what it did: at barriers, fences,
+ * releases. All of a CTA move to the same time when all of them pass a barrier, so what has an earlier
+ * time is known to all (`base`); likewise for the lanes of a warp. What else a thread knows stands in its
+ * *mind*, which most threads do not have. */
+#ifndef HEDDLE_DETERMINISM_DETECTOR_H
+#define HEDDLE_DETERMINISM_DETECTOR_H
+
+#include "determinism/clock.h"
+#include "determinism/history.h"
+#include "emu/atomic.h" /* LANES, enum emu_atomic */
+#include "emu/order.h"
+
+enum { WARPS = 32, BARRIERS = 16, RECENT = 32 };
+enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
+
+struct mind {                   /* of a thread, beyond what the bases say */
+    struct clock *know;         /* NULL: what the CTA knows */
+    struct clock *seen[LEVELS]; /* released, read by strong reads, not acquired: a fence may yet */
+    bool fenced;                /* there was a release fence: */
+    uint8_t fence_scope;
+    struct clock *fence_know; /* what it let be known: this, */
+    uint32_t fence_when, fence_warp,
+        fence_cta; /* and these times of the thread, its warp and CTA */
+};
+
+struct copies {            /* asynchronous, that a warp has not waited for */
+    struct events *events; /* that the event is of */
+    uint32_t event, lanes, group;
+    bool bulk, read;
+};
+
+struct warp {
+    uint32_t when[LANES];
+    uint32_t base;  /* what its lanes did before is known to all of them */
+    uint32_t since; /* the CTA's base when this was last looked at */
+    uint32_t exist;
+    struct mind *mind;         /* of each lane; NULL: none has any */
+    uint32_t groups[2][LANES]; /* committed: of cp.async, of bulk copies */
+    struct copies *copies;
+    uint32_t copy_count, copy_cap;
+    uint64_t copy_serial; /* of the last one: its warp instruction, */
+    uint32_t copy_event;
+    struct events *copy_events;
+    struct recent { /* events that are not old: by place */
+        uint32_t pc, when, mask, event;
+        uint8_t kind, space;
+    } recent[RECENT];
+};
+
+struct mbarrier {
+    uint32_t offset, phase; /* phases that are complete */
+    struct clock *arrived, *done;
+};
+
+/* What was released at a place: by whom, and who may acquire it. By level: of the CTA `id`, the cluster `id`,
+ * of all. */
+struct flag {
+    uint64_t address; /* 0: free */
+    uint32_t id[2];
+    struct clock *released[LEVELS];
+    uint32_t writer_cta, writer_thread; /* of the last strong write, */
+    struct clock
+        *own; /* and what that thread released here by an operation, for its later writes */
+    uint32_t own_level;
+};
+struct flags { /* by address; open */
+    struct flag *list;
+    uint32_t count, cap; /* cap: a power of two, or 0 */
+};
+
+struct cta {
+    uint32_t index, cluster;
+    uint32_t base, top; /* top: the latest time that a thread of it has */
+    struct clock *know;
+    bool gone; /* some of its threads ended before a barrier of all others: */
+    uint32_t present[WARPS];
+    uint32_t *left; /* by thread: the base when it was last at one. NULL: nobody's gone */
+    struct {
+        struct clock *arrived;
+        uint32_t waiting[WARPS], count;
+        bool only_arrived; /* some do not wait */
+    } barriers[BARRIERS];
+    struct warp *warps;
+    struct shadow shared;
+    struct events events; /* of shared memory */
+    struct flags flags;
+    struct mbarrier *mbarriers;
+    uint32_t mbarrier_count, mbarrier_cap;
+    struct cta *next; /* of those that are resident */
+};
+
+struct group {            /* a cluster, at its barrier */
+    uint32_t index, left; /* left: CTAs that have not ended */
+    struct clock *arrived, *done;
+    struct group *next;
+};
+
+struct race {
+    struct emu_observer observer;
+    struct emu_machine *machine;
+    struct emu_extent extent;
+    struct clock_tree tree;
+    uint32_t warps; /* of a CTA */
+    struct shadow global;
+    struct events events;
+    struct flags flags;
+    struct cta *ctas, *spare; /* the last used one first */
+    struct group *groups;
+    uint32_t turn;
+    bool mapped;
+};
+
+/* The CTA of that index, which begins when it is first named. */
+struct cta *race_cta(struct race *r, uint32_t index);
+struct warp *race_warp(const struct cta *c, uint32_t warp); /* with its times as they are now */
+struct mind *race_mind(struct warp *w, uint32_t lane);      /* makes one if there is none */
+static inline struct clock *mind_know(const struct cta *c, const struct warp *w, uint32_t lane)
+{
+    return w->mind && w->mind[lane].know ? w->mind[lane].know : c->know;
+}
+
+/* sync.c */
+void race_sync(void *self, const struct emu_sync *s);
+void race_cta_end(struct race *r, struct cta *c);
+/* A strong access of one lane to what may be a flag; after it was looked at as an access. */
+void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+               const struct emu_access *a, struct cta *home, uint64_t address);
+/* A weak store: what was released there is no more. */
+void race_unflag(struct race *r, struct cta *home, uint64_t address);
+void race_flags_clear(struct race *r, struct flags *f);
+struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
+
+/* race.c: an access to global or shared memory, or to an mbarrier, that releases and acquires nothing. */
+void race_look(struct race *r, const struct emu_access *a);
+
+#endif

@@ -1,0 +1,516 @@
+/* The race detector: accesses. detector.h says what times and minds are. */
+#include "determinism/race.h"
+
+#include "determinism/detector.h"
+
+#include "emu/emu.h"
+#include "emu/memory.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One access of a warp, while it is looked at. */
+struct look {
+    struct race *r;
+    const struct emu_access *a;
+    struct cta *c; /* whose thread it is, */
+    struct warp *w;
+    uint32_t warp;
+    struct cta *home; /* and in whose shared memory; NULL: global */
+    struct shadow *shadow;
+    struct events *events;
+    uint32_t width; /* of an element that is accessed as one */
+    bool strong, writes, reported;
+};
+
+/* ---- whether it is ordered ---------------------------------------------------------------------------- */
+
+/* A thread that ended was at no barrier afterwards. */
+static bool was_there(const struct cta *c, uint32_t thread, uint32_t when)
+{
+    return !c->gone || c->present[thread / LANES] >> thread % LANES & 1 || when < c->left[thread];
+}
+
+static bool knows(const struct look *k, const struct event *e, uint32_t its_lane, uint32_t lane)
+{
+    const uint32_t thread = e->warp * LANES + its_lane;
+    if (e->cta == k->c->index) {
+        if (e->clock < k->c->base && was_there(k->c, thread, e->clock)) return true;
+        if (e->warp == k->warp && (its_lane == lane || e->clock < k->w->base)) return true;
+    }
+    const struct clock *know = mind_know(k->c, k->w, lane);
+    return know && clock_covers(&k->r->tree, know, e->cta, thread, e->warp, e->clock);
+}
+
+/* Whether what the tag names happened before the lane's access. */
+static bool ordered(const struct look *k, tag t, uint32_t lane)
+{
+    const struct event *e = &k->events->list[t >> 5];
+    const uint32_t its_lane = t % LANES;
+    if (e->flags & EVENT_PENDING && e->pending >> its_lane & 1) return false;
+    if (e->flags & EVENT_MBARRIER) {
+        const struct clock *know = mind_know(k->c, k->w, lane);
+        return know && clock_covers(&k->r->tree, know, e->owner, PART_MBARRIER + e->part,
+                                    UINT32_MAX, e->clock);
+    }
+    if (!e->mask) return knows(k, e, its_lane, lane);
+    for (uint32_t m = e->mask; m; m &= m - 1)
+        if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
+    return true;
+}
+
+static bool includes(const struct look *k, uint32_t scope, uint32_t cta)
+{
+    if (cta == k->c->index || scope >= EMU_SCOPE_GPU) return true;
+    return scope == EMU_SCOPE_CLUSTER && k->r->extent.cluster > 1 &&
+           emu_machine_neighbour(k->r->machine, cta, 0) == k->c->cluster;
+}
+
+static bool morally_strong(const struct look *k, const struct event *e)
+{
+    return k->strong && e->flags & EVENT_STRONG && e->width == k->width &&
+           includes(k, k->a->scope, e->cta) && includes(k, e->scope, e->cta);
+}
+
+/* Lanes of one store that write the same to the same bytes: whichever is last. */
+static bool same_store(const struct look *k, tag own, tag t, uint64_t byte)
+{
+    const struct emu_access *a = k->a;
+    const uint32_t lane = own % LANES, other = t % LANES, size = (uint32_t)a->width * a->count;
+    if (own >> 5 != t >> 5 || a->kind != EMU_STORE || !a->data || !(a->lanes >> other & 1))
+        return false;
+    const uint64_t at = byte - a->address[lane];
+    return a->address[lane] == a->address[other] && at < size &&
+           memcmp(a->data + 64 * lane + at, a->data + 64 * other + at, size - at < 4 ? 1 : 4) == 0;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------ */
+
+static void name(char *out, size_t size, unsigned kind, const struct event *e, const char *before)
+{
+    static const char *const kinds[] = {"read", "write", "atomic", "reduction"};
+    static const char *const scopes[] = {".cta", ".cluster", ".gpu", ".sys"};
+    snprintf(out, size, "%s%s%s of %u bytes%s%s", before,
+             e->flags & (EVENT_PENDING | EVENT_MBARRIER) ? "asynchronous " : "", kinds[kind],
+             e->width, e->flags & EVENT_STRONG ? ", strong in " : "",
+             e->flags & EVENT_STRONG ? scopes[e->scope] : "");
+}
+
+static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t address)
+{
+    const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
+    char what[128], first[128], second[128];
+    const uint32_t their_lane = b->mask ? (uint32_t)__builtin_ctz(b->mask) : other % LANES;
+    const unsigned long long at = address + (k->home ? 0 : MEM_GLOBAL);
+    snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
+             k->home ? "shared" : "global", at);
+    name(first, sizeof first, a->kind, a, "");
+    name(second, sizeof second, b->kind, b, "and ");
+    emu_machine_find(k->r->machine, EMU_RACE, what,
+                     &(struct emu_party){a->pc, a->cta, a->warp * LANES + lane, first},
+                     &(struct emu_party){b->pc, b->cta, b->warp * LANES + their_lane, second},
+                     k->home ? 0 : address + MEM_GLOBAL);
+    k->reported = true;
+}
+
+/* ---- cells -------------------------------------------------------------------------------------------- */
+
+/* Whether an event that this access comes after need not be remembered: who races with it races with this one,
+ * too. Not so where this one is strong: with another strong access that comes after neither it would not. */
+static bool may_go(const struct look *k, const struct event *e)
+{
+    if (!k->strong) return true;
+    if (e->cta != k->c->index) return false;
+    if (e->flags & EVENT_STRONG && e->width == k->width && e->scope >= k->a->scope) return true;
+    return k->home && k->r->extent.cluster == 1 && e->clock < k->c->base && !k->c->gone;
+}
+
+/* What the lane's write leaves of the half's tags. What races with it is reported, and goes. */
+static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, uint64_t address,
+                     tag *left)
+{
+    const tag *list;
+    const uint32_t count = shadow_tags(k->shadow, half, &list);
+    const uint64_t at = address + (k->home ? 0 : MEM_GLOBAL);
+    uint32_t n = 0;
+    /* Many strong writes that nothing orders: that some could go is looked at only now and then. */
+    const bool tidy = count == HISTORY && ++k->r->turn % 16 == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct event *e = &k->events->list[list[i] >> 5];
+        if (list[i] == own) continue;
+        const bool fine = morally_strong(k, e);
+        const bool before = (!fine || tidy) && ordered(k, list[i], lane);
+        const bool stays = before ? !may_go(k, e) : fine || same_store(k, own, list[i], at);
+        if (stays) left[n++] = list[i];
+        else if (!before) report(k, own, list[i], lane, address);
+    }
+    return n;
+}
+
+static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell, uint64_t address)
+{
+    tag left[HISTORY + 1];
+    if (!cell->write && !cell->read) {
+        cell->write = own;
+        return;
+    }
+    if (cell->write == own && !cell->read) return;
+    k->reported = false;
+    uint32_t n = sift(k, own, lane, &cell->write, address, left);
+    if (n == HISTORY) n--;
+    left[n++] = own;
+    tag reads[HISTORY];
+    const uint32_t m = sift(k, own, lane, &cell->read, address, reads);
+    if (k->reported) { /* once is enough */
+        shadow_put(k->shadow, &cell->write, &own, 1);
+        shadow_put(k->shadow, &cell->read, NULL, 0);
+        return;
+    }
+    shadow_put(k->shadow, &cell->write, left, n);
+    shadow_put(k->shadow, &cell->read, reads, m);
+}
+
+/* `mask`: the lanes that read these bytes; `own` names the first. */
+static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell, uint64_t address)
+{
+    const tag *list;
+    const uint32_t lane = own % LANES, writes = shadow_tags(k->shadow, &cell->write, &list);
+    for (uint32_t i = 0; i < writes; i++)
+        for (uint32_t m = mask; m; m &= m - 1) {
+            const uint32_t l = (uint32_t)__builtin_ctz(m);
+            if (ordered(k, list[i], l) || morally_strong(k, &k->events->list[list[i] >> 5]))
+                continue;
+            report(k, own, list[i], l, address);
+            break;
+        }
+    if (cell->read == own) return;
+    tag left[HISTORY + 1];
+    uint32_t n = 0;
+    const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
+    for (uint32_t i = 0; i < reads; i++) {
+        if (list[i] == own) return;
+        if (!ordered(k, list[i], lane) || !may_go(k, &k->events->list[list[i] >> 5]))
+            left[n++] = list[i];
+    }
+    if (n == HISTORY) return;
+    left[n++] = own;
+    shadow_put(k->shadow, &cell->read, left, n);
+}
+
+static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint32_t size)
+{
+    const bool fine = (address | size) & 3;
+    for (uint32_t o = 0; o < size;) {
+        struct page *p = shadow_page(k->shadow, address + o, fine);
+        if (!p) return;
+        struct cell *cell = &p->cells[(address + o) % PAGE >> p->shift];
+        if (k->writes) write_cell(k, own, own % LANES, cell, address + o);
+        else read_cell(k, own, mask, cell, address + o);
+        o += 1u << p->shift;
+    }
+}
+
+/* ---- events ------------------------------------------------------------------------------------------- */
+
+static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
+{
+    return (struct event){.cta = k->c->index,
+                          .pc = k->a->pc,
+                          .clock = when,
+                          .mask = mask,
+                          .warp = (uint8_t)k->warp,
+                          .kind = k->a->kind,
+                          .flags = k->strong ? EVENT_STRONG : 0,
+                          .scope = k->a->scope,
+                          .width = (uint8_t)k->width};
+}
+
+static uint32_t event(struct look *k, uint32_t when, uint32_t mask)
+{
+    const uint8_t space = !k->home ? 0 : k->home == k->c ? 1 : 2;
+    struct recent *n = &k->w->recent[(k->a->pc ^ mask >> 7 ^ mask << 3) % RECENT];
+    if (n->event && n->pc == k->a->pc && n->when == when && n->mask == mask &&
+        n->kind == k->a->kind && n->space == space && space < 2)
+        return n->event;
+    const struct event e = event_of(k, when, mask);
+    *n = (struct recent){.pc = k->a->pc,
+                         .when = when,
+                         .mask = mask,
+                         .event = events_add(k->events, &e),
+                         .kind = k->a->kind,
+                         .space = space};
+    return n->event;
+}
+
+static void remember_copy(struct look *k, uint32_t number, uint32_t lane)
+{
+    struct warp *w = k->w;
+    const bool bulk = k->a->flags & EMU_BULK;
+    const uint32_t group = w->groups[bulk][lane];
+    struct copies *last = w->copies && w->copy_count ? &w->copies[w->copy_count - 1] : NULL;
+    if (last && last->event == number && last->events == k->events && last->group == group) {
+        last->lanes |= 1u << lane;
+        return;
+    }
+    if (!w->copies || w->copy_count == w->copy_cap) {
+        w->copy_cap = w->copy_cap ? 2 * w->copy_cap : 16;
+        w->copies = realloc(w->copies, w->copy_cap * sizeof *w->copies);
+        if (!w->copies) abort();
+    }
+    w->copies[w->copy_count++] = (struct copies){.event = number,
+                                                 .lanes = 1u << lane,
+                                                 .group = group,
+                                                 .events = k->events,
+                                                 .bulk = bulk,
+                                                 .read = k->a->kind == EMU_LOAD};
+}
+
+/* An asynchronous access: of nobody until it is waited for. */
+static uint32_t async_event(struct look *k, uint32_t lane)
+{
+    struct warp *w = k->w;
+    struct event e = event_of(k, w->when[lane], 0);
+    if (k->a->mbarrier) {
+        uint32_t slot;
+        const uint64_t at = k->a->mbarrier - MEM_SHARED;
+        struct cta *home = k->c;
+        if (at / MEM_SHARED_WINDOW)
+            home = race_cta(k->r, emu_machine_neighbour(k->r->machine, k->c->index,
+                                                        (uint32_t)(at / MEM_SHARED_WINDOW) - 1));
+        struct mbarrier *m = race_mbarrier(k->r, home, (uint32_t)(at % MEM_SHARED_WINDOW), &slot);
+        e.flags |= EVENT_MBARRIER;
+        e.owner = home->index;
+        e.part = slot;
+        e.clock = m->phase + 1;
+    } else {
+        e.flags |= EVENT_PENDING;
+        e.pending = 1u << lane;
+    }
+    const bool again = w->copy_event && w->copy_events == k->events &&
+                       w->copy_serial == k->a->who->serial;
+    struct event *last = again ? &k->events->list[w->copy_event] : NULL;
+    if (last && last->pc == e.pc && last->kind == e.kind && last->flags == e.flags &&
+        last->owner == e.owner && last->part == e.part && last->clock == e.clock) {
+        last->pending |= e.pending;
+    } else {
+        w->copy_event = events_add(k->events, &e);
+        w->copy_events = k->events;
+        w->copy_serial = k->a->who->serial;
+    }
+    if (e.flags & EVENT_PENDING && w->copy_event) remember_copy(k, w->copy_event, lane);
+    return w->copy_event;
+}
+
+/* ---- accesses ----------------------------------------------------------------------------------------- */
+
+/* The lane's address in its shadow, and in `home` whose shared memory it lies in. */
+static uint64_t resolve(struct race *r, struct cta *c, const struct emu_access *a, uint64_t at,
+                        struct cta **home)
+{
+    *home = NULL;
+    if (a->space == PTX_SPACE_GLOBAL) return at - MEM_GLOBAL;
+    if (at >= MEM_SHARED) at -= MEM_SHARED;
+    const uint64_t window = at / MEM_SHARED_WINDOW;
+    *home = window ? race_cta(r, emu_machine_neighbour(r->machine, c->index, (uint32_t)window - 1))
+                   : c;
+    return at % MEM_SHARED_WINDOW;
+}
+
+static void look_at(struct look *k, uint32_t lane, uint32_t mask, uint64_t address, uint32_t size)
+{
+    k->shadow = k->home ? &k->home->shared : &k->r->global;
+    k->events = k->home ? &k->home->events : &k->r->events;
+    const bool alone = !(mask & (mask - 1));
+    const uint32_t number = k->a->flags & EMU_ASYNC ? async_event(k, lane)
+                                                    : event(k, k->w->when[lane], alone ? 0 : mask);
+    if (number) touch(k, tag_of(number, lane), mask, address, size);
+}
+
+/* The lanes from this one on that read the same bytes, and are at the same time. */
+static uint32_t fellows(const struct look *k, uint32_t left, uint32_t lane)
+{
+    uint32_t mask = 1u << lane;
+    if (k->writes || k->a->flags & EMU_ASYNC) return mask;
+    for (left &= left - 1; left; left &= left - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(left);
+        if (k->a->address[l] != k->a->address[lane] || k->w->when[l] != k->w->when[lane]) break;
+        mask |= 1u << l;
+    }
+    return mask;
+}
+
+static bool packed(unsigned type)
+{
+    return type == PTX_f16x2 || type == PTX_bf16x2;
+}
+
+/* What the lanes `mask` do as one is looked at, then handed to `then`. */
+static void each(struct race *r, const struct emu_access *a,
+                 void (*then)(struct look *k, uint32_t mask, uint64_t at))
+{
+    struct cta *c = race_cta(r, a->who->cta);
+    struct look k = {.r = r,
+                     .a = a,
+                     .c = c,
+                     .w = race_warp(c, a->who->warp),
+                     .warp = a->who->warp,
+                     .width = packed(a->type) ? a->width / 2u : a->width,
+                     .writes = a->kind != EMU_LOAD,
+                     .strong = a->flags & EMU_RELAXED};
+    const uint32_t size = (uint32_t)a->width * a->count;
+    for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        mask = fellows(&k, left, lane);
+        const uint64_t at = resolve(r, c, a, a->address[lane], &k.home);
+        look_at(&k, lane, mask, at, size);
+        if (then) then(&k, mask, at);
+    }
+}
+
+void race_look(struct race *r, const struct emu_access *a)
+{
+    each(r, a, NULL);
+}
+
+static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
+{
+    const struct emu_access *a = k->a;
+    const uint64_t key = k->home ? at + 1 : at + MEM_GLOBAL;
+    if (k->strong)
+        for (uint32_t m = mask; m; m &= m - 1)
+            for (uint32_t e = 0; e < a->count; e++)
+                race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->home,
+                          key + e * a->width);
+    else if (k->writes && (k->home ? k->home->flags.count : k->r->flags.count))
+        for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
+            race_unflag(k->r, k->home, key + o);
+}
+
+static void access(void *self, const struct emu_access *a)
+{
+    if (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER ||
+        a->space == PTX_SPACE_GLOBAL)
+        each(self, a, flag_lanes);
+}
+
+/* ---- a launch ----------------------------------------------------------------------------------------- */
+
+struct cta *race_cta(struct race *r, uint32_t index)
+{
+    struct cta **at = &r->ctas, *c;
+    for (; (c = *at); at = &c->next)
+        if (c->index == index) {
+            *at = c->next; /* to the front */
+            c->next = r->ctas;
+            return r->ctas = c;
+        }
+    if ((c = r->spare)) r->spare = c->next;
+    else {
+        c = calloc(1, sizeof *c);
+        if (!c) abort();
+        c->warps = calloc(r->warps, sizeof *c->warps);
+        if (!c->warps) abort();
+        shadow_begin(&c->shared, r->extent.shared);
+    }
+    c->index = index;
+    c->cluster = r->extent.cluster > 1 ? emu_machine_neighbour(r->machine, index, 0) : index;
+    c->base = c->top = 1;
+    for (uint32_t w = 0; w < r->warps; w++) {
+        const uint32_t n = r->extent.threads - w * LANES;
+        c->warps[w].exist = c->present[w] = n >= LANES ? ~0u : (1u << n) - 1;
+    }
+    c->next = r->ctas;
+    return r->ctas = c;
+}
+
+struct warp *race_warp(const struct cta *c, uint32_t warp)
+{
+    struct warp *w = &c->warps[warp];
+    if (w->since == c->base) return w;
+    for (uint32_t l = 0; l < LANES; l++) w->when[l] = c->base;
+    w->base = w->since = c->base;
+    return w;
+}
+
+struct mind *race_mind(struct warp *w, uint32_t lane)
+{
+    if (!w->mind) {
+        w->mind = calloc(LANES, sizeof *w->mind);
+        if (!w->mind) abort();
+    }
+    return &w->mind[lane];
+}
+
+static void free_cta(struct race *r, struct cta *c)
+{
+    race_cta_end(r, c);
+    shadow_end(&c->shared);
+    free(c->events.list);
+    free(c->flags.list);
+    free(c->mbarriers);
+    free(c->left);
+    for (uint32_t w = 0; w < r->warps; w++) free(c->warps[w].copies);
+    free(c->warps);
+    free(c);
+}
+
+/* All that the last launch left. */
+static void forget(struct race *r)
+{
+    for (struct cta *c = r->ctas, *next; c; c = next) next = c->next, free_cta(r, c);
+    for (struct cta *c = r->spare, *next; c; c = next) next = c->next, free_cta(r, c);
+    for (struct group *g = r->groups, *next; g; g = next) {
+        next = g->next;
+        clock_drop(&r->tree, g->arrived);
+        clock_drop(&r->tree, g->done);
+        free(g);
+    }
+    race_flags_clear(r, &r->flags);
+    r->ctas = r->spare = NULL;
+    r->groups = NULL;
+    r->events.count = 0;
+}
+
+static void begin(void *self, struct emu_machine *m)
+{
+    struct race *r = self;
+    forget(r);
+    r->machine = m;
+    r->extent = emu_machine_extent(m);
+    r->warps = (r->extent.threads + LANES - 1) / LANES;
+    clock_tree_begin(&r->tree, r->extent.ctas);
+    if (!r->mapped) shadow_begin(&r->global, r->extent.memory);
+    else shadow_forget(&r->global);
+    r->mapped = true;
+}
+
+static void end(void *self)
+{
+    forget(self);
+}
+
+struct race *race_new(void)
+{
+    struct race *r = calloc(1, sizeof *r);
+    if (!r) abort();
+    r->observer = (struct emu_observer){
+        .self = r, .begin = begin, .access = access, .sync = race_sync, .end = end};
+    return r;
+}
+
+void race_free(struct race *r)
+{
+    if (!r) return;
+    forget(r);
+    if (r->mapped) shadow_end(&r->global);
+    free(r->events.list);
+    free(r->flags.list);
+    free(r);
+}
+
+const struct emu_observer *race_observer(struct race *r)
+{
+    return &r->observer;
+}

@@ -1,0 +1,30 @@
+/* determinism/race.h: an observer that finds data races.
+ *
+ *     struct race *r = race_new();
+ *     ... emu_launch with race_observer(r) among its observers; findings are in its report (EMU_RACE)
+ *     race_free(r);
+ *
+ * A race is what PTX's memory consistency model calls one: two accesses of a byte, one of them a write, that
+ * causality does not order and that are not morally strong. Whether they are ordered does not depend on which
+ * came first: so one run finds a race whichever way it falls. What run time does decide is whether an acquire
+ * read what was released: only then the two are ordered.
+ *
+ * Every lane is a thread of its own. Known are barriers of CTAs (also named ones, and arrivals), warps and
+ * clusters, release and acquire patterns with their scopes, cp.async and bulk copies with their groups and
+ * mbarriers. The end of a launch orders all. Looked at are global and shared memory, a byte at a time.
+ *
+ * Not known: the order that two fence.sc have among themselves; that the proxies of bulk copies and
+ * textures want fences of their own. Of accesses to one place that nothing orders, as many reads are remembered
+ * as HISTORY in history.h says, so a race with one of very many readers may go unseen where all of those
+ * remembered are ordered with the write. */
+#ifndef HEDDLE_DETERMINISM_RACE_H
+#define HEDDLE_DETERMINISM_RACE_H
+
+struct emu_observer;
+struct race;
+
+struct race *race_new(void);
+void race_free(struct race *r); /* NULL is allowed */
+const struct emu_observer *race_observer(struct race *r);
+
+#endif

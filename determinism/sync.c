@@ -1,0 +1,563 @@
+/* The race detector: what orders accesses. detector.h says what times and minds are. */
+#include "determinism/detector.h"
+
+#include "emu/memory.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- times -------------------------------------------------------------------------------------------- */
+
+/* What these lanes let be known when they synchronise now: what they did, and what they know. */
+static struct clock *news(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes)
+{
+    struct clock_entry list[LANES + 2];
+    const uint32_t warp = (uint32_t)(w - c->warps);
+    uint32_t n = 0, least = UINT32_MAX;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (w->when[l] < least) least = w->when[l];
+    }
+    const bool all = lanes == w->exist; /* of whom all is known up to the least */
+    if (!all) least = w->base - 1;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (w->when[l] > least) list[n++] = (struct clock_entry){warp * LANES + l, w->when[l]};
+    }
+    list[n++] = (struct clock_entry){PART_WARP + warp, least};
+    list[n++] = (struct clock_entry){PART_CTA, c->base - 1};
+    struct clock *k = clock_of(&r->tree, c->index, list, n), *last = NULL;
+    clock_learn(&r->tree, &k, c->know);
+    for (uint32_t m = w->mind ? lanes : 0; m; m &= m - 1) {
+        struct clock *own = w->mind[__builtin_ctz(m)].know;
+        if (own != last) clock_learn(&r->tree, &k, own);
+        last = own;
+    }
+    return k;
+}
+
+/* Time moves on for these lanes: what they do from now on is not in their news. */
+static void tick(struct cta *c, struct warp *w, uint32_t lanes)
+{
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        uint32_t *when = &w->when[__builtin_ctz(m)];
+        if (++*when > c->top) c->top = *when;
+    }
+}
+
+static void learn(struct race *r, const struct cta *c, struct warp *w, uint32_t lane,
+                  struct clock *k)
+{
+    if (!k) return;
+    struct mind *m = race_mind(w, lane);
+    if (!m->know) m->know = clock_keep(c->know);
+    clock_learn(&r->tree, &m->know, k);
+}
+
+static void learn_all(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes,
+                      struct clock *k)
+{
+    for (uint32_t m = lanes; m; m &= m - 1) learn(r, c, w, (uint32_t)__builtin_ctz(m), k);
+}
+
+/* ---- barriers ----------------------------------------------------------------------------------------- */
+
+/* All that live have met: from now on all is known to all of what was before. */
+static void meet(struct race *r, struct cta *c, const uint32_t *here)
+{
+    for (uint32_t w = 0; w < r->warps; w++) {
+        for (uint32_t m = c->present[w] & ~here[w]; m; m &= m - 1) { /* they have ended */
+            if (!c->left) c->left = calloc(r->warps * LANES, sizeof *c->left);
+            if (!c->left) abort();
+            c->left[w * LANES + (uint32_t)__builtin_ctz(m)] = c->base;
+            c->gone = true;
+        }
+        c->present[w] = here[w];
+        struct mind *mind = c->warps[w].mind;
+        for (uint32_t l = 0; mind && l < LANES; l++) {
+            clock_learn(&r->tree, &c->know, mind[l].know);
+            clock_drop(&r->tree, mind[l].know);
+            mind[l].know = NULL;
+        }
+    }
+    c->base = ++c->top;
+}
+
+static void arrive(struct race *r, struct cta *c, const struct emu_sync *s)
+{
+    struct warp *w = race_warp(c, s->who->warp);
+    const uint32_t id = s->id % BARRIERS;
+    if (s->flags & EMU_ACQUIRE) {
+        c->barriers[id].waiting[s->who->warp] |= s->lanes;
+        c->barriers[id].count += (uint32_t)__builtin_popcount(s->lanes);
+        return;
+    }
+    struct clock *k = news(r, c, w, s->lanes);
+    clock_learn(&r->tree, &c->barriers[id].arrived, k);
+    clock_drop(&r->tree, k);
+    c->barriers[id].only_arrived = true;
+    tick(c, w, s->lanes);
+}
+
+static void complete(struct race *r, struct cta *c, const struct emu_sync *s)
+{
+    const uint32_t id = s->id % BARRIERS;
+    uint32_t here[WARPS];
+    memcpy(here, c->barriers[id].waiting, sizeof here);
+    struct clock *k = c->barriers[id].arrived;
+    const bool all = !c->barriers[id].only_arrived && c->barriers[id].count == s->count;
+    memset(&c->barriers[id], 0, sizeof c->barriers[id]);
+    if (all) {
+        meet(r, c, here);
+        return;
+    }
+    for (uint32_t w = 0; w < r->warps; w++) {
+        if (!here[w]) continue;
+        struct clock *own = news(r, c, race_warp(c, w), here[w]);
+        clock_learn(&r->tree, &k, own);
+        clock_drop(&r->tree, own);
+    }
+    for (uint32_t w = 0; w < r->warps; w++) {
+        learn_all(r, c, race_warp(c, w), here[w], k);
+        tick(c, &c->warps[w], here[w]);
+    }
+    clock_drop(&r->tree, k);
+}
+
+static void meet_warp(struct race *r, struct cta *c, struct warp *w, uint32_t lanes)
+{
+    if (lanes == w->exist && !w->mind) {
+        uint32_t latest = 0;
+        for (uint32_t l = 0; l < LANES; l++)
+            if (w->when[l] > latest) latest = w->when[l];
+        w->base = ++latest;
+        for (uint32_t l = 0; l < LANES; l++) w->when[l] = latest;
+        if (latest > c->top) c->top = latest;
+        return;
+    }
+    struct clock *k = news(r, c, w, lanes);
+    learn_all(r, c, w, lanes, k);
+    clock_drop(&r->tree, k);
+    tick(c, w, lanes);
+}
+
+static struct group *group_of(struct race *r, const struct cta *c)
+{
+    struct group *g = r->groups;
+    while (g && g->index != c->cluster) g = g->next;
+    if (g) return g;
+    g = calloc(1, sizeof *g);
+    if (!g) abort();
+    g->index = c->cluster;
+    g->left = r->extent.cluster;
+    g->next = r->groups;
+    return r->groups = g;
+}
+
+static void cluster(struct race *r, struct cta *c, const struct emu_sync *s)
+{
+    struct group *g = group_of(r, c);
+    struct warp *w = race_warp(c, s->who->warp);
+    if (s->kind == EMU_SYNC_CLUSTER_DONE) {
+        clock_drop(&r->tree, g->done);
+        g->done = g->arrived;
+        g->arrived = NULL;
+    } else if (s->kind == EMU_SYNC_CLUSTER_WAIT) learn_all(r, c, w, s->lanes, g->done);
+    else if (s->flags & EMU_RELEASE) {
+        struct clock *k = news(r, c, w, s->lanes);
+        clock_learn(&r->tree, &g->arrived, k);
+        clock_drop(&r->tree, k);
+        tick(c, w, s->lanes);
+    }
+}
+
+/* ---- fences and flags ----------------------------------------------------------------------------------- */
+
+static uint32_t level_of(uint32_t scope)
+{
+    return scope < LEVELS ? scope : LEVELS - 1;
+}
+
+static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
+{
+    struct warp *w = race_warp(c, s->who->warp);
+    for (uint32_t m = s->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        struct mind *mind = race_mind(w, l);
+        for (uint32_t i = 0; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
+            learn(r, c, w, l, mind->seen[i]);
+        if (!(s->flags & EMU_RELEASE)) continue;
+        clock_drop(&r->tree, mind->fence_know);
+        mind->fence_know = clock_keep(mind_know(c, w, l));
+        mind->fenced = true;
+        mind->fence_scope = s->scope;
+        mind->fence_when = w->when[l];
+        mind->fence_warp = w->base;
+        mind->fence_cta = c->base;
+    }
+    if (s->flags & EMU_RELEASE) tick(c, w, s->lanes);
+}
+
+/* What the thread's last fence let be known. */
+static struct clock *news_of_fence(struct race *r, const struct cta *c, const struct warp *w,
+                                   uint32_t lane)
+{
+    const uint32_t warp = (uint32_t)(w - c->warps);
+    const struct mind *m = &w->mind[lane];
+    const struct clock_entry list[] = {{warp * LANES + lane, m->fence_when},
+                                       {PART_WARP + warp, m->fence_warp - 1},
+                                       {PART_CTA, m->fence_cta - 1}};
+    struct clock *k = clock_of(&r->tree, c->index, list, 3);
+    clock_learn(&r->tree, &k, m->fence_know);
+    return k;
+}
+
+static uint32_t slot_of(const struct flags *f, uint64_t address)
+{
+    return (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (f->cap - 1);
+}
+
+static struct flag *find_flag(const struct flags *f, uint64_t address)
+{
+    for (uint32_t i = f->cap ? slot_of(f, address) : 0; f->cap; i = (i + 1) & (f->cap - 1)) {
+        if (f->list[i].address == address) return &f->list[i];
+        if (!f->list[i].address) break;
+    }
+    return NULL;
+}
+
+static struct flag *add_flag(struct flags *f, uint64_t address)
+{
+    if (2 * (f->count + 1) > f->cap) {
+        struct flags bigger = {.cap = f->cap ? 2 * f->cap : 16, .count = f->count};
+        bigger.list = calloc(bigger.cap, sizeof *bigger.list);
+        if (!bigger.list) abort();
+        for (uint32_t i = 0; i < f->cap; i++) {
+            if (!f->list[i].address) continue;
+            uint32_t k = slot_of(&bigger, f->list[i].address);
+            while (bigger.list[k].address) k = (k + 1) & (bigger.cap - 1);
+            bigger.list[k] = f->list[i];
+        }
+        free(f->list);
+        *f = bigger;
+    }
+    uint32_t i = slot_of(f, address);
+    while (f->list[i].address) i = (i + 1) & (f->cap - 1);
+    f->list[i] = (struct flag){.address = address};
+    f->count++;
+    return &f->list[i];
+}
+
+static void empty_flag(struct race *r, struct flag *f)
+{
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        clock_drop(&r->tree, f->released[i]);
+        f->released[i] = NULL;
+    }
+    clock_drop(&r->tree, f->own);
+    f->own = NULL;
+}
+
+static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
+{
+    empty_flag(r, flag);
+    flag->address = 0;
+    f->count--;
+    uint32_t hole = (uint32_t)(flag -
+                               f->list); /* those behind move up to where they are looked for */
+    for (uint32_t i = (hole + 1) & (f->cap - 1); f->list[i].address; i = (i + 1) & (f->cap - 1)) {
+        const uint32_t home = slot_of(f, f->list[i].address);
+        if (((i - home) & (f->cap - 1)) < ((i - hole) & (f->cap - 1))) continue;
+        f->list[hole] = f->list[i];
+        f->list[i] = (struct flag){0};
+        hole = i;
+    }
+}
+
+void race_flags_clear(struct race *r, struct flags *f)
+{
+    for (uint32_t i = 0; i < f->cap && f->count; i++) {
+        if (!f->list[i].address) continue;
+        empty_flag(r, &f->list[i]);
+        f->list[i].address = 0;
+        f->count--;
+    }
+}
+
+void race_unflag(struct race *r, struct cta *home, uint64_t address)
+{
+    struct flags *f = home ? &home->flags : &r->flags;
+    struct flag *flag = find_flag(f, address);
+    if (flag) remove_flag(r, f, flag);
+}
+
+static bool same_group(const struct flag *f, const struct cta *c, uint32_t level)
+{
+    return level == 0 ? f->id[0] == c->index : level == 1 ? f->id[1] == c->cluster : true;
+}
+
+static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                    const struct emu_access *a, const struct flag *f)
+{
+    for (uint32_t i = 0; i <= level_of(a->scope); i++) {
+        if (!f->released[i] || !same_group(f, c, i)) continue;
+        if (a->flags & EMU_ACQUIRE) learn(r, c, w, lane, f->released[i]);
+        /* An acquire fence that is wider than this read may come, too. */
+        clock_learn(&r->tree, &race_mind(w, lane)->seen[i], f->released[i]);
+    }
+}
+
+/* A strong write takes the place of what was released here, but a read-modify-write passes it on. */
+static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                    const struct emu_access *a, struct flags *flags, struct flag *f,
+                    uint64_t address)
+{
+    const uint32_t thread = (uint32_t)(w - c->warps) * LANES + lane, top = level_of(a->scope);
+    const struct mind *mind = w->mind ? &w->mind[lane] : NULL;
+    const bool passes_on = a->kind != EMU_STORE, releases = a->flags & EMU_RELEASE;
+    const bool fenced = mind && mind->fenced;
+    if (!f && !releases && !fenced) return;
+    if (!f) f = add_flag(flags, address);
+    const bool again = f->own && f->writer_cta == c->index && f->writer_thread == thread;
+    struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
+    struct clock *before = fenced ? news_of_fence(r, c, w, lane) : NULL;
+    bool any = false;
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        if (i > top || !passes_on || !same_group(f, c, i)) {
+            clock_drop(&r->tree, f->released[i]);
+            f->released[i] = NULL;
+        }
+        if (i > top) continue;
+        clock_learn(&r->tree, &f->released[i], now);
+        if (before && level_of(mind->fence_scope) >= i)
+            clock_learn(&r->tree, &f->released[i], before);
+        if (again && f->own_level >= i) clock_learn(&r->tree, &f->released[i], f->own);
+        any |= f->released[i] != NULL;
+    }
+    if (!again || releases) {
+        clock_drop(&r->tree, f->own);
+        f->own = clock_keep(now);
+        f->own_level = top;
+    }
+    clock_drop(&r->tree, now);
+    clock_drop(&r->tree, before);
+    f->id[0] = c->index;
+    f->id[1] = c->cluster;
+    f->writer_cta = c->index;
+    f->writer_thread = thread;
+    if (releases) tick(c, w, 1u << lane);
+    if (!any) remove_flag(r, flags, f);
+}
+
+/* A compare-and-swap that finds something else leaves what was released as it is. */
+static bool fails(const struct emu_access *a, uint32_t lane)
+{
+    return a->kind == EMU_ATOMIC && a->op == ATOMIC_CAS && a->result && a->data &&
+           memcmp(a->result + 64 * lane, a->data + 64 * lane, a->width) != 0;
+}
+
+void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+               const struct emu_access *a, struct cta *home, uint64_t address)
+{
+    struct flags *flags = home ? &home->flags : &r->flags;
+    struct flag *f = flags->count ? find_flag(flags, address) : NULL;
+    if (f && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC)) acquire(r, c, w, lane, a, f);
+    if (a->kind != EMU_LOAD && !fails(a, lane)) release(r, c, w, lane, a, flags, f, address);
+}
+
+/* ---- asynchronous copies ------------------------------------------------------------------------------ */
+
+/* The copy is the thread's own from now on. */
+static void waited(struct warp *w, struct copies *p, uint32_t lanes)
+{
+    struct event *e = &p->events->list[p->event];
+    p->lanes &= ~lanes;
+    e->pending &= ~lanes;
+    if (!e->pending) e->flags &= (uint8_t)~EVENT_PENDING;
+    e->clock = w->when[__builtin_ctz(lanes)];
+}
+
+static void wait_for_copies(struct cta *c, const struct emu_sync *s)
+{
+    struct warp *w = race_warp(c, s->who->warp);
+    const bool bulk = s->flags & EMU_BULK;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->copy_count; i++) {
+        struct copies *p = &w->copies[i];
+        uint32_t done = 0;
+        for (uint32_t m = p->bulk == bulk && (!s->op || p->read) ? p->lanes & s->lanes : 0; m;
+             m &= m - 1) {
+            const uint32_t l = (uint32_t)__builtin_ctz(m), committed = w->groups[bulk][l];
+            if (s->count == EMU_ALL_PENDING ||
+                (committed > p->group && committed - p->group - 1 >= s->count))
+                done |= 1u << l;
+        }
+        if (done) waited(w, p, done);
+        if (p->lanes) w->copies[n++] = *p;
+    }
+    w->copy_count = n;
+}
+
+struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot)
+{
+    (void)r;
+    for (uint32_t i = 0; i < home->mbarrier_count; i++)
+        if (home->mbarriers[i].offset == offset) {
+            *slot = i;
+            return &home->mbarriers[i];
+        }
+    if (home->mbarrier_count == home->mbarrier_cap) {
+        home->mbarrier_cap = home->mbarrier_cap ? 2 * home->mbarrier_cap : 8;
+        home->mbarriers = realloc(home->mbarriers, home->mbarrier_cap * sizeof *home->mbarriers);
+        if (!home->mbarriers) abort();
+    }
+    *slot = home->mbarrier_count;
+    home->mbarriers[home->mbarrier_count] = (struct mbarrier){.offset = offset};
+    return &home->mbarriers[home->mbarrier_count++];
+}
+
+/* The copies that the lane began are done when the mbarrier's phase is. */
+static void hand_over(struct warp *w, uint32_t lane, const struct cta *home, uint32_t slot,
+                      const struct mbarrier *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->copy_count; i++) {
+        struct copies *p = &w->copies[i];
+        if (!p->bulk && p->lanes >> lane & 1) {
+            struct event *e = &p->events->list[p->event];
+            p->lanes &= ~(1u << lane);
+            e->pending &= ~(1u << lane);
+            e->flags = (uint8_t)((e->flags & ~(e->pending ? 0 : EVENT_PENDING)) | EVENT_MBARRIER);
+            e->owner = home->index;
+            e->part = slot;
+            e->clock = b->phase + 1;
+        }
+        if (p->lanes) w->copies[n++] = *p;
+    }
+    w->copy_count = n;
+}
+
+static void end_phase(struct race *r, const struct cta *home, uint32_t slot, struct mbarrier *b)
+{
+    const struct clock_entry own = {PART_MBARRIER + slot, ++b->phase};
+    struct clock *k = clock_of(&r->tree, home->index, &own, 1);
+    clock_learn(&r->tree, &b->done, b->arrived);
+    clock_learn(&r->tree, &b->done, k);
+    clock_drop(&r->tree, k);
+    clock_drop(&r->tree, b->arrived);
+    b->arrived = NULL;
+}
+
+/* It is accessed like a strong word, but for its beginning and end. */
+static void access_mbarrier(struct race *r, const struct emu_sync *s)
+{
+    const bool weak = s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_END;
+    const bool waits = s->op == EMU_MBARRIER_PASSED || s->op == EMU_MBARRIER_NOT_YET;
+    uint64_t at[LANES];
+    at[__builtin_ctz(s->lanes)] = s->address + MEM_SHARED;
+    race_look(r, &(struct emu_access){.who = s->who,
+                                      .kind = weak    ? EMU_STORE
+                                              : waits ? EMU_LOAD
+                                                      : EMU_RED,
+                                      .space = PTX_SPACE_SHARED,
+                                      .flags = weak ? 0 : EMU_RELAXED,
+                                      .scope = EMU_SCOPE_CLUSTER,
+                                      .width = 8,
+                                      .count = 1,
+                                      .lanes = s->lanes,
+                                      .address = at,
+                                      .pc = s->pc});
+}
+
+static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
+{
+    struct warp *w = race_warp(c, s->who->warp);
+    const uint32_t lane = (uint32_t)__builtin_ctz(s->lanes),
+                   window = (uint32_t)(s->address / MEM_SHARED_WINDOW);
+    struct cta *home = c;
+    uint32_t slot;
+    if (window) home = race_cta(r, emu_machine_neighbour(r->machine, c->index, window - 1));
+    struct mbarrier *b = race_mbarrier(r, home, (uint32_t)(s->address % MEM_SHARED_WINDOW), &slot);
+    access_mbarrier(r, s);
+    if (s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_END) {
+        clock_drop(&r->tree, b->arrived);
+        clock_drop(&r->tree, b->done);
+        b->arrived = b->done = NULL;
+    } else if (s->op == EMU_MBARRIER_PASSED) {
+        if (s->flags & EMU_ACQUIRE) learn(r, c, w, lane, b->done);
+    } else if (s->op == EMU_MBARRIER_ARRIVE && s->flags & EMU_RELEASE) {
+        struct clock *k = news(r, c, w, s->lanes);
+        clock_learn(&r->tree, &b->arrived, k);
+        clock_drop(&r->tree, k);
+        tick(c, w, s->lanes);
+    } else if (s->op == EMU_MBARRIER_ARRIVE_ASYNC) hand_over(w, lane, home, slot, b);
+    if (s->phase[0] != s->phase[1] && s->op != EMU_MBARRIER_INIT) end_phase(r, home, slot, b);
+}
+
+/* ---- events --------------------------------------------------------------------------------------------- */
+
+void race_cta_end(struct race *r, struct cta *c)
+{
+    for (uint32_t w = 0; w < r->warps; w++) {
+        struct warp *warp = &c->warps[w];
+        for (uint32_t l = 0; warp->mind && l < LANES; l++) {
+            struct mind *m = &warp->mind[l];
+            clock_drop(&r->tree, m->know);
+            clock_drop(&r->tree, m->fence_know);
+            for (uint32_t i = 0; i < LEVELS; i++) clock_drop(&r->tree, m->seen[i]);
+        }
+        free(warp->mind);
+        *warp = (struct warp){.copies = warp->copies, .copy_cap = warp->copy_cap};
+    }
+    for (uint32_t i = 0; i < BARRIERS; i++) clock_drop(&r->tree, c->barriers[i].arrived);
+    memset(c->barriers, 0, sizeof c->barriers);
+    for (uint32_t i = 0; i < c->mbarrier_count; i++) {
+        clock_drop(&r->tree, c->mbarriers[i].arrived);
+        clock_drop(&r->tree, c->mbarriers[i].done);
+    }
+    c->mbarrier_count = 0;
+    clock_drop(&r->tree, c->know);
+    c->know = NULL;
+    race_flags_clear(r, &c->flags);
+    shadow_forget(&c->shared);
+    c->events.count = 0;
+    free(c->left);
+    c->left = NULL;
+    c->gone = false;
+}
+
+static void end_cta(struct race *r, uint32_t index)
+{
+    struct cta *c = race_cta(r, index);
+    r->ctas = c->next; /* it is the first now */
+    race_cta_end(r, c);
+    c->next = r->spare;
+    r->spare = c;
+}
+
+void race_sync(void *self, const struct emu_sync *s)
+{
+    struct race *r = self;
+    struct cta *c = race_cta(r, s->who->cta);
+    struct warp *w = race_warp(c, s->who->warp);
+    switch (s->kind) {
+    case EMU_SYNC_FENCE:
+        if (!s->op) fence(r, c, s);
+        break;
+    case EMU_SYNC_BARRIER: arrive(r, c, s); break;
+    case EMU_SYNC_BARRIER_DONE: complete(r, c, s); break;
+    case EMU_SYNC_WARP: meet_warp(r, c, w, s->lanes); break;
+    case EMU_SYNC_CTA_EXIT: end_cta(r, s->who->cta); break;
+    case EMU_SYNC_ASYNC_COMMIT:
+        for (uint32_t m = s->lanes; m; m &= m - 1)
+            w->groups[(s->flags & EMU_BULK) != 0][__builtin_ctz(m)]++;
+        break;
+    case EMU_SYNC_ASYNC_WAIT: wait_for_copies(c, s); break;
+    case EMU_SYNC_MBARRIER_DONE: mbarrier(r, c, s); break;
+    case EMU_SYNC_CLUSTER_ARRIVE:
+    case EMU_SYNC_CLUSTER_DONE:
+    case EMU_SYNC_CLUSTER_WAIT: cluster(r, c, s); break;
+    default: break;
+    }
+}
