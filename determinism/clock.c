@@ -1,4 +1,4 @@
-/* Vector clocks: persistent trees with counted references. */
+/* Vector clocks: trees with counted references, each of them in a table by what it holds. */
 #include "determinism/clock.h"
 
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 enum { FAN = 16, FAN_BITS = 4 };
 
 struct clock {
-    uint32_t refs, count; /* count: of a leaf */
+    uint32_t refs, hash;
+    uint32_t count;     /* entries of a leaf; 0: a node */
+    struct clock *next; /* in the table */
     union {
         struct clock *child[FAN];
         struct clock_entry entry[1]; /* by part */
@@ -20,26 +22,57 @@ void clock_tree_begin(struct clock_tree *t, uint32_t ctas)
     for (uint64_t n = 1; n < ctas; n *= FAN) t->depth++;
 }
 
-static struct clock *allocate(size_t bytes)
+void clock_tree_end(struct clock_tree *t)
 {
-    struct clock *c = malloc(bytes);
-    if (!c) abort();
-    c->refs = 1;
-    c->count = 0;
-    return c;
+    free((void *)t->table);
+    *t = (struct clock_tree){0};
 }
 
-static struct clock *node(void)
+/* ---- the table ---------------------------------------------------------------------------------------- */
+
+static size_t size_of(const struct clock *c)
 {
-    struct clock *c = allocate(sizeof *c);
-    memset(c->u.child, 0, sizeof c->u.child);
-    return c;
+    return c->count ? c->count * sizeof(struct clock_entry) : sizeof c->u.child;
 }
 
-static struct clock *leaf(uint32_t entries)
+static uint32_t hash_of(const struct clock *c)
 {
-    const size_t own = sizeof(struct clock_entry) * entries + 2 * sizeof(uint32_t);
-    return allocate(own < sizeof(struct clock) ? sizeof(struct clock) : own);
+    const char *p = (const char *)&c->u;
+    uint64_t h = c->count;
+    for (size_t i = 0, n = size_of(c); i < n; i += 8) {
+        uint64_t x;
+        memcpy(&x, p + i, 8);
+        h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
+}
+
+static void grow(struct clock_tree *t)
+{
+    const uint32_t cap = t->cap ? 2 * t->cap : 1024;
+    struct clock **table = (struct clock **)calloc(cap, sizeof(struct clock *));
+    if (!table) abort();
+    for (uint32_t i = 0; i < t->cap; i++)
+        for (struct clock *c = t->table[i], *next; c; c = next) {
+            next = c->next;
+            c->next = table[c->hash & (cap - 1)];
+            table[c->hash & (cap - 1)] = c;
+        }
+    free((void *)t->table);
+    t->table = table;
+    t->cap = cap;
+}
+
+static void drop(struct clock_tree *t, struct clock *c, unsigned depth)
+{
+    if (!c || --c->refs) return;
+    struct clock **at = &t->table[c->hash & (t->cap - 1)];
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    t->count--;
+    for (unsigned i = 0; depth && i < FAN; i++) drop(t, c->u.child[i], depth - 1);
+    free(c);
 }
 
 struct clock *clock_keep(struct clock *c)
@@ -48,85 +81,116 @@ struct clock *clock_keep(struct clock *c)
     return c;
 }
 
-static void drop(struct clock *c, unsigned depth)
+void clock_drop(struct clock_tree *t, struct clock *c)
 {
-    if (!c || --c->refs) return;
-    for (unsigned i = 0; depth && i < FAN; i++) drop(c->u.child[i], depth - 1);
-    free(c);
+    drop(t, c, t->depth);
 }
 
-void clock_drop(const struct clock_tree *t, struct clock *c)
+/* The one tree that holds what this one does, which is given up. */
+static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned depth)
 {
-    drop(c, t->depth);
+    const uint32_t hash = c->hash = hash_of(c);
+    for (struct clock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->next)
+        if (o->hash == hash && o->count == c->count && memcmp(&o->u, &c->u, size_of(c)) == 0) {
+            for (unsigned i = 0; depth && i < FAN; i++) drop(t, c->u.child[i], depth - 1);
+            free(c);
+            return clock_keep(o);
+        }
+    if (t->count >= t->cap) grow(t);
+    c->next = t->table[hash & (t->cap - 1)];
+    t->table[hash & (t->cap - 1)] = c;
+    t->count++;
+    return c;
 }
 
-struct clock *clock_of(const struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
+/* ---- trees -------------------------------------------------------------------------------------------- */
+
+static struct clock *allocate(uint32_t entries)
+{
+    const size_t own = entries * sizeof(struct clock_entry), least = sizeof(struct clock *) * FAN;
+    struct clock *c = calloc(1, sizeof *c + (own > least ? own - least : 0));
+    if (!c) abort();
+    c->refs = 1;
+    c->count = entries;
+    return c;
+}
+
+struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
                        uint32_t count)
 {
-    struct clock *c = leaf(count);
-    c->count = count;
+    struct clock *c = allocate(count);
     memcpy(c->u.entry, list, count * sizeof *list);
+    c = unique(t, c, 0);
     for (unsigned level = 0; level < t->depth; level++) {
-        struct clock *above = node();
+        struct clock *above = allocate(0);
         above->u.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
-        c = above;
+        c = unique(t, above, level + 1);
     }
     return c;
 }
 
-static struct clock *join_leaves(struct clock *a, struct clock *b)
+/* Whether a knows all that b does. */
+static bool contains(const struct clock *a, const struct clock *b)
 {
-    struct clock *c = leaf(a->count + b->count);
-    bool is_a = true, is_b = true;
+    uint32_t i = 0;
+    if (a->count < b->count) return false;
+    for (uint32_t k = 0; k < b->count; k++, i++) {
+        const struct clock_entry e = b->u.entry[k];
+        while (i < a->count && a->u.entry[i].part < e.part) i++;
+        if (i == a->count || a->u.entry[i].part != e.part || a->u.entry[i].when < e.when)
+            return false;
+    }
+    return true;
+}
+
+static struct clock *join_leaves(struct clock_tree *t, struct clock *a, struct clock *b)
+{
+    if (contains(a, b)) return clock_keep(a);
+    if (contains(b, a)) return clock_keep(b);
+    struct clock *c = allocate(a->count + b->count);
     uint32_t i = 0, k = 0, n = 0;
     while (i < a->count || k < b->count) {
         struct clock_entry *e = &c->u.entry[n++];
-        if (k == b->count || (i < a->count && a->u.entry[i].part < b->u.entry[k].part)) {
+        if (k == b->count || (i < a->count && a->u.entry[i].part < b->u.entry[k].part))
             *e = a->u.entry[i++];
-            is_b = false;
-        } else if (i == a->count || b->u.entry[k].part < a->u.entry[i].part) {
-            *e = b->u.entry[k++];
-            is_a = false;
-        } else {
+        else if (i == a->count || b->u.entry[k].part < a->u.entry[i].part) *e = b->u.entry[k++];
+        else {
             const struct clock_entry x = a->u.entry[i++], y = b->u.entry[k++];
             *e = x.when >= y.when ? x : y;
-            is_a &= x.when >= y.when;
-            is_b &= y.when >= x.when;
         }
     }
     c->count = n;
-    if (!is_a && !is_b) return c;
+    return unique(t, c, 0);
+}
+
+static struct clock *join(struct clock_tree *t, struct clock *a, struct clock *b, unsigned depth)
+{
+    if (a == b || !b) return clock_keep(a);
+    if (!a) return clock_keep(b);
+    if (!depth) return join_leaves(t, a, b);
+    struct clock *c = allocate(0);
+    bool is_a = true, is_b = true;
+    for (unsigned i = 0; i < FAN; i++) {
+        c->u.child[i] = join(t, a->u.child[i], b->u.child[i], depth - 1);
+        is_a &= c->u.child[i] == a->u.child[i];
+        is_b &= c->u.child[i] == b->u.child[i];
+    }
+    if (!is_a && !is_b) return unique(t, c, depth);
+    for (unsigned i = 0; i < FAN; i++) drop(t, c->u.child[i], depth - 1);
     free(c);
     return clock_keep(is_a ? a : b);
 }
 
-static struct clock *join(struct clock *a, struct clock *b, unsigned depth)
+struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
 {
-    if (a == b || !b) return clock_keep(a);
-    if (!a) return clock_keep(b);
-    if (!depth) return join_leaves(a, b);
-    struct clock *c = node();
-    bool is_a = true, is_b = true;
-    for (unsigned i = 0; i < FAN; i++) {
-        c->u.child[i] = join(a->u.child[i], b->u.child[i], depth - 1);
-        is_a &= c->u.child[i] == a->u.child[i];
-        is_b &= c->u.child[i] == b->u.child[i];
-    }
-    if (!is_a && !is_b) return c;
-    drop(c, depth);
-    return clock_keep(is_a ? a : b);
+    return join(t, a, b, t->depth);
 }
 
-struct clock *clock_join(const struct clock_tree *t, struct clock *a, struct clock *b)
-{
-    return join(a, b, t->depth);
-}
-
-void clock_learn(const struct clock_tree *t, struct clock **a, struct clock *b)
+void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b)
 {
     if (!b || *a == b) return;
-    struct clock *c = join(*a, b, t->depth);
-    drop(*a, t->depth);
+    struct clock *c = join(t, *a, b, t->depth);
+    drop(t, *a, t->depth);
     *a = c;
 }
 

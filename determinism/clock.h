@@ -3,8 +3,8 @@
  * A grid has millions of threads, and mostly a thread knows nothing of other CTAs, or all of some of them. So
  * a clock is a tree over the CTAs; a leaf lists the parts of one CTA that are known, each up to a time. A part
  * is a thread, a warp (all its lanes), the CTA (all its threads), or what is not a thread but has a time of
- * its own: an mbarrier, by its phases. Clocks never change and share what they have in common, so that
- * a clock joined with what it has already learned is itself.
+ * its own: an mbarrier, by its phases. Clocks never change, and trees that are equal are one: what two
+ * clocks have in common costs nothing when they are joined. That is most of it where locks go round.
  *
  *     struct clock *c = clock_join(t, known, news);       // a reference of its own
  *     if (clock_covers(t, c, cta, thread, warp, when)) ...
@@ -29,19 +29,22 @@ struct clock_entry { /* the part's time up to `when`, inclusive */
 };
 
 struct clock;
-struct clock_tree { /* of a launch */
-    unsigned depth; /* levels of 16 above the leaves */
+struct clock_tree {       /* of a launch */
+    unsigned depth;       /* levels of 16 above the leaves */
+    struct clock **table; /* all trees, by what is in them */
+    uint32_t count, cap;  /* cap: a power of two, or 0 */
 };
-void clock_tree_begin(struct clock_tree *t, uint32_t ctas);
+void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* all clocks before it were dropped */
+void clock_tree_end(struct clock_tree *t);
 
 /* Knows of one CTA. `list` has at least one entry, each part once, in ascending order. */
-struct clock *clock_of(const struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
+struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
                        uint32_t count);
-struct clock *clock_join(const struct clock_tree *t, struct clock *a, struct clock *b);
+struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b);
 /* *a joined with b; b stays the caller's. */
-void clock_learn(const struct clock_tree *t, struct clock **a, struct clock *b);
+void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b);
 struct clock *clock_keep(struct clock *c);
-void clock_drop(const struct clock_tree *t, struct clock *c);
+void clock_drop(struct clock_tree *t, struct clock *c);
 
 /* Whether what the part did at `when` is known. `warp`: that a thread is in; of an mbarrier UINT32_MAX. */
 bool clock_covers(const struct clock_tree *t, const struct clock *c, uint32_t cta, uint32_t part,

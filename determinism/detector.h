@@ -14,12 +14,17 @@
 #include "emu/order.h"
 
 enum { WARPS = 32, BARRIERS = 16, RECENT = 32 };
+enum { LEARNED = 2 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
 
 struct mind {                   /* of a thread, beyond what the bases say */
     struct clock *know;         /* NULL: what the CTA knows */
     struct clock *seen[LEVELS]; /* released, read by strong reads, not acquired: a fence may yet */
-    bool fenced;                /* there was a release fence: */
+    struct clock *learned[LEARNED]; /* the last ones that went into seen[LEVELS - 1], */
+    struct clock *acquired
+        [LEARNED]; /* and those of them before the last fence: what it let be known has them */
+    uint32_t turn;
+    bool fenced; /* there was a release fence: */
     uint8_t fence_scope;
     struct clock *fence_know; /* what it let be known: this, */
     uint32_t fence_when, fence_warp,

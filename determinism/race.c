@@ -507,6 +507,7 @@ void race_free(struct race *r)
     if (r->mapped) shadow_end(&r->global);
     free(r->events.list);
     free(r->flags.list);
+    clock_tree_end(&r->tree);
     free(r);
 }
 

@@ -187,7 +187,14 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
         struct mind *mind = race_mind(w, l);
         for (uint32_t i = 0; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
             learn(r, c, w, l, mind->seen[i]);
+        for (uint32_t i = 0; i < LEARNED; i++) {
+            clock_drop(&r->tree, mind->acquired[i]);
+            mind->acquired[i] = NULL;
+        }
         if (!(s->flags & EMU_RELEASE)) continue;
+        for (uint32_t i = 0; i < LEARNED; i++)
+            if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
+                mind->acquired[i] = clock_keep(mind->learned[i]);
         clock_drop(&r->tree, mind->fence_know);
         mind->fence_know = clock_keep(mind_know(c, w, l));
         mind->fenced = true;
@@ -304,8 +311,20 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         if (!f->released[i] || !same_group(f, c, i)) continue;
         if (a->flags & EMU_ACQUIRE) learn(r, c, w, lane, f->released[i]);
         /* An acquire fence that is wider than this read may come, too. */
-        clock_learn(&r->tree, &race_mind(w, lane)->seen[i], f->released[i]);
+        struct mind *m = race_mind(w, lane);
+        if (i == LEVELS - 1 && (m->learned[0] == f->released[i] || m->learned[1] == f->released[i]))
+            continue;
+        clock_learn(&r->tree, &m->seen[i], f->released[i]);
+        if (i < LEVELS - 1) continue;
+        struct clock **last = &m->learned[m->turn++ % LEARNED];
+        clock_drop(&r->tree, *last);
+        *last = clock_keep(f->released[i]);
     }
+}
+
+static bool has_acquired(const struct mind *m, const struct clock *c)
+{
+    return m->acquired[0] == c || m->acquired[1] == c;
 }
 
 /* A strong write takes the place of what was released here, but a read-modify-write passes it on. */
@@ -330,8 +349,12 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         }
         if (i > top) continue;
         clock_learn(&r->tree, &f->released[i], now);
-        if (before && level_of(mind->fence_scope) >= i)
-            clock_learn(&r->tree, &f->released[i], before);
+        if (before && level_of(mind->fence_scope) >= i) {
+            if (f->released[i] && has_acquired(mind, f->released[i])) {
+                clock_drop(&r->tree, f->released[i]);
+                f->released[i] = clock_keep(before);
+            } else clock_learn(&r->tree, &f->released[i], before);
+        }
         if (again && f->own_level >= i) clock_learn(&r->tree, &f->released[i], f->own);
         any |= f->released[i] != NULL;
     }
@@ -505,6 +528,10 @@ void race_cta_end(struct race *r, struct cta *c)
             struct mind *m = &warp->mind[l];
             clock_drop(&r->tree, m->know);
             clock_drop(&r->tree, m->fence_know);
+            for (uint32_t i = 0; i < LEARNED; i++) {
+                clock_drop(&r->tree, m->learned[i]);
+                clock_drop(&r->tree, m->acquired[i]);
+            }
             for (uint32_t i = 0; i < LEVELS; i++) clock_drop(&r->tree, m->seen[i]);
         }
         free(warp->mind);
