@@ -4,14 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 96, PUT_OFF = 1 << 30 };
 
 struct clock {
     uint32_t refs, hash;
     uint32_t count;     /* entries of a leaf; 0: a node */
+    uint32_t weight;    /* entries in all of it; PUT_OFF: `later` */
     struct clock *next; /* in the table */
     union {
         struct clock *child[FAN];
+        struct {
+            struct clock *both[2];
+            uint64_t time, asked;
+        } later;
         struct clock_entry entry[1]; /* by part */
     } u;
 };
@@ -25,6 +30,7 @@ void clock_tree_begin(struct clock_tree *t, uint32_t ctas)
 void clock_tree_end(struct clock_tree *t)
 {
     free((void *)t->table);
+    free((void *)t->todo);
     *t = (struct clock_tree){0};
 }
 
@@ -64,14 +70,24 @@ static void grow(struct clock_tree *t)
     t->cap = cap;
 }
 
-static void drop(struct clock_tree *t, struct clock *c, unsigned depth)
+static void push(struct clock_tree *t, uint32_t *n, struct clock *c)
+{
+    if (*n >= t->todo_cap) {
+        t->todo_cap = t->todo_cap ? 2 * t->todo_cap : 64;
+        t->todo = (struct clock **)realloc((void *)t->todo, t->todo_cap * sizeof *t->todo);
+        if (!t->todo) abort();
+    }
+    t->todo[(*n)++] = c;
+}
+
+static void drop_tree(struct clock_tree *t, struct clock *c, unsigned depth)
 {
     if (!c || --c->refs) return;
     struct clock **at = &t->table[c->hash & (t->cap - 1)];
     while (*at != c) at = &(*at)->next;
     *at = c->next;
     t->count--;
-    for (unsigned i = 0; depth && i < FAN; i++) drop(t, c->u.child[i], depth - 1);
+    for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
     free(c);
 }
 
@@ -81,18 +97,32 @@ struct clock *clock_keep(struct clock *c)
     return c;
 }
 
+/* What was put off may be a long chain. */
 void clock_drop(struct clock_tree *t, struct clock *c)
 {
-    drop(t, c, t->depth);
+    uint32_t n = 0;
+    if (c) push(t, &n, c);
+    while (n) {
+        c = t->todo[--n];
+        if (c->weight != PUT_OFF) drop_tree(t, c, t->depth);
+        else if (!--c->refs) {
+            push(t, &n, c->u.later.both[0]);
+            push(t, &n, c->u.later.both[1]);
+            free(c);
+        }
+    }
 }
 
 /* The one tree that holds what this one does, which is given up. */
 static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned depth)
 {
     const uint32_t hash = c->hash = hash_of(c);
+    c->weight = c->count;
+    for (unsigned i = 0; depth && i < FAN; i++)
+        if (c->u.child[i]) c->weight += c->u.child[i]->weight;
     for (struct clock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->next)
         if (o->hash == hash && o->count == c->count && memcmp(&o->u, &c->u, size_of(c)) == 0) {
-            for (unsigned i = 0; depth && i < FAN; i++) drop(t, c->u.child[i], depth - 1);
+            for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
             free(c);
             return clock_keep(o);
         }
@@ -163,7 +193,8 @@ static struct clock *join_leaves(struct clock_tree *t, struct clock *a, struct c
     return unique(t, c, 0);
 }
 
-static struct clock *join(struct clock_tree *t, struct clock *a, struct clock *b, unsigned depth)
+static struct clock *join_trees(struct clock_tree *t, struct clock *a, struct clock *b,
+                                unsigned depth)
 {
     if (a == b || !b) return clock_keep(a);
     if (!a) return clock_keep(b);
@@ -171,26 +202,43 @@ static struct clock *join(struct clock_tree *t, struct clock *a, struct clock *b
     struct clock *c = allocate(0);
     bool is_a = true, is_b = true;
     for (unsigned i = 0; i < FAN; i++) {
-        c->u.child[i] = join(t, a->u.child[i], b->u.child[i], depth - 1);
+        c->u.child[i] = join_trees(t, a->u.child[i], b->u.child[i], depth - 1);
         is_a &= c->u.child[i] == a->u.child[i];
         is_b &= c->u.child[i] == b->u.child[i];
     }
     if (!is_a && !is_b) return unique(t, c, depth);
-    for (unsigned i = 0; i < FAN; i++) drop(t, c->u.child[i], depth - 1);
+    for (unsigned i = 0; i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
     free(c);
     return clock_keep(is_a ? a : b);
 }
 
+static bool is_part_of(const struct clock *c, const struct clock *part)
+{
+    return c->weight == PUT_OFF && (c->u.later.both[0] == part || c->u.later.both[1] == part);
+}
+
 struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
 {
-    return join(t, a, b, t->depth);
+    if (a == b || !b) return clock_keep(a);
+    if (!a) return clock_keep(b);
+    const bool put_off = a->weight == PUT_OFF || b->weight == PUT_OFF;
+    if (!put_off && (a->weight < LARGE || b->weight < LARGE)) return join_trees(t, a, b, t->depth);
+    if (is_part_of(a, b)) return clock_keep(a);
+    if (is_part_of(b, a)) return clock_keep(b);
+    struct clock *c = allocate(0);
+    c->weight = PUT_OFF;
+    c->u.later.both[0] = clock_keep(a);
+    c->u.later.both[1] = clock_keep(b);
+    c->u.later.time = ++t->time;
+    c->u.later.asked = 0;
+    return c;
 }
 
 void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b)
 {
     if (!b || *a == b) return;
-    struct clock *c = join(t, *a, b, t->depth);
-    drop(t, *a, t->depth);
+    struct clock *c = clock_join(t, *a, b);
+    clock_drop(t, *a);
     *a = c;
 }
 
@@ -205,12 +253,32 @@ static bool has(const struct clock *c, uint32_t part, uint32_t when)
     return low < c->count && c->u.entry[low].part == part && c->u.entry[low].when >= when;
 }
 
-bool clock_covers(const struct clock_tree *t, const struct clock *c, uint32_t cta, uint32_t part,
-                  uint32_t warp, uint32_t when)
+static bool tree_covers(const struct clock_tree *t, const struct clock *c, uint32_t cta,
+                        uint32_t part, uint32_t warp, uint32_t when)
 {
     for (unsigned level = t->depth; c && level-- > 0;)
         c = c->u.child[cta >> (FAN_BITS * level) & (FAN - 1)];
     if (!c) return false;
     if (has(c, part, when)) return true;
     return warp != UINT32_MAX && (has(c, PART_CTA, when) || has(c, PART_WARP + warp, when));
+}
+
+bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                  uint32_t when, uint64_t since)
+{
+    if (!c || c->weight != PUT_OFF) return tree_covers(t, c, cta, part, warp, when);
+    uint32_t n = 0;
+    t->asked++;
+    push(t, &n, c);
+    while (n) {
+        c = t->todo[--n];
+        if (c->weight != PUT_OFF) {
+            if (tree_covers(t, c, cta, part, warp, when)) return true;
+        } else if (c->u.later.time > since && c->u.later.asked != t->asked) {
+            c->u.later.asked = t->asked;
+            push(t, &n, c->u.later.both[0]);
+            push(t, &n, c->u.later.both[1]);
+        }
+    }
+    return false;
 }

@@ -4,7 +4,8 @@
  * a clock is a tree over the CTAs; a leaf lists the parts of one CTA that are known, each up to a time. A part
  * is a thread, a warp (all its lanes), the CTA (all its threads), or what is not a thread but has a time of
  * its own: an mbarrier, by its phases. Clocks never change, and trees that are equal are one: what two
- * clocks have in common costs nothing when they are joined. That is most of it where locks go round.
+ * clocks have in common costs nothing when they are joined. Where two that are large would be joined, as
+ * with many locks, that is put off: the result remembers both, and what is asked of it is asked of them.
  *
  *     struct clock *c = clock_join(t, known, news);       // a reference of its own
  *     if (clock_covers(t, c, cta, thread, warp, when)) ...
@@ -33,6 +34,10 @@ struct clock_tree {       /* of a launch */
     unsigned depth;       /* levels of 16 above the leaves */
     struct clock **table; /* all trees, by what is in them */
     uint32_t count, cap;  /* cap: a power of two, or 0 */
+    uint64_t time;        /* counts joins that were put off, */
+    uint64_t asked;       /* and questions */
+    struct clock **todo;  /* room for going through them */
+    uint32_t todo_cap;
 };
 void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* all clocks before it were dropped */
 void clock_tree_end(struct clock_tree *t);
@@ -46,8 +51,9 @@ void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b);
 struct clock *clock_keep(struct clock *c);
 void clock_drop(struct clock_tree *t, struct clock *c);
 
-/* Whether what the part did at `when` is known. `warp`: that a thread is in; of an mbarrier UINT32_MAX. */
-bool clock_covers(const struct clock_tree *t, const struct clock *c, uint32_t cta, uint32_t part,
-                  uint32_t warp, uint32_t when);
+/* Whether what the part did at `when` is known. `warp`: that a thread is in; of an mbarrier UINT32_MAX. `since`:
+ * t->time when it was done or earlier. */
+bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                  uint32_t when, uint64_t since);
 
 #endif

@@ -42,8 +42,10 @@ struct warp {
     uint32_t base;  /* what its lanes did before is known to all of them */
     uint32_t since; /* the CTA's base when this was last looked at */
     uint32_t exist;
-    struct mind *mind;         /* of each lane; NULL: none has any */
-    uint32_t groups[2][LANES]; /* committed: of cp.async, of bulk copies */
+    struct mind *mind;           /* of each lane; NULL: none has any */
+    uint32_t proxy_fence[LANES]; /* when each last fenced the proxies, */
+    uint32_t proxy_base[LANES];  /* and the CTA's base then */
+    uint32_t groups[2][LANES];   /* committed: of cp.async, of bulk copies */
     struct copies *copies;
     uint32_t copy_count, copy_cap;
     uint64_t copy_serial; /* of the last one: its warp instruction, */
@@ -135,6 +137,8 @@ void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                const struct emu_access *a, struct cta *home, uint64_t address);
 /* A weak store: what was released there is no more. */
 void race_unflag(struct race *r, struct cta *home, uint64_t address);
+/* Whether the lane's access is a compare-and-swap that finds something else: no write. */
+bool race_fails(const struct emu_access *a, uint32_t lane);
 void race_flags_clear(struct race *r, struct flags *f);
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
 

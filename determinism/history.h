@@ -16,8 +16,10 @@ enum {
     EVENT_PENDING = 2, /* asynchronous, and nobody has waited for it */
     EVENT_MBARRIER =
         4, /* asynchronous: done when the phase `clock` of mbarrier `part` of CTA `owner` is */
+    EVENT_BULK = 8, /* by the way of bulk copies */
 };
 struct event {
+    uint64_t born; /* clock_tree.time when it first happened */
     uint32_t cta, pc;
     uint32_t clock; /* of its lanes when it happened */
     uint32_t mask; /* lanes that did it together to the same bytes; 0: the one that the tag names */

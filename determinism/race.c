@@ -40,8 +40,20 @@ static bool knows(const struct look *k, const struct event *e, uint32_t its_lane
         if (e->clock < k->c->base && was_there(k->c, thread, e->clock)) return true;
         if (e->warp == k->warp && (its_lane == lane || e->clock < k->w->base)) return true;
     }
-    const struct clock *know = mind_know(k->c, k->w, lane);
-    return know && clock_covers(&k->r->tree, know, e->cta, thread, e->warp, e->clock);
+    struct clock *know = mind_know(k->c, k->w, lane);
+    return know && clock_covers(&k->r->tree, know, e->cta, thread, e->warp, e->clock, e->born);
+}
+
+/* A bulk copy goes around the way of other accesses: it sees what a thread stored when that thread has fenced
+ * the proxies, or the one that copies when it knew of the store. (Of other CTAs this is not looked at.) */
+static bool is_fenced(const struct look *k, const struct event *e, uint32_t its_lane, uint32_t lane)
+{
+    if (!(k->a->flags & EMU_BULK) || e->flags & EVENT_BULK || e->kind == EMU_LOAD ||
+        e->cta != k->c->index || e->clock < k->w->proxy_base[lane])
+        return true;
+    struct event fence = *e;
+    fence.clock = k->c->warps[e->warp].proxy_fence[its_lane];
+    return fence.clock >= e->clock && knows(k, &fence, its_lane, lane);
 }
 
 /* Whether what the tag names happened before the lane's access. */
@@ -51,11 +63,11 @@ static bool ordered(const struct look *k, tag t, uint32_t lane)
     const uint32_t its_lane = t % LANES;
     if (e->flags & EVENT_PENDING && e->pending >> its_lane & 1) return false;
     if (e->flags & EVENT_MBARRIER) {
-        const struct clock *know = mind_know(k->c, k->w, lane);
+        struct clock *know = mind_know(k->c, k->w, lane);
         return know && clock_covers(&k->r->tree, know, e->owner, PART_MBARRIER + e->part,
-                                    UINT32_MAX, e->clock);
+                                    UINT32_MAX, e->clock, e->born);
     }
-    if (!e->mask) return knows(k, e, its_lane, lane);
+    if (!e->mask) return knows(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
     for (uint32_t m = e->mask; m; m &= m - 1)
         if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
     return true;
@@ -72,18 +84,6 @@ static bool morally_strong(const struct look *k, const struct event *e)
 {
     return k->strong && e->flags & EVENT_STRONG && e->width == k->width &&
            includes(k, k->a->scope, e->cta) && includes(k, e->scope, e->cta);
-}
-
-/* Lanes of one store that write the same to the same bytes: whichever is last. */
-static bool same_store(const struct look *k, tag own, tag t, uint64_t byte)
-{
-    const struct emu_access *a = k->a;
-    const uint32_t lane = own % LANES, other = t % LANES, size = (uint32_t)a->width * a->count;
-    if (own >> 5 != t >> 5 || a->kind != EMU_STORE || !a->data || !(a->lanes >> other & 1))
-        return false;
-    const uint64_t at = byte - a->address[lane];
-    return a->address[lane] == a->address[other] && at < size &&
-           memcmp(a->data + 64 * lane + at, a->data + 64 * other + at, size - at < 4 ? 1 : 4) == 0;
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------ */
@@ -133,7 +133,6 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
 {
     const tag *list;
     const uint32_t count = shadow_tags(k->shadow, half, &list);
-    const uint64_t at = address + (k->home ? 0 : MEM_GLOBAL);
     uint32_t n = 0;
     /* Many strong writes that nothing orders: that some could go is looked at only now and then. */
     const bool tidy = count == HISTORY && ++k->r->turn % 16 == 0;
@@ -142,7 +141,7 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
         if (list[i] == own) continue;
         const bool fine = morally_strong(k, e);
         const bool before = (!fine || tidy) && ordered(k, list[i], lane);
-        const bool stays = before ? !may_go(k, e) : fine || same_store(k, own, list[i], at);
+        const bool stays = before ? !may_go(k, e) : fine;
         if (stays) left[n++] = list[i];
         else if (!before) report(k, own, list[i], lane, address);
     }
@@ -216,13 +215,15 @@ static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint
 
 static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
 {
-    return (struct event){.cta = k->c->index,
+    return (struct event){.born = k->r->tree.time,
+                          .cta = k->c->index,
                           .pc = k->a->pc,
                           .clock = when,
                           .mask = mask,
                           .warp = (uint8_t)k->warp,
                           .kind = k->a->kind,
-                          .flags = k->strong ? EVENT_STRONG : 0,
+                          .flags = (uint8_t)((k->strong ? EVENT_STRONG : 0) |
+                                             (k->a->flags & EMU_BULK ? EVENT_BULK : 0)),
                           .scope = k->a->scope,
                           .width = (uint8_t)k->width};
 }
@@ -332,7 +333,7 @@ static void look_at(struct look *k, uint32_t lane, uint32_t mask, uint64_t addre
 static uint32_t fellows(const struct look *k, uint32_t left, uint32_t lane)
 {
     uint32_t mask = 1u << lane;
-    if (k->writes || k->a->flags & EMU_ASYNC) return mask;
+    if (k->a->kind != EMU_LOAD || k->a->flags & EMU_ASYNC) return mask;
     for (left &= left - 1; left; left &= left - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(left);
         if (k->a->address[l] != k->a->address[lane] || k->w->when[l] != k->w->when[lane]) break;
@@ -357,12 +358,12 @@ static void each(struct race *r, const struct emu_access *a,
                      .w = race_warp(c, a->who->warp),
                      .warp = a->who->warp,
                      .width = packed(a->type) ? a->width / 2u : a->width,
-                     .writes = a->kind != EMU_LOAD,
                      .strong = a->flags & EMU_RELAXED};
     const uint32_t size = (uint32_t)a->width * a->count;
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         mask = fellows(&k, left, lane);
+        k.writes = a->kind != EMU_LOAD && !race_fails(a, lane);
         const uint64_t at = resolve(r, c, a, a->address[lane], &k.home);
         look_at(&k, lane, mask, at, size);
         if (then) then(&k, mask, at);

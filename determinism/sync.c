@@ -142,6 +142,41 @@ static void meet_warp(struct race *r, struct cta *c, struct warp *w, uint32_t la
     tick(c, w, lanes);
 }
 
+/* What the thread's last fence let be known. */
+static struct clock *news_of_fence(struct race *r, const struct cta *c, const struct warp *w,
+                                   uint32_t lane)
+{
+    const uint32_t warp = (uint32_t)(w - c->warps);
+    const struct mind *m = &w->mind[lane];
+    const struct clock_entry list[] = {{warp * LANES + lane, m->fence_when},
+                                       {PART_WARP + warp, m->fence_warp - 1},
+                                       {PART_CTA, m->fence_cta - 1}};
+    struct clock *k = clock_of(&r->tree, c->index, list, 3);
+    clock_learn(&r->tree, &k, m->fence_know);
+    return k;
+}
+
+/* What the lanes release by arriving: what they did, or if they arrive relaxed, before their last fence. */
+static void arrive_at(struct race *r, struct cta *c, struct warp *w, const struct emu_sync *s,
+                      struct clock **arrived)
+{
+    if (s->flags & EMU_RELEASE) {
+        struct clock *k = news(r, c, w, s->lanes);
+        clock_learn(&r->tree, arrived, k);
+        clock_drop(&r->tree, k);
+        tick(c, w, s->lanes);
+        return;
+    }
+    for (uint32_t m = w->mind ? s->lanes : 0; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const bool wide = w->mind[l].fence_scope >= s->scope;
+        if (!w->mind[l].fenced || !wide) continue;
+        struct clock *k = news_of_fence(r, c, w, l);
+        clock_learn(&r->tree, arrived, k);
+        clock_drop(&r->tree, k);
+    }
+}
+
 static struct group *group_of(struct race *r, const struct cta *c)
 {
     struct group *g = r->groups;
@@ -164,12 +199,7 @@ static void cluster(struct race *r, struct cta *c, const struct emu_sync *s)
         g->done = g->arrived;
         g->arrived = NULL;
     } else if (s->kind == EMU_SYNC_CLUSTER_WAIT) learn_all(r, c, w, s->lanes, g->done);
-    else if (s->flags & EMU_RELEASE) {
-        struct clock *k = news(r, c, w, s->lanes);
-        clock_learn(&r->tree, &g->arrived, k);
-        clock_drop(&r->tree, k);
-        tick(c, w, s->lanes);
-    }
+    else arrive_at(r, c, w, s, &g->arrived);
 }
 
 /* ---- fences and flags ----------------------------------------------------------------------------------- */
@@ -206,18 +236,14 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
     if (s->flags & EMU_RELEASE) tick(c, w, s->lanes);
 }
 
-/* What the thread's last fence let be known. */
-static struct clock *news_of_fence(struct race *r, const struct cta *c, const struct warp *w,
-                                   uint32_t lane)
+static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
 {
-    const uint32_t warp = (uint32_t)(w - c->warps);
-    const struct mind *m = &w->mind[lane];
-    const struct clock_entry list[] = {{warp * LANES + lane, m->fence_when},
-                                       {PART_WARP + warp, m->fence_warp - 1},
-                                       {PART_CTA, m->fence_cta - 1}};
-    struct clock *k = clock_of(&r->tree, c->index, list, 3);
-    clock_learn(&r->tree, &k, m->fence_know);
-    return k;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        w->proxy_fence[l] = w->when[l];
+        w->proxy_base[l] = c->base;
+    }
+    tick(c, w, lanes);
 }
 
 static uint32_t slot_of(const struct flags *f, uint64_t address)
@@ -373,11 +399,17 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     if (!any) remove_flag(r, flags, f);
 }
 
-/* A compare-and-swap that finds something else leaves what was released as it is. */
-static bool fails(const struct emu_access *a, uint32_t lane)
+bool race_fails(const struct emu_access *a, uint32_t lane)
 {
-    return a->kind == EMU_ATOMIC && a->op == ATOMIC_CAS && a->result && a->data &&
-           memcmp(a->result + 64 * lane, a->data + 64 * lane, a->width) != 0;
+    if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS || !a->result || !a->data) return false;
+    const uint8_t *there = a->result + 64 * lane;
+    for (uint32_t m = a->lanes & ((1u << lane) - 1); m; m &= m - 1) { /* the lanes before it */
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint8_t *theirs = a->data + 64 * l;
+        if (a->address[l] == a->address[lane] && memcmp(there, theirs, a->width) == 0)
+            there = theirs + 32;
+    }
+    return memcmp(there, a->data + 64 * lane, a->width) != 0;
 }
 
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
@@ -386,7 +418,7 @@ void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
     struct flags *flags = home ? &home->flags : &r->flags;
     struct flag *f = flags->count ? find_flag(flags, address) : NULL;
     if (f && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC)) acquire(r, c, w, lane, a, f);
-    if (a->kind != EMU_LOAD && !fails(a, lane)) release(r, c, w, lane, a, flags, f, address);
+    if (a->kind != EMU_LOAD && !race_fails(a, lane)) release(r, c, w, lane, a, flags, f, address);
 }
 
 /* ---- asynchronous copies ------------------------------------------------------------------------------ */
@@ -509,12 +541,11 @@ static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
         b->arrived = b->done = NULL;
     } else if (s->op == EMU_MBARRIER_PASSED) {
         if (s->flags & EMU_ACQUIRE) learn(r, c, w, lane, b->done);
-    } else if (s->op == EMU_MBARRIER_ARRIVE && s->flags & EMU_RELEASE) {
-        struct clock *k = news(r, c, w, s->lanes);
-        clock_learn(&r->tree, &b->arrived, k);
-        clock_drop(&r->tree, k);
-        tick(c, w, s->lanes);
-    } else if (s->op == EMU_MBARRIER_ARRIVE_ASYNC) hand_over(w, lane, home, slot, b);
+        else /* a fence may come */
+            for (uint32_t i = 0; i < LEVELS; i++)
+                clock_learn(&r->tree, &race_mind(w, lane)->seen[i], b->done);
+    } else if (s->op == EMU_MBARRIER_ARRIVE) arrive_at(r, c, w, s, &b->arrived);
+    else if (s->op == EMU_MBARRIER_ARRIVE_ASYNC) hand_over(w, lane, home, slot, b);
     if (s->phase[0] != s->phase[1] && s->op != EMU_MBARRIER_INIT) end_phase(r, home, slot, b);
 }
 
@@ -570,7 +601,8 @@ void race_sync(void *self, const struct emu_sync *s)
     struct warp *w = race_warp(c, s->who->warp);
     switch (s->kind) {
     case EMU_SYNC_FENCE:
-        if (!s->op) fence(r, c, s);
+        if (s->op) fence_proxies(c, w, s->lanes);
+        else fence(r, c, s);
         break;
     case EMU_SYNC_BARRIER: arrive(r, c, s); break;
     case EMU_SYNC_BARRIER_DONE: complete(r, c, s); break;

@@ -179,6 +179,11 @@ static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
     return emu_watch_sync(g, in, &s);
 }
 
+static bool is_bulk(const struct emu_uop *in)
+{
+    return in->id == UOP_bulk_copy || in->id == UOP_bulk_reduce;
+}
+
 /* Of an access by the lanes of `mask`, whose data lie 64 bytes apart. false: the warp sleeps. */
 static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 space,
                         u32 width, u32 count, u32 mask, const u64 *at, u8 *data,
@@ -195,7 +200,7 @@ static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, 
     }
     struct emu_access a = {.kind = kind,
                            .space = (u8)space,
-                           .flags = (u8)(EMU_ASYNC | (in->id == UOP_cp_async ? 0 : EMU_BULK)),
+                           .flags = (u8)(EMU_ASYNC | (is_bulk(in) ? EMU_BULK : 0)),
                            .op = v->op,
                            .type = v->type,
                            .width = (u8)width,

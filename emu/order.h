@@ -39,7 +39,7 @@ enum emu_access_flag {
     EMU_ASYNC = 16,       /* cp.async and its kin: done later */
     EMU_DEAD_RESULT = 32, /* of ATOMIC: nobody reads the result, it is as good as a RED */
     EMU_UNCHANGING = 64,  /* .nc, .const */
-    EMU_BULK = 128,       /* of ASYNC: of a bulk group, where no mbarrier hears of it */
+    EMU_BULK = 128,       /* of ASYNC: by a bulk copy */
 };
 enum emu_scope { EMU_SCOPE_CTA, EMU_SCOPE_CLUSTER, EMU_SCOPE_GPU, EMU_SCOPE_SYS };
 

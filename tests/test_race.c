@@ -120,7 +120,7 @@ Test(race, lanes_of_a_warp_are_threads)
          "bar.warp.sync %r3;\nld.shared.u32 %r2, [%x]; //a",
          NULL},
         {"one store, other values", 1, 32, "st.global.u32 [%m], %t; //a", NULL},
-        {"one store, one value", 1, 32, "st.global.u32 [%m], 7;", NULL},
+        {"one store, one value", 1, 32, "st.global.u32 [%m], 7; //a", NULL},
         {"own word", 1, 32, "st.shared.u32 [%s], %t;\nld.shared.u32 %r2, [%s];", NULL},
     };
     EACH(rows, EMU_CHECK_RACE);
@@ -220,6 +220,11 @@ Test(race, flags_order_ctas)
                      "red.relaxed.gpu.global.add.u32 [%m], 1;\nfence.acq_rel.gpu;\n" LOOK
                      " //a\nE:",
          NULL},
+        {"a swap that fails writes nothing", 2, 32,
+         "atom.relaxed.cta.global.cas.b32 %r2, [%m], 5, 7;\nld.global.u32 %r3, [%m];", NULL},
+        {"a swap that does not", 2, 32,
+         "@!%p0 bra E;\natom.relaxed.gpu.global.cas.b32 %r2, [%m], 0, 7; //a\nld.global.u32 %r3, [%m]; //a\nE:",
+         NULL},
         {"atomics do not race", 4, 64, "red.global.add.u32 [%m], 1;", NULL},
         {"but with plain reads", 4, 64,
          "red.global.add.u32 [%m], 1; //a\nld.global.u32 %r2, [%m]; //a", NULL},
@@ -292,6 +297,14 @@ Test(race, mbarriers_order_phases)
          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%m], 256, [%b];\nI:\nbar.sync 0;\n" WAIT
          "ld.shared.u32 %r2, [%n];",
          NULL},
+        {"the other way", 1, 64,
+         "st.shared.u32 [%s], %t;\nfence.proxy.async;\nbar.sync 0;\n@!%p0 bra E;\n"
+         "cp.async.bulk.global.shared::cta.bulk_group [%m], [%s], 256;\nE:",
+         NULL},
+        {"the other way, no fence", 1, 64,
+         "st.shared.u32 [%s], %t; //a\nbar.sync 0;\n@!%p0 bra E;\n"
+         "cp.async.bulk.global.shared::cta.bulk_group [%m], [%s], 256; //a\nE:",
+         NULL},
         {"of bulk copies, not waited", 1, 64,
          "@!%p0 bra I;\nmbarrier.init.shared.b64 [%b], 1;\nmbarrier.arrive.expect_tx.shared.b64 %d1, [%b], 256;\n"
          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%m], 256, [%b]; //a\nI:\n"
@@ -313,6 +326,11 @@ Test(race, clusters_meet)
         {"relaxed", 2, 32,
          FAR "st.shared.u32 [%s], %t; //a\nbarrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n"
              "ld.shared::cluster.u32 %r2, [%r4]; //a",
+         two},
+        {"relaxed behind a fence", 2, 32,
+         FAR
+         "st.shared.u32 [%s], %t;\nfence.acq_rel.cluster;\nbarrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n"
+         "ld.shared::cluster.u32 %r2, [%r4];",
          two},
         {"no barrier", 2, 32,
          FAR
