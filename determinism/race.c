@@ -140,8 +140,9 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
         const struct event *e = &k->events->list[list[i] >> 5];
         if (list[i] == own) continue;
         const bool fine = morally_strong(k, e);
-        const bool before = (!fine || tidy) && ordered(k, list[i], lane);
-        const bool stays = before ? !may_go(k, e) : fine;
+        const bool going = may_go(k, e);
+        const bool before = (fine ? tidy && going : true) && ordered(k, list[i], lane);
+        const bool stays = before ? !going : fine;
         if (stays) left[n++] = list[i];
         else if (!before) report(k, own, list[i], lane, address);
     }
@@ -179,7 +180,7 @@ static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell,
     for (uint32_t i = 0; i < writes; i++)
         for (uint32_t m = mask; m; m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m);
-            if (ordered(k, list[i], l) || morally_strong(k, &k->events->list[list[i] >> 5]))
+            if (morally_strong(k, &k->events->list[list[i] >> 5]) || ordered(k, list[i], l))
                 continue;
             report(k, own, list[i], l, address);
             break;
@@ -190,7 +191,7 @@ static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell,
     const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
     for (uint32_t i = 0; i < reads; i++) {
         if (list[i] == own) return;
-        if (!ordered(k, list[i], lane) || !may_go(k, &k->events->list[list[i] >> 5]))
+        if (!may_go(k, &k->events->list[list[i] >> 5]) || !ordered(k, list[i], lane))
             left[n++] = list[i];
     }
     if (n == HISTORY) return;
