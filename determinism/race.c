@@ -348,6 +348,99 @@ static bool packed(unsigned type)
     return type == PTX_f16x2 || type == PTX_bf16x2;
 }
 
+/* ---- whole warps -------------------------------------------------------------------------------------- */
+
+/* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */
+static inline bool known_to_all(const struct look *k, uint32_t number)
+{
+    const struct event *e = &k->events->list[number];
+    if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
+    return (e->clock < k->c->base && !k->c->gone) || (e->warp == k->warp && e->clock < k->w->base);
+}
+
+/* Most cells were last touched by an event that another cell of this access was touched by, too. */
+struct seen {
+    uint32_t known, own; /* events: known to all; of this warp, so that a lane knows its own part */
+};
+
+static inline bool is_known(const struct look *k, struct seen *s, tag t, uint32_t lane)
+{
+    const uint32_t number = t >> 5;
+    if (!t || number == s->known) return true;
+    if (t & TAG_SET) return false;
+    if (number == s->own) return t % LANES == lane;
+    if (known_to_all(k, number)) {
+        s->known = number;
+        return true;
+    }
+    const struct event *e = &k->events->list[number];
+    if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
+        e->flags & (EVENT_PENDING | EVENT_MBARRIER))
+        return false;
+    s->own = number;
+    return t % LANES == lane;
+}
+
+/* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
+static bool whole_warp(struct look *k, uint32_t size)
+{
+    const struct emu_access *a = k->a;
+    const bool shared = a->space != PTX_SPACE_GLOBAL;
+    const uint32_t first = (uint32_t)__builtin_ctz(a->lanes), when = k->w->when[first];
+    struct seen seen = {0, 0};
+    if (k->strong || size & 3 || a->flags & EMU_ASYNC) return false;
+    for (uint32_t m = a->lanes; m; m &= m - 1)
+        if (k->w->when[__builtin_ctz(m)] != when) return false;
+    k->home = shared ? k->c : NULL;
+    k->shadow = shared ? &k->c->shared : &k->r->global;
+    k->events = shared ? &k->c->events : &k->r->events;
+    const uint64_t from = !shared ? MEM_GLOBAL : a->address[first] >= MEM_SHARED ? MEM_SHARED : 0;
+    const uint64_t room = shared ? MEM_SHARED_WINDOW : UINT64_MAX;
+    for (uint32_t m = a->lanes; shared && m; m &= m - 1)
+        if (a->address[__builtin_ctz(m)] - from >= room) return false; /* of another CTA */
+    const uint32_t number = event(k, when, 0);
+    if (!number) return true;
+    const bool flags = k->writes && (shared ? k->c->flags.count : k->r->flags.count);
+    uint64_t page_at = UINT64_MAX;
+    struct page *page = NULL;
+    for (uint32_t left = a->lanes, next; left; left = next) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint64_t at = a->address[lane] - from;
+        next = left & (left - 1);
+        if (at >> PAGE_BITS != page_at) {
+            page = shadow_page(k->shadow, at, false);
+            page_at = at >> PAGE_BITS;
+        }
+        if (!page) continue;
+        tag own = tag_of(number, lane);
+        uint32_t mask = 1u << lane;
+        if (!k->writes && next && a->address[__builtin_ctz(next)] == a->address[lane]) {
+            mask = fellows(k, left, lane);
+            next = left & ~mask;
+            const uint32_t together = event(k, when, mask);
+            if (!together) return true;
+            own = tag_of(together, lane);
+        }
+        if (page->shift != 2 || flags || mask & (mask - 1)) {
+            touch(k, own, mask, at, size);
+            for (uint32_t o = 0; flags && o < size; o++)
+                race_unflag(k->r, k->home, (shared ? at + 1 : at + MEM_GLOBAL) + o);
+            continue;
+        }
+        struct cell *cell = &page->cells[at % PAGE >> 2];
+        for (uint32_t o = 0; o < size; o += 4, cell++) {
+            const bool written = is_known(k, &seen, cell->write, lane);
+            if (k->writes) {
+                if (written && is_known(k, &seen, cell->read, lane))
+                    *cell = (struct cell){.write = own};
+                else write_cell(k, own, lane, cell, at + o);
+            } else if (written && is_known(k, &seen, cell->read, lane)) cell->read = own;
+            else read_cell(k, own, mask, cell, at + o);
+        }
+    }
+    return true;
+}
+
 /* What the lanes `mask` do as one is looked at, then handed to `then`. */
 static void each(struct race *r, const struct emu_access *a,
                  void (*then)(struct look *k, uint32_t mask, uint64_t at))
@@ -361,6 +454,8 @@ static void each(struct race *r, const struct emu_access *a,
                      .width = packed(a->type) ? a->width / 2u : a->width,
                      .strong = a->flags & EMU_RELAXED};
     const uint32_t size = (uint32_t)a->width * a->count;
+    k.writes = a->kind != EMU_LOAD;
+    if (whole_warp(&k, size)) return;
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         mask = fellows(&k, left, lane);
@@ -498,7 +593,7 @@ struct race *race_new(void)
     struct race *r = calloc(1, sizeof *r);
     if (!r) abort();
     r->observer = (struct emu_observer){
-        .self = r, .begin = begin, .access = access, .sync = race_sync, .end = end};
+        .self = r, .blind = true, .begin = begin, .access = access, .sync = race_sync, .end = end};
     return r;
 }
 

@@ -2,6 +2,7 @@
  * only way of instructions that are not worth a fast one. */
 #include "emu/control.h"
 
+#include "emu/atomic.h"
 #include "emu/count.h"
 #include "emu/memops.h"
 #include "emu/watch.h"
@@ -191,7 +192,7 @@ const struct emu_uop *emu_op_local_address(struct emu_group *g, const struct emu
 
 /* ---- watched loads and stores: with an order or observers ------------------------------------------- */
 
-static u64 lane_address(const struct emu_group *g, const struct emu_uop *in, u32 lane)
+static u64 element_address(const struct emu_group *g, const struct emu_uop *in, u32 lane)
 {
     u64 a = in->imm < 0 ? (u64)in->imm : in->bits;
     return in->x ? a + emu_get(g, in->x, in->a, 0, lane) : a;
@@ -215,17 +216,48 @@ static void describe(const struct emu_group *g, const struct emu_uop *in, struct
     else a->result = data;
 }
 
+static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, const u64 *at,
+                               bool write)
+{
+    const struct mem_desc *v = in->ext;
+    if (!g->worker->machine->blind || !g->exec[0]) return;
+    const u64 a = at[__builtin_ctz(g->exec[0])];
+    if (v->space == PTX_SPACE_GLOBAL || (v->space == PTX_SPACE_GENERIC && a >= MEM_GLOBAL))
+        emu_find_bound(g, in, a, write, &g->worker->bounds[in->site]);
+}
+
+/* For observers that want no data: told, when the access is sure to fault not. Then what does it is what does it
+ * when nobody watches. */
+static bool told(struct emu_group *g, const struct emu_uop *in, u8 kind)
+{
+    const struct mem_desc *v = in->ext;
+    const struct lane_address from = {.bytes = in->x, .row = in->a, .offset = in->imm};
+    const struct emu_bound *b = &g->worker->bounds[in->site];
+    if (!g->worker->machine->blind || !g->exec[0]) return false;
+    u64 at[LANES];
+    lane_addresses(g, &from, 0, at);
+    const u32 space = emu_watch_found(g, at, v->space, (u32)v->width * v->count, b->low, b->high);
+    if (space == PTX_SPACE_GENERIC) return false;
+    struct emu_access a;
+    describe(g, in, &a, at, kind, NULL);
+    a.space = (u8)space;
+    emu_watch_tell(g, &a);
+    return true;
+}
+
 const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uop *in)
 {
+    if (told(g, in, EMU_LOAD)) return ((const struct mem_desc *)in->ext)->plain(g, in);
     const struct mem_desc *v = in->ext;
     u64 at[LANES] = {0};
     u8 data[LANES * 64];
     u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
-        at[l] = lane_address(g, in, l);
+        at[l] = element_address(g, in, l);
         if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;
     }
+    find_for_next_time(g, in, at, false);
     struct emu_access a;
     describe(g, in, &a, at, EMU_LOAD, data);
     u32 done;
@@ -250,6 +282,7 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
 
 const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uop *in)
 {
+    if (told(g, in, EMU_STORE)) return ((const struct mem_desc *)in->ext)->plain(g, in);
     const struct mem_desc *v = in->ext;
     u64 at[LANES] = {0};
     u8 data[LANES * 64];
@@ -257,13 +290,14 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         struct reach r = {0};
-        at[l] = lane_address(g, in, l);
+        at[l] = element_address(g, in, l);
         if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
         for (u32 k = 0; k < v->count; k++) {
             u64 x = emu_get(g, v->row_bytes, v->rows[k], 0, l);
             memcpy(data + 64 * l + k * v->width, &x, v->width);
         }
     }
+    find_for_next_time(g, in, at, true);
     struct emu_access a;
     describe(g, in, &a, at, EMU_STORE, data);
     u32 done;

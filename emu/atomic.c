@@ -323,6 +323,30 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
     return in + 1;
 }
 
+/* For observers that want no data, as of loads and stores (access.c). */
+static bool told(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct atomic_desc *const v = in->ext;
+    const struct emu_bound *b = &g->worker->bounds[in->site];
+    if (!v->plain || v->count > 1 || !g->worker->machine->blind || !g->exec[0]) return false;
+    u64 at[LANES];
+    lane_addresses(g, &v->at, 0, at);
+    const u32 space = emu_watch_found(g, at, v->at.space, v->width, b->low, b->high);
+    if (space == PTX_SPACE_GENERIC) return false;
+    emu_watch_tell(g, &(struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
+                                           .space = (u8)space,
+                                           .flags = v->flags,
+                                           .scope = v->scope,
+                                           .op = v->op,
+                                           .type = v->type,
+                                           .width = v->width,
+                                           .count = 1,
+                                           .lanes = g->exec[0],
+                                           .address = at,
+                                           .pc = in->pc});
+    return true;
+}
+
 /* Where an order or observers take part: groups of one warp. Without an order things are done as they
  * are without observers. */
 const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_uop *in)
@@ -333,6 +357,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     u64 at[LANES] = {0};
     u8 data[LANES * 64], old[LANES * 64];
     bool global = false;
+    if (told(g, in)) return v->plain(g, in);
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         u8 *b = data + 64 * l;
@@ -340,6 +365,8 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
         const u8 *p = emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
         if (!p) return NULL;
         global = atomic_is_global(g, v->at.space, at[l]);
+        if (global && g->worker->machine->blind)
+            emu_find_bound(g, in, at[l], true, &g->worker->bounds[in->site]);
         if (v->count > 1 && !global)
             return emu_raise(g, in, EMU_WRONG_SPACE, 0, l, at[l], size,
                              "a vector atomic outside of global memory");

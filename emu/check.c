@@ -163,7 +163,8 @@ struct check_init *check_init_new(struct arena *arena, struct check *c)
     struct check_init *k = arena_alloc(arena, sizeof *k);
     k->arena = arena;
     k->check = c;
-    k->observer = (struct emu_observer){.self = k, .begin = begin, .access = access, .sync = sync};
+    k->observer = (struct emu_observer){
+        .blind = true, .self = k, .begin = begin, .access = access, .sync = sync};
     return k;
 }
 

@@ -48,8 +48,8 @@ struct emu_kernel {
     u32 module;
     const char *name;
     struct image_params params;
-    struct emu_program *program[2]; /* plain, watched; NULL: not lowered yet */
-    char *failed;                   /* why it cannot be */
+    struct emu_program *program[LOWER_LEVELS]; /* NULL: not lowered yet */
+    char *failed;                              /* why it cannot be */
     u32 registers;
 };
 
@@ -358,7 +358,7 @@ uint32_t emu_params_size(const struct emu_kernel *k)
 }
 
 /* The kernel's code, made when it is first needed; NULL: k->failed says why. */
-static struct emu_program *program_of(struct emu_kernel *k, bool watched)
+static struct emu_program *program_of(struct emu_kernel *k, enum lower_level watched)
 {
     if (k->program[watched] || k->failed) return k->program[watched];
     struct emu_image *im = k->image;
@@ -395,7 +395,7 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
     const struct ptx_module *m = k->image->image->program->modules[k->module];
     *out = (struct emu_kernel_info){
         .max_threads = 1024, .ptx_version = m->version, .target = m->target.sm};
-    const struct emu_program *p = program_of(k, false);
+    const struct emu_program *p = program_of(k, LOWER_PLAIN);
     if (!p) return false;
     const struct ptx_directive *d = directive(k, "reqntid");
     for (u32 i = 0; d && i < 3; i++) out->required_block[i] = i < d->count ? (u32)d->value[i] : 1;
@@ -482,6 +482,21 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
 
+/* How a launch's kernels are lowered: what its order and observers want to be told. */
+static enum lower_level level_of(const struct emu_launch *l)
+{
+    bool issues = l->order;
+    for (size_t i = 0; i < l->observer_count; i++) issues |= l->observers[i]->issue != NULL;
+    return issues ? LOWER_ISSUES : l->observer_count ? LOWER_WATCHED : LOWER_PLAIN;
+}
+
+static bool is_blind(const struct emu_launch *l)
+{
+    bool blind = !l->order && l->observer_count;
+    for (size_t i = 0; i < l->observer_count; i++) blind &= l->observers[i]->blind;
+    return blind;
+}
+
 static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                                             const struct emu_launch *l, struct whole *all,
                                             struct arena *a)
@@ -517,7 +532,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
                       k->params.size, l->params_size);
     bool watched = l->order || l->observer_count;
-    struct emu_program *program = program_of(k, watched);
+    struct emu_program *program = program_of(k, level_of(l));
     if (!program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
     u64 shared = l->shared ? (u64)program->shared_dynamic + l->shared : program->shared_static;
     if (shared > MEM_MAX_SHARED)
@@ -545,6 +560,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
                             .its = e->config.divergence == EMU_ITS,
                             .watched = watched,
+                            .blind = is_blind(l),
                             .counting = e->handlers.counting};
     m.group_warps = watched || m.its || program->launches ? 1 : e->config.group_warps;
     m.cluster_size = 1;
@@ -612,7 +628,7 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
     enum { INVALID_CONFIGURATION = 9 }; /* cudaErrorInvalidConfiguration */
     struct emu_kernel_info info;
     *error = 0;
-    const struct emu_program *p = program_of(k, m->watched);
+    const struct emu_program *p = program_of(k, level_of(m->launch));
     if (!p || !emu_kernel_info(k, &info)) return k->failed;
     if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
     bool ok = true;

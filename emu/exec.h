@@ -386,6 +386,7 @@ struct emu_machine { /* a launch */
     bool survives_bad_frees;
     bool explicit_cluster;
     bool watched;  /* an order or observers take part */
+    bool blind;    /* only observers do, and none looks at data */
     bool its;      /* independent thread scheduling */
     bool parallel; /* several host threads run CTAs */
     const struct emu_counting *counting;

@@ -41,7 +41,8 @@ struct lower_driver { /* a program */
     struct image_shared *layout;
     struct emu_program *program;
     emu_op *const *ops;
-    bool watched, its;
+    u8 watched; /* enum lower_level */
+    bool its;
     struct emu_place_of *places;
     struct emu_block_mix *blocks;
     size_t place_cap, block_cap, site_cap;
@@ -65,7 +66,8 @@ struct lower { /* a function */
     struct ptx_cfg *cfg;
     struct ptx_flow *flow;
     emu_op *const *ops;
-    bool watched, its;
+    u8 watched; /* enum lower_level */
+    bool its;
     struct lower_reg *regs;
     bool *needed, *skip; /* by statement: it does something; its result is a row already */
     u32 *dead, dead_count;

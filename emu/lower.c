@@ -178,6 +178,11 @@ bool lower_is_kernel(const struct lower *L)
     return L->code->is_entry;
 }
 
+emu_op *lower_handler(const struct lower *L, unsigned id)
+{
+    return L->ops[id];
+}
+
 bool lower_watched(const struct lower *L)
 {
     return L->watched;
@@ -1047,7 +1052,7 @@ static void lower_blocks(struct lower *L)
             if (t->kind != PTX_STMT_INST) continue;
             L->stmt = s;
             add_place(L, t->inst, loc);
-            if (L->watched) lower_emit(L, UOP_issue, 0, 0, 0, 0);
+            if (L->watched == LOWER_ISSUES) lower_emit(L, UOP_issue, 0, 0, 0, 0);
             if (L->skip[s] || !L->needed[s]) continue;
             lower_inst(L, t->inst);
         }
@@ -1160,12 +1165,13 @@ static void find_depth(struct emu_program *p)
 }
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
-                                  emu_op *const *ops, bool watched, bool its, char **why)
+                                  emu_op *const *ops, enum lower_level watched, bool its,
+                                  char **why)
 {
     find_rules();
     struct emu_program *p = arena_alloc(a, sizeof *p);
     struct lower_driver D = {
-        .arena = a, .image = im, .program = p, .ops = ops, .watched = watched, .its = its};
+        .arena = a, .image = im, .program = p, .ops = ops, .watched = (u8)watched, .its = its};
     D.layout = image_shared_new(im, a, reach, why);
     if (!D.layout) return NULL;
     p->shared_static = D.layout->size;

@@ -100,10 +100,14 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
     }
     const u32 site = lower_site(L, SITE_ATOMIC, a.space);
     lower_site_op(L, site, v->op);
-    unsigned id = lower_watched(L) ? UOP_atom_watched : UOP_atom;
-    if (id == UOP_atom && v->count == 1 && fast(v->op, type)) {
+    unsigned id = UOP_atom;
+    if (v->count == 1 && fast(v->op, type)) {
         if (a.space == PTX_SPACE_SHARED) id = fast(v->op, type);
         if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC) id = fast(v->op, type) + 1;
+    }
+    if (lower_watched(L)) {
+        if (v->op != ATOMIC_CAS) v->plain = lower_handler(L, id);
+        id = UOP_atom_watched;
     }
     struct emu_uop *u = lower_emit(L, id, v->result[0], a.row, v->operand[0], v->comparand[0]);
     u->x = a.bytes;

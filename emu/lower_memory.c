@@ -113,8 +113,9 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
         u->x = bytes = 8;
         offset = 0;
     }
-    unsigned id = lower_watched(L) ? (store ? UOP_st_watched : UOP_ld_watched)
-                                   : handler(store, vector, v->space, v->width, v->sign);
+    unsigned id = handler(store, vector, v->space, v->width, v->sign);
+    v->plain = lower_handler(L, id);
+    if (lower_watched(L)) id = store ? UOP_st_watched : UOP_ld_watched;
     struct emu_uop *u = lower_emit(L, id, v->rows[0], row, 0, 0);
     u->x = bytes;
     u->y = way_through_caches(op, a.space, store);

@@ -5,15 +5,16 @@
 #include "emu/exec.h"
 
 struct mem_desc {
-    u8 space;     /* enum ptx_space */
-    u8 width;     /* bytes of an element: 1, 2, 4, 8 */
-    u8 count;     /* elements, side by side in memory; 16-byte elements are two of 8 */
-    u8 align;     /* what the address must be a multiple of */
-    u8 row_bytes; /* 2, 4 or 8 */
-    bool sign;    /* bytes are sign-extended to their row */
-    u8 flags;     /* enum emu_access_flag */
-    u8 scope;     /* enum emu_scope */
-    u8 type;      /* enum ptx_type of an element */
+    u8 space;      /* enum ptx_space */
+    u8 width;      /* bytes of an element: 1, 2, 4, 8 */
+    u8 count;      /* elements, side by side in memory; 16-byte elements are two of 8 */
+    u8 align;      /* what the address must be a multiple of */
+    u8 row_bytes;  /* 2, 4 or 8 */
+    bool sign;     /* bytes are sign-extended to their row */
+    u8 flags;      /* enum emu_access_flag */
+    u8 scope;      /* enum emu_scope */
+    u8 type;       /* enum ptx_type of an element */
+    emu_op *plain; /* of a watched one: what does it when nobody watches */
     u32 rows[8];
 };
 

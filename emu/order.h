@@ -140,6 +140,9 @@ struct emu_order {
 
 struct emu_observer {
     void *self;
+    /* It looks at no data of accesses but those of compare-and-swaps (data and result may be NULL): a launch whose
+     * observers are all so is faster. */
+    bool blind;
     void (*begin)(void *self, struct emu_machine *m);
     void (*issue)(void *self, const struct emu_warp *, uint32_t pc, uint32_t lanes);
     void (*access)(void *self, const struct emu_access *);
