@@ -135,5 +135,6 @@ void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
     }
     struct set *set = &s->sets[*half & ~TAG_SET];
     memmove(set->list, list, count * sizeof *list);
-    set->count = count;
+    set->count = (uint8_t)count;
+    set->strong = 0;
 }

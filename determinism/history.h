@@ -47,8 +47,13 @@ static inline tag tag_of(uint32_t event, uint32_t lane)
     return event << 5 | lane;
 }
 
-struct set { /* of tags; `next`: of the free ones */
-    uint32_t count;
+struct set { /* of tags */
+    uint8_t count;
+    uint8_t
+        strong; /* all are strong writes of so many bytes, by CTA `cta` (UINT32_MAX: several), in this scope
+                     * or wider. 0: unknown */
+    uint8_t scope;
+    uint32_t cta;
     tag list[HISTORY];
 };
 struct cell {
@@ -83,6 +88,11 @@ static inline struct page *shadow_page(struct shadow *s, uint64_t address, bool 
     struct page *p = s->pages[address >> PAGE_BITS];
     if (p && p->launch == s->launch && (!fine || !p->shift)) return p;
     return shadow_page_slow(s, address, fine);
+}
+
+static inline struct set *shadow_set(const struct shadow *s, tag half)
+{
+    return half & TAG_SET ? &s->sets[half & ~TAG_SET] : NULL;
 }
 
 /* The tags in a cell's half, one after the other; `one` is for those that are one. */

@@ -149,6 +149,45 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
     return n;
 }
 
+/* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */
+static inline bool known_to_all(const struct look *k, uint32_t number)
+{
+    const struct event *e = &k->events->list[number];
+    if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
+    return (e->clock < k->c->base && !k->c->gone) || (e->warp == k->warp && e->clock < k->w->base);
+}
+
+/* What is in the set is strong writes, morally strong to each other, and one more is that, too. */
+static bool add_strong(struct look *k, tag own, struct cell *cell)
+{
+    struct set *set = shadow_set(k->shadow, cell->write);
+    if (!k->strong || !set || set->strong != k->width || cell->read) return false;
+    if (set->cta != k->c->index) {
+        if (set->scope < EMU_SCOPE_GPU || k->a->scope < EMU_SCOPE_GPU) return false;
+        set->cta = UINT32_MAX;
+    }
+    if (set->count == HISTORY && ++k->r->turn % 16 == 0) return false; /* some may go */
+    if (k->a->scope < set->scope) set->scope = k->a->scope;
+    if (set->count < HISTORY) set->count++;
+    set->list[set->count - 1] = own;
+    return true;
+}
+
+static void mark_strong(struct look *k, const struct cell *cell)
+{
+    struct set *set = shadow_set(k->shadow, cell->write);
+    if (!k->strong || !set) return;
+    set->scope = EMU_SCOPE_SYS;
+    set->cta = k->c->index;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct event *e = &k->events->list[set->list[i] >> 5];
+        if (!(e->flags & EVENT_STRONG) || e->width != k->width) return;
+        if (e->cta != k->c->index) set->cta = UINT32_MAX;
+        if (e->scope < set->scope) set->scope = e->scope;
+    }
+    if (set->cta == k->c->index || set->scope >= EMU_SCOPE_GPU) set->strong = (uint8_t)k->width;
+}
+
 static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell, uint64_t address)
 {
     tag left[HISTORY + 1];
@@ -157,6 +196,7 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
         return;
     }
     if (cell->write == own && !cell->read) return;
+    if (add_strong(k, own, cell)) return;
     k->reported = false;
     uint32_t n = sift(k, own, lane, &cell->write, address, left);
     if (n == HISTORY) n--;
@@ -170,33 +210,55 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
     }
     shadow_put(k->shadow, &cell->write, left, n);
     shadow_put(k->shadow, &cell->read, reads, m);
+    mark_strong(k, cell);
+}
+
+/* Whether the set has no room, and none of what is in it can go. */
+static bool is_full(const struct look *k, const struct set *set)
+{
+    return set->count == HISTORY && !known_to_all(k, set->list[0] >> 5) &&
+           !known_to_all(k, set->list[HISTORY - 1] >> 5);
+}
+
+static void remember_read(struct look *k, tag own, struct cell *cell)
+{
+    const tag *list;
+    tag left[HISTORY + 1];
+    const uint32_t lane = own % LANES;
+    struct set *set = shadow_set(k->shadow, cell->read);
+    uint32_t n = 0;
+    if (cell->read == own) return;
+    for (uint32_t i = 0; set && i < set->count; i++)
+        if (set->list[i] == own) return;
+    if (set && is_full(k, set)) return;
+    if (set && set->count < HISTORY && !known_to_all(k, set->list[set->count - 1] >> 5)) {
+        set->list[set->count++] = own;
+        return;
+    }
+    const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
+    for (uint32_t i = 0; i < reads; i++)
+        if (!may_go(k, &k->events->list[list[i] >> 5]) || !ordered(k, list[i], lane))
+            left[n++] = list[i];
+    if (n == HISTORY) return;
+    left[n++] = own;
+    shadow_put(k->shadow, &cell->read, left, n);
 }
 
 /* `mask`: the lanes that read these bytes; `own` names the first. */
 static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell, uint64_t address)
 {
     const tag *list;
-    const uint32_t lane = own % LANES, writes = shadow_tags(k->shadow, &cell->write, &list);
+    const uint32_t writes = shadow_tags(k->shadow, &cell->write, &list);
     for (uint32_t i = 0; i < writes; i++)
-        for (uint32_t m = mask; m; m &= m - 1) {
+        for (uint32_t m = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) ? 0 : mask; m;
+             m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m);
             if (morally_strong(k, &k->events->list[list[i] >> 5]) || ordered(k, list[i], l))
                 continue;
             report(k, own, list[i], l, address);
             break;
         }
-    if (cell->read == own) return;
-    tag left[HISTORY + 1];
-    uint32_t n = 0;
-    const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
-    for (uint32_t i = 0; i < reads; i++) {
-        if (list[i] == own) return;
-        if (!may_go(k, &k->events->list[list[i] >> 5]) || !ordered(k, list[i], lane))
-            left[n++] = list[i];
-    }
-    if (n == HISTORY) return;
-    left[n++] = own;
-    shadow_put(k->shadow, &cell->read, left, n);
+    remember_read(k, own, cell);
 }
 
 static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint32_t size)
@@ -350,14 +412,6 @@ static bool packed(unsigned type)
 
 /* ---- whole warps -------------------------------------------------------------------------------------- */
 
-/* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */
-static inline bool known_to_all(const struct look *k, uint32_t number)
-{
-    const struct event *e = &k->events->list[number];
-    if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
-    return (e->clock < k->c->base && !k->c->gone) || (e->warp == k->warp && e->clock < k->w->base);
-}
-
 /* Most cells were last touched by an event that another cell of this access was touched by, too. */
 struct seen {
     uint32_t known, own; /* events: known to all; of this warp, so that a lane knows its own part */
@@ -435,6 +489,7 @@ static bool whole_warp(struct look *k, uint32_t size)
                     *cell = (struct cell){.write = own};
                 else write_cell(k, own, lane, cell, at + o);
             } else if (written && is_known(k, &seen, cell->read, lane)) cell->read = own;
+            else if (written) remember_read(k, own, cell);
             else read_cell(k, own, mask, cell, at + o);
         }
     }
@@ -475,12 +530,13 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
 {
     const struct emu_access *a = k->a;
     const uint64_t key = k->home ? at + 1 : at + MEM_GLOBAL;
-    if (k->strong)
+    const uint32_t flags = k->home ? k->home->flags.count : k->r->flags.count;
+    if (k->strong && (flags || k->w->mind || a->flags & EMU_RELEASE))
         for (uint32_t m = mask; m; m &= m - 1)
             for (uint32_t e = 0; e < a->count; e++)
                 race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->home,
                           key + e * a->width);
-    else if (k->writes && (k->home ? k->home->flags.count : k->r->flags.count))
+    else if (!k->strong && k->writes && flags)
         for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
             race_unflag(k->r, k->home, key + o);
 }
