@@ -137,4 +137,5 @@ void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
     memmove(set->list, list, count * sizeof *list);
     set->count = (uint8_t)count;
     set->strong = 0;
+    set->full_base = 0;
 }

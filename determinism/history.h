@@ -54,6 +54,8 @@ struct set { /* of tags */
                      * or wider. 0: unknown */
     uint8_t scope;
     uint32_t cta;
+    uint32_t full_cta,
+        full_base; /* of reads: the CTA and its base when it was seen to be full of what was since */
     tag list[HISTORY];
 };
 struct cell {

@@ -228,9 +228,14 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
     struct set *set = shadow_set(k->shadow, cell->read);
     uint32_t n = 0;
     if (cell->read == own) return;
+    if (set && set->full_base == k->c->base && set->full_cta == k->c->index) return;
     for (uint32_t i = 0; set && i < set->count; i++)
         if (set->list[i] == own) return;
-    if (set && is_full(k, set)) return;
+    if (set && is_full(k, set)) {
+        set->full_base = k->c->base;
+        set->full_cta = k->c->index;
+        return;
+    }
     if (set && set->count < HISTORY && !known_to_all(k, set->list[set->count - 1] >> 5)) {
         set->list[set->count++] = own;
         return;
@@ -435,6 +440,54 @@ static inline bool is_known(const struct look *k, struct seen *s, tag t, uint32_
     return t % LANES == lane;
 }
 
+static bool is_one_time(const struct warp *w, uint32_t lanes)
+{
+    const uint32_t when = w->when[__builtin_ctz(lanes)];
+    uint32_t differ = 0;
+    if (lanes == ~0u)
+        for (uint32_t l = 0; l < LANES; l++) differ |= w->when[l] ^ when;
+    else
+        for (uint32_t m = lanes; m; m &= m - 1) differ |= w->when[__builtin_ctz(m)] ^ when;
+    return !differ;
+}
+
+/* All lanes at words that follow each other, which the same events touched last: known to all, or of this warp
+ * with each lane at its own word. */
+static bool in_a_row(const struct look *k, uint32_t number, uint64_t at)
+{
+    const uint64_t events = UINT64_C(0xffffffe0ffffffe0), lanes = UINT64_C(0x0000001f0000001f);
+    const uint64_t *address = k->a->address;
+    uint64_t apart = 0;
+    for (uint32_t l = 0; l < LANES; l++) apart |= (address[l] - address[0]) ^ 4 * l;
+    if (apart || at >> PAGE_BITS != (at + 127) >> PAGE_BITS) return false;
+    const struct page *page = shadow_page(k->shadow, at, false);
+    if (!page || page->shift != 2) return false;
+    struct cell *cell = &page->cells[at % PAGE >> 2];
+    const tag w = cell[0].write, r = cell[0].read;
+    const uint64_t first = w | (uint64_t)r << 32;
+    uint64_t others = 0, moved = 0; /* from the events, from the lanes */
+    for (uint32_t l = 0; l < LANES; l++) {
+        const uint64_t both = cell[l].write | (uint64_t)cell[l].read << 32;
+        others |= both ^ first;
+        moved |= both ^ l * UINT64_C(0x100000001);
+    }
+    if (others & events || (w | r) & TAG_SET) return false;
+    for (uint32_t half = 0; half < 2; half++) {
+        const tag t = half ? r : w;
+        if (t < LANES || known_to_all(k, t >> 5)) continue;
+        const struct event *e = &k->events->list[t >> 5];
+        if (moved & lanes & (half ? UINT64_C(31) << 32 : 31) || e->cta != k->c->index ||
+            e->warp != k->warp || e->mask || e->flags & (EVENT_PENDING | EVENT_MBARRIER))
+            return false;
+    }
+    const tag own = tag_of(number, 0);
+    if (k->writes)
+        for (uint32_t l = 0; l < LANES; l++) cell[l] = (struct cell){.write = own + l};
+    else if (r != own)
+        for (uint32_t l = 0; l < LANES; l++) cell[l].read = own + l;
+    return true;
+}
+
 /* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
 static bool whole_warp(struct look *k, uint32_t size)
 {
@@ -442,19 +495,19 @@ static bool whole_warp(struct look *k, uint32_t size)
     const bool shared = a->space != PTX_SPACE_GLOBAL;
     const uint32_t first = (uint32_t)__builtin_ctz(a->lanes), when = k->w->when[first];
     struct seen seen = {0, 0};
-    if (k->strong || size & 3 || a->flags & EMU_ASYNC) return false;
-    for (uint32_t m = a->lanes; m; m &= m - 1)
-        if (k->w->when[__builtin_ctz(m)] != when) return false;
+    if (k->strong || size & 3 || a->flags & EMU_ASYNC || !is_one_time(k->w, a->lanes)) return false;
     k->home = shared ? k->c : NULL;
     k->shadow = shared ? &k->c->shared : &k->r->global;
     k->events = shared ? &k->c->events : &k->r->events;
     const uint64_t from = !shared ? MEM_GLOBAL : a->address[first] >= MEM_SHARED ? MEM_SHARED : 0;
     const uint64_t room = shared ? MEM_SHARED_WINDOW : UINT64_MAX;
-    for (uint32_t m = a->lanes; shared && m; m &= m - 1)
+    for (uint32_t m = a->lanes; shared && k->r->extent.cluster > 1 && m; m &= m - 1)
         if (a->address[__builtin_ctz(m)] - from >= room) return false; /* of another CTA */
     const uint32_t number = event(k, when, 0);
     if (!number) return true;
     const bool flags = k->writes && (shared ? k->c->flags.count : k->r->flags.count);
+    if (a->lanes == ~0u && size == 4 && !flags && in_a_row(k, number, a->address[0] - from))
+        return true;
     uint64_t page_at = UINT64_MAX;
     struct page *page = NULL;
     for (uint32_t left = a->lanes, next; left; left = next) {
