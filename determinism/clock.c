@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 96, PUT_OFF = 1 << 30 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 32, PUT_OFF = 1 << 30 };
 
 struct clock {
     uint32_t refs, hash;

@@ -22,7 +22,8 @@ struct event {
     uint64_t born; /* clock_tree.time when it first happened */
     uint32_t cta, pc;
     uint32_t clock; /* of its lanes when it happened */
-    uint32_t mask; /* lanes that did it together to the same bytes; 0: the one that the tag names */
+    uint32_t
+        mask; /* lanes that did it together to the same bytes, bit 0 the one that a tag names; 0: alone */
     uint32_t owner, part;
     uint32_t pending; /* PENDING: lanes that have not waited */
     uint8_t warp;

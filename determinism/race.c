@@ -68,7 +68,7 @@ static bool ordered(const struct look *k, tag t, uint32_t lane)
                                     UINT32_MAX, e->clock, e->born);
     }
     if (!e->mask) return knows(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
-    for (uint32_t m = e->mask; m; m &= m - 1)
+    for (uint32_t m = e->mask << its_lane; m; m &= m - 1)
         if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
     return true;
 }
@@ -102,7 +102,6 @@ static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t a
 {
     const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
     char what[128], first[128], second[128];
-    const uint32_t their_lane = b->mask ? (uint32_t)__builtin_ctz(b->mask) : other % LANES;
     const unsigned long long at = address + (k->home ? 0 : MEM_GLOBAL);
     snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
              k->home ? "shared" : "global", at);
@@ -110,7 +109,7 @@ static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t a
     name(second, sizeof second, b->kind, b, "and ");
     emu_machine_find(k->r->machine, EMU_RACE, what,
                      &(struct emu_party){a->pc, a->cta, a->warp * LANES + lane, first},
-                     &(struct emu_party){b->pc, b->cta, b->warp * LANES + their_lane, second},
+                     &(struct emu_party){b->pc, b->cta, b->warp * LANES + other % LANES, second},
                      k->home ? 0 : address + MEM_GLOBAL);
     k->reported = true;
 }
@@ -392,8 +391,9 @@ static void look_at(struct look *k, uint32_t lane, uint32_t mask, uint64_t addre
     k->shadow = k->home ? &k->home->shared : &k->r->global;
     k->events = k->home ? &k->home->events : &k->r->events;
     const bool alone = !(mask & (mask - 1));
-    const uint32_t number = k->a->flags & EMU_ASYNC ? async_event(k, lane)
-                                                    : event(k, k->w->when[lane], alone ? 0 : mask);
+    const uint32_t number = k->a->flags & EMU_ASYNC
+                                ? async_event(k, lane)
+                                : event(k, k->w->when[lane], alone ? 0 : mask >> lane);
     if (number) touch(k, tag_of(number, lane), mask, address, size);
 }
 
@@ -488,6 +488,14 @@ static bool in_a_row(const struct look *k, uint32_t number, uint64_t at)
     return true;
 }
 
+/* Whether lanes 16-31 read the words that lanes 0-15 do, as of a tile's row. */
+static bool is_twice(const struct emu_access *a)
+{
+    uint64_t differ = 0;
+    for (uint32_t l = 0; l < 16; l++) differ |= a->address[l] ^ a->address[l + 16];
+    return !differ && a->address[0] != a->address[1];
+}
+
 /* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
 static bool whole_warp(struct look *k, uint32_t size)
 {
@@ -503,14 +511,16 @@ static bool whole_warp(struct look *k, uint32_t size)
     const uint64_t room = shared ? MEM_SHARED_WINDOW : UINT64_MAX;
     for (uint32_t m = a->lanes; shared && k->r->extent.cluster > 1 && m; m &= m - 1)
         if (a->address[__builtin_ctz(m)] - from >= room) return false; /* of another CTA */
-    const uint32_t number = event(k, when, 0);
+    const bool twice = a->lanes == ~0u && !k->writes && is_twice(a);
+    const uint32_t number = event(k, when, twice ? 0x10001 : 0);
     if (!number) return true;
     const bool flags = k->writes && (shared ? k->c->flags.count : k->r->flags.count);
-    if (a->lanes == ~0u && size == 4 && !flags && in_a_row(k, number, a->address[0] - from))
+    if (a->lanes == ~0u && size == 4 && !flags && !twice &&
+        in_a_row(k, number, a->address[0] - from))
         return true;
     uint64_t page_at = UINT64_MAX;
     struct page *page = NULL;
-    for (uint32_t left = a->lanes, next; left; left = next) {
+    for (uint32_t left = twice ? 0xffff : a->lanes, next; left; left = next) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const uint64_t at = a->address[lane] - from;
         next = left & (left - 1);
@@ -520,15 +530,15 @@ static bool whole_warp(struct look *k, uint32_t size)
         }
         if (!page) continue;
         tag own = tag_of(number, lane);
-        uint32_t mask = 1u << lane;
-        if (!k->writes && next && a->address[__builtin_ctz(next)] == a->address[lane]) {
+        uint32_t mask = (twice ? 0x10001u : 1u) << lane;
+        if (!twice && !k->writes && next && a->address[__builtin_ctz(next)] == a->address[lane]) {
             mask = fellows(k, left, lane);
             next = left & ~mask;
-            const uint32_t together = event(k, when, mask);
+            const uint32_t together = event(k, when, mask >> lane);
             if (!together) return true;
             own = tag_of(together, lane);
         }
-        if (page->shift != 2 || flags || mask & (mask - 1)) {
+        if (page->shift != 2 || flags) {
             touch(k, own, mask, at, size);
             for (uint32_t o = 0; flags && o < size; o++)
                 race_unflag(k->r, k->home, (shared ? at + 1 : at + MEM_GLOBAL) + o);
@@ -536,7 +546,10 @@ static bool whole_warp(struct look *k, uint32_t size)
         }
         struct cell *cell = &page->cells[at % PAGE >> 2];
         for (uint32_t o = 0; o < size; o += 4, cell++) {
-            const bool written = is_known(k, &seen, cell->write, lane);
+            const bool alone = !(mask &
+                                 (mask - 1)); /* else a lane's own write is another's to the rest */
+            const bool written = is_known(k, &seen, cell->write, lane) &&
+                                 (alone || !cell->write || cell->write >> 5 != seen.own);
             if (k->writes) {
                 if (written && is_known(k, &seen, cell->read, lane))
                     *cell = (struct cell){.write = own};
