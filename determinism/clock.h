@@ -20,7 +20,7 @@
 
 enum { /* parts */
        PART_THREAD = 0,
-       PART_MBARRIER = 1 << 10,
+       PART_MBARRIER = 1 << 16, /* as many as shared memory has room for */
        PART_WARP = 1 << 11,
        PART_CTA = 1 << 12
 };

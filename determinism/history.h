@@ -101,7 +101,7 @@ static inline struct set *shadow_set(const struct shadow *s, tag half)
 /* The tags in a cell's half, one after the other; `one` is for those that are one. */
 static inline uint32_t shadow_tags(const struct shadow *s, const tag *half, const tag **list)
 {
-    if (!(*half & TAG_SET)) {
+    if (!(*half & TAG_SET) || !s->sets) {
         *list = half;
         return *half != 0;
     }

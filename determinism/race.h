@@ -13,10 +13,11 @@
  * clusters, release and acquire patterns with their scopes, cp.async and bulk copies with their groups and
  * mbarriers. The end of a launch orders all. Looked at are global and shared memory, a byte at a time.
  *
- * Not known: the order that two fence.sc have among themselves; that textures
- * want fences of their own proxies, and bulk copies of what another CTA stored. Of accesses to one place that nothing orders, as many reads are remembered
- * as HISTORY in history.h says, so a race with one of very many readers may go unseen where all of those
- * remembered are ordered with the write. */
+ * Not known: the order that two fence.sc have among themselves; that textures want fences of their own
+ * proxies, and bulk copies of what another CTA stored. Of accesses to one place that nothing orders, as many
+ * are remembered as HISTORY in history.h says, so a race with one of very many readers may go unseen where all
+ * of those remembered are ordered with the write. A launch that needs more than EVENTS_MOST events, one for
+ * each warp, instruction and time between barriers, is looked at no further. */
 #ifndef HEDDLE_DETERMINISM_RACE_H
 #define HEDDLE_DETERMINISM_RACE_H
 

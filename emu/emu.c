@@ -99,7 +99,8 @@ struct emu *emu_new(const struct emu_config *config)
     e->mem = mem_new(c->memory);
     e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
-    if (c->checks & EMU_CHECK_MEMORY) mem_keep_apart(e->mem);
+    /* Also for races: what one thread frees and another is given is not raced for. */
+    if (c->checks & (EMU_CHECK_MEMORY | EMU_CHECK_RACE)) mem_keep_apart(e->mem);
     return e;
 }
 

@@ -1,5 +1,6 @@
 /* The race detector and the check of atomicity: small kernels with the lines that race. */
 #include "tests/emu.h"
+#include "tests/races.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -377,4 +378,43 @@ Test(race, atomicity_wants_one_way)
         {"shared memory", 1, 64, "st.shared.u32 [%s], 1;\nred.shared.add.u32 [%s], 1;", NULL},
     };
     EACH(rows, EMU_CHECK_ATOMICITY);
+}
+
+/* ---- the labelled kernels ---------------------------------------------------------------------------- */
+
+static bool told(const struct emu_run *r, const struct race_pair *p)
+{
+    for (size_t i = 0; i < r->findings; i++)
+        if ((r->found[i].line == p->first && r->found[i].line2 == p->second) ||
+            (r->found[i].line == p->second && r->found[i].line2 == p->first))
+            return true;
+    return false;
+}
+
+Test(race, labelled_kernels_have_the_races_that_their_marks_say, .timeout = 120)
+{
+    static uint8_t memory[RACE_MEMORY];
+    for (size_t i = 0; i < race_case_count; i++) {
+        const struct race_case *c = &race_cases[i];
+        struct race_file f = race_file(c);
+        for (int its = 0; its < 2; its++) {
+            struct emu_run r = {.ptx = f.text,
+                                .kernel = c->kernel,
+                                .grid = c->grid,
+                                .block = c->block,
+                                .once = true};
+            r.config.divergence = its ? EMU_ITS : EMU_STACK;
+            r.config.timeout = 10;
+            r.config.checks = EMU_CHECK_RACE;
+            memset(memory, 0, sizeof memory);
+            r.args[0] = emu_inout(&r, memory, sizeof memory);
+            cr_expect(emu_run(&r), "%s: %s", c->kernel, r.fault);
+            cr_expect(r.findings == f.count, "%s (%s): %zu races, not %zu\n%s", c->kernel, c->why,
+                      r.findings, f.count, r.finding);
+            for (size_t k = 0; k < f.count; k++)
+                cr_expect(told(&r, &f.pairs[k]), "%s (%s): not lines %u and %u\n%s", c->kernel,
+                          c->why, f.pairs[k].first, f.pairs[k].second, r.finding);
+        }
+        race_file_free(&f);
+    }
 }
