@@ -77,14 +77,14 @@ enum emu_sync_kind {
     EMU_SYNC_FENCE,
     EMU_SYNC_BARRIER,      /* arrives at a barrier of the CTA; ACQUIRE: and waits there */
     EMU_SYNC_BARRIER_DONE, /* it is complete: all who wait go on. Once; `who` is of the CTA */
-    EMU_SYNC_WARP,         /* bar.warp.sync of these lanes; only observers are told */
+    EMU_SYNC_WARP,         /* bar.warp.sync of these lanes */
     EMU_SYNC_WARP_EXIT,
     EMU_SYNC_CTA_START,
     EMU_SYNC_CTA_EXIT,
     EMU_SYNC_ASYNC_COMMIT, /* of cp.async; BULK: of bulk copies */
     EMU_SYNC_ASYNC_WAIT,   /* likewise; until `count` groups are pending at most */
     EMU_SYNC_MBARRIER,     /* lanes are about to do something with an mbarrier */
-    /* From here on only observers are told. */
+    /* From here on, and of WARP, it is done already: no warp sleeps. */
     EMU_SYNC_MBARRIER_DONE, /* one lane has done it */
     EMU_SYNC_CLUSTER_ARRIVE,
     EMU_SYNC_CLUSTER_DONE, /* the barrier is complete. Once; `who` is of the cluster */

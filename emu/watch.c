@@ -118,6 +118,7 @@ void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct 
     struct emu_warp who = warp_of(g);
     s->who = &who;
     s->pc = in->pc;
+    if (l->order && l->order->sync) l->order->sync(l->order->self, s);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
     s->who = NULL;

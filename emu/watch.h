@@ -22,7 +22,7 @@ u32 emu_watch_found(const struct emu_group *g, const u64 *at, u32 space, u32 siz
                     u64 high);
 /* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */
 bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
-/* Tells observers alone, of what has happened; s->lanes is set, too. */
+/* Tells of what has happened, which nobody can hold up; s->lanes is set, too. */
 void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
 
 #endif

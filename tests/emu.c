@@ -2,12 +2,11 @@
 #define _GNU_SOURCE
 #include "tests/emu.h"
 
-#include "emu/order.h"
-
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "determinism/checks.h"
+#include "determinism/random.h"
 #include "emu/counts.h"
 #include "ptx/ptx.h"
 #include "tests/ran.h"
@@ -57,25 +56,7 @@ static uint32_t or1(uint32_t n)
 }
 
 /* One run; the outputs go to `result`, which holds the buffers one behind the other. */
-/* An order that chooses by lot and holds nothing. */
-enum { SHUFFLED = 1000 }; /* as a number of threads */
-
-static uint32_t lot(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*seed >> 33);
-}
-static int shuffle_pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
-{
-    (void)ready;
-    *burst = 1 + lot(self) % 7;
-    return (int)(lot(self) % count);
-}
-static int shuffle_place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
-{
-    (void)cta, (void)free_slots;
-    return (int)(lot(self) % count);
-}
+enum { RANDOM = 1000 }; /* as a number of threads: an order of determinism/random.h */
 
 static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, unsigned threads,
                      uint8_t *result)
@@ -89,10 +70,9 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->printed[0] = r->fault[0] = '\0';
     struct emu_config config = r->config;
     config.isa = isa;
-    const bool shuffled = threads == SHUFFLED;
-    uint64_t seed = 1;
-    const struct emu_order order = {.self = &seed, .pick = shuffle_pick, .place = shuffle_place};
-    if (threads && !shuffled) config.threads = threads;
+    struct random_order *random = NULL;
+    if (threads >= RANDOM) random = random_new(&(struct random_options){.seed = threads - RANDOM});
+    else if (threads) config.threads = threads;
     config.group_warps = config.group_warps ? config.group_warps : group_warps;
     config.print = print;
     config.print_self = &out;
@@ -134,7 +114,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
                            .shared = r->shared,
                            .params = params,
                            .params_size = emu_params_size(k),
-                           .order = shuffled ? &order : NULL};
+                           .order = random ? random_order(random) : NULL};
     checks = checks_new(config.checks);
     checks_join(checks, &l);
     const struct emu_report *report = emu_launch(e, k, &l);
@@ -170,6 +150,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     }
     ok = r->kind == EMU_OK;
 end:
+    random_free(random);
     emu_unload(im);
     emu_free(e);
     checks_free(checks);
@@ -214,11 +195,12 @@ bool emu_run(struct emu_run *r)
                 {EMU_ISA_AVX2, 4, 0, "AVX2"},
                 {EMU_ISA_PORTABLE, 4, 0, "portable"},
                 {EMU_ISA_PORTABLE, 1, 3, "portable, single warps, 3 threads"},
-                {EMU_ISA_BEST, 1, SHUFFLED, "a shuffling order"}};
+                {EMU_ISA_BEST, 1, RANDOM + 1, "a random order"},
+                {EMU_ISA_BEST, 1, RANDOM + 2, "another random order"}};
     for (size_t w = 0; ok && !r->once && w < sizeof ways / sizeof *ways; w++) {
-        if (ways[w].threads == SHUFFLED && r->in_turn) continue;
+        if (ways[w].threads >= RANDOM && r->in_turn) continue;
         ok = run_once(r, ways[w].isa, ways[w].warps, ways[w].threads, other);
-        if (ok && ways[w].threads != SHUFFLED && strcmp(counts, r->counts) != 0) {
+        if (ok && ways[w].threads < RANDOM && strcmp(counts, r->counts) != 0) {
             size_t at = 0;
             while (counts[at] == r->counts[at]) at++;
             while (at && counts[at] != '\n') at--;

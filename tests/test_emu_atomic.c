@@ -390,6 +390,7 @@ static void check_vector(const char *op, const char *type, uint32_t count, bool 
              red ? "global" : "global.gpu", count, op, strcmp(type, "f32") ? ".noftz" : "", type,
              red ? "" : "{", red ? "" : vec, red ? "" : "},", vec, red ? "" : stores);
     struct emu_run r = {
+        .in_turn = true,
         .ptx = emu_ptx(".param .u64 mem, .param .u64 cell, .param .u64 val, .param .u64 out", body),
         .block = N};
     r.args[0] = emu_inout(&r, mem, PLACES * count * width);

@@ -740,7 +740,7 @@ static uint32_t after_the_cluster(uint32_t i)
 }
 Test(control, threads_end_around_a_cluster_barrier)
 {
-    struct emu_run how = {.cluster = 2};
+    struct emu_run how = {.cluster = 2, .in_turn = true}; /* an exit releases nothing */
     /* warp 0 arrives and ends; in odd CTAs warp 2 works long and ends without arriving; the word that it stores before
      * is what the others read behind the barrier */
     struct words *w = run_words(

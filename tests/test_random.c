@@ -1,0 +1,197 @@
+/* The order that stands for today's GPU: what it may show, and what not (determinism/random.h). */
+#include <criterion/criterion.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "determinism/random.h"
+#include "emu/emu.h"
+#include "ptx/ptx.h"
+#include "tests/emu.h"
+
+#include <string.h>
+
+enum { WORDS = 64, SEEDS = 400 };
+
+/* A device with one kernel of a buffer, launched again and again. */
+struct bench {
+    struct arena *arena;
+    struct source source;
+    struct diags diags;
+    struct ptx_module *m;
+    struct emu *e;
+    struct emu_image *im;
+    uint64_t at;
+};
+
+static void set_up(struct bench *b, const char *body)
+{
+    const char *text = emu_ptx(".param .u64 p", body);
+    *b = (struct bench){.arena = arena_new(), .source = {"test.ptx", text, (uint32_t)strlen(text)}};
+    b->diags = (struct diags){.arena = b->arena, .source = &b->source};
+    b->m = ptx_module_parse(b->arena, &b->source, &b->diags);
+    cr_assert(ptx_module_check(b->m));
+    b->e = emu_new(&(struct emu_config){.max_instructions = 1000000, .sms = 4});
+    char *why = NULL;
+    b->im = emu_load(b->e, &b->m, 1, &why);
+    cr_assert(b->im, "%s", why);
+    b->at = emu_alloc(b->e, WORDS * 4, "buffer");
+}
+
+static void tear_down(struct bench *b)
+{
+    emu_unload(b->im);
+    emu_free(b->e);
+    ptx_module_end(b->m);
+    arena_free(b->arena);
+}
+
+/* One launch of two CTAs on zeros. */
+static void run(struct bench *b, struct random_options o, uint32_t grid, uint32_t words[WORDS])
+{
+    struct random_order *r = random_new(&o);
+    memset(words, 0, WORDS * 4);
+    emu_copy_in(b->e, b->at, words, WORDS * 4);
+    struct emu_launch l = {.grid = {grid, 1, 1},
+                           .block = {1, 1, 1},
+                           .params = &b->at,
+                           .params_size = 8,
+                           .order = random_order(r)};
+    const struct emu_report *report = emu_launch(b->e, emu_kernel_at(b->im, 0), &l);
+    cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
+    emu_copy_out(b->e, words, b->at, WORDS * 4);
+    random_free(r);
+}
+
+/* CTA 0: x = 1; FENCE; y = 1. CTA 1: r1 = y; FENCE; r2 = x. x at 0, y at 128 bytes, r1 and r2 at 4 and 8. CTA 1
+ * has looked at both before. */
+#define HEAD                                                                                       \
+    ".reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"                                        \
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 0;\n"
+#define PASSING(LD, FENCE)                                                                         \
+    HEAD                                                                                           \
+        "@!%p1 bra reader; mov.u32 %r2, 1;\n"                                                      \
+        "st.global.u32 [%d1], %r2; " FENCE " st.volatile.global.u32 [%d1+128], %r2; ret;\n"        \
+        "reader: " LD ".global.u32 %r6, [%d1]; ld.volatile.global.u32 %r3, [%d1+128]; " FENCE      \
+        " " LD ".global.u32 %r4, [%d1];\n"                                                         \
+        "st.global.u32 [%d1+4], %r3; st.global.u32 [%d1+8], %r4; st.global.u32 [%d1+12], %r6; ret;"
+/* Each stores to its own and reads the other's. */
+#define BUFFERING(FENCE)                                                                             \
+    HEAD                                                                                             \
+        "shl.b32 %r2, %r1, 7; cvt.u64.u32 %d2, %r2; add.u64 %d2, %d2, %d1; xor.b32 %r3, %r2, 128;\n" \
+        "cvt.u64.u32 %d3, %r3; add.u64 %d3, %d3, %d1; mov.u32 %r4, 1;\n"                             \
+        "st.volatile.global.u32 [%d2], %r4; " FENCE " ld.volatile.global.u32 %r5, [%d3];\n"          \
+        "st.global.u32 [%d2+4], %r5; ret;"
+
+struct outcomes {
+    unsigned count[2][2]; /* r1, r2 */
+};
+
+static struct outcomes passing(const char *body, struct random_options o)
+{
+    struct bench b;
+    struct outcomes seen = {0};
+    uint32_t w[WORDS];
+    set_up(&b, body);
+    for (o.seed = 1; o.seed <= SEEDS; o.seed++) {
+        run(&b, o, 2, w);
+        cr_assert(w[0] == 1 && w[32] == 1 && w[1] < 2 && w[2] < 2);
+        seen.count[w[1]][w[2]]++;
+    }
+    tear_down(&b);
+    return seen;
+}
+
+#define FENCE_GL "fence.acq_rel.gpu;"
+
+/* Message passing: without fences the flag may be there before the data, by a late store alone and by an old
+ * read alone; with fences never. */
+Test(random_order, shows_that_a_fence_is_missing)
+{
+    struct outcomes s = passing(PASSING("ld", ""), (struct random_options){0});
+    cr_expect(s.count[0][0] && s.count[0][1] && s.count[1][1]);
+    cr_expect(s.count[1][0] > SEEDS / 50, "%u", s.count[1][0]);
+    s = passing(PASSING("ld", ""), (struct random_options){.coherent = true});
+    cr_expect(s.count[1][0] > 0, "stores are late");
+    s = passing(PASSING("ld", ""), (struct random_options){.at_once = true});
+    cr_expect(s.count[1][0] > 0, "reads are old");
+    s = passing(PASSING("ld", ""), (struct random_options){.at_once = true, .coherent = true});
+    cr_expect(s.count[1][0] == 0, "%u: sequentially consistent", s.count[1][0]);
+    s = passing(PASSING("ld.volatile", ""), (struct random_options){.at_once = true});
+    cr_expect(s.count[1][0] == 0, "strong reads are not old");
+}
+
+Test(random_order, keeps_what_fences_promise)
+{
+    for (int strategy = RANDOM_ANY; strategy < RANDOM_STRATEGIES; strategy++) {
+        struct outcomes s = passing(
+            PASSING("ld", FENCE_GL),
+            (struct random_options){.strategy = (enum random_strategy)strategy});
+        cr_expect_eq(s.count[1][0], 0, "%s: %u",
+                     random_strategy_name((enum random_strategy)strategy), s.count[1][0]);
+        cr_expect(s.count[0][0] && s.count[1][1], "%s",
+                  random_strategy_name((enum random_strategy)strategy));
+    }
+}
+
+/* Store buffering: both may read zero unless there is a fence. */
+static unsigned both_zero(const char *body)
+{
+    struct bench b;
+    uint32_t w[WORDS];
+    unsigned n = 0;
+    set_up(&b, body);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        run(&b, (struct random_options){.seed = seed}, 2, w);
+        n += !w[1] && !w[33];
+    }
+    tear_down(&b);
+    return n;
+}
+
+Test(random_order, buffers_stores)
+{
+    cr_expect(both_zero(BUFFERING("")) > 0);
+    cr_expect_eq(both_zero(BUFFERING("fence.sc.gpu;")), 0);
+}
+
+/* A thread sees its own stores, in order, wherever they wait. */
+Test(random_order, a_thread_sees_its_own_stores)
+{
+    struct bench b;
+    uint32_t w[WORDS];
+    set_up(
+        &b, HEAD
+        "mov.u32 %r2, 0x01020304; st.global.u32 [%d1], %r2; mov.u32 %r3, 9;\n"
+        "st.global.u8 [%d1+1], %r3; st.global.u16 [%d1+2], %r3; ld.global.u32 %r4, [%d1];\n"
+        "st.global.u32 [%d1+64], %r4; ld.global.u32 %r5, [%d1+64];\n"
+        "atom.global.add.u32 %r6, [%d1], 1; add.u32 %r5, %r5, %r6; st.global.u32 [%d1+96], %r5; ret;");
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        run(&b, (struct random_options){.seed = seed}, 1, w);
+        cr_assert_eq(w[0], 0x00090905, "seed %u: %x", (unsigned)seed, w[0]);
+        cr_assert_eq(w[16], 0x00090904, "seed %u: %x", (unsigned)seed, w[16]);
+        cr_assert_eq(w[24], 2 * 0x00090904, "seed %u: %x", (unsigned)seed, w[24]);
+    }
+    tear_down(&b);
+}
+
+/* Who draws which ticket: many answers, but one by seed. */
+Test(random_order, is_decided_by_the_seed)
+{
+    struct bench b;
+    uint32_t first[SEEDS][WORDS], again[WORDS];
+    unsigned different = 0;
+    set_up(&b, HEAD
+           "atom.global.add.u32 %r2, [%d1], 1; mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %d1;\n"
+           "st.global.u32 [%d2+4], %r1; ret;");
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        const struct random_options o = {.seed = seed};
+        run(&b, o, 32, first[seed]);
+        run(&b, o, 32, again);
+        cr_assert(!memcmp(first[seed], again, sizeof again), "seed %u", seed);
+        unsigned s = 0;
+        while (s < seed && memcmp(first[s], first[seed], sizeof again) != 0) s++;
+        different += s == seed;
+    }
+    cr_expect(different > SEEDS * 9 / 10, "%u", different);
+    tear_down(&b);
+}
