@@ -166,6 +166,9 @@ struct heddle_device_options {
     bool count;                /* count events: heddle_device_count, heddle_device_counts */
     bool caches;               /* with count: also what hits in L1 and L2 */
     const char *gpu;           /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
+    const char *order;         /* memory order: one of heddle_order(); NULL: "native" */
+    const char *strategy;      /* of order "random": one of heddle_order_strategy(); NULL: "any" */
+    uint64_t seed;             /* of order "random" */
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
@@ -262,6 +265,10 @@ struct heddle_gpu {
     uint32_t capability;      /* compute capability times ten */
     uint32_t sms;
 };
+/* Memory orders, and the strategies of "random". NULL: there are no more. */
+const char *heddle_order(size_t i);
+const char *heddle_order_strategy(size_t i);
+
 size_t heddle_gpu_count(void);
 struct heddle_gpu heddle_gpu(size_t i);
 

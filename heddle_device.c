@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "determinism/checks.h"
+#include "determinism/orders.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "emu/gpu.h"
@@ -21,6 +22,7 @@ struct ptx_module *heddle_module_ptx(struct heddle_module *m); /* heddle.c */
 struct heddle_device {
     struct emu *emu;
     struct checks *checks;
+    struct orders *orders;
     struct emu_image *image;
     char *error;
     struct buf text, leaks;
@@ -54,6 +56,8 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
                            .print_self = o->print_self,
                            .progress = o->progress,
                            .progress_self = o->progress_self};
+    d->orders = orders_new(o->order, o->strategy, o->seed);
+    c.order = orders_get(d->orders);
     d->emu = emu_new(&c);
     d->checks = checks_new(c.checks);
     if (o->count) d->profile = emu_profile_new();
@@ -66,6 +70,7 @@ void heddle_device_free(struct heddle_device *d)
     emu_unload(d->image);
     emu_free(d->emu);
     checks_free(d->checks);
+    orders_free(d->orders);
     emu_profile_free(d->profile);
     free(d->error);
     buf_free(&d->text);
@@ -298,6 +303,16 @@ struct heddle_line heddle_device_line(struct heddle_device *d, size_t i)
                                 .l1_hits = l->cache.l1_hits,
                                 .l2_sectors = l->cache.l2_loads,
                                 .l2_hits = l->cache.l2_load_hits};
+}
+
+const char *heddle_order(size_t i)
+{
+    return order_name(i);
+}
+
+const char *heddle_order_strategy(size_t i)
+{
+    return order_strategy_name(i);
 }
 
 size_t heddle_gpu_count(void)

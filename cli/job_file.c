@@ -44,8 +44,9 @@ static bool read_modules(struct job *job, struct yaml *v, void *to)
 
 static bool read_options(struct job *job, struct yaml *v, void *to)
 {
-    static const char *const names[] = {"threads",          "divergence", "check",
-                                        "max-instructions", "timeout",    "memory"};
+    static const char *const names[] = {"threads",  "divergence", "check", "max-instructions",
+                                        "timeout",  "memory",     "gpu",   "order",
+                                        "strategy", "seed"};
     bool ok = true;
     (void)to;
     for (struct yaml *o = v->first; o; o = o->next) {
@@ -58,7 +59,8 @@ static bool read_options(struct job *job, struct yaml *v, void *to)
                        (int)o->key.length, o->key.text);
             diag_note(job->diags, o->key.at, o->key.length, near.best ? "did you mean '%s'?" : "%s",
                       near.best ? near.best
-                                : "threads, divergence, check, max-instructions, timeout, memory");
+                                : "threads, divergence, check, max-instructions, timeout, memory, "
+                                  "gpu, order, strategy, seed");
             ok = false;
             continue;
         }

@@ -24,7 +24,7 @@ static const struct option_kind {
     {"expect", OPTION_EXPECT, TARGET_PTX | TARGET_JOB, false, true},
     {"tolerance", OPTION_TOLERANCE, TARGET_PTX | TARGET_JOB, false, false},
     {"dump", OPTION_DUMP, TARGET_PTX | TARGET_JOB, false, true},
-    {"seed", OPTION_SEED, TARGET_SUITE, false, false},
+    {"data-seed", OPTION_SEED, TARGET_SUITE, false, false},
     {"graph", OPTION_GRAPH, TARGET_SUITE, false, false},
     {"format", OPTION_FORMAT, TARGET_ANY, false, false},
     {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
@@ -37,6 +37,9 @@ static const struct option_kind {
     {"divergence", OPTION_SETTING, TARGET_ANY, false, false},
     {"memory", OPTION_SETTING, TARGET_ANY, false, false},
     {"gpu", OPTION_SETTING, TARGET_ANY, false, false},
+    {"order", OPTION_SETTING, TARGET_ANY, false, false},
+    {"strategy", OPTION_SETTING, TARGET_ANY, false, false},
+    {"seed", OPTION_SETTING, TARGET_ANY, false, false},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

@@ -7,6 +7,7 @@
 #include "cli/run_options.h"
 
 #include "cuda/device.h"
+#include "determinism/orders.h"
 #include "emu/gpu.h"
 #include "suites/suite.h"
 
@@ -76,11 +77,13 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     const struct suite_workload *w = workload(o, &options);
     const struct run_option *seed = run_option_find(o, OPTION_SEED);
     const struct run_option *graph = run_option_find(o, OPTION_GRAPH);
-    if (seed) (void)number_read(&o->diags, "--seed", seed->value, UINT64_MAX, &options.seed);
+    if (seed) (void)number_read(&o->diags, "--data-seed", seed->value, UINT64_MAX, &options.seed);
     if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
     if (o->diags.errors) return EXIT_USAGE;
+    struct orders *orders = orders_new(device->order, device->strategy, device->seed);
     cuda_device_configure(
-        &(struct emu_config){.threads = device->threads,
+        &(struct emu_config){.order = orders_get(orders),
+                             .threads = device->threads,
                              .divergence = device->independent_threads ? EMU_ITS : EMU_STACK,
                              .checks = (device->check_memory ? EMU_CHECK_MEMORY : 0u) |
                                        (device->check_init ? EMU_CHECK_INIT : 0u) |
@@ -101,6 +104,7 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     struct suite_result result = suite_run(w, &options);
     cuda_device_watch(NULL);
     cuda_device_reset();
+    orders_free(orders);
     if (!result.passed)
         report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, suite_size_name(options.size),
                     result.message);

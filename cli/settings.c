@@ -136,6 +136,39 @@ static bool set_gpu(struct diags *d, struct heddle_device_options *o, struct pie
     return false;
 }
 
+/* One of a list of names, which is kept. */
+static bool one_of(struct diags *d, const char *what, const char *(*name)(size_t), struct piece v,
+                   const char **to)
+{
+    struct buf names = {0};
+    for (size_t i = 0; name(i); i++) {
+        buf_printf(&names, "%s%s", i ? ", " : "", name(i));
+        if (!is(v, name(i))) continue;
+        *to = name(i);
+        buf_free(&names);
+        return true;
+    }
+    diag_error(d, v.at, v.length, "%s is one of %s, not '%.*s'", what, names.data, (int)v.length,
+               v.text);
+    buf_free(&names);
+    return false;
+}
+
+static bool set_order(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    return one_of(d, "order", heddle_order, v, &o->order);
+}
+
+static bool set_strategy(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    return one_of(d, "strategy", heddle_order_strategy, v, &o->strategy);
+}
+
+static bool set_seed(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    return number_read(d, "seed", v, UINT64_MAX, &o->seed);
+}
+
 static const struct setting {
     const char *name;
     bool (*set)(struct diags *d, struct heddle_device_options *o, struct piece value);
@@ -147,6 +180,9 @@ static const struct setting {
     {"divergence", set_divergence},
     {"memory", set_memory},
     {"gpu", set_gpu},
+    {"order", set_order},
+    {"strategy", set_strategy},
+    {"seed", set_seed},
 };
 
 static const struct setting *find(struct piece name)

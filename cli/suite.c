@@ -38,8 +38,8 @@ int cmd_suite_run(int argc, char **argv)
             const char *size = a[6] ? a + 7 : argv[++i];
             if (!suite_size_read(size, &o.size))
                 return usage_error(command, "--size is small, medium or large, not '%s'", size);
-        } else if (strncmp(a, "--seed=", 7) == 0) {
-            if (!option_number(command, "--seed", a + 7, ~0ul, &n)) return EXIT_USAGE;
+        } else if (strncmp(a, "--data-seed=", 12) == 0) {
+            if (!option_number(command, "--data-seed", a + 12, ~0ul, &n)) return EXIT_USAGE;
             o.seed = n;
         } else if (strncmp(a, "--graph=", 8) == 0) o.graph = a + 8;
         else if (a[0] == '-') return usage_error(command, "unknown option '%s'", a);

@@ -3,6 +3,7 @@
 #include "cuda/driver.h"
 
 #include "determinism/checks.h"
+#include "determinism/orders.h"
 #include "emu/gpu.h"
 
 #include "base/arena.h"
@@ -177,6 +178,31 @@ static bool set_counts(struct emu_config *c, const char *text)
     return true;
 }
 
+static bool set_order(struct emu_config *c, const char *text)
+{
+    (void)c;
+    size_t i = 0;
+    while (order_name(i) && strcmp(order_name(i), text) != 0) i++;
+    return (driver.order = order_name(i));
+}
+
+static bool set_strategy(struct emu_config *c, const char *text)
+{
+    (void)c;
+    size_t i = 0;
+    while (order_strategy_name(i) && strcmp(order_strategy_name(i), text) != 0) i++;
+    return (driver.strategy = order_strategy_name(i));
+}
+
+static bool set_seed(struct emu_config *c, const char *text)
+{
+    (void)c;
+    char *end;
+    errno = 0;
+    driver.seed = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
 static bool set_divergence(struct emu_config *c, const char *text)
 {
     c->divergence = strcmp(text, "its") == 0 ? EMU_ITS : EMU_STACK;
@@ -217,6 +243,9 @@ static const struct option {
     {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, all (the first three)",
      set_check},
     {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
+    {"HEDDLE_ORDER", "native or random", set_order},
+    {"HEDDLE_STRATEGY", "any, uniform, pct, bursty or lag", set_strategy},
+    {"HEDDLE_SEED", "a number", set_seed},
     {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
     {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
     {"HEDDLE_GPU", "a name as 'heddle run --gpu' takes", set_gpu},
@@ -322,6 +351,10 @@ CUresult cuInit(unsigned flags)
     if (driver.initialised) return driver_end(CUDA_SUCCESS);
     if (!driver.configured && !read_environment(&driver.config))
         return driver_end(CUDA_ERROR_INVALID_VALUE);
+    if (!driver.config.order) {
+        driver.orders = orders_new(driver.order, driver.strategy, driver.seed);
+        driver.config.order = orders_get(driver.orders);
+    }
     driver.emu = emu_new(&driver.config);
     driver.checks = checks_new(driver.config.checks);
     driver.limits = hopper;
@@ -346,6 +379,8 @@ static void reset(void)
     free(driver.allocations);
     emu_free(driver.emu);
     checks_free(driver.checks);
+    if (driver.orders) driver.config.order = NULL;
+    orders_free(driver.orders);
     driver = (struct driver){.configured = driver.configured,
                              .config = driver.config,
                              .watch = driver.watch,

@@ -709,14 +709,17 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     struct whole all = {.check.arena = a,
                         .last_counts = &e->report.counts,
                         .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
+    struct emu_launch watched_launch = *l;
+    if (!l->order && e->config.order) {
+        watched_launch.order = e->config.order;
+        l = &watched_launch;
+    }
     /* The checks that watch are observers before the caller's own. */
-    struct emu_launch watched_launch;
     if (e->config.checks & EMU_CHECK_INIT) {
         const struct emu_observer **list = arena_array(a, const struct emu_observer *,
                                                        l->observer_count + 1);
         list[0] = check_init_observer(check_init_new(a, &all.check));
         for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
-        watched_launch = *l;
         watched_launch.observers = list;
         watched_launch.observer_count++;
         l = &watched_launch;

@@ -55,14 +55,15 @@ struct emu_config {
     unsigned group_warps; /* warps of a CTA in lockstep, 1, 2 or 4; 0: 4 */
     unsigned sms;         /* SMs that CTAs are dealt to; 0: as the GPU has */
     enum emu_divergence divergence;
-    enum emu_isa isa;          /* which of the handlers, for tests; all give the same bits */
-    unsigned checks;           /* enum emu_check */
-    bool count;                /* count events: emu_report.counts */
-    bool caches;               /* with count: also what hits in L1 and L2 (emu/cache.h) */
-    uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
-    double timeout;            /* seconds of a launch; 0: none */
-    uint64_t heap;             /* bytes for device-side malloc; 0: 8 MiB */
-    const struct emu_gpu *gpu; /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
+    enum emu_isa isa;              /* which of the handlers, for tests; all give the same bits */
+    unsigned checks;               /* enum emu_check */
+    bool count;                    /* count events: emu_report.counts */
+    bool caches;                   /* with count: also what hits in L1 and L2 (emu/cache.h) */
+    uint64_t max_instructions;     /* warp instructions of a launch; 0: no limit */
+    double timeout;                /* seconds of a launch; 0: none */
+    uint64_t heap;                 /* bytes for device-side malloc; 0: 8 MiB */
+    const struct emu_gpu *gpu;     /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
+    const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
     void *print_self;

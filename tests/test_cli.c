@@ -253,10 +253,11 @@ Test(cli, help_names_the_options)
     static const struct {
         const char *command, *options;
     } commands[] = {
-        {"run", "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
-                "--tolerance --dump --seed --graph --threads --divergence --check "
-                "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu"},
-        {"suite run", "--size --seed --graph"},
+        {"run",
+         "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
+         "--tolerance --dump --data-seed --graph --order --seed --strategy --threads --divergence --check "
+         "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu"},
+        {"suite run", "--size --data-seed --graph"},
         {"ptx check", "--format --max-errors --link --quiet"},
         {"ptx print", "--verify"},
         {"ptx stats", "--format"},

@@ -834,6 +834,15 @@ Test(driver, bad_environment_fails_cuInit)
     setenv("HEDDLE_CHECK", "memory,nonsense", 1);
     IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
     setenv("HEDDLE_CHECK", "memory,init", 1);
+    setenv("HEDDLE_ORDER", "randon", 1);
+    IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
+    setenv("HEDDLE_ORDER", "random", 1);
+    setenv("HEDDLE_STRATEGY", "slow", 1);
+    IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
+    setenv("HEDDLE_STRATEGY", "pct", 1);
+    setenv("HEDDLE_SEED", "1e3", 1);
+    IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
+    setenv("HEDDLE_SEED", "17", 1);
     setenv("HEDDLE_MEMORY", "32M", 1);
     setenv("HEDDLE_THREADS", "1", 1);
     OK(cuInit(0));

@@ -175,7 +175,10 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --kernel", 2, "", "--kernel wants a value"},
     {"k.ptx --quiet=1", 2, "", "--quiet takes no value"},
     {"k.ptx --block 1 --block 2", 2, "", "--block is given twice"},
-    {"k.ptx --seed 1", 2, "", "--seed does not go with a kernel file"},
+    {"k.ptx --data-seed 1", 2, "", "--data-seed does not go with a kernel file"},
+    {"k.ptx --order gpu", 2, "", "order is one of native, random, not 'gpu'"},
+    {"k.ptx --strategy x", 2, "", "strategy is one of any, uniform, pct, bursty, lag, not 'x'"},
+    {"k.ptx --seed -1", 2, "", "seed wants a number"},
     {"k.ptx --format xml", 2, "", "--format is text or json, not 'xml'"},
     {"k.ptx --kernel limited --grid 0", 3, "", "grid"},
     {"k.ptx --kernel limited --grid 1,2,3,4", 2, "", "a size is X, X,Y or X,Y,Z"},
@@ -725,12 +728,13 @@ Test(run, mangled_jobs)
 
 static const struct call suite_calls[] = {
     {"suite:saxpy", 0, "saxpy (small): passed", ""},
-    {"suite:saxpy:small --threads 1 --seed 3 --quiet", 0, "", ""},
+    {"suite:saxpy:small --threads 1 --data-seed 3 --quiet", 0, "", ""},
     {"suite:", 2, "", "cannot read"},
     {"suite:saxpie", 2, "", "did you mean 'saxpy'?"},
     {"suite:saxpy:huge", 2, "", "a workload is small, medium or large, not 'huge'"},
     {"suite:saxpy --grid 3", 2, "", "--grid does not go with a workload"},
-    {"suite:saxpy --seed x", 2, "", "--seed wants a number"},
+    {"suite:saxpy --data-seed x", 2, "", "--data-seed wants a number"},
+    {"suite:saxpy --order random --strategy lag --seed 7", 0, "saxpy (small): passed", ""},
     {"suite:saxpy --graph none", 4, NULL, "'saxpy' takes no graph"},
     {"suite:saxpy --max-instructions 10", 5, "", "limit"},
     {"suite:saxpy --memory 1K", 4, NULL, "cuMemAlloc"},
@@ -838,6 +842,22 @@ Test(run, json)
     cr_expect_str_eq(json_string_value(json_object_get(j, "status")), "bad call");
     cr_expect(strstr(json_string_value(json_object_get(j, "messages")), "takes 0 arguments"));
     json_decref(j);
+
+    /* what threads append to a queue, in the order in which they come: a seed is an order */
+    static const char *const seeds[] = {"append --order random --seed 1",
+                                        "append --order random --seed 2",
+                                        "append --order random --seed 1"};
+    char digest[3][32];
+    for (int i = 0; i < 3; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "suite:%s --format=json", seeds[i]);
+        j = run_json(arguments, 0);
+        snprintf(digest[i], sizeof digest[i], "%s",
+                 json_string_value(json_object_get(j, "read_back_digest")));
+        json_decref(j);
+    }
+    cr_expect_str_neq(digest[0], digest[1]);
+    cr_expect_str_eq(digest[0], digest[2]);
 
     j = run_json("suite:reduce_atomic --format=json", 0);
     cr_expect(json_is_string(json_object_get(j, "note")) &&
