@@ -6,8 +6,12 @@ set -euo pipefail
 
 # These run with one thread only.
 racing='
-bfs_racy    CTAs see costs that others store in the same launch
-bfs_parent  of the CTAs that store a parent, the last one wins
+bfs_racy      CTAs see costs that others store in the same launch
+bfs_sparse    likewise
+bfs_parent    of the CTAs that store a parent, the last one wins
+scatter_last  likewise, an element
+racey_global  every store is seen by CTAs at some time
+racey_warps   likewise
 '
 
 [ $# -gt 0 ] || { echo 'usage: same-bits.sh HEDDLE...' >&2; exit 2; }
