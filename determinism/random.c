@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum {
-    MOST_HELD = 128, /* stores that a warp keeps: then some become visible */
-    PIECE = 32,      /* bytes of a store that are kept together, and of a line of L1 */
-    LINES = 256,     /* of an SM's L1 */
-    CHANGES = 3,     /* moments at which priorities change, in SPAN picks */
+    MOST_HELD = 48, /* stores that a warp keeps: then some become visible */
+    PIECE = 32,     /* bytes of a store that are kept together, and of a line of L1: a sector */
+    LINES = 256,    /* of an SM's L1 */
+    CHANGES = 3,    /* moments at which priorities change, in SPAN picks */
     SPAN = 1 << 12,
 };
 
-struct held { /* bytes that a lane stored; they lie in one piece */
+struct held { /* bytes that lanes of one instruction stored side by side; they lie in one piece */
     uint64_t address;
     uint32_t size;
     uint8_t data[PIECE];
@@ -168,9 +168,16 @@ static void show_bytes(struct random_order *r, struct warp *w, uint64_t address,
         else i++;
 }
 
-static void keep(struct random_order *r, struct warp *w, uint64_t address, const uint8_t *data,
-                 uint32_t size)
+/* `from`: the first that this instruction has kept. */
+static void keep(struct random_order *r, struct warp *w, uint32_t from, uint64_t address,
+                 const uint8_t *data, uint32_t size)
 {
+    struct held *last = w->count > from ? &w->held[w->count - 1] : NULL;
+    if (last && last->address + last->size == address && address % PIECE) {
+        memcpy(last->data + last->size, data, size);
+        last->size += size;
+        return;
+    }
     if (w->count == w->cap) {
         w->cap = w->cap ? 2 * w->cap : 32;
         w->held = realloc(w->held, w->cap * sizeof *w->held);
@@ -188,21 +195,61 @@ static void keep(struct random_order *r, struct warp *w, uint64_t address, const
 
 /* ---- accesses --------------------------------------------------------------------------------------- */
 
-static void load_lane(struct random_order *r, const struct emu_access *a, uint64_t address,
-                      uint8_t *data, uint32_t size)
+/* What a warp sees of `size` bytes of one piece. */
+static void load(struct random_order *r, const struct emu_access *a, uint64_t address,
+                 uint8_t *data, uint32_t size)
 {
     const struct warp *w = warp_of(r, a->who);
     const bool strong = a->flags & (EMU_VOLATILE | EMU_ACQUIRE | EMU_RELAXED);
-    for (uint32_t o = 0, n; o < size; o += n) { /* a piece at a time */
-        n = PIECE - (uint32_t)((address + o) % PIECE);
-        if (n > size - o) n = size - o;
-        if (!strong && r->stale) look(r, a->who->sm, address + o, data + o, n);
-    }
+    if (!strong && r->stale) look(r, a->who->sm, address, data, size);
     for (uint32_t i = 0; i < w->count; i++) { /* its own stores, the youngest last */
         const struct held *h = &w->held[i];
         for (uint32_t b = 0; overlap(h, address, size) && b < h->size; b++)
             if (h->address + b - address < size) data[h->address + b - address] = h->data[b];
     }
+}
+
+/* Lanes that load side by side, or the same, see one piece at one moment. */
+struct run {
+    uint64_t first; /* address */
+    uint32_t size;
+    struct part {
+        uint8_t *to;
+        uint32_t at, size; /* in the run */
+    } parts[PIECE];
+    uint32_t count;
+    uint8_t data[PIECE];
+};
+
+static void load_run(struct random_order *r, const struct emu_access *a, struct run *run)
+{
+    if (run->size) load(r, a, run->first, run->data, run->size);
+    for (uint32_t p = 0; p < run->count; p++)
+        memcpy(run->parts[p].to, run->data + run->parts[p].at, run->parts[p].size);
+    run->size = run->count = 0;
+}
+
+static void load_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
+{
+    struct run run = {0};
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        for (uint32_t o = 0, n; o < size; o += n) {
+            uint8_t *to = a->result + 64 * l + o; /* holds what memory does */
+            const uint64_t at = a->address[l] + o;
+            n = PIECE - (uint32_t)(at % PIECE);
+            if (n > size - o) n = size - o;
+            const bool next = at == run.first + run.size && at % PIECE,
+                       same = at >= run.first && at + n <= run.first + run.size;
+            if (run.size && !next && !same) load_run(r, a, &run);
+            if (!run.size) run.first = at;
+            run.parts[run.count++] = (struct part){to, (uint32_t)(at - run.first), n};
+            if (same) continue;
+            memcpy(run.data + run.size, to, n);
+            run.size += n;
+        }
+    }
+    load_run(r, a, &run);
 }
 
 static enum emu_verdict access(void *self, const struct emu_access *a)
@@ -215,6 +262,11 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
     if (a->flags & EMU_RELEASE) show_all(r, w);
     if (a->flags & EMU_ACQUIRE) forget(r, a->who->sm);
+    if (seen) {
+        load_lanes(r, a, size);
+        return EMU_DONE;
+    }
+    const uint32_t from = w->count;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         const uint64_t at = a->address[l];
@@ -222,10 +274,9 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
             for (uint32_t o = 0, n; o < size; o += n) {
                 n = PIECE - (uint32_t)((at + o) % PIECE);
                 if (n > size - o) n = size - o;
-                keep(r, w, at + o, a->data + 64 * l + o, n);
+                keep(r, w, from, at + o, a->data + 64 * l + o, n);
             }
-        } else if (seen) load_lane(r, a, at, a->result + 64 * l, size);
-        else if (w->count) show_bytes(r, w, at, size);
+        } else if (w->count) show_bytes(r, w, at, size);
         if (a->kind == EMU_LOAD || (kept && !r->options.at_once)) continue;
         for (uint64_t o = at / PIECE; o <= (at + size - 1) / PIECE; o++) { /* what it changes */
             struct line *line = line_of(r, a->who->sm, o * PIECE);
@@ -233,8 +284,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
         }
     }
     while (w->count > MOST_HELD) show_one(r, w);
-    if (kept) return r->options.at_once ? EMU_PROCEED : EMU_DONE;
-    return seen ? EMU_DONE : EMU_PROCEED;
+    return kept && !r->options.at_once ? EMU_DONE : EMU_PROCEED;
 }
 
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
