@@ -525,6 +525,7 @@ static struct verdict fit_operand(const struct fit *c, const struct ptx_shape *s
     case PTX_BASE_ADDR: return fit_address(c, s, o);
     case PTX_BASE_LABEL:
         if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
+        if (o->sel) return bad(NO_SELECTOR, o);
         return bad(!o->sym || o->sym->kind == PTX_SYM_LABEL ? FITS : WRONG_KIND, o);
     case PTX_BASE_TARGETS:
         if (o->kind != PTX_OPND_LABEL) return bad(WRONG_KIND, o);
