@@ -153,6 +153,7 @@ static bool parse_target(struct ptx_parser *p, struct ptx_target *t)
         t->sm = 121;
         return false;
     }
+    if (!named) return true; /* options alone: the architecture was named before */
     p->target_since = since;
     p->target_at = name_at;
     p->target_length = name_length;
