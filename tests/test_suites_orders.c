@@ -1,145 +1,34 @@
-/* The workloads in other orders than native: a test's own adversary chooses places and warps by seed, and keeps
- * stores back until a fence. Every workload must pass whatever it does, and those that are there for their
- * order must show it. */
+/* The workloads in orders of chance (determinism/random.h), where stores are late and loads see what is old.
+ * Every workload must pass whatever happens, and those that are there for their order must show it. */
 #include "cuda/device.h"
-#include "emu/order.h"
-#include "ptx/ptx.h"
+#include "determinism/random.h"
+#include "emu/emu.h"
 #include "suites/suite.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { HELD = 128 };
-
-struct held { /* a store of one lane that nobody sees yet */
-    uint32_t cta, warp, size;
-    uint64_t address;
-    uint8_t data[64];
-};
-
-struct adversary {
-    struct emu_order order;
-    struct suite_random r;
-    struct emu_machine *m;
-    bool late; /* keeps stores back */
-    size_t count;
-    struct held held[HELD];
-    uint64_t digest;
-};
-
-static void release(struct adversary *a, size_t i)
-{
-    emu_machine_store(a->m, a->held[i].address, a->held[i].data, a->held[i].size);
-    a->held[i] = a->held[--a->count];
-}
-
-/* What the warp holds, of it what overlaps; size 0: all. */
-static void release_of(struct adversary *a, const struct emu_warp *who, uint64_t address,
-                       uint32_t size)
-{
-    for (size_t i = a->count; i-- > 0;) {
-        const struct held *h = &a->held[i];
-        if (h->cta == who->cta && h->warp == who->warp &&
-            (!size || (h->address < address + size && address < h->address + h->size)))
-            release(a, i);
-    }
-}
-
-static void begin(void *self, struct emu_machine *m)
-{
-    ((struct adversary *)self)->m = m;
-}
-
-static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
-{
-    struct adversary *a = self;
-    (void)ready;
-    *burst = 1 + suite_random_below(&a->r, 20);
-    if (a->count && suite_random_below(&a->r, 8) == 0)
-        release(a, suite_random_below(&a->r, (uint32_t)a->count));
-    return (int)suite_random_below(&a->r, (uint32_t)count);
-}
-
-static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
-{
-    struct adversary *a = self;
-    (void)cta, (void)free_slots;
-    return (int)suite_random_below(&a->r, (uint32_t)count);
-}
-
-static enum emu_verdict on_access(void *self, const struct emu_access *x)
-{
-    struct adversary *a = self;
-    uint32_t size = (uint32_t)x->width * x->count;
-    if (!a->late || x->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
-    if (x->flags & EMU_RELEASE) release_of(a, x->who, 0, 0);
-    for (unsigned lane = 0; lane < 32; lane++)
-        if (x->lanes >> lane & 1) release_of(a, x->who, x->address[lane], size);
-    if (x->kind != EMU_STORE || x->flags & EMU_RELEASE) return EMU_PROCEED;
-    for (unsigned lane = 0; lane < 32; lane++) {
-        if (!(x->lanes >> lane & 1)) continue;
-        release_of(a, x->who, x->address[lane], size); /* of a lane before it */
-        if (a->count == HELD) release(a, suite_random_below(&a->r, HELD));
-        struct held *h = &a->held[a->count++];
-        *h = (struct held){x->who->cta, x->who->warp, size, x->address[lane], {0}};
-        memcpy(h->data, x->data + (size_t)64 * lane, size);
-    }
-    return EMU_DONE;
-}
-
-static enum emu_verdict on_sync(void *self, const struct emu_sync *s)
-{
-    struct adversary *a = self;
-    if (s->kind != EMU_SYNC_WARP_EXIT && s->kind != EMU_SYNC_CTA_EXIT && s->who)
-        release_of(a, s->who, 0, 0);
-    return EMU_PROCEED;
-}
-
-static bool idle(void *self)
-{
-    struct adversary *a = self;
-    bool any = a->count > 0;
-    while (a->count) release(a, a->count - 1);
-    return any;
-}
-
-static void before(void *self, const char *kernel, struct emu_launch *launch)
-{
-    struct adversary *a = self;
-    (void)kernel;
-    launch->order = &a->order;
-}
 
 static void after(void *self, const char *kernel, const struct emu_launch *launch,
                   const struct emu_report *report)
 {
-    struct adversary *a = self;
+    uint64_t *digest = self;
     (void)kernel, (void)launch, (void)report;
-    a->digest = a->digest * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
+    *digest = *digest * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
 }
 
-static struct suite_result run(const char *name, uint64_t seed, bool late, uint64_t *out)
+/* weak: memory behaves as PTX allows; else every store is seen at once, by all. */
+static struct suite_result run(const char *name, uint64_t seed, bool weak, uint64_t *digest)
 {
-    struct adversary *a = calloc(1, sizeof *a);
-    cr_assert(a);
-    a->late = late;
-    a->r = suite_random(seed);
-    a->order = (struct emu_order){.self = a,
-                                  .begin = begin,
-                                  .pick = pick,
-                                  .place = place,
-                                  .access = on_access,
-                                  .sync = on_sync,
-                                  .idle = idle};
-    cuda_device_configure(&(struct emu_config){.threads = 1, .timeout = 60});
-    cuda_device_watch(&(struct cuda_watch){.self = a, .before = before, .after = after});
+    struct random_order *order = random_new(&(struct random_options){
+        .seed = seed, .strategy = RANDOM_UNIFORM, .at_once = !weak, .coherent = !weak});
+    *digest = 0;
+    cuda_device_configure(
+        &(struct emu_config){.threads = 1, .timeout = 60, .order = random_order(order)});
+    cuda_device_watch(&(struct cuda_watch){.self = digest, .after = after});
     struct suite_result r = suite_run(suite_find(name), &(struct suite_options){.seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
-    *out = a->digest;
-    free(a);
+    random_free(order);
     return r;
 }
 
