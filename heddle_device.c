@@ -33,29 +33,34 @@ struct heddle_device {
     unsigned long long releases;
 };
 
+struct emu_config device_config(const struct heddle_device_options *o)
+{
+    return (struct emu_config){.threads = o->threads,
+                               .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
+                               .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |
+                                         (o->check_init ? EMU_CHECK_INIT : 0u) |
+                                         (o->check_sync ? EMU_CHECK_SYNC : 0u) |
+                                         (o->check_race ? EMU_CHECK_RACE : 0u) |
+                                         (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
+                               .count = o->count,
+                               .caches = o->caches,
+                               .gpu = emu_gpu_find(o->gpu),
+                               .max_instructions = o->max_instructions,
+                               .timeout = o->timeout,
+                               .memory = o->memory,
+                               .print = o->print,
+                               .print_self = o->print_self,
+                               .progress = o->progress,
+                               .progress_self = o->progress_self};
+}
+
 struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
 {
     static const struct heddle_device_options defaults;
     if (!o) o = &defaults;
     struct heddle_device *d = calloc(1, sizeof *d);
     if (!d) abort();
-    struct emu_config c = {.threads = o->threads,
-                           .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
-                           .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |
-                                     (o->check_init ? EMU_CHECK_INIT : 0u) |
-                                     (o->check_sync ? EMU_CHECK_SYNC : 0u) |
-                                     (o->check_race ? EMU_CHECK_RACE : 0u) |
-                                     (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
-                           .count = o->count,
-                           .caches = o->caches,
-                           .gpu = emu_gpu_find(o->gpu),
-                           .max_instructions = o->max_instructions,
-                           .timeout = o->timeout,
-                           .memory = o->memory,
-                           .print = o->print,
-                           .print_self = o->print_self,
-                           .progress = o->progress,
-                           .progress_self = o->progress_self};
+    struct emu_config c = device_config(o);
     d->orders = orders_new(o->order, o->strategy, o->seed);
     c.order = orders_get(d->orders);
     d->emu = emu_new(&c);

@@ -1,9 +1,15 @@
-/* heddle_device.h: a device's last launch as emu reports it, for the command line. */
+/* heddle_device.h: what the command line shares with the public interface: how options become a
+ * configuration, and a device's last launch as emu reports it. */
 #ifndef HEDDLE_DEVICE_H
 #define HEDDLE_DEVICE_H
 
-struct emu_report;
+#include "emu/emu.h"
+
 struct heddle_device;
+struct heddle_device_options;
+
+/* All but the order, which somebody must own. */
+struct emu_config device_config(const struct heddle_device_options *o);
 
 /* Good until the next launch; NULL: there was none, or it could not begin. */
 const struct emu_report *device_report(const struct heddle_device *d);

@@ -8,7 +8,7 @@
 
 #include "cuda/device.h"
 #include "determinism/orders.h"
-#include "emu/gpu.h"
+#include "heddle_device.h"
 #include "suites/suite.h"
 
 #include <string.h>
@@ -81,25 +81,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
     if (o->diags.errors) return EXIT_USAGE;
     struct orders *orders = orders_new(device->order, device->strategy, device->seed);
-    cuda_device_configure(
-        &(struct emu_config){.order = orders_get(orders),
-                             .threads = device->threads,
-                             .divergence = device->independent_threads ? EMU_ITS : EMU_STACK,
-                             .checks = (device->check_memory ? EMU_CHECK_MEMORY : 0u) |
-                                       (device->check_init ? EMU_CHECK_INIT : 0u) |
-                                       (device->check_sync ? EMU_CHECK_SYNC : 0u) |
-                                       (device->check_race ? EMU_CHECK_RACE : 0u) |
-                                       (device->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
-                             .count = device->count,
-                             .caches = device->caches,
-                             .gpu = emu_gpu_find(device->gpu),
-                             .max_instructions = device->max_instructions,
-                             .timeout = device->timeout,
-                             .memory = device->memory,
-                             .print = device->print,
-                             .print_self = device->print_self,
-                             .progress = device->progress,
-                             .progress_self = device->progress_self});
+    struct emu_config config = device_config(device);
+    config.order = orders_get(orders);
+    cuda_device_configure(&config);
     cuda_device_watch(&(struct cuda_watch){.self = r, .after = after, .quiet = true});
     struct suite_result result = suite_run(w, &options);
     cuda_device_watch(NULL);
