@@ -156,19 +156,19 @@ const char *heddle_program_messages_text(struct heddle_program *p);
 struct heddle_device;
 
 struct heddle_device_options {
-    unsigned threads;          /* host threads of a launch; 0: one for each core */
-    bool independent_threads;  /* independent thread scheduling instead of a SIMT stack */
-    bool check_memory;         /* find leaks and wrong frees, never use an address twice */
-    bool check_init;           /* find reads of memory that nothing wrote */
-    bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
-    bool check_race;           /* find data races: accesses that nothing orders (slower) */
-    bool check_atomicity;      /* find memory that a kernel accesses both by atomics and plainly */
-    bool count;                /* count events: heddle_device_count, heddle_device_counts */
-    bool caches;               /* with count: also what hits in L1 and L2 */
-    const char *gpu;           /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
-    const char *order;         /* memory order: one of heddle_order(); NULL: "native" */
-    const char *strategy;      /* of order "random": one of heddle_order_strategy(); NULL: "any" */
-    uint64_t seed;             /* of order "random" */
+    unsigned threads;         /* host threads of a launch; 0: one for each core */
+    bool independent_threads; /* independent thread scheduling instead of a SIMT stack */
+    bool check_memory;        /* find leaks and wrong frees, never use an address twice */
+    bool check_init;          /* find reads of memory that nothing wrote */
+    bool check_sync;          /* find shuffles and votes whose lanes are elsewhere */
+    bool check_race;          /* find data races: accesses that nothing orders (slower) */
+    bool check_atomicity;     /* find memory that a kernel accesses both by atomics and plainly */
+    bool count;               /* count events: heddle_device_count, heddle_device_counts */
+    bool caches;              /* with count: also what hits in L1 and L2 */
+    const char *gpu;          /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
+    const char
+        *order;    /* memory order, as in "random:strategy=pct": heddle_order(); NULL: "native" */
+    uint64_t seed; /* of an order that draws by chance */
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
@@ -265,9 +265,22 @@ struct heddle_gpu {
     uint32_t capability;      /* compute capability times ten */
     uint32_t sms;
 };
-/* Memory orders, and the strategies of "random". NULL: there are no more. */
-const char *heddle_order(size_t i);
-const char *heddle_order_strategy(size_t i);
+/* Memory orders. One is said in one word: its name and, each behind a colon, options that differ from their
+ * presets: "random:strategy=pct:late-stores=off". */
+struct heddle_order {
+    const char *name, *what;
+    size_t option_count;
+};
+struct heddle_order_option {
+    const char *name, *what;
+    const char *values; /* "off, on", "1 to 65536"; good until the next call by the thread */
+    const char *preset; /* likewise */
+};
+size_t heddle_order_count(void);
+struct heddle_order heddle_order(size_t i);
+struct heddle_order_option heddle_order_option(size_t order, size_t i);
+/* What is wrong with such a word, to be freed by the caller; NULL: nothing. */
+char *heddle_order_check(const char *order);
 
 size_t heddle_gpu_count(void);
 struct heddle_gpu heddle_gpu(size_t i);

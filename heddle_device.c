@@ -23,6 +23,7 @@ struct heddle_device {
     struct emu *emu;
     struct checks *checks;
     struct orders *orders;
+    char *wrong_order; /* what is wrong with the options' order; NULL: nothing */
     struct emu_image *image;
     char *error;
     struct buf text, leaks;
@@ -61,7 +62,7 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     struct heddle_device *d = calloc(1, sizeof *d);
     if (!d) abort();
     struct emu_config c = device_config(o);
-    d->orders = orders_new(o->order, o->strategy, o->seed);
+    d->orders = orders_new(o->order, o->seed, &d->wrong_order);
     c.order = orders_get(d->orders);
     d->emu = emu_new(&c);
     d->checks = checks_new(c.checks);
@@ -78,6 +79,7 @@ void heddle_device_free(struct heddle_device *d)
     orders_free(d->orders);
     emu_profile_free(d->profile);
     free(d->error);
+    free(d->wrong_order);
     buf_free(&d->text);
     buf_free(&d->leaks);
     free(d);
@@ -89,8 +91,8 @@ bool heddle_device_load(struct heddle_device *d, struct heddle_module *const *mo
     if (!list) abort();
     for (size_t i = 0; i < count; i++) list[i] = heddle_module_ptx(modules[i]);
     free(d->error);
-    d->error = NULL;
-    if (!d->image) d->image = emu_load(d->emu, list, count, &d->error);
+    d->error = d->wrong_order ? strdup(d->wrong_order) : NULL;
+    if (!d->image && !d->error) d->image = emu_load(d->emu, list, count, &d->error);
     free(list);
     return d->image != NULL;
 }
@@ -260,9 +262,12 @@ static void look(void *self, const char *name, uint64_t value)
 bool heddle_device_count(struct heddle_device *d, const char *name, uint64_t *value)
 {
     struct wanted w = {.name = name};
-    for (const struct emu_counts *c = d->report ? d->report->counts : NULL; c; c = c->next)
+    for (const struct emu_counts *c = d->report ? d->report->counts : NULL; c; c = c->next) {
+        for (size_t i = 0; i < c->number_count; i++)
+            look(&w, c->numbers[i].name, c->numbers[i].value);
         for (size_t i = 0; i < c->phase_count; i++)
             emu_counts_visit(&c->phases[i].total, c->caches, look, &w);
+    }
     if (w.found) *value = w.sum;
     return w.found;
 }
@@ -308,16 +313,6 @@ struct heddle_line heddle_device_line(struct heddle_device *d, size_t i)
                                 .l1_hits = l->cache.l1_hits,
                                 .l2_sectors = l->cache.l2_loads,
                                 .l2_hits = l->cache.l2_load_hits};
-}
-
-const char *heddle_order(size_t i)
-{
-    return order_name(i);
-}
-
-const char *heddle_order_strategy(size_t i)
-{
-    return order_strategy_name(i);
 }
 
 size_t heddle_gpu_count(void)

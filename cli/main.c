@@ -48,13 +48,11 @@ static const struct command {
      "Of all:\n"
      "  --threads N             host threads (default: one for each core; the same results, but for\n"
      "                          programs whose CTAs race: there, 1 gives one and the same)\n"
-     "  --order native|random   what happens first where hardware is free to choose: always the same,\n"
-     "                          or by chance: CTAs on SMs, warps, when stores become visible, whether\n"
-     "                          loads see what is old, all that PTX's memory model allows (one host\n"
-     "                          thread, slower)\n"
-     "  --seed N                of --order random (default 0): the same run for the same number\n"
-     "  --strategy NAME         of --order random: uniform (warps alike), pct (priorities that seldom\n"
-     "                          change), bursty, lag (one SM far behind); any (default): by the seed\n"
+     "  --order ORDER           what happens first where hardware is free to choose: a name and, each\n"
+     "                          behind a colon, options ('heddle orders' lists all). native (default):\n"
+     "                          always the same; random: by chance, as PTX's memory model allows\n"
+     "                          (one host thread, slower); random:strategy=pct\n"
+     "  --seed N                of an order with chance (default 0): the same run for the same number\n"
      "  --divergence stack|its  lanes that part wait for each other where their ways meet, or\n"
      "                          make progress one by one (independent thread scheduling)\n"
      "  --check memory,init,sync  also find what malloc gave and nobody freed, wrong frees, any use\n"
@@ -144,6 +142,13 @@ static const struct command {
      "\n"
      "  --format=text|json  json: one document\n"
      "  --refused           only forms that are refused, with the reason\n"},
+    {"orders", NULL, "list the memory orders and their options", cmd_orders,
+     "usage: heddle orders [options] [NAME]\n"
+     "\n"
+     "Each order (with NAME only that) with its options, their presets and values. They are written\n"
+     "behind colons, as in random:strategy=pct:late-stores=off.\n"
+     "\n"
+     "  --format=text|json  json: one document\n"},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -29,11 +29,27 @@ static void bad_call(struct report *r, struct run_options *o)
     report_fail(r, EXIT_USAGE, "Try 'heddle run --help'.\n");
 }
 
+/* A seed for an order that draws nothing is a mistake. */
+static bool seed_fits(struct run_options *o, const struct heddle_device_options *device)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const struct piece name = o->list[i].name;
+        if (name.length != 4 || memcmp(name.text, "seed", 4) != 0) continue;
+        if (device->order && strcmp(device->order, heddle_order(0).name) != 0) return true;
+        diag_error(&o->diags, name.at, name.length,
+                   "--seed is of an order with chance, and this is %s: add --order random%s",
+                   heddle_order(0).name,
+                   o->kind == TARGET_SUITE ? ", or is it --data-seed, of the inputs?" : "");
+        return false;
+    }
+    return true;
+}
+
 static void run_kernel_file(struct report *r, struct run_options *o,
                             const struct heddle_device_options *device)
 {
     struct job job = {.arena = o->arena, .diags = &o->diags, .folder = "", .device = *device};
-    bool ok = job_of_options(&job, o);
+    bool ok = seed_fits(o, device) && job_of_options(&job, o);
     if (ok) ok = job_add_results(&job, o);
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -83,7 +99,7 @@ static void run_job_file(struct report *r, struct run_options *o,
     (void)run_options_settings(o,
                                &job.device); /* once more, over the job's: it was without errors */
     job.diags = &o->diags;
-    bool ok = job_add_results(&job, o);
+    bool ok = seed_fits(o, &job.device) && job_add_results(&job, o);
     job.diags = &diags;
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -119,7 +135,7 @@ static void run(struct report *r, struct run_options *o)
     if (r->progress) progress_set_up(r->progress, &device);
     if (!begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
-        suite_target_run(o, &device, r);
+        if (seed_fits(o, &device)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
     } else if (o->kind == TARGET_JOB) run_job_file(r, o, &device);
     else run_kernel_file(r, o, &device);

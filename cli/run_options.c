@@ -38,7 +38,6 @@ static const struct option_kind {
     {"memory", OPTION_SETTING, TARGET_ANY, false, false},
     {"gpu", OPTION_SETTING, TARGET_ANY, false, false},
     {"order", OPTION_SETTING, TARGET_ANY, false, false},
-    {"strategy", OPTION_SETTING, TARGET_ANY, false, false},
     {"seed", OPTION_SETTING, TARGET_ANY, false, false},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };

@@ -52,8 +52,8 @@ bool run_options_read(struct run_options *o, int argc, char **argv);
 /* The last option of this kind; NULL: it was not given. */
 const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id);
 
-/* A setting of the device: threads, divergence, check, max-instructions, timeout, memory, gpu, order, strategy, seed. The same names
- * stand in a job file's `options`. false after an error. */
+/* A setting of the device: threads, divergence, check, max-instructions, timeout, memory, gpu, order, seed.
+ * The same names stand in a job file's `options`. false after an error. */
 bool device_setting(struct diags *d, struct heddle_device_options *device, struct piece name,
                     struct piece value);
 bool is_device_setting(struct piece name);

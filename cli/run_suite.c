@@ -80,7 +80,8 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     if (seed) (void)number_read(&o->diags, "--data-seed", seed->value, UINT64_MAX, &options.seed);
     if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
     if (o->diags.errors) return EXIT_USAGE;
-    struct orders *orders = orders_new(device->order, device->strategy, device->seed);
+    char *why; /* nothing: the order was looked at when it was read */
+    struct orders *orders = orders_new(device->order, device->seed, &why);
     struct emu_config config = device_config(device);
     config.order = orders_get(orders);
     cuda_device_configure(&config);

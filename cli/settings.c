@@ -1,11 +1,13 @@
 /* Settings of the device, from the command line and from job files. */
 #include "cli/run_options.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is(struct piece p, const char *word)
@@ -136,32 +138,13 @@ static bool set_gpu(struct diags *d, struct heddle_device_options *o, struct pie
     return false;
 }
 
-/* One of a list of names, which is kept. */
-static bool one_of(struct diags *d, const char *what, const char *(*name)(size_t), struct piece v,
-                   const char **to)
-{
-    struct buf names = {0};
-    for (size_t i = 0; name(i); i++) {
-        buf_printf(&names, "%s%s", i ? ", " : "", name(i));
-        if (!is(v, name(i))) continue;
-        *to = name(i);
-        buf_free(&names);
-        return true;
-    }
-    diag_error(d, v.at, v.length, "%s is one of %s, not '%.*s'", what, names.data, (int)v.length,
-               v.text);
-    buf_free(&names);
-    return false;
-}
-
 static bool set_order(struct diags *d, struct heddle_device_options *o, struct piece v)
 {
-    return one_of(d, "order", heddle_order, v, &o->order);
-}
-
-static bool set_strategy(struct diags *d, struct heddle_device_options *o, struct piece v)
-{
-    return one_of(d, "strategy", heddle_order_strategy, v, &o->strategy);
+    o->order = arena_copy(d->arena, v.text, v.length);
+    char *why = heddle_order_check(o->order);
+    if (why) diag_error(d, v.at, v.length, "%s", why);
+    free(why);
+    return !why;
 }
 
 static bool set_seed(struct diags *d, struct heddle_device_options *o, struct piece v)
@@ -181,7 +164,6 @@ static const struct setting {
     {"memory", set_memory},
     {"gpu", set_gpu},
     {"order", set_order},
-    {"strategy", set_strategy},
     {"seed", set_seed},
 };
 

@@ -181,17 +181,11 @@ static bool set_counts(struct emu_config *c, const char *text)
 static bool set_order(struct emu_config *c, const char *text)
 {
     (void)c;
-    size_t i = 0;
-    while (order_name(i) && strcmp(order_name(i), text) != 0) i++;
-    return (driver.order = order_name(i));
-}
-
-static bool set_strategy(struct emu_config *c, const char *text)
-{
-    (void)c;
-    size_t i = 0;
-    while (order_strategy_name(i) && strcmp(order_strategy_name(i), text) != 0) i++;
-    return (driver.strategy = order_strategy_name(i));
+    char *why = orders_check(text, NULL);
+    if (why) fprintf(stderr, "heddle: %s\n", why);
+    else driver.order = text;
+    free(why);
+    return driver.order;
 }
 
 static bool set_seed(struct emu_config *c, const char *text)
@@ -243,8 +237,7 @@ static const struct option {
     {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, all (the first three)",
      set_check},
     {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
-    {"HEDDLE_ORDER", "native or random", set_order},
-    {"HEDDLE_STRATEGY", "any, uniform, pct, bursty or lag", set_strategy},
+    {"HEDDLE_ORDER", "an order as 'heddle run --order' takes", set_order},
     {"HEDDLE_SEED", "a number", set_seed},
     {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
     {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
@@ -352,7 +345,8 @@ CUresult cuInit(unsigned flags)
     if (!driver.configured && !read_environment(&driver.config))
         return driver_end(CUDA_ERROR_INVALID_VALUE);
     if (!driver.config.order) {
-        driver.orders = orders_new(driver.order, driver.strategy, driver.seed);
+        char *why; /* nothing: set_order has looked */
+        driver.orders = orders_new(driver.order, driver.seed, &why);
         driver.config.order = orders_get(driver.orders);
     }
     driver.emu = emu_new(&driver.config);

@@ -159,7 +159,7 @@ struct driver {
     struct emu_counts_writer counts;
     struct emu *emu;
     struct checks *checks;        /* observers of launches; NULL: none */
-    const char *order, *strategy; /* of the environment; NULL: not named */
+    const char *order;            /* of the environment; NULL: not named */
     uint64_t seed;
     struct orders *orders; /* made of these; NULL: native, or configured by another */
     struct device_limits limits;

@@ -1,20 +1,60 @@
-/* determinism/orders.h: the memory orders by name, for those who launch. */
+/* determinism/orders.h: the memory orders by name, for those who launch.
+ *
+ * An order is said in one word: its name and, each behind a colon, the options that differ from their presets:
+ *
+ *     native     random:strategy=pct     gpudet:quantum=1000:bta=off
+ *
+ *     struct orders *o = orders_new("gpudet", 7, &why);     // or NULL, and why not
+ *     config.order = orders_get(o);                         // each launch draws from where the last one stopped
+ *     ...
+ *     orders_free(o); */
 #ifndef HEDDLE_DETERMINISM_ORDERS_H
 #define HEDDLE_DETERMINISM_ORDERS_H
 
-#include "determinism/random.h"
-
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* The orders' names, "native" first, and the strategies' of "random", "any" first; NULL: there are no more. */
-const char *order_name(size_t i);
-const char *order_strategy_name(size_t i);
+struct buf;
+struct emu_order;
+
+struct order_option { /* of an order */
+    const char *name, *what;
+    size_t offset; /* of a uint32_t in the order's struct of options */
+    const char *const
+        *words; /* its values by name, from 0 on, NULL behind them; NULL: it is a number */
+    uint32_t least, most; /* of a number */
+    uint32_t preset;
+};
+extern const char *const order_off_on[]; /* the words of a switch: "off", "on" */
+
+struct order_kind {
+    const char *name, *what;
+    const struct order_option *options;
+    size_t option_count;
+    size_t size; /* of its struct of options */
+    /* Why these options do not go together: a message to be freed, which names them. NULL: they do. May be NULL. */
+    char *(*conflict)(const void *options);
+    /* NULL: the launch goes without one (native). */
+    struct emu_order *(*make)(const void *options, uint64_t seed);
+    void (*free)(struct emu_order *o);
+};
+
+/* "native" first; NULL: there are no more. */
+const struct order_kind *order_kind_at(size_t i);
 
 struct orders; /* an order, with what it draws from */
 
-/* NULL for native, which needs none; NULL as a name stands for the first. The names must be known. */
-struct orders *orders_new(const char *name, const char *strategy, uint64_t seed);
-void orders_free(struct orders *o);                   /* NULL is allowed */
-const struct emu_order *orders_get(struct orders *o); /* NULL gives NULL */
+/* NULL for native (`*why` NULL), or for a text that is no order: then `*why` says what is wrong, to be freed.
+ * NULL as text stands for the first kind. */
+struct orders *orders_new(const char *text, uint64_t seed, char **why);
+void orders_free(struct orders *o);                         /* NULL is allowed */
+const struct emu_order *orders_get(const struct orders *o); /* NULL gives NULL */
+
+/* What is wrong with the text, to be freed; NULL: nothing. `kind` may be NULL. */
+char *orders_check(const char *text, const struct order_kind **kind);
+
+/* The options' values as they are in a text, presets among them: "strategy=any late-stores=on". */
+void order_option_print(struct buf *out, const struct order_option *o, uint32_t value);
 
 #endif

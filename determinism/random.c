@@ -4,9 +4,12 @@
  * is a run. */
 #include "determinism/random.h"
 
+#include "determinism/orders.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,12 +71,6 @@ static uint32_t below(struct random_order *r, uint32_t n)
 static bool one_in(struct random_order *r, uint32_t n)
 {
     return n && !below(r, n);
-}
-
-const char *random_strategy_name(enum random_strategy s)
-{
-    static const char *const names[RANDOM_STRATEGIES] = {"any", "uniform", "pct", "bursty", "lag"};
-    return s < RANDOM_STRATEGIES ? names[s] : "?";
 }
 
 /* ---- what an SM has read ---------------------------------------------------------------------------- */
@@ -270,21 +267,21 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         const uint64_t at = a->address[l];
-        if (kept && !r->options.at_once) {
+        if (kept && r->options.late_stores) {
             for (uint32_t o = 0, n; o < size; o += n) {
                 n = PIECE - (uint32_t)((at + o) % PIECE);
                 if (n > size - o) n = size - o;
                 keep(r, w, from, at + o, a->data + 64 * l + o, n);
             }
         } else if (w->count) show_bytes(r, w, at, size);
-        if (a->kind == EMU_LOAD || (kept && !r->options.at_once)) continue;
+        if (a->kind == EMU_LOAD || (kept && r->options.late_stores)) continue;
         for (uint64_t o = at / PIECE; o <= (at + size - 1) / PIECE; o++) { /* what it changes */
             struct line *line = line_of(r, a->who->sm, o * PIECE);
             if (line && line->piece == o) *line = (struct line){0};
         }
     }
     while (w->count > MOST_HELD) show_one(r, w);
-    return kept && !r->options.at_once ? EMU_DONE : EMU_PROCEED;
+    return kept && r->options.late_stores ? EMU_DONE : EMU_PROCEED;
 }
 
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
@@ -376,11 +373,12 @@ static void begin(void *self, struct emu_machine *m)
     r->sms = calloc(r->shape.sms, sizeof *r->sms);
     if (!r->warps || !r->busy || !r->sms) abort();
     r->busy_count = 0;
-    r->strategy = r->options.strategy;
+    r->strategy = (enum random_strategy)r->options.strategy;
     if (r->strategy == RANDOM_ANY)
         r->strategy = (enum random_strategy)(1 + below(r, RANDOM_STRATEGIES - 1));
     r->drain = drains[below(r, 4)];
-    r->stale = r->options.coherent ? 0 : stales[below(r, 3)];
+    r->stale = stales[below(r, 3)];
+    if (!r->options.stale_loads) r->stale = 0;
     r->slow = below(r, r->shape.sms);
     r->salt = draw(r);
     r->picks = 0;
@@ -398,13 +396,14 @@ static void end(void *self)
     free(r->sms);
 }
 
-struct random_order *random_new(const struct random_options *o)
+static struct emu_order *make(const void *options, uint64_t seed)
 {
     struct random_order *r = calloc(1, sizeof *r);
     if (!r) abort();
-    r->options = *o;
-    r->state = o->seed * UINT64_C(0xd1342543de82ef95) + 1;
+    r->options = *(const struct random_options *)options;
+    r->state = seed * UINT64_C(0xd1342543de82ef95) + 1;
     r->order = (struct emu_order){.self = r,
+                                  .name = random_kind.name,
                                   .begin = begin,
                                   .pick = pick,
                                   .place = place,
@@ -412,15 +411,36 @@ struct random_order *random_new(const struct random_options *o)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end};
-    return r;
-}
-
-void random_free(struct random_order *r)
-{
-    free(r);
-}
-
-const struct emu_order *random_order(struct random_order *r)
-{
     return &r->order;
 }
+
+static void release(struct emu_order *o)
+{
+    free(o->self);
+}
+
+static const char *const strategies[] = {"any", "uniform", "pct", "bursty", "lag", NULL};
+static_assert(sizeof strategies / sizeof *strategies == RANDOM_STRATEGIES + 1, "each has a name");
+
+static const struct order_option option_list[] = {
+    {"strategy",
+     "which warp goes on: warps alike; by priorities that seldom change; in long runs; one SM far behind; any of "
+     "these, by the seed",
+     offsetof(struct random_options, strategy), .words = strategies, .preset = RANDOM_ANY},
+    {"late-stores", "stores become visible late, and in another order than they were made",
+     offsetof(struct random_options, late_stores), .words = order_off_on, .preset = 1},
+    {"stale-loads", "plain loads may see what their SM has read before",
+     offsetof(struct random_options, stale_loads), .words = order_off_on, .preset = 1},
+};
+
+const struct order_kind random_kind = {
+    .name = "random",
+    .what =
+        "as a GPU of today may do it: CTAs on SMs, warps, when stores become visible and what loads see "
+        "are chosen by chance, within PTX's memory model",
+    .options = option_list,
+    .option_count = sizeof option_list / sizeof *option_list,
+    .size = sizeof(struct random_options),
+    .make = make,
+    .free = release,
+};

@@ -1,10 +1,8 @@
 /* determinism/random.h: an order that stands for today's GPU: an adversary who is free to choose what hardware
  * is, by a seed.
  *
- *     struct random_order *r = random_new(&(struct random_options){.seed = 7});
- *     launch.order = random_order(r);
- *     ... emu_launch, as often as wanted: each launch draws from where the last one stopped
- *     random_free(r);
+ *     struct orders *o = orders_new("random:strategy=pct", 7, &why);     // determinism/orders.h
+ *     launch.order = orders_get(o);
  *
  * It chooses which slot of which SM gets the next CTA, which warp goes on and for how many instructions
  * (down to one), and when memory changes:
@@ -20,11 +18,7 @@
 #ifndef HEDDLE_DETERMINISM_RANDOM_H
 #define HEDDLE_DETERMINISM_RANDOM_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-struct emu_order;
-struct random_order;
 
 enum random_strategy {
     RANDOM_ANY,     /* one of the others, by the seed */
@@ -35,17 +29,14 @@ enum random_strategy {
     RANDOM_LAG,    /* the warps of one SM hardly ever run while others can */
     RANDOM_STRATEGIES
 };
-const char *random_strategy_name(enum random_strategy s); /* "pct" */
 
-struct random_options {
-    uint64_t seed;
-    enum random_strategy strategy;
-    /* Switches of the memory model, for tests: each off makes some outcome impossible. */
-    bool at_once;  /* stores are visible at once */
-    bool coherent; /* loads never see what is old */
+struct random_options { /* as struct order_option wants them */
+    uint32_t strategy;  /* enum random_strategy */
+    /* Switches of the memory model: each off makes some outcome impossible. */
+    uint32_t late_stores; /* else they are visible at once */
+    uint32_t stale_loads; /* else they never see what is old */
 };
-struct random_order *random_new(const struct random_options *o);
-void random_free(struct random_order *r); /* NULL is allowed */
-const struct emu_order *random_order(struct random_order *r);
+/* Its options, and how orders.h makes one. */
+extern const struct order_kind random_kind;
 
 #endif

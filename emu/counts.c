@@ -6,6 +6,7 @@
 #include "emu/atomic.h"
 #include "emu/image.h"
 #include "emu/launch.h"
+#include "emu/order.h"
 #include "emu/report.h"
 #include "ptx/link.h"
 #include "ptx/ptx.h"
@@ -204,6 +205,18 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
 
 /* ---- the report ---------------------------------------------------------------------------------------- */
 
+struct numbers {
+    struct arena *arena;
+    struct emu_number *list;
+    size_t count, cap;
+};
+static void keep_number(void *to, const char *name, uint64_t value)
+{
+    struct numbers *n = to;
+    n->list = arena_grow(n->arena, n->list, n->count, &n->cap, n->count + 1, sizeof *n->list);
+    n->list[n->count++] = (struct emu_number){arena_copy(n->arena, name, strlen(name)), value};
+}
+
 struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                    const struct emu_gpu *gpu, const struct emu_occupancy *occupancy,
                                    const struct launch_counts *c)
@@ -211,11 +224,14 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
     const struct emu_program *p = m->program;
     struct emu_counts *out = arena_alloc(a, sizeof *out);
     struct emu_phase *phase = arena_alloc(a, sizeof *phase);
+    const struct emu_order *order = m->launch->order;
+    struct numbers numbers = {.arena = a};
+    if (order && order->numbers) order->numbers(order->self, keep_number, &numbers);
     struct mix *mixes = arena_array(a, struct mix, p->block_count);
     for (u32 b = 0; b < p->block_count; b++)
         for (u32 i = 0; i < p->blocks[b].count; i++)
             add_to_mix(&mixes[b], p->places[p->blocks[b].first_pc + i].inst);
-    phase->name = "native";
+    phase->name = order && order->name ? order->name : "native";
     phase->sm = arena_array(a, struct emu_events, c->sms);
     for (u32 sm = 0; sm < c->sms; sm++) {
         struct emu_events *e = &phase->sm[sm];
@@ -232,6 +248,9 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                .occupancy = *occupancy,
                                .ctas = m->cta_count,
                                .caches = m->caches != NULL,
+                               .order = phase->name,
+                               .number_count = numbers.count,
+                               .numbers = numbers.list,
                                .phase_count = 1,
                                .phases = phase,
                                .instruction_count = p->place_count,

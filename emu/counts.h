@@ -46,7 +46,7 @@ struct emu_events {
 };
 
 struct emu_phase {
-    const char *name; /* "native" */
+    const char *name; /* the order's */
     struct emu_events total;
     struct emu_events *sm; /* by SM */
 };
@@ -64,6 +64,11 @@ struct emu_instruction {           /* a PTX instruction of the kernel or of what
     struct cache_events cache;         /* dram_writes: not by instruction */
 };
 
+struct emu_number { /* of an order */
+    const char *name;
+    uint64_t value;
+};
+
 struct emu_counts {
     const char *kernel;
     uint32_t grid[3], block[3], cluster[3], shared; /* shared: bytes of a CTA, static and dynamic */
@@ -73,6 +78,9 @@ struct emu_counts {
     uint64_t ctas,
         waves;   /* rounds of full occupancy that the CTAs take, rounded up; 0: none fits */
     bool caches; /* config.caches was on */
+    const char *order; /* "native" */
+    size_t number_count;
+    const struct emu_number *numbers; /* that it counted itself: "gpudet.quanta" */
     size_t phase_count;
     const struct emu_phase *phases;
     size_t instruction_count;

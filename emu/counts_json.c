@@ -144,6 +144,13 @@ void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent)
                "%u, \"limited_by\": \"%s\"}",
                pad, c->occupancy.ctas, c->occupancy.warps, c->gpu->warps, c->occupancy.registers,
                emu_limit_name(c->occupancy.limit));
+    buf_printf(out, "%s\"order\": ", pad);
+    text(out, c->order);
+    struct writer numbers = {.out = out, .between = ", ", .pad = ""};
+    if (c->number_count) buf_printf(out, "%s\"order_counts\": {", pad);
+    for (size_t i = 0; i < c->number_count; i++)
+        write_number(&numbers, c->numbers[i].name, c->numbers[i].value);
+    if (c->number_count) buf_puts(out, "}");
     buf_printf(out, "%s\"phases\": [", pad);
     for (size_t i = 0; i < c->phase_count; i++) {
         const struct emu_phase *p = &c->phases[i];

@@ -121,6 +121,7 @@ struct emu_sync {
  * all of them alike, and lets the warp sleep at the first or not at all. */
 struct emu_order {
     void *self;
+    const char *name; /* "gpudet" */
     void (*begin)(void *self, struct emu_machine *m);
     /* Which of `count` > 0 ready warps issues next: its index, and in *burst for how many instructions at
      * most. It may stop before: it comes to wait, sleeps, ends. Negative: none until something else happens
@@ -136,6 +137,8 @@ struct emu_order {
      * fails as deadlocked. When the last CTA has ended it is called once more, for what is still held. */
     bool (*idle)(void *self);
     void (*end)(void *self);
+    /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. */
+    void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
 };
 
 struct emu_observer {

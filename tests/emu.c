@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "determinism/checks.h"
-#include "determinism/random.h"
+#include "determinism/orders.h"
 #include "emu/counts.h"
 #include "ptx/ptx.h"
 #include "tests/ran.h"
@@ -70,8 +70,9 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     r->printed[0] = r->fault[0] = '\0';
     struct emu_config config = r->config;
     config.isa = isa;
-    struct random_order *random = NULL;
-    if (threads >= RANDOM) random = random_new(&(struct random_options){.seed = threads - RANDOM});
+    char *unknown;
+    struct orders *random = NULL;
+    if (threads >= RANDOM) random = orders_new("random", threads - RANDOM, &unknown);
     else if (threads) config.threads = threads;
     config.group_warps = config.group_warps ? config.group_warps : group_warps;
     config.print = print;
@@ -114,7 +115,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
                            .shared = r->shared,
                            .params = params,
                            .params_size = emu_params_size(k),
-                           .order = random ? random_order(random) : NULL};
+                           .order = orders_get(random)};
     checks = checks_new(config.checks);
     checks_join(checks, &l);
     const struct emu_report *report = emu_launch(e, k, &l);
@@ -150,7 +151,7 @@ static bool run_once(struct emu_run *r, enum emu_isa isa, unsigned group_warps, 
     }
     ok = r->kind == EMU_OK;
 end:
-    random_free(random);
+    orders_free(random);
     emu_unload(im);
     emu_free(e);
     checks_free(checks);

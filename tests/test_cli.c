@@ -255,14 +255,15 @@ Test(cli, help_names_the_options)
     } commands[] = {
         {"run",
          "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
-         "--tolerance --dump --data-seed --graph --order --seed --strategy --threads --divergence --check "
+         "--tolerance --dump --data-seed --graph --order --seed --threads --divergence --check "
          "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu"},
         {"suite run", "--size --data-seed --graph"},
         {"ptx check", "--format --max-errors --link --quiet"},
         {"ptx print", "--verify"},
         {"ptx stats", "--format"},
         {"ptx cfg", "--kernel --brief"},
-        {"isa", "--format --refused"}};
+        {"isa", "--format --refused"},
+        {"orders", "--format"}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char args[64];
         snprintf(args, sizeof args, "%s --help", commands[i].command);
@@ -280,6 +281,19 @@ Test(cli, help_names_the_options)
         }
         drop(&r);
     }
+}
+
+/* The orders that there are, in words and as a document. */
+Test(cli, orders)
+{
+    struct result r = run("orders random");
+    cr_expect(r.status == 0 && strstr(r.out, ":strategy=any  (any, uniform, pct, bursty, lag)"),
+              "%s", r.out);
+    cr_expect(!strstr(r.out, "native"), "%s", r.out);
+    drop(&r);
+    r = run("orders nothing");
+    cr_expect(r.status == 2 && strstr(r.err, "there is no order 'nothing'"), "%s", r.err);
+    drop(&r);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */

@@ -836,10 +836,7 @@ Test(driver, bad_environment_fails_cuInit)
     setenv("HEDDLE_CHECK", "memory,init", 1);
     setenv("HEDDLE_ORDER", "randon", 1);
     IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
-    setenv("HEDDLE_ORDER", "random", 1);
-    setenv("HEDDLE_STRATEGY", "slow", 1);
-    IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
-    setenv("HEDDLE_STRATEGY", "pct", 1);
+    setenv("HEDDLE_ORDER", "random:strategy=pct", 1);
     setenv("HEDDLE_SEED", "1e3", 1);
     IS(cuInit(0), CUDA_ERROR_INVALID_VALUE);
     setenv("HEDDLE_SEED", "17", 1);

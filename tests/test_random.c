@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "determinism/random.h"
+#include "determinism/orders.h"
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 #include "tests/emu.h"
@@ -46,20 +46,23 @@ static void tear_down(struct bench *b)
 }
 
 /* One launch of two CTAs on zeros. */
-static void run(struct bench *b, struct random_options o, uint32_t grid, uint32_t words[WORDS])
+static void run(struct bench *b, const char *order, uint64_t seed, uint32_t grid,
+                uint32_t words[WORDS])
 {
-    struct random_order *r = random_new(&o);
+    char *why;
+    struct orders *r = orders_new(order, seed, &why);
+    cr_assert(r, "%s", why);
     memset(words, 0, WORDS * 4);
     emu_copy_in(b->e, b->at, words, WORDS * 4);
     struct emu_launch l = {.grid = {grid, 1, 1},
                            .block = {1, 1, 1},
                            .params = &b->at,
                            .params_size = 8,
-                           .order = random_order(r)};
+                           .order = orders_get(r)};
     const struct emu_report *report = emu_launch(b->e, emu_kernel_at(b->im, 0), &l);
     cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
     emu_copy_out(b->e, words, b->at, WORDS * 4);
-    random_free(r);
+    orders_free(r);
 }
 
 /* CTA 0: x = 1; FENCE; y = 1. CTA 1: r1 = y; FENCE; r2 = x. x at 0, y at 128 bytes, r1 and r2 at 4 and 8. CTA 1
@@ -86,14 +89,14 @@ struct outcomes {
     unsigned count[2][2]; /* r1, r2 */
 };
 
-static struct outcomes passing(const char *body, struct random_options o)
+static struct outcomes passing(const char *body, const char *order)
 {
     struct bench b;
     struct outcomes seen = {0};
     uint32_t w[WORDS];
     set_up(&b, body);
-    for (o.seed = 1; o.seed <= SEEDS; o.seed++) {
-        run(&b, o, 2, w);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        run(&b, order, seed, 2, w);
         cr_assert(w[0] == 1 && w[32] == 1 && w[1] < 2 && w[2] < 2);
         seen.count[w[1]][w[2]]++;
     }
@@ -107,29 +110,27 @@ static struct outcomes passing(const char *body, struct random_options o)
  * read alone; with fences never. */
 Test(random_order, shows_that_a_fence_is_missing)
 {
-    struct outcomes s = passing(PASSING("ld", ""), (struct random_options){0});
+    struct outcomes s = passing(PASSING("ld", ""), "random");
     cr_expect(s.count[0][0] && s.count[0][1] && s.count[1][1]);
     cr_expect(s.count[1][0] > SEEDS / 50, "%u", s.count[1][0]);
-    s = passing(PASSING("ld", ""), (struct random_options){.coherent = true});
+    s = passing(PASSING("ld", ""), "random:stale-loads=off");
     cr_expect(s.count[1][0] > 0, "stores are late");
-    s = passing(PASSING("ld", ""), (struct random_options){.at_once = true});
+    s = passing(PASSING("ld", ""), "random:late-stores=off");
     cr_expect(s.count[1][0] > 0, "reads are old");
-    s = passing(PASSING("ld", ""), (struct random_options){.at_once = true, .coherent = true});
+    s = passing(PASSING("ld", ""), "random:late-stores=off:stale-loads=off");
     cr_expect(s.count[1][0] == 0, "%u: sequentially consistent", s.count[1][0]);
-    s = passing(PASSING("ld.volatile", ""), (struct random_options){.at_once = true});
+    s = passing(PASSING("ld.volatile", ""), "random:late-stores=off");
     cr_expect(s.count[1][0] == 0, "strong reads are not old");
 }
 
 Test(random_order, keeps_what_fences_promise)
 {
-    for (int strategy = RANDOM_ANY; strategy < RANDOM_STRATEGIES; strategy++) {
-        struct outcomes s = passing(
-            PASSING("ld", FENCE_GL),
-            (struct random_options){.strategy = (enum random_strategy)strategy});
-        cr_expect_eq(s.count[1][0], 0, "%s: %u",
-                     random_strategy_name((enum random_strategy)strategy), s.count[1][0]);
-        cr_expect(s.count[0][0] && s.count[1][1], "%s",
-                  random_strategy_name((enum random_strategy)strategy));
+    static const char *const orders[] = {"random", "random:strategy=uniform", "random:strategy=pct",
+                                         "random:strategy=bursty", "random:strategy=lag"};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct outcomes s = passing(PASSING("ld", FENCE_GL), orders[i]);
+        cr_expect_eq(s.count[1][0], 0, "%s: %u", orders[i], s.count[1][0]);
+        cr_expect(s.count[0][0] && s.count[1][1], "%s", orders[i]);
     }
 }
 
@@ -141,7 +142,7 @@ static unsigned both_zero(const char *body)
     unsigned n = 0;
     set_up(&b, body);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        run(&b, (struct random_options){.seed = seed}, 2, w);
+        run(&b, "random", seed, 2, w);
         n += !w[1] && !w[33];
     }
     tear_down(&b);
@@ -166,7 +167,7 @@ Test(random_order, a_thread_sees_its_own_stores)
         "st.global.u32 [%d1+64], %r4; ld.global.u32 %r5, [%d1+64];\n"
         "atom.global.add.u32 %r6, [%d1], 1; add.u32 %r5, %r5, %r6; st.global.u32 [%d1+96], %r5; ret;");
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        run(&b, (struct random_options){.seed = seed}, 1, w);
+        run(&b, "random", seed, 1, w);
         cr_assert_eq(w[0], 0x00090905, "seed %u: %x", (unsigned)seed, w[0]);
         cr_assert_eq(w[16], 0x00090904, "seed %u: %x", (unsigned)seed, w[16]);
         cr_assert_eq(w[24], 2 * 0x00090904, "seed %u: %x", (unsigned)seed, w[24]);
@@ -184,9 +185,8 @@ Test(random_order, is_decided_by_the_seed)
            "atom.global.add.u32 %r2, [%d1], 1; mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %d1;\n"
            "st.global.u32 [%d2+4], %r1; ret;");
     for (unsigned seed = 0; seed < SEEDS; seed++) {
-        const struct random_options o = {.seed = seed};
-        run(&b, o, 32, first[seed]);
-        run(&b, o, 32, again);
+        run(&b, "random", seed, 32, first[seed]);
+        run(&b, "random", seed, 32, again);
         cr_assert(!memcmp(first[seed], again, sizeof again), "seed %u", seed);
         unsigned s = 0;
         while (s < seed && memcmp(first[s], first[seed], sizeof again) != 0) s++;

@@ -1,7 +1,7 @@
 /* The workloads in orders of chance (determinism/random.h), where stores are late and loads see what is old.
  * Every workload must pass whatever happens, and those that are there for their order must show it. */
 #include "cuda/device.h"
-#include "determinism/random.h"
+#include "determinism/orders.h"
 #include "emu/emu.h"
 #include "suites/suite.h"
 
@@ -19,16 +19,20 @@ static void after(void *self, const char *kernel, const struct emu_launch *launc
 /* weak: memory behaves as PTX allows; else every store is seen at once, by all. */
 static struct suite_result run(const char *name, uint64_t seed, bool weak, uint64_t *digest)
 {
-    struct random_order *order = random_new(&(struct random_options){
-        .seed = seed, .strategy = RANDOM_UNIFORM, .at_once = !weak, .coherent = !weak});
+    char *why;
+    struct orders *order = orders_new(
+        weak ? "random:strategy=uniform"
+             : "random:strategy=uniform:late-stores=off:stale-loads=off",
+        seed, &why);
+    cr_assert(order, "%s", why);
     *digest = 0;
     cuda_device_configure(
-        &(struct emu_config){.threads = 1, .timeout = 60, .order = random_order(order)});
+        &(struct emu_config){.threads = 1, .timeout = 60, .order = orders_get(order)});
     cuda_device_watch(&(struct cuda_watch){.self = digest, .after = after});
     struct suite_result r = suite_run(suite_find(name), &(struct suite_options){.seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
-    random_free(order);
+    orders_free(order);
     return r;
 }
 
