@@ -158,8 +158,8 @@ struct driver {
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
     struct emu_counts_writer counts;
     struct emu *emu;
-    struct checks *checks;        /* observers of launches; NULL: none */
-    const char *order;            /* of the environment; NULL: not named */
+    struct checks *checks; /* observers of launches; NULL: none */
+    const char *order;     /* of the environment; NULL: not named */
     uint64_t seed;
     struct orders *orders; /* made of these; NULL: native, or configured by another */
     struct device_limits limits;

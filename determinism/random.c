@@ -22,6 +22,7 @@ enum {
 };
 
 struct held { /* bytes that lanes of one instruction stored side by side; they lie in one piece */
+    struct emu_author by;
     uint64_t address;
     uint32_t size;
     uint8_t data[PIECE];
@@ -129,7 +130,7 @@ static void take_out(struct random_order *r, struct warp *w, uint32_t i)
         r->busy[w->busy_at] = last;
         r->warps[last].busy_at = w->busy_at;
     }
-    emu_machine_store(r->m, h.address, h.data, h.size);
+    emu_machine_store(r->m, h.by, h.address, h.data, h.size);
     struct line *l = line_of(r, sm, h.address);
     if (!l || l->piece != h.address / PIECE) return;
     memcpy(l->data + h.address % PIECE, h.data, h.size);
@@ -166,8 +167,8 @@ static void show_bytes(struct random_order *r, struct warp *w, uint64_t address,
 }
 
 /* `from`: the first that this instruction has kept. */
-static void keep(struct random_order *r, struct warp *w, uint32_t from, uint64_t address,
-                 const uint8_t *data, uint32_t size)
+static void keep(struct random_order *r, struct warp *w, uint32_t from, const struct emu_warp *who,
+                 uint64_t address, const uint8_t *data, uint32_t size)
 {
     struct held *last = w->count > from ? &w->held[w->count - 1] : NULL;
     if (last && last->address + last->size == address && address % PIECE) {
@@ -185,6 +186,7 @@ static void keep(struct random_order *r, struct warp *w, uint32_t from, uint64_t
         r->busy[r->busy_count++] = (uint32_t)(w - r->warps);
     }
     struct held *h = &w->held[w->count++];
+    h->by = emu_author(who);
     h->address = address;
     h->size = size;
     memcpy(h->data, data, size);
@@ -271,7 +273,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
             for (uint32_t o = 0, n; o < size; o += n) {
                 n = PIECE - (uint32_t)((at + o) % PIECE);
                 if (n > size - o) n = size - o;
-                keep(r, w, from, at + o, a->data + 64 * l + o, n);
+                keep(r, w, from, a->who, at + o, a->data + 64 * l + o, n);
             }
         } else if (w->count) show_bytes(r, w, at, size);
         if (a->kind == EMU_LOAD || (kept && r->options.late_stores)) continue;

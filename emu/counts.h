@@ -76,8 +76,8 @@ struct emu_counts {
     uint32_t sms;
     struct emu_occupancy occupancy;
     uint64_t ctas,
-        waves;   /* rounds of full occupancy that the CTAs take, rounded up; 0: none fits */
-    bool caches; /* config.caches was on */
+        waves;         /* rounds of full occupancy that the CTAs take, rounded up; 0: none fits */
+    bool caches;       /* config.caches was on */
     const char *order; /* "native" */
     size_t number_count;
     const struct emu_number *numbers; /* that it counted itself: "gpudet.quanta" */

@@ -153,13 +153,22 @@ struct emu_observer {
     void (*end)(void *self);
 };
 
+struct emu_author { /* of an access that was held: as its emu_warp was */
+    uint32_t cta, warp;
+    uint64_t serial;
+};
+static inline struct emu_author emu_author(const struct emu_warp *who)
+{
+    return (struct emu_author){who->cta, who->warp, who->serial};
+}
 /* For orders: carry out an access to global memory that was held. Addresses were checked when it was
  * issued; what lies in memory that was released since is dropped, or read as zeros. */
-void emu_machine_store(struct emu_machine *m, uint64_t address, const void *data, uint32_t size);
+void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
+                       const void *data, uint32_t size);
 void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size);
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
-void emu_machine_reduce(struct emu_machine *m, uint64_t address, uint8_t op, uint8_t type,
-                        const void *operand, void *old);
+void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
+                        uint8_t type, const void *operand, void *old);
 /* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
 

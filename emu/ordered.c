@@ -269,8 +269,10 @@ static u8 *held(struct emu_machine *m, u64 address, u32 size)
     return mem_find(m->mem, address, size) ? mem_base(m->mem) + (address - MEM_GLOBAL) : NULL;
 }
 
-void emu_machine_store(struct emu_machine *m, uint64_t address, const void *data, uint32_t size)
+void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
+                       const void *data, uint32_t size)
 {
+    (void)by;
     u8 *p = held(m, address, size);
     if (p) memcpy(p, data, size);
 }
@@ -282,9 +284,10 @@ void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint3
     else memset(data, 0, size);
 }
 
-void emu_machine_reduce(struct emu_machine *m, uint64_t address, uint8_t op, uint8_t type,
-                        const void *operand, void *old)
+void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
+                        uint8_t type, const void *operand, void *old)
 {
+    (void)by;
     const u8 *b = operand;
     const bool cas = op == ATOMIC_CAS;
     u8 *p = held(m, address, ptx_types[type].bits / 8u);

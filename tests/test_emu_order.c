@@ -105,9 +105,9 @@ static bool idle(void *self)
         const uint64_t at = s->held[s->held_count].address;
         emu_machine_load(s->m, at, &old, 4);
         if (s->held[s->held_count].red)
-            emu_machine_reduce(s->m, at, s->held[s->held_count].op, s->held[s->held_count].type,
-                               data, &now);
-        else emu_machine_store(s->m, at, data, 4);
+            emu_machine_reduce(s->m, (struct emu_author){0}, at, s->held[s->held_count].op,
+                               s->held[s->held_count].type, data, &now);
+        else emu_machine_store(s->m, (struct emu_author){0}, at, data, 4);
         if (s->held[s->held_count].red) cr_expect_eq(old, now);
     }
     s->awake = true;
