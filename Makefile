@@ -181,7 +181,7 @@ fuzz-ptx fuzz-emu: fuzz-%:
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
 $(FUZZERS): %: %.o build/clang-fuzz/libheddle.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
-build/clang-fuzz/tests/fuzz/fuzz_emu: build/clang-fuzz/tests/fuzz/kernel.o
+build/clang-fuzz/tests/fuzz/fuzz_emu: $(addprefix build/clang-fuzz/tests/,fuzz/kernel.o forms.o)
 -include $(wildcard build/clang-fuzz/tests/fuzz/*.d)
 
 JOB_READER := $(addprefix cli/,job.c job_file.c job_fields.c job_steps.c yaml.c pattern.c value.c compare.c settings.c)

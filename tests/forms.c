@@ -16,7 +16,7 @@ struct walk {
     size_t count;
 };
 
-static const char *group_words(const char *name, size_t n)
+const char *form_group_words(const char *name, size_t n)
 {
     static const struct {
         const char *name, *words;
@@ -30,8 +30,7 @@ static const char *group_words(const char *name, size_t n)
     return NULL;
 }
 
-/* The word's length without its gate: `:` alone begins one, `::` is part of a word. */
-static size_t word_length(const char *p)
+size_t form_word_length(const char *p)
 {
     size_t n = 0;
     while (p[n] && !strchr(".{}| ", p[n]) && (p[n] != ':' || p[n + 1] == ':'))
@@ -43,7 +42,7 @@ static void expand(struct walk *w, const char *p, size_t at);
 
 static void with_word(struct walk *w, const char *word, const char *next, size_t at)
 {
-    size_t n = word_length(word);
+    size_t n = form_word_length(word);
     if (at + 1 + n >= sizeof w->text) abort();
     w->text[at] = '.';
     memcpy(w->text + at + 1, word, n);
@@ -71,7 +70,7 @@ static void expand(struct walk *w, const char *p, size_t at)
     const char *next = end + optional;
     if (optional) expand(w, next, at);
     while (p < end) {
-        const char *words = group_words(p + 1, strcspn(p + 1, ".{}|:"));
+        const char *words = form_group_words(p + 1, strcspn(p + 1, ".{}|:"));
         if (!words) with_word(w, p + 1, next, at);
         for (; words; words = (words = strchr(words, ' ')) ? words + 1 : NULL)
             with_word(w, words, next, at);

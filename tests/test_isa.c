@@ -1,5 +1,6 @@
 /* The instruction table: every row can be read and reached, opcodes find their rows, and what is
  * wrong with an opcode is said. */
+#include "tests/forms.h"
 #include "tests/support.h"
 
 #include <criterion/criterion.h>
@@ -187,33 +188,15 @@ Test(isa, opcodes_find_their_rows)
 
 /* ---- every row is the meaning of some opcode --------------------------------------------------- */
 
-/* The words of a group in words.def; NULL: no group has this name. */
-static const char *group_words(const char *name, size_t n)
-{
-    static const struct {
-        const char *name, *words;
-    } groups[] = {
-#define GROUP(name, what, words) {#name, words},
-#include "ptx/words.def"
-    };
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        if (strlen(groups[i].name) == n && memcmp(groups[i].name, name, n) == 0)
-            return groups[i].words;
-    return NULL;
-}
-
 /* Appends ".word" for the alternative at p, behind its dot: of a group the word number `pick`, or its
  * first if it has not so many. Gates are left out. */
 static void add_word(struct buf *b, const char *p, size_t pick)
 {
-    const char *words = group_words(p, strcspn(p, ".{}|:"));
+    const char *words = form_group_words(p, form_word_length(p));
     for (const char *q = words; q && (p = q, pick > 0); pick--)
         if (!(q = strchr(q, ' ')) || !*++q) p = words, q = NULL;
-    size_t n = 0;
-    while (p[n] && !strchr(".{}| ", p[n]) && (p[n] != ':' || p[n + 1] == ':'))
-        n += p[n] == ':' ? 2 : 1;
     buf_putc(b, '.');
-    buf_add(b, p, n);
+    buf_add(b, p, form_word_length(p));
 }
 
 /* name + the first choice of each slot that is not optional, or (`all`) of every slot; of the last slot

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "ptx/ptx.h"
+#include "tests/forms.h"
 
 #include <string.h>
 
@@ -54,37 +55,14 @@ static bool rarely(struct gen *g, unsigned n)
 
 /* ---- opcodes ----------------------------------------------------------------------------------- */
 
-static const char *group_words(const char *name, size_t n)
-{
-    static const struct {
-        const char *name, *words;
-    } groups[] = {
-#define GROUP(name, what, words) {#name, words},
-#include "ptx/words.def"
-    };
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        if (strlen(groups[i].name) == n && memcmp(groups[i].name, name, n) == 0)
-            return groups[i].words;
-    return NULL;
-}
-
-/* The bytes of a word of a row: up to its gate, a dot, a brace or a bar. */
-static size_t word_length(const char *p)
-{
-    size_t n = 0;
-    while (p[n] && !strchr(".{}| ", p[n]) && (p[n] != ':' || p[n + 1] == ':'))
-        n += p[n] == ':' ? 2 : 1;
-    return n;
-}
-
 /* Appends `.word` for one of the alternatives from p on, which stand behind their dots. */
 static void add_word(struct gen *g, struct buf *b, const char *p)
 {
     const char *words[80];
     size_t count = 0;
     for (;;) {
-        size_t n = word_length(p);
-        const char *group = group_words(p, n);
+        size_t n = form_word_length(p);
+        const char *group = form_group_words(p, n);
         if (!group) words[count++] = p;
         for (const char *q = group; q && count < 80;) {
             words[count++] = q;
@@ -97,7 +75,7 @@ static void add_word(struct gen *g, struct buf *b, const char *p)
     }
     p = words[below(g, (unsigned)count)];
     buf_putc(b, '.');
-    buf_add(b, p, word_length(p));
+    buf_add(b, p, form_word_length(p));
 }
 
 static void spell(struct gen *g, const struct ptx_form_info *f, struct buf *b)
