@@ -165,6 +165,7 @@ struct heddle_device_options {
     bool check_atomicity;     /* find memory that a kernel accesses both by atomics and plainly */
     bool count;               /* count events: heddle_device_count, heddle_device_counts */
     bool caches;              /* with count: also what hits in L1 and L2 */
+    bool phases;              /* with count: also by phase, of orders that have some */
     const char *gpu;          /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
     const char
         *order;    /* memory order, as in "random:strategy=pct": heddle_order(); NULL: "native" */

@@ -45,6 +45,7 @@ struct emu_config device_config(const struct heddle_device_options *o)
                                          (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
                                .count = o->count,
                                .caches = o->caches,
+                               .phases = o->phases,
                                .gpu = emu_gpu_find(o->gpu),
                                .max_instructions = o->max_instructions,
                                .timeout = o->timeout,

@@ -112,6 +112,7 @@ static bool begin_counts(struct report *r, const struct run_options *o,
     const bool profile = run_option_find(o, OPTION_PROFILE) != NULL;
     const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
     device->caches = path || profile;
+    device->phases = path != NULL;
     if (counts_begin(r->counts, path, profile)) return true;
     report_fail(r, EXIT_USAGE, "heddle run: cannot write '%s': %s\n", path, strerror(errno));
     return false;

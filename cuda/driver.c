@@ -174,7 +174,7 @@ static bool set_counts(struct emu_config *c, const char *text)
     driver.counts_path = strdup(text);
     if (!driver.counts_path) abort();
     emu_counts_begin(&driver.counts, f);
-    c->count = c->caches = true;
+    c->count = c->caches = c->phases = true;
     return true;
 }
 

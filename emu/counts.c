@@ -39,11 +39,11 @@ void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site 
 
 /* ---- one SM ------------------------------------------------------------------------------------------ */
 
-struct mix { /* of a block's instructions */
+struct launch_mix {
     u16 unit[PTX_UNIT_COUNT], calls, barriers, fences;
 };
 
-static void add_to_mix(struct mix *m, const struct ptx_inst *i)
+static void add_to_mix(struct launch_mix *m, const struct ptx_inst *i)
 {
     if (!i || !i->op) return;
     const struct ptx_form_info *f = i->op->form;
@@ -104,13 +104,14 @@ static void add_site(struct emu_events *e, const struct emu_program *p, u32 i,
     e->access[EMU_LOCAL][kind].sectors += s->local_sectors;
 }
 
-static void add_sm(struct emu_events *e, const struct emu_program *p, const struct mix *mixes,
-                   const struct emu_site *sites, const struct emu_block_count *blocks)
+void launch_add_sm(struct emu_events *e, const struct emu_program *p,
+                   const struct launch_mix *mixes, const struct emu_site *sites,
+                   const struct emu_block_count *blocks)
 {
     for (u32 b = 0; b < p->block_count; b++) {
         const u64 warps = blocks[b].warps, lanes = blocks[b].lanes;
         if (!warps) continue;
-        const struct mix *m = &mixes[b];
+        const struct launch_mix *m = &mixes[b];
         e->warp_instructions += warps * p->blocks[b].count;
         e->thread_instructions += lanes * p->blocks[b].count;
         for (u32 u = 0; u < PTX_UNIT_COUNT; u++) {
@@ -126,11 +127,20 @@ static void add_sm(struct emu_events *e, const struct emu_program *p, const stru
 }
 
 /* Field by field: all of struct emu_events are u64. */
-static void add_events(struct emu_events *to, const struct emu_events *from)
+void emu_events_add(struct emu_events *to, const struct emu_events *from)
 {
     static_assert(sizeof *to % sizeof(u64) == 0, "events are numbers alone");
     for (size_t i = 0; i < sizeof *to / sizeof(u64); i++)
         ((u64 *)(void *)to)[i] += ((const u64 *)(const void *)from)[i];
+}
+
+struct launch_mix *launch_mixes(struct arena *a, const struct emu_program *p)
+{
+    struct launch_mix *mixes = arena_array(a, struct launch_mix, p->block_count);
+    for (u32 b = 0; b < p->block_count; b++)
+        for (u32 i = 0; i < p->blocks[b].count; i++)
+            add_to_mix(&mixes[b], p->places[p->blocks[b].first_pc + i].inst);
+    return mixes;
 }
 
 /* The instructions' lines, which stay: mostly each is behind the last, from which it is counted on. */
@@ -227,20 +237,20 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
     const struct emu_order *order = m->launch->order;
     struct numbers numbers = {.arena = a};
     if (order && order->numbers) order->numbers(order->self, keep_number, &numbers);
-    struct mix *mixes = arena_array(a, struct mix, p->block_count);
-    for (u32 b = 0; b < p->block_count; b++)
-        for (u32 i = 0; i < p->blocks[b].count; i++)
-            add_to_mix(&mixes[b], p->places[p->blocks[b].first_pc + i].inst);
+    const struct launch_mix *mixes = launch_mixes(a, p);
     phase->name = order && order->name ? order->name : "native";
     phase->sm = arena_array(a, struct emu_events, c->sms);
     for (u32 sm = 0; sm < c->sms; sm++) {
         struct emu_events *e = &phase->sm[sm];
         if (!c->blocks || !c->blocks[sm]) continue;
-        add_sm(e, p, mixes, c->sites[sm], c->blocks[sm]);
+        launch_add_sm(e, p, mixes, c->sites[sm], c->blocks[sm]);
         e->ctas = c->ctas[sm];
         if (m->caches) e->cache = m->caches->sm[sm];
-        add_events(&phase->total, e);
+        emu_events_add(&phase->total, e);
     }
+    phase->times = 1;
+    size_t phases = 1;
+    struct emu_phase *list = m->phases ? launch_phases_list(m->phases, phase->sm, &phases) : NULL;
     *out = (struct emu_counts){.kernel = p->codes[0]->name,
                                .shared = m->shared_size,
                                .gpu = gpu,
@@ -251,8 +261,8 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                .order = phase->name,
                                .number_count = numbers.count,
                                .numbers = numbers.list,
-                               .phase_count = 1,
-                               .phases = phase,
+                               .phase_count = phases,
+                               .phases = list ? list : phase,
                                .instruction_count = p->place_count,
                                .instructions = instructions(a, m, c)};
     const u64 together = (u64)occupancy->ctas * c->sms;

@@ -46,7 +46,8 @@ struct emu_events {
 };
 
 struct emu_phase {
-    const char *name; /* the order's */
+    const char *name; /* the order's, or as an order calls one of several */
+    uint64_t times;   /* how many of that name there were */
     struct emu_events total;
     struct emu_events *sm; /* by SM */
 };

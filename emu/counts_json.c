@@ -156,6 +156,7 @@ void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent)
         const struct emu_phase *p = &c->phases[i];
         buf_printf(out, "%s\n%*s{\n%*s\"name\": ", i ? "," : "", indent + 4, "", indent + 6, "");
         text(out, p->name);
+        if (p->times != 1) buf_printf(out, ", \"times\": %llu", (unsigned long long)p->times);
         buf_printf(out, "%s\"derived\": {", inner);
         derived(out, &p->total, c->caches, "");
         buf_printf(out, "}%s\"counts\": {", inner);

@@ -597,6 +597,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if (l->order && m.cluster_size > m.slots_per_sm * m.sms)
         return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m.cluster_size,
                       m.slots_per_sm * m.sms);
+    if (e->config.count && e->config.phases && l->order)
+        m.phases = launch_phases_new(a, program, e->sms);
     launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
@@ -604,7 +606,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     all->warp_instructions += counts->instructions;
     if (e->config.count) {
         struct emu_counts *c = emu_counts_make(e->launch_arena, &m, e->gpu, &occupancy, counts);
-        all->thread_instructions += c->phases[0].total.thread_instructions;
+        for (size_t i = 0; i < c->phase_count; i++)
+            all->thread_instructions += c->phases[i].total.thread_instructions;
         *all->last_counts = c;
         all->last_counts = &c->next;
     }

@@ -59,6 +59,7 @@ struct emu_config {
     unsigned checks;               /* enum emu_check */
     bool count;                    /* count events: emu_report.counts */
     bool caches;                   /* with count: also what hits in L1 and L2 (emu/cache.h) */
+    bool phases;                   /* with count: also by phase, of orders that have some */
     uint64_t max_instructions;     /* warp instructions of a launch; 0: no limit */
     double timeout;                /* seconds of a launch; 0: none */
     uint64_t heap;                 /* bytes for device-side malloc; 0: 8 MiB */

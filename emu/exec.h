@@ -363,6 +363,7 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct arena *arena; /* scratch of the launch */
 };
 
+struct launch_phases;
 struct emu_machine { /* a launch */
     struct emu *emu;
     const struct emu_program *program;
@@ -396,6 +397,7 @@ struct emu_machine { /* a launch */
     struct grids *grids;             /* what the kernel launches: grids.h */
     struct emu_workplace *workplace; /* workplace.h */
     struct ordered *ordered;         /* ordered.c's own; NULL: no order */
+    struct launch_phases *phases;    /* phases.c's own; NULL: not asked for */
 };
 
 /* ---- for handlers --------------------------------------------------------------------------------- */

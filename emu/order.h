@@ -172,6 +172,12 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
 /* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
 
+/* For orders that work in phases: what was counted since the launch began, or since the last call, belongs to the
+ * phase of that name ("parallel"; a literal; 8 names at most). Those of one name are added up; what is counted
+ * after the last call belongs to that. Basic blocks are counted as a whole when a warp enters them. Nothing happens
+ * unless emu_config.phases is on. */
+void emu_machine_phase(struct emu_machine *m, const char *name);
+
 struct emu_shape {       /* of a launch on the configured GPU */
     uint32_t sms, slots; /* slots in all */
     uint32_t schedulers; /* of an SM */
