@@ -167,7 +167,7 @@ static void show_bytes(struct random_order *r, struct warp *w, uint64_t address,
 }
 
 /* `from`: the first that this instruction has kept. */
-static void keep(struct random_order *r, struct warp *w, uint32_t from, const struct emu_warp *who,
+static void keep(struct random_order *r, struct warp *w, uint32_t from, const struct emu_access *a,
                  uint64_t address, const uint8_t *data, uint32_t size)
 {
     struct held *last = w->count > from ? &w->held[w->count - 1] : NULL;
@@ -186,7 +186,7 @@ static void keep(struct random_order *r, struct warp *w, uint32_t from, const st
         r->busy[r->busy_count++] = (uint32_t)(w - r->warps);
     }
     struct held *h = &w->held[w->count++];
-    h->by = emu_author(who);
+    h->by = emu_author(a);
     h->address = address;
     h->size = size;
     memcpy(h->data, data, size);
@@ -234,7 +234,7 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, uint3
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         for (uint32_t o = 0, n; o < size; o += n) {
-            uint8_t *to = a->result + 64 * l + o; /* holds what memory does */
+            uint8_t *to = a->result + a->stride * l + o;
             const uint64_t at = a->address[l] + o;
             n = PIECE - (uint32_t)(at % PIECE);
             if (n > size - o) n = size - o;
@@ -262,6 +262,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     if (a->flags & EMU_RELEASE) show_all(r, w);
     if (a->flags & EMU_ACQUIRE) forget(r, a->who->sm);
     if (seen) {
+        emu_machine_fetch(r->m, a);
         load_lanes(r, a, size);
         return EMU_DONE;
     }
@@ -273,7 +274,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
             for (uint32_t o = 0, n; o < size; o += n) {
                 n = PIECE - (uint32_t)((at + o) % PIECE);
                 if (n > size - o) n = size - o;
-                keep(r, w, from, a->who, at + o, a->data + 64 * l + o, n);
+                keep(r, w, from, a, at + o, a->data + a->stride * l + o, n);
             }
         } else if (w->count) show_bytes(r, w, at, size);
         if (a->kind == EMU_LOAD || (kept && r->options.late_stores)) continue;
@@ -406,6 +407,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     r->state = seed * UINT64_C(0xd1342543de82ef95) + 1;
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
+                                  .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
                                   .begin = begin,
                                   .pick = pick,
                                   .place = place,

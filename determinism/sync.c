@@ -402,14 +402,14 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
 bool race_fails(const struct emu_access *a, uint32_t lane)
 {
     if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS || !a->result || !a->data) return false;
-    const uint8_t *there = a->result + 64 * lane;
+    const uint8_t *there = a->result + a->stride * lane;
     for (uint32_t m = a->lanes & ((1u << lane) - 1); m; m &= m - 1) { /* the lanes before it */
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        const uint8_t *theirs = a->data + 64 * l;
+        const uint8_t *theirs = a->data + a->stride * l;
         if (a->address[l] == a->address[lane] && memcmp(there, theirs, a->width) == 0)
             there = theirs + 32;
     }
-    return memcmp(there, a->data + 64 * lane, a->width) != 0;
+    return memcmp(there, a->data + a->stride * lane, a->width) != 0;
 }
 
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,

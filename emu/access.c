@@ -199,7 +199,7 @@ static u64 element_address(const struct emu_group *g, const struct emu_uop *in, 
 }
 
 static void describe(const struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
-                     const u64 *at, u8 kind, u8 *data)
+                     const u64 *at, u8 kind)
 {
     const struct mem_desc *v = in->ext;
     *a = (struct emu_access){.kind = kind,
@@ -212,8 +212,19 @@ static void describe(const struct emu_group *g, const struct emu_uop *in, struct
                              .lanes = g->exec[0],
                              .address = at,
                              .pc = in->pc};
-    if (kind == EMU_STORE) a->data = data;
-    else a->result = data;
+}
+
+/* A step of EMU_STEP_TOLD, if the order hears of it, whether or not observers are there, too. */
+static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
+{
+    const struct emu_machine *m = g->worker->machine;
+    const struct mem_desc *v = in->ext;
+    if (m->step != EMU_STEP_TOLD) return true;
+    const bool strong = v->flags & EMU_RELAXED,
+               any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
+               shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
+    if (strong ? !any && !shared : !any || !(m->launch->order->wants & want)) return true;
+    return emu_watch_turn(g, in);
 }
 
 static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, const u64 *at,
@@ -226,87 +237,146 @@ static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, co
         emu_find_bound(g, in, a, write, &g->worker->bounds[in->site]);
 }
 
-/* For observers that want no data: told, when the access is sure to fault not. Then what does it is what does it
- * when nobody watches. */
-static bool told(struct emu_group *g, const struct emu_uop *in, u8 kind)
+/* Whether the whole warp's access is sure to fault not, in one space, and no observer looks at data: then it is told
+ * of at once, and what does it is what does it when nobody watches. */
+static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u64 at[LANES],
+                  struct emu_access *a)
 {
     const struct mem_desc *v = in->ext;
     const struct lane_address from = {.bytes = in->x, .row = in->a, .offset = in->imm};
     const struct emu_bound *b = &g->worker->bounds[in->site];
     if (!g->worker->machine->blind || !g->exec[0]) return false;
-    u64 at[LANES];
     lane_addresses(g, &from, 0, at);
     const u32 space = emu_watch_found(g, at, v->space, (u32)v->width * v->count, b->low, b->high);
     if (space == PTX_SPACE_GENERIC) return false;
-    struct emu_access a;
-    describe(g, in, &a, at, kind, NULL);
-    a.space = (u8)space;
-    emu_watch_tell(g, &a);
+    describe(g, in, a, at, kind);
+    a->space = (u8)space;
     return true;
+}
+
+/* Values of lanes, `stride` bytes apart, into the rows of a load. */
+static void give(struct emu_group *g, const struct mem_desc *v, u32 lanes, const u8 *data,
+                 u32 stride)
+{
+    if (lanes == ~0u && v->count == 1 && stride == v->row_bytes && v->width == stride) {
+        memcpy(emu_row(g, stride, v->rows[0]), data, (size_t)LANES * stride);
+        return;
+    }
+    for (u32 m = lanes; m; m &= m - 1) {
+        const u32 l = (u32)__builtin_ctz(m);
+        for (u32 k = 0; k < v->count; k++) {
+            u64 x = 0;
+            memcpy(&x, data + stride * l + k * v->width, v->width);
+            if (v->width == 1 && v->sign) x = (u64)(i64)(i8)x;
+            emu_put(g, v->row_bytes, v->rows[k], 0, l, x);
+        }
+    }
+}
+
+/* What the lanes store, `*stride` bytes apart: the row itself, or put together in `room`. */
+static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 lanes, u8 *room,
+                      u32 *stride)
+{
+    *stride = v->row_bytes;
+    if (v->count == 1) return emu_row(g, v->row_bytes, v->rows[0]);
+    *stride = (u32)v->width * v->count;
+    for (u32 k = 0; k < v->count; k++)
+        for (u32 m = lanes; m; m &= m - 1) {
+            const u32 l = (u32)__builtin_ctz(m);
+            const u64 x = emu_get(g, v->row_bytes, v->rows[k], 0, l);
+            memcpy(room + *stride * l + k * v->width, &x, v->width);
+        }
+    return room;
+}
+
+/* Lane by lane, with what must be raised raised first. */
+static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    u64 at[LANES] = {0};
+    u8 data[LANES * 64];
+    const u32 size = (u32)v->width * v->count;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        at[l] = element_address(g, in, l);
+        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + size * l)) return NULL;
+    }
+    find_for_next_time(g, in, at, false);
+    struct emu_access a;
+    describe(g, in, &a, at, EMU_LOAD);
+    a.result = data;
+    a.stride = size;
+    u32 done;
+    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
+    if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
+    /* The order may have let a store go when it was asked: what was read before that is old. */
+    const u32 again = g->worker->machine->launch->order ? g->exec[0] & ~done : 0;
+    for (u32 m = again; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + size * l)) return NULL;
+    }
+    give(g, v, g->exec[0], data, size);
+    return in + 1;
 }
 
 const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uop *in)
 {
-    if (told(g, in, EMU_LOAD)) return ((const struct mem_desc *)in->ext)->plain(g, in);
+    const struct mem_desc *v = in->ext;
+    _Alignas(64) u64 at[LANES];
+    u8 data[LANES * 64];
+    struct emu_access a;
+    enum emu_verdict verdict;
+    if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
+    if (!found(g, in, EMU_LOAD, at, &a)) return load_lanes(g, in);
+    a.result = data;
+    a.stride = (u32)v->width * v->count;
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (verdict == EMU_PROCEED) return v->plain(g, in);
+    if (g->worker->sites) emu_count_lanes(g, in, at, a.lanes, a.stride, v->space, in->y);
+    give(g, v, a.lanes, data, a.stride);
+    return in + 1;
+}
+
+static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_uop *in)
+{
     const struct mem_desc *v = in->ext;
     u64 at[LANES] = {0};
-    u8 data[LANES * 64];
-    u32 size = (u32)v->width * v->count;
+    u8 room[LANES * 64];
+    const u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
+        struct reach r = {0};
         at[l] = element_address(g, in, l);
-        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;
+        if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
     }
-    find_for_next_time(g, in, at, false);
+    find_for_next_time(g, in, at, true);
     struct emu_access a;
-    describe(g, in, &a, at, EMU_LOAD, data);
+    describe(g, in, &a, at, EMU_STORE);
+    a.data = take(g, v, g->exec[0], room, &a.stride);
     u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
-    bool ordered = g->worker->machine->launch->order != NULL;
-    for (u32 m = g->exec[0]; m; m &= m - 1) {
+    for (u32 m = g->exec[0] & ~done; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
-        /* The order may have let a store go when it was asked: what was read before that is old. */
-        if (ordered && !(done >> l & 1) &&
-            !emu_lane_read(g, in, 0, l, v->space, at[l], size, data + 64 * l))
-            return NULL;
-        for (u32 k = 0; k < v->count; k++) {
-            u64 x = 0;
-            memcpy(&x, data + 64 * l + k * v->width, v->width);
-            if (v->width == 1 && v->sign) x = (u64)(i64)(i8)x;
-            emu_put(g, v->row_bytes, v->rows[k], 0, l, x);
-        }
+        if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, a.data + a.stride * l)) return NULL;
     }
     return in + 1;
 }
 
 const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uop *in)
 {
-    if (told(g, in, EMU_STORE)) return ((const struct mem_desc *)in->ext)->plain(g, in);
     const struct mem_desc *v = in->ext;
-    u64 at[LANES] = {0};
-    u8 data[LANES * 64];
-    u32 size = (u32)v->width * v->count;
-    for (u32 m = g->exec[0]; m; m &= m - 1) {
-        u32 l = (u32)__builtin_ctz(m);
-        struct reach r = {0};
-        at[l] = element_address(g, in, l);
-        if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
-        for (u32 k = 0; k < v->count; k++) {
-            u64 x = emu_get(g, v->row_bytes, v->rows[k], 0, l);
-            memcpy(data + 64 * l + k * v->width, &x, v->width);
-        }
-    }
-    find_for_next_time(g, in, at, true);
+    _Alignas(64) u64 at[LANES];
+    u8 room[LANES * 64];
     struct emu_access a;
-    describe(g, in, &a, at, EMU_STORE, data);
-    u32 done;
-    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
-    if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
-    for (u32 m = g->exec[0] & ~done; m; m &= m - 1) {
-        u32 l = (u32)__builtin_ctz(m);
-        if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, data + 64 * l)) return NULL;
-    }
+    enum emu_verdict verdict;
+    if (!turn(g, in, EMU_WANT_STORES)) return NULL;
+    if (!found(g, in, EMU_STORE, at, &a)) return store_lanes(g, in);
+    if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (verdict == EMU_PROCEED) return v->plain(g, in);
+    if (g->worker->sites)
+        emu_count_lanes(g, in, at, a.lanes, (u32)v->width * v->count, v->space, in->y);
     return in + 1;
 }
 

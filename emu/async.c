@@ -207,6 +207,7 @@ static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, 
                            .count = (u8)count,
                            .lanes = mask,
                            .address = at,
+                           .stride = 64,
                            .mbarrier = mbar,
                            .pc = in->pc};
     if (kind == EMU_LOAD) a.result = data;

@@ -328,7 +328,8 @@ static bool told(struct emu_group *g, const struct emu_uop *in)
 {
     const struct atomic_desc *const v = in->ext;
     const struct emu_bound *b = &g->worker->bounds[in->site];
-    if (!v->plain || v->count > 1 || !g->worker->machine->blind || !g->exec[0]) return false;
+    const struct emu_machine *m = g->worker->machine;
+    if (!v->plain || v->count > 1 || !m->blind || m->launch->order || !g->exec[0]) return false;
     u64 at[LANES];
     lane_addresses(g, &v->at, 0, at);
     const u32 space = emu_watch_found(g, at, v->at.space, v->width, b->low, b->high);
@@ -343,6 +344,7 @@ static bool told(struct emu_group *g, const struct emu_uop *in)
                                            .count = 1,
                                            .lanes = g->exec[0],
                                            .address = at,
+                                           .stride = 64,
                                            .pc = in->pc});
     return true;
 }
@@ -357,6 +359,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     u64 at[LANES] = {0};
     u8 data[LANES * 64], old[LANES * 64];
     bool global = false;
+    if (!emu_watch_turn(g, in)) return NULL;
     if (told(g, in)) return v->plain(g, in);
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
@@ -385,6 +388,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
                            .count = v->count,
                            .lanes = mask,
                            .address = at,
+                           .stride = 64,
                            .data = data,
                            .result = v->red ? NULL : old,
                            .pc = in->pc};

@@ -48,8 +48,8 @@ struct emu_kernel {
     u32 module;
     const char *name;
     struct image_params params;
-    struct emu_program *program[LOWER_LEVELS]; /* NULL: not lowered yet */
-    char *failed;                              /* why it cannot be */
+    struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
+    char *failed;                            /* why it cannot be */
     u32 registers;
 };
 
@@ -359,7 +359,7 @@ uint32_t emu_params_size(const struct emu_kernel *k)
 }
 
 /* The kernel's code, made when it is first needed; NULL: k->failed says why. */
-static struct emu_program *program_of(struct emu_kernel *k, enum lower_level watched)
+static struct emu_program *program_of(struct emu_kernel *k, unsigned watched)
 {
     if (k->program[watched] || k->failed) return k->program[watched];
     struct emu_image *im = k->image;
@@ -396,7 +396,7 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
     const struct ptx_module *m = k->image->image->program->modules[k->module];
     *out = (struct emu_kernel_info){
         .max_threads = 1024, .ptx_version = m->version, .target = m->target.sm};
-    const struct emu_program *p = program_of(k, LOWER_PLAIN);
+    const struct emu_program *p = program_of(k, 0);
     if (!p) return false;
     const struct ptx_directive *d = directive(k, "reqntid");
     for (u32 i = 0; d && i < 3; i++) out->required_block[i] = i < d->count ? (u32)d->value[i] : 1;
@@ -483,19 +483,36 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
 
-/* How a launch's kernels are lowered: what its order and observers want to be told. */
-static enum lower_level level_of(const struct emu_launch *l)
+/* What bursts are counted in. Lanes that wait become contexts of their own where a turn ends (its.c): not after
+ * every burst. */
+static enum emu_step step_of(const struct emu_launch *l, bool its)
 {
-    bool issues = l->order;
-    for (size_t i = 0; i < l->observer_count; i++) issues |= l->observers[i]->issue != NULL;
-    return issues ? LOWER_ISSUES : l->observer_count ? LOWER_WATCHED : LOWER_PLAIN;
+    if (!l->order || !l->order->pick) return EMU_STEP_BLOCK;
+    if (its && l->order->step == EMU_STEP_BLOCK) return EMU_STEP_INSTRUCTION;
+    return (enum emu_step)l->order->step;
+}
+
+/* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
+static unsigned told_of(const struct emu_launch *l, bool its)
+{
+    const struct emu_order *o = l->order;
+    unsigned w = 0;
+    if (o) w |= LOWER_WATCHED;
+    if (o && o->wants & EMU_WANT_LOADS) w |= LOWER_LOADS;
+    if (o && o->wants & EMU_WANT_STORES) w |= LOWER_STORES;
+    if (o && step_of(l, its) == EMU_STEP_INSTRUCTION) w |= LOWER_ISSUES;
+    for (size_t i = 0; i < l->observer_count; i++) {
+        w |= LOWER_WATCHED | LOWER_LOADS | LOWER_STORES | LOWER_NEAR;
+        if (l->observers[i]->issue) w |= LOWER_ISSUES;
+    }
+    return w;
 }
 
 static bool is_blind(const struct emu_launch *l)
 {
-    bool blind = !l->order && l->observer_count;
-    for (size_t i = 0; i < l->observer_count; i++) blind &= l->observers[i]->blind;
-    return blind;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (!l->observers[i]->blind) return false;
+    return true;
 }
 
 static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
@@ -533,7 +550,9 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
                       k->params.size, l->params_size);
     bool watched = l->order || l->observer_count;
-    struct emu_program *program = program_of(k, level_of(l));
+    const bool its = e->config.divergence == EMU_ITS;
+    const unsigned told = told_of(l, its);
+    struct emu_program *program = program_of(k, told);
     if (!program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
     u64 shared = l->shared ? (u64)program->shared_dynamic + l->shared : program->shared_static;
     if (shared > MEM_MAX_SHARED)
@@ -559,9 +578,12 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .heap_used = &e->heap_used,
                             .heap_size = e->config.heap ? e->config.heap : DEFAULT_HEAP,
                             .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
-                            .its = e->config.divergence == EMU_ITS,
+                            .its = its,
                             .watched = watched,
                             .blind = is_blind(l),
+                            .issues = l->order ? step_of(l, its) == EMU_STEP_INSTRUCTION
+                                               : told & LOWER_ISSUES,
+                            .step = step_of(l, its),
                             .counting = e->handlers.counting};
     m.group_warps = watched || m.its || program->launches ? 1 : e->config.group_warps;
     m.cluster_size = 1;
@@ -632,7 +654,7 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
     enum { INVALID_CONFIGURATION = 9 }; /* cudaErrorInvalidConfiguration */
     struct emu_kernel_info info;
     *error = 0;
-    const struct emu_program *p = program_of(k, level_of(m->launch));
+    const struct emu_program *p = program_of(k, told_of(m->launch, m->its));
     if (!p || !emu_kernel_info(k, &info)) return k->failed;
     if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
     bool ok = true;

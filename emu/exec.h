@@ -306,8 +306,8 @@ struct emu_group {
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     bool time_is_up;    /* of the mbarrier.try_wait that it waits at */
     /* Watched launches: */
-    u64 issued;   /* instructions */
-    u32 burst;    /* instructions that it may still issue before the order is asked again */
+    u64 issued; /* instructions, where machine->issues; else see `instructions` */
+    u32 burst; /* steps that it may still take before the order is asked again: INSTRUCTION, TOLD */
     u32 queue_at; /* place in a queue of ordered.c */
     u8 queue;     /* which; 0: none */
     u32 tries;    /* how often it has waited in vain since it last did something */
@@ -387,7 +387,9 @@ struct emu_machine { /* a launch */
     bool survives_bad_frees;
     bool explicit_cluster;
     bool watched;  /* an order or observers take part */
-    bool blind;    /* only observers do, and none looks at data */
+    bool blind;    /* no observer looks at data */
+    bool issues;   /* each instruction is a step of its own: emu_op_issue */
+    u8 step;       /* enum emu_step: what the order's bursts are counted in */
     bool its;      /* independent thread scheduling */
     bool parallel; /* several host threads run CTAs */
     const struct emu_counting *counting;

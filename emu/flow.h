@@ -41,7 +41,7 @@ struct lower_driver { /* a program */
     struct image_shared *layout;
     struct emu_program *program;
     emu_op *const *ops;
-    u8 watched; /* enum lower_level */
+    u8 watched; /* enum lower_watch */
     bool its;
     struct emu_place_of *places;
     struct emu_block_mix *blocks;
@@ -66,7 +66,7 @@ struct lower { /* a function */
     struct ptx_cfg *cfg;
     struct ptx_flow *flow;
     emu_op *const *ops;
-    u8 watched; /* enum lower_level */
+    u8 watched; /* enum lower_watch */
     bool its;
     struct lower_reg *regs;
     bool *needed, *skip; /* by statement: it does something; its result is a row already */

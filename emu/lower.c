@@ -183,7 +183,7 @@ emu_op *lower_handler(const struct lower *L, unsigned id)
     return L->ops[id];
 }
 
-bool lower_watched(const struct lower *L)
+unsigned lower_watched(const struct lower *L)
 {
     return L->watched;
 }
@@ -1052,7 +1052,7 @@ static void lower_blocks(struct lower *L)
             if (t->kind != PTX_STMT_INST) continue;
             L->stmt = s;
             add_place(L, t->inst, loc);
-            if (L->watched == LOWER_ISSUES) lower_emit(L, UOP_issue, 0, 0, 0, 0);
+            if (L->watched & LOWER_ISSUES) lower_emit(L, UOP_issue, 0, 0, 0, 0);
             if (L->skip[s] || !L->needed[s]) continue;
             lower_inst(L, t->inst);
         }
@@ -1165,8 +1165,7 @@ static void find_depth(struct emu_program *p)
 }
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
-                                  emu_op *const *ops, enum lower_level watched, bool its,
-                                  char **why)
+                                  emu_op *const *ops, unsigned watched, bool its, char **why)
 {
     find_rules();
     struct emu_program *p = arena_alloc(a, sizeof *p);

@@ -72,8 +72,8 @@ struct lower_address {
 };
 struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, unsigned space);
 
-bool lower_is_kernel(const struct lower *L); /* not a function that is called */
-bool lower_watched(const struct lower *L);   /* an order or observers take part in the launch */
+bool lower_is_kernel(const struct lower *L);   /* not a function that is called */
+unsigned lower_watched(const struct lower *L); /* enum lower_watch */
 emu_op *lower_handler(const struct lower *L, unsigned id);
 u32 lower_carry(struct lower *L); /* the row of the carry flag, as a predicate */
 /* Whether nobody reads the result of this atomic. */
@@ -106,16 +106,17 @@ struct ptx_reach;
 /* A kernel's parameters: those of its head, and those that its body declares (PTX before 1.4). */
 struct ptx_var **lower_kernel_params(struct arena *a, const struct ptx_func *f, size_t *count);
 
-enum lower_level {                /* who is told of what a kernel does */
-                   LOWER_PLAIN,   /* nobody */
-                   LOWER_WATCHED, /* orders or observers, */
-                   LOWER_ISSUES,  /* also of each instruction */
-                   LOWER_LEVELS
+enum lower_watch { /* what orders and observers are told of; 0: nobody is there */
+                   LOWER_WATCHED = 1, /* atomics, strong and asynchronous accesses, syncs, */
+                   LOWER_LOADS = 2,   /* also plain loads and stores of global memory, */
+                   LOWER_STORES = 4,
+                   LOWER_NEAR = 8,    /* and of all other spaces, */
+                   LOWER_ISSUES = 16, /* and of each instruction */
+                   LOWER_WAYS = 32
 };
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
-                                  emu_op *const *ops, enum lower_level watched, bool its,
-                                  char **why);
+                                  emu_op *const *ops, unsigned watched, bool its, char **why);
 
 /* For tests: whether some family knows the form. */
 bool lower_knows(unsigned form);

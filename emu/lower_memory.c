@@ -58,6 +58,17 @@ static u8 way_through_caches(const struct ptx_op *op, unsigned space, bool store
     return COUNT_LOAD;
 }
 
+/* Whether somebody is told of the access. */
+static bool is_told_of(const struct lower *L, const struct mem_desc *v, bool store)
+{
+    const unsigned watched = lower_watched(L);
+    const bool shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER,
+               any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC;
+    if (watched & LOWER_NEAR) return true;
+    if (v->flags & EMU_RELAXED) return watched && (any || shared);
+    return any && watched & (store ? LOWER_STORES : LOWER_LOADS);
+}
+
 static bool lower_access(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
@@ -115,7 +126,7 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
     }
     unsigned id = handler(store, vector, v->space, v->width, v->sign);
     v->plain = lower_handler(L, id);
-    if (lower_watched(L)) id = store ? UOP_st_watched : UOP_ld_watched;
+    if (is_told_of(L, v, store)) id = store ? UOP_st_watched : UOP_ld_watched;
     struct emu_uop *u = lower_emit(L, id, v->rows[0], row, 0, 0);
     u->x = bytes;
     u->y = way_through_caches(op, a.space, store);

@@ -69,6 +69,7 @@ static bool watched(struct emu_group *g, const struct emu_uop *in, const u64 *at
                            .count = (u8)(size / width),
                            .lanes = mask,
                            .address = generic,
+                           .stride = 64,
                            .data = write ? data[0] : NULL,
                            .result = write ? NULL : data[0],
                            .pc = in->pc};

@@ -1,12 +1,12 @@
 /* emu/order.h: the two ways in which others take part in a launch.
  *
  * An *observer* watches: every warp instruction, access, fence, barrier. It changes nothing.
- * An *order* decides: it is asked where hardware would be free to choose, told of every access to
- * memory that other warps can see, and may hold a store back, answer a load, or put the warp to sleep
- * before any instruction. determinism/ has the orders; without one, launches run `native`.
+ * An *order* decides: it is asked where hardware would be free to choose, told of what it wants to hear of
+ * before it is done, and may hold a store back, answer a load, or put the warp to sleep before any of
+ * these. determinism/ has the orders; without one, launches run `native`.
  *
- * With either, the launch runs one warp at a time and every access is told of before it is made; without,
- * none of this is looked at: which handlers run is settled when the launch begins. Callbacks come on the
+ * With either, the launch runs one warp at a time; without, none of this is looked at: which handlers run is
+ * settled when the launch begins. So what an order does not want costs nothing, either. Callbacks come on the
  * host thread that runs the warp; a launch with an order or an observer uses one.
  *
  * With an order, CTAs are resident in the slots of the SMs of the configured GPU, as many on each SM as it has room
@@ -27,7 +27,7 @@ struct emu_warp {      /* who: a warp of a resident CTA */
     uint32_t cta;      /* linear index in the grid */
     uint32_t warp;     /* in the CTA */
     uint32_t sm, slot; /* where the CTA is: slot s is on SM s % sms; without an order 0 */
-    uint64_t serial;   /* instructions that it has issued */
+    uint64_t serial;   /* instructions that it has issued; see enum emu_step */
 };
 
 enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };
@@ -56,10 +56,13 @@ struct emu_access {
     uint8_t count;           /* elements of each lane: 1, 2, 4, 8; they lie side by side */
     uint32_t lanes;          /* mask of lanes that take part */
     const uint64_t *address; /* by lane: generic addresses */
-    const uint8_t
-        *data;       /* STORE, RED, ATOMIC: lane l's operand at data + 64 * l; of compare-and-swap
-                              * the comparand, and the new value 32 bytes behind */
-    uint8_t *result; /* LOAD, ATOMIC: where an order that answers puts lane l's, at 64 * l */
+    /* STORE, RED, ATOMIC: lane l's operand at data + stride * l; of compare-and-swap the comparand, and the new
+     * value 32 bytes behind. Elements lie side by side. Good during the call. */
+    const uint8_t *data;
+    /* LOAD, ATOMIC: where an order that answers puts lane l's, at stride * l. Of ATOMIC it holds what memory
+     * does; of LOAD emu_machine_fetch does that. */
+    uint8_t *result;
+    uint32_t stride; /* bytes: 1 .. 64 */
     uint64_t
         mbarrier; /* of ASYNC: the generic address of the mbarrier that hears of it; 0: a group */
     uint32_t pc;  /* place of the instruction: emu_machine_place */
@@ -117,14 +120,32 @@ struct emu_sync {
     uint32_t pc;
 };
 
+/* What an order hears of beyond what it always does: atomics and reductions, strong accesses (volatile, relaxed,
+ * acquire, release) of global and shared memory, asynchronous copies, every sync. */
+enum emu_want {
+    EMU_WANT_LOADS = 1,  /* plain loads of global memory: weak ones, .nc, surfaces, tiles */
+    EMU_WANT_STORES = 2, /* plain stores to it */
+};
+/* What bursts (pick) are counted in, and how finely serial is. */
+enum emu_step {
+    EMU_STEP_INSTRUCTION, /* a burst of 1 is one instruction. Slow */
+    EMU_STEP_BLOCK,       /* instructions, but warps stop at the ends of basic blocks alone */
+    /* What the order is told of: a burst of 1 ends before the next atomic, reduction, fence, barrier, load or
+     * store that the order hears of. Warps that need none of these stop where a basic block ends, now and then:
+     * after 32 instructions for each of the burst. Serial is as of BLOCK. */
+    EMU_STEP_TOLD,
+};
+
 /* One instruction may be told of in pieces (a bulk copy, a surface, lanes in several spaces). An order answers
  * all of them alike, and lets the warp sleep at the first or not at all. */
 struct emu_order {
     void *self;
     const char *name; /* "gpudet" */
+    unsigned wants;   /* enum emu_want; as it is when the launch begins, */
+    uint8_t step;     /* enum emu_step; likewise */
     void (*begin)(void *self, struct emu_machine *m);
-    /* Which of `count` > 0 ready warps issues next: its index, and in *burst for how many instructions at
-     * most. It may stop before: it comes to wait, sleeps, ends. Negative: none until something else happens
+    /* Which of `count` > 0 ready warps issues next: its index, and in *burst for how many instructions or
+     * steps (`step`) at most. It may stop before: it comes to wait, sleeps, ends. Negative: none until something else happens
      * (a flush), which idle() is to bring about. The order of the list means nothing. */
     int (*pick)(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst);
     /* Which slot gets the next CTA (of a cluster: its first; the others get the lowest that are left), of
@@ -153,19 +174,21 @@ struct emu_observer {
     void (*end)(void *self);
 };
 
-struct emu_author { /* of an access that was held: as its emu_warp was */
-    uint32_t cta, warp;
+struct emu_author { /* of an access that was held */
+    uint32_t cta, warp, pc;
     uint64_t serial;
 };
-static inline struct emu_author emu_author(const struct emu_warp *who)
+static inline struct emu_author emu_author(const struct emu_access *a)
 {
-    return (struct emu_author){who->cta, who->warp, who->serial};
+    return (struct emu_author){a->who->cta, a->who->warp, a->pc, a->who->serial};
 }
 /* For orders: carry out an access to global memory that was held. Addresses were checked when it was
  * issued; what lies in memory that was released since is dropped, or read as zeros. */
 void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
                        const void *data, uint32_t size);
 void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size);
+/* Fills a->result as memory is now, for the lanes of a load of global memory that the order is being told of. */
+void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a);
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old);

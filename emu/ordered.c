@@ -12,6 +12,7 @@
 #include "emu/control.h"
 #include "emu/image.h"
 #include "emu/order.h"
+#include "emu/watch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum {
     RETRY = 1 << 10, /* bursts before warps that wait are tried again */
     BURST = 1 << 8,  /* of an order that does not pick */
     MOST_BURST = 1 << 16,
+    PER_STEP = 32,       /* instructions for each step of EMU_STEP_TOLD */
     MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
@@ -60,7 +62,7 @@ static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
     g->queue_at = q->count;
     q->group[q->count] = g;
     q->warp[q->count++] = (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot,
-                                            g->issued};
+                                            emu_serial(g)};
 }
 
 static void dequeue(struct ordered *o, struct emu_group *g)
@@ -83,7 +85,7 @@ static void sort_in(struct ordered *o, struct emu_group *g)
     if (g->queue != want) {
         dequeue(o, g);
         if (want != NOWHERE) enqueue(o, want, g);
-    } else if (want == READY) o->queue[READY].warp[g->queue_at].serial = g->issued;
+    } else if (want == READY) o->queue[READY].warp[g->queue_at].serial = emu_serial(g);
 }
 
 static void look_through(struct ordered *o, struct emu_cta *c)
@@ -216,7 +218,12 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     struct slot *p = o->slots[c->slot];
     deliver_count_for(h, p);
     g->burst = burst;
-    if (g->budget <= 0) g->budget = h->wp->m->its ? TURN : INT64_MAX / 2;
+    switch (h->wp->m->step) {
+    case EMU_STEP_BLOCK: g->budget = burst; break;
+    case EMU_STEP_TOLD: g->budget = h->wp->m->its ? TURN : PER_STEP * (i64)burst; break;
+    default:
+        if (g->budget <= 0) g->budget = h->wp->m->its ? TURN : INT64_MAX / 2;
+    }
     const bool did = launch_run_group(h, g);
     o->moved |= did;
     g->tries = did ? 0 : g->tries + 1;
@@ -282,6 +289,15 @@ void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint3
     const u8 *p = held(m, address, size);
     if (p) memcpy(data, p, size);
     else memset(data, 0, size);
+}
+
+void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
+{
+    const u32 size = (u32)a->width * a->count;
+    for (u32 left = a->lanes; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        memcpy(a->result + a->stride * l, mem_base(m->mem) + (a->address[l] - MEM_GLOBAL), size);
+    }
 }
 
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,

@@ -818,6 +818,7 @@ static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, 
                            .count = 1,
                            .lanes = 1u << l,
                            .address = at,
+                           .stride = 64,
                            .pc = in->pc};
     if (kind == EMU_LOAD) a.result = bytes;
     else a.data = bytes;

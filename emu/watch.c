@@ -9,13 +9,28 @@
 
 static struct emu_warp warp_of(const struct emu_group *g)
 {
-    return (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, g->issued};
+    return (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g)};
+}
+
+static bool is_shared(u8 space)
+{
+    return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER;
+}
+
+static bool is_wanted(const struct emu_order *o, const struct emu_access *a)
+{
+    const bool global = a->space == PTX_SPACE_GLOBAL;
+    if (a->flags & EMU_ASYNC || a->kind == EMU_ATOMIC || a->kind == EMU_RED ||
+        a->flags & EMU_RELAXED)
+        return global || is_shared(a->space);
+    return global && o->wants & (a->kind == EMU_LOAD ? EMU_WANT_LOADS : EMU_WANT_STORES);
 }
 
 static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struct emu_access *a)
 {
     const struct emu_order *o = g->worker->machine->launch->order;
-    enum emu_verdict verdict = o && o->access ? o->access(o->self, a) : EMU_PROCEED;
+    if (!o || !o->access || !is_wanted(o, a)) return EMU_PROCEED;
+    const enum emu_verdict verdict = o->access(o->self, a);
     if (verdict == EMU_SLEEP) {
         g->pc = in;
         g->state = GROUP_WAIT;
@@ -40,6 +55,18 @@ bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_
     if (*verdict != EMU_SLEEP) tell(g, a);
     a->who = NULL;
     return *verdict != EMU_SLEEP;
+}
+
+bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in)
+{
+    if (g->worker->machine->step != EMU_STEP_TOLD) return true;
+    if (g->burst) {
+        g->burst--;
+        return true;
+    }
+    g->pc = in;
+    g->state = GROUP_READY;
+    return false;
 }
 
 void emu_watch_tell(const struct emu_group *g, struct emu_access *a)
@@ -96,6 +123,7 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
 {
     const struct emu_launch *l = g->worker->machine->launch;
     struct emu_warp who = warp_of(g);
+    if (!emu_watch_turn(g, in)) return false;
     s->who = &who;
     s->pc = in->pc;
     s->lanes = g->exec[0];
@@ -127,7 +155,7 @@ void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct 
 const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in)
 {
     const struct emu_launch *l = g->worker->machine->launch;
-    if (l->order) {
+    if (g->worker->machine->step == EMU_STEP_INSTRUCTION) {
         if (!g->burst) {
             g->pc = in;
             g->state = GROUP_READY;

@@ -5,6 +5,16 @@
 #include "emu/exec.h"
 #include "emu/order.h"
 
+/* Instructions that the group's warp has issued: up to this one, or where not every one is told of to the end of
+ * the basic block. */
+static inline u64 emu_serial(const struct emu_group *g)
+{
+    return g->worker->machine->issues ? g->issued : g->instructions;
+}
+
+/* Before the first thing that an instruction tells of: a step of EMU_STEP_TOLD. false: the burst is over, the
+ * handler returns NULL and is called again. */
+bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in);
 /* Tells of an access before it is carried out; a->result, a->data as order.h says. false: the warp sleeps, the
  * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
 bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
@@ -20,7 +30,7 @@ void emu_watch_tell(const struct emu_group *g, struct emu_access *a);
  * `high`, global) or in the CTA's shared memory: which space that is; else GENERIC. */
 u32 emu_watch_found(const struct emu_group *g, const u64 *at, u32 space, u32 size, u64 low,
                     u64 high);
-/* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */
+/* Tells of a fence or barrier, a step: kind, scope, flags, id and address are set. false: the warp sleeps. */
 bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
 /* Tells of what has happened, which nobody can hold up; s->lanes is set, too. */
 void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);

@@ -1220,7 +1220,7 @@ static enum emu_verdict decide(void *self, const struct emu_access *a)
     struct seen *s = self;
     if (!s->hold || a->address[0] < s->low) return EMU_PROCEED;
     for (int l = 0; a->kind == EMU_LOAD && l < 32; l++)
-        memset(a->result + 64 * l, 0x11, (size_t)a->width * a->count);
+        memset(a->result + a->stride * (unsigned)l, 0x11, (size_t)a->width * a->count);
     return EMU_DONE;
 }
 
@@ -1238,7 +1238,8 @@ static void run_watched(uint8_t *memory, struct seen *s, bool order)
     uint64_t at = s->low = emu_alloc(e, 2048, "buffer");
     emu_copy_in(e, at, memory, 2048);
     struct emu_observer o = {.self = s, .access = observe};
-    struct emu_order decides = {.self = s, .access = decide};
+    struct emu_order decides = {
+        .self = s, .wants = EMU_WANT_LOADS | EMU_WANT_STORES, .access = decide};
     const struct emu_observer *observers[] = {&o};
     struct emu_launch l = {.grid = {1, 1, 1},
                            .block = {32, 1, 1},

@@ -80,7 +80,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
             s->held[s->held_count].op = a->op;
             s->held[s->held_count].type = a->type;
             s->held[s->held_count].red = a->kind == EMU_RED;
-            memcpy(&s->held[s->held_count++].data, a->data + 64 * l, 4);
+            memcpy(&s->held[s->held_count++].data, a->data + a->stride * l, 4);
         }
     return EMU_DONE;
 }
@@ -148,7 +148,8 @@ static enum emu_fault_kind launch(const char *body, struct script *s, const stru
 
 #define ORDER(s, ...)                                                                              \
     {                                                                                              \
-        .self = (s), .begin = begin, .access = access, .sync = sync, .idle = idle, __VA_ARGS__     \
+        .self = (s), .wants = EMU_WANT_LOADS | EMU_WANT_STORES, .begin = begin, .access = access,  \
+        .sync = sync, .idle = idle, __VA_ARGS__                                                    \
     }
 
 /* Four warps draw tickets, each four; picked in turn, instruction by instruction, the last warp first. */
@@ -275,4 +276,190 @@ Test(emu_order, cannot_spin_beyond_the_limit)
     struct script s = {0};
     const struct emu_order order = ORDER(&s, .pick = pick_for_ever);
     cr_expect_eq(launch("again: bra again;", &s, &order, 2, 64, 0, words), EMU_LIMIT);
+}
+
+/* ---- what an order hears of ------------------------------------------------------------------------- */
+
+struct heard {
+    struct emu_machine *m;
+    unsigned kinds[4], shared, sum, answered;
+    bool answer;
+};
+static void listen(void *self, struct emu_machine *m)
+{
+    ((struct heard *)self)->m = m;
+}
+static enum emu_verdict hear(void *self, const struct emu_access *a)
+{
+    struct heard *h = self;
+    h->kinds[a->kind]++;
+    h->shared += a->space == PTX_SPACE_SHARED;
+    for (unsigned l = 0; l < 32; l++) {
+        uint32_t v = 0;
+        if (!(a->lanes >> l & 1) || a->kind == EMU_LOAD) continue;
+        memcpy(&v, a->data + a->stride * l, a->width < 4 ? a->width : 4);
+        h->sum += v;
+    }
+    if (a->kind != EMU_LOAD || !h->answer) return EMU_PROCEED;
+    emu_machine_fetch(h->m, a);
+    for (unsigned l = 0; l < 32; l++)
+        for (unsigned k = 0; a->lanes >> l & 1 && k < a->count; k++)
+            a->result[a->stride * l + k * a->width]++; /* what memory holds, and one */
+    h->answered++;
+    return EMU_DONE;
+}
+
+/* Twice, so that the second time the memory is known; odd lanes do nothing the third time. */
+static const char accesses[] =
+    ".reg .b64 %d<5>; .reg .b32 %r<12>; .reg .b16 %h<3>; .reg .pred %p<3>; .shared .u32 x[64];\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 16; mov.u32 %r2, 0;\n"
+    "add.u64 %d2, %d2, %d1; and.b32 %r7, %r1, 1; setp.eq.u32 %p2, %r7, 0; mov.u32 %r8, 0;\n"
+    "mov.u32 %r9, x; mad.lo.u32 %r9, %r1, 4, %r9;\n"
+    "again: ld.global.u32 %r3, [%d2]; ld.global.v2.u16 {%h1, %h2}, [%d2+4];\n"
+    "st.shared.u32 [%r9], %r3; st.volatile.shared.u32 [%r9], %r3; ld.shared.u32 %r6, [%r9];\n"
+    "ld.volatile.global.u32 %r4, [%d2+8]; red.global.add.u32 [%d2+8], 1;\n"
+    "atom.shared.add.u32 %r5, [%r9], 1; cvt.u32.u16 %r10, %h1; cvt.u32.u16 %r11, %h2;\n"
+    "add.u32 %r3, %r3, %r10; add.u32 %r3, %r3, %r11; add.u32 %r3, %r3, %r4; bar.warp.sync -1;\n"
+    "st.global.u8 [%d2+12], %r3; st.global.v2.u16 [%d2], {%h2, %h1};\n"
+    "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 2; @%p1 bra again;\n"
+    "@%p2 ld.global.u32 %r3, [%d2]; @%p2 st.global.u32 [%d2], %r3; ret;";
+
+static void hear_with(struct heard *h, unsigned wants, uint32_t *words)
+{
+    struct script s = {0};
+    const struct emu_order order = {.self = h, .wants = wants, .begin = listen, .access = hear};
+    for (unsigned i = 0; i < WORDS; i++) words[i] = i % 4 == 3 ? 0 : i;
+    cr_assert_eq(launch(accesses, &s, &order, 1, 32, 0, words), EMU_OK);
+}
+
+Test(emu_order, hears_of_what_it_wants)
+{
+    uint32_t words[WORDS], same[WORDS];
+    struct heard none = {0}, loads = {0}, stores = {0};
+    hear_with(&none, 0, same);
+    cr_expect_eq(none.kinds[EMU_LOAD], 2, "%u volatile ones", none.kinds[EMU_LOAD]);
+    cr_expect_eq(none.kinds[EMU_STORE], 2, "%u volatile ones", none.kinds[EMU_STORE]);
+    cr_expect(none.kinds[EMU_RED] + none.kinds[EMU_ATOMIC] == 4 && none.shared == 4, "%u",
+              none.shared);
+    hear_with(&loads, EMU_WANT_LOADS, words);
+    cr_expect_arr_eq(words, same, sizeof words);
+    cr_expect(loads.kinds[EMU_LOAD] == 7 && loads.kinds[EMU_STORE] == 2, "%u", loads.kinds[0]);
+    hear_with(&stores, EMU_WANT_STORES, words);
+    cr_expect_arr_eq(words, same, sizeof words);
+    cr_expect(stores.kinds[EMU_LOAD] == 2 && stores.kinds[EMU_STORE] == 7, "%u", stores.kinds[1]);
+    cr_expect(stores.shared == 4 && loads.shared == 4);
+}
+
+/* The data of stores lie as told, whatever the element; answers come where they belong. */
+Test(emu_order, has_data_and_answers)
+{
+    uint32_t words[WORDS];
+    struct heard h = {.answer = true};
+    hear_with(&h, EMU_WANT_LOADS | EMU_WANT_STORES, words);
+    cr_expect_eq(h.answered, 7);
+    unsigned sum = 0, bad = 0;
+    for (unsigned t = 0; t < 32; t++) {
+        uint32_t word = 4 * t, pair = 4 * t + 1, at8 = 4 * t + 2, last = 0;
+        uint16_t x = 0, y = 0;
+        for (int n = 0; n < 2; n++) {
+            const uint32_t v = (word & 0xffffff00) | ((word + 1) & 0xff);
+            x = (uint16_t)((pair & 0xff00) | ((pair + 1) & 0xff));
+            y = (uint16_t)((pair >> 16 & 0xff00) | (((pair >> 16) + 1) & 0xff));
+            const uint32_t w = (at8 & 0xffffff00) | ((at8 + 1) & 0xff);
+            at8++;
+            last = (v + x + y + w) & 0xff;
+            word = (uint32_t)y | (uint32_t)x << 16;
+            sum += v + 1 + 1 + last + y; /* shared: stored, added; global: added, bytes, pair */
+        }
+        if (t % 2 == 0) {
+            word = (word & 0xffffff00) | ((word + 1) & 0xff);
+            sum += word;
+        }
+        bad += words[4 * t] != word || words[4 * t + 1] != pair || words[4 * t + 2] != at8 ||
+               words[4 * t + 3] != last;
+    }
+    cr_expect_eq(bad, 0, "%u threads", bad);
+    cr_expect_eq(h.sum, sum, "%u, not %u", h.sum, sum);
+}
+
+/* ---- what bursts are counted in --------------------------------------------------------------------- */
+
+struct steps {
+    unsigned picks, told;
+    uint32_t last;
+    bool twice; /* a warp was told of two things in one burst */
+};
+static int pick_one(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    struct steps *s = self;
+    (void)ready;
+    s->picks++;
+    s->told = 0;
+    *burst = 1;
+    return (int)(s->picks % count);
+}
+static enum emu_verdict count_told(void *self, const struct emu_access *a)
+{
+    struct steps *s = self;
+    (void)a;
+    s->twice |= ++s->told > 1;
+    return EMU_PROCEED;
+}
+static enum emu_verdict count_sync(void *self, const struct emu_sync *y)
+{
+    struct steps *s = self;
+    if (y->kind == EMU_SYNC_FENCE) s->twice |= ++s->told > 1;
+    return EMU_PROCEED;
+}
+
+/* Lost updates: each of two warps loads, adds, stores, eight times. */
+static unsigned steps_of(uint8_t step, unsigned wants, bool *twice, uint32_t *sum)
+{
+    static const char body[] =
+        ".reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r2, 0;\n"
+        "again: ld.global.u32 %r3, [%d1]; add.u32 %r3, %r3, 1; st.global.u32 [%d1], %r3;\n"
+        "membar.gl; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 8; @%p1 bra again; ret;";
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    struct steps steps = {0};
+    const struct emu_order order = {.self = &steps,
+                                    .wants = wants,
+                                    .step = step,
+                                    .pick = pick_one,
+                                    .access = count_told,
+                                    .sync = count_sync};
+    cr_assert_eq(launch(body, &s, &order, 1, 64, 0, words), EMU_OK);
+    *twice = steps.twice;
+    *sum = words[0];
+    return steps.picks;
+}
+
+Test(emu_order, counts_bursts_in_steps)
+{
+    const unsigned both = EMU_WANT_LOADS | EMU_WANT_STORES;
+    bool twice;
+    uint32_t sum;
+    unsigned picks = steps_of(EMU_STEP_INSTRUCTION, both, &twice, &sum);
+    cr_expect(picks > 2 * 8 * 7 && !twice, "%u", picks);
+    picks = steps_of(EMU_STEP_BLOCK, both, &twice, &sum);
+    cr_expect(picks > 2 * 8 && picks < 2 * 8 * 2 && twice, "%u", picks);
+    cr_expect_eq(sum, 16, "%u: nothing comes between what a block does", sum);
+    picks = steps_of(EMU_STEP_TOLD, both, &twice, &sum);
+    cr_expect(picks >= 2 * 8 * 3 && picks < 2 * 8 * 4 && !twice, "%u", picks);
+    cr_expect(sum < 16, "%u: both load before either stores", sum);
+    picks = steps_of(EMU_STEP_TOLD, 0, &twice, &sum);
+    cr_expect(picks >= 2 * 8 && picks < 2 * 8 * 2 && !twice, "%u", picks);
+}
+
+Test(emu_order, cannot_spin_between_steps)
+{
+    for (uint8_t step = EMU_STEP_BLOCK; step <= EMU_STEP_TOLD; step++) {
+        uint32_t words[WORDS] = {0};
+        struct steps s = {0};
+        struct script script = {0};
+        const struct emu_order order = {.self = &s, .step = step, .pick = pick_one};
+        cr_expect_eq(launch("again: bra again;", &script, &order, 2, 64, 0, words), EMU_LIMIT);
+        cr_expect_gt(s.picks, 1000);
+    }
 }

@@ -481,7 +481,7 @@ static void see_access(void *self, const struct emu_access *a)
         if (a->lanes >> l & 1) {
             uint32_t v = 0;
             const uint8_t *d = a->kind == EMU_LOAD ? a->result : a->data;
-            memcpy(&v, d + 64 * l, a->width < 4 ? a->width : 4);
+            memcpy(&v, d + a->stride * (unsigned)l, a->width < 4 ? a->width : 4);
             sum += v;
             lanes++;
         }
