@@ -42,7 +42,7 @@ CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
-BENCH := $B/tests/bench/frontend.o $B/tests/bench/emulator.o $B/tests/bench/native.o
+BENCH := $(patsubst %.c,$B/%.o,$(wildcard tests/bench/*.c))
 CORPUS := tests/corpus/ptx/*.ptx
 
 # Where `make install` puts things, below DESTDIR.
@@ -79,8 +79,10 @@ $B/tests/run: $(TEST) $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
-$B/tests/bench/emulator: $B/tests/bench/emulator.o $B/tests/bench/native.o $B/libheddle.a
+$B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -161,9 +163,10 @@ check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
 
-bench: $B/tests/bench/frontend $B/tests/bench/emulator ## speed of the front end and of the emulator
+bench: $(addprefix $B/tests/bench/,frontend emulator orders) ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
+	@$B/tests/bench/orders
 
 SECONDS ?= 3600
 FUZZ := build/fuzz

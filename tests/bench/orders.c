@@ -1,0 +1,147 @@
+/* What orders and checks cost: `make bench`.
+ *
+ *     orders [NAME-OF-A-ROW-OR-"" [WORKLOAD [RUNS]]]
+ *
+ * Every workload (small) and the seven kernels of bench.ptx run natively and as each row says, in turns, on one
+ * host thread; of each the fastest of RUNS counts. Printed are how many times longer it took than natively:
+ * geometric mean and worst. */
+#define _GNU_SOURCE
+#include "determinism/orders.h"
+#include "cuda/device.h"
+#include "determinism/checks.h"
+#include "emu/order.h"
+#include "suites/suite.h"
+#include "tests/bench/kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An order that hears of much and does nothing. */
+static enum emu_verdict hear(void *self, const struct emu_access *a)
+{
+    uint64_t *heard = self;
+    *heard += a->lanes & 1;
+    return EMU_PROCEED;
+}
+static enum emu_verdict hear_sync(void *self, const struct emu_sync *s)
+{
+    (void)self, (void)s;
+    return EMU_PROCEED;
+}
+static uint64_t heard;
+static const struct emu_order deaf = {.self = &heard, .access = hear, .sync = hear_sync},
+                              listener = {.self = &heard,
+                                          .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
+                                          .access = hear,
+                                          .sync = hear_sync};
+
+enum { MOST_ROWS = 16, MOST_WORKS = 128 };
+struct row {
+    const char *name;
+    const struct emu_order *order;
+    struct orders *owner; /* of an order by name */
+    unsigned checks;
+    unsigned group; /* warps in lockstep; 0: as many as there can be */
+    double log_sum, worst;
+    const char *worst_at;
+};
+static struct row rows[MOST_ROWS];
+static size_t row_count;
+
+static void add_row(struct row r)
+{
+    rows[row_count++] = r;
+}
+
+static struct emu_config config_of(const struct row *r)
+{
+    return (struct emu_config){
+        .threads = 1, .order = r->order, .checks = r->checks, .group_warps = r->group};
+}
+
+static double seconds;
+static void after(void *self, const char *kernel, const struct emu_launch *l,
+                  const struct emu_report *report)
+{
+    (void)self, (void)kernel, (void)l;
+    seconds += report->seconds;
+}
+
+static double run_workload(const struct suite_workload *w, const struct row *r)
+{
+    const struct emu_config config = config_of(r);
+    seconds = 0;
+    cuda_device_configure(&config);
+    cuda_device_watch(&(struct cuda_watch){.after = after, .quiet = true});
+    const struct suite_result result = suite_run(w, &(struct suite_options){.seed = 1});
+    cuda_device_watch(NULL);
+    cuda_device_reset();
+    if (!result.passed) fprintf(stderr, "%s, %s: %s\n", w->name, r->name, result.message);
+    return seconds;
+}
+
+static double run_kernel(struct bench_machine *m, int k, const struct row *r)
+{
+    struct checks *checks = checks_new(r->checks);
+    struct emu_launch how = {0};
+    checks_join(checks, &how);
+    const double s = bench_run(m, k, &how)->seconds;
+    checks_free(checks);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    const char *only_row = argc > 1 && *argv[1] ? argv[1] : NULL,
+               *only = argc > 2 && *argv[2] ? argv[2] : NULL;
+    const int runs = argc > 3 ? atoi(argv[3]) : 3;
+    add_row((struct row){.name = "native"});
+    add_row((struct row){.name = "one warp at a time", .group = 1});
+    add_row((struct row){.name = "atomics and syncs", .order = &deaf});
+    add_row((struct row){.name = "all accesses", .order = &listener});
+    for (size_t i = 1; order_name(i); i++) {
+        struct orders *o = orders_new(order_name(i), NULL, 1);
+        add_row((struct row){.name = order_name(i), .order = orders_get(o), .owner = o});
+    }
+    add_row((struct row){.name = "race", .checks = EMU_CHECK_RACE});
+    add_row((struct row){.name = "atomicity", .checks = EMU_CHECK_ATOMICITY});
+    struct ptx_module *module = bench_module("suites/ptx/bench.ptx");
+    struct bench_machine machines[MOST_ROWS];
+    for (size_t i = 0; i < row_count; i++) {
+        const struct emu_config c = config_of(&rows[i]);
+        machines[i] = bench_start(module, &c);
+    }
+    unsigned works = 0;
+    for (size_t w = 0; w < suite_count() + BENCH_COUNT; w++) {
+        const int kernel = (int)w - (int)suite_count();
+        const char *name = kernel < 0 ? suite_at(w)->name : bench_names[kernel];
+        double best[MOST_ROWS];
+        if (only && strcmp(only, name) != 0) continue;
+        for (int n = 0; n < runs; n++)
+            for (size_t i = 0; i < row_count; i++) {
+                if (i && only_row && strcmp(only_row, rows[i].name) != 0) continue;
+                const double s = kernel < 0 ? run_workload(suite_at(w), &rows[i])
+                                            : run_kernel(&machines[i], kernel, &rows[i]);
+                if (!n || s < best[i]) best[i] = s;
+            }
+        works++;
+        if (only_row || only) printf("%-18s %8.2f ms", name, best[0] * 1e3);
+        for (size_t i = 1; i < row_count; i++) {
+            if (only_row && strcmp(only_row, rows[i].name) != 0) continue;
+            const double ratio = best[i] / best[0];
+            rows[i].log_sum += log(ratio);
+            if (ratio > rows[i].worst) rows[i].worst = ratio, rows[i].worst_at = name;
+            if (only_row || only) printf("  %s %.2f", rows[i].name, ratio);
+        }
+        if (only_row || only) printf("\n");
+    }
+    printf("%-20s %10s  %s\n", "time of native, x", "geomean", "worst");
+    for (size_t i = 1; i < row_count; i++)
+        if (rows[i].worst_at)
+            printf("%-20s %10.2f  %.2f (%s)\n", rows[i].name, exp(rows[i].log_sum / works),
+                   rows[i].worst, rows[i].worst_at);
+    for (size_t i = 0; i < row_count; i++) orders_free(rows[i].owner);
+    return 0;
+}
