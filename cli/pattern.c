@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/rng.h"
 #include "cli/value.h"
 
 #include <errno.h>
@@ -144,15 +145,6 @@ bool pattern_count(const struct pattern *p, const struct value_type *t, uint64_t
 
 /* ---- filling ------------------------------------------------------------------------------------ */
 
-/* splitmix64, its i-th number */
-static uint64_t random_bits(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static uint64_t element(const struct pattern *p, const struct value_type *t, uint64_t i)
 {
     switch (p->kind) {
@@ -162,7 +154,7 @@ static uint64_t element(const struct pattern *p, const struct value_type *t, uin
         if (t->kind != 'f') return p->value + i * p->step;
         return value_of_double(t, value_double(t, p->value) + (double)i * value_double(t, p->step));
     case PATTERN_RANDOM: {
-        uint64_t x = random_bits(p->seed, i);
+        uint64_t x = rng_mix(p->seed + (i + 1) * RNG_STEP);
         unsigned n = value_fraction_bits(t) + 1;
         return t->kind != 'f'
                    ? x

@@ -4,6 +4,7 @@
  * is a run. */
 #include "determinism/random.h"
 
+#include "base/rng.h"
 #include "determinism/orders.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
@@ -58,16 +59,13 @@ struct random_order {
     uint64_t picks, salt, change[CHANGES];
 };
 
-static uint64_t draw(struct random_order *r) /* SplitMix64 */
+static uint64_t draw(struct random_order *r)
 {
-    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return rng_next(&r->state);
 }
 static uint32_t below(struct random_order *r, uint32_t n)
 {
-    return (uint32_t)((draw(r) >> 32) * n >> 32);
+    return rng_below(&r->state, n);
 }
 static bool one_in(struct random_order *r, uint32_t n)
 {

@@ -11,6 +11,7 @@
 #include "emu/memory.h"
 
 #include "base/buf.h"
+#include "base/rng.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -72,12 +73,9 @@ static uint8_t *reserve(uint64_t bytes, int protection)
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x) /* splitmix64 */
+static uint64_t mix(uint64_t x)
 {
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    return rng_mix(x + RNG_STEP);
 }
 
 static uint64_t end_of(const struct node *n)

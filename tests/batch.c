@@ -1,5 +1,6 @@
 /* The harness of tests/batch.h. */
 #include "tests/batch.h"
+#include "base/rng.h"
 
 #include "tests/emu.h"
 
@@ -14,10 +15,7 @@ enum { BLOCK = BATCH_BLOCK, AT_ONCE = 100 };
 uint64_t batch_random(void)
 {
     static uint64_t state;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return rng_next(&state);
 }
 
 struct batch_case *batch_add(struct batch *b, char out, batch_ref *ref, int x, int y,

@@ -1,5 +1,6 @@
 /* Blocks, dominators, rejoining and loops: hand cases, and random functions against answers found the
  * slow way, by taking nodes away and looking what can still be reached. */
+#include "base/rng.h"
 #include "ptx/cfg.h"
 #include "tests/support.h"
 
@@ -11,17 +12,9 @@
 
 #define HEAD ".version 9.0\n.target sm_90\n.address_size 64\n.extern .func stop () .noreturn;\n"
 
-static uint64_t next_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static unsigned pick(uint64_t *state, unsigned n)
 {
-    return (unsigned)(next_random(state) % n);
+    return (unsigned)(rng_next(state) % n);
 }
 
 struct case_cfg {

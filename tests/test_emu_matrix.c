@@ -2,6 +2,7 @@
  * formulas of the PTX ISA say (9.7.14.5, 9.7.14.6), multiplied by one instruction, and gathered again.
  * The products are computed plainly: small values exactly (any order gives the same), wild ones by the
  * rule that emu/ops_matrix.c states. */
+#include "base/rng.h"
 #include "tests/emu.h"
 
 #include "base/arena.h"
@@ -16,14 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t next_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 /* ---- elements ------------------------------------------------------------------------------------ */
 
@@ -73,10 +66,10 @@ static double value_of(enum type t, uint64_t bits)
 /* Any bits; or, small, a number near 1 with few digits, whose sums of products double holds exactly. */
 static uint64_t element(enum type t, bool small, uint64_t *s)
 {
-    uint64_t r = next_random(s), all = types[t].bits == 64 ? ~0ull : (1ull << types[t].bits) - 1;
+    uint64_t r = rng_next(s), all = types[t].bits == 64 ? ~0ull : (1ull << types[t].bits) - 1;
     if (!is_float(t)) return r & all;
     if (!small) { /* more of what is special */
-        uint64_t q = next_random(s) & 15, sign = 1ull << (types[t].bits - 1);
+        uint64_t q = rng_next(s) & 15, sign = 1ull << (types[t].bits - 1);
         if (q == 0) return r & sign;
         if (q == 1) return r & all & ((1ull << types[t].fraction) - 1);
         return r & all;
@@ -383,8 +376,8 @@ static void check_mma(const char *version, const char *op, struct product like, 
     b.regs = like.k * 8 / 32 / per(like.b);
     c.regs = like.m * 8 / 32 / per(like.c);
     d.regs = like.m * 8 / 32 / per(like.d);
-    int selector = select_range ? (int)(next_random(&seed) % (uint64_t)select_range) : 0;
-    for (int t = 0; t < THREADS; t++) e.word[0][t] = (uint32_t)next_random(&seed);
+    int selector = select_range ? (int)(rng_next(&seed) % (uint64_t)select_range) : 0;
+    for (int t = 0; t < THREADS; t++) e.word[0][t] = (uint32_t)rng_next(&seed);
     for (int w = 0; w < WARPS; w++) {
         struct product *x = &products[w];
         *x = like;
@@ -410,8 +403,8 @@ static void check_mma(const char *version, const char *op, struct product like, 
         bool ordered = strstr(op, "ordered") != NULL;
         for (int row = 0; row < 16; row++)
             for (int q = 0; q < like.k / size; q++) {
-                int i = (int)(next_random(&seed) % 4),
-                    j = (int)((unsigned)i + 1 + next_random(&seed) % 3) % 4;
+                int i = (int)(rng_next(&seed) % 4),
+                    j = (int)((unsigned)i + 1 + rng_next(&seed) % 3) % 4;
                 if (ordered && i > j) {
                     int swap = i;
                     i = j;
@@ -694,12 +687,12 @@ Test(emu_matrix, ldmatrix_and_stmatrix)
         int n = 1 << way / 8;
         static uint16_t memory[BYTES / 2], after[BYTES / 2], want[BYTES / 2];
         uint32_t at[32], v[4][32], before[4][32];
-        for (int i = 0; i < BYTES / 2; i++) memory[i] = want[i] = (uint16_t)next_random(&seed);
+        for (int i = 0; i < BYTES / 2; i++) memory[i] = want[i] = (uint16_t)rng_next(&seed);
         for (int l = 0; l < 32; l++)
             at[l] = ((uint32_t)l * 7 % 32 * 5 + 3) * 16;     /* apart, in no order */
         for (int l = n * 8; l < 32; l++) at[l] = 0x7fffffff; /* nobody looks at these */
         for (int i = 0; i < 4; i++)
-            for (int l = 0; l < 32; l++) v[i][l] = before[i][l] = (uint32_t)next_random(&seed);
+            for (int l = 0; l < 32; l++) v[i][l] = before[i][l] = (uint32_t)rng_next(&seed);
         char op[200];
         snprintf(op, sizeof op, "%s.sync.aligned.m8n8.x%d%s%s.b16", store ? "stmatrix" : "ldmatrix",
                  n, trans ? ".trans" : "",
@@ -752,7 +745,7 @@ Test(emu_matrix, movmatrix_transposes)
 {
     uint64_t seed = 2;
     uint32_t v[32], out[32];
-    for (int l = 0; l < 32; l++) v[l] = (uint32_t)next_random(&seed);
+    for (int l = 0; l < 32; l++) v[l] = (uint32_t)rng_next(&seed);
     begin("8.0", "sm_90");
     say(".visible .entry k(.param .u64 v, .param .u64 out)\n{\n.reg .b64 %%rd<4>;\n.reg .b32 %%r<4>;\n"
         "mov.u32 %%r0, %%tid.x;\nmul.wide.u32 %%rd0, %%r0, 4;\nld.param.u64 %%rd1, [v];\nadd.s64 %%rd1, %%rd1, %%rd0;\n"
@@ -841,7 +834,7 @@ static void check_wmma(struct wmma f, bool small)
     uint64_t seed = (uint64_t)f.m * 7 + (uint64_t)f.ab * 3 + (uint64_t)f.a_col +
                     2 * (uint64_t)f.b_col + (uint64_t)f.pad;
     fill_product(&x, &seed);
-    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)next_random(&seed);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)rng_next(&seed);
     int top = 0, bits = types[f.ab].bits, pad = f.pad;
     struct memory a = lay(&top, f.m, f.k, f.a_col, bits, pad * 16 / bits * (bits < 16 ? 1 : 1)),
                   b = lay(&top, f.k, f.n, f.b_col, bits, pad * 16 / bits),
@@ -1269,7 +1262,7 @@ Test(emu_matrix, accesses_are_told)
         "wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [%%rd1+1024], {%%a2, %%a3, %%a0, %%a1}, 16;\nret;\n}\n");
     static uint8_t memory[2048], before[2048];
     uint64_t seed = 3;
-    for (int i = 0; i < 2048; i++) memory[i] = before[i] = (uint8_t)next_random(&seed);
+    for (int i = 0; i < 2048; i++) memory[i] = before[i] = (uint8_t)rng_next(&seed);
     static struct seen s;
     run_watched(memory, &s, false);
     cr_assert_eq(s.accesses, 4);

@@ -1,5 +1,6 @@
 /* The arithmetic of emu/fp.h against references that work another way: the host's rounding modes,
  * exact long integers, long double and its functions, and the tables of the PTX ISA. */
+#include "base/rng.h"
 #include "emu/approx.h"
 #include "emu/fp.h"
 
@@ -20,14 +21,6 @@
             cr_assert_fail("%s: %llx, want %llx", same_text, same_got, same_want);                 \
         }                                                                                          \
     } while (0)
-
-static uint64_t next_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 static const enum fp_rnd directions[] = {FP_RN, FP_RZ, FP_RM, FP_RP};
 static const char *const direction_name[] = {"rn", "rz", "rm", "rp", "rna"};
@@ -53,7 +46,7 @@ static const uint64_t edges64[] = {
 /* An edge of either sign, or random bits, or random bits with an exponent near 1. */
 static float pick32(uint64_t *s)
 {
-    uint64_t r = next_random(s);
+    uint64_t r = rng_next(s);
     uint32_t b = (uint32_t)(r >> 32);
     switch (r & 3) {
     case 0: return fp_float32(edges32[b % COUNT(edges32)] | (uint32_t)(r & 4) << 29);
@@ -64,7 +57,7 @@ static float pick32(uint64_t *s)
 
 static double pick64(uint64_t *s)
 {
-    uint64_t r = next_random(s), b = next_random(s);
+    uint64_t r = rng_next(s), b = rng_next(s);
     switch (r & 3) {
     case 0: return fp_float64(edges64[b % COUNT(edges64)] | r >> 2 << 63);
     case 1: return fp_float64(b);
@@ -203,7 +196,7 @@ Test(fp, f64_rounds_as_the_host)
         for (int i = 0; i < 200000; i++) {
             double a = pick64(&s), b = pick64(&s), c = pick64(&s);
             if (op == FMA && i % 4 == 0) c = -a * b;
-            if (op == FMA && i % 4 == 1) c = ldexp(c, (int)(next_random(&s) % 240) - 120);
+            if (op == FMA && i % 4 == 1) c = ldexp(c, (int)(rng_next(&s) % 240) - 120);
             if (op == SQRT) a = fabs(a);
             check64(op, a, b, c);
         }
@@ -479,7 +472,7 @@ Test(fp, stochastic_rounding_carries)
     for (size_t k = 0; k < COUNT(smalls); k++)
         for (int i = 0; i < 200000; i++) {
             const struct small *f = &smalls[k];
-            uint32_t random = (uint32_t)next_random(&s);
+            uint32_t random = (uint32_t)rng_next(&s);
             float x = pick32(&s);
             if (isnan(x) || fabsf(x) > f->decode(f->max)) {
                 SAME(f->stochastic(x, random, false), nearest(f, x), "%s %a", f->name, x);
@@ -496,7 +489,7 @@ Test(fp, stochastic_rounding_carries)
             SAME(f->stochastic(x, random, true), relu(f, want), "%s relu %a", f->name, x);
         }
     for (int i = 0; i < 200000; i++) {
-        uint32_t random = (uint32_t)next_random(&s);
+        uint32_t random = (uint32_t)rng_next(&s);
         float x = pick32(&s), m = fabsf(x);
         uint32_t b = fp_bits32(m) + (random & 0xffff);
         uint16_t sign = signbit(x) ? 0x8000 : 0;
@@ -596,7 +589,7 @@ Test(fp, floats_to_integers)
     uint64_t s = 6;
     for (int i = 0; i < 100000; i++) {
         check_integers(pick64(&s));
-        check_integers(ldexp(pick32(&s), (int)(next_random(&s) % 64)));
+        check_integers(ldexp(pick32(&s), (int)(rng_next(&s) % 64)));
     }
     for (uint32_t h = 0; h < 0x10000; h++)
         for (size_t i = 0; i < COUNT(directions); i++) {
@@ -643,9 +636,9 @@ Test(fp, integers_to_floats)
             }
     uint64_t s = 7;
     for (int i = 0; i < 200000; i++) {
-        uint64_t r = next_random(&s);
-        check_from_integers(r >> next_random(&s) % 64);
-        check_from_integers(0 - (r >> next_random(&s) % 64));
+        uint64_t r = rng_next(&s);
+        check_from_integers(r >> rng_next(&s) % 64);
+        check_from_integers(0 - (r >> rng_next(&s) % 64));
     }
 }
 
@@ -745,7 +738,7 @@ static uint16_t half_fma(const struct half *f, uint32_t a, uint32_t b, uint32_t 
 
 static uint16_t pick16(uint64_t *s, const struct half *f)
 {
-    uint64_t r = next_random(s);
+    uint64_t r = rng_next(s);
     uint16_t h = (uint16_t)(r >> 32), sign = (uint16_t)(r >> 16 & 0x8000);
     const uint16_t edges[] = {0,
                               1,
@@ -1053,7 +1046,7 @@ Test(fp, approximations_are_nearly_exact)
     for (size_t i = 0; i < COUNT(table); i++) {
         uint64_t s = 11;
         for (int k = 0; k < 150000; k++) {
-            uint64_t r = next_random(&s);
+            uint64_t r = rng_next(&s);
             int span = (int)(table[i].to - table[i].from);
             double m = 1 + (double)(r >> 41) * 0x1p-23;
             float x = (float)ldexp(m, (int)table[i].from + (int)(r % (uint64_t)span));
@@ -1066,7 +1059,7 @@ Test(fp, approximations_are_nearly_exact)
     }
     uint64_t s = 12;
     for (int k = 0; k < 100000; k++) {
-        float x = fp_float32(0x3f000000 + (uint32_t)(next_random(&s) % 0x4900000));
+        float x = fp_float32(0x3f000000 + (uint32_t)(rng_next(&s) % 0x4900000));
         x *= k & 1 ? 1.0f : -1.0f; /* 1/2 to 2^18: the reductions meet */
         SAME(fp_bits32(fp_sin_approx32(x)), fp_bits32(fp_trig_far32(x, 0)), "sin %a", x);
         SAME(fp_bits32(fp_cos_approx32(x)), fp_bits32(fp_trig_far32(x, 1)), "cos %a", x);

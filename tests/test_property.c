@@ -8,6 +8,7 @@
  *     HEDDLE_SEED=123 ...                                                         this one alone
  *
  * A program that fails is cut down statement by statement as long as it fails in the same way. */
+#include "base/rng.h"
 #include "tests/emu.h"
 #include "tests/oracle.h"
 #include "tests/support.h"
@@ -63,10 +64,7 @@ struct program {
 
 static uint64_t random64(struct program *p)
 {
-    uint64_t z = p->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return rng_next(&p->state);
 }
 static unsigned below(struct program *p, unsigned n)
 {

@@ -1,5 +1,6 @@
 /* What lanes share: hand cases, and random kernels that are run, lane by lane, to see whether what is
  * said of their registers holds. */
+#include "base/rng.h"
 #include "ptx/flow.h"
 #include "tests/support.h"
 
@@ -12,17 +13,9 @@
 
 #define HEAD ".version 9.0\n.target sm_90\n.address_size 64\n"
 
-static uint64_t next_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static unsigned pick(uint64_t *state, unsigned n)
 {
-    return (unsigned)(next_random(state) % n);
+    return (unsigned)(rng_next(state) % n);
 }
 
 struct case_uniform {

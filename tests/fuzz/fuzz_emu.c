@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/rng.h"
 #include "emu/count.h"
 #include "emu/emu.h"
 #include "emu/exec.h"
@@ -77,14 +78,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void print(void *self, const char *text, size_t length)
 {
     struct outcome *o = self;
@@ -113,7 +106,7 @@ static void bind_textures(struct emu *e, struct emu_image *im, uint64_t seed, ui
     struct texture t;
     memset(&t, 0, sizeof t);
     static const u8 bits[] = {8, 16, 32}, channels[] = {1, 2, 4};
-    uint64_t r = next(&seed);
+    uint64_t r = rng_next(&seed);
     struct texture_memory *m = &t.memory;
     m->width = 1 + (u32)(r % 9);
     m->height = r >> 8 & 1 ? 1 + (u32)(r >> 12 & 7) : 0;
@@ -176,7 +169,7 @@ static void make_params(const struct emu_kernel *k, uint64_t seed, const uint64_
     for (size_t i = 0; i < emu_param_count(k); i++) {
         struct emu_param p = emu_param_at(k, i);
         for (uint32_t b = 0; b < p.size; b += 8) {
-            uint64_t r = next(&seed), v;
+            uint64_t r = rng_next(&seed), v;
             switch (r % 9) {
             case 8:
             case 0:
@@ -186,7 +179,7 @@ static void make_params(const struct emu_kernel *k, uint64_t seed, const uint64_
             case 4: v = handles[r >> 8 & 1]; break;
             case 5: v = wild[(r >> 8) % (sizeof wild / sizeof *wild)]; break;
             case 6: v = r >> 56; break;
-            default: v = next(&seed); break;
+            default: v = rng_next(&seed); break;
             }
             memcpy(params + p.offset + b, &v, p.size - b < 8 ? p.size - b : 8);
         }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/rng.h"
 #include "ptx/lex.h"
 #include "tests/ptxas/diff.h"
 
@@ -25,12 +26,9 @@ void diff_die(const char *format, ...)
     exit(2);
 }
 
-uint64_t diff_mix(uint64_t x) /* splitmix64 */
+uint64_t diff_mix(uint64_t x)
 {
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    return rng_mix(x + RNG_STEP);
 }
 
 uint64_t diff_digest(const char *text, size_t n, uint64_t h)
