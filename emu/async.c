@@ -176,7 +176,7 @@ static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
     if (!watched(g) || !g->exec[0]) return true;
     struct emu_sync s = {.kind = EMU_SYNC_MBARRIER,
                          .address = lane_address(g, &v->to, 0, (u32)__builtin_ctz(g->exec[0]))};
-    return emu_watch_sync(g, in, &s);
+    return emu_watch_turn(g, in) && emu_watch_sync(g, in, &s);
 }
 
 static bool is_bulk(const struct emu_uop *in)

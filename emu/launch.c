@@ -30,14 +30,9 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void launch_tell_cta(struct emu_cta *c, u8 kind)
+void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind)
 {
-    struct emu_group *g = &c->groups[0];
-    const struct emu_group was = *g; /* a warp cannot sleep on this */
-    struct emu_sync s = {.kind = kind};
-    if (!g->worker->machine->watched) return;
-    emu_watch_sync(g, g->code->uops, &s);
-    g->state = was.state, g->pc = was.pc, g->asleep = was.asleep;
+    if (m->watched) emu_watch_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0}, kind);
 }
 
 enum progress { ENDED, RAN, STUCK, FAILED };
@@ -239,7 +234,7 @@ static void *work(void *arg)
             }
             if (progress == ENDED) {
                 if (p->turns != UINT32_MAX) {
-                    launch_tell_cta(&p->cta, EMU_SYNC_CTA_EXIT);
+                    launch_tell_cta(wp->m, &p->cta, EMU_SYNC_CTA_EXIT);
                     if (h->ctas) h->ctas[p->cta.sm]++;
                     deliver_ended(wp, p);
                 }

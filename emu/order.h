@@ -11,7 +11,8 @@
  *
  * With an order, CTAs are resident in the slots of the SMs of the configured GPU, as many on each SM as it has room
  * for (emu_machine_shape), and the order says which slot gets the next CTA and which warp goes on, and for how
- * many instructions. Callbacks that are NULL leave it at: the lowest free slot; the ready warps in turn. */
+ * many instructions. Callbacks that are NULL leave it at: the lowest free slot of the CTA's SM; the ready warps in turn, for
+ * long. An order with neither has as few CTAs resident as will do. */
 #ifndef HEDDLE_EMU_ORDER_H
 #define HEDDLE_EMU_ORDER_H
 
@@ -150,7 +151,7 @@ struct emu_order {
     int (*pick)(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst);
     /* Which slot gets the next CTA (of a cluster: its first; the others get the lowest that are left), of
      * `count` > 0 that are free: its index in the list. Negative: none now; asked again when a CTA has
-     * ended and when no warp can go on. */
+     * ended, when no warp can go on, and every 1024 bursts. */
     int (*place)(void *self, uint32_t cta, const uint32_t *free_slots, size_t count);
     enum emu_verdict (*access)(void *self, const struct emu_access *);
     enum emu_verdict (*sync)(void *self, const struct emu_sync *);

@@ -1,5 +1,9 @@
 /* A launch with an order: CTAs in the slots of SMs, one warp at a time, and every choice is the order's.
  *
+ * A CTA that has been placed stands in its slot, and its warps in the queue, but it has no room (struct slot: rows,
+ * shared memory) and does not begin until one of its warps is chosen. Rooms that are left are given to the next:
+ * CTAs that come to their end one by one use the same memory, which the host's caches have.
+ *
  * Warps that may go on are in one queue, which the order picks from. Those that wait for something other
  * than a barrier (an mbarrier, lanes of their own) are in another and tried again when the first is empty,
  * and now and then. Those at barriers, asleep or done are in none. */
@@ -20,34 +24,51 @@
 enum {
     TURN = 1 << 9,   /* instructions before waiting lanes become a context of their own (its.c) */
     RETRY = 1 << 10, /* bursts before warps that wait are tried again */
-    BURST = 1 << 8,  /* of an order that does not pick */
+    BURST = 1 << 12, /* of an order that does not pick */
+    PATIENCE =
+        16, /* of an order that neither picks nor places: turns of each warp before a CTA is placed beside
+                        those that run */
     MOST_BURST = 1 << 16,
     PER_STEP = 32,       /* instructions for each step of EMU_STEP_TOLD */
     MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
 
-struct queue { /* in the launch's arena */
-    struct emu_group **group;
-    struct emu_warp *warp; /* READY: who they are */
+struct queue {                /* in the launch's arena */
+    struct emu_group **group; /* NULL: of a CTA that has not begun */
+    struct emu_warp *warp;    /* READY: who they are */
     u32 count, cap;
+};
+struct seat {          /* a slot of an SM */
+    struct slot *room; /* NULL: the CTA has not begun, or there is none */
+    u32 linear;        /* the CTA */
+    bool taken;
 };
 struct ordered {
     struct hand *h;
     const struct emu_order *order;
-    struct slot *
-        *slots;  /* by slot; a CTA that has ended is gone from it, but for those of a cluster */
-    u32 *vacant; /* the free ones, ascending */
+    struct seat *seats; /* by slot; of a cluster they are taken until all of it has ended */
+    struct slot *spare; /* rooms */
+    u32 *queue_at;      /* by slot and warp, of CTAs that have not begun */
+    u32 *vacant;        /* the free slots, ascending */
     u32 slot_count, vacant_count;
     u32 next; /* cluster */
-    u32 live; /* CTAs that have begun and not ended */
+    u32 live; /* CTAs that have been placed and not ended */
     struct queue queue[QUEUES];
     u32 turn;   /* where the default order stands in READY */
+    bool lazy;  /* CTAs are placed when there is nothing else to do, or after PATIENCE: */
+    u32 turns;  /* since the last one was */
     bool moved; /* something has changed since waiting warps were tried */
     bool over;
 };
 
-static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
+static u32 *queue_at(struct ordered *o, const struct queue *q, u32 at)
+{
+    if (q->group[at]) return &q->group[at]->queue_at;
+    return &o->queue_at[(size_t)q->warp[at].slot * o->h->wp->m->warps_per_cta + q->warp[at].warp];
+}
+
+static void append(struct ordered *o, u8 which, struct emu_group *g, struct emu_warp who)
 {
     struct queue *q = &o->queue[which];
     if (q->count == q->cap) {
@@ -58,11 +79,17 @@ static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
         if (was.count) memcpy(q->group, was.group, was.count * sizeof *q->group);
         if (was.count) memcpy(q->warp, was.warp, was.count * sizeof *q->warp);
     }
-    g->queue = which;
-    g->queue_at = q->count;
     q->group[q->count] = g;
-    q->warp[q->count++] = (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot,
-                                            emu_serial(g)};
+    q->warp[q->count] = who;
+    *queue_at(o, q, q->count) = q->count;
+    q->count++;
+}
+
+static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
+{
+    g->queue = which;
+    append(o, which, g,
+           (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g)});
 }
 
 static void dequeue(struct ordered *o, struct emu_group *g)
@@ -72,7 +99,7 @@ static void dequeue(struct ordered *o, struct emu_group *g)
     const u32 at = g->queue_at, last = --q->count;
     q->group[at] = q->group[last];
     q->warp[at] = q->warp[last];
-    q->group[at]->queue_at = at;
+    *queue_at(o, q, at) = at;
     g->queue = NOWHERE;
 }
 
@@ -109,43 +136,113 @@ static bool try_waiting(struct ordered *o)
 
 /* ---- CTAs ------------------------------------------------------------------------------------------- */
 
-static struct slot *begin_in(struct ordered *o, u32 at, u32 linear)
+static struct emu_warp warp_in(const struct ordered *o, u32 slot, u32 warp)
 {
-    struct hand *h = o->h;
-    const struct emu_machine *m = h->wp->m;
-    const u32 s = o->vacant[at];
-    memmove(o->vacant + at, o->vacant + at + 1, (o->vacant_count - at - 1) * sizeof *o->vacant);
-    o->vacant_count--;
-    if (!o->slots[s]) o->slots[s] = slot_new(h);
-    struct slot *p = o->slots[s];
-    p->cta.slot = s;
-    slot_begin(h, p, linear, s % m->sms);
-    o->live++;
-    return p;
+    return (struct emu_warp){
+        .cta = o->seats[slot].linear, .warp = warp, .sm = slot % o->h->wp->m->sms, .slot = slot};
 }
 
-/* CTAs into slots as long as there are both, and the order wants. */
-static void place_some(struct ordered *o)
+/* The CTA in the slot begins. */
+static struct slot *begin_in(struct ordered *o, u32 slot)
+{
+    struct seat *at = &o->seats[slot];
+    if ((at->room = o->spare)) o->spare = at->room->next;
+    else at->room = slot_new(o->h);
+    struct emu_cta *c = &at->room->cta;
+    c->slot = slot;
+    slot_begin(o->h, at->room, at->linear, slot % o->h->wp->m->sms);
+    return at->room;
+}
+
+/* One that is in the queue. */
+static void begin_queued(struct ordered *o, u32 slot)
+{
+    struct emu_cta *c = &begin_in(o, slot)->cta;
+    struct queue *q = &o->queue[READY];
+    for (u32 w = 0; w < c->warps; w++) {
+        struct emu_group *g = &c->groups[w];
+        g->queue = READY;
+        g->queue_at = o->queue_at[(size_t)slot * c->warps + w];
+        q->group[g->queue_at] = g;
+    }
+}
+
+static u32 take_vacant(struct ordered *o, u32 at, u32 linear)
+{
+    const u32 slot = o->vacant[at];
+    memmove(o->vacant + at, o->vacant + at + 1, (o->vacant_count - at - 1) * sizeof *o->vacant);
+    o->vacant_count--;
+    o->seats[slot] = (struct seat){.linear = linear, .taken = true};
+    o->live++;
+    return slot;
+}
+
+/* The lowest on the SM where the CTA would be were all slots taken in turn; else the lowest of all. */
+static int default_place(const struct ordered *o, u32 linear)
+{
+    const u32 sms = o->h->wp->m->sms;
+    for (u32 i = 0; i < o->vacant_count; i++)
+        if (o->vacant[i] % sms == linear % sms) return (int)i;
+    return 0;
+}
+
+/* The CTAs of a cluster begin at once: they see each other. */
+static void begin_cluster(struct ordered *o, const u32 *slot)
 {
     const struct emu_machine *m = o->h->wp->m;
-    while (o->next < m->cta_count / m->cluster_size && o->vacant_count >= m->cluster_size) {
-        struct slot *slots[MOST_CLUSTER];
-        const u32 linear = slot_of_cluster(m, o->next, 0);
-        const int at = o->order->place
-                           ? o->order->place(o->order->self, linear, o->vacant, o->vacant_count)
-                           : 0;
-        if (at < 0) return;
-        assert((u32)at < o->vacant_count);
-        slots[0] = begin_in(o, (u32)at, linear);
-        for (u32 r = 1; r < m->cluster_size; r++)
-            slots[r] = begin_in(o, 0, slot_of_cluster(m, o->next, r));
-        if (m->cluster_size > 1) slot_join_cluster(slots, m);
-        for (u32 r = 0; r < m->cluster_size; r++) {
-            launch_tell_cta(&slots[r]->cta, EMU_SYNC_CTA_START);
-            look_through(o, &slots[r]->cta);
-        }
-        o->next++;
+    struct slot *rooms[MOST_CLUSTER];
+    for (u32 r = 0; r < m->cluster_size; r++) rooms[r] = begin_in(o, slot[r]);
+    slot_join_cluster(rooms, m);
+    for (u32 r = 0; r < m->cluster_size; r++) {
+        launch_tell_cta(m, &rooms[r]->cta, EMU_SYNC_CTA_START);
+        look_through(o, &rooms[r]->cta);
     }
+}
+
+/* A CTA or a cluster into slots, if the order wants. */
+static bool place_one(struct ordered *o)
+{
+    const struct emu_machine *m = o->h->wp->m;
+    const u32 linear = slot_of_cluster(m, o->next, 0);
+    const int at = o->order->place
+                       ? o->order->place(o->order->self, linear, o->vacant, o->vacant_count)
+                       : default_place(o, linear);
+    if (at < 0) return false;
+    assert((u32)at < o->vacant_count);
+    u32 slot[MOST_CLUSTER];
+    slot[0] = take_vacant(o, (u32)at, linear);
+    for (u32 r = 1; r < m->cluster_size; r++)
+        slot[r] = take_vacant(o, 0, slot_of_cluster(m, o->next, r));
+    o->next++;
+    if (m->cluster_size > 1) {
+        begin_cluster(o, slot);
+        return true;
+    }
+    const struct emu_warp first = warp_in(o, slot[0], 0);
+    emu_watch_cta(m, &first, EMU_SYNC_CTA_START);
+    for (u32 w = 0; w < m->warps_per_cta; w++) append(o, READY, NULL, warp_in(o, slot[0], w));
+    return true;
+}
+
+static bool may_place(const struct ordered *o)
+{
+    const struct emu_machine *m = o->h->wp->m;
+    return o->next < m->cta_count / m->cluster_size && o->vacant_count >= m->cluster_size;
+}
+
+/* As many as there are slots for. */
+static void place_some(struct ordered *o)
+{
+    while (may_place(o) && !(o->lazy && o->queue[READY].count))
+        if (!place_one(o)) return;
+}
+
+/* Who runs may wait for one that has not been placed. */
+static void place_beside(struct ordered *o)
+{
+    if (o->turns++ <= PATIENCE * o->queue[READY].count) return;
+    o->turns = 0;
+    if (may_place(o)) place_one(o);
 }
 
 static void vacate(struct ordered *o, u32 slot)
@@ -153,16 +250,24 @@ static void vacate(struct ordered *o, u32 slot)
     u32 at = o->vacant_count++;
     for (; at && o->vacant[at - 1] > slot; at--) o->vacant[at] = o->vacant[at - 1];
     o->vacant[at] = slot;
+    struct seat *p = &o->seats[slot];
+    if (p->room->port.now) cache_settle(&p->room->port);
+    p->room->next = o->spare;
+    o->spare = p->room;
+    *p = (struct seat){0};
 }
 
 static void ended(struct ordered *o, struct emu_cta *c)
 {
-    launch_tell_cta(c, EMU_SYNC_CTA_EXIT);
+    launch_tell_cta(o->h->wp->m, c, EMU_SYNC_CTA_EXIT);
     if (o->h->ctas) o->h->ctas[c->sm]++;
     o->live--;
     for (u32 r = 0; r < c->cluster_size; r++)
         if (c->cluster[r]->running) return; /* its shared memory may be asked for */
-    for (u32 r = 0; r < c->cluster_size; r++) vacate(o, c->cluster[r]->slot);
+    u32 slot[MOST_CLUSTER];
+    const u32 size = c->cluster_size;
+    for (u32 r = 0; r < size; r++) slot[r] = c->cluster[r]->slot;
+    for (u32 r = 0; r < size; r++) vacate(o, slot[r]);
     place_some(o);
 }
 
@@ -171,9 +276,10 @@ static void ended(struct ordered *o, struct emu_cta *c)
 static void fail(struct ordered *o, enum emu_fault_kind kind)
 {
     for (u32 s = 0; s < o->slot_count; s++) {
-        struct slot *p = o->slots[s];
-        if (!p || !p->cta.running) continue;
-        launch_stop(p, kind);
+        const struct seat *p = &o->seats[s];
+        if (!p->taken || (p->room && !p->room->cta.running)) continue;
+        if (!p->room) begin_in(o, s);
+        launch_stop(p->room, kind);
         break;
     }
     o->over = true;
@@ -208,6 +314,7 @@ static struct emu_group *choose(struct ordered *o, u32 *burst)
     if (i < 0) return NULL;
     assert((u32)i < q->count);
     *burst = *burst < 1 ? 1 : *burst > MOST_BURST ? MOST_BURST : *burst;
+    if (!q->group[i]) begin_queued(o, q->warp[i].slot);
     return q->group[i];
 }
 
@@ -215,8 +322,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
 {
     struct hand *h = o->h;
     struct emu_cta *c = g->cta;
-    struct slot *p = o->slots[c->slot];
-    deliver_count_for(h, p);
+    deliver_count_for(h, o->seats[c->slot].room);
     g->burst = burst;
     switch (h->wp->m->step) {
     case EMU_STEP_BLOCK: g->budget = burst; break;
@@ -242,7 +348,9 @@ void ordered_run(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
-    o.slots = arena_array(h->wp->arena, struct slot *, o.slot_count);
+    o.lazy = !o.order->pick && !o.order->place;
+    o.seats = arena_array(h->wp->arena, struct seat, o.slot_count);
+    o.queue_at = arena_array(h->wp->arena, u32, (size_t)o.slot_count * m->warps_per_cta);
     o.vacant = arena_array(h->wp->arena, u32, o.slot_count);
     for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
     h->wp->m->ordered = &o;
@@ -255,7 +363,9 @@ void ordered_run(struct hand *h)
                 break;
             }
             try_waiting(&o);
+            if (!o.lazy) place_some(&o);
         }
+        if (o.lazy) place_beside(&o);
         u32 burst;
         struct emu_group *g = o.queue[READY].count ? choose(&o, &burst) : NULL;
         if (g) run(&o, g, burst);
@@ -266,7 +376,8 @@ void ordered_run(struct hand *h)
     launch_over_limit(h);
     h->wp->m->ordered = NULL;
     for (u32 s = 0; s < o.slot_count; s++)
-        if (o.slots[s]) slot_free(o.slots[s], m);
+        if (o.seats[s].room) slot_free(o.seats[s].room, m);
+    for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p, m);
 }
 
 /* ---- for orders ------------------------------------------------------------------------------------- */
@@ -313,7 +424,7 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     struct ordered *o = m->ordered;
-    struct slot *p = o && who->slot < o->slot_count ? o->slots[who->slot] : NULL;
+    struct slot *p = o && who->slot < o->slot_count ? o->seats[who->slot].room : NULL;
     if (!p || p->cta.linear != who->cta) return;
     for (u32 k = 0; k < p->cta.group_count; k++) {
         struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];

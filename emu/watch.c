@@ -123,7 +123,6 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
 {
     const struct emu_launch *l = g->worker->machine->launch;
     struct emu_warp who = warp_of(g);
-    if (!emu_watch_turn(g, in)) return false;
     s->who = &who;
     s->pc = in->pc;
     s->lanes = g->exec[0];
@@ -152,6 +151,19 @@ void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct 
     s->who = NULL;
 }
 
+void emu_watch_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind)
+{
+    const struct emu_launch *l = m->launch;
+    const u32 first = m->threads_per_cta >= LANES ? ~0u : (1u << m->threads_per_cta) - 1;
+    const struct emu_sync s = {.kind = kind,
+                               .who = who,
+                               .pc = m->program->codes[0]->uops->pc,
+                               .lanes = kind == EMU_SYNC_CTA_START ? first : 0};
+    if (l->order && l->order->sync) l->order->sync(l->order->self, &s);
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, &s);
+}
+
 const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in)
 {
     const struct emu_launch *l = g->worker->machine->launch;
@@ -175,8 +187,8 @@ const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in
 {
     /* In native order what a warp stored is in memory already. */
     struct emu_sync s = {.kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y, .op = in->n};
-    if (g->worker->machine->watched && !emu_watch_sync(g, in, &s)) return NULL;
-    return in + 1;
+    if (!g->worker->machine->watched) return in + 1;
+    return emu_watch_turn(g, in) && emu_watch_sync(g, in, &s) ? in + 1 : NULL;
 }
 
 /* ---- what observers ask ----------------------------------------------------------------------------- */

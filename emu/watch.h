@@ -30,7 +30,9 @@ void emu_watch_tell(const struct emu_group *g, struct emu_access *a);
  * `high`, global) or in the CTA's shared memory: which space that is; else GENERIC. */
 u32 emu_watch_found(const struct emu_group *g, const u64 *at, u32 space, u32 size, u64 low,
                     u64 high);
-/* Tells of a fence or barrier, a step: kind, scope, flags, id and address are set. false: the warp sleeps. */
+/* Tells of a CTA's start or exit: nobody sleeps. */
+void emu_watch_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind);
+/* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */
 bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
 /* Tells of what has happened, which nobody can hold up; s->lanes is set, too. */
 void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);

@@ -111,7 +111,7 @@ u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
 void ordered_run(struct hand *h);
 
 /* What the two loops share. */
-void launch_tell_cta(struct emu_cta *c, u8 kind);
+void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind);
 /* Runs a group until it stops, and takes it out of the CTA's running ones if it is done. false: it waits where it
  * waited. */
 bool launch_run_group(struct hand *h, struct emu_group *g);

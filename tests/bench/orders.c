@@ -55,31 +55,36 @@ static void add_row(struct row r)
     rows[row_count++] = r;
 }
 
-static struct emu_config config_of(const struct row *r)
+static struct emu_config config_of(const struct row *r, bool count)
 {
-    return (struct emu_config){
-        .threads = 1, .order = r->order, .checks = r->checks, .group_warps = r->group};
+    return (struct emu_config){.threads = 1,
+                               .count = count,
+                               .order = r->order,
+                               .checks = r->checks,
+                               .group_warps = r->group};
 }
 
-static double seconds;
+static double seconds, instructions;
 static void after(void *self, const char *kernel, const struct emu_launch *l,
                   const struct emu_report *report)
 {
     (void)self, (void)kernel, (void)l;
     seconds += report->seconds;
+    instructions += (double)report->warp_instructions;
 }
 
-static double run_workload(const struct suite_workload *w, const struct row *r)
+/* Seconds; or if they are counted, warp instructions. */
+static double run_workload(const struct suite_workload *w, const struct row *r, bool count)
 {
-    const struct emu_config config = config_of(r);
-    seconds = 0;
+    const struct emu_config config = config_of(r, count);
+    seconds = instructions = 0;
     cuda_device_configure(&config);
     cuda_device_watch(&(struct cuda_watch){.after = after, .quiet = true});
     const struct suite_result result = suite_run(w, &(struct suite_options){.seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
     if (!result.passed) fprintf(stderr, "%s, %s: %s\n", w->name, r->name, result.message);
-    return seconds;
+    return count ? instructions : seconds;
 }
 
 static double run_kernel(struct bench_machine *m, int k, const struct row *r)
@@ -110,27 +115,28 @@ int main(int argc, char **argv)
     struct ptx_module *module = bench_module("suites/ptx/bench.ptx");
     struct bench_machine machines[MOST_ROWS];
     for (size_t i = 0; i < row_count; i++) {
-        const struct emu_config c = config_of(&rows[i]);
+        const struct emu_config c = config_of(&rows[i], false);
         machines[i] = bench_start(module, &c);
     }
     unsigned works = 0;
     for (size_t w = 0; w < suite_count() + BENCH_COUNT; w++) {
         const int kernel = (int)w - (int)suite_count();
         const char *name = kernel < 0 ? suite_at(w)->name : bench_names[kernel];
-        double best[MOST_ROWS];
+        double best[MOST_ROWS], count[MOST_ROWS];
         if (only && strcmp(only, name) != 0) continue;
         for (int n = 0; n < runs; n++)
             for (size_t i = 0; i < row_count; i++) {
                 if (i && only_row && strcmp(only_row, rows[i].name) != 0) continue;
-                const double s = kernel < 0 ? run_workload(suite_at(w), &rows[i])
+                const double s = kernel < 0 ? run_workload(suite_at(w), &rows[i], false)
                                             : run_kernel(&machines[i], kernel, &rows[i]);
                 if (!n || s < best[i]) best[i] = s;
+                if (!n) count[i] = kernel < 0 ? run_workload(suite_at(w), &rows[i], true) : 1;
             }
         works++;
         if (only_row || only) printf("%-18s %8.2f ms", name, best[0] * 1e3);
         for (size_t i = 1; i < row_count; i++) {
             if (only_row && strcmp(only_row, rows[i].name) != 0) continue;
-            const double ratio = best[i] / best[0];
+            const double ratio = best[i] / count[i] * count[0] / best[0];
             rows[i].log_sum += log(ratio);
             if (ratio > rows[i].worst) rows[i].worst = ratio, rows[i].worst_at = name;
             if (only_row || only) printf("  %s %.2f", rows[i].name, ratio);
