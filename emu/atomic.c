@@ -323,30 +323,51 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
     return in + 1;
 }
 
-/* For observers that want no data, as of loads and stores (access.c). */
-static bool told(struct emu_group *g, const struct emu_uop *in)
+/* As of loads and stores (access.c): the access is sure to fault not, and no observer looks at data. */
+static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
+                  struct emu_access *a)
 {
     const struct atomic_desc *const v = in->ext;
-    const struct emu_bound *b = &g->worker->bounds[in->site];
     const struct emu_machine *m = g->worker->machine;
-    if (!v->plain || v->count > 1 || !m->blind || m->launch->order || !g->exec[0]) return false;
-    u64 at[LANES];
+    const struct emu_bound *b = &g->worker->bounds[in->site];
+    if (!m->blind || v->count > 1 || !g->exec[0]) return false;
+    if (v->op == ATOMIC_CAS && m->launch->observer_count) return false; /* whether it fails */
     lane_addresses(g, &v->at, 0, at);
     const u32 space = emu_watch_found(g, at, v->at.space, v->width, b->low, b->high);
     if (space == PTX_SPACE_GENERIC) return false;
-    emu_watch_tell(g, &(struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
-                                           .space = (u8)space,
-                                           .flags = v->flags,
-                                           .scope = v->scope,
-                                           .op = v->op,
-                                           .type = v->type,
-                                           .width = v->width,
-                                           .count = 1,
-                                           .lanes = g->exec[0],
-                                           .address = at,
-                                           .stride = 64,
-                                           .pc = in->pc});
+    *a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
+                             .space = (u8)space,
+                             .flags = v->flags,
+                             .scope = v->scope,
+                             .op = (u8)atomic_op_in(v, space == PTX_SPACE_GLOBAL),
+                             .type = v->type,
+                             .width = v->width,
+                             .count = 1,
+                             .lanes = g->exec[0],
+                             .address = at,
+                             .pc = in->pc};
     return true;
+}
+
+/* The operands as an order has them: the row, or put together in `room`, 64 bytes a lane. */
+static const u8 *operands(const struct emu_group *g, const struct atomic_desc *v, u8 *room,
+                          u32 *stride)
+{
+    const bool cas = v->op == ATOMIC_CAS;
+    *stride = v->width;
+    if (!cas && v->width >= 2 && v->width <= 8) return emu_row(g, v->width, v->operand[0]);
+    *stride = 64;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        const u32 l = (u32)__builtin_ctz(m);
+        if (cas) lane_take(g, v->comparand[0], v->width, 0, l, room + 64 * l);
+        lane_take(g, v->operand[0], v->width, 0, l, room + 64 * l + (cas ? 32 : 0));
+    }
+    return room;
+}
+
+static bool is_wanted(const struct atomic_desc *v)
+{
+    return !v->red && !(v->flags & EMU_DEAD_RESULT);
 }
 
 /* Where an order or observers take part: groups of one warp. Without an order things are done as they
@@ -356,11 +377,24 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     const struct atomic_desc *const v = in->ext;
     const u32 width = v->width, size = width * v->count, mask = g->exec[0];
     const bool cas = v->op == ATOMIC_CAS;
-    u64 at[LANES] = {0};
+    _Alignas(64) u64 at[LANES];
     u8 data[LANES * 64], old[LANES * 64];
     bool global = false;
+    struct emu_access a;
+    enum emu_verdict verdict;
     if (!emu_watch_turn(g, in)) return NULL;
-    if (told(g, in)) return v->plain(g, in);
+    if (found(g, in, at, &a)) {
+        if (g->worker->machine->launch->order) a.data = operands(g, v, data, &a.stride);
+        if (!v->red) a.result = old;
+        if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+        if (verdict == EMU_PROCEED) return v->plain(g, in);
+        if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
+        for (u32 left = is_wanted(v) ? mask : 0; left; left &= left - 1) {
+            const u32 l = (u32)__builtin_ctz(left);
+            lane_give(g, v->result[0], width, 0, l, old + a.stride * l);
+        }
+        return in + 1;
+    }
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         u8 *b = data + 64 * l;
@@ -378,24 +412,24 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
             lane_take(g, v->operand[k], width, 0, l, b + k * width + (cas ? 32 : 0));
         memcpy(old + 64 * l, p, size);
     }
-    struct emu_access a = {.kind = v->red ? EMU_RED : EMU_ATOMIC,
-                           .space = (u8)v->at.space,
-                           .flags = v->flags,
-                           .scope = v->scope,
-                           .op = (u8)atomic_op_in(v, global),
-                           .type = v->type,
-                           .width = v->width,
-                           .count = v->count,
-                           .lanes = mask,
-                           .address = at,
-                           .stride = 64,
-                           .data = data,
-                           .result = v->red ? NULL : old,
-                           .pc = in->pc};
+    a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
+                            .space = (u8)v->at.space,
+                            .flags = v->flags,
+                            .scope = v->scope,
+                            .op = (u8)atomic_op_in(v, global),
+                            .type = v->type,
+                            .width = v->width,
+                            .count = v->count,
+                            .lanes = mask,
+                            .address = at,
+                            .stride = 64,
+                            .data = data,
+                            .result = v->red ? NULL : old,
+                            .pc = in->pc};
     u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
-    const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
+    const bool wanted = is_wanted(v);
     const bool plain = wanted ||
                        g->worker->machine->launch->order; /* nothing waits for its CTA's turn */
     for (u32 left = mask; left; left &= left - 1) {

@@ -64,8 +64,7 @@ struct atomic_desc { /* uop->ext of atom and red */
     u8 flags; /* enum emu_access_flag */
     u8 scope; /* enum emu_scope */
     bool red; /* there is no result. (One that is there and nobody reads: EMU_DEAD_RESULT) */
-    emu_op
-        *plain; /* of a watched one: what does it when nobody watches; NULL: it must see the data */
+    emu_op *plain; /* of a watched one: what does it when nobody watches */
     u32 result[8], operand[8], comparand[1]; /* rows; 16-byte elements: two rows of 8 */
 };
 

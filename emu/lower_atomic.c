@@ -106,7 +106,7 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
         if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC) id = fast(v->op, type) + 1;
     }
     if (lower_watched(L)) {
-        if (v->op != ATOMIC_CAS) v->plain = lower_handler(L, id);
+        v->plain = lower_handler(L, id);
         id = UOP_atom_watched;
     }
     struct emu_uop *u = lower_emit(L, id, v->result[0], a.row, v->operand[0], v->comparand[0]);

@@ -60,8 +60,8 @@ struct emu_access {
     /* STORE, RED, ATOMIC: lane l's operand at data + stride * l; of compare-and-swap the comparand, and the new
      * value 32 bytes behind. Elements lie side by side. Good during the call. */
     const uint8_t *data;
-    /* LOAD, ATOMIC: where an order that answers puts lane l's, at stride * l. Of ATOMIC it holds what memory
-     * does; of LOAD emu_machine_fetch does that. */
+    /* LOAD, ATOMIC: where an order that answers puts lane l's, at stride * l. It holds nothing, or what memory
+     * does, which emu_machine_fetch sees to. (For observers of compare-and-swaps it holds what memory does.) */
     uint8_t *result;
     uint32_t stride; /* bytes: 1 .. 64 */
     uint64_t
@@ -188,7 +188,8 @@ static inline struct emu_author emu_author(const struct emu_access *a)
 void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
                        const void *data, uint32_t size);
 void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size);
-/* Fills a->result as memory is now, for the lanes of a load of global memory that the order is being told of. */
+/* Fills a->result as memory is now, for the lanes of a load or atomic of global memory that the order is being told
+ * of. */
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a);
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
