@@ -23,6 +23,7 @@ enum {
     PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
     PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
 };
+
 static double now(void)
 {
     struct timespec t;
@@ -145,13 +146,15 @@ static bool admit(struct hand *h)
     if (number >= m->cta_count / m->cluster_size) return false;
     if (m->cluster_size == 1) {
         if (number > atomic_load(&wp->stop_at)) return false;
-        admit_one(h, number, number % m->sms);
+        launch_tell_cta(m, &admit_one(h, number, number % m->sms)->cta, EMU_SYNC_CTA_START);
         return true;
     }
     struct slot *slots[MOST_CLUSTER];
     for (u32 r = 0; r < m->cluster_size; r++)
         slots[r] = admit_one(h, slot_of_cluster(m, number, r), number % m->sms);
     slot_join_cluster(slots, m);
+    for (u32 r = 0; r < m->cluster_size; r++)
+        launch_tell_cta(m, &slots[r]->cta, EMU_SYNC_CTA_START);
     return true;
 }
 

@@ -62,7 +62,6 @@ struct hand { /* a host thread */
 
 struct emu_workplace {
     struct emu_machine *m;
-    struct emu *emu;
     const struct emu_config *config;
     /* in lines of the host's caches of their own: what all hands read, what they change often */
     _Alignas(64) atomic_uint next;    /* CTA (of a cluster: its first) */

@@ -31,7 +31,8 @@ struct script {
     bool awake; /* atomics may go on */
     uint32_t last_slot_first;
     unsigned turn;
-    unsigned line; /* of the last atomic */
+    unsigned line;                       /* of the last atomic */
+    const struct emu_observer *observer; /* NULL: none */
 };
 
 static void begin(void *self, struct emu_machine *m)
@@ -136,7 +137,9 @@ static enum emu_fault_kind launch(const char *body, struct script *s, const stru
                            .cluster = {cluster, cluster ? 1 : 0, cluster ? 1 : 0},
                            .params = &s->base,
                            .params_size = 8,
-                           .order = order};
+                           .order = order,
+                           .observers = &s->observer,
+                           .observer_count = s->observer != NULL};
     const enum emu_fault_kind kind = emu_launch(e, emu_kernel_at(im, 0), &l)->fault.kind;
     emu_copy_out(e, words, s->base, WORDS * 4);
     emu_unload(im);
@@ -222,6 +225,27 @@ Test(emu_order, holds_stores_and_reductions)
     cr_expect_eq(words[0], 100, "%u: the last to arrive is the first CTA's", words[0]);
     cr_expect_eq(words[1], 8);
     for (unsigned i = 0; i < 8; i++) cr_expect_eq(words[2 + 2 * i], 0, "CTA %u", i);
+}
+
+/* Observers hear of each CTA's begin and end, also where there is no order. */
+static void count_ctas(void *self, const struct emu_sync *y)
+{
+    (void)sync(self, y);
+}
+Test(emu_order, tells_observers_of_ctas)
+{
+    static const char body[] = "bar.sync 0; ret;";
+    struct script s = {0};
+    const struct emu_observer observer = {.self = &s, .sync = count_ctas};
+    const struct emu_order order = {.self = NULL};
+    s.observer = &observer;
+    uint32_t words[WORDS] = {0};
+    for (uint32_t cluster = 0; cluster <= 2; cluster += 2)
+        for (int ordered = 0; ordered < 2; ordered++) {
+            s.starts = s.exits = 0;
+            cr_assert_eq(launch(body, &s, ordered ? &order : NULL, 6, 64, cluster, words), EMU_OK);
+            cr_expect(s.starts == 6 && s.exits == 6, "%u, %u", s.starts, s.exits);
+        }
 }
 
 /* CTAs come to the slots that the order says, as many at a time as there are. */
