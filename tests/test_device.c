@@ -2,6 +2,7 @@
 #include "heddle.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,4 +119,29 @@ Test(device, counts_by_name_and_line)
     cr_expect(lines >= 4 && sum == 2 * 4 * 4, "%zu lines, %llu", lines, (unsigned long long)sum);
     heddle_device_free(d);
     heddle_module_free(m);
+}
+
+/* An order that there is not makes no device that runs anything. */
+Test(device, orders_by_name)
+{
+    struct heddle_module *m = heddle_module_read("k.ptx", kernels, strlen(kernels), NULL);
+    struct heddle_device *d = heddle_device_new(&(struct heddle_device_options){.order = "randon"});
+    cr_expect(!heddle_device_load(d, &m, 1));
+    cr_expect(strstr(heddle_device_error(d), "did you mean 'random'?"), "%s",
+              heddle_device_error(d));
+    heddle_device_free(d);
+    d = heddle_device_new(&(struct heddle_device_options){.order = "random:strategy=lag"});
+    cr_expect(heddle_device_load(d, &m, 1), "%s", heddle_device_error(d));
+    heddle_device_free(d);
+    heddle_module_free(m);
+    cr_expect_str_eq(heddle_order(0).name, "native");
+    for (size_t i = 0; i < heddle_order_count(); i++)
+        for (size_t k = 0; k < heddle_order(i).option_count; k++) {
+            const struct heddle_order_option o = heddle_order_option(i, k);
+            char word[128];
+            snprintf(word, sizeof word, "%s:%s=%s", heddle_order(i).name, o.name, o.preset);
+            char *why = heddle_order_check(word);
+            cr_expect(!why, "%s: %s", word, why);
+            free(why);
+        }
 }
