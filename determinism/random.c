@@ -15,9 +15,14 @@
 #include <string.h>
 
 enum {
-    MOST_HELD = 48, /* stores that a warp keeps: then some become visible */
-    PIECE = 32,     /* bytes of a store that are kept together, and of a line of L1: a sector */
-    LINES = 256,    /* of an SM's L1 */
+    MOST_HELD = 48,            /* stores that a warp keeps: then some become visible */
+    MOST = MOST_HELD + 2 * 32, /* while an instruction of 32 lanes, 64 bytes each, is told of */
+    PIECE = 32,    /* bytes of a store that are kept together, and of a line of L1: a sector */
+    LINES = 256,   /* of an SM's L1 */
+    BUCKETS = 256, /* of pieces that a warp keeps */
+    RIVALS = 32,   /* PCT: the warps that are compared */
+    ROOM = 16, /* CTAs that are let in at first, at most, where not all that there is room for */
+    GROW = 1 << 12, /* picks before more are */
     CHANGES = 3,    /* moments at which priorities change, in SPAN picks */
     SPAN = 1 << 12,
 };
@@ -28,10 +33,14 @@ struct held { /* bytes that lanes of one instruction stored side by side; they l
     uint32_t size;
     uint8_t data[PIECE];
 };
-struct warp {
-    struct held *held; /* by age */
-    uint32_t count, cap;
-    uint32_t busy_at; /* place in `busy`, if count */
+struct stores { /* that a warp keeps, by age */
+    uint32_t count;
+    uint32_t owner;             /* the warp, by slot and number in the CTA, */
+    uint32_t busy_at;           /* and place in `busy` */
+    uint8_t in_bucket[BUCKETS]; /* how many of them, by piece */
+    uint32_t piece[MOST];       /* of each: address / PIECE, but for the topmost bits */
+    struct held held[MOST];
+    struct stores *next; /* of those that nobody has */
 };
 struct line {
     uint64_t piece;  /* address / PIECE; 0: none */
@@ -50,12 +59,16 @@ struct random_order {
     struct emu_machine *m;
     struct emu_shape shape;
     enum random_strategy strategy; /* of the launch */
-    struct warp *warps;            /* by slot and number in the CTA */
-    uint32_t *busy, busy_count;    /* warps that keep stores */
+    struct stores **stores;        /* by slot and number in the CTA; NULL: none are kept */
+    struct stores **busy, *spare;  /* all that there are; that nobody has */
+    uint32_t busy_count;
     struct sm *sms;
     uint32_t drain; /* one of so many picks makes a store visible, */
     uint32_t stale; /* one of so many loads does not see what is old; 0: none does */
     uint32_t slow;  /* LAG: the SM */
+    uint32_t room;  /* CTAs that may be resident; it grows while none of them ends */
+    uint32_t resident;
+    uint64_t grow_at; /* picks */
     uint64_t picks, salt, change[CHANGES];
 };
 
@@ -91,7 +104,7 @@ static uint32_t bytes_of(uint64_t address, uint32_t size)
     return (uint32_t)(((UINT64_C(1) << size) - 1) << address % PIECE);
 }
 
-/* What a load of `size` bytes of one piece sees. */
+/* What a load of `size` bytes of one piece sees, where `data` is what memory holds. */
 static void look(struct random_order *r, uint32_t sm, uint64_t address, void *data, uint32_t size)
 {
     const uint32_t want = bytes_of(address, size);
@@ -104,8 +117,10 @@ static void look(struct random_order *r, uint32_t sm, uint64_t address, void *da
         memcpy(data, l->data + address % PIECE, size);
         return;
     }
-    emu_machine_load(r->m, address, data, size);
-    if (l->piece != address / PIECE) *l = (struct line){.piece = address / PIECE};
+    if (l->piece != address / PIECE) {
+        l->piece = address / PIECE;
+        l->filled = 0;
+    }
     memcpy(l->data + address % PIECE, data, size);
     l->filled |= want;
     r->sms[sm].any = true;
@@ -113,20 +128,42 @@ static void look(struct random_order *r, uint32_t sm, uint64_t address, void *da
 
 /* ---- stores that are kept --------------------------------------------------------------------------- */
 
-static struct warp *warp_of(const struct random_order *r, const struct emu_warp *who)
+static struct stores *stores_of(const struct random_order *r, const struct emu_warp *who)
 {
-    return &r->warps[(size_t)who->slot * r->shape.warps_per_cta + who->warp];
+    return r->stores[(size_t)who->slot * r->shape.warps_per_cta + who->warp];
 }
 
-static void take_out(struct random_order *r, struct warp *w, uint32_t i)
+static struct stores *stores_new(struct random_order *r, const struct emu_warp *who)
+{
+    struct stores *w = r->spare;
+    if (w) r->spare = w->next;
+    else if (!(w = calloc(1, sizeof *w))) abort();
+    w->owner = who->slot * r->shape.warps_per_cta + who->warp;
+    w->busy_at = r->busy_count;
+    return r->stores[w->owner] = r->busy[r->busy_count++] = w;
+}
+
+static uint8_t *bucket(struct stores *w, uint32_t piece)
+{
+    return &w->in_bucket[(piece ^ piece >> 8 ^ piece >> 16) % BUCKETS];
+}
+
+/* The last of them takes `w` itself away. */
+static void take_out(struct random_order *r, struct stores *w, uint32_t i)
 {
     const struct held h = w->held[i];
-    const uint32_t sm = (uint32_t)(w - r->warps) / r->shape.warps_per_cta % r->shape.sms;
-    memmove(w->held + i, w->held + i + 1, (w->count - i - 1) * sizeof h);
-    if (!--w->count) {
-        const uint32_t last = r->busy[--r->busy_count];
+    const uint32_t sm = w->owner / r->shape.warps_per_cta % r->shape.sms;
+    --*bucket(w, w->piece[i]);
+    w->count--;
+    memmove(w->held + i, w->held + i + 1, (w->count - i) * sizeof *w->held);
+    memmove(w->piece + i, w->piece + i + 1, (w->count - i) * sizeof *w->piece);
+    if (!w->count) {
+        struct stores *last = r->busy[--r->busy_count];
         r->busy[w->busy_at] = last;
-        r->warps[last].busy_at = w->busy_at;
+        last->busy_at = w->busy_at;
+        r->stores[w->owner] = NULL;
+        w->next = r->spare;
+        r->spare = w;
     }
     emu_machine_store(r->m, h.by, h.address, h.data, h.size);
     struct line *l = line_of(r, sm, h.address);
@@ -141,32 +178,37 @@ static bool overlap(const struct held *h, uint64_t address, uint64_t size)
 }
 
 /* Makes one visible that no older one overlaps. */
-static void show_one(struct random_order *r, struct warp *w)
+static void show_one(struct random_order *r, struct stores *w)
 {
     uint32_t i = below(r, w->count);
-    for (uint32_t k = 0; k < i; k++)
-        if (overlap(&w->held[k], w->held[i].address, w->held[i].size)) {
-            i = k;
-            k = UINT32_MAX; /* and what overlaps that */
-        }
+    if (*bucket(w, w->piece[i]) > 1)
+        for (uint32_t k = i; k-- > 0;)
+            if (w->piece[k] == w->piece[i] &&
+                overlap(&w->held[k], w->held[i].address, w->held[i].size))
+                i = k;
     take_out(r, w, i);
 }
 
-static void show_all(struct random_order *r, struct warp *w)
+static void show_all(struct random_order *r, const struct emu_warp *who)
 {
-    while (w->count) show_one(r, w);
+    for (struct stores *w; (w = stores_of(r, who));) show_one(r, w);
 }
 
-static void show_bytes(struct random_order *r, struct warp *w, uint64_t address, uint64_t size)
+static void show_bytes(struct random_order *r, const struct emu_warp *who, uint64_t address,
+                       uint64_t size)
 {
-    for (uint32_t i = 0; i < w->count;)
-        if (overlap(&w->held[i], address, size)) take_out(r, w, i);
-        else i++;
+    for (uint64_t piece = address / PIECE; piece <= (address + size - 1) / PIECE; piece++) {
+        struct stores *w = stores_of(r, who);
+        if (!w || !*bucket(w, (uint32_t)piece)) continue;
+        for (uint32_t i = 0; stores_of(r, who) && i < w->count;)
+            if (overlap(&w->held[i], address, size)) take_out(r, w, i);
+            else i++;
+    }
 }
 
 /* `from`: the first that this instruction has kept. */
-static void keep(struct random_order *r, struct warp *w, uint32_t from, const struct emu_access *a,
-                 uint64_t address, const uint8_t *data, uint32_t size)
+static void keep(struct stores *w, uint32_t from, const struct emu_access *a, uint64_t address,
+                 const uint8_t *data, uint32_t size)
 {
     struct held *last = w->count > from ? &w->held[w->count - 1] : NULL;
     if (last && last->address + last->size == address && address % PIECE) {
@@ -174,15 +216,9 @@ static void keep(struct random_order *r, struct warp *w, uint32_t from, const st
         last->size += size;
         return;
     }
-    if (w->count == w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 32;
-        w->held = realloc(w->held, w->cap * sizeof *w->held);
-        if (!w->held) abort();
-    }
-    if (!w->count) {
-        w->busy_at = r->busy_count;
-        r->busy[r->busy_count++] = (uint32_t)(w - r->warps);
-    }
+    assert(w->count < MOST);
+    w->piece[w->count] = (uint32_t)(address / PIECE);
+    ++*bucket(w, w->piece[w->count]);
     struct held *h = &w->held[w->count++];
     h->by = emu_author(a);
     h->address = address;
@@ -196,12 +232,15 @@ static void keep(struct random_order *r, struct warp *w, uint32_t from, const st
 static void load(struct random_order *r, const struct emu_access *a, uint64_t address,
                  uint8_t *data, uint32_t size)
 {
-    const struct warp *w = warp_of(r, a->who);
-    const bool strong = a->flags & (EMU_VOLATILE | EMU_ACQUIRE | EMU_RELAXED);
+    struct stores *w = stores_of(r, a->who);
+    const bool strong = a->flags & EMU_RELAXED;
+    const uint32_t piece = (uint32_t)(address / PIECE);
     if (!strong && r->stale) look(r, a->who->sm, address, data, size);
+    if (!w || !*bucket(w, piece)) return;
     for (uint32_t i = 0; i < w->count; i++) { /* its own stores, the youngest last */
         const struct held *h = &w->held[i];
-        for (uint32_t b = 0; overlap(h, address, size) && b < h->size; b++)
+        if (w->piece[i] != piece || !overlap(h, address, size)) continue;
+        for (uint32_t b = 0; b < h->size; b++)
             if (h->address + b - address < size) data[h->address + b - address] = h->data[b];
     }
 }
@@ -226,16 +265,31 @@ static void load_run(struct random_order *r, const struct emu_access *a, struct 
     run->size = run->count = 0;
 }
 
+/* The number of bytes from `at` on that lie in one piece, at most `most`. */
+static uint32_t in_piece(uint64_t at, uint64_t most)
+{
+    const uint32_t n = PIECE - (uint32_t)(at % PIECE);
+    return n < most ? n : (uint32_t)most;
+}
+
 static void load_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
 {
     struct run run = {0};
+    emu_machine_fetch(r->m, a);
+    if (a->stride == size && emu_access_is_run(a)) {
+        const uint64_t from = a->address[0], bytes = (uint64_t)size * 32;
+        for (uint64_t o = 0, n; o < bytes; o += n) {
+            n = in_piece(from + o, bytes - o);
+            load(r, a, from + o, a->result + o, (uint32_t)n);
+        }
+        return;
+    }
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         for (uint32_t o = 0, n; o < size; o += n) {
             uint8_t *to = a->result + a->stride * l + o;
             const uint64_t at = a->address[l] + o;
-            n = PIECE - (uint32_t)(at % PIECE);
-            if (n > size - o) n = size - o;
+            n = in_piece(at, size - o);
             const bool next = at == run.first + run.size && at % PIECE,
                        same = at >= run.first && at + n <= run.first + run.size;
             if (run.size && !next && !same) load_run(r, a, &run);
@@ -249,40 +303,59 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, uint3
     load_run(r, a, &run);
 }
 
+static void keep_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
+{
+    struct stores *w = stores_of(r, a->who);
+    if (!w) w = stores_new(r, a->who);
+    const uint32_t from = w->count;
+    const bool is_run = a->stride == size && emu_access_is_run(a);
+    const uint32_t bytes = is_run ? 32 * size : size;
+    for (uint32_t m = is_run ? 1 : a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        for (uint32_t o = 0, n; o < bytes; o += n) {
+            n = in_piece(a->address[l] + o, bytes - o);
+            keep(w, from, a, a->address[l] + o, a->data + a->stride * l + o, n);
+        }
+    }
+}
+
+/* What it changes is no longer as its SM has read it. */
+static void change_lines(struct random_order *r, const struct emu_access *a, uint32_t size)
+{
+    if (!r->sms[a->who->sm].lines) return;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint64_t at = a->address[__builtin_ctz(m)];
+        for (uint64_t o = at / PIECE; o <= (at + size - 1) / PIECE; o++) {
+            struct line *line = line_of(r, a->who->sm, o * PIECE);
+            if (line->piece == o) *line = (struct line){0};
+        }
+    }
+}
+
 static enum emu_verdict access(void *self, const struct emu_access *a)
 {
     struct random_order *r = self;
-    struct warp *w = warp_of(r, a->who);
     const uint32_t size = (uint32_t)a->width * a->count;
     const bool kept = a->kind == EMU_STORE && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
     const bool seen = a->kind == EMU_LOAD && !(a->flags & (EMU_ASYNC | EMU_UNCHANGING));
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
-    if (a->flags & EMU_RELEASE) show_all(r, w);
+    if (a->flags & EMU_RELEASE) show_all(r, a->who);
     if (a->flags & EMU_ACQUIRE) forget(r, a->who->sm);
     if (seen) {
-        emu_machine_fetch(r->m, a);
+        const bool strong = a->flags & EMU_RELAXED;
+        if (!stores_of(r, a->who) && (strong || !r->stale)) return EMU_PROCEED;
         load_lanes(r, a, size);
         return EMU_DONE;
     }
-    const uint32_t from = w->count;
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
-        const uint64_t at = a->address[l];
-        if (kept && r->options.late_stores) {
-            for (uint32_t o = 0, n; o < size; o += n) {
-                n = PIECE - (uint32_t)((at + o) % PIECE);
-                if (n > size - o) n = size - o;
-                keep(r, w, from, a, at + o, a->data + a->stride * l + o, n);
-            }
-        } else if (w->count) show_bytes(r, w, at, size);
-        if (a->kind == EMU_LOAD || (kept && r->options.late_stores)) continue;
-        for (uint64_t o = at / PIECE; o <= (at + size - 1) / PIECE; o++) { /* what it changes */
-            struct line *line = line_of(r, a->who->sm, o * PIECE);
-            if (line && line->piece == o) *line = (struct line){0};
-        }
+    if (kept && r->options.late_stores) {
+        keep_lanes(r, a, size);
+        for (struct stores *w; (w = stores_of(r, a->who)) && w->count > MOST_HELD;) show_one(r, w);
+        return EMU_DONE;
     }
-    while (w->count > MOST_HELD) show_one(r, w);
-    return kept && r->options.late_stores ? EMU_DONE : EMU_PROCEED;
+    for (uint32_t m = stores_of(r, a->who) ? a->lanes : 0; m; m &= m - 1)
+        show_bytes(r, a->who, a->address[__builtin_ctz(m)], size);
+    if (a->kind != EMU_LOAD) change_lines(r, a, size);
+    return EMU_PROCEED;
 }
 
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
@@ -290,20 +363,21 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     struct random_order *r = self;
     switch (s->kind) {
     case EMU_SYNC_FENCE:
-        show_all(r, warp_of(r, s->who));
+        show_all(r, s->who);
         forget(r, s->who->sm);
         break;
     case EMU_SYNC_BARRIER:
     case EMU_SYNC_WARP:
     case EMU_SYNC_CLUSTER_ARRIVE:
-    case EMU_SYNC_MBARRIER: show_all(r, warp_of(r, s->who)); break;
+    case EMU_SYNC_MBARRIER: show_all(r, s->who); break;
     case EMU_SYNC_CLUSTER_WAIT:
     case EMU_SYNC_MBARRIER_DONE: forget(r, s->who->sm); break;
+    case EMU_SYNC_CTA_EXIT: r->resident--; break;
     case EMU_SYNC_CTA_START: /* the slot's last CTA may have left some */
         for (uint32_t w = 0; w < r->shape.warps_per_cta; w++) {
             struct emu_warp who = *s->who;
             who.warp = w;
-            show_all(r, warp_of(r, &who));
+            show_all(r, &who);
         }
         break;
     default: break;
@@ -326,8 +400,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     const uint32_t n = (uint32_t)count;
     uint32_t i = below(r, n);
     r->picks++;
-    if (r->busy_count && one_in(r, r->drain))
-        show_one(r, &r->warps[r->busy[below(r, r->busy_count)]]);
+    if (r->busy_count && one_in(r, r->drain)) show_one(r, r->busy[below(r, r->busy_count)]);
     *burst = one_in(r, 2) ? 1 : 1 + below(r, 16);
     switch (r->strategy) {
     case RANDOM_PCT:
@@ -335,8 +408,8 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         for (int c = 0; c < CHANGES; c++)
             if (r->picks % SPAN == r->change[c]) r->salt = draw(r);
         if (one_in(r, 16)) break; /* or one that spins for another would do so for ever */
-        for (uint32_t k = 0; k < n; k++)
-            if (priority(r, &ready[k]) > priority(r, &ready[i])) i = k;
+        for (uint32_t k = 0, from = i, j; k < n && k < RIVALS; k++)
+            if (priority(r, &ready[j = (from + k) % n]) > priority(r, &ready[i])) i = j;
         break;
     case RANDOM_BURSTY: *burst = 1u << below(r, 11); break;
     case RANDOM_LAG:
@@ -348,17 +421,27 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     return (int)i;
 }
 
+/* Few CTAs at a time run much faster than all that there is room for, and meet as often. Those that wait for
+ * others do not end: then more are let in. */
 static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
 {
+    struct random_order *r = self;
     (void)cta, (void)free_slots;
-    return (int)below(self, (uint32_t)count);
+    if (r->resident >= r->room) {
+        if (r->picks < r->grow_at) return -1;
+        r->room *= 2;
+    }
+    r->grow_at = r->picks + GROW;
+    r->resident += r->shape.cluster;
+    return (int)below(r, (uint32_t)count);
 }
 
 static bool idle(void *self)
 {
     struct random_order *r = self;
     const bool any = r->busy_count > 0;
-    while (r->busy_count) show_one(r, &r->warps[r->busy[below(r, r->busy_count)]]);
+    r->grow_at = 0; /* who waits may wait for one that is not there */
+    while (r->busy_count) show_one(r, r->busy[below(r, r->busy_count)]);
     return any;
 }
 
@@ -369,10 +452,10 @@ static void begin(void *self, struct emu_machine *m)
     r->m = m;
     r->shape = emu_machine_shape(m);
     const size_t warps = (size_t)r->shape.slots * r->shape.warps_per_cta;
-    r->warps = calloc(warps, sizeof *r->warps);
-    r->busy = calloc(warps, sizeof *r->busy);
+    r->stores = (struct stores **)calloc(warps, sizeof *r->stores);
+    r->busy = (struct stores **)calloc(warps, sizeof *r->busy);
     r->sms = calloc(r->shape.sms, sizeof *r->sms);
-    if (!r->warps || !r->busy || !r->sms) abort();
+    if (!r->stores || !r->busy || !r->sms) abort();
     r->busy_count = 0;
     r->strategy = (enum random_strategy)r->options.strategy;
     if (r->strategy == RANDOM_ANY)
@@ -382,18 +465,22 @@ static void begin(void *self, struct emu_machine *m)
     if (!r->options.stale_loads) r->stale = 0;
     r->slow = below(r, r->shape.sms);
     r->salt = draw(r);
-    r->picks = 0;
+    r->picks = r->grow_at = 0;
+    r->resident = 0;
+    r->room = one_in(r, 4) ? r->shape.slots : 1u + below(r, ROOM);
+    if (r->room < r->shape.cluster) r->room = r->shape.cluster;
     for (int c = 0; c < CHANGES; c++) r->change[c] = below(r, SPAN);
 }
 
 static void end(void *self)
 {
     struct random_order *r = self;
-    for (size_t w = 0; w < (size_t)r->shape.slots * r->shape.warps_per_cta; w++)
-        free(r->warps[w].held);
+    for (uint32_t i = 0; i < r->busy_count; i++) free(r->busy[i]);
+    for (struct stores *w = r->spare, *next; w; w = next) next = w->next, free(w);
+    r->spare = NULL;
     for (uint32_t s = 0; s < r->shape.sms; s++) free(r->sms[s].lines);
-    free(r->warps);
-    free(r->busy);
+    free((void *)r->stores);
+    free((void *)r->busy);
     free(r->sms);
 }
 
@@ -406,6 +493,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
+                                  .step = EMU_STEP_TOLD,
                                   .begin = begin,
                                   .pick = pick,
                                   .place = place,

@@ -69,6 +69,16 @@ struct emu_access {
     uint32_t pc;  /* place of the instruction: emu_machine_place */
 };
 
+/* Whether all 32 lanes take part and access elements one behind the other. */
+static inline bool emu_access_is_run(const struct emu_access *a)
+{
+    const uint64_t size = (uint64_t)a->width * a->count;
+    uint64_t off = 0;
+    if (a->lanes != ~0u) return false;
+    for (uint32_t l = 0; l < 32; l++) off |= a->address[l] ^ (a->address[0] + l * size);
+    return !off;
+}
+
 enum emu_verdict {
     EMU_PROCEED, /* do it now, as if there were no order */
     EMU_DONE,    /* the order has done it: results are filled in, or it holds the store */

@@ -324,12 +324,11 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     struct emu_cta *c = g->cta;
     deliver_count_for(h, o->seats[c->slot].room);
     g->burst = burst;
-    switch (h->wp->m->step) {
-    case EMU_STEP_BLOCK: g->budget = burst; break;
-    case EMU_STEP_TOLD: g->budget = h->wp->m->its ? TURN : PER_STEP * (i64)burst; break;
-    default:
-        if (g->budget <= 0) g->budget = h->wp->m->its ? TURN : INT64_MAX / 2;
-    }
+    const u8 step = h->wp->m->step;
+    if (h->wp->m->its) { /* a turn goes on through bursts: at its end waiting lanes part */
+        if (g->budget <= 0) g->budget = TURN;
+    } else if (step == EMU_STEP_INSTRUCTION) g->budget = INT64_MAX / 2;
+    else g->budget = step == EMU_STEP_BLOCK ? burst : PER_STEP * (i64)burst;
     const bool did = launch_run_group(h, g);
     o->moved |= did;
     g->tries = did ? 0 : g->tries + 1;
@@ -405,6 +404,10 @@ void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint3
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
 {
     const u32 size = (u32)a->width * a->count;
+    if (a->stride == size && emu_access_is_run(a)) {
+        memcpy(a->result, mem_base(m->mem) + (a->address[0] - MEM_GLOBAL), (size_t)LANES * size);
+        return;
+    }
     for (u32 left = a->lanes; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         memcpy(a->result + a->stride * l, mem_base(m->mem) + (a->address[l] - MEM_GLOBAL), size);

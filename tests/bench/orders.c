@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     for (size_t w = 0; w < suite_count() + BENCH_COUNT; w++) {
         const int kernel = (int)w - (int)suite_count();
         const char *name = kernel < 0 ? suite_at(w)->name : bench_names[kernel];
-        double best[MOST_ROWS], count[MOST_ROWS];
+        double best[MOST_ROWS] = {0}, count[MOST_ROWS] = {0};
         if (only && strcmp(only, name) != 0) continue;
         for (int n = 0; n < runs; n++)
             for (size_t i = 0; i < row_count; i++) {
