@@ -80,6 +80,12 @@ static void push(struct clock_tree *t, uint32_t *n, struct clock *c)
     t->todo[(*n)++] = c;
 }
 
+static void let_go(struct clock_tree *t, struct clock *c)
+{
+    t->clocks--;
+    free(c);
+}
+
 static void drop_tree(struct clock_tree *t, struct clock *c, unsigned depth)
 {
     if (!c || --c->refs) return;
@@ -88,7 +94,7 @@ static void drop_tree(struct clock_tree *t, struct clock *c, unsigned depth)
     *at = c->next;
     t->count--;
     for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
-    free(c);
+    let_go(t, c);
 }
 
 struct clock *clock_keep(struct clock *c)
@@ -108,7 +114,7 @@ void clock_drop(struct clock_tree *t, struct clock *c)
         else if (!--c->refs) {
             push(t, &n, c->u.later.both[0]);
             push(t, &n, c->u.later.both[1]);
-            free(c);
+            let_go(t, c);
         }
     }
 }
@@ -123,7 +129,7 @@ static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned dept
     for (struct clock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->next)
         if (o->hash == hash && o->count == c->count && memcmp(&o->u, &c->u, size_of(c)) == 0) {
             for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
-            free(c);
+            let_go(t, c);
             return clock_keep(o);
         }
     if (t->count >= t->cap) grow(t);
@@ -135,11 +141,12 @@ static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned dept
 
 /* ---- trees -------------------------------------------------------------------------------------------- */
 
-static struct clock *allocate(uint32_t entries)
+static struct clock *allocate(struct clock_tree *t, uint32_t entries)
 {
     const size_t own = entries * sizeof(struct clock_entry), least = sizeof(struct clock *) * FAN;
     struct clock *c = calloc(1, sizeof *c + (own > least ? own - least : 0));
     if (!c) abort();
+    t->clocks++;
     c->refs = 1;
     c->count = entries;
     return c;
@@ -148,11 +155,11 @@ static struct clock *allocate(uint32_t entries)
 struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
                        uint32_t count)
 {
-    struct clock *c = allocate(count);
+    struct clock *c = allocate(t, count);
     memcpy(c->u.entry, list, count * sizeof *list);
     c = unique(t, c, 0);
     for (unsigned level = 0; level < t->depth; level++) {
-        struct clock *above = allocate(0);
+        struct clock *above = allocate(t, 0);
         above->u.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
         c = unique(t, above, level + 1);
     }
@@ -177,7 +184,7 @@ static struct clock *join_leaves(struct clock_tree *t, struct clock *a, struct c
 {
     if (contains(a, b)) return clock_keep(a);
     if (contains(b, a)) return clock_keep(b);
-    struct clock *c = allocate(a->count + b->count);
+    struct clock *c = allocate(t, a->count + b->count);
     uint32_t i = 0, k = 0, n = 0;
     while (i < a->count || k < b->count) {
         struct clock_entry *e = &c->u.entry[n++];
@@ -199,7 +206,7 @@ static struct clock *join_trees(struct clock_tree *t, struct clock *a, struct cl
     if (a == b || !b) return clock_keep(a);
     if (!a) return clock_keep(b);
     if (!depth) return join_leaves(t, a, b);
-    struct clock *c = allocate(0);
+    struct clock *c = allocate(t, 0);
     bool is_a = true, is_b = true;
     for (unsigned i = 0; i < FAN; i++) {
         c->u.child[i] = join_trees(t, a->u.child[i], b->u.child[i], depth - 1);
@@ -208,7 +215,7 @@ static struct clock *join_trees(struct clock_tree *t, struct clock *a, struct cl
     }
     if (!is_a && !is_b) return unique(t, c, depth);
     for (unsigned i = 0; i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
-    free(c);
+    let_go(t, c);
     return clock_keep(is_a ? a : b);
 }
 
@@ -225,7 +232,7 @@ struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
     if (!put_off && (a->weight < LARGE || b->weight < LARGE)) return join_trees(t, a, b, t->depth);
     if (is_part_of(a, b)) return clock_keep(a);
     if (is_part_of(b, a)) return clock_keep(b);
-    struct clock *c = allocate(0);
+    struct clock *c = allocate(t, 0);
     c->weight = PUT_OFF;
     c->u.later.both[0] = clock_keep(a);
     c->u.later.both[1] = clock_keep(b);

@@ -10,11 +10,12 @@
 
 #include "determinism/clock.h"
 #include "determinism/history.h"
+#include "determinism/race.h"
 #include "emu/atomic.h" /* LANES, enum emu_atomic */
 #include "emu/order.h"
 
 enum { WARPS = 32, BARRIERS = 16, RECENT = 32 };
-enum { LEARNED = 2 };
+enum { LEARNED = 2, CLOCKS_MOST = 5000000 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
 
 struct mind {                   /* of a thread, beyond what the bases say */
@@ -118,6 +119,9 @@ struct race {
     struct group *groups;
     uint32_t turn;
     bool mapped;
+    struct race_limits limits;
+    uint64_t happened; /* events of the launch so far, of all memories */
+    bool given_up;     /* it had more than the limits allow, and is looked at no further */
 };
 
 /* The CTA of that index, which begins when it is first named. */
@@ -142,7 +146,9 @@ bool race_fails(const struct emu_access *a, uint32_t lane);
 void race_flags_clear(struct race *r, struct flags *f);
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
 
-/* race.c: an access to global or shared memory, or to an mbarrier, that releases and acquires nothing. */
+/* race.c: the launch is too much. */
+void race_give_up(struct race *r);
+/* An access to global or shared memory, or to an mbarrier, that releases and acquires nothing. */
 void race_look(struct race *r, const struct emu_access *a);
 
 #endif

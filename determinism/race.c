@@ -295,6 +295,27 @@ static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
                           .width = (uint8_t)k->width};
 }
 
+void race_give_up(struct race *r)
+{
+    char text[256];
+    if (r->given_up) return;
+    r->given_up = true;
+    snprintf(text, sizeof text,
+             "race: the check gave up after %llu events of this launch: it does not know of races "
+             "that come later\n  launch fewer CTAs at a time, or less work for each\n",
+             (unsigned long long)r->happened);
+    emu_machine_note(r->machine, EMU_RACE, text);
+}
+
+/* 0: there are too many. */
+static uint32_t add_event(const struct look *k, const struct event *e)
+{
+    const uint32_t number = k->r->happened < k->r->limits.events ? events_add(k->events, e) : 0;
+    if (number) k->r->happened++;
+    else race_give_up(k->r);
+    return number;
+}
+
 static uint32_t event(struct look *k, uint32_t when, uint32_t mask)
 {
     const uint8_t space = !k->home ? 0 : k->home == k->c ? 1 : 2;
@@ -306,7 +327,7 @@ static uint32_t event(struct look *k, uint32_t when, uint32_t mask)
     *n = (struct recent){.pc = k->a->pc,
                          .when = when,
                          .mask = mask,
-                         .event = events_add(k->events, &e),
+                         .event = add_event(k, &e),
                          .kind = k->a->kind,
                          .space = space};
     return n->event;
@@ -363,7 +384,7 @@ static uint32_t async_event(struct look *k, uint32_t lane)
         last->owner == e.owner && last->part == e.part && last->clock == e.clock) {
         last->pending |= e.pending;
     } else {
-        w->copy_event = events_add(k->events, &e);
+        w->copy_event = add_event(k, &e);
         w->copy_events = k->events;
         w->copy_serial = k->a->who->serial;
     }
@@ -609,9 +630,12 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
 
 static void access(void *self, const struct emu_access *a)
 {
+    struct race *r = self;
+    if (r->given_up) return;
     if (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER ||
         a->space == PTX_SPACE_GLOBAL)
-        each(self, a, flag_lanes);
+        each(r, a, flag_lanes);
+    if (r->tree.clocks > r->limits.clocks) race_give_up(r);
 }
 
 /* ---- a launch ----------------------------------------------------------------------------------------- */
@@ -690,6 +714,8 @@ static void forget(struct race *r)
     r->ctas = r->spare = NULL;
     r->groups = NULL;
     r->events.count = 0;
+    r->happened = 0;
+    r->given_up = false;
 }
 
 static void begin(void *self, struct emu_machine *m)
@@ -714,9 +740,15 @@ struct race *race_new(void)
 {
     struct race *r = calloc(1, sizeof *r);
     if (!r) abort();
+    r->limits = (struct race_limits){EVENTS_MOST - 1, CLOCKS_MOST};
     r->observer = (struct emu_observer){
         .self = r, .blind = true, .begin = begin, .access = access, .sync = race_sync, .end = end};
     return r;
+}
+
+void race_limit(struct race *r, struct race_limits l)
+{
+    r->limits = l;
 }
 
 void race_free(struct race *r)

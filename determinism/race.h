@@ -16,10 +16,13 @@
  * Not known: the order that two fence.sc have among themselves; that textures want fences of their own
  * proxies, and bulk copies of what another CTA stored. Of accesses to one place that nothing orders, as many
  * are remembered as HISTORY in history.h says, so a race with one of very many readers may go unseen where all
- * of those remembered are ordered with the write. A launch that needs more than EVENTS_MOST events, one for
- * each warp, instruction and time between barriers, is looked at no further. */
+ * of those remembered are ordered with the write. A launch that needs more than 67 million events, one for each
+ * warp, instruction and time between barriers, or more than 5 million sets of what threads know of others, a
+ * gigabyte, is looked at no further, which is a finding. */
 #ifndef HEDDLE_DETERMINISM_RACE_H
 #define HEDDLE_DETERMINISM_RACE_H
+
+#include <stdint.h>
 
 struct emu_observer;
 struct race;
@@ -27,5 +30,10 @@ struct race;
 struct race *race_new(void);
 void race_free(struct race *r); /* NULL is allowed */
 const struct emu_observer *race_observer(struct race *r);
+
+struct race_limits {
+    uint64_t events, clocks;
+};
+void race_limit(struct race *r, struct race_limits l); /* for tests: less than it has */
 
 #endif

@@ -579,6 +579,7 @@ void race_cta_end(struct race *r, struct cta *c)
     c->know = NULL;
     race_flags_clear(r, &c->flags);
     shadow_forget(&c->shared);
+    if (c->events.count) r->happened -= c->events.count - 1; /* [0] is nobody */
     c->events.count = 0;
     free(c->left);
     c->left = NULL;
@@ -597,6 +598,7 @@ static void end_cta(struct race *r, uint32_t index)
 void race_sync(void *self, const struct emu_sync *s)
 {
     struct race *r = self;
+    if (r->given_up && s->kind != EMU_SYNC_CTA_EXIT) return;
     struct cta *c = race_cta(r, s->who->cta);
     struct warp *w = race_warp(c, s->who->warp);
     switch (s->kind) {
@@ -619,4 +621,5 @@ void race_sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_CLUSTER_WAIT: cluster(r, c, s); break;
     default: break;
     }
+    if (r->tree.clocks > r->limits.clocks) race_give_up(r);
 }

@@ -73,6 +73,15 @@ void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
     add(m->check, m, low, high, f);
 }
 
+void emu_machine_note(struct emu_machine *m, unsigned kind, const char *text)
+{
+    if (again(m->check, m, kind, UINT32_MAX, UINT32_MAX)) return;
+    add(m->check, m, UINT32_MAX, UINT32_MAX,
+        (struct emu_finding){.kind = (enum emu_fault_kind)kind,
+                             .count = 1,
+                             .text = arena_copy(m->check->arena, text, strlen(text))});
+}
+
 /* ---- reads of what nobody wrote ----------------------------------------------------------------------- */
 
 struct

@@ -247,5 +247,8 @@ struct emu_party {            /* one of two whose accesses are a finding togethe
 void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
                       const struct emu_party *first, const struct emu_party *second,
                       uint64_t address);
+/* A finding that is not about an instruction: that an observer has stopped looking, say. Whole lines. Told once of
+ * each kind and launch. */
+void emu_machine_note(struct emu_machine *m, unsigned kind, const char *text);
 
 #endif

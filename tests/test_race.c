@@ -1,4 +1,10 @@
 /* The race detector and the check of atomicity: small kernels with the lines that race. */
+#include "base/arena.h"
+#include "base/diag.h"
+#include "determinism/race.h"
+#include "emu/emu.h"
+#include "emu/order.h"
+#include "ptx/ptx.h"
 #include "tests/emu.h"
 #include "tests/races.h"
 
@@ -378,6 +384,61 @@ Test(race, atomicity_wants_one_way)
         {"shared memory", 1, 64, "st.shared.u32 [%s], 1;\nred.shared.add.u32 [%s], 1;", NULL},
     };
     EACH(rows, EMU_CHECK_ATOMICITY);
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------- */
+
+/* Every thread passes a value on by a flag; at the end all CTAs write one word. The first finding's text. */
+static size_t find_within(const struct race_limits *limits, char *first, size_t size)
+{
+    const char *text = emu_ptx(".param .u64 p",
+                               ".reg .b64 %d<3>; .reg .b32 %r<5>;\n"
+                               "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+                               "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;\n"
+                               "atom.acq_rel.gpu.global.add.u32 %r2, [%d2+64], 1;\n"
+                               "bar.sync 0; st.global.u32 [%d1], %r2;");
+    struct arena *arena = arena_new();
+    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m));
+    struct emu *e = emu_new(&(struct emu_config){.threads = 1});
+    char *why = NULL;
+    struct emu_image *im = emu_load(e, &m, 1, &why);
+    cr_assert(im, "%s", why);
+    const uint64_t at = emu_alloc(e, 1024, "buffer");
+    struct race *r = race_new();
+    if (limits) race_limit(r, *limits);
+    const struct emu_observer *list[] = {race_observer(r)};
+    const struct emu_launch l = {.grid = {4, 1, 1},
+                                 .block = {64, 1, 1},
+                                 .params = &at,
+                                 .params_size = 8,
+                                 .observers = list,
+                                 .observer_count = 1};
+    const struct emu_report *report = emu_launch(e, emu_kernel_at(im, 0), &l);
+    cr_assert_eq(report->fault.kind, EMU_OK);
+    const size_t count = report->finding_count;
+    snprintf(first, size, "%s", count ? report->findings[0].text : "");
+    cr_expect(!count || report->findings[0].kind == EMU_RACE);
+    race_free(r);
+    emu_unload(im);
+    emu_free(e);
+    ptx_module_end(m);
+    arena_free(arena);
+    return count;
+}
+
+/* That it looks no further is said. */
+Test(race, gives_up_aloud)
+{
+    char text[512];
+    cr_expect_eq(find_within(NULL, text, sizeof text), 1);
+    cr_expect(strstr(text, "two accesses"), "%s", text);
+    cr_expect_eq(find_within(&(struct race_limits){1, UINT64_MAX}, text, sizeof text), 1);
+    cr_expect(strstr(text, "gave up after 1 events of this launch"), "%s", text);
+    cr_expect_eq(find_within(&(struct race_limits){UINT32_MAX, 3}, text, sizeof text), 1);
+    cr_expect(strstr(text, "gave up after "), "%s", text);
 }
 
 /* ---- the labelled kernels ---------------------------------------------------------------------------- */
