@@ -32,6 +32,7 @@ struct heddle_device {
     const struct emu_profile_line *lines; /* of the profile, NULL: to be asked for again */
     size_t line_count;
     unsigned long long releases;
+    struct device_watch watch;
 };
 
 struct emu_config device_config(const struct heddle_device_options *o)
@@ -215,8 +216,10 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     memcpy(l.grid, launch->grid, sizeof l.grid);
     memcpy(l.block, launch->block, sizeof l.block);
     memcpy(l.cluster, launch->cluster, sizeof l.cluster);
+    if (d->watch.before) d->watch.before(d->watch.self, d->emu, launch->kernel, &l);
     checks_join(d->checks, &l);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
+    if (d->watch.after) d->watch.after(d->watch.self, d->emu, launch->kernel, &l, r);
     free(params);
     d->report = r;
     d->lines = NULL;
@@ -238,6 +241,11 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     if (run.fault) buf_puts(&d->text, r->fault.text);
     run.text = d->text.size ? d->text.data : "";
     return run;
+}
+
+void device_watch(struct heddle_device *d, const struct device_watch *w)
+{
+    d->watch = w ? *w : (struct device_watch){0};
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------ */

@@ -11,6 +11,15 @@ struct heddle_device_options;
 /* All but the order, which somebody must own. */
 struct emu_config device_config(const struct heddle_device_options *o);
 
+/* Called around each launch. `before` may add observers; launches of a workload have them, too. */
+struct device_watch {
+    void *self;
+    void (*before)(void *self, struct emu *e, const char *kernel, struct emu_launch *launch);
+    void (*after)(void *self, struct emu *e, const char *kernel, const struct emu_launch *launch,
+                  const struct emu_report *report);
+};
+void device_watch(struct heddle_device *d, const struct device_watch *w); /* copied; NULL: none */
+
 /* Good until the next launch; NULL: there was none, or it could not begin. */
 const struct emu_report *device_report(const struct heddle_device *d);
 

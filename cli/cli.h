@@ -13,6 +13,11 @@ enum exit_code {
     EXIT_FAULT = 3,   /* a kernel faulted or cannot be launched, or a check found something */
     EXIT_DIFFERS = 4, /* results are not as expected */
     EXIT_LIMIT = 5,   /* a kernel did not come to an end */
+    /* of `heddle check` */
+    EXIT_NONDETERMINISTIC = 6, /* results differ */
+    EXIT_RACY = 7,             /* there are data races */
+    EXIT_BROKEN_PROMISE = 8,   /* an order gave several results that promises one */
+    EXIT_INTERRUPTED = 130,
 };
 
 /* argv[0] is the command's name. */
@@ -23,6 +28,7 @@ int cmd_ptx_cfg(int argc, char **argv);
 int cmd_isa(int argc, char **argv);
 int cmd_orders(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_suite_list(int argc, char **argv);
 int cmd_suite_run(int argc, char **argv);
 

@@ -87,6 +87,7 @@ struct job_dump {
 struct job_module {
     const char *path;
     struct piece where;
+    struct heddle_module *ready; /* read before, by another who keeps it; NULL: not */
 };
 
 struct job {

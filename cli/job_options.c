@@ -80,6 +80,7 @@ bool job_of_options(struct job *job, const struct run_options *o)
     struct job_module *m = job_add_module(job);
     m->path = arena_copy(job->arena, o->target.text, o->target.length);
     m->where = o->target;
+    m->ready = o->module;
     *s = (struct job_step){.where = o->target, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     s->args = arena_array(job->arena, struct job_arg, o->count);
     job->steps = s;

@@ -42,7 +42,8 @@ static bool load(struct runner *r)
     bool ok = true;
     r->modules = arena_array(job->arena, struct heddle_module *, job->module_count);
     for (size_t i = 0; i < job->module_count; i++) {
-        struct heddle_module *m = heddle_module_read_file(job->modules[i].path, NULL);
+        struct heddle_module *m = job->modules[i].ready;
+        if (!m) m = heddle_module_read_file(job->modules[i].path, NULL);
         r->modules[i] = m;
         report_say(r->report, heddle_module_messages_text(m));
         if (heddle_module_ok(m)) continue;
@@ -52,6 +53,7 @@ static bool load(struct runner *r)
     }
     if (!ok) return false;
     r->device = heddle_device_new(&job->device);
+    device_watch(r->device, r->report->watch);
     if (heddle_device_load(r->device, r->modules, job->module_count)) return true;
     report_fail(r->report, EXIT_INPUT, "heddle run: %s\n", heddle_device_error(r->device));
     return false;
@@ -234,7 +236,7 @@ static void run(struct runner *r)
     if (!steps(r, job->steps)) return;
     for (size_t i = 0; i < job->expectation_count; i++)
         if (!runner_check(r, &job->expectations[i])) return;
-    for (size_t i = 0; i < job->dump_count; i++)
+    for (size_t i = 0; i < job->dump_count && !r->report->watch; i++)
         if (!runner_dump(r, &job->dumps[i])) return;
     runner_show(r);
     if (job->device.check_memory) tell_leaks(r);
@@ -247,6 +249,7 @@ int job_run(struct job *job, struct report *report)
     r.want = arena_alloc(job->arena, (size_t)CHUNK * 8);
     run(&r);
     heddle_device_free(r.device);
-    for (size_t i = 0; r.modules && i < job->module_count; i++) heddle_module_free(r.modules[i]);
+    for (size_t i = 0; r.modules && i < job->module_count; i++)
+        if (!job->modules[i].ready) heddle_module_free(r.modules[i]);
     return report->status;
 }

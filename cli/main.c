@@ -82,6 +82,31 @@ static const struct command {
      "example: heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 --arg 1000 --arg f32:2 \\\n"
      "             --arg 'buf:f32[1000]=iota' --arg 'y=buf:f32[1000]=const(1)' \\\n"
      "             --expect 'y=iota(1, 2)'\n"},
+    {"check", NULL, "run a target under many seeds and orders: is it deterministic?", cmd_check,
+     "usage: heddle check TARGET [options]\n"
+     "\n"
+     "Runs the TARGET, as 'heddle run' takes it with its options (but --dump, --counts, --profile,\n"
+     "--threads), once natively and then under several orders with seeds 1, 2, ... each. Compared are,\n"
+     "after every launch, all allocations and variables and what kernels printed, and in the end what\n"
+     "was copied back.\n"
+     "\n"
+     "  --order LIST            orders, with commas; one with options is one element, as in\n"
+     "                          random:strategy=pct,random:strategy=lag (default: all but native)\n"
+     "  --runs N                of each order (default 20)\n"
+     "  --seed N                of the first run (default 1); the others follow\n"
+     "  --stop WHEN             an order that promises nothing is done after 8 results (many, the\n"
+     "                          default), after 2 (different), or after all its runs (never). Orders\n"
+     "                          that promise one result make all runs\n"
+     "  --jobs N                processes, each with a run (default: one for each core)\n"
+     "  --no-race               do not look for races; else that is one more native run with\n"
+     "                          --check race,atomicity, which take as long as 'heddle run' says\n"
+     "  --quiet                 shorter\n"
+     "\n"
+     "exit status: 0 one result under every order tried, or under those asked for, all of which promise\n"
+     "it; 1 errors in the file; 2 a wrong call; 3, 4, 5 a run failed, as of 'heddle run'; 6 results\n"
+     "differ; 7 there are data races; 8 an order broke its promise: a bug of Heddle\n"
+     "\n"
+     "example: heddle check suite:histogram_global --runs 10\n"},
     {"suite", "list", "list the workloads that come with Heddle", cmd_suite_list,
      "usage: heddle suite list\n"},
     {"suite", "run", "run workloads and compare with the host's results", cmd_suite_run,

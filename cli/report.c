@@ -26,10 +26,11 @@ void report_begin(struct report *r)
 void report_say(struct report *r, const char *text)
 {
     if (!*text) return;
+    buf_puts(&r->messages, text);
+    if (r->watch) return;
     progress_clear(r->progress);
     (void)fflush(stdout);
     (void)fputs(text, stderr);
-    buf_puts(&r->messages, text);
 }
 
 void report_fail(struct report *r, int status, const char *format, ...)

@@ -12,6 +12,7 @@
 
 #include "heddle.h"
 
+struct device_watch;
 struct progress;
 
 struct launch_record {
@@ -33,6 +34,8 @@ struct report {
     const char *kind, *name;   /* of the target: "ptx", "job", "suite" */
     struct progress *progress; /* NULL: none is shown */
     struct counts *counts;     /* where launches' counts go */
+    /* The run is looked at from inside: nothing is printed, no file is written. NULL: it is not. */
+    const struct device_watch *watch;
     double started;
     int status; /* an exit code: the first thing that went wrong */
 

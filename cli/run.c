@@ -1,4 +1,5 @@
 /* heddle run TARGET: a kernel file, a job file or a workload. */
+#include "cli/run.h"
 #include "cli/cli.h"
 #include "cli/counts.h"
 #include "cli/job.h"
@@ -126,15 +127,21 @@ static void end_counts(struct report *r)
                     strerror(errno));
 }
 
-static void run(struct report *r, struct run_options *o)
+const char *run_target_name(enum run_target kind)
 {
-    struct heddle_device_options device = {.count = true, .print = report_printed, .print_self = r};
+    return kind == TARGET_SUITE ? "suite" : kind == TARGET_JOB ? "job" : "ptx";
+}
+
+void run_target(struct report *r, struct run_options *o)
+{
+    struct heddle_device_options device = {
+        .count = r->counts != NULL, .print = report_printed, .print_self = r};
     if (!run_options_settings(o, &device)) {
         bad_call(r, o);
         return;
     }
     if (r->progress) progress_set_up(r->progress, &device);
-    if (!begin_counts(r, o, &device)) return;
+    if (r->counts && !begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
         if (seed_fits(o, &device)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
@@ -154,14 +161,12 @@ int cmd_run(int argc, char **argv)
         .arena = arena,
         .json = o.json,
         .quiet = o.quiet,
-        .kind = o.kind == TARGET_SUITE ? "suite"
-                : o.kind == TARGET_JOB ? "job"
-                                       : "ptx",
+        .kind = run_target_name(o.kind),
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
         .progress = &progress,
         .counts = &counts};
     report_begin(&r);
-    if (ok) run(&r, &o);
+    if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
     end_counts(&r);
     int status = report_end(&r);

@@ -40,14 +40,44 @@ static const struct option_kind {
     {"order", OPTION_SETTING, TARGET_ANY, false, false},
     {"seed", OPTION_SETTING, TARGET_ANY, false, false},
 };
-enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+/* What `heddle check` has beside these, or in their place. */
+static const struct option_kind check_kinds[] = {
+    {"order", OPTION_ORDERS, TARGET_ANY, false, false},
+    {"seed", OPTION_FIRST_SEED, TARGET_ANY, false, false},
+    {"check", OPTION_CHECK, TARGET_ANY, false, false},
+    {"runs", OPTION_RUNS, TARGET_ANY, false, false},
+    {"jobs", OPTION_JOBS, TARGET_ANY, false, false},
+    {"stop", OPTION_STOP, TARGET_ANY, false, false},
+    {"no-race", OPTION_NO_RACE, TARGET_ANY, true, false},
+    {"junit", OPTION_JUNIT, TARGET_ANY, false, false},
+    {"float", OPTION_FLOAT, TARGET_ANY, false, true},
+};
+static const char *const run_only[] = {"dump", "counts", "profile", "threads"};
+enum {
+    KIND_COUNT = sizeof kinds / sizeof *kinds,
+    CHECK_COUNT = sizeof check_kinds / sizeof *check_kinds,
+    ALL_COUNT = KIND_COUNT + CHECK_COUNT
+};
 
-static const struct option_kind *kind_of(struct piece name)
+static bool is(struct piece p, const char *word)
 {
-    for (size_t i = 0; i < KIND_COUNT; i++)
-        if (strlen(kinds[i].name) == name.length &&
-            memcmp(kinds[i].name, name.text, name.length) == 0)
-            return &kinds[i];
+    return strlen(word) == p.length && memcmp(p.text, word, p.length) == 0;
+}
+
+/* Kinds that the command has, those of `check` first; NULL: it has no such one. */
+static const struct option_kind *kind_at(const struct run_options *o, size_t i)
+{
+    if (i < CHECK_COUNT) return o->check ? &check_kinds[i] : NULL;
+    const struct option_kind *k = &kinds[i - CHECK_COUNT];
+    for (size_t n = 0; o->check && n < sizeof run_only / sizeof *run_only; n++)
+        if (strcmp(k->name, run_only[n]) == 0) return NULL;
+    return k;
+}
+
+static const struct option_kind *kind_of(const struct run_options *o, struct piece name)
+{
+    for (size_t i = 0; i < ALL_COUNT; i++)
+        if (kind_at(o, i) && is(name, kind_at(o, i)->name)) return kind_at(o, i);
     return NULL;
 }
 
@@ -56,7 +86,13 @@ static void unknown(struct run_options *o, struct piece word, struct piece name)
     struct text_nearest near = {.text = name.text, .length = name.length};
     diag_error(&o->diags, word.at, word.length, "unknown option '%.*s'", (int)word.length,
                word.text);
-    for (size_t i = 0; i < KIND_COUNT; i++) text_nearest_try(&near, kinds[i].name);
+    for (size_t i = 0; o->check && i < sizeof run_only / sizeof *run_only; i++)
+        if (is(name, run_only[i])) {
+            diag_note(&o->diags, word.at, word.length, "--%s is of 'heddle run'", run_only[i]);
+            return;
+        }
+    for (size_t i = 0; i < ALL_COUNT; i++)
+        if (kind_at(o, i)) text_nearest_try(&near, kind_at(o, i)->name);
     if (near.best) diag_note(&o->diags, word.at, word.length, "did you mean '--%s'?", near.best);
 }
 
@@ -70,7 +106,7 @@ static int read_option(struct run_options *o, const struct piece *words, int cou
         value = (struct piece){equals + 1, name.length - n - 1, name.at + n + 1};
         name.length = n;
     }
-    const struct option_kind *k = word.text[1] == '-' ? kind_of(name) : NULL;
+    const struct option_kind *k = word.text[1] == '-' ? kind_of(o, name) : NULL;
     if (!k) {
         unknown(o, word, name);
         return 1;
@@ -123,12 +159,12 @@ static void check_targets(struct run_options *o)
         [TARGET_PTX] = "a kernel file", [TARGET_JOB] = "a job file", [TARGET_SUITE] = "a workload"};
     for (size_t i = 0; i < o->count; i++) {
         const struct run_option *x = &o->list[i];
-        const struct option_kind *k = kind_of(x->name);
+        const struct option_kind *k = kind_of(o, x->name);
         if (!(k->targets & o->kind))
             diag_error(&o->diags, x->name.at, x->name.length, "--%s does not go with %s", k->name,
                        names[o->kind]);
         for (size_t j = 0; j < i && !k->repeated; j++)
-            if (kind_of(o->list[j].name) == k) {
+            if (kind_of(o, o->list[j].name) == k) {
                 diag_error(&o->diags, x->name.at, x->name.length, "--%s is given twice", k->name);
                 break;
             }
@@ -164,7 +200,7 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
         check_targets(o);
     }
     o->quiet = run_option_find(o, OPTION_QUIET) != NULL;
-    const struct run_option *f = run_option_find(o, OPTION_FORMAT);
+    const struct run_option *f = o->check ? NULL : run_option_find(o, OPTION_FORMAT);
     o->json = f && f->value.length == 4 && memcmp(f->value.text, "json", 4) == 0;
     if (f && !o->json && (f->value.length != 4 || memcmp(f->value.text, "text", 4) != 0))
         diag_error(&o->diags, f->value.at, f->value.length, "--format is text or json, not '%.*s'",

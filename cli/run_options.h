@@ -1,5 +1,5 @@
-/* cli/run_options.h: the options of `heddle run`, read but not yet understood: each knows where it stands
- * in the command line, which is the source that messages quote. */
+/* cli/run_options.h: the options of `heddle run` and `heddle check`, read but not yet understood: each knows where
+ * it stands in the command line, which is the source that messages quote. */
 #ifndef HEDDLE_CLI_RUN_OPTIONS_H
 #define HEDDLE_CLI_RUN_OPTIONS_H
 
@@ -28,6 +28,16 @@ enum run_option_id {
     OPTION_COUNTS,
     OPTION_PROFILE,
     OPTION_SETTING, /* of the device: device_setting() */
+    /* of `heddle check` alone */
+    OPTION_CHECK,
+    OPTION_ORDERS,
+    OPTION_FIRST_SEED,
+    OPTION_RUNS,
+    OPTION_JOBS,
+    OPTION_STOP,
+    OPTION_NO_RACE,
+    OPTION_JUNIT,
+    OPTION_FLOAT,
 };
 
 struct run_option {
@@ -44,9 +54,11 @@ struct run_options {
     struct run_option *list;
     size_t count, cap;
     bool json, quiet;
+    bool check;                   /* the command is `heddle check`: it has options of its own */
+    struct heddle_module *module; /* of a kernel file, where it was read before; NULL */
 };
 
-/* argv[0] is "run". false after errors. */
+/* argv[0] is the command, "run" or "check". false after errors. */
 bool run_options_read(struct run_options *o, int argc, char **argv);
 
 /* The last option of this kind; NULL: it was not given. */

@@ -36,12 +36,22 @@ static const struct suite_workload *workload(struct run_options *o, struct suite
     return NULL;
 }
 
+/* cuda_watch.before */
+static void before(void *self, const char *kernel, struct emu_launch *l)
+{
+    struct report *r = self;
+    if (r->watch && r->watch->before)
+        r->watch->before(r->watch->self, cuda_device_emu(), kernel, l);
+}
+
 /* cuda_watch.after */
 static void after(void *self, const char *kernel, const struct emu_launch *l,
                   const struct emu_report *e)
 {
     struct report *r = self;
     struct buf text = {0};
+    if (r->watch && r->watch->after)
+        r->watch->after(r->watch->self, cuda_device_emu(), kernel, l, e);
     for (size_t i = 0; i < e->finding_count; i++) {
         buf_puts(&text, e->findings[i].text);
         if (e->findings[i].count > 1)
@@ -85,7 +95,8 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     struct emu_config config = device_config(device);
     config.order = orders_get(orders);
     cuda_device_configure(&config);
-    cuda_device_watch(&(struct cuda_watch){.self = r, .after = after, .quiet = true});
+    cuda_device_watch(
+        &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
     struct suite_result result = suite_run(w, &options);
     cuda_device_watch(NULL);
     cuda_device_reset();

@@ -20,9 +20,16 @@ static struct emu_order *make_none(const void *options, uint64_t seed)
     return NULL;
 }
 
+static enum order_promise promise_all(const void *options)
+{
+    (void)options;
+    return ORDER_STRONG;
+}
+
 static const struct order_kind native = {
     .name = "native",
     .what = "CTAs in linear order, the same interleaving every time: the fastest",
+    .promise = promise_all,
     .make = make_none,
 };
 static const struct order_kind *const kinds[] = {&native, &random_kind};
@@ -162,6 +169,17 @@ char *orders_check(const char *text, const struct order_kind **kind)
     free(read_order(text, &k, &why));
     if (kind) *kind = k;
     return take(&why);
+}
+
+enum order_promise orders_promise(const char *text)
+{
+    struct buf why = {0};
+    const struct order_kind *k;
+    void *options = read_order(text, &k, &why);
+    enum order_promise p = options && k->promise ? k->promise(options) : ORDER_NO_PROMISE;
+    free(options);
+    buf_free(&why);
+    return p;
 }
 
 struct orders *orders_new(const char *text, uint64_t seed, char **why)

@@ -28,6 +28,12 @@ struct order_option { /* of an order */
 };
 extern const char *const order_off_on[]; /* the words of a switch: "off", "on" */
 
+enum order_promise { /* what it promises a program for every seed */
+                     ORDER_NO_PROMISE,
+                     ORDER_WEAK,   /* the same bits if it is free of races and strongly atomic */
+                     ORDER_STRONG, /* the same bits */
+};
+
 struct order_kind {
     const char *name, *what;
     const struct order_option *options;
@@ -35,6 +41,8 @@ struct order_kind {
     size_t size; /* of its struct of options */
     /* Why these options do not go together: a message to be freed, which names them. NULL: they do. May be NULL. */
     char *(*conflict)(const void *options);
+    /* With these options: a switch may give it up. NULL: nothing. */
+    enum order_promise (*promise)(const void *options);
     /* NULL: the launch goes without one (native). */
     struct emu_order *(*make)(const void *options, uint64_t seed);
     void (*free)(struct emu_order *o);
@@ -53,6 +61,9 @@ const struct emu_order *orders_get(const struct orders *o); /* NULL gives NULL *
 
 /* What is wrong with the text, to be freed; NULL: nothing. `kind` may be NULL. */
 char *orders_check(const char *text, const struct order_kind **kind);
+
+/* Of a text that is an order. */
+enum order_promise orders_promise(const char *text);
 
 /* The options' values as they are in a text, presets among them: "strategy=any late-stores=on". */
 void order_option_print(struct buf *out, const struct order_option *o, uint32_t value);

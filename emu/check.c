@@ -44,7 +44,8 @@ void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind
         (struct emu_finding){.kind = kind, .count = 1, .line = f.line, .text = f.text});
 }
 
-static u32 describe_party(struct buf *b, const struct emu_machine *m, const struct emu_party *p)
+static struct emu_fault describe_party(struct buf *b, const struct emu_machine *m,
+                                       const struct emu_party *p)
 {
     struct emu_fault f = {0};
     u32 cta[3], t[3];
@@ -52,7 +53,7 @@ static u32 describe_party(struct buf *b, const struct emu_machine *m, const stru
     launch_describe_place(b, m, p->pc, &f);
     buf_printf(b, "  by thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%s'\n", t[0], t[1], t[2],
                cta[0], cta[1], cta[2], m->program->codes[0]->name);
-    return f.line;
+    return f;
 }
 
 void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
@@ -64,9 +65,15 @@ void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
     struct buf b = {0};
     struct emu_finding f = {.kind = (enum emu_fault_kind)kind, .count = 1};
     buf_printf(&b, "%s: %s\n  %s\n", emu_fault_name(f.kind), what, first->what);
-    f.line = describe_party(&b, m, first);
+    const struct emu_fault one = describe_party(&b, m, first);
     buf_printf(&b, "  %s\n", second->what);
-    f.line2 = describe_party(&b, m, second);
+    const struct emu_fault other = describe_party(&b, m, second);
+    f.line = one.line;
+    f.line2 = other.line;
+    f.source_file = one.source_file;
+    f.source_file2 = other.source_file;
+    f.source_line = one.source_line;
+    f.source_line2 = other.source_line;
     if (address >= MEM_GLOBAL) mem_describe(m->mem, address, &b);
     f.text = arena_copy(m->check->arena, b.data, b.size);
     buf_free(&b);

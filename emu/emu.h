@@ -211,8 +211,10 @@ struct emu_fault {
 struct emu_finding { /* what config.checks found, merged by instruction; the launch went on */
     enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES, DOUBLE_FREE, BAD_FREE, RACE, MIXED */
     uint64_t count;
-    uint32_t line;    /* of the PTX */
-    uint32_t line2;   /* RACE, MIXED: of the other access; 0 otherwise */
+    uint32_t line;                          /* of the PTX */
+    uint32_t line2;                         /* RACE, MIXED: of the other access; 0 otherwise */
+    const char *source_file, *source_file2; /* of these, from .loc; NULL: unknown */
+    uint32_t source_line, source_line2;
     const char *text; /* of the first one, several lines */
 };
 

@@ -1,0 +1,56 @@
+/* heddle check TARGET: one target under many seeds and orders, and whether its results are the same. */
+#include "cli/check.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/run.h"
+
+#include <string.h>
+
+static int bad_call(struct run_options *o)
+{
+    struct buf text = {0};
+    diags_render(&o->diags, &text);
+    fprintf(stderr, "%sTry 'heddle check --help'.\n", text.data);
+    buf_free(&text);
+    return EXIT_USAGE;
+}
+
+/* A kernel file is read once for all runs. */
+static int read_module(struct check *c)
+{
+    if (c->options->kind != TARGET_PTX) return EXIT_FINE;
+    struct heddle_module *m = c->options->module = heddle_module_read_file(c->name, NULL);
+    (void)fputs(heddle_module_messages_text(m), stderr);
+    if (heddle_module_ok(m)) return EXIT_FINE;
+    return heddle_module_unreadable(m) ? EXIT_USAGE : EXIT_INPUT;
+}
+
+static int check(struct check *c)
+{
+    int status = read_module(c);
+    if (status != EXIT_FINE) return status;
+    check_pool(c);
+    const struct check_run *bad = check_bad_call(c);
+    if (bad) {
+        (void)fputs(bad->messages, stderr);
+        return bad->status;
+    }
+    check_judge(c);
+    check_print_text(c);
+    return finish_output("check", c->status);
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct arena *arena = arena_new();
+    struct run_options o = {.arena = arena, .check = true};
+    struct check c = {.arena = arena, .options = &o};
+    bool ok = run_options_read(&o, argc, argv);
+    c.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
+    int status = ok && check_options(&c) ? check(&c) : bad_call(&o);
+    heddle_module_free(o.module);
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,154 @@
+/* cli/check.h: the parts of `heddle check`.
+ *
+ * Each run of the target is a process of its own (check_pool.c): what it came to (struct check_run) is written to
+ * a file in memory by check_child.c and read by check_run.c. check_rows.c says which runs there are to be and when
+ * an order has shown enough; check_part.c finds where two results part; check_text.c, check_json.c and
+ * check_ci.c say it. What is said depends on the runs' seeds alone, not on which ended first. */
+#ifndef HEDDLE_CLI_CHECK_H
+#define HEDDLE_CLI_CHECK_H
+
+#include "cli/run_options.h"
+#include "determinism/verdict.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct arena;
+struct buf;
+struct check_parting;
+
+/* ---- runs -------------------------------------------------------------------------------------- */
+
+struct check_launch {
+    uint64_t digest;    /* of memory and of all that was printed so far */
+    const char *kernel; /* its name */
+};
+
+struct check_finding { /* of a run with --check: the same as emu_finding */
+    bool race, mixed;
+    uint64_t count;
+    uint32_t line, line2, source_line, source_line2;
+    const char *source_file, *source_file2; /* "": unknown */
+    const char *text;
+};
+
+struct check_run {
+    enum check_state {
+        RUN_WAITS,
+        RUN_GOES,
+        RUN_ENDED,
+        RUN_DIED, /* its process did not tell the result */
+    } state;
+    int status; /* enum exit_code; of RUN_DIED a signal, or 0 */
+    struct check_launch *launches;
+    size_t launch_count; /* at most MOST_LAUNCHES; those beyond are in the last one's digest */
+    uint64_t last;       /* memory after the last launch, all that was printed and copied back */
+    const char *messages;
+    struct check_fault { /* kind "": none */
+        const char *kind, *kernel, *source_file;
+        uint32_t line, source_line;
+    } fault;
+    struct check_finding *findings;
+    size_t finding_count;
+    uint64_t id; /* of all its digests */
+};
+
+bool check_run_failed(const struct check_run *r);
+/* The run as it stands in a file; false: there is no whole one. */
+bool check_run_read(struct arena *a, int file, struct check_run *out);
+/* The launch, from 0, after which two runs are no longer the same; SIZE_MAX: they are. It may be the count of
+ * either's launches. */
+size_t check_runs_part(const struct check_run *a, const struct check_run *b);
+
+/* ---- orders ------------------------------------------------------------------------------------ */
+
+struct check_class {
+    size_t first, count; /* the first run of this result */
+};
+
+struct check_row {
+    const char *order;
+    enum order_promise promise;
+    bool reference; /* the one native run */
+    struct check_run *runs;
+    size_t wanted, asked; /* runs; asked: before it was said to stop */
+    const char *stopped;  /* why there were less; NULL: there were not */
+    size_t ended, failed;
+    struct check_class *classes;    /* results, the most frequent first */
+    size_t class_count, last_count; /* last_count: distinct `last` */
+    struct check_parting *parting;  /* of its results, or from the reference's; NULL: none */
+};
+
+enum check_stop { STOP_MANY, STOP_DIFFERENT, STOP_NEVER };
+enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_GITHUB };
+
+struct check {
+    struct arena *arena;
+    struct run_options *options;
+    const char *name; /* of the target */
+    uint64_t first_seed;
+    size_t jobs;
+    enum check_stop stop;
+    enum check_format format;
+    bool no_race, quiet;
+    const char *junit,
+        *checks;            /* NULL: not asked for; checks: --check but for race and atomicity */
+    struct check_row *rows; /* the first is the reference */
+    size_t row_count;
+    struct check_run race; /* the native run that races are looked for in */
+    bool interrupted;
+    struct verdict_facts facts;
+    enum verdict verdict;
+    int status;
+};
+
+/* The options of `heddle check`; false after an error, told in their diags. */
+bool check_options(struct check *c);
+
+static inline uint64_t check_seed(const struct check *c, size_t run)
+{
+    return c->first_seed + run;
+}
+
+/* A run has ended: whether the order has shown enough, from its first runs on; wanted and stopped are set then. */
+void check_row_look(const struct check *c, struct check_row *row);
+/* All of them have: results and failures. */
+void check_row_sum(struct arena *a, struct check_row *row);
+/* The verdict, and the exit status that goes with it. */
+void check_judge(struct check *c);
+/* The run that tells what is wrong with the command line or the target; NULL: nothing is. */
+const struct check_run *check_bad_call(const struct check *c);
+
+/* "heddle run TARGET ... --order X --seed N", as a shell wants it */
+char *check_command(const struct check *c, const struct check_row *row, size_t run);
+/* The words of it for run_options_read; *argc of them. More: a setting for --check, or NULL. */
+char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
+                   int *argc);
+
+/* ---- processes --------------------------------------------------------------------------------- */
+
+enum check_work { WORK_RUN, WORK_SNAPSHOT, WORK_WRITERS };
+struct check_task {
+    enum check_work work;
+    const char *order;
+    uint64_t seed;
+    bool race;     /* with --check race,atomicity */
+    size_t launch; /* SNAPSHOT, WRITERS: work is done after this launch, and the process ends */
+    const uint64_t *places; /* WRITERS: what to watch, see determinism/writers.h */
+    size_t place_count;
+    int out, err; /* files in memory: the result, what went to stderr */
+};
+/* The child's part: never returns. */
+void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));
+
+/* Does all runs, the race check's among them, as many at a time as there are jobs. */
+void check_pool(struct check *c);
+/* Does two tasks side by side; false: one of them did not end well. */
+bool check_pair(const struct check *c, struct check_task *first, struct check_task *second);
+
+/* ---- telling ------------------------------------------------------------------------------------ */
+
+void check_print_text(const struct check *c);
+
+#endif

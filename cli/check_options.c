@@ -1,0 +1,199 @@
+/* The command line of `heddle check`, and those of the runs that it makes. */
+#define _GNU_SOURCE
+#include "cli/check.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 20, MOST_RUNS = 1000000, MOST_JOBS = 1024 };
+
+static bool is(struct piece p, const char *word)
+{
+    return strlen(word) == p.length && memcmp(p.text, word, p.length) == 0;
+}
+
+static size_t cores(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n > 0 ? (size_t)n : 1;
+}
+
+/* One of some words; its number. */
+static bool choice(struct diags *d, const struct run_option *x, const char *const *words,
+                   const char *all, unsigned *out)
+{
+    for (unsigned i = 0; words[i]; i++)
+        if (is(x->value, words[i])) {
+            *out = i;
+            return true;
+        }
+    diag_error(d, x->value.at, x->value.length, "--%.*s is %s, not '%.*s'", (int)x->name.length,
+               x->name.text, all, (int)x->value.length, x->value.text);
+    return false;
+}
+
+static void add_row(struct check *c, const char *order, size_t runs, bool reference)
+{
+    struct check_row *row = &c->rows[c->row_count++];
+    *row = (struct check_row){.order = order,
+                              .promise = orders_promise(order),
+                              .reference = reference,
+                              .wanted = runs,
+                              .asked = runs,
+                              .runs = arena_array(c->arena, struct check_run, runs)};
+}
+
+/* The native run, then those of a list, or of all orders. */
+static bool read_orders(struct check *c, size_t runs)
+{
+    struct diags *d = &c->options->diags;
+    const struct run_option *x = run_option_find(c->options, OPTION_ORDERS);
+    const char *const native = order_kind_at(0)->name;
+    size_t most = 1;
+    for (size_t i = 0; order_kind_at(i); i++) most++;
+    for (uint32_t i = 0; x && i < x->value.length; i++) most += x->value.text[i] == ',';
+    c->rows = arena_array(c->arena, struct check_row, most + 1);
+    add_row(c, native, 1, true);
+    for (size_t i = 1; !x && order_kind_at(i); i++) add_row(c, order_kind_at(i)->name, runs, false);
+    for (uint32_t i = 0, n; x && i <= x->value.length; i += n + 1) {
+        const char *from = x->value.text + i, *comma = memchr(from, ',', x->value.length - i);
+        n = comma ? (uint32_t)(comma - from) : x->value.length - i;
+        const char *order = arena_copy(c->arena, from, n);
+        char *why = orders_check(order, NULL);
+        if (why) diag_error(d, x->value.at + i, n, "%s", why);
+        free(why);
+        if (why) return false;
+        for (size_t k = 1; k < c->row_count; k++)
+            if (strcmp(c->rows[k].order, order) == 0) {
+                diag_error(d, x->value.at + i, n, "order '%s' is named twice", order);
+                return false;
+            }
+        if (strcmp(order, native) != 0) add_row(c, order, runs, false);
+    }
+    return true;
+}
+
+/* --check as each run has it: races are looked for in a run of their own. */
+static bool read_checks(struct check *c)
+{
+    const struct run_option *x = run_option_find(c->options, OPTION_CHECK);
+    struct heddle_device_options device = {0};
+    struct buf rest = {0};
+    if (!x) return true;
+    if (!device_setting(&c->options->diags, &device, x->name, x->value)) return false;
+    if (device.check_memory) buf_puts(&rest, ",memory");
+    if (device.check_init) buf_puts(&rest, ",init");
+    if (device.check_sync) buf_puts(&rest, ",sync");
+    if (rest.size) c->checks = arena_copy(c->arena, rest.data + 1, rest.size - 1);
+    buf_free(&rest);
+    return true;
+}
+
+bool check_options(struct check *c)
+{
+    static const char *const stops[] = {"many", "different", "never", NULL};
+    static const char *const formats[] = {"text", "json", "github", NULL};
+    struct run_options *o = c->options;
+    struct diags *d = &o->diags;
+    const struct run_option *x;
+    struct heddle_device_options device = {0};
+    uint64_t runs = RUNS, jobs = cores();
+    unsigned word = 0;
+    bool ok = run_options_settings(o, &device);
+    c->first_seed = 1;
+    x = run_option_find(o, OPTION_RUNS);
+    if (x && number_read(d, "--runs", x->value, MOST_RUNS, &runs) && !runs)
+        diag_error(d, x->value.at, x->value.length, "--runs wants at least 1");
+    x = run_option_find(o, OPTION_JOBS);
+    if (x && number_read(d, "--jobs", x->value, MOST_JOBS, &jobs) && !jobs)
+        diag_error(d, x->value.at, x->value.length, "--jobs wants at least 1");
+    x = run_option_find(o, OPTION_FIRST_SEED);
+    if (x) ok &= number_read(d, "--seed", x->value, UINT64_MAX - MOST_RUNS, &c->first_seed);
+    x = run_option_find(o, OPTION_STOP);
+    if (x && choice(d, x, stops, "many, different or never", &word))
+        c->stop = (enum check_stop)word;
+    x = run_option_find(o, OPTION_FORMAT);
+    if (x && choice(d, x, formats, "text, json or github", &word))
+        c->format = (enum check_format)word;
+    x = run_option_find(o, OPTION_JUNIT);
+    if (x) c->junit = arena_copy(c->arena, x->value.text, x->value.length);
+    c->no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
+    c->quiet = o->quiet;
+    c->jobs = (size_t)jobs;
+    return ok && !d->errors && read_orders(c, (size_t)runs) && read_checks(c);
+}
+
+/* ---- command lines of runs ------------------------------------------------------------------------ */
+
+static bool handed_on(const struct run_option *x)
+{
+    return x->id < OPTION_CHECK && x->id != OPTION_FORMAT && x->id != OPTION_QUIET;
+}
+
+static const char *word_of(struct arena *a, const struct run_option *x)
+{
+    if (!x->value.text) return arena_printf(a, "--%.*s", (int)x->name.length, x->name.text);
+    return arena_printf(a, "--%.*s=%.*s", (int)x->name.length, x->name.text, (int)x->value.length,
+                        x->value.text);
+}
+
+char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
+                   int *argc)
+{
+    const struct run_options *o = c->options;
+    const char **words = arena_array(c->arena, const char *, o->count + 8);
+    int n = 0;
+    words[n++] = "check";
+    words[n++] = c->name;
+    for (size_t i = 0; i < o->count; i++)
+        if (handed_on(&o->list[i])) words[n++] = word_of(c->arena, &o->list[i]);
+    if (checks) words[n++] = arena_printf(c->arena, "--check=%s", checks);
+    words[n++] = "--threads=1";
+    words[n++] = arena_printf(c->arena, "--order=%s", order);
+    if (strcmp(order, order_kind_at(0)->name) != 0)
+        words[n++] = arena_printf(c->arena, "--seed=%llu", (unsigned long long)seed);
+    *argc = n;
+    return (char **)(void *)words;
+}
+
+/* As a shell reads one word. */
+static void quote(struct buf *b, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:=,+@%^";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        buf_puts(b, word);
+        return;
+    }
+    buf_putc(b, '\'');
+    for (; *word; word++)
+        if (*word == '\'') buf_puts(b, "'\\''");
+        else buf_putc(b, *word);
+    buf_putc(b, '\'');
+}
+
+char *check_command(const struct check *c, const struct check_row *row, size_t run)
+{
+    const struct run_options *o = c->options;
+    struct buf b = {0};
+    buf_puts(&b, "heddle run ");
+    quote(&b, c->name);
+    for (size_t i = 0; i < o->count; i++) {
+        if (!handed_on(&o->list[i])) continue;
+        buf_putc(&b, ' ');
+        quote(&b, word_of(c->arena, &o->list[i]));
+    }
+    if (c->checks) buf_printf(&b, " --check %s", c->checks);
+    if (row->reference) buf_puts(&b, " --order native --threads 1");
+    else
+        buf_printf(&b, " --order %s --seed %llu", row->order,
+                   (unsigned long long)check_seed(c, run));
+    char *text = arena_copy(c->arena, b.data, b.size);
+    buf_free(&b);
+    return text;
+}

@@ -1,0 +1,208 @@
+/* The processes of `heddle check`: each run has its own, as many at a time as there are jobs. */
+#define _GNU_SOURCE
+#include "cli/check.h"
+#include "cli/check_record.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct worker {
+    pid_t pid; /* 0: free */
+    struct check_row *row;
+    struct check_run *run;
+    struct check_task task;
+};
+
+struct pool {
+    struct check *check;
+    struct worker *workers;
+    size_t row, run; /* the next one to be begun */
+    bool race_begun;
+    size_t ended;
+    bool terminal;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+static void catch_signals(void (*handler)(int))
+{
+    struct sigaction how = {.sa_handler = handler}; /* no SA_RESTART: waiting is to end */
+    sigemptyset(&how.sa_mask);
+    sigaction(SIGINT, &how, NULL);
+    sigaction(SIGTERM, &how, NULL);
+}
+
+static bool begin(const struct check *c, struct worker *w)
+{
+    w->task.out = memfd_create("heddle-run", MFD_CLOEXEC);
+    w->task.err = memfd_create("heddle-run", MFD_CLOEXEC);
+    (void)fflush(stdout);
+    (void)fflush(stderr);
+    w->pid = w->task.out < 0 || w->task.err < 0 ? -1 : fork();
+    if (w->pid == 0) check_child(c, &w->task);
+    if (w->pid > 0) return true;
+    if (w->task.out >= 0) close(w->task.out);
+    if (w->task.err >= 0) close(w->task.err);
+    w->pid = 0;
+    return false;
+}
+
+static void close_files(struct worker *w)
+{
+    close(w->task.out);
+    close(w->task.err);
+    w->pid = 0;
+}
+
+/* Takes in what the process left. */
+static void take(struct check *c, struct worker *w, int status)
+{
+    struct check_run *r = w->run;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && check_run_read(c->arena, w->task.out, r)) {
+        r->state = RUN_ENDED;
+    } else {
+        size_t size;
+        *r = (struct check_run){.state = RUN_DIED,
+                                .status = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                                .fault = {"", "", "", 0, 0}};
+        const char *said = check_file_read(c->arena, w->task.err, &size);
+        const char *how = r->status ? strsignal(r->status) : "without a result";
+        r->messages = arena_printf(c->arena, "the process of the run ended: %s\n%s", how, said);
+    }
+    close_files(w);
+}
+
+/* ---- which run is next ---------------------------------------------------------------------------- */
+
+static bool next(struct pool *p, struct worker *w)
+{
+    struct check *c = p->check;
+    w->row = NULL;
+    for (; p->row < c->row_count; p->row++, p->run = 0) {
+        struct check_row *row = &c->rows[p->row];
+        if (p->run < row->wanted) {
+            w->row = row;
+            w->run = &row->runs[p->run];
+            w->task = (struct check_task){.order = row->order, .seed = check_seed(c, p->run++)};
+            break;
+        }
+        if (!p->race_begun && !c->no_race) break; /* behind the reference */
+    }
+    if (!w->row) {
+        if (p->race_begun || c->no_race) return false;
+        p->race_begun = true;
+        w->run = &c->race;
+        w->task = (struct check_task){.order = c->rows[0].order, .race = true};
+    }
+    w->run->state = RUN_GOES;
+    return true;
+}
+
+static void progress(const struct pool *p, bool last)
+{
+    const struct check *c = p->check;
+    if (!p->terminal) return;
+    if (last) fputs("\r\033[K", stderr);
+    else {
+        size_t all = !c->no_race;
+        for (size_t i = 0; i < c->row_count; i++) all += c->rows[i].wanted;
+        fprintf(stderr, "\r%zu of %zu runs\033[K", p->ended, all);
+    }
+    (void)fflush(stderr);
+}
+
+static void stop(struct worker *w)
+{
+    kill(w->pid, SIGKILL);
+    (void)waitpid(w->pid, NULL, 0);
+    if (w->run) w->run->state = RUN_WAITS;
+    close_files(w);
+}
+
+/* Those that nobody wants any more. */
+static void stop_needless(struct pool *p, bool all)
+{
+    for (size_t i = 0; i < p->check->jobs; i++) {
+        struct worker *w = &p->workers[i];
+        if (!w->pid) continue;
+        if (all || (w->row && (size_t)(w->run - w->row->runs) >= w->row->wanted)) stop(w);
+    }
+}
+
+static struct worker *of_process(struct pool *p, pid_t pid)
+{
+    for (size_t i = 0; i < p->check->jobs; i++)
+        if (p->workers[i].pid == pid) return &p->workers[i];
+    return NULL;
+}
+
+static bool fill(struct pool *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->check->jobs; i++) {
+        struct worker *w = &p->workers[i];
+        if (!w->pid && next(p, w) && !begin(p->check, w)) {
+            *w->run = (struct check_run){.state = RUN_DIED,
+                                         .messages = "no process can be made\n",
+                                         .fault = {"", "", "", 0, 0}};
+        }
+        any |= w->pid > 0;
+    }
+    return any;
+}
+
+void check_pool(struct check *c)
+{
+    struct pool p = {.check = c, .terminal = isatty(STDERR_FILENO)};
+    p.workers = arena_array(c->arena, struct worker, c->jobs);
+    catch_signals(interrupt);
+    while (!interrupted && fill(&p)) {
+        int status;
+        progress(&p, false);
+        pid_t pid = waitpid(-1, &status, 0);
+        struct worker *w = pid > 0 ? of_process(&p, pid) : NULL;
+        if (!w) continue;
+        take(c, w, status);
+        p.ended++;
+        if (check_bad_call(c)) break;
+        if (w->row) check_row_look(c, w->row);
+        stop_needless(&p, false);
+    }
+    c->interrupted = interrupted != 0;
+    stop_needless(&p, true);
+    progress(&p, true);
+}
+
+bool check_pair(const struct check *c, struct check_task *first, struct check_task *second)
+{
+    struct worker w[2] = {{.task = *first}, {.task = *second}};
+    bool good = true;
+    for (int i = 0; i < 2; i++) {
+        good &= begin(c, &w[i]);
+        if (c->jobs > 1 && i == 0) continue;
+        for (int k = c->jobs > 1 ? 0 : i; k <= i; k++) {
+            int status = 0;
+            while (w[k].pid > 0 && waitpid(w[k].pid, &status, 0) < 0 && errno == EINTR)
+                if (interrupted) kill(w[k].pid, SIGKILL);
+            good &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+            if (w[k].pid) close(w[k].task.err);
+        }
+    }
+    first->out = w[0].pid ? w[0].task.out : -1;
+    second->out = w[1].pid ? w[1].task.out : -1;
+    return good;
+}

@@ -1,0 +1,153 @@
+/* The orders of a check: when one has shown enough, what its runs came to. */
+#include "cli/check.h"
+
+#include "base/arena.h"
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 8, ENOUGH_FAILED = 3 };
+
+static size_t distinct(const struct check_row *row, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < i && (check_run_failed(&row->runs[k]) || row->runs[k].id != row->runs[i].id))
+            k++;
+        count += k == i && !check_run_failed(&row->runs[i]);
+    }
+    return count;
+}
+
+/* The first n runs are known: whether they are enough. */
+static const char *enough(const struct check *c, const struct check_row *row, size_t n)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < n; i++) failed += check_run_failed(&row->runs[i]);
+    if (failed >= ENOUGH_FAILED && failed == n)
+        return arena_printf(c->arena, "all of %zu runs failed", n);
+    if (row->promise != ORDER_NO_PROMISE || c->stop == STOP_NEVER) return NULL;
+    size_t results = distinct(row, n);
+    if (results >= (c->stop == STOP_MANY ? MANY : 2))
+        return arena_printf(c->arena, "%zu results in %zu runs are enough", results, n);
+    return NULL;
+}
+
+void check_row_look(const struct check *c, struct check_row *row)
+{
+    for (size_t n = row->ended; n < row->wanted; n = row->ended) {
+        if (row->runs[n].state < RUN_ENDED) return;
+        row->ended = n + 1;
+        if (row->ended == row->wanted) return;
+        row->stopped = enough(c, row, row->ended);
+        if (row->stopped) row->wanted = row->ended;
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct check_class *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+void check_row_sum(struct arena *a, struct check_row *row)
+{
+    size_t last = 0;
+    row->classes = arena_array(a, struct check_class, row->wanted + 1);
+    row->class_count = row->last_count = row->failed = row->ended = 0;
+    uint64_t *lasts = arena_array(a, uint64_t, row->wanted + 1);
+    for (size_t i = 0; i < row->wanted; i++) {
+        const struct check_run *r = &row->runs[i];
+        row->ended += r->state >= RUN_ENDED;
+        row->failed += check_run_failed(r);
+        if (r->state != RUN_ENDED || check_run_failed(r)) continue;
+        size_t k = 0;
+        while (k < row->class_count && row->runs[row->classes[k].first].id != r->id) k++;
+        if (k == row->class_count) row->classes[row->class_count++].first = i;
+        row->classes[k].count++;
+        for (k = 0; k < last && lasts[k] != r->last;) k++;
+        if (k == last) lasts[last++] = r->last;
+    }
+    row->last_count = last;
+    qsort(row->classes, row->class_count, sizeof *row->classes, by_count);
+}
+
+const struct check_run *check_bad_call(const struct check *c)
+{
+    const struct check_run *r = &c->rows[0].runs[0];
+    const bool bad = r->state == RUN_ENDED && (r->status == EXIT_INPUT || r->status == EXIT_USAGE);
+    return bad ? r : NULL;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------------ */
+
+static int failure(const struct check_row *row)
+{
+    for (size_t i = 0; i < row->wanted; i++)
+        if (check_run_failed(&row->runs[i]))
+            return row->runs[i].state == RUN_DIED ? EXIT_FAULT : row->runs[i].status;
+    return EXIT_FINE;
+}
+
+static int status_of(const struct check *c)
+{
+    bool free_order = false; /* one that promises nothing was asked for */
+    switch (c->verdict) {
+    case VERDICT_FAILED:
+        for (size_t i = 0; i < c->row_count; i++)
+            if (c->rows[i].failed) return failure(&c->rows[i]);
+        return EXIT_FAULT;
+    case VERDICT_BROKEN_PROMISE: return EXIT_BROKEN_PROMISE;
+    case VERDICT_RACY: return EXIT_RACY;
+    case VERDICT_NONDETERMINISTIC: return EXIT_NONDETERMINISTIC;
+    case VERDICT_SOME:
+        for (size_t i = 0; i < c->row_count; i++)
+            free_order |= c->rows[i].promise == ORDER_NO_PROMISE;
+        return free_order ? EXIT_NONDETERMINISTIC : EXIT_FINE;
+    default: return EXIT_FINE;
+    }
+}
+
+/* Launches of one kernel find the same again. */
+static void join_findings(struct check_run *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const struct check_finding *f = &r->findings[i];
+        size_t k = 0;
+        while (k < kept && (r->findings[k].race != f->race || r->findings[k].line != f->line ||
+                            r->findings[k].line2 != f->line2))
+            k++;
+        if (k < kept) r->findings[k].count += f->count;
+        else r->findings[kept++] = *f;
+    }
+    r->finding_count = kept;
+}
+
+void check_judge(struct check *c)
+{
+    struct verdict_order *orders = arena_array(c->arena, struct verdict_order, c->row_count);
+    const struct check_row *reference = &c->rows[0];
+    join_findings(&c->race);
+    for (size_t i = 0; i < c->race.finding_count; i++) {
+        c->facts.races += c->race.findings[i].race;
+        c->facts.mixed += c->race.findings[i].mixed;
+    }
+    for (size_t i = 0; i < c->row_count; i++) {
+        struct check_row *row = &c->rows[i];
+        check_row_sum(c->arena, row);
+        orders[i] = (struct verdict_order){.promise = row->promise,
+                                           .runs = row->ended,
+                                           .results = row->class_count,
+                                           .failed = row->failed,
+                                           .reference = row->reference};
+        if (row->class_count && reference->class_count)
+            orders[i].common = row->runs[row->classes[0].first].id ==
+                               reference->runs[reference->classes[0].first].id;
+    }
+    c->verdict = verdict_of(orders, c->row_count, &c->facts);
+    c->status = c->interrupted ? EXIT_INTERRUPTED : status_of(c);
+}

@@ -1,0 +1,14 @@
+/* cli/run.h: what the options name, run once. */
+#ifndef HEDDLE_CLI_RUN_H
+#define HEDDLE_CLI_RUN_H
+
+#include "cli/run_options.h"
+
+struct report;
+
+/* All that it says and its exit code go into the report, whose parts `arena`, `kind` and `name` are set. */
+void run_target(struct report *r, struct run_options *o);
+
+const char *run_target_name(enum run_target kind); /* "ptx", "job", "suite" */
+
+#endif

@@ -1,0 +1,52 @@
+/* What many runs of one program say about it. */
+#include "determinism/verdict.h"
+
+#include <math.h>
+
+bool verdict_broken(const struct verdict_order *o, const struct verdict_facts *facts)
+{
+    if (o->results < 2) return false;
+    return o->promise == ORDER_STRONG ||
+           (o->promise == ORDER_WEAK && !facts->races && !facts->mixed);
+}
+
+enum verdict verdict_of(const struct verdict_order *orders, size_t n,
+                        const struct verdict_facts *facts)
+{
+    bool one = true, promised = false, kept = true, any = false, broken = false, failed = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct verdict_order *o = &orders[i];
+        any |= o->runs != 0;
+        failed |= o->failed != 0;
+        broken |= verdict_broken(o, facts);
+        one &= !o->runs || (o->results == 1 && o->common);
+        if (o->reference || !o->runs || o->promise == ORDER_NO_PROMISE) continue;
+        promised = true;
+        kept &= o->results == 1;
+    }
+    if (!any) return VERDICT_UNKNOWN;
+    if (failed) return VERDICT_FAILED;
+    if (broken) return VERDICT_BROKEN_PROMISE;
+    if (facts->races) return VERDICT_RACY;
+    if (one) return VERDICT_DETERMINISTIC;
+    return promised && kept ? VERDICT_SOME : VERDICT_NONDETERMINISTIC;
+}
+
+const char *verdict_name(enum verdict v)
+{
+    static const char *const names[] = {
+        [VERDICT_FAILED] = "failed",
+        [VERDICT_BROKEN_PROMISE] = "broken promise",
+        [VERDICT_RACY] = "racy",
+        [VERDICT_NONDETERMINISTIC] = "nondeterministic",
+        [VERDICT_SOME] = "deterministic under some orders",
+        [VERDICT_DETERMINISTIC] = "deterministic",
+        [VERDICT_UNKNOWN] = "unknown",
+    };
+    return names[v];
+}
+
+double verdict_unseen(size_t runs)
+{
+    return runs ? 1 - pow(0.05, 1 / (double)runs) : 1;
+}

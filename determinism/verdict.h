@@ -1,0 +1,44 @@
+/* determinism/verdict.h: what many runs of one program say about it.
+ *
+ *     struct verdict_order rows[] = {{ORDER_NO_PROMISE, .runs = 20, .results = 3, .common = true}, ...};
+ *     enum verdict v = verdict_of(rows, n, &(struct verdict_facts){.races = 1});
+ */
+#ifndef HEDDLE_DETERMINISM_VERDICT_H
+#define HEDDLE_DETERMINISM_VERDICT_H
+
+#include "determinism/orders.h"
+
+enum verdict {                 /* the first that holds */
+               VERDICT_FAILED, /* a run did not come to a good end */
+               VERDICT_BROKEN_PROMISE, /* an order gave several results that promises one: a bug of Heddle */
+               VERDICT_RACY,
+               VERDICT_NONDETERMINISTIC,
+               VERDICT_SOME, /* one result under each order that promises one, not under all */
+               VERDICT_DETERMINISTIC,
+               VERDICT_UNKNOWN, /* nothing was run */
+};
+
+struct verdict_order {
+    enum order_promise promise;
+    size_t runs, results; /* results: distinct ones of runs that came to an end */
+    size_t failed;
+    bool common;    /* its only result is that of the reference */
+    bool reference; /* the one run natively that others are held against */
+};
+struct verdict_facts {
+    size_t races, mixed; /* found; mixed: atomic and plain accesses of the same bytes */
+};
+
+enum verdict verdict_of(const struct verdict_order *orders, size_t n,
+                        const struct verdict_facts *facts);
+const char *verdict_name(enum verdict v); /* "nondeterministic" */
+
+/* Whether the order gave more than one result though it promised one, for which nothing in the facts is an
+ * excuse. */
+bool verdict_broken(const struct verdict_order *o, const struct verdict_facts *facts);
+
+/* How probable a result may be that so many runs, all alike, have not shown, with 95 % confidence: the p with
+ * (1 - p)^runs = 0.05. */
+double verdict_unseen(size_t runs);
+
+#endif
