@@ -17,11 +17,11 @@
 enum {
     MOST_HELD = 48,            /* stores that a warp keeps: then some become visible */
     MOST = MOST_HELD + 2 * 32, /* while an instruction of 32 lanes, 64 bytes each, is told of */
-    PIECE = 32,    /* bytes of a store that are kept together, and of a line of L1: a sector */
-    LINES = 256,   /* of an SM's L1 */
-    BUCKETS = 256, /* of pieces that a warp keeps */
-    RIVALS = 32,   /* PCT: the warps that are compared */
-    ROOM = 16, /* CTAs that are let in at first, at most, where not all that there is room for */
+    PIECE = 32,     /* bytes of a store that are kept together, and of a line of L1: a sector */
+    LINES = 256,    /* of an SM's L1 */
+    BUCKETS = 256,  /* of pieces that a warp keeps */
+    RIVALS = 32,    /* PCT: the warps that are compared */
+    ROOM = 64,      /* CTAs that are let in at first, or 2 or 4 times that, where not all are */
     GROW = 1 << 12, /* picks before more are */
     CHANGES = 3,    /* moments at which priorities change, in SPAN picks */
     SPAN = 1 << 12,
@@ -467,7 +467,9 @@ static void begin(void *self, struct emu_machine *m)
     r->salt = draw(r);
     r->picks = r->grow_at = 0;
     r->resident = 0;
-    r->room = one_in(r, 4) ? r->shape.slots : 1u + below(r, ROOM);
+    r->room = (uint32_t)ROOM << below(r, 3);
+    if (one_in(r, 8)) r->room = 1u << below(r, 6);
+    if (one_in(r, 8)) r->room = r->shape.slots;
     if (r->room < r->shape.cluster) r->room = r->shape.cluster;
     for (int c = 0; c < CHANGES; c++) r->change[c] = below(r, SPAN);
 }
