@@ -103,6 +103,8 @@ static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t a
     const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
     char what[128], first[128], second[128];
     const unsigned long long at = address + (k->home ? 0 : MEM_GLOBAL);
+    k->reported = true;
+    if (emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc)) return;
     snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
              k->home ? "shared" : "global", at);
     name(first, sizeof first, a->kind, a, "");
@@ -111,7 +113,6 @@ static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t a
                      &(struct emu_party){a->pc, a->cta, a->warp * LANES + lane, first},
                      &(struct emu_party){b->pc, b->cta, b->warp * LANES + other % LANES, second},
                      k->home ? 0 : address + MEM_GLOBAL);
-    k->reported = true;
 }
 
 /* ---- cells -------------------------------------------------------------------------------------------- */

@@ -56,6 +56,11 @@ static struct emu_fault describe_party(struct buf *b, const struct emu_machine *
     return f;
 }
 
+bool emu_machine_found(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2)
+{
+    return again(m->check, m, kind, pc < pc2 ? pc : pc2, pc < pc2 ? pc2 : pc);
+}
+
 void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
                       const struct emu_party *first, const struct emu_party *second, u64 address)
 {
