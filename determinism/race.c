@@ -478,10 +478,7 @@ static bool is_one_time(const struct warp *w, uint32_t lanes)
 static bool in_a_row(const struct look *k, uint32_t number, uint64_t at)
 {
     const uint64_t events = UINT64_C(0xffffffe0ffffffe0), lanes = UINT64_C(0x0000001f0000001f);
-    const uint64_t *address = k->a->address;
-    uint64_t apart = 0;
-    for (uint32_t l = 0; l < LANES; l++) apart |= (address[l] - address[0]) ^ 4 * l;
-    if (apart || at >> PAGE_BITS != (at + 127) >> PAGE_BITS) return false;
+    if (!k->a->run || at >> PAGE_BITS != (at + 127) >> PAGE_BITS) return false;
     const struct page *page = shadow_page(k->shadow, at, false);
     if (!page || page->shift != 2) return false;
     struct cell *cell = &page->cells[at % PAGE >> 2];

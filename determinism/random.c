@@ -276,7 +276,7 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, uint3
 {
     struct run run = {0};
     emu_machine_fetch(r->m, a);
-    if (a->stride == size && emu_access_is_run(a)) {
+    if (a->stride == size && a->run) {
         const uint64_t from = a->address[0], bytes = (uint64_t)size * 32;
         for (uint64_t o = 0, n; o < bytes; o += n) {
             n = in_piece(from + o, bytes - o);
@@ -308,7 +308,7 @@ static void keep_lanes(struct random_order *r, const struct emu_access *a, uint3
     struct stores *w = stores_of(r, a->who);
     if (!w) w = stores_new(r, a->who);
     const uint32_t from = w->count;
-    const bool is_run = a->stride == size && emu_access_is_run(a);
+    const bool is_run = a->stride == size && a->run;
     const uint32_t bytes = is_run ? 32 * size : size;
     for (uint32_t m = is_run ? 1 : a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);

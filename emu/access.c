@@ -243,13 +243,15 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u64 at
                   struct emu_access *a)
 {
     const struct mem_desc *v = in->ext;
-    const struct lane_address from = {.bytes = in->x, .row = in->a, .offset = in->imm};
-    const struct emu_bound *b = &g->worker->bounds[in->site];
-    if (!g->worker->machine->blind || !g->exec[0]) return false;
-    lane_addresses(g, &from, 0, at);
-    const u32 space = emu_watch_found(g, at, v->space, (u32)v->width * v->count, b->low, b->high);
+    const struct lane_address from = {v->space, in->x, in->a, in->imm};
+    const struct emu_machine *m = g->worker->machine;
+    bool run;
+    if (!m->blind || !g->exec[0]) return false;
+    const u32 space = m->counting->find_lanes(g, &from, (u32)v->width * v->count,
+                                              &g->worker->bounds[in->site], at, &run);
     if (space == PTX_SPACE_GENERIC) return false;
     describe(g, in, a, at, kind);
+    a->run = run;
     a->space = (u8)space;
     return true;
 }

@@ -329,11 +329,11 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
 {
     const struct atomic_desc *const v = in->ext;
     const struct emu_machine *m = g->worker->machine;
-    const struct emu_bound *b = &g->worker->bounds[in->site];
+    bool run;
     if (!m->blind || v->count > 1 || !g->exec[0]) return false;
     if (v->op == ATOMIC_CAS && m->launch->observer_count) return false; /* whether it fails */
-    lane_addresses(g, &v->at, 0, at);
-    const u32 space = emu_watch_found(g, at, v->at.space, v->width, b->low, b->high);
+    const u32 space = m->counting->find_lanes(g, &v->at, v->width, &g->worker->bounds[in->site], at,
+                                              &run);
     if (space == PTX_SPACE_GENERIC) return false;
     *a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
                              .space = (u8)space,
@@ -343,6 +343,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
                              .type = v->type,
                              .width = v->width,
                              .count = 1,
+                             .run = run,
                              .lanes = g->exec[0],
                              .address = at,
                              .pc = in->pc};

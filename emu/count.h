@@ -22,6 +22,13 @@ enum count_how {                /* how an access goes through the caches */
                  COUNT_CONSTANT, /* through neither */
 };
 
+/* Where the lanes that are on access `size` bytes each, a power of two: sets `at` (those that are off, too), and *run:
+ * all are on, and the bytes follow each other. Returns the space, if all are sure to be in memory that was found
+ * before (`bound`: global) or in the CTA's shared memory, else GENERIC. (ops_watch.c) */
+struct lane_address;
+typedef u32 emu_find_lanes(const struct emu_group *g, const struct lane_address *from, u32 size,
+                           const struct emu_bound *bound, u64 at[LANES], bool *run);
+
 struct emu_counting { /* compiled for each host instruction set */
     /* The lanes of a mask access `size` bytes each at at[lane], in a space (enum ptx_space; addresses are as
      * memory.h says for it). */
@@ -30,6 +37,7 @@ struct emu_counting { /* compiled for each host instruction set */
     /* All lanes of a warp do an atomic on `size` bytes, 4 or 8, of shared memory, at these offsets. */
     void (*shared_atomics)(struct emu_group *g, const struct emu_uop *in, const u32 *at, u32 size);
     cache_carry_out *carry_out;
+    emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
 

@@ -25,6 +25,10 @@
 #define CACHE_CARRY_OUT_PASTE(isa) CACHE_CARRY_OUT_PASTE2(isa)
 #define CACHE_CARRY_OUT CACHE_CARRY_OUT_PASTE(ISA)
 
+#define FIND_LANES_PASTE2(isa) emu_find_lanes_##isa
+#define FIND_LANES_PASTE(isa) FIND_LANES_PASTE2(isa)
+#define FIND_LANES FIND_LANES_PASTE(ISA)
+
 /* The head of a handler: OP(ld_global_u32) { ... } */
 #define OP(name)                                                                                   \
     const struct emu_uop *OP_NAME(name)(struct emu_group * g, const struct emu_uop *in);           \

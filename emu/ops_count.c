@@ -291,4 +291,6 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* ops_cache.c */
-const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_CARRY_OUT};
+emu_find_lanes FIND_LANES;       /* ops_watch.c */
+const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_CARRY_OUT,
+                                      FIND_LANES};

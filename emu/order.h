@@ -49,12 +49,14 @@ struct emu_access {
     uint8_t kind; /* enum emu_access_kind */
     uint8_t
         space; /* enum ptx_space that it turned out to be: GLOBAL, SHARED, LOCAL, CONST, PARAM */
-    uint8_t flags;           /* enum emu_access_flag */
-    uint8_t scope;           /* enum emu_scope, where flags say it is strong */
-    uint8_t op;              /* enum emu_atomic, of ATOMIC and RED */
-    uint8_t type;            /* enum ptx_type of an element */
-    uint8_t width;           /* bytes of an element: 1 .. 16 */
-    uint8_t count;           /* elements of each lane: 1, 2, 4, 8; they lie side by side */
+    uint8_t flags; /* enum emu_access_flag */
+    uint8_t scope; /* enum emu_scope, where flags say it is strong */
+    uint8_t op;    /* enum emu_atomic, of ATOMIC and RED */
+    uint8_t type;  /* enum ptx_type of an element */
+    uint8_t width; /* bytes of an element: 1 .. 16 */
+    uint8_t count; /* elements of each lane: 1, 2, 4, 8; they lie side by side */
+    bool
+        run; /* all 32 lanes take part, and their bytes lie one behind the other. false: nobody has looked */
     uint32_t lanes;          /* mask of lanes that take part */
     const uint64_t *address; /* by lane: generic addresses */
     /* STORE, RED, ATOMIC: lane l's operand at data + stride * l; of compare-and-swap the comparand, and the new
@@ -68,16 +70,6 @@ struct emu_access {
         mbarrier; /* of ASYNC: the generic address of the mbarrier that hears of it; 0: a group */
     uint32_t pc;  /* place of the instruction: emu_machine_place */
 };
-
-/* Whether all 32 lanes take part and access elements one behind the other. */
-static inline bool emu_access_is_run(const struct emu_access *a)
-{
-    const uint64_t size = (uint64_t)a->width * a->count;
-    uint64_t off = 0;
-    if (a->lanes != ~0u) return false;
-    for (uint32_t l = 0; l < 32; l++) off |= a->address[l] ^ (a->address[0] + l * size);
-    return !off;
-}
 
 enum emu_verdict {
     EMU_PROCEED, /* do it now, as if there were no order */

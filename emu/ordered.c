@@ -404,7 +404,7 @@ void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint3
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
 {
     const u32 size = (u32)a->width * a->count;
-    if (a->stride == size && emu_access_is_run(a)) {
+    if (a->stride == size && a->run) {
         memcpy(a->result, mem_base(m->mem) + (a->address[0] - MEM_GLOBAL), (size_t)LANES * size);
         return;
     }

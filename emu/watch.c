@@ -1,7 +1,6 @@
 /* Orders and observers: where a watched launch tells them what happens (emu/order.h). */
 #include "emu/watch.h"
 
-#include "emu/atomic.h"
 #include "emu/launch.h"
 #include "ptx/ptx.h"
 
@@ -75,19 +74,6 @@ void emu_watch_tell(const struct emu_group *g, struct emu_access *a)
     a->who = &who;
     tell(g, a);
     a->who = NULL;
-}
-
-u32 emu_watch_found(const struct emu_group *g, const u64 *at, u32 space, u32 size, u64 low,
-                    u64 high)
-{
-    const u32 m = g->exec[0], room = g->cta->shared_size;
-    if (space == PTX_SPACE_SHARED)
-        return lanes_inside(at, m, 0, room, size) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
-    if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_GENERIC) return PTX_SPACE_GENERIC;
-    if (lanes_inside(at, m, low, high, size)) return PTX_SPACE_GLOBAL;
-    if (space == PTX_SPACE_GENERIC && lanes_inside(at, m, MEM_SHARED, MEM_SHARED + room, size))
-        return PTX_SPACE_SHARED;
-    return PTX_SPACE_GENERIC;
 }
 
 bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,

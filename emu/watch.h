@@ -26,10 +26,6 @@ bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_
                       u32 *done);
 /* Tells observers alone of an access by the group's warp. */
 void emu_watch_tell(const struct emu_group *g, struct emu_access *a);
-/* Where the lanes' accesses of `size` bytes, a power of two, all lie in memory that was found before (`low` ..
- * `high`, global) or in the CTA's shared memory: which space that is; else GENERIC. */
-u32 emu_watch_found(const struct emu_group *g, const u64 *at, u32 space, u32 size, u64 low,
-                    u64 high);
 /* Tells of a CTA's start or exit: nobody sleeps. */
 void emu_watch_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind);
 /* Tells of a fence or barrier: kind, scope, flags, id and address are set. false: the warp sleeps. */

@@ -43,7 +43,8 @@ struct row {
     const struct emu_order *order;
     struct orders *owner; /* of an order by name */
     unsigned checks;
-    unsigned group; /* warps in lockstep; 0: as many as there can be */
+    struct checks *observers; /* that they are, for the kernels */
+    unsigned group;           /* warps in lockstep; 0: as many as there can be */
     double log_sum, worst;
     const char *worst_at;
 };
@@ -89,12 +90,9 @@ static double run_workload(const struct suite_workload *w, const struct row *r, 
 
 static double run_kernel(struct bench_machine *m, int k, const struct row *r)
 {
-    struct checks *checks = checks_new(r->checks);
     struct emu_launch how = {0};
-    checks_join(checks, &how);
-    const double s = bench_run(m, k, &how)->seconds;
-    checks_free(checks);
-    return s;
+    checks_join(r->observers, &how);
+    return bench_run(m, k, &how)->seconds;
 }
 
 int main(int argc, char **argv)
@@ -117,6 +115,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < row_count; i++) {
         const struct emu_config c = config_of(&rows[i], false);
         machines[i] = bench_start(module, &c);
+        rows[i].observers = checks_new(rows[i].checks);
     }
     unsigned works = 0;
     for (size_t w = 0; w < suite_count() + BENCH_COUNT; w++) {
@@ -148,6 +147,9 @@ int main(int argc, char **argv)
         if (rows[i].worst_at)
             printf("%-20s %10.2f  %.2f (%s)\n", rows[i].name, exp(rows[i].log_sum / works),
                    rows[i].worst, rows[i].worst_at);
-    for (size_t i = 0; i < row_count; i++) orders_free(rows[i].owner);
+    for (size_t i = 0; i < row_count; i++) {
+        orders_free(rows[i].owner);
+        checks_free(rows[i].observers);
+    }
     return 0;
 }
