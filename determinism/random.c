@@ -18,6 +18,7 @@ enum {
     MOST_HELD = 48,            /* stores that a warp keeps: then some become visible */
     MOST = MOST_HELD + 2 * 32, /* while an instruction of 32 lanes, 64 bytes each, is told of */
     PIECE = 32,     /* bytes of a store that are kept together, and of a line of L1: a sector */
+    MOST_BUSY = 64, /* warps that keep stores when a CTA ends: more, and its own do not */
     LINES = 256,    /* of an SM's L1 */
     BUCKETS = 256,  /* of pieces that a warp keeps */
     RIVALS = 32,    /* PCT: the warps that are compared */
@@ -358,6 +359,15 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     return EMU_PROCEED;
 }
 
+static void show_cta(struct random_order *r, const struct emu_warp *cta)
+{
+    for (uint32_t w = 0; w < r->shape.warps_per_cta; w++) {
+        struct emu_warp who = *cta;
+        who.warp = w;
+        show_all(r, &who);
+    }
+}
+
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
 {
     struct random_order *r = self;
@@ -372,14 +382,13 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_MBARRIER: show_all(r, s->who); break;
     case EMU_SYNC_CLUSTER_WAIT:
     case EMU_SYNC_MBARRIER_DONE: forget(r, s->who->sm); break;
-    case EMU_SYNC_CTA_EXIT: r->resident--; break;
-    case EMU_SYNC_CTA_START: /* the slot's last CTA may have left some */
-        for (uint32_t w = 0; w < r->shape.warps_per_cta; w++) {
-            struct emu_warp who = *s->who;
-            who.warp = w;
-            show_all(r, &who);
-        }
+    case EMU_SYNC_CTA_EXIT: /* what it leaves may be late, but not all of all CTAs */
+        r->resident--;
+        if (r->busy_count > MOST_BUSY) show_cta(r, s->who);
         break;
+    case EMU_SYNC_CTA_START:
+        show_cta(r, s->who);
+        break; /* the slot's last CTA may have left some */
     default: break;
     }
     return EMU_PROCEED;
