@@ -1,5 +1,6 @@
 /* heddle check TARGET: one target under many seeds and orders, and whether its results are the same. */
 #include "cli/check.h"
+#include "cli/check_part.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -38,8 +39,12 @@ static int check(struct check *c)
         return bad->status;
     }
     check_judge(c);
-    check_print_text(c);
-    return finish_output("check", c->status);
+    check_partings(c);
+    if (c->format == CHECK_JSON) check_print_json(c);
+    else if (c->format == CHECK_GITHUB) check_print_github(c);
+    else check_print_text(c);
+    bool written = !c->junit || check_write_junit(c);
+    return finish_output("check", written || c->status ? c->status : EXIT_USAGE);
 }
 
 int cmd_check(int argc, char **argv)

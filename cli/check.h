@@ -44,6 +44,7 @@ struct check_run {
     struct check_launch *launches;
     size_t launch_count; /* at most MOST_LAUNCHES; those beyond are in the last one's digest */
     uint64_t last;       /* memory after the last launch, all that was printed and copied back */
+    uint64_t memory, read_back; /* parts of it, as `heddle run` tells them */
     const char *messages;
     struct check_fault { /* kind "": none */
         const char *kind, *kernel, *source_file;
@@ -137,7 +138,8 @@ struct check_task {
     size_t launch; /* SNAPSHOT, WRITERS: work is done after this launch, and the process ends */
     const uint64_t *places; /* WRITERS: what to watch, see determinism/writers.h */
     size_t place_count;
-    int out, err; /* files in memory: the result, what went to stderr */
+    uint64_t first; /* the byte whose last writer is to be told */
+    int out, err;   /* files in memory: the result, what went to stderr */
 };
 /* The child's part: never returns. */
 void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));
@@ -150,5 +152,8 @@ bool check_pair(const struct check *c, struct check_task *first, struct check_ta
 /* ---- telling ------------------------------------------------------------------------------------ */
 
 void check_print_text(const struct check *c);
+void check_print_json(const struct check *c);
+void check_print_github(const struct check *c);
+bool check_write_junit(const struct check *c); /* false after a message */
 
 #endif

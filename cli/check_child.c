@@ -1,6 +1,7 @@
 /* One run of the target in a process of its own, looked at after every launch. */
 #define _GNU_SOURCE
 #include "cli/check.h"
+#include "cli/check_part.h"
 #include "cli/check_record.h"
 
 #include "base/arena.h"
@@ -29,6 +30,7 @@ struct child {
     size_t printed_size;
     struct check_fault fault;
     uint64_t last_digest;
+    struct writers *writers; /* NULL: nobody asked */
 };
 
 static void put(struct buf *b, uint64_t n)
@@ -89,6 +91,26 @@ static void find(struct child *c, const struct emu_report *r)
     }
 }
 
+static void before(void *self, struct emu *e, const char *kernel, struct emu_launch *launch)
+{
+    static const struct emu_observer *list[1];
+    struct child *c = self;
+    (void)e, (void)kernel;
+    if (!c->writers) return;
+    list[0] = writers_observer(c->writers);
+    launch->observers = list; /* there are no others: checks join later */
+    launch->observer_count = 1;
+}
+
+/* The launch that was waited for has ended. */
+static void work(struct child *c, struct emu *e, uint64_t digest)
+{
+    const struct check_task *t = c->task;
+    if (t->work == WORK_SNAPSHOT) part_write_snapshot(e, &c->report->printed, digest, t->out);
+    else part_write_writers(c->writers, t->places, t->place_count, t->first, digest, t->out);
+    _exit(0);
+}
+
 static void after(void *self, struct emu *e, const char *kernel, const struct emu_launch *launch,
                   const struct emu_report *r)
 {
@@ -105,6 +127,7 @@ static void after(void *self, struct emu *e, const char *kernel, const struct em
         memcpy(c->launches.data + c->launches.size - sizeof digest, &digest, sizeof digest);
     }
     c->last_digest = digest;
+    if (c->task->work != WORK_RUN && c->seen > c->task->launch) work(c, e, digest);
     find(c, r);
     if (r->fault.kind == EMU_OK || *c->fault.kind) return;
     c->fault.kind = emu_fault_name(r->fault.kind);
@@ -123,6 +146,8 @@ static void tell(struct child *c)
     put(&b, RECORD_BEGIN);
     put(&b, (uint64_t)c->report->status);
     put(&b, record_mix(record_mix(c->memory, printed(c)), c->report->read_back));
+    put(&b, c->memory);
+    put(&b, c->report->read_back);
     buf_add(&b, m->data ? m->data : "", m->size < MOST_MESSAGES ? m->size : MOST_MESSAGES);
     buf_putc(&b, '\0');
     put_text(&b, c->fault.kind);
@@ -156,7 +181,8 @@ void check_child(const struct check *check, const struct check_task *t)
     settle(t);
     struct arena *a = arena_new();
     struct child c = {.task = t, .arena = a, .fault = {"", "", "", 0, 0}};
-    struct device_watch watch = {.self = &c, .after = after};
+    struct device_watch watch = {.self = &c, .before = before, .after = after};
+    if (t->work == WORK_WRITERS) c.writers = writers_new(t->places, t->place_count);
     struct run_options o = {.arena = a, .module = check->options->module};
     const char *checks = check->checks;
     if (t->race)
@@ -178,5 +204,5 @@ void check_child(const struct check *check, const struct check_task *t)
         report_fail(&r, EXIT_USAGE, "%s", text.data);
     }
     if (t->work == WORK_RUN) tell(&c);
-    _exit(0);
+    _exit(t->work != WORK_RUN);
 }

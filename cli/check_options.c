@@ -94,6 +94,26 @@ static bool read_checks(struct check *c)
     return true;
 }
 
+static bool read_floats(struct check *c)
+{
+    bool ok = true;
+    for (size_t i = 0; i < c->options->count; i++) {
+        const struct run_option *x = &c->options->list[i];
+        if (x->id != OPTION_FLOAT) continue;
+        const char *equals = memrchr(x->value.text, '=', x->value.length);
+        const size_t n = equals ? (size_t)(equals - x->value.text) : 0;
+        const struct value_type *t = equals ? value_type_find(equals + 1, x->value.length - n - 1)
+                                            : NULL;
+        if (n && t && t->kind == 'f') continue;
+        ok = false;
+        diag_error(&c->options->diags, x->value.at, x->value.length,
+                   "--float wants an allocation's name or an address, and its type: y=f32, not "
+                   "'%.*s'",
+                   (int)x->value.length, x->value.text);
+    }
+    return ok;
+}
+
 bool check_options(struct check *c)
 {
     static const char *const stops[] = {"many", "different", "never", NULL};
@@ -125,7 +145,7 @@ bool check_options(struct check *c)
     c->no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
     c->quiet = o->quiet;
     c->jobs = (size_t)jobs;
-    return ok && !d->errors && read_orders(c, (size_t)runs) && read_checks(c);
+    return ok && !d->errors && read_orders(c, (size_t)runs) && read_checks(c) && read_floats(c);
 }
 
 /* ---- command lines of runs ------------------------------------------------------------------------ */

@@ -84,6 +84,8 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
     if (number(&r) != RECORD_BEGIN) return false;
     out->status = (int)number(&r);
     out->last = number(&r);
+    out->memory = number(&r);
+    out->read_back = number(&r);
     out->messages = text(&r);
     out->fault.kind = text(&r);
     out->fault.kernel = text(&r);

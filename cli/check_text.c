@@ -1,5 +1,5 @@
 /* What `heddle check` prints for people. */
-#include "cli/check.h"
+#include "cli/check_part.h"
 #include "cli/cli.h"
 
 #include "base/arena.h"
@@ -33,6 +33,8 @@ static void print_table(const struct check *c)
         const struct check_row *row = &c->rows[i];
         printf("%-*s  %6zu  %7zu  %10zu  %6zu", (int)width, row->order, row->ended,
                row->class_count, row->last_count, row->failed);
+        if (row->parting && *row->parting->kernel)
+            printf("  launch %zu (%s)", row->parting->launch + 1, row->parting->kernel);
         printf("\n");
     }
     if (!c->no_race && c->race.state >= RUN_ENDED)
@@ -67,6 +69,95 @@ static void print_results(const struct check *c)
                    check_command(c, row, row->classes[k].first));
         if (row->class_count > CLASSES_SHOWN)
             printf("        ... and %zu more\n", row->class_count - CLASSES_SHOWN);
+    }
+}
+
+/* ---- where results part ----------------------------------------------------------------------------- */
+
+static const char *side_name(const struct check *c, const struct check_parting *p, int i)
+{
+    if (p->side[i].row->reference) return p->side[i].row->order;
+    return arena_printf(c->arena, "%s seed %llu", p->side[i].row->order,
+                        (unsigned long long)check_seed(c, p->side[i].run));
+}
+
+char *check_writer_text(struct arena *a, const struct check_parting *p, int side)
+{
+    const struct writer *w = &p->side[side].writer;
+    if (!p->side[side].known)
+        return arena_printf(a, p->side[side].row->reference
+                                   ? "who wrote it is not known: native runs change when watched"
+                                   : "who wrote it is not known");
+    if (!w->launch) return arena_printf(a, "no kernel wrote it");
+    const char *what = w->reduces ? arena_printf(a, "atomic %s.%s", w->op, w->type)
+                       : *w->type ? arena_printf(a, "store.%s", w->type)
+                                  : "a store";
+    const char *thread = w->thread_known ? arena_printf(a, "thread (%u,%u,%u) of ", w->thread[0],
+                                                        w->thread[1], w->thread[2])
+                                         : "";
+    const char *source = w->source_file
+                             ? arena_printf(a, " (%s:%u)", w->source_file, w->source_line)
+                             : "";
+    const char *when = w->launch - 1 == p->launch ? ""
+                                                  : arena_printf(a, " in launch %u", w->launch);
+    return arena_printf(a, "last written by %s, %sCTA (%u,%u,%u), %s line %u%s%s", what, thread,
+                        w->cta[0], w->cta[1], w->cta[2], w->function, w->line, source, when);
+}
+
+static void print_memory(const struct check *c, const struct check_parting *p)
+{
+    printf("  0x%llx, ", (unsigned long long)p->address);
+    if (p->type)
+        printf("element %llu (%s%s) ", (unsigned long long)(p->offset / p->type->bytes),
+               p->type->name, p->guessed ? ", as it was last written" : "");
+    printf("%llu bytes into '%s', is the first that differs:\n", (unsigned long long)p->offset,
+           p->allocation);
+    for (int i = 0; i < 2; i++) {
+        printf("    %s: %s\n", side_name(c, p, i), p->side[i].value);
+        printf("      %s\n", check_writer_text(c->arena, p, i));
+    }
+    printf("  %llu byte%s of memory differ%s\n", (unsigned long long)p->differing,
+           p->differing == 1 ? "" : "s", p->differing == 1 ? "s" : "");
+    if (!p->has_floats) return;
+    const struct part_floats *f = &p->floats;
+    printf("  %s%llu number%s differ%s by ", p->more_words ? "of those looked at " : "",
+           (unsigned long long)f->elements, f->elements == 1 ? "" : "s",
+           f->elements == 1 ? "s" : "");
+    if (f->ulp == UINT64_MAX) printf("being a NaN or not");
+    else printf("at most %llu ulp, %.2g of the value", (unsigned long long)f->ulp, f->relative);
+    printf("%s\n", f->order_only ? ": consistent with another order of additions" : "");
+}
+
+static void print_printed(const struct check *c, const struct check_parting *p)
+{
+    const char *x = p->side[0].printed, *y = p->side[1].printed;
+    size_t line = 1, begin = 0;
+    for (size_t i = 0; x[i] && x[i] == y[i]; i++)
+        if (x[i] == '\n') line++, begin = i + 1;
+    printf("  line %zu of what kernels print is the first that differs:\n", line);
+    for (int i = 0; i < 2; i++)
+        printf("    %s: %.*s\n", side_name(c, p, i), (int)strcspn(p->side[i].printed + begin, "\n"),
+               p->side[i].printed + begin);
+}
+
+static void print_partings(const struct check *c)
+{
+    for (size_t i = 0; i < c->row_count; i++) {
+        const struct check_parting *p = c->rows[i].parting;
+        if (!p) continue;
+        printf("\n%s and %s part ", side_name(c, p, 0), side_name(c, p, 1));
+        if (p->kind == PART_LAUNCHES) {
+            printf("behind launch %zu: one launches '%s', the other does not\n", p->launch,
+                   p->kernel);
+            continue;
+        }
+        if (p->kind == PART_BACK) printf("in what is copied back from the device\n");
+        else printf("in launch %zu (%s)\n", p->launch + 1, p->kernel);
+        if (p->kind == PART_MEMORY) print_memory(c, p);
+        else if (p->kind == PART_PRINTED) print_printed(c, p);
+        else if (p->kind == PART_ALLOCATIONS) printf("  they have other allocations\n");
+        else if (p->kind == PART_UNKNOWN)
+            printf("  where is not known: the runs did not come out the same again\n");
     }
 }
 
@@ -131,8 +222,11 @@ void check_print_text(const struct check *c)
     print_table(c);
     print_certainty(c);
     print_failures(c);
-    print_findings(c);
-    print_results(c);
-    if (!c->quiet) printf("\n");
+    if (!c->quiet) {
+        print_findings(c);
+        print_partings(c);
+        print_results(c);
+        printf("\n");
+    }
     print_verdict(c);
 }

@@ -399,6 +399,7 @@ struct emu_machine { /* a launch */
     struct grids *grids;             /* what the kernel launches: grids.h */
     struct emu_workplace *workplace; /* workplace.h */
     struct ordered *ordered;         /* ordered.c's own; NULL: no order */
+    const struct emu_access *asked;  /* what the order is being asked about; NULL: nothing */
     struct launch_phases *phases;    /* phases.c's own; NULL: not asked for */
 };
 

@@ -69,6 +69,8 @@ struct emu_access {
     uint64_t
         mbarrier; /* of ASYNC: the generic address of the mbarrier that hears of it; 0: a group */
     uint32_t pc;  /* place of the instruction: emu_machine_place */
+    bool
+        held; /* for observers: the order has done it, or keeps it back: then see emu_observer.shown */
 };
 
 enum emu_verdict {
@@ -165,6 +167,27 @@ struct emu_order {
     void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
 };
 
+struct emu_author { /* of an access that was held */
+    uint32_t cta, warp, pc;
+    uint64_t serial;
+};
+static inline struct emu_author emu_author(const struct emu_access *a)
+{
+    return (struct emu_author){a->who->cta, a->who->warp, a->pc, a->who->serial};
+}
+
+/* A store or reduction that an order held (below), just before memory changes. */
+struct emu_shown {
+    struct emu_author by;
+    uint64_t address;
+    uint32_t size;
+    bool reduces;
+    uint8_t op, type;    /* if it reduces: one element */
+    const uint8_t *data; /* as emu_access.data */
+    const struct emu_access
+        *now; /* what the order is being asked about, not yet told of; NULL: nothing */
+};
+
 struct emu_observer {
     void *self;
     /* It looks at no data of accesses but those of compare-and-swaps (data and result may be NULL): a launch whose
@@ -174,17 +197,10 @@ struct emu_observer {
     void (*issue)(void *self, const struct emu_warp *, uint32_t pc, uint32_t lanes);
     void (*access)(void *self, const struct emu_access *);
     void (*sync)(void *self, const struct emu_sync *);
+    void (*shown)(void *self, const struct emu_shown *);
     void (*end)(void *self);
 };
 
-struct emu_author { /* of an access that was held */
-    uint32_t cta, warp, pc;
-    uint64_t serial;
-};
-static inline struct emu_author emu_author(const struct emu_access *a)
-{
-    return (struct emu_author){a->who->cta, a->who->warp, a->pc, a->who->serial};
-}
 /* For orders: carry out an access to global memory that was held. Addresses were checked when it was
  * issued; what lies in memory that was released since is dropped, or read as zeros. */
 void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
@@ -229,6 +245,11 @@ struct emu_extent emu_machine_extent(const struct emu_machine *m);
 /* The CTA (its linear index) of the given rank in the cluster of this one, and this one's own rank. */
 uint32_t emu_machine_neighbour(const struct emu_machine *m, uint32_t cta, uint32_t rank);
 uint32_t emu_machine_rank(const struct emu_machine *m, uint32_t cta);
+
+const char *emu_machine_kernel(const struct emu_machine *m);
+/* Indices of a CTA, and of a thread of it, both linear. */
+void emu_machine_thread(const struct emu_machine *m, uint32_t cta, uint32_t thread,
+                        uint32_t cta_index[3], uint32_t thread_index[3]);
 
 struct emu_party {            /* one of two whose accesses are a finding together */
     uint32_t pc, cta, thread; /* linear in the grid, in the CTA */

@@ -386,12 +386,21 @@ static u8 *held(struct emu_machine *m, u64 address, u32 size)
     return mem_find(m->mem, address, size) ? mem_base(m->mem) + (address - MEM_GLOBAL) : NULL;
 }
 
+static void tell_shown(const struct emu_machine *m, const struct emu_shown *s)
+{
+    const struct emu_launch *l = m->launch;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->shown) l->observers[i]->shown(l->observers[i]->self, s);
+}
+
 void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
                        const void *data, uint32_t size)
 {
-    (void)by;
     u8 *p = held(m, address, size);
-    if (p) memcpy(p, data, size);
+    if (!p) return;
+    tell_shown(m, &(struct emu_shown){
+                      .by = by, .address = address, .size = size, .data = data, .now = m->asked});
+    memcpy(p, data, size);
 }
 
 void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size)
@@ -417,11 +426,20 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old)
 {
-    (void)by;
     const u8 *b = operand;
     const bool cas = op == ATOMIC_CAS;
-    u8 *p = held(m, address, ptx_types[type].bits / 8u);
-    if (p) atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
+    const u32 size = ptx_types[type].bits / 8u;
+    u8 *p = held(m, address, size);
+    if (!p) return;
+    tell_shown(m, &(struct emu_shown){.by = by,
+                                      .address = address,
+                                      .size = size,
+                                      .reduces = true,
+                                      .op = op,
+                                      .type = type,
+                                      .data = operand,
+                                      .now = m->asked});
+    atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
 }
 
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)

@@ -27,9 +27,14 @@ static bool is_wanted(const struct emu_order *o, const struct emu_access *a)
 
 static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struct emu_access *a)
 {
-    const struct emu_order *o = g->worker->machine->launch->order;
+    struct emu_machine *m = g->worker->machine;
+    const struct emu_order *o = m->launch->order;
+    a->held = false;
     if (!o || !o->access || !is_wanted(o, a)) return EMU_PROCEED;
+    m->asked = a;
     const enum emu_verdict verdict = o->access(o->self, a);
+    m->asked = NULL;
+    a->held = verdict == EMU_DONE;
     if (verdict == EMU_SLEEP) {
         g->pc = in;
         g->state = GROUP_WAIT;
@@ -95,6 +100,7 @@ bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_
             part.lanes = lanes[s];
             if (!lanes[s]) continue;
             if (telling) {
+                part.held = *done & lanes[s];
                 tell(g, &part);
                 continue;
             }
@@ -178,6 +184,17 @@ const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in
 }
 
 /* ---- what observers ask ----------------------------------------------------------------------------- */
+
+const char *emu_machine_kernel(const struct emu_machine *m)
+{
+    return m->program->codes[0]->name;
+}
+
+void emu_machine_thread(const struct emu_machine *m, uint32_t cta, uint32_t thread,
+                        uint32_t cta_index[3], uint32_t thread_index[3])
+{
+    launch_thread_of(m, cta, thread, cta_index, thread_index);
+}
 
 struct emu_extent emu_machine_extent(const struct emu_machine *m)
 {

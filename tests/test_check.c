@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,20 @@ static const char kernels[] =
     "ld.global.u32 %r2, [%d1];\nadd.u32 %r2, %r2, %r2;\nst.global.u32 [%d2], %r2;\nret;\n}\n"
     ".visible .entry wild(.param .u64 x)\n{\n.reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [x];\nst.global.u32 [%d1+1000000], 1;\nret;\n}\n"
-    ".visible .entry spin()\n{\nagain: bra again;\n}\n";
+    ".visible .entry spin()\n{\nagain: bra again;\n}\n"
+    ".visible .entry last(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<2>;\n"
+    "ld.param.u64 %d1, [out];\nmov.u32 %r1, %ctaid.x;\nst.global.u32 [%d1+8], 5;\n"
+    "st.global.u32 [%d1+12], %r1; // last\nret;\n}\n";
+
+/* The line of the kernels' text that holds a mark. */
+static unsigned line_of(const char *mark)
+{
+    unsigned line = 1;
+    const char *at = strstr(kernels, mark);
+    cr_assert(at);
+    for (const char *p = kernels; p < at; p++) line += *p == '\n';
+    return line;
+}
 
 static void write_file(const char *name, const char *text)
 {
@@ -89,8 +103,7 @@ static const struct {
     {"check suite:sum_atomic", 6, "suite:sum_atomic: nondeterministic\n", NULL},
     {"check suite:sum_atomic", 6, "random: stopped, 8 results in 8 runs are enough\n", NULL},
     {"check suite:sum_atomic --stop different", 6, "2 results in 2 runs are enough\n", NULL},
-    {"check suite:sum_atomic --stop never --runs 9", 6,
-     "random       9        8           8       0\n", NULL},
+    {"check suite:sum_atomic --stop never --runs 9", 6, "random       9 ", NULL},
     {"check suite:histogram_global --runs 3", 0,
      "suite:histogram_global: deterministic (one result under every order tried)\n", NULL},
     {"check suite:histogram_global", 0,
@@ -111,7 +124,7 @@ static const struct {
     {"check job.yaml --runs 2", 0, "job.yaml: deterministic", NULL},
     {"check suite:saxpy --order native", 0, "suite:saxpy: deterministic", NULL},
     {"check suite:sum_atomic --order random:strategy=pct,random:strategy=lag --runs 2", 6,
-     "random:strategy=lag       2        2", NULL},
+     "random:strategy=lag       2 ", NULL},
     /* wrong calls */
     {"check", 2, NULL, "what is to run?"},
     {"check suite:saxpy --dump x=y", 2, NULL, "--dump is of 'heddle run'"},
@@ -151,6 +164,279 @@ Test(check, verdicts_and_wrong_calls)
     char path[128];
     snprintf(path, sizeof path, "%s/never.bin", folder);
     cr_expect(access(path, F_OK) != 0, "a check writes no dumps");
+}
+
+/* A job of two launches: the first gives one result, in the second the CTA that stores last decides on one word. */
+static const char two_launches[] =
+    "heddle: 1\nmodules: k.ptx\nbuffers:\n"
+    "  x: {type: u32, count: 8, fill: iota}\n  out: {type: u32, count: 8}\n"
+    "steps:\n  - launch: twice\n    block: 8\n    args: [x, out]\n"
+    "  - launch: last\n    grid: 40\n    args: [out]\n";
+
+Test(check, first_launch_address_and_writers_are_known)
+{
+    write_file("two.yaml", two_launches);
+    struct result r = heddle("check two.yaml --no-race --runs 12");
+    cr_expect(r.status == 6, "%s%s", r.out, r.err);
+    cr_expect(strstr(r.out, " part in launch 2 (last)\n"), "%s", r.out);
+    cr_expect(strstr(r.out, "element 3 (u32, as it was last written) 12 bytes into 'out', is the "
+                            "first that differs"),
+              "%s", r.out);
+    const char *at = strstr(r.out, "is the first that differs:\n");
+    unsigned seed[2], value[2], cta[2], line[2];
+    cr_assert(at);
+    cr_assert(sscanf(at,
+                     "is the first that differs: random seed %u: %u last written by store.u32, "
+                     "thread (0,0,0) of CTA (%u,0,0), last line %u random seed %u: %u last written "
+                     "by store.u32, thread (0,0,0) of CTA (%u,0,0), last line %u",
+                     &seed[0], &value[0], &cta[0], &line[0], &seed[1], &value[1], &cta[1],
+                     &line[1]) == 8,
+              "%s", r.out);
+    cr_expect(strstr(at, "\n  1 byte of memory differs\n"), "%s", r.out);
+    for (int i = 0; i < 2; i++) {
+        char command[128], want[32];
+        cr_expect(value[i] == cta[i] && line[i] == line_of("// last"), "%s", r.out);
+        snprintf(command, sizeof command, "run two.yaml --order random --seed %u", seed[i]);
+        struct result again = heddle(command);
+        snprintf(want, sizeof want, "  out: 0 2 5 %u 8", value[i]);
+        cr_expect(strstr(again.out, want), "%s: %s", want, again.out);
+        result_free(&again);
+    }
+    cr_expect(value[0] != value[1]);
+    result_free(&r);
+}
+
+/* Sums of floats in another order, and stores of others. */
+Test(check, says_what_order_can_explain)
+{
+    struct result r = heddle("check suite:sum_atomic --no-race");
+    cr_expect(strstr(r.out, " ulp, ") &&
+                  strstr(r.out, "consistent with another order of additions"),
+              "%s", r.out);
+    cr_expect(strstr(r.out, "last written by atomic add.f32, thread "), "%s", r.out);
+    result_free(&r);
+    write_file("two.yaml", two_launches);
+    r = heddle("check two.yaml --no-race --float out=f32");
+    cr_expect(strstr(r.out, "element 3 (f32) 12 bytes") && strstr(r.out, " ulp, ") &&
+                  !strstr(r.out, "consistent with"),
+              "%s", r.out);
+    result_free(&r);
+    r = heddle("check two.yaml --float out=u32");
+    cr_expect(r.status == 2 && strstr(r.err, "--float wants"), "%s", r.err);
+    result_free(&r);
+}
+
+static json_t *check_json(const char *command, int status)
+{
+    char line[512];
+    json_error_t why;
+    snprintf(line, sizeof line, "%s --format json", command);
+    struct result r = heddle(line);
+    cr_expect(r.status == status && !*r.err, "%s: %d %s", command, r.status, r.err);
+    json_t *o = json_loads(r.out, 0, &why);
+    cr_assert(o, "%s: %s\n%s", command, why.text, r.out);
+    result_free(&r);
+    return o;
+}
+
+static const char *text_at(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+/* Each result's command gives that result again. */
+static void replay(const char *command, const char *digest, int status)
+{
+    json_t *o = check_json(command, status);
+    size_t i, k, several = 0;
+    const json_t *order, *result;
+    json_array_foreach(json_object_get(o, "orders"), i, order)
+        json_array_foreach(json_object_get(order, "results"), k, result)
+    {
+        char again[1024];
+        json_error_t why;
+        cr_assert(strncmp(text_at(result, "replay"), "heddle run ", 11) == 0);
+        snprintf(again, sizeof again, "%s --format json", text_at(result, "replay") + 7);
+        struct result r = heddle(again);
+        json_t *run = json_loads(r.out, 0, &why);
+        cr_assert(run, "%s: %s", again, why.text);
+        cr_expect_str_eq(text_at(run, digest), text_at(result, digest), "%s", again);
+        cr_expect(*text_at(run, digest), "%s", again);
+        several += k;
+        json_decref(run);
+        result_free(&r);
+    }
+    cr_expect(several, "%s", command);
+    json_decref(o);
+}
+
+Test(check, results_are_replayed_by_what_it_prints)
+{
+    write_file("two.yaml", two_launches);
+    write_file("it's k.ptx", kernels);
+    replay("check two.yaml --no-race --runs 6", "memory_digest", 6);
+    replay("check suite:racey_global --no-race --runs 3", "read_back_digest", 6);
+    replay(
+        "check \"it's k.ptx\" --no-race --kernel last --grid 40 --arg 'buf:u32[4]=list(1, 2, 3, 4)' "
+        "--runs 4 --divergence its",
+        "memory_digest", 6);
+}
+
+Test(check, json_has_what_the_page_says)
+{
+    write_file("two.yaml", two_launches);
+    json_t *o = check_json("check two.yaml --runs 12 --check memory", 7), *order, *p, *w;
+    cr_expect(json_integer_value(json_object_get(o, "version")) == 1);
+    cr_expect_str_eq(text_at(o, "verdict"), "racy");
+    cr_expect(json_integer_value(json_object_get(o, "exit_status")) == 7);
+    cr_expect(json_is_false(json_object_get(o, "interrupted")));
+    cr_expect(json_is_true(json_object_get(o, "races_looked_for")));
+    cr_expect(json_integer_value(json_object_get(o, "races")) == 2); /* of two stores */
+    cr_expect_str_eq(text_at(json_object_get(o, "target"), "kind"), "job");
+    w = json_array_get(json_object_get(o, "findings"), 0);
+    cr_expect_str_eq(text_at(w, "kind"), "race");
+    w = json_array_get(json_object_get(w, "places"), 0);
+    cr_expect(json_integer_value(json_object_get(w, "line")) == line_of("// last") - 1);
+    order = json_array_get(json_object_get(o, "orders"), 0);
+    cr_expect_str_eq(text_at(order, "order"), "native");
+    cr_expect_str_eq(text_at(order, "promise"), "strong");
+    cr_expect(json_is_true(json_object_get(order, "reference")));
+    order = json_array_get(json_object_get(o, "orders"), 1);
+    cr_expect_str_eq(text_at(order, "order"), "random");
+    cr_expect_str_eq(text_at(order, "promise"), "none");
+    cr_expect(json_is_null(json_object_get(order, "unseen_probability")));
+    p = json_object_get(order, "parting");
+    cr_expect_str_eq(text_at(p, "kind"), "memory");
+    cr_expect_str_eq(text_at(p, "kernel"), "last");
+    cr_expect_str_eq(text_at(p, "allocation"), "out");
+    cr_expect_str_eq(text_at(p, "type"), "u32");
+    cr_expect(json_integer_value(json_object_get(p, "launch")) == 2);
+    cr_expect(json_integer_value(json_object_get(p, "index")) == 3);
+    cr_expect(json_integer_value(json_object_get(p, "bytes")) == 1);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *side = json_array_get(json_object_get(p, "runs"), i);
+        w = json_object_get(side, "writer");
+        json_t *cta = json_array_get(json_object_get(w, "cta"), 0);
+        cr_expect(json_integer_value(cta) == atoi(text_at(side, "value")));
+        cr_expect(json_integer_value(json_object_get(w, "line")) == line_of("// last"));
+        cr_expect(json_integer_value(json_object_get(w, "launch")) == 2);
+    }
+    json_decref(o);
+    o = check_json("check k.ptx --kernel wild --arg 'buf:u32[1]' --no-race", 3);
+    order = json_array_get(json_object_get(o, "orders"), 1);
+    p = json_array_get(json_object_get(order, "failed"), 0);
+    cr_expect_str_eq(text_at(p, "fault"), "out of bounds");
+    cr_expect_str_eq(text_at(p, "kernel"), "wild");
+    cr_expect(json_integer_value(json_object_get(p, "seed")) == 1);
+    cr_expect(json_array_size(json_object_get(order, "failed")) == 3);
+    cr_expect(*text_at(order, "stopped"));
+    json_decref(o);
+    o = check_json("check suite:saxpy --no-race --runs 5 --seed 70", 0);
+    order = json_array_get(json_object_get(o, "orders"), 1);
+    double unseen = json_real_value(json_object_get(order, "unseen_probability"));
+    cr_expect(unseen > 0.4507 && unseen < 0.4508, "%g", unseen); /* 1 - 0.05^(1/5) */
+    p = json_array_get(json_object_get(order, "results"), 0);
+    cr_expect(json_integer_value(json_array_get(json_object_get(p, "seeds"), 4)) == 74);
+    json_decref(o);
+}
+
+/* Names and messages are of any bytes, and XML has room for few. */
+Test(check, junit_is_xml)
+{
+    write_file("<&\">.ptx", kernels);
+    struct result r = heddle(
+        "check '<&\">.ptx' --kernel last --grid 40 --arg 'buf:u32[4]' --runs 3 "
+        "--junit a.xml --quiet");
+    cr_expect(r.status == 7, "%s", r.err);
+    result_free(&r);
+    char path[128], line[256];
+    size_t length;
+    snprintf(path, sizeof path, "%s/a.xml", folder);
+    char *text = read_file(path, &length);
+    cr_expect(strstr(text, "tests=\"3\" failures=\"2\""), "%s", text);
+    cr_expect(strstr(text, "<testcase classname=\"&lt;&amp;&quot;&gt;.ptx\" name=\"native\"/>"),
+              "%s", text);
+    cr_expect(strstr(text, "name=\"random\">\n      <failure message=\""), "%s", text);
+    cr_expect(strstr(text, "name=\"race\">\n      <failure message=\"2 data races\">race: "), "%s",
+              text);
+    snprintf(line, sizeof line, "if command -v xmllint >/dev/null; then xmllint --noout '%s'; fi",
+             path);
+    cr_expect(system(line) == 0);
+    free(text);
+    r = heddle("check suite:saxpy --runs 1 --no-race --junit /nowhere/a.xml");
+    cr_expect(r.status == 2 && strstr(r.err, "cannot write '/nowhere/a.xml'"), "%s", r.err);
+    result_free(&r);
+}
+
+Test(check, github_reads_places)
+{
+    struct result r = heddle("check suite:scatter_last --runs 2 --format github");
+    cr_expect(r.status == 7, "%s", r.err);
+    cr_expect(strncmp(r.out, "::error file=suites/kernels/scatter.cu,line=", 44) == 0, "%s", r.out);
+    cr_expect(strstr(r.out, "::race: two accesses of global memory at "), "%s", r.out);
+    cr_expect(strstr(r.out, "%0A"), "%s", r.out);
+    result_free(&r);
+    r = heddle("check k.ptx --kernel wild --arg 'buf:u32[1]' --format github --no-race");
+    cr_expect(r.status == 3 && strncmp(r.out, "::error file=k.ptx,line=", 24) == 0, "%s", r.out);
+    result_free(&r);
+}
+
+/* The program in a process that can be sent signals, with its first child's id; that is 0 if it has none. */
+static pid_t start(pid_t *child)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        char out[128];
+        snprintf(out, sizeof out, "%s/out.txt", folder);
+        if (chdir(folder) != 0 || !freopen(out, "w", stdout)) _exit(99);
+        execl(program, program, "check", "k.ptx", "--kernel", "spin", "--timeout", "5", "--jobs",
+              "1", "--no-race", "--runs", "1", (char *)NULL);
+        _exit(99);
+    }
+    char path[64], line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
+    *child = 0;
+    for (int tries = 0; tries < 500 && !*child; tries++) {
+        FILE *f = fopen(path, "r");
+        if (f && fgets(line, sizeof line, f)) *child = atoi(line);
+        if (f) fclose(f);
+        usleep(10000);
+    }
+    return pid;
+}
+
+Test(check, a_killed_run_is_a_failed_one)
+{
+    pid_t child, pid = start(&child);
+    int status;
+    size_t length;
+    char path[128];
+    cr_assert(child && kill(child, SIGKILL) == 0);
+    cr_assert(waitpid(pid, &status, 0) == pid);
+    snprintf(path, sizeof path, "%s/out.txt", folder);
+    char *text = read_file(path, &length);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 3, "%s", text);
+    cr_expect(strstr(text, "native: 1 of 1 runs failed"), "%s", text);
+    cr_expect(strstr(text, "the process of the run ended: Killed"), "%s", text);
+    free(text);
+}
+
+Test(check, an_interrupt_ends_all)
+{
+    pid_t child, pid = start(&child);
+    int status;
+    size_t length;
+    char path[128];
+    cr_assert(child && kill(pid, SIGINT) == 0);
+    cr_assert(waitpid(pid, &status, 0) == pid);
+    snprintf(path, sizeof path, "%s/out.txt", folder);
+    char *text = read_file(path, &length);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 130, "%s", text);
+    cr_expect(strstr(text, "interrupted: not all runs were made"), "%s", text);
+    cr_expect(strstr(text, "k.ptx: unknown\n"), "%s", text);
+    cr_expect(kill(child, 0) != 0);
+    free(text);
 }
 
 /* What is printed depends on seeds, not on which run ended first. */

@@ -1,0 +1,79 @@
+/* cli/check_part.h: where the results of two runs part, and who wrote what differs there.
+ *
+ * Both runs are made again up to that launch, with all memory written to a file; then once more, watched by
+ * determinism/writers.h. Native runs may come out otherwise when they are watched: then nobody is named. */
+#ifndef HEDDLE_CLI_CHECK_PART_H
+#define HEDDLE_CLI_CHECK_PART_H
+
+#include "cli/check.h"
+#include "determinism/writers.h"
+
+enum { MOST_WORDS = 4096 }; /* that are looked at */
+
+enum parting_kind {
+    PART_MEMORY,
+    PART_ALLOCATIONS, /* there are not the same ones */
+    PART_PRINTED,
+    PART_LAUNCHES, /* one run has more of them */
+    PART_BACK,     /* what was copied back */
+    PART_UNKNOWN,  /* a run could not be made again */
+};
+
+struct part_word {             /* that differs */
+    uint64_t address;          /* multiple of WRITERS_WORD */
+    unsigned char bytes[2][8]; /* from the multiple of 8 below on, in each run */
+    uint64_t adds[2], others[2];
+    double size[2];
+};
+
+struct part_floats {        /* of the words, as elements of the type */
+    uint64_t elements, ulp; /* ulp, relative: the most; UINT64_MAX: of a NaN */
+    double relative;
+    bool order_only; /* they may differ by the order of additions alone */
+};
+
+struct check_parting {
+    enum parting_kind kind;
+    struct {
+        const struct check_row *row;
+        size_t run;
+        bool known;           /* the last writer is looked for and there was no contradiction */
+        struct writer writer; /* of the first byte; launch 0: no kernel */
+        const char *value, *printed;
+    } side[2];
+    size_t launch; /* from 0 */
+    const char *kernel;
+    uint64_t address, offset, size; /* address: of the element with the first byte that differs */
+    const char *allocation;
+    const struct value_type *type; /* NULL: not known */
+    bool guessed;                  /* the type is that of the last access */
+    uint64_t differing;            /* bytes */
+    struct part_word *words;
+    size_t word_count;
+    bool more_words;
+    bool has_floats;
+    struct part_floats floats;
+};
+
+/* Finds out for each row where its results part from each other, or its result from the reference's. */
+void check_partings(struct check *c);
+
+/* Who wrote it in one of the runs, in words. */
+char *check_writer_text(struct arena *a, const struct check_parting *p, int side);
+
+/* The children's part. */
+struct emu;
+void part_write_snapshot(struct emu *e, const struct buf *printed, uint64_t digest, int file);
+void part_write_writers(struct writers *w, const uint64_t *words, size_t n, uint64_t first,
+                        uint64_t digest, int file);
+/* The parent's. */
+struct part_snapshot;
+struct part_snapshot *part_read_snapshot(struct arena *a, int file); /* NULL: it is none */
+/* What differs; false: nothing does. Fills in all but the writers. */
+bool part_compare(struct arena *a, const struct part_snapshot *const both[2],
+                  struct check_parting *p);
+uint64_t part_digest(const struct part_snapshot *s);
+bool part_read_writers(struct arena *a, int file, uint64_t digest, struct check_parting *p,
+                       int side);
+
+#endif
