@@ -85,8 +85,8 @@ static const struct command {
     {"check", NULL, "run a target under many seeds and orders: is it deterministic?", cmd_check,
      "usage: heddle check TARGET [options]\n"
      "\n"
-     "Runs the TARGET, as 'heddle run' takes it with its options (but --dump, --counts, --profile,\n"
-     "--threads), once natively and then under several orders with seeds 1, 2, ... each. Compared are,\n"
+     "Runs the TARGET, as 'heddle run' takes it with its options (none of --dump, --counts,\n"
+     "--profile, --threads is one), once natively and then under several orders with seeds 1, 2, ... each. Compared are,\n"
      "after every launch, all allocations and variables and what kernels printed, and in the end what\n"
      "was copied back.\n"
      "\n"
@@ -120,8 +120,9 @@ static const struct command {
      "Runs the workloads (all, if none is named), each verified against a computation on the host.\n"
      "\n"
      "  --size small|medium|large   about 10 million, 1 and 10 thousand million thread instructions\n"
-     "  --data-seed=N               of the inputs (default 1)\n"
-     "  --graph=FILE                a graph for those that want one: .gr .mtx .col edge list\n"
+     "  --data-seed N               of the inputs (default 1)\n"
+     "  --order ORDER, --seed N     as of 'heddle run'; each workload begins with the seed\n"
+     "  --graph FILE                a graph for those that want one: .gr .mtx .col edge list\n"
      "                              Rodinia, also gzip-compressed\n"
      "\n"
      "exit status: 0 all passed, 1 one did not, 2 wrong usage\n"},

@@ -1,6 +1,8 @@
 /* heddle suite list|run: the workloads that come with Heddle. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "cli/cli.h"
 
+#include "cuda/device.h"
 #include "suites/suite.h"
 
 #include <stdlib.h>
@@ -14,9 +16,10 @@ int cmd_suite_list(int argc, char **argv)
     return finish_output("suite list", EXIT_FINE);
 }
 
-/* One workload; returns whether it passed. */
+/* One workload; returns whether it passed. Each has a device of its own, so that an order begins anew. */
 static bool run_one(const struct suite_workload *w, const struct suite_options *o)
 {
+    cuda_device_configure(NULL);
     struct suite_result r = suite_run(w, o);
     printf("%-18s %-7s %-6s %3u launch%s %9.2f ms in kernels %9.2f ms in all%s%s\n", w->name,
            suite_size_name(o->size), r.passed ? "passed" : "FAILED", r.launches,
@@ -26,35 +29,88 @@ static bool run_one(const struct suite_workload *w, const struct suite_options *
     return r.passed;
 }
 
+static const char command[] = "suite run";
+
+/* The value of "--name=value" or "--name value"; NULL: it is another option. */
+static const char *value_of(const char *name, int argc, char **argv, int *i)
+{
+    const size_t n = strlen(name);
+    const char *a = argv[*i];
+    if (strncmp(a, name, n) != 0) return NULL;
+    if (a[n] == '=') return a + n + 1;
+    return !a[n] && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+/* Checks them and hands them to the device, which takes its order from the environment. */
+static bool set_order(const char *order, const char *seed)
+{
+    unsigned long n = 0;
+    char *why = order ? heddle_order_check(order) : NULL;
+    if (why) usage_error(command, "%s", why);
+    const bool wrong = why != NULL;
+    free(why);
+    if (wrong) return false;
+    if (seed && !option_number(command, "--seed", seed, ~0ul, &n)) return false;
+    if (seed && (!order || strcmp(order, heddle_order(0).name) == 0)) {
+        usage_error(command, "--seed is of an order with chance: add --order random, or is it "
+                             "--data-seed, of the inputs?");
+        return false;
+    }
+    if (order) setenv("HEDDLE_ORDER", order, 1);
+    if (order) setenv("HEDDLE_SEED", seed ? seed : "0", 1);
+    return true;
+}
+
+struct asked {
+    struct suite_options options;
+    const char *order, *seed;
+    const char **names;
+    size_t name_count;
+};
+
+static bool read_suite_options(struct asked *q, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value;
+        unsigned long n;
+        if ((value = value_of("--size", argc, argv, &i))) {
+            if (suite_size_read(value, &q->options.size)) continue;
+            usage_error(command, "--size is small, medium or large, not '%s'", value);
+            return false;
+        }
+        if ((value = value_of("--data-seed", argc, argv, &i))) {
+            if (!option_number(command, "--data-seed", value, ~0ul, &n)) return false;
+            q->options.seed = n;
+        } else if ((value = value_of("--graph", argc, argv, &i))) q->options.graph = value;
+        else if ((value = value_of("--order", argc, argv, &i))) q->order = value;
+        else if ((value = value_of("--seed", argc, argv, &i))) q->seed = value;
+        else if (a[0] == '-') {
+            usage_error(command, "unknown option '%s', or it wants a value", a);
+            return false;
+        } else if (!suite_find(a)) {
+            usage_error(command, "there is no workload '%s' ('heddle suite list' names them)", a);
+            return false;
+        } else q->names[q->name_count++] = a;
+    }
+    return set_order(q->order, q->seed);
+}
+
 int cmd_suite_run(int argc, char **argv)
 {
-    static const char command[] = "suite run";
-    struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
-    unsigned passed = 0, ran = 0, named = 0;
-    for (int i = 1; i < argc; i++) {
-        const char *a = argv[i];
-        unsigned long n;
-        if (strncmp(a, "--size=", 7) == 0 || (strcmp(a, "--size") == 0 && i + 1 < argc)) {
-            const char *size = a[6] ? a + 7 : argv[++i];
-            if (!suite_size_read(size, &o.size))
-                return usage_error(command, "--size is small, medium or large, not '%s'", size);
-        } else if (strncmp(a, "--data-seed=", 12) == 0) {
-            if (!option_number(command, "--data-seed", a + 12, ~0ul, &n)) return EXIT_USAGE;
-            o.seed = n;
-        } else if (strncmp(a, "--graph=", 8) == 0) o.graph = a + 8;
-        else if (a[0] == '-') return usage_error(command, "unknown option '%s'", a);
-        else if (!suite_find(a))
-            return usage_error(command,
-                               "there is no workload '%s' ('heddle suite list' names them)", a);
-        else named++;
-    }
-    for (size_t k = 0; k < suite_count(); k++) {
-        bool wanted = !named;
-        for (int i = 1; i < argc; i++) wanted |= suite_find(argv[i]) == suite_at(k);
+    struct asked q = {.options = {.size = SUITE_SMALL, .seed = 1}};
+    unsigned passed = 0, ran = 0;
+    q.names = calloc((size_t)argc + 1, sizeof *q.names);
+    if (!q.names) abort();
+    const bool good = read_suite_options(&q, argc, argv);
+    for (size_t k = 0; good && k < suite_count(); k++) {
+        bool wanted = !q.name_count;
+        for (size_t i = 0; i < q.name_count; i++) wanted |= suite_find(q.names[i]) == suite_at(k);
         if (!wanted) continue;
         ran++;
-        passed += run_one(suite_at(k), &o);
+        passed += run_one(suite_at(k), &q.options);
     }
+    free((void *)q.names);
+    if (!good) return EXIT_USAGE;
     printf("%u of %u passed\n", passed, ran);
     return finish_output(command, passed == ran ? EXIT_FINE : EXIT_INPUT);
 }

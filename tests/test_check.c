@@ -26,7 +26,8 @@ static const char kernels[] =
     "ld.global.u32 %r2, [%d1];\nadd.u32 %r2, %r2, %r2;\nst.global.u32 [%d2], %r2;\nret;\n}\n"
     ".visible .entry wild(.param .u64 x)\n{\n.reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [x];\nst.global.u32 [%d1+1000000], 1;\nret;\n}\n"
-    ".visible .entry spin()\n{\nagain: bra again;\n}\n"
+    ".visible .entry spin()\n{\n.reg .b64 %n; .reg .pred %p; mov.u64 %n, 0;\n"
+    "again: add.u64 %n, %n, 1; setp.ne.u64 %p, %n, 0; @%p bra again;\nret;\n}\n"
     ".visible .entry last(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [out];\nmov.u32 %r1, %ctaid.x;\nst.global.u32 [%d1+8], 5;\n"
     "st.global.u32 [%d1+12], %r1; // last\nret;\n}\n";
@@ -203,6 +204,27 @@ Test(check, first_launch_address_and_writers_are_known)
         result_free(&again);
     }
     cr_expect(value[0] != value[1]);
+    result_free(&r);
+}
+
+/* All workloads at once under an order: each as it runs alone. */
+Test(check, suites_run_under_an_order)
+{
+    struct result r = heddle("suite run sum_atomic saxpy --order random --seed 3");
+    struct result one = heddle("run suite:sum_atomic --order random --seed 3");
+    const char *sum = strstr(one.out, "passed: ");
+    cr_assert(sum && r.status == 0, "%s%s%s", one.out, r.out, r.err);
+    char value[64] = "";
+    cr_expect(sscanf(sum, "passed: %63[^,]", value) == 1);
+    cr_expect(strstr(r.out, value), "%s in %s", value, r.out);
+    cr_expect(strstr(r.out, "2 of 2 passed"), "%s", r.out);
+    result_free(&r);
+    result_free(&one);
+    r = heddle("suite run sum_atomic --order=rondom");
+    cr_expect(r.status == 2 && strstr(r.err, "did you mean 'random'"), "%s", r.err);
+    result_free(&r);
+    r = heddle("suite run sum_atomic --seed 3");
+    cr_expect(r.status == 2 && strstr(r.err, "--data-seed"), "%s", r.err);
     result_free(&r);
 }
 
@@ -442,9 +464,10 @@ Test(check, an_interrupt_ends_all)
 /* What is printed depends on seeds, not on which run ended first. */
 Test(check, jobs_change_nothing)
 {
-    static const char *const targets[] = {
-        "check suite:sum_atomic --runs 30", "check suite:bfs_racy --runs 6",
-        "check suite:append --runs 12 --stop never", "check k.ptx --kernel spin --timeout 0.2"};
+    static const char *const targets[] = {"check suite:sum_atomic --runs 30",
+                                          "check suite:bfs_racy --runs 6",
+                                          "check suite:append --runs 12 --stop never",
+                                          "check k.ptx --kernel spin --max-instructions 5000"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         char one[256], four[256];
         snprintf(one, sizeof one, "%s --jobs 1", targets[i]);

@@ -257,7 +257,10 @@ Test(cli, help_names_the_options)
          "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
          "--tolerance --dump --data-seed --graph --order --seed --threads --divergence --check "
          "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu"},
-        {"suite run", "--size --data-seed --graph"},
+        {"check",
+         "--dump --counts --profile --threads --order --runs --seed --stop --jobs --float --no-race "
+         "--check --quiet --format --junit"},
+        {"suite run", "--size --data-seed --graph --order --seed"},
         {"ptx check", "--format --max-errors --link --quiet"},
         {"ptx print", "--verify"},
         {"ptx stats", "--format"},

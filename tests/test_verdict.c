@@ -1,0 +1,79 @@
+/* What runs say about a program: determinism/verdict.h. */
+#include "determinism/verdict.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#define NATIVE                                                                                     \
+    {                                                                                              \
+        .promise = ORDER_STRONG, .runs = 1, .results = 1, .common = true, .reference = true        \
+    }
+#define N ORDER_NO_PROMISE
+#define W ORDER_WEAK
+#define S ORDER_STRONG
+
+static const struct {
+    const char *what;
+    struct verdict_order orders[4];
+    struct verdict_facts facts;
+    enum verdict want;
+} rows[] = {
+    {"one result everywhere",
+     {NATIVE, {N, 20, 1, 0, true, false}, {S, 20, 1, 0, true, false}},
+     {0, 0},
+     VERDICT_DETERMINISTIC},
+    {"chance gives several",
+     {NATIVE, {N, 8, 8, 0, false, false}},
+     {0, 0},
+     VERDICT_NONDETERMINISTIC},
+    {"chance gives one, but another",
+     {NATIVE, {N, 20, 1, 0, false, false}},
+     {0, 0},
+     VERDICT_NONDETERMINISTIC},
+    {"orders that promise keep it",
+     {NATIVE, {N, 8, 8, 0, false, false}, {S, 20, 1, 0, false, false}},
+     {0, 0},
+     VERDICT_SOME},
+    {"and may agree with native",
+     {NATIVE, {N, 8, 8, 0, false, false}, {S, 20, 1, 0, true, false}},
+     {0, 0},
+     VERDICT_SOME},
+    {"a strong promise is not kept",
+     {NATIVE, {S, 20, 2, 0, false, false}},
+     {3, 3},
+     VERDICT_BROKEN_PROMISE},
+    {"a weak one neither", {NATIVE, {W, 20, 2, 0, false, false}}, {0, 0}, VERDICT_BROKEN_PROMISE},
+    {"but a race voids it", {NATIVE, {W, 20, 2, 0, false, false}}, {1, 0}, VERDICT_RACY},
+    {"or a mixed access", {NATIVE, {W, 20, 2, 0, false, false}}, {0, 1}, VERDICT_NONDETERMINISTIC},
+    {"mixed alone is nothing", {NATIVE, {W, 20, 1, 0, true, false}}, {0, 1}, VERDICT_DETERMINISTIC},
+    {"a race with one result", {NATIVE, {N, 20, 1, 0, true, false}}, {1, 0}, VERDICT_RACY},
+    {"failures come first", {NATIVE, {S, 20, 2, 1, false, false}}, {1, 0}, VERDICT_FAILED},
+    {"nothing was run", {{.reference = true}}, {0, 0}, VERDICT_UNKNOWN},
+    {"native alone", {NATIVE}, {0, 0}, VERDICT_DETERMINISTIC},
+};
+
+Test(verdict, follows_from_results_and_promises)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum verdict got = verdict_of(rows[i].orders, 4, &rows[i].facts);
+        cr_expect(got == rows[i].want, "%s: %s, not %s", rows[i].what, verdict_name(got),
+                  verdict_name(rows[i].want));
+    }
+}
+
+Test(verdict, says_what_may_be_unseen)
+{
+    cr_expect(fabs(verdict_unseen(20) - 0.1391) < 1e-4);
+    cr_expect(fabs(verdict_unseen(500) - 0.005974) < 1e-6);
+    cr_expect(fabs(verdict_unseen(1) - 0.95) < 1e-12 && verdict_unseen(0) == 1);
+}
+
+/* Each order says what it promises, and what does not exist promises nothing. */
+Test(verdict, orders_say_what_they_promise)
+{
+    cr_expect(orders_promise("native") == ORDER_STRONG);
+    cr_expect(orders_promise("random") == ORDER_NO_PROMISE);
+    cr_expect(orders_promise("random:strategy=pct") == ORDER_NO_PROMISE);
+    cr_expect(orders_promise("nothing") == ORDER_NO_PROMISE);
+}
