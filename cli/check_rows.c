@@ -132,6 +132,7 @@ void check_judge(struct check *c)
     struct verdict_order *orders = arena_array(c->arena, struct verdict_order, c->row_count);
     const struct check_row *reference = &c->rows[0];
     join_findings(&c->race);
+    c->facts.looked = c->race.state == RUN_ENDED && !*c->race.fault.kind;
     for (size_t i = 0; i < c->race.finding_count; i++) {
         c->facts.races += c->race.findings[i].race;
         c->facts.mixed += c->race.findings[i].mixed;

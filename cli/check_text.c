@@ -42,11 +42,27 @@ static void print_table(const struct check *c)
                c->facts.mixed);
 }
 
+/* Of an order with several results: what that means for its promise. */
+static void print_promise(const struct check *c, const struct check_row *row)
+{
+    const struct verdict_order o = {.promise = row->promise, .results = row->class_count};
+    if (verdict_broken(&o, &c->facts))
+        printf("%s promises one result: that there are several is a bug of Heddle\n", row->order);
+    else if (row->promise == ORDER_WEAK)
+        printf("%s promises one result to programs without races and without atomic and plain "
+               "accesses of the same memory: %s\n",
+               row->order,
+               c->facts.races   ? "here are races, see below"
+               : c->facts.mixed ? "here are such accesses, see below"
+                                : "they were not looked for, or not in all launches");
+}
+
 /* What is sure and what is not. */
 static void print_certainty(const struct check *c)
 {
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];
+        if (row->class_count > 1) print_promise(c, row);
         if (row->stopped) printf("%s: stopped, %s\n", row->order, row->stopped);
         if (row->reference || row->class_count != 1 || row->failed) continue;
         printf(
@@ -55,6 +71,9 @@ static void print_certainty(const struct check *c)
             row->order, row->ended, row->ended == 1 ? "" : "s", 100 * verdict_unseen(row->ended));
     }
     if (c->no_race) printf("races were not looked for\n");
+    else if (c->race.state == RUN_ENDED && *c->race.fault.kind)
+        printf("races were looked for only until the kernel '%s' ended early (%s)\n",
+               c->race.fault.kernel, c->race.fault.kind);
     if (c->interrupted) printf("interrupted: not all runs were made\n");
 }
 

@@ -36,7 +36,7 @@ static const char *value_of(const char *name, int argc, char **argv, int *i)
 {
     const size_t n = strlen(name);
     const char *a = argv[*i];
-    if (strncmp(a, name, n) != 0) return NULL;
+    if (!a || strncmp(a, name, n) != 0) return NULL;
     if (a[n] == '=') return a + n + 1;
     return !a[n] && *i + 1 < argc ? argv[++*i] : NULL;
 }

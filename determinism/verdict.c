@@ -7,7 +7,7 @@ bool verdict_broken(const struct verdict_order *o, const struct verdict_facts *f
 {
     if (o->results < 2) return false;
     return o->promise == ORDER_STRONG ||
-           (o->promise == ORDER_WEAK && !facts->races && !facts->mixed);
+           (o->promise == ORDER_WEAK && facts->looked && !facts->races && !facts->mixed);
 }
 
 enum verdict verdict_of(const struct verdict_order *orders, size_t n,

@@ -27,6 +27,7 @@ struct verdict_order {
 };
 struct verdict_facts {
     size_t races, mixed; /* found; mixed: atomic and plain accesses of the same bytes */
+    bool looked;         /* for them, in all launches */
 };
 
 enum verdict verdict_of(const struct verdict_order *orders, size_t n,
