@@ -35,11 +35,16 @@ static int check(struct check *c)
     check_pool(c);
     const struct check_run *bad = check_bad_call(c);
     if (bad) {
+        (void)check_calm();
         (void)fputs(bad->messages, stderr);
         return bad->status;
     }
     check_judge(c);
     check_partings(c);
+    if (check_calm()) {
+        c->interrupted = true;
+        c->status = EXIT_INTERRUPTED;
+    }
     if (c->format == CHECK_JSON) check_print_json(c);
     else if (c->format == CHECK_GITHUB) check_print_github(c);
     else check_print_text(c);

@@ -146,6 +146,8 @@ void check_child(const struct check *c, const struct check_task *t) __attribute_
 
 /* Does all runs, the race check's among them, as many at a time as there are jobs. */
 void check_pool(struct check *c);
+/* No tasks are done any more; whether there was an interrupt. */
+bool check_calm(void);
 /* Does two tasks side by side; false: one of them did not end well. */
 bool check_pair(const struct check *c, struct check_task *first, struct check_task *second);
 

@@ -170,8 +170,6 @@ static void settle(const struct check_task *t)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)signal(SIGINT, SIG_DFL);
-    (void)signal(SIGTERM, SIG_DFL);
     (void)dup2(nowhere, STDOUT_FILENO);
     (void)dup2(t->err, STDERR_FILENO);
 }

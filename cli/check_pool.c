@@ -5,7 +5,6 @@
 
 #include "base/arena.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,16 +33,41 @@ static volatile sig_atomic_t interrupted;
 
 static void interrupt(int signal)
 {
-    (void)signal;
-    interrupted = 1;
+    if (signal != SIGCHLD) interrupted = 1;
 }
 
-static void catch_signals(void (*handler)(int))
+/* Signals come only while await() sleeps, so that none is missed between a look and sleep. */
+static sigset_t outside;
+
+static void set_handlers(void (*handler)(int))
 {
-    struct sigaction how = {.sa_handler = handler}; /* no SA_RESTART: waiting is to end */
+    static const int signals[] = {SIGINT, SIGTERM, SIGCHLD};
+    struct sigaction how = {.sa_handler = handler};
+    sigset_t ours;
     sigemptyset(&how.sa_mask);
-    sigaction(SIGINT, &how, NULL);
-    sigaction(SIGTERM, &how, NULL);
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], &how, NULL);
+        sigaddset(&ours, signals[i]);
+    }
+    if (handler == SIG_DFL) sigprocmask(SIG_SETMASK, &outside, NULL);
+    else sigprocmask(SIG_BLOCK, &ours, &outside);
+}
+
+bool check_calm(void)
+{
+    set_handlers(SIG_DFL);
+    return interrupted != 0;
+}
+
+/* As waitpid; 0: there was an interrupt. */
+static pid_t await(pid_t pid, int *status)
+{
+    for (;;) {
+        pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended || interrupted) return ended;
+        sigsuspend(&outside);
+    }
 }
 
 static bool begin(const struct check *c, struct worker *w)
@@ -53,7 +77,10 @@ static bool begin(const struct check *c, struct worker *w)
     (void)fflush(stdout);
     (void)fflush(stderr);
     w->pid = w->task.out < 0 || w->task.err < 0 ? -1 : fork();
-    if (w->pid == 0) check_child(c, &w->task);
+    if (w->pid == 0) {
+        set_handlers(SIG_DFL);
+        check_child(c, &w->task);
+    }
     if (w->pid > 0) return true;
     if (w->task.out >= 0) close(w->task.out);
     if (w->task.err >= 0) close(w->task.err);
@@ -169,11 +196,11 @@ void check_pool(struct check *c)
 {
     struct pool p = {.check = c, .terminal = isatty(STDERR_FILENO)};
     p.workers = arena_array(c->arena, struct worker, c->jobs);
-    catch_signals(interrupt);
+    set_handlers(interrupt);
     while (!interrupted && fill(&p)) {
         int status;
         progress(&p, false);
-        pid_t pid = waitpid(-1, &status, 0);
+        pid_t pid = await(-1, &status);
         struct worker *w = pid > 0 ? of_process(&p, pid) : NULL;
         if (!w) continue;
         take(c, w, status);
@@ -196,8 +223,10 @@ bool check_pair(const struct check *c, struct check_task *first, struct check_ta
         if (c->jobs > 1 && i == 0) continue;
         for (int k = c->jobs > 1 ? 0 : i; k <= i; k++) {
             int status = 0;
-            while (w[k].pid > 0 && waitpid(w[k].pid, &status, 0) < 0 && errno == EINTR)
-                if (interrupted) kill(w[k].pid, SIGKILL);
+            if (w[k].pid > 0 && await(w[k].pid, &status) != w[k].pid) {
+                kill(w[k].pid, SIGKILL);
+                (void)waitpid(w[k].pid, &status, 0);
+            }
             good &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
             if (w[k].pid) close(w[k].task.err);
         }
