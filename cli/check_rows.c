@@ -150,5 +150,7 @@ void check_judge(struct check *c)
                                reference->runs[reference->classes[0].first].id;
     }
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
+    if (c->interrupted && (c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME))
+        c->verdict = VERDICT_UNKNOWN; /* what is missing might have shown more */
     c->status = c->interrupted ? EXIT_INTERRUPTED : status_of(c);
 }
