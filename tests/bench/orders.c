@@ -104,9 +104,12 @@ int main(int argc, char **argv)
     add_row((struct row){.name = "one warp at a time", .group = 1});
     add_row((struct row){.name = "atomics and syncs", .order = &deaf});
     add_row((struct row){.name = "all accesses", .order = &listener});
-    for (size_t i = 1; order_name(i); i++) {
-        struct orders *o = orders_new(order_name(i), NULL, 1);
-        add_row((struct row){.name = order_name(i), .order = orders_get(o), .owner = o});
+    for (size_t i = 0; order_kind_at(i); i++) {
+        const char *name = order_kind_at(i)->name;
+        char *why = NULL;
+        struct orders *o = orders_new(name, 1, &why);
+        if (o) add_row((struct row){.name = name, .order = orders_get(o), .owner = o});
+        free(why);
     }
     add_row((struct row){.name = "race", .checks = EMU_CHECK_RACE});
     add_row((struct row){.name = "atomicity", .checks = EMU_CHECK_ATOMICITY});
