@@ -102,7 +102,7 @@ static const struct {
 } calls[] = {
     /* verdicts */
     {"check suite:sum_atomic", 6, "suite:sum_atomic: nondeterministic\n", NULL},
-    {"check suite:sum_atomic", 6, "random: stopped, 8 results in 8 runs are enough\n", NULL},
+    {"check suite:sum_atomic", 6, "random: stopped, 8 results in ", NULL},
     {"check suite:sum_atomic --stop different", 6, "2 results in 2 runs are enough\n", NULL},
     {"check suite:sum_atomic --stop never --runs 9", 6, "random       9 ", NULL},
     {"check suite:histogram_global --runs 3", 0,
