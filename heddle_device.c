@@ -25,6 +25,7 @@ struct heddle_device {
     struct orders *orders;
     char *wrong_order; /* what is wrong with the options' order; NULL: nothing */
     struct emu_image *image;
+    const struct emu_observer *observer; /* NULL: none */
     char *error;
     struct buf text, leaks;
     const struct emu_report *report;      /* of the last launch; NULL: none yet */
@@ -216,6 +217,8 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     memcpy(l.grid, launch->grid, sizeof l.grid);
     memcpy(l.block, launch->block, sizeof l.block);
     memcpy(l.cluster, launch->cluster, sizeof l.cluster);
+    l.observers = &d->observer;
+    l.observer_count = d->observer != NULL;
     if (d->watch.before) d->watch.before(d->watch.self, d->emu, launch->kernel, &l);
     checks_join(d->checks, &l);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
@@ -249,6 +252,16 @@ void device_watch(struct heddle_device *d, const struct device_watch *w)
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------ */
+
+void device_observe(struct heddle_device *d, const struct emu_observer *o)
+{
+    d->observer = o;
+}
+
+struct emu *device_emu(struct heddle_device *d)
+{
+    return d->emu;
+}
 
 const struct emu_report *device_report(const struct heddle_device *d)
 {

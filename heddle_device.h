@@ -19,6 +19,10 @@ struct device_watch {
                   const struct emu_report *report);
 };
 void device_watch(struct heddle_device *d, const struct device_watch *w); /* copied; NULL: none */
+/* Observes all launches from now on; one at most, NULL: none. */
+struct emu_observer;
+void device_observe(struct heddle_device *d, const struct emu_observer *o);
+struct emu *device_emu(struct heddle_device *d);
 
 /* Good until the next launch; NULL: there was none, or it could not begin. */
 const struct emu_report *device_report(const struct heddle_device *d);

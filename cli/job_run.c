@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/watches.h"
 #include "emu/emu.h"
 
 #include "heddle_device.h"
@@ -209,6 +210,21 @@ static void tell_leaks(struct runner *r)
     if (leaks && !r->report->status) r->report->status = EXIT_FAULT;
 }
 
+/* What --watch names must be there before anything runs. */
+static bool watch(struct runner *r)
+{
+    struct watches *w = r->report->watches;
+    const struct emu_observer *o = w ? watches_observer(w) : NULL;
+    if (!o) return true;
+    if (watches_find(w, device_emu(r->device), r->job)) watches_missing(w, device_emu(r->device));
+    if (w->diags->errors) {
+        runner_wrong_in(r, w->diags, EXIT_USAGE);
+        return false;
+    }
+    device_observe(r->device, o);
+    return true;
+}
+
 static void run(struct runner *r)
 {
     struct job *job = r->job;
@@ -233,6 +249,7 @@ static void run(struct runner *r)
         runner_bad_input(r);
         return;
     }
+    if (!watch(r)) return;
     if (!steps(r, job->steps)) return;
     for (size_t i = 0; i < job->expectation_count; i++)
         if (!runner_check(r, &job->expectations[i])) return;

@@ -1,6 +1,9 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "cli/json.h"
 
+#include "base/buf.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,4 +17,16 @@ json_t *json_text(const char *text)
     string = json_string(copy ? copy : "");
     free(copy);
     return string;
+}
+
+json_t *json_value(const struct value_type *t, uint64_t bits)
+{
+    if (t->kind == 'f' && isfinite(value_double(t, bits))) return json_real(value_double(t, bits));
+    if (t->kind == 's') return json_integer(value_signed(t, bits));
+    if (t->kind == 'u' && bits <= INT64_MAX) return json_integer((json_int_t)bits);
+    struct buf b = {0};
+    value_print(t, bits, &b);
+    json_t *text = json_string(b.data);
+    buf_free(&b);
+    return text;
 }

@@ -2,10 +2,15 @@
 #ifndef HEDDLE_CLI_JSON_H
 #define HEDDLE_CLI_JSON_H
 
+#include "cli/value.h"
+
 #include <jansson.h>
 
 /* A JSON string; what is no UTF-8, a file's name perhaps, comes out with '?' in place of its bytes
  * above 127. */
 json_t *json_text(const char *text);
+
+/* Numbers that JSON does not have are strings: "nan", "inf", whole numbers above 2^63. */
+json_t *json_value(const struct value_type *t, uint64_t bits);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "cli/counts.h"
 #include "cli/progress.h"
+#include "cli/watches.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -153,6 +154,7 @@ static void print_text(const struct report *r)
         printf("%zu of %zu expectation%s met\n", good, r->comparison_count,
                r->comparison_count == 1 ? "" : "s");
     if (r->note) printf("%s\n", r->note);
+    watches_print(r->watches);
     counts_print(r->counts);
 }
 

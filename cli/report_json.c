@@ -3,9 +3,9 @@
 #include "cli/counts.h"
 #include "cli/json.h"
 #include "cli/report.h"
+#include "cli/watches.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { VERSION = 1 };
@@ -20,19 +20,6 @@ static json_t *hex(uint64_t n)
 static json_t *count_of(uint64_t n)
 {
     return json_integer((json_int_t)n);
-}
-
-/* Numbers that JSON does not have are strings: "nan", "inf", whole numbers above 2^63. */
-static json_t *value(const struct value_type *t, uint64_t bits)
-{
-    if (t->kind == 'f' && isfinite(value_double(t, bits))) return json_real(value_double(t, bits));
-    if (t->kind == 's') return json_integer(value_signed(t, bits));
-    if (t->kind == 'u' && bits <= INT64_MAX) return json_integer((json_int_t)bits);
-    struct buf b = {0};
-    value_print(t, bits, &b);
-    json_t *text = json_string(b.data);
-    buf_free(&b);
-    return text;
 }
 
 static json_t *dimensions(const uint32_t d[3])
@@ -73,7 +60,7 @@ static json_t *buffer(const struct shown_buffer *b)
 {
     json_t *o = json_object(), *first = json_array();
     for (uint64_t i = 0; i < b->count && i < sizeof b->first / sizeof *b->first; i++)
-        json_array_append_new(first, value(b->type, b->first[i]));
+        json_array_append_new(first, json_value(b->type, b->first[i]));
     json_object_set_new(o, "name", json_text(b->name));
     json_object_set_new(o, "type", json_string(b->type->name));
     json_object_set_new(o, "count", count_of(b->count));
@@ -100,8 +87,8 @@ static json_t *expectation(const struct shown_comparison *s)
         struct buf difference = {0};
         mismatch_difference(c->type, &c->first[i], &difference);
         json_object_set_new(m, "index", count_of(c->first[i].index));
-        json_object_set_new(m, "got", value(c->type, c->first[i].got));
-        json_object_set_new(m, "expected", value(c->type, c->first[i].want));
+        json_object_set_new(m, "got", json_value(c->type, c->first[i].got));
+        json_object_set_new(m, "expected", json_value(c->type, c->first[i].want));
         json_object_set_new(m, "difference", json_string(difference.data));
         json_array_append_new(first, m);
         buf_free(&difference);
@@ -149,6 +136,11 @@ void report_print_json(const struct report *r, double seconds)
     json_object_set_new(o, "read_back_digest", r->note ? hex(r->read_back) : json_null());
     if (counts_profiling(r->counts))
         json_object_set_new(o, "profile", counts_profile_json(r->counts));
+    json_t *writes = watches_json(r->watches);
+    if (writes) {
+        json_object_set_new(o, "writes", writes);
+        json_object_set_new(o, "writes_left_out", count_of(r->watches->left_out));
+    }
     json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());
     json_object_set_new(o, "printed", json_text(r->printed.data ? r->printed.data : ""));
     json_object_set_new(o, "messages", json_text(r->messages.data ? r->messages.data : ""));

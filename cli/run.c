@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/run_options.h"
 #include "cli/run_suite.h"
+#include "cli/watches.h"
 
 #include "base/arena.h"
 
@@ -140,6 +141,10 @@ void run_target(struct report *r, struct run_options *o)
         bad_call(r, o);
         return;
     }
+    if (!watches_read(r->watches, o, r)) {
+        bad_call(r, o);
+        return;
+    }
     if (r->progress) progress_set_up(r->progress, &device);
     if (r->counts && !begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
@@ -155,6 +160,7 @@ int cmd_run(int argc, char **argv)
     struct run_options o = {.arena = arena};
     struct progress progress;
     struct counts counts = {0};
+    struct watches watches = {0};
     bool ok = run_options_read(&o, argc, argv);
     progress_begin(&progress);
     struct report r = {
@@ -164,13 +170,15 @@ int cmd_run(int argc, char **argv)
         .kind = run_target_name(o.kind),
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
         .progress = &progress,
-        .counts = &counts};
+        .counts = &counts,
+        .watches = &watches};
     report_begin(&r);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
     end_counts(&r);
     int status = report_end(&r);
     counts_free(&counts);
+    watches_free(&watches);
     arena_free(arena);
     return status;
 }

@@ -30,6 +30,7 @@ static const struct option_kind {
     {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
     {"counts", OPTION_COUNTS, TARGET_ANY, false, false},
     {"profile", OPTION_PROFILE, TARGET_ANY, true, false},
+    {"watch", OPTION_WATCH, TARGET_ANY, false, true},
     {"threads", OPTION_SETTING, TARGET_ANY, false, false},
     {"max-instructions", OPTION_SETTING, TARGET_ANY, false, false},
     {"timeout", OPTION_SETTING, TARGET_ANY, false, false},

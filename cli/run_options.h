@@ -27,6 +27,7 @@ enum run_option_id {
     OPTION_QUIET,
     OPTION_COUNTS,
     OPTION_PROFILE,
+    OPTION_WATCH,
     OPTION_SETTING, /* of the device: device_setting() */
     /* of `heddle check` alone */
     OPTION_CHECK,

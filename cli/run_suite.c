@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
+#include "cli/watches.h"
 
 #include "cuda/device.h"
 #include "determinism/orders.h"
@@ -40,6 +41,14 @@ static const struct suite_workload *workload(struct run_options *o, struct suite
 static void before(void *self, const char *kernel, struct emu_launch *l)
 {
     struct report *r = self;
+    static const struct emu_observer *list[1];
+    list[0] = watches_observer(r->watches);
+    if (list[0]) {
+        (void)watches_find(r->watches, cuda_device_emu(),
+                           NULL); /* its errors are told in the end */
+        l->observers = list;
+        l->observer_count = 1;
+    }
     if (r->watch && r->watch->before)
         r->watch->before(r->watch->self, cuda_device_emu(), kernel, l);
 }
@@ -98,6 +107,7 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     cuda_device_watch(
         &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
     struct suite_result result = suite_run(w, &options);
+    if (watches_observer(r->watches)) watches_missing(r->watches, cuda_device_emu());
     cuda_device_watch(NULL);
     cuda_device_reset();
     orders_free(orders);

@@ -205,7 +205,8 @@ struct emu_observer {
  * issued; what lies in memory that was released since is dropped, or read as zeros. */
 void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
                        const void *data, uint32_t size);
-void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size);
+/* false: there is no such memory. */
+bool emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint64_t size);
 /* Fills a->result as memory is now, for the lanes of a load or atomic of global memory that the order is being told
  * of. */
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a);

@@ -381,7 +381,7 @@ void ordered_run(struct hand *h)
 
 /* ---- for orders ------------------------------------------------------------------------------------- */
 
-static u8 *held(struct emu_machine *m, u64 address, u32 size)
+static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
     return mem_find(m->mem, address, size) ? mem_base(m->mem) + (address - MEM_GLOBAL) : NULL;
 }
@@ -403,11 +403,12 @@ void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t add
     memcpy(p, data, size);
 }
 
-void emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint32_t size)
+bool emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint64_t size)
 {
     const u8 *p = held(m, address, size);
     if (p) memcpy(data, p, size);
     else memset(data, 0, size);
+    return p != NULL;
 }
 
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)

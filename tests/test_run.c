@@ -128,6 +128,50 @@ static void check_calls(const struct call *calls, size_t count)
 
 #define TWICE "k.ptx --kernel twice --block 32 --arg 'buf:u32[4]=iota' "
 
+#define WATCHED TWICE "--arg 'y=buf:u32[4]' --arg 4 --threads 1 "
+static const struct call watch_calls[] = {
+    {WATCHED "--watch 'y[2]'", 0,
+     "y[2]: 0 -> 5, store by thread (2,0,0) of CTA (0,0,0), launch 1 of kernel 'twice', PTX line 17\n",
+     ""},
+    {WATCHED "--watch 'y[1..2]' --quiet", 0, "y[1]: 0 -> 3, store by thread (1,0,0)", ""},
+    {WATCHED "--watch '3' --quiet", 2, "", "nothing to watch is called '3'"},
+    {WATCHED "--watch '2:u8' --quiet", 0, "2[12]: 0 -> 7, store by thread (3,0,0)", ""},
+    {WATCHED "--watch 'y[1]:f32' --order random --quiet", 0, "y[1]: 0 -> 4.20389539e-45, store",
+     ""},
+    {WATCHED "--watch offset", 0, "offset: no write\n", ""},
+    {WATCHED "--watch 0x20000000", 0, "0x20000000: no write\n", ""},
+    {WATCHED "--watch 0x10", 2, NULL, "nothing was allocated at 0x10 when a kernel ran"},
+    {WATCHED "--watch ofset", 2, NULL, "did you mean 'offset'?"},
+    {WATCHED "--watch 'y[4]'", 2, NULL, "element 4 is not in 'y', which has 4 of type u32"},
+    {WATCHED "--watch 'y[2..1]'", 2, NULL, "a range is FIRST..LAST"},
+    {WATCHED "--watch 'y[x]'", 2, NULL, "--watch wants a number"},
+    {WATCHED "--watch 'y:u9'", 2, NULL, "'u9' is no type"},
+    {WATCHED "--watch '[1]'", 2, NULL, "--watch wants ADDRESS or NAME"},
+    {"suite:append --order random --seed 1 --watch 'cuMemAlloc #9999'", 2, NULL,
+     "nothing to watch is called 'cuMemAlloc #9999'"},
+};
+Test(run, watches_writes)
+{
+    CHECK_CALLS(watch_calls);
+    struct result r = run(WATCHED "--watch 'y[3]' --format=json");
+    json_t *o = json_loads(r.out, 0, NULL), *e = json_array_get(json_object_get(o, "writes"), 0);
+    cr_assert_eq(json_array_size(json_object_get(o, "writes")), 1, "%s", r.out);
+    cr_expect_str_eq(json_string_value(json_object_get(e, "where")), "y[3]");
+    cr_expect_str_eq(json_string_value(json_object_get(e, "kind")), "store");
+    cr_expect_eq(json_integer_value(json_object_get(e, "before")), 0);
+    cr_expect_eq(json_integer_value(json_object_get(e, "after")), 7);
+    cr_expect_eq(json_integer_value(json_array_get(json_object_get(e, "thread"), 0)), 3);
+    cr_expect_eq(json_integer_value(json_object_get(e, "line")), 17);
+    json_decref(o);
+    drop(&r);
+    r = run("suite:bfs_racy --order random --seed 3 --watch 'cuMemAlloc #6[2048]' --quiet");
+    cr_expect(strstr(r.out,
+                     "cuMemAlloc #6[2048]: 7 -> 5, store by thread (32,0,0) of CTA (30,0,0), "
+                     "launch 3 of kernel 'bfs_racy', PTX line 104"),
+              "%s", r.out);
+    drop(&r);
+}
+
 static const struct call good_kernel_calls[] = {
     {TWICE "--arg 'buf:u32[4]' --arg 4", 0, "  u32[4]: 1 3 5 7\n", ""},
     {TWICE "--arg 'y=buf:u32[4]' --arg 4", 0, "  y: 1 3 5 7\n", ""},
