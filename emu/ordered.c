@@ -289,8 +289,9 @@ static void fail(struct ordered *o, enum emu_fault_kind kind)
 static bool find_work(struct ordered *o)
 {
     if (try_waiting(o)) return true;
+    const u32 ready = o->queue[READY].count; /* not none, if the order picks none of them */
     place_some(o);
-    if (o->queue[READY].count) return true;
+    if (o->queue[READY].count > ready) return true;
     if (o->order->idle && o->order->idle(o->order->self)) {
         o->moved = true;
         return true;

@@ -287,6 +287,34 @@ Test(emu_order, lets_clusters_meet)
     for (unsigned i = 0; i < 64; i++) cr_expect_eq(words[i], i ^ 1, "CTA %u: %u", i, words[i]);
 }
 
+/* An order that picks nobody is asked what to do about that. */
+static int pick_after_idle(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    struct script *s = self;
+    (void)ready;
+    *burst = 1;
+    if (s->turn == s->idles) return -1;
+    s->turn = s->idles;
+    return (int)count - 1;
+}
+static bool idle_always(void *self)
+{
+    struct script *s = self;
+    return ++s->idles < 1000;
+}
+Test(emu_order, may_pick_nobody)
+{
+    uint32_t words[WORDS] = {0};
+    struct script s = {0};
+    struct emu_order order = ORDER(&s, .pick = pick_after_idle);
+    order.idle = idle_always;
+    cr_expect_eq(launch(tickets, &s, &order, 1, 128, 0, words), EMU_OK);
+    cr_expect_eq(words[0], 16);
+    s = (struct script){.idles = 2000, .turn = 2000};
+    order.idle = NULL;
+    cr_expect_eq(launch(tickets, &s, &order, 1, 128, 0, words), EMU_DEADLOCK);
+}
+
 /* A warp that spins is ended by the limit, whatever burst it is given. */
 static int pick_for_ever(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
