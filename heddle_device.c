@@ -26,6 +26,7 @@ struct heddle_device {
     char *wrong_order; /* what is wrong with the options' order; NULL: nothing */
     struct emu_image *image;
     const struct emu_observer *observer; /* NULL: none */
+    const struct emu_order *order;       /* in place of that in `orders`; NULL: that */
     char *error;
     struct buf text, leaks;
     const struct emu_report *report;      /* of the last launch; NULL: none yet */
@@ -217,6 +218,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     memcpy(l.grid, launch->grid, sizeof l.grid);
     memcpy(l.block, launch->block, sizeof l.block);
     memcpy(l.cluster, launch->cluster, sizeof l.cluster);
+    l.order = d->order;
     l.observers = &d->observer;
     l.observer_count = d->observer != NULL;
     if (d->watch.before) d->watch.before(d->watch.self, d->emu, launch->kernel, &l);
@@ -256,6 +258,11 @@ void device_watch(struct heddle_device *d, const struct device_watch *w)
 void device_observe(struct heddle_device *d, const struct emu_observer *o)
 {
     d->observer = o;
+}
+
+void device_set_order(struct heddle_device *d, const struct emu_order *o)
+{
+    d->order = o;
 }
 
 struct emu *device_emu(struct heddle_device *d)

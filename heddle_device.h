@@ -22,6 +22,9 @@ void device_watch(struct heddle_device *d, const struct device_watch *w); /* cop
 /* Observes all launches from now on; one at most, NULL: none. */
 struct emu_observer;
 void device_observe(struct heddle_device *d, const struct emu_observer *o);
+/* Of all launches from now on, in place of that of the options; NULL: theirs. */
+struct emu_order;
+void device_set_order(struct heddle_device *d, const struct emu_order *o);
 struct emu *device_emu(struct heddle_device *d);
 
 /* Good until the next launch; NULL: there was none, or it could not begin. */

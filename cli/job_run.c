@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "cli/progress.h"
+#include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/watches.h"
 #include "emu/emu.h"
@@ -229,7 +230,8 @@ static void run(struct runner *r)
 {
     struct job *job = r->job;
     bool ok = true;
-    if (!load(r)) return;
+    if (!load(r) || !recording_begin(r->report->recording, &job->device)) return;
+    device_set_order(r->device, recording_order(r->report->recording));
     for (size_t i = 0; ok && i < job->buffer_count; i++) ok = runner_place(r, job->buffers[i]);
     if (!ok) {
         runner_bad_input(r);

@@ -36,6 +36,7 @@ struct report {
     struct counts *counts;     /* where launches' counts go */
     /* The run is looked at from inside: nothing is printed, no file is written. NULL: it is not. */
     const struct device_watch *watch;
+    struct recording *recording;
     struct watches *watches; /* NULL: nothing is watched */
     double started;
     int status; /* an exit code: the first thing that went wrong */

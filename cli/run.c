@@ -4,6 +4,7 @@
 #include "cli/counts.h"
 #include "cli/job.h"
 #include "cli/progress.h"
+#include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
 #include "cli/run_suite.h"
@@ -141,7 +142,7 @@ void run_target(struct report *r, struct run_options *o)
         bad_call(r, o);
         return;
     }
-    if (!watches_read(r->watches, o, r)) {
+    if (!watches_read(r->watches, o, r) || !recording_read(r->recording, o, r)) {
         bad_call(r, o);
         return;
     }
@@ -161,6 +162,7 @@ int cmd_run(int argc, char **argv)
     struct progress progress;
     struct counts counts = {0};
     struct watches watches = {0};
+    struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);
     progress_begin(&progress);
     struct report r = {
@@ -171,10 +173,12 @@ int cmd_run(int argc, char **argv)
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
         .progress = &progress,
         .counts = &counts,
-        .watches = &watches};
+        .watches = &watches,
+        .recording = &recording};
     report_begin(&r);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
+    recording_end(&recording);
     end_counts(&r);
     int status = report_end(&r);
     counts_free(&counts);

@@ -28,6 +28,8 @@ enum run_option_id {
     OPTION_COUNTS,
     OPTION_PROFILE,
     OPTION_WATCH,
+    OPTION_RECORD,
+    OPTION_REPLAY,
     OPTION_SETTING, /* of the device: device_setting() */
     /* of `heddle check` alone */
     OPTION_CHECK,

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/progress.h"
+#include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
 #include "cli/watches.h"
@@ -99,10 +100,12 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     if (seed) (void)number_read(&o->diags, "--data-seed", seed->value, UINT64_MAX, &options.seed);
     if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
     if (o->diags.errors) return EXIT_USAGE;
+    if (!recording_begin(r->recording, device)) return r->status;
     char *why; /* nothing: the order was looked at when it was read */
     struct orders *orders = orders_new(device->order, device->seed, &why);
     struct emu_config config = device_config(device);
     config.order = orders_get(orders);
+    if (recording_order(r->recording)) config.order = recording_order(r->recording);
     cuda_device_configure(&config);
     cuda_device_watch(
         &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});

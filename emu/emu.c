@@ -636,6 +636,37 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     return &e->report;
 }
 
+static u64 digest_of(u64 h, const void *data, size_t n)
+{
+    const u8 *p = data;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+void emu_machine_identity(struct emu_machine *m, struct emu_identity *out)
+{
+    const struct emu_launch *l = m->launch;
+    const struct ptx_program *p = m->image->program;
+    const u64 start = UINT64_C(0xcbf29ce484222325);
+    *out = (struct emu_identity){.kernel = emu_machine_kernel(m),
+                                 .gpu = m->emu->gpu->name,
+                                 .shared = l->shared,
+                                 .sms = m->sms,
+                                 .slots = m->sms * m->slots_per_sm,
+                                 .cooperative = l->cooperative,
+                                 .its = m->its,
+                                 .program = start,
+                                 .params = digest_of(start, l->params, l->params_size),
+                                 .memory = emu_digest(m->emu)};
+    memcpy(out->grid, l->grid, sizeof out->grid);
+    memcpy(out->block, l->block, sizeof out->block);
+    memcpy(out->cluster, m->cluster, sizeof out->cluster);
+    for (size_t i = 0; i < p->count; i++) {
+        const struct source *s = p->modules[i]->source;
+        out->program = digest_of(out->program, s->text, s->length);
+    }
+}
+
 /* ---- grids that kernels launch --------------------------------------------------------------------- */
 
 struct emu_kernel *grids_kernel(const struct emu_machine *m, u64 address)

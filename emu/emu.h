@@ -192,7 +192,8 @@ enum emu_fault_kind {
     EMU_BAD_FREE, /* of what malloc did not give */
     EMU_LEAK,
     EMU_RACE,
-    EMU_MIXED, /* atomic and plain accesses of the same bytes */
+    EMU_MIXED,     /* atomic and plain accesses of the same bytes */
+    EMU_BAD_ORDER, /* the order cannot go on: a recording is of something else */
     EMU_FAULT_COUNT
 };
 const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */

@@ -36,7 +36,8 @@ const char *emu_fault_name(enum emu_fault_kind kind)
                                                        "invalid free",
                                                        "leak",
                                                        "race",
-                                                       "atomic and plain access"};
+                                                       "atomic and plain access",
+                                                       "order"};
     return kind < EMU_FAULT_COUNT ? names[kind] : "?";
 }
 

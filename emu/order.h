@@ -141,6 +141,8 @@ enum emu_step {
     EMU_STEP_TOLD,
 };
 
+struct emu_shown; /* below */
+
 /* One instruction may be told of in pieces (a bulk copy, a surface, lanes in several spaces). An order answers
  * all of them alike, and lets the warp sleep at the first or not at all. */
 struct emu_order {
@@ -163,6 +165,12 @@ struct emu_order {
      * fails as deadlocked. When the last CTA has ended it is called once more, for what is still held. */
     bool (*idle)(void *self);
     void (*end)(void *self);
+    /* For an order around another one: what that lets go of and whom it wakes; see emu_shown. NULL: nothing is told. */
+    void (*shown)(void *self, const struct emu_shown *);
+    void (*woken)(void *self, const struct emu_warp *);
+    /* Asked when no warp can go on: why the order itself cannot, which is the launch's fault then (EMU_BAD_ORDER).
+     * NULL, also as an answer: it is a deadlock. */
+    const char *(*wrong)(void *self);
     /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. */
     void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
 };
@@ -229,11 +237,21 @@ struct emu_shape {       /* of a launch on the configured GPU */
 };
 struct emu_shape emu_machine_shape(const struct emu_machine *m);
 
+struct emu_identity { /* of a launch: what it takes to be the same one */
+    const char *kernel, *gpu;
+    uint32_t grid[3], block[3], cluster[3], shared, sms, slots;
+    bool cooperative, its;
+    uint64_t program, params,
+        memory; /* digests: of the modules' texts, the parameters, all memory as it is now */
+};
+void emu_machine_identity(struct emu_machine *m, struct emu_identity *out);
+
 struct emu_place { /* an instruction, for people */
     const char *function, *source_file;
     uint32_t line, source_line;
 };
 struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc);
+uint32_t emu_machine_places(const struct emu_machine *m); /* pc is below that */
 
 /* ---- for observers -------------------------------------------------------------------------------- */
 

@@ -273,8 +273,20 @@ static void ended(struct ordered *o, struct emu_cta *c)
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
+/* The order says itself that it cannot go on. */
+static bool is_wrong(struct ordered *o)
+{
+    struct emu_workplace *wp = o->h->wp;
+    const char *why = o->order->wrong ? o->order->wrong(o->order->self) : NULL;
+    if (!why) return false;
+    wp->fault = (struct emu_fault){.kind = EMU_BAD_ORDER};
+    wp->fault.text = arena_printf(wp->arena, "%s: %s\n", emu_fault_name(EMU_BAD_ORDER), why);
+    return o->over = true;
+}
+
 static void fail(struct ordered *o, enum emu_fault_kind kind)
 {
+    if (kind == EMU_DEADLOCK && is_wrong(o)) return;
     for (u32 s = 0; s < o->slot_count; s++) {
         const struct seat *p = &o->seats[s];
         if (!p->taken || (p->room && !p->room->cta.running)) continue;
@@ -390,6 +402,7 @@ static u8 *held(struct emu_machine *m, u64 address, u64 size)
 static void tell_shown(const struct emu_machine *m, const struct emu_shown *s)
 {
     const struct emu_launch *l = m->launch;
+    if (l->order->shown) l->order->shown(l->order->self, s);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->shown) l->observers[i]->shown(l->observers[i]->self, s);
 }
@@ -446,6 +459,8 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
 
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
+    const struct emu_order *order = m->launch->order;
+    if (order->woken) order->woken(order->self, who);
     struct ordered *o = m->ordered;
     struct slot *p = o && who->slot < o->slot_count ? o->seats[who->slot].room : NULL;
     if (!p || p->cta.linear != who->cta) return;

@@ -190,6 +190,11 @@ const char *emu_machine_kernel(const struct emu_machine *m)
     return m->program->codes[0]->name;
 }
 
+uint32_t emu_machine_places(const struct emu_machine *m)
+{
+    return m->program->place_count;
+}
+
 void emu_machine_thread(const struct emu_machine *m, uint32_t cta, uint32_t thread,
                         uint32_t cta_index[3], uint32_t thread_index[3])
 {

@@ -172,6 +172,34 @@ Test(run, watches_writes)
     drop(&r);
 }
 
+Test(run, replays_what_was_recorded)
+{
+#define APPEND "suite:append --format=json "
+#define DIGEST(r) strstr((r).out, "read_back_digest")
+    struct result was = run(APPEND "--order random --seed 5 --record a.rec"),
+                  is = run(APPEND "--replay a.rec"), other = run(APPEND "--order random --seed 6");
+    cr_assert(was.status == 0 && is.status == 0 && other.status == 0, "%s%s", was.err, is.err);
+    cr_expect_eq(strncmp(DIGEST(was), DIGEST(is), 40), 0);
+    cr_expect_neq(strncmp(DIGEST(was), DIGEST(other), 40), 0);
+    drop(&was), drop(&is), drop(&other);
+    static const struct call calls[] = {
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --order random --seed 2 --record k.rec", 0, NULL, ""},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay k.rec", 0, "  y: 1 3 5 7\n", ""},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 3 --replay k.rec", 3, "", "its arguments are other"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay k.rec --gpu a100", 3, "",
+         "its GPU is 'a100'"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay a.rec", 3, "", "its kernel is 'twice', not"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay four.bin", 1, NULL, "this is no recording"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay none.rec", 2, NULL, "cannot read 'none.rec'"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record no/k.rec --order random", 2, NULL,
+         "cannot write 'no/k.rec'"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec", 2, NULL, "add --order random"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay k.rec --order random", 2, NULL,
+         "--order does not go with --replay"},
+    };
+    CHECK_CALLS(calls);
+}
+
 static const struct call good_kernel_calls[] = {
     {TWICE "--arg 'buf:u32[4]' --arg 4", 0, "  u32[4]: 1 3 5 7\n", ""},
     {TWICE "--arg 'y=buf:u32[4]' --arg 4", 0, "  y: 1 3 5 7\n", ""},
