@@ -29,7 +29,7 @@
 struct emu_order;
 
 struct recorder;
-struct recorder *recorder_new(const struct emu_order *around, const char *name, FILE *out);
+struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE *out);
 const struct emu_order *recorder_order(const struct recorder *r);
 bool recorder_end(struct recorder *r); /* false: it could not be written */
 
