@@ -1,12 +1,14 @@
 /* Proof of a deadlock.
  *
  * A kernel that spins for ever comes back to the state it was in: each group that can run goes round a loop
- * that leaves its registers as they were and stores nothing (an atomic that returns the same each time
- * leaves memory as it was), and all others wait. Then nothing will ever change. */
+ * that leaves its registers as they were and stores nothing (what an atomic does is looked at: it may leave memory as
+ * it was), and all others wait. Then nothing will ever change. */
 #define _GNU_SOURCE
 #include "emu/workplace.h"
 
+#include "emu/atomic.h"
 #include "emu/control.h"
+#include "emu/order.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -62,17 +64,80 @@ static bool block_changes(const struct emu_program *p, const struct emu_uop *blo
     return false;
 }
 
-/* Lets a group run up to the next block, or to where it waits. false: it has come to something else. */
+/* ---- what atomics do -------------------------------------------------------------------------------- */
+
+static bool is_atomic(const struct emu_uop *in)
+{
+    return in->id >= UOP_atom_shared_add_u32 && in->id <= UOP_atom_watched;
+}
+
+/* NULL: somewhere else than in global memory or the CTA's own shared memory. */
+static const u8 *bytes_at(const struct emu_group *g, u32 space, u64 address, u32 size)
+{
+    const struct mem *mem = g->worker->machine->mem;
+    if (space == PTX_SPACE_GENERIC) {
+        space = emu_space_of(g, address);
+        if (space == PTX_SPACE_SHARED) address -= MEM_SHARED;
+    }
+    if (space == PTX_SPACE_SHARED)
+        return address <= g->cta->shared_size && g->cta->shared_size - address >= size
+                   ? g->cta->shared + address
+                   : NULL;
+    if (space != PTX_SPACE_GLOBAL || !mem_find(mem, address, size)) return NULL;
+    return mem_base(mem) + (address - MEM_GLOBAL);
+}
+
+struct bytes { /* of all lanes that an atomic works on */
+    const u8 *at[GROUP * LANES];
+    u8 was[GROUP * LANES][64];
+    u32 count, size;
+};
+
+/* false: they cannot be looked at, or change later. */
+static bool remember(const struct emu_group *g, const struct emu_uop *in, struct bytes *b)
+{
+    const struct atomic_desc *v = in->ext;
+    b->count = 0;
+    b->size = (u32)v->width * v->count;
+    if (v->red || (v->flags & EMU_DEAD_RESULT && !hand_of(g)->wp->at_once)) return false;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            const u8 *p = bytes_at(g, v->at.space,
+                                   lane_address(g, &v->at, w, (u32)__builtin_ctz(m)), b->size);
+            if (!p || b->size > sizeof b->was[0]) return false;
+            memcpy(b->was[b->count], p, b->size);
+            b->at[b->count++] = p;
+        }
+    return true;
+}
+
+static bool are_as_they_were(const struct bytes *b)
+{
+    for (u32 i = 0; i < b->count; i++)
+        if (memcmp(b->at[i], b->was[i], b->size) != 0) return false;
+    return true;
+}
+
+/* ---- going round ------------------------------------------------------------------------------------ */
+
+/* Lets a group run up to the next block, or to where it waits. false: it has come to something else, or an atomic has
+ * changed memory. */
 static bool step(struct emu_group *g)
 {
     const struct emu_uop *in = g->pc;
+    bool same = true;
     g->state = GROUP_READY;
     g->budget = 1;
     u64 before = g->instructions;
-    do in = in->run(g, in);
-    while (in);
+    while (in) {
+        struct bytes bytes;
+        const bool look = same && is_atomic(in);
+        if (look) same = remember(g, in, &bytes);
+        in = in->run(g, in);
+        if (look && same) same = are_as_they_were(&bytes);
+    }
     hand_of(g)->instructions += g->instructions - before;
-    return g->state == GROUP_READY || g->state == GROUP_WAIT;
+    return same && (g->state == GROUP_READY || g->state == GROUP_WAIT);
 }
 
 static bool goes_round(const struct emu_program *p, struct emu_group *g)

@@ -390,6 +390,41 @@ Test(emu_faults, launches_that_cannot_be)
 
 /* ---- deadlocks ------------------------------------------------------------------------------------------------- */
 
+/* A CTA that counts while it waits does not do nothing, though its registers are the same after every round: the
+ * other one waits for the count. */
+Test(emu_faults, counting_in_memory_is_no_deadlock)
+{
+    static const char *const counts[] = {
+        "atom.global.add.u32 %r2, [%d1], 1; mov.u32 %r2, 0;", /* the result is dead */
+        "atom.global.add.u32 %r2, [%d1], 1; min.u32 %r2, %r2, 0;",
+        "atom.global.inc.u32 %r2, [%d1], -1; and.b32 %r2, %r2, 0;",
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char body[1024];
+        uint32_t words[2] = {0};
+        snprintf(
+            body, sizeof body,
+            ".reg .b64 %%d<4>; .reg .b32 %%r<9>; .reg .pred %%p<3>;\n"
+            "ld.param.u64 %%d1, [p]; mov.u32 %%r1, %%ctaid.x; setp.ne.u32 %%p1, %%r1, 0;\n"
+            "@%%p1 bra other;\n"
+            "again: %s\n"
+            "ld.volatile.global.u32 %%r3, [%%d1+4]; setp.eq.u32 %%p2, %%r3, 0; @%%p2 bra again;\n"
+            "mov.u32 %%r2, 7; st.global.u32 [%%d1], %%r2; ret;\n"
+            "other: ld.volatile.global.u32 %%r4, [%%d1]; setp.lt.u32 %%p2, %%r4, 2000000;\n"
+            "selp.u32 %%r4, 0, 1, %%p2; @%%p2 bra other;\n"
+            "st.volatile.global.u32 [%%d1+4], 1; ret;",
+            counts[i]);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 p", body),
+                            .grid = 2,
+                            .block = 1,
+                            .once = true,
+                            .in_turn = true};
+        r.args[0] = emu_inout(&r, words, sizeof words);
+        cr_expect(emu_run(&r), "%s: %s", counts[i], r.fault);
+        cr_expect(words[0] == 7 && words[1] == 1, "%u %u", words[0], words[1]);
+    }
+}
+
 Test(emu_faults, a_deadlock_names_the_lines)
 {
     /* lines 9-11 spin, the lane that has the lock waits at line 12 */
