@@ -120,8 +120,8 @@ static bool are_as_they_were(const struct bytes *b)
 
 /* ---- going round ------------------------------------------------------------------------------------ */
 
-/* Lets a group run up to the next block, or to where it waits. false: it has come to something else, or an atomic has
- * changed memory. */
+/* Lets a group run up to the next block, or to where it waits. false: it has come to something else, an atomic has
+ * changed memory, or it looks at a clock. */
 static bool step(struct emu_group *g)
 {
     const struct emu_uop *in = g->pc;
@@ -133,6 +133,7 @@ static bool step(struct emu_group *g)
         struct bytes bytes;
         const bool look = same && is_atomic(in);
         if (look) same = remember(g, in, &bytes);
+        if (in->id == UOP_special && in->imm >= SPECIAL_CLOCK) same = false;
         in = in->run(g, in);
         if (look && same) same = are_as_they_were(&bytes);
     }

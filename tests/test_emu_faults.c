@@ -425,6 +425,18 @@ Test(emu_faults, counting_in_memory_is_no_deadlock)
     }
 }
 
+/* Nor does one that waits for a time. */
+Test(emu_faults, looking_at_a_clock_is_no_deadlock)
+{
+    static const char body[] =
+        ".reg .b64 %d<4>; .reg .pred %p<2>;\n"
+        "again: mov.u64 %d1, %clock64; setp.lt.u64 %p1, %d1, 20000000; mov.u64 %d1, 0; @%p1 bra again;\n"
+        "ret;";
+    struct emu_run r = {
+        .ptx = emu_ptx("", body), .grid = 1, .block = 1, .once = true, .in_turn = true};
+    cr_expect(emu_run(&r), "%s", r.fault);
+}
+
 Test(emu_faults, a_deadlock_names_the_lines)
 {
     /* lines 9-11 spin, the lane that has the lock waits at line 12 */
