@@ -166,8 +166,8 @@ Test(run, watches_writes)
     drop(&r);
     r = run("suite:bfs_racy --order random --seed 3 --watch 'cuMemAlloc #6[2048]' --quiet");
     cr_expect(strstr(r.out,
-                     "cuMemAlloc #6[2048]: 7 -> 5, store by thread (32,0,0) of CTA (30,0,0), "
-                     "launch 3 of kernel 'bfs_racy', PTX line 104"),
+                     "cuMemAlloc #6[2048]: 18 -> 21, store by thread (184,0,0) of CTA (2,0,0), "
+                     "launch 2 of kernel 'bfs_racy', PTX line 104"),
               "%s", r.out);
     drop(&r);
 }
