@@ -142,7 +142,8 @@ void run_target(struct report *r, struct run_options *o)
         bad_call(r, o);
         return;
     }
-    if (!watches_read(r->watches, o, r) || !recording_read(r->recording, o, r)) {
+    if ((r->watches && !watches_read(r->watches, o, r)) ||
+        (r->recording && !recording_read(r->recording, o, r))) {
         bad_call(r, o);
         return;
     }

@@ -55,7 +55,8 @@ static const struct option_kind check_kinds[] = {
     {"junit", OPTION_JUNIT, TARGET_ANY, false, false},
     {"float", OPTION_FLOAT, TARGET_ANY, false, true},
 };
-static const char *const run_only[] = {"dump", "counts", "profile", "threads"};
+static const char *const run_only[] = {"dump",  "counts", "profile", "threads",
+                                       "watch", "record", "replay"};
 enum {
     KIND_COUNT = sizeof kinds / sizeof *kinds,
     CHECK_COUNT = sizeof check_kinds / sizeof *check_kinds,
