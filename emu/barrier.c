@@ -189,6 +189,9 @@ static void check_cluster(const struct emu_group *asks, const struct emu_uop *in
 
 const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct emu_uop *in)
 {
+    struct emu_sync s = {
+        .kind = EMU_SYNC_CLUSTER, .scope = EMU_SCOPE_CLUSTER, .flags = EMU_RELEASE};
+    if (g->worker->machine->watched && !in->x && !emu_watch_sync(g, in, &s)) return NULL;
     for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
     tell_cluster(g, in, EMU_SYNC_CLUSTER_ARRIVE, g->exec[0]);
     check_cluster(g, in);

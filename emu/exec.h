@@ -230,6 +230,9 @@ struct emu_program {
     bool recursive;
     bool talks; /* CTAs may wait for each other or see each other's order: run them in turn */
     bool mixes; /* reductions of global memory of several kinds, whose order may matter */
+    bool
+        shared_commutes; /* atomics of shared memory are of one kind, commute, and nobody reads the old value;
+                           * and there are no strong accesses to it */
     bool uses_barriers;
     bool launches;    /* grids of its own: warps are not run in lockstep */
     bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */

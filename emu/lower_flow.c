@@ -403,6 +403,12 @@ const struct lower_rule lower_sync_rules[] = {BARS(sync, BAR_SYNC),
                                               {0, NULL, 0}};
 #undef BARS
 
+static bool is_strong(const struct ptx_op *op)
+{
+    return op->form->effects & PTX_FENCE || ptx_op_has(op, "volatile") ||
+           ptx_op_has(op, "relaxed") || ptx_op_has(op, "mmio");
+}
+
 /* Whether functions call themselves, and whether CTAs may wait for each other. */
 void lower_link_calls(struct lower_driver *D)
 {
@@ -426,7 +432,8 @@ void lower_link_calls(struct lower_driver *D)
         for (u32 a = 0; a < p->code_count; a++) p->recursive |= edge[a * p->code_count + a];
     } else p->recursive = true;
     bool deferred = false, at_once = false;
-    unsigned first_kind = 0;
+    unsigned first_kind = 0, first_shared = 0;
+    p->shared_commutes = true;
     for (u32 i = 0; i < p->place_count; i++) {
         const struct ptx_op *op = D->places[i].inst->op;
         if (!op) continue;
@@ -435,15 +442,23 @@ void lower_link_calls(struct lower_driver *D)
         if (op->form->unit == PTX_UNIT_SYNC && effects & PTX_FENCE && !(effects & PTX_BARRIER) &&
             op->form->name[0] != 'c')
             p->talks = true; /* fences */
-        if (op->form->unit == PTX_UNIT_MEM && !shared &&
-            (effects & PTX_FENCE || ptx_op_has(op, "volatile") || ptx_op_has(op, "relaxed") ||
-             ptx_op_has(op, "mmio")))
-            p->talks = true;
+        if (op->form->unit == PTX_UNIT_MEM && !shared && is_strong(op)) p->talks = true;
         if (effects & PTX_ATOMIC && !shared && strncmp(op->form->name, "atom", 4) == 0 &&
             !D->places[i].dead_result)
             p->talks = true;
         /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that reads
          * or writes global memory, perhaps the same bytes, must run in turn. */
+        const bool may_be_shared = shared || op->space == PTX_SPACE_GENERIC;
+        if (may_be_shared && op->form->unit == PTX_UNIT_MEM && is_strong(op))
+            p->shared_commutes = false;
+        if (may_be_shared && effects & PTX_ATOMIC) {
+            const unsigned kind = 1 + lower_atomic_op(op) * PTX_TYPE_COUNT + op->type[0];
+            const bool returns = strncmp(op->form->name, "atom", 4) == 0 &&
+                                 !D->places[i].dead_result;
+            p->shared_commutes &= !returns && (!first_shared || kind == first_shared) &&
+                                  atomic_commutes(lower_atomic_op(op), op->type[0]);
+            first_shared = kind;
+        }
         bool global = op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC ||
                       ptx_op_has(op, "global");
         if (effects & PTX_ATOMIC) {

@@ -86,13 +86,15 @@ enum emu_sync_kind {
     EMU_SYNC_BARRIER,      /* arrives at a barrier of the CTA; ACQUIRE: and waits there */
     EMU_SYNC_BARRIER_DONE, /* it is complete: all who wait go on. Once; `who` is of the CTA */
     EMU_SYNC_WARP,         /* bar.warp.sync of these lanes */
-    EMU_SYNC_WARP_EXIT,
+    EMU_SYNC_WARP_EXIT, /* all its lanes have ended; before barriers that wait for no other are complete */
     EMU_SYNC_CTA_START,
     EMU_SYNC_CTA_EXIT,
     EMU_SYNC_ASYNC_COMMIT, /* of cp.async; BULK: of bulk copies */
     EMU_SYNC_ASYNC_WAIT,   /* likewise; until `count` groups are pending at most */
     EMU_SYNC_MBARRIER,     /* lanes are about to do something with an mbarrier */
-    /* From here on, and of WARP, it is done already: no warp sleeps. */
+    EMU_SYNC_CLUSTER,      /* lanes are about to arrive at the cluster's barrier, with a release */
+    EMU_SYNC_RUNTIME,      /* a call of the device runtime: printf, malloc, a launch */
+    /* From here on, and of WARP and WARP_EXIT, it is done already: no warp sleeps. */
     EMU_SYNC_MBARRIER_DONE, /* one lane has done it */
     EMU_SYNC_CLUSTER_ARRIVE,
     EMU_SYNC_CLUSTER_DONE, /* the barrier is complete. Once; `who` is of the cluster */
@@ -234,6 +236,7 @@ struct emu_shape {       /* of a launch on the configured GPU */
     uint32_t sms, slots; /* slots in all */
     uint32_t schedulers; /* of an SM */
     uint32_t ctas, warps_per_cta, cluster;
+    bool shared_commutes; /* of what the order hears of shared memory, the order does not matter */
 };
 struct emu_shape emu_machine_shape(const struct emu_machine *m);
 

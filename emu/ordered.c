@@ -480,7 +480,8 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m)
                               .schedulers = m->schedulers,
                               .ctas = m->cta_count,
                               .warps_per_cta = m->warps_per_cta,
-                              .cluster = m->cluster_size};
+                              .cluster = m->cluster_size,
+                              .shared_commutes = m->program->shared_commutes};
 }
 
 struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc)

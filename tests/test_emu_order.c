@@ -9,6 +9,7 @@
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WORDS = 256, MOST = 64 };
@@ -513,5 +514,92 @@ Test(emu_order, cannot_spin_between_steps)
         const struct emu_order order = {.self = &s, .step = step, .pick = pick_one};
         cr_expect_eq(launch("again: bra again;", &script, &order, 2, 64, 0, words), EMU_LIMIT);
         cr_expect_gt(s.picks, 1000);
+    }
+}
+
+/* ---- what an order may hold up beside accesses ------------------------------------------------------ */
+
+struct held_up { /* each warp sleeps once before it arrives at its cluster */
+    struct emu_machine *m;
+    struct emu_warp asleep[MOST];
+    unsigned count, cluster, exits, exits_at_end;
+    bool commutes;
+    bool slept[4][2];
+};
+
+static enum emu_verdict hold_up(void *self, const struct emu_sync *s)
+{
+    struct held_up *h = self;
+    h->exits += s->kind == EMU_SYNC_WARP_EXIT;
+    if (s->kind == EMU_SYNC_CTA_EXIT) h->exits_at_end = h->exits;
+    if (s->kind != EMU_SYNC_CLUSTER) return EMU_PROCEED;
+    bool *slept = &h->slept[s->who->cta][s->who->warp];
+    if (*slept) {
+        h->cluster++;
+        return EMU_PROCEED;
+    }
+    *slept = true;
+    h->asleep[h->count++] = *s->who;
+    return EMU_SLEEP;
+}
+static bool wake_all(void *self)
+{
+    struct held_up *h = self;
+    const bool any = h->count;
+    while (h->count) emu_machine_wake(h->m, &h->asleep[--h->count]);
+    return any;
+}
+static void begin_held_up(void *self, struct emu_machine *m)
+{
+    struct held_up *h = self;
+    h->m = m;
+    h->commutes = emu_machine_shape(m).shared_commutes;
+}
+
+Test(emu_order, holds_up_clusters)
+{
+    uint32_t words[WORDS] = {0};
+    struct held_up h = {0};
+    const struct emu_order order = {
+        .self = &h, .begin = begin_held_up, .sync = hold_up, .idle = wake_all};
+    struct script s = {0};
+    static const char body[] = ".reg .b64 %d<4>; .shared .u32 x;\n"
+                               "ld.param.u64 %d1, [p]; red.shared.add.u32 [x], 1;\n"
+                               "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                               "red.global.add.u32 [%d1], 1; ret;";
+    cr_assert_eq(launch(body, &s, &order, 4, 64, 2, words), EMU_OK);
+    cr_expect_eq(words[0], 256);
+    cr_expect_eq(h.cluster, 8, "%u: once each", h.cluster);
+    cr_expect(h.exits == 8 && h.exits_at_end == 8, "%u %u", h.exits, h.exits_at_end);
+    cr_expect(h.commutes);
+}
+
+/* Whether the order of what an order hears of shared memory matters is known from the program. */
+Test(emu_order, knows_when_shared_atomics_commute)
+{
+    static const struct {
+        const char *body;
+        bool commutes;
+    } rows[] = {
+        {"red.shared.add.u32 [x], 1; red.shared.add.u32 [x], 2;", true},
+        {"atom.shared.add.u32 %r1, [x], 1;", true},
+        {"red.shared.add.u32 [x], 1; red.shared.min.u32 [x], 2;", false},
+        {"red.shared.add.f32 [x], 0f3f800000;", false},
+        {"atom.shared.add.u32 %r1, [x], 1; st.shared.u32 [x], %r1;", false},
+        {"red.shared.add.u32 [x], 1; ld.volatile.shared.u32 %r1, [x];", false},
+        {"red.add.u32 [%d1], 1; red.shared.max.u32 [x], 1;", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t words[WORDS] = {0};
+        struct held_up h = {0};
+        const struct emu_order order = {.self = &h, .begin = begin_held_up};
+        struct script s = {0};
+        char text[512];
+        snprintf(text, sizeof text,
+                 ".reg .b64 %%d<2>; .shared .u32 x; .reg .b32 %%r<2>;\n"
+                 "ld.param.u64 %%d1, [p]; %s ret;",
+                 rows[i].body);
+        cr_assert_eq(launch(text, &s, &order, 1, 32, 0, words), EMU_OK);
+        cr_expect_eq(h.commutes, rows[i].commutes, "%s", rows[i].body);
     }
 }
