@@ -1,0 +1,50 @@
+/* determinism/dab.h: Deterministic Atomic Buffering (Chou, Ng, Cattell, Intan, Sinclair, Devietti, Rogers, Aamodt,
+ * MICRO 2020).
+ *
+ *     struct orders *o = orders_new("dab:scheduler=gtar:fusion=off", 7, &why);     // determinism/orders.h
+ *
+ * Reductions (red, and atom whose result nobody reads) go into buffers on the SMs and reach memory when all buffers
+ * are flushed. The adversary, by its seed, chooses which warp goes on and for how long, and when messages of a flush
+ * arrive. Three things are kept from it: which CTAs are where, in which order the warps of a scheduler fill their
+ * buffer, and in which order a memory partition carries out what is flushed. So a program without data races that
+ * accesses each address either by atomics alone or by none in a kernel (strong atomicity) has one result.
+ *
+ * Everything that must not depend on the adversary is decided where no warp can go on (dab.c, idle): which warps can
+ * add nothing to a buffer any more, and that it is time to flush. What a warp does between two such moments does not
+ * depend on when it does it, so neither does the moment.
+ *
+ *  - Atomics whose result is read, strong accesses (volatile, relaxed, acquire, release), and calls of the device
+ *    runtime (printf, malloc) wait for such a moment and a flush; then they are done one after another, by SM and
+ *    hardware warp. Fences, barriers of CTAs and clusters and operations on mbarriers wait for a flush if the warp
+ *    has something in a buffer.
+ *  - Atomics and strong accesses of shared memory take turns between the warps of the CTA and are done at once; where
+ *    the program has none but reductions of one kind that commute, they need no turn.
+ *  - A red with release or acquire is buffered like others: what is flushed is seen by all others as a whole.
+ *
+ * Promised nothing: programs with data races or with plain accesses of addresses that have reductions in a buffer
+ * (--check race,atomicity finds both); kernels whose warps part under --divergence=its. */
+#ifndef HEDDLE_DETERMINISM_DAB_H
+#define HEDDLE_DETERMINISM_DAB_H
+
+#include <stdint.h>
+
+enum dab_level { DAB_SCHEDULER, DAB_WARP };
+enum dab_rule {           /* in which order warps of a scheduler fill its buffer */
+                DAB_GWAT, /* greedy, with a token for atomics */
+                DAB_GTAR, /* greedy, atomics in rounds */
+                DAB_GTRR, /* greedy until all are at their first atomic, then strict round robin */
+                DAB_SRR,  /* strict round robin of all instructions */
+                DAB_ANY,  /* as they come: gives the promise up */
+                DAB_RULES
+};
+
+struct dab_options { /* as struct order_option wants them */
+    uint32_t level, scheduler, entries;
+    uint32_t fusion, coalescing, offset, sms, batches, sms_per_cluster, partitions;
+    uint32_t reorder, overlap, independent, distribution;
+};
+enum { DAB_OPTIONS = 14 };
+
+extern const struct order_kind dab_kind;
+
+#endif

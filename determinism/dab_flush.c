@@ -1,0 +1,303 @@
+/* Flushes of dab: from the buffers of SMs through the network to the partitions of memory.
+ *
+ * What one SM sends keeps its order on the way; what several send arrives in an order that is the adversary's. Each
+ * cluster of SMs first tells each partition how many transactions to expect of each of its SMs. When a partition has
+ * heard of all of them it carries transactions out, one of each SM in turn, and those that have none left are
+ * passed over: so the order is that of the buffers' contents alone. A transaction that comes before its turn waits. */
+#include "base/rng.h"
+#include "determinism/dab_parts.h"
+#include "emu/atomic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = UINT32_MAX, SECTOR = 32, INTERLEAVE = 256, OFFSET = 32 };
+
+struct packet {           /* a transaction: entries of one sector */
+    uint32_t first, last; /* entries, linked by `next` */
+    uint32_t partition;
+    uint32_t after; /* the SM's next one, by age */
+};
+struct travelling {
+    struct dab_entry entry;
+    uint32_t next; /* of its packet */
+};
+struct stream { /* what an SM has sent and has not arrived */
+    uint32_t first, last;
+    uint32_t at; /* place in `active` */
+};
+struct queue { /* of one SM at one partition, in this flush */
+    uint32_t expected, done;
+    uint32_t first, last; /* packets that wait */
+    uint32_t next_sm;     /* of those that have more: a ring */
+};
+struct partition {
+    uint32_t turn; /* SM; NONE: all is done */
+    uint32_t last; /* while the ring is made */
+    uint32_t waiting;
+};
+
+struct dab_net {
+    const struct dab_options *options;
+    struct emu_machine *m;
+    uint64_t *chance;
+    struct dab_counts *counts;
+    uint32_t sms, clusters;
+    struct travelling *entries;
+    struct packet *packets;
+    uint32_t entry_count, entry_cap, packet_count, packet_cap;
+    struct stream *streams;
+    uint32_t *active, active_count; /* SMs that have sent */
+    struct queue *queues;           /* [partition][SM] */
+    struct partition *partitions;
+    uint32_t waiting; /* in all flush buffers */
+    uint32_t *sectors, *stamps, sector_slots,
+        stamp; /* of a buffer that is being sent: sector -> packet */
+};
+
+struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, struct emu_machine *m,
+                            uint64_t *chance, struct dab_counts *counts)
+{
+    struct dab_net *n = calloc(1, sizeof *n);
+    if (!n) abort();
+    *n = (struct dab_net){.options = o, .m = m, .chance = chance, .counts = counts, .sms = sms};
+    n->clusters = (sms + o->sms_per_cluster - 1) / o->sms_per_cluster;
+    n->streams = calloc(sms, sizeof *n->streams);
+    n->active = calloc(sms, sizeof *n->active);
+    n->queues = calloc((size_t)sms * o->partitions, sizeof *n->queues);
+    n->partitions = calloc(o->partitions, sizeof *n->partitions);
+    if (!n->streams || !n->active || !n->queues || !n->partitions) abort();
+    for (uint32_t s = 0; s < sms; s++) n->streams[s] = (struct stream){NONE, NONE, 0};
+    return n;
+}
+
+void dab_net_free(struct dab_net *n)
+{
+    if (!n) return;
+    free(n->entries);
+    free(n->packets);
+    free(n->streams);
+    free(n->active);
+    free(n->queues);
+    free(n->partitions);
+    free(n->sectors);
+    free(n->stamps);
+    free(n);
+}
+
+static void *room(void *list, uint32_t count, uint32_t *cap, size_t size)
+{
+    if (count < *cap) return list;
+    *cap = *cap ? 2 * *cap : 256;
+    list = realloc(list, *cap * size);
+    if (!list) abort();
+    return list;
+}
+
+/* ---- sending ---------------------------------------------------------------------------------------- */
+
+static uint32_t packet_new(struct dab_net *n, uint32_t sm, uint64_t address)
+{
+    n->packets = room(n->packets, n->packet_count, &n->packet_cap, sizeof *n->packets);
+    const uint32_t p = n->packet_count++;
+    n->packets[p] = (struct packet){
+        NONE, NONE, (uint32_t)(address / INTERLEAVE % n->options->partitions), NONE};
+    struct stream *s = &n->streams[sm];
+    if (s->first == NONE) {
+        s->first = p;
+        s->at = n->active_count;
+        n->active[n->active_count++] = sm;
+    } else n->packets[s->last].after = p;
+    s->last = p;
+    n->counts->transactions++;
+    return p;
+}
+
+static void forget_sectors(struct dab_net *n, uint32_t entries)
+{
+    if (n->sector_slots < 2 * entries) {
+        free(n->sectors);
+        free(n->stamps);
+        for (n->sector_slots = 256; n->sector_slots < 2 * entries;) n->sector_slots *= 2;
+        n->sectors = calloc(n->sector_slots, sizeof *n->sectors);
+        n->stamps = calloc(n->sector_slots, sizeof *n->stamps);
+        if (!n->sectors || !n->stamps) abort();
+        n->stamp = 0;
+    }
+    n->stamp++;
+}
+
+/* The packet of the buffer that goes to this sector already; a new one. */
+static uint32_t packet_for(struct dab_net *n, uint32_t sm, uint64_t address)
+{
+    if (!n->options->coalescing) return packet_new(n, sm, address);
+    const uint64_t sector = address / SECTOR;
+    uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & (n->sector_slots - 1);
+    for (; n->stamps[i] == n->stamp; i = (i + 1) & (n->sector_slots - 1)) {
+        const uint32_t p = n->sectors[i];
+        if (n->entries[n->packets[p].first].entry.address / SECTOR != sector) continue;
+        n->counts->coalesced++;
+        return p;
+    }
+    n->stamps[i] = n->stamp;
+    return n->sectors[i] = packet_new(n, sm, address);
+}
+
+void dab_net_send(struct dab_net *n, uint32_t sm, const struct dab_buffer *b)
+{
+    const bool shift = n->options->offset && sm % 2 == 0 && b->count > OFFSET && !b->unlike;
+    forget_sectors(n, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const uint32_t from = shift ? (i + OFFSET) % b->count : i;
+        n->entries = room(n->entries, n->entry_count, &n->entry_cap, sizeof *n->entries);
+        const uint32_t e = n->entry_count++;
+        n->entries[e] = (struct travelling){b->entries[from], NONE};
+        const uint32_t at = packet_for(n, sm, b->entries[from].address);
+        struct packet *p = &n->packets[at];
+        if (p->first == NONE) p->first = e;
+        else n->entries[p->last].next = e;
+        p->last = e;
+    }
+    n->counts->entries += b->count;
+}
+
+/* ---- arriving --------------------------------------------------------------------------------------- */
+
+static void carry_out(struct dab_net *n, uint32_t packet)
+{
+    for (uint32_t i = n->packets[packet].first; i != NONE; i = n->entries[i].next) {
+        const struct dab_entry *e = &n->entries[i].entry;
+        for (uint32_t k = 0; k < e->count; k++) {
+            const uint32_t at = k * e->width;
+            uint8_t both[64];
+            const uint8_t *operand = e->data + at;
+            if (e->op == ATOMIC_CAS) { /* as emu_access.data has it */
+                memcpy(both, e->data, e->width);
+                memcpy(both + 32, e->data + 16, e->width);
+                operand = both;
+            }
+            emu_machine_reduce(n->m, e->by, e->address + at, e->op, e->type, operand, NULL);
+        }
+    }
+}
+
+/* The next that comes out of the network, of an SM by chance. */
+static uint32_t next_packet(struct dab_net *n, uint32_t *sm)
+{
+    *sm = n->active[n->active_count > 1 ? rng_below(n->chance, n->active_count) : 0];
+    struct stream *s = &n->streams[*sm];
+    const uint32_t p = s->first;
+    s->first = n->packets[p].after;
+    if (s->first == NONE) {
+        const uint32_t last = n->active[--n->active_count];
+        n->active[s->at] = last;
+        n->streams[last].at = s->at;
+    }
+    if (!n->active_count) n->entry_count = n->packet_count = 0; /* what it holds stays good */
+    return p;
+}
+
+static struct queue *queue_of(struct dab_net *n, uint32_t partition, uint32_t sm)
+{
+    return &n->queues[(size_t)partition * n->sms + sm];
+}
+
+/* The pre-flush messages: what each partition is to expect. */
+static void announce(struct dab_net *n)
+{
+    for (uint32_t p = 0; p < n->options->partitions; p++)
+        n->partitions[p] = (struct partition){NONE, NONE, 0};
+    for (uint32_t sm = 0; sm < n->sms; sm++)
+        for (uint32_t i = n->streams[sm].first; i != NONE; i = n->packets[i].after) {
+            struct partition *p = &n->partitions[n->packets[i].partition];
+            struct queue *q = queue_of(n, n->packets[i].partition, sm);
+            if (p->last != sm) { /* its first */
+                *q = (struct queue){.first = NONE, .last = NONE, .next_sm = sm};
+                if (p->turn == NONE) p->turn = sm;
+                else {
+                    q->next_sm = p->turn;
+                    queue_of(n, n->packets[i].partition, p->last)->next_sm = sm;
+                }
+                p->last = sm;
+            }
+            q->expected++;
+        }
+    n->counts->messages += (uint64_t)n->clusters * n->options->partitions;
+}
+
+/* Those whose turn it is, as far as they have arrived. `last` of the partition is the SM before `turn`. */
+static void in_turn(struct dab_net *n, uint32_t partition)
+{
+    struct partition *p = &n->partitions[partition];
+    while (p->turn != NONE) {
+        struct queue *q = queue_of(n, partition, p->turn);
+        const uint32_t packet = q->first;
+        if (packet == NONE) return;
+        q->first = n->packets[packet].after;
+        n->waiting--;
+        carry_out(n, packet);
+        if (++q->done < q->expected) p->last = p->turn;
+        else if (p->last == p->turn) {
+            p->turn = NONE;
+            return;
+        } else queue_of(n, partition, p->last)->next_sm = q->next_sm;
+        p->turn = q->next_sm;
+    }
+}
+
+static void wait_in(struct dab_net *n, uint32_t packet, uint32_t sm)
+{
+    struct queue *q = queue_of(n, n->packets[packet].partition, sm);
+    n->packets[packet].after = NONE;
+    if (q->first == NONE) q->first = packet;
+    else n->packets[q->last].after = packet;
+    q->last = packet;
+    n->waiting++;
+}
+
+/* The last pre-flush message comes when `late` transactions have arrived: until then all of them wait. */
+static void arrive_in_order(struct dab_net *n)
+{
+    const uint32_t total = n->packet_count, late = rng_below(n->chance, total + 1);
+    announce(n);
+    bool ready = false;
+    for (uint32_t i = 0; i < total; i++) {
+        uint32_t sm;
+        const uint32_t packet = next_packet(n, &sm), at = n->packets[packet].partition;
+        struct queue *q = queue_of(n, at, sm);
+        const bool turn = ready && n->partitions[at].turn == sm && q->first == NONE;
+        wait_in(n, packet, sm);
+        if (!turn) {
+            n->counts->early++;
+            if (n->waiting > n->counts->waiting) n->counts->waiting = n->waiting;
+        }
+        if (ready) in_turn(n, at);
+        else if (i >= late) {
+            ready = true;
+            for (uint32_t p = 0; p < n->options->partitions; p++) in_turn(n, p);
+        }
+    }
+    if (!ready)
+        for (uint32_t p = 0; p < n->options->partitions; p++) in_turn(n, p);
+}
+
+void dab_net_some(struct dab_net *n)
+{
+    uint32_t sm;
+    if (n->active_count) carry_out(n, next_packet(n, &sm));
+}
+
+void dab_net_all(struct dab_net *n)
+{
+    while (n->active_count) dab_net_some(n);
+}
+
+void dab_net_flush(struct dab_net *n)
+{
+    if (!n->active_count) return;
+    if (n->options->reorder) arrive_in_order(n);
+    else {
+        n->counts->messages += (uint64_t)n->clusters * n->options->partitions;
+        if (!n->options->overlap) dab_net_all(n);
+    }
+}

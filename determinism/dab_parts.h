@@ -1,0 +1,176 @@
+/* determinism/dab_parts.h: what the files of dab share.
+ *
+ *     dab.c          the order: what warps may do at once, what waits, what happens when none can go on
+ *     dab_turns.c    schedulers: whose atomic is next
+ *     dab_buffer.c   a buffer: room, fusion
+ *     dab_flush.c    from buffers through the network to the partitions of memory */
+#ifndef HEDDLE_DETERMINISM_DAB_PARTS_H
+#define HEDDLE_DETERMINISM_DAB_PARTS_H
+
+#include "determinism/dab.h"
+#include "determinism/orders.h"
+#include "emu/order.h"
+
+#include <stdbool.h>
+
+enum { DAB_NONE = -1 };
+
+/* ---- buffers ---------------------------------------------------------------------------------------- */
+
+struct
+    dab_entry { /* a lane's reduction: 1, 2, 4 or 8 elements, at most 16 bytes, at a multiple of their size */
+    uint64_t address;
+    uint8_t op, type, width, count;
+    int32_t before;   /* the entry before it in the same 16 bytes of memory */
+    uint8_t data[32]; /* of compare-and-swap the new value at 16 */
+    struct emu_author by;
+};
+struct dab_buffer {
+    struct dab_entry *entries;
+    uint32_t count, cap;
+    uint32_t *table; /* 16 bytes of memory -> 1 + the latest entry there: open addressing, */
+    uint32_t slots;  /* of so many, a power of two; NULL: none yet */
+    bool unlike;     /* entries whose order counts meet at an address */
+};
+
+/* Whether a reduction by these lanes finds room in `most` entries. One that no buffer could hold fits an empty one. */
+bool dab_buffer_fits(const struct dab_buffer *b, const struct emu_access *a, uint32_t most,
+                     bool fuse);
+/* Lane by lane, the lowest first. Returns how many were fused with what was there. */
+uint32_t dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, bool fuse);
+void dab_buffer_clear(struct dab_buffer *b);
+void dab_buffer_free(struct dab_buffer *b);
+
+/* ---- counts ----------------------------------------------------------------------------------------- */
+
+enum dab_reason { DAB_FULL, DAB_ATOM, DAB_FENCE, DAB_BARRIER, DAB_EXIT, DAB_REASONS };
+struct dab_counts { /* numbers alone, in the order of their names in dab_options.c */
+    uint64_t flushes[DAB_REASONS];
+    uint64_t reductions, entries,
+        fused; /* lanes that reduced; entries flushed; lanes that were fused */
+    uint64_t transactions, coalesced,
+        messages;            /* of flushes; entries that went with another; pre-flush */
+    uint64_t early, waiting; /* transactions that came before their turn; the most at once */
+    uint64_t turns, rounds, ordered; /* waited for a turn; rounds of, and atomics done in order */
+    uint64_t shared;                 /* accesses of shared memory that waited for a turn */
+};
+enum { DAB_NUMBERS = sizeof(struct dab_counts) / sizeof(uint64_t) };
+
+/* ---- the network and memory ------------------------------------------------------------------------- */
+
+struct dab_net; /* what is on its way to memory */
+
+struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, struct emu_machine *m,
+                            uint64_t *chance, struct dab_counts *counts);
+/* Puts what a buffer holds on its way. */
+void dab_net_send(struct dab_net *n, uint32_t sm, const struct dab_buffer *b);
+/* What was sent since the last call is a flush: all of it arrives, or (overlap) may do so later. */
+void dab_net_flush(struct dab_net *n);
+void dab_net_some(struct dab_net *n); /* one of those that are on their way arrives */
+void dab_net_all(struct dab_net *n);
+void dab_net_free(struct dab_net *n);
+
+/* ---- warps ------------------------------------------------------------------------------------------ */
+
+struct
+    dab_warp { /* a hardware warp: a place for a warp on an SM, in order of SM and number there */
+    struct emu_warp who;
+    uint32_t batch; /* 1 + that of the CTA that is or was there last; 0: none was */
+    uint8_t why;    /* enum dab_reason, of `pending` */
+    /* bool */
+    bool ended;   /* or there is none */
+    bool wants;   /* sleeps: it is not its turn to reduce, or */
+    bool full;    /* there is no room */
+    bool shared;  /* sleeps until its turn among the warps of its CTA */
+    bool pending; /* sleeps until there was a flush, */
+    bool alone;   /* and is then granted its instruction when those before it have done theirs */
+    bool granted;
+    bool spins, missed; /* sleeps, for an mbarrier; the last look at one was in vain */
+    bool at_barrier;    /* waits there */
+    bool away;     /* SRR: has been at a barrier since the last time that no warp could go on */
+    bool in_round; /* GTAR */
+    uint8_t barrier;
+    uint32_t filled;  /* the interval between flushes in which it last filled a buffer */
+    uint32_t told_pc; /* the last instruction that was told of and did not sleep, */
+    uint64_t told_at; /* 1 + its serial: one may be told of in pieces */
+};
+struct
+    dab_sched { /* of an SM, with the hardware warps of one number modulo the schedulers: its ring */
+    uint32_t turn;  /* whose, in the ring */
+    int32_t last;   /* who was the last to reduce; DAB_NONE */
+    uint32_t batch; /* 1 + that whose atomics it does */
+    bool strict;    /* round robin of all instructions */
+    bool round;     /* GTAR: one is being done */
+    bool issued;    /* SRR: `turn` has been picked */
+    uint32_t skips; /* SRR: since then, in vain */
+};
+struct dab {
+    struct dab_options options;
+    struct emu_order order;
+    uint64_t chance;
+    struct emu_machine *m;
+    struct emu_shape shape;
+    uint32_t per_sm; /* hardware warps of an SM */
+    uint32_t
+        usable; /* slots that CTAs are dealt to, a whole number of clusters; those of the first `sms` */
+    uint32_t *deal;  /* the slot of CTA c is deal[c % usable], */
+    uint32_t *dealt; /* its place there: by slot; UINT32_MAX: gated */
+    bool fixed;      /* CTAs are dealt so, and in batches */
+    uint32_t clusters_placed;
+    uint32_t used_sms; /* those that have had a CTA are below */
+    struct dab_warp *warps;
+    struct dab_sched *scheds;
+    struct dab_buffer *buffers;
+    uint32_t buffer_count;
+    uint32_t *shared_turn;                  /* by slot: the warp of the CTA */
+    uint32_t interval;                      /* between flushes: 1, 2, ... */
+    uint32_t held;                          /* entries in all buffers */
+    uint32_t full, pending, spinning;       /* warps that are */
+    uint32_t vain;                          /* times that only mbarriers were looked at */
+    uint32_t *chain, chain_count, chain_at; /* warps to be granted their instruction */
+    uint32_t burst, stay;                   /* of the adversary */
+    size_t favourite;
+    struct dab_warp *now, *late; /* about to sleep; to be woken when it does */
+    struct dab_net *net;
+    struct dab_counts counts;
+};
+
+static inline uint32_t dab_number(const struct dab *d, uint32_t slot, uint32_t warp) /* on its SM */
+{
+    return slot / d->shape.sms * d->shape.warps_per_cta + warp;
+}
+static inline struct dab_warp *dab_warp(const struct dab *d, const struct emu_warp *who)
+{
+    return &d->warps[(size_t)who->sm * d->per_sm + dab_number(d, who->slot, who->warp)];
+}
+static inline uint32_t dab_sched_of(const struct dab *d, const struct dab_warp *w)
+{
+    const uint32_t at = (uint32_t)(w - d->warps);
+    return at / d->per_sm * d->shape.schedulers + at % d->per_sm % d->shape.schedulers;
+}
+static inline struct dab_buffer *dab_buffer_of(const struct dab *d, const struct dab_warp *w)
+{
+    return &d->buffers[d->options.level == DAB_WARP ? (uint32_t)(w - d->warps)
+                                                    : dab_sched_of(d, w)];
+}
+void dab_wake(struct dab *d, struct dab_warp *w);
+
+/* ---- turns ------------------------------------------------------------------------------------------ */
+
+bool dab_may_reduce(struct dab *d, const struct dab_warp *w);
+void dab_reduced(struct dab *d, struct dab_warp *w);
+/* The warp's state has changed: it wants to reduce, waits for a flush, has ended, or is new. Others may go on. */
+void dab_settle(struct dab *d, const struct dab_warp *w);
+/* No warp can go on: turns pass those that wait at barriers. Whether one can now. */
+bool dab_unstick(struct dab *d);
+void dab_turns_flushed(struct dab *d); /* those that waited for it go on */
+/* SRR: whose turn it is, of those that are ready: its index; negative: none. */
+int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
+
+/* ---- options ---------------------------------------------------------------------------------------- */
+
+extern const struct order_option dab_option_list[DAB_OPTIONS];
+extern const char *const dab_number_names[DAB_NUMBERS];
+char *dab_conflict(const void *options);
+
+#endif
