@@ -356,6 +356,10 @@ static bool idle(void *self)
 {
     struct dab *d = self;
     if (wake_late(d) || grant_next(d)) return true;
+    if (d->woken) { /* by the pick() that found nobody */
+        d->woken = false;
+        return true;
+    }
     bool any = dab_unstick(d);
     any |= unstick_shared(d);
     if (any) {
@@ -382,7 +386,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     const uint32_t chance = (uint32_t)rng_next(&d->chance);
     if (d->options.overlap && chance >> 24 < 64) dab_net_some(d->net);
     *burst = 1;
-    wake_late(d); /* comes behind those of this list */
+    d->woken = wake_late(d); /* comes behind those of this list */
     if (d->options.level == DAB_SCHEDULER && d->order.step == EMU_STEP_INSTRUCTION) {
         d->burst = chance;
         return dab_pick_strict(d, ready, count);
@@ -473,6 +477,7 @@ static void begin(void *self, struct emu_machine *m)
     d->chain_count = d->chain_at = d->stay = 0;
     d->favourite = 0;
     d->now = d->late = NULL;
+    d->woken = false;
     d->interval = 1;
     d->net = dab_net_new(&d->options, d->shape.sms, m, &d->chance, &d->counts);
 }

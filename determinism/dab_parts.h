@@ -130,7 +130,8 @@ struct dab {
     uint32_t *chain, chain_count, chain_at; /* warps to be granted their instruction */
     uint32_t burst, stay;                   /* of the adversary */
     size_t favourite;
-    struct dab_warp *now, *late; /* about to sleep; to be woken when it does */
+    struct dab_warp *now, *late; /* about to sleep; to be woken when it does, */
+    bool woken;                  /* which has been done in the last pick() */
     struct dab_net *net;
     struct dab_counts counts;
 };
