@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "determinism/dab.h"
+#include "determinism/gpudet.h"
 #include "determinism/random.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static const struct order_kind native = {
     .promise = promise_all,
     .make = make_none,
 };
-static const struct order_kind *const kinds[] = {&native, &random_kind, &dab_kind};
+static const struct order_kind *const kinds[] = {&native, &random_kind, &gpudet_kind, &dab_kind};
 
 const char *const order_off_on[] = {"off", "on", NULL};
 

@@ -141,7 +141,7 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
         if (g->state != GROUP_READY) return NULL;
     }
     if (in->x == BAR_ARRIVE) return in + 1;
-    if (g->state == GROUP_READY) return g->pc; /* it was the last */
+    if (g->state == GROUP_READY && !g->asleep) return g->pc; /* it was the last */
     return NULL;
 }
 

@@ -29,6 +29,8 @@ struct emu_warp {      /* who: a warp of a resident CTA */
     uint32_t warp;     /* in the CTA */
     uint32_t sm, slot; /* where the CTA is: slot s is on SM s % sms; without an order 0 */
     uint64_t serial;   /* instructions that it has issued; see enum emu_step */
+    bool
+        waits; /* in a list of ready ones: it waited (for an mbarrier, its cluster), and is tried again */
 };
 
 enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };
@@ -83,9 +85,10 @@ enum emu_verdict {
 
 enum emu_sync_kind {
     EMU_SYNC_FENCE,
-    EMU_SYNC_BARRIER,      /* arrives at a barrier of the CTA; ACQUIRE: and waits there */
-    EMU_SYNC_BARRIER_DONE, /* it is complete: all who wait go on. Once; `who` is of the CTA */
-    EMU_SYNC_WARP,         /* bar.warp.sync of these lanes */
+    EMU_SYNC_BARRIER, /* arrives at a barrier of the CTA; ACQUIRE: and waits there */
+    EMU_SYNC_BARRIER_DONE, /* it is complete: all who wait go on. Once; `who` is of the CTA. No warp sleeps, but
+                            * those who go on may be put to rest */
+    EMU_SYNC_WARP, /* bar.warp.sync of these lanes */
     EMU_SYNC_WARP_EXIT, /* all its lanes have ended; before barriers that wait for no other are complete */
     EMU_SYNC_CTA_START,
     EMU_SYNC_CTA_EXIT,
@@ -161,6 +164,9 @@ struct emu_order {
      * `count` > 0 that are free: its index in the list. Negative: none now; asked again when a CTA has
      * ended, when no warp can go on, and every 1024 bursts. */
     int (*place)(void *self, uint32_t cta, const uint32_t *free_slots, size_t count);
+    /* In place of place(), for orders that do not start CTAs as they come: also which cluster (without clusters: CTA)
+     * that has not begun, by number. */
+    int (*deal)(void *self, const uint32_t *free_slots, size_t count, uint32_t *cluster);
     enum emu_verdict (*access)(void *self, const struct emu_access *);
     enum emu_verdict (*sync)(void *self, const struct emu_sync *);
     /* No warp may run: the order makes one able to (ends a quantum, flushes). false: it cannot, the launch
@@ -225,6 +231,15 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
                         uint8_t type, const void *operand, void *old);
 /* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
+/* The warp sleeps from now on, wherever it stands, until it is woken: for pick(), idle(), CTA_START and
+ * BARRIER_DONE. */
+void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who);
+/* The warps that are ready now: for a pick() that has put some to rest or woken some. */
+const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *count);
+/* CTAs into free slots, as place() or deal() say: for idle(). */
+void emu_machine_admit(struct emu_machine *m);
+/* The time of the mbarrier.try_wait that it waits at is up. false: it waits at none. */
+bool emu_machine_time_out(struct emu_machine *m, const struct emu_warp *who);
 
 /* For orders that work in phases: what was counted since the launch began, or since the last call, belongs to the
  * phase of that name ("parallel"; a literal; 8 names at most). Those of one name are added up; what is counted
@@ -237,6 +252,7 @@ struct emu_shape {       /* of a launch on the configured GPU */
     uint32_t schedulers; /* of an SM */
     uint32_t ctas, warps_per_cta, cluster;
     bool shared_commutes; /* of what the order hears of shared memory, the order does not matter */
+    bool meets; /* warps of a CTA may meet, or those of a cluster: shared memory, barriers */
 };
 struct emu_shape emu_machine_shape(const struct emu_machine *m);
 

@@ -52,7 +52,7 @@ struct ordered {
     u32 *queue_at;      /* by slot and warp, of CTAs that have not begun */
     u32 *vacant;        /* the free slots, ascending */
     u32 slot_count, vacant_count;
-    u32 next; /* cluster */
+    u32 next; /* clusters that have been placed */
     u32 live; /* CTAs that have been placed and not ended */
     struct queue queue[QUEUES];
     u32 turn;   /* where the default order stands in READY */
@@ -89,7 +89,8 @@ static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
 {
     g->queue = which;
     append(o, which, g,
-           (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g)});
+           (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g),
+                             g->state == GROUP_WAIT});
 }
 
 static void dequeue(struct ordered *o, struct emu_group *g)
@@ -112,7 +113,10 @@ static void sort_in(struct ordered *o, struct emu_group *g)
     if (g->queue != want) {
         dequeue(o, g);
         if (want != NOWHERE) enqueue(o, want, g);
-    } else if (want == READY) o->queue[READY].warp[g->queue_at].serial = emu_serial(g);
+    } else if (want == READY) {
+        o->queue[READY].warp[g->queue_at].serial = emu_serial(g);
+        o->queue[READY].warp[g->queue_at].waits = false;
+    }
 }
 
 static void look_through(struct ordered *o, struct emu_cta *c)
@@ -194,8 +198,8 @@ static void begin_cluster(struct ordered *o, const u32 *slot)
     for (u32 r = 0; r < m->cluster_size; r++) rooms[r] = begin_in(o, slot[r]);
     slot_join_cluster(rooms, m);
     for (u32 r = 0; r < m->cluster_size; r++) {
-        launch_tell_cta(m, &rooms[r]->cta, EMU_SYNC_CTA_START);
         look_through(o, &rooms[r]->cta);
+        launch_tell_cta(m, &rooms[r]->cta, EMU_SYNC_CTA_START);
     }
 }
 
@@ -203,24 +207,27 @@ static void begin_cluster(struct ordered *o, const u32 *slot)
 static bool place_one(struct ordered *o)
 {
     const struct emu_machine *m = o->h->wp->m;
-    const u32 linear = slot_of_cluster(m, o->next, 0);
-    const int at = o->order->place
-                       ? o->order->place(o->order->self, linear, o->vacant, o->vacant_count)
-                       : default_place(o, linear);
+    const struct emu_order *order = o->order;
+    u32 number = o->next;
+    int at;
+    if (order->deal) at = order->deal(order->self, o->vacant, o->vacant_count, &number);
+    else if (order->place)
+        at = order->place(order->self, slot_of_cluster(m, number, 0), o->vacant, o->vacant_count);
+    else at = default_place(o, slot_of_cluster(m, number, 0));
     if (at < 0) return false;
-    assert((u32)at < o->vacant_count);
+    assert((u32)at < o->vacant_count && number < m->cta_count / m->cluster_size);
     u32 slot[MOST_CLUSTER];
-    slot[0] = take_vacant(o, (u32)at, linear);
+    slot[0] = take_vacant(o, (u32)at, slot_of_cluster(m, number, 0));
     for (u32 r = 1; r < m->cluster_size; r++)
-        slot[r] = take_vacant(o, 0, slot_of_cluster(m, o->next, r));
+        slot[r] = take_vacant(o, 0, slot_of_cluster(m, number, r));
     o->next++;
     if (m->cluster_size > 1) {
         begin_cluster(o, slot);
         return true;
     }
     const struct emu_warp first = warp_in(o, slot[0], 0);
-    emu_watch_cta(m, &first, EMU_SYNC_CTA_START);
     for (u32 w = 0; w < m->warps_per_cta; w++) append(o, READY, NULL, warp_in(o, slot[0], w));
+    emu_watch_cta(m, &first, EMU_SYNC_CTA_START); /* an order may put warps to rest */
     return true;
 }
 
@@ -301,9 +308,9 @@ static void fail(struct ordered *o, enum emu_fault_kind kind)
 static bool find_work(struct ordered *o)
 {
     if (try_waiting(o)) return true;
-    const u32 ready = o->queue[READY].count; /* not none, if the order picks none of them */
+    const u32 placed = o->next; /* others may be ready, but the order wants none of them now */
     place_some(o);
-    if (o->queue[READY].count > ready) return true;
+    if (o->next != placed) return true;
     if (o->order->idle && o->order->idle(o->order->self)) {
         o->moved = true;
         return true;
@@ -360,7 +367,7 @@ void ordered_run(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
-    o.lazy = !o.order->pick && !o.order->place;
+    o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
     o.seats = arena_array(h->wp->arena, struct seat, o.slot_count);
     o.queue_at = arena_array(h->wp->arena, u32, (size_t)o.slot_count * m->warps_per_cta);
     o.vacant = arena_array(h->wp->arena, u32, o.slot_count);
@@ -457,20 +464,62 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
 }
 
+/* NULL: it has not begun, or is gone. */
+static struct emu_cta *cta_of(const struct emu_machine *m, const struct emu_warp *who)
+{
+    const struct ordered *o = m->ordered;
+    struct slot *p = o && who->slot < o->slot_count ? o->seats[who->slot].room : NULL;
+    return p && p->cta.linear == who->cta ? &p->cta : NULL;
+}
+
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
     if (order->woken) order->woken(order->self, who);
-    struct ordered *o = m->ordered;
-    struct slot *p = o && who->slot < o->slot_count ? o->seats[who->slot].room : NULL;
-    if (!p || p->cta.linear != who->cta) return;
-    for (u32 k = 0; k < p->cta.group_count; k++) {
-        struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
+    struct emu_cta *c = cta_of(m, who);
+    for (u32 k = 0; c && k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->first != who->warp || !g->asleep) continue;
         g->asleep = false;
         if (g->state == GROUP_WAIT) g->state = GROUP_READY;
-        sort_in(o, g);
+        sort_in(m->ordered, g);
     }
+}
+
+void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who)
+{
+    const struct seat *seat = &m->ordered->seats[who->slot];
+    if (seat->taken && !seat->room && seat->linear == who->cta) begin_queued(m->ordered, who->slot);
+    struct emu_cta *c = cta_of(m, who);
+    for (u32 k = 0; c && k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        if (g->first != who->warp) continue;
+        g->asleep = true;
+        sort_in(m->ordered, g);
+    }
+}
+
+const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *count)
+{
+    *count = m->ordered->queue[READY].count;
+    return m->ordered->queue[READY].warp;
+}
+
+void emu_machine_admit(struct emu_machine *m)
+{
+    place_some(m->ordered);
+}
+
+bool emu_machine_time_out(struct emu_machine *m, const struct emu_warp *who)
+{
+    struct emu_cta *c = cta_of(m, who);
+    bool any = false;
+    for (u32 k = 0; c && k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        if (g->first != who->warp || g->state == GROUP_DONE || !emu_may_time_out(g->pc)) continue;
+        g->time_is_up = any = true;
+    }
+    return any;
 }
 
 struct emu_shape emu_machine_shape(const struct emu_machine *m)
@@ -481,7 +530,9 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m)
                               .ctas = m->cta_count,
                               .warps_per_cta = m->warps_per_cta,
                               .cluster = m->cluster_size,
-                              .shared_commutes = m->program->shared_commutes};
+                              .shared_commutes = m->program->shared_commutes,
+                              .meets = m->shared_size || m->cluster_size > 1 ||
+                                       m->program->uses_barriers};
 }
 
 struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc)

@@ -8,7 +8,8 @@
 
 static struct emu_warp warp_of(const struct emu_group *g)
 {
-    return (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g)};
+    return (struct emu_warp){g->cta->linear, g->first,      g->cta->sm,
+                             g->cta->slot,   emu_serial(g), false};
 }
 
 static bool is_shared(u8 space)

@@ -1,0 +1,583 @@
+/* Quanta of gpudet: who runs, where parallel mode ends, which CTA begins where. */
+#include "determinism/gpudet_parts.h"
+
+#include "determinism/orders.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STRONG = EMU_VOLATILE | EMU_ACQUIRE | EMU_RELEASE | EMU_RELAXED,
+    SHORT = 4,       /* one of so many bursts is short: */
+    SHORT_MOST = 16, /* at most this */
+};
+
+void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size)
+{
+    if (need <= *room) return list;
+    while (*room < need) *room = *room ? 2 * *room : 16;
+    list = realloc(list, *room * size);
+    if (!list) abort();
+    return list;
+}
+
+static struct gpudet_warp *warp_of(const struct gpudet *g, const struct emu_warp *who)
+{
+    return &g->warps[gpudet_number(g, who->slot, who->warp)];
+}
+
+static void rest(struct gpudet *g, const struct gpudet_warp *w)
+{
+    const struct emu_warp who = gpudet_who(g, w);
+    emu_machine_rest(g->m, &who);
+}
+
+static void wake(struct gpudet *g, const struct gpudet_warp *w)
+{
+    const struct emu_warp who = gpudet_who(g, w);
+    emu_machine_wake(g->m, &who);
+}
+
+/* ---- where parallel mode ends for a warp -------------------------------------------------------------- */
+
+static void count_used(struct gpudet_warp *w, uint64_t serial)
+{
+    if (w->fresh) w->start = serial;
+    w->fresh = false;
+    w->serial = serial;
+    w->used += serial > w->start ? serial - w->start : 0;
+    w->start = serial;
+}
+
+/* The warp that has its turn goes on no more: the next one has it. */
+static void pass_on(struct gpudet *g, struct gpudet_warp *w)
+{
+    if (!g->in_turn || !g->open) return;
+    struct gpudet_unit *u = gpudet_unit_of(g, w);
+    u->moves++;
+    gpudet_unit_next(g, u);
+}
+
+static void finish(struct gpudet *g, struct gpudet_warp *w, enum gpudet_end why)
+{
+    g->n.end[why]++;
+    g->moved = true;
+    w->state = GPUDET_ENDED;
+    pass_on(g, w);
+}
+
+/* At an instruction, at which it goes on in the next quantum. */
+static enum emu_verdict stop_at(struct gpudet *g, struct gpudet_warp *w, enum gpudet_end why,
+                                uint32_t pc, uint64_t serial)
+{
+    w->passes = true;
+    w->pass_pc = pc;
+    w->pass_serial = serial;
+    count_used(w, serial);
+    finish(g, w, why);
+    return EMU_SLEEP;
+}
+
+static bool passes(const struct gpudet_warp *w, uint32_t pc, uint64_t serial)
+{
+    return w->passes && w->pass_pc == pc && w->pass_serial == serial;
+}
+
+/* ---- accesses ----------------------------------------------------------------------------------------- */
+
+static enum emu_verdict access_async(struct gpudet *g, struct gpudet_warp *w,
+                                     const struct emu_access *a)
+{
+    const bool global = a->space == PTX_SPACE_GLOBAL;
+    if (w->stored && !passes(w, a->pc, a->who->serial))
+        return stop_at(g, w, GPUDET_END_FENCE, a->pc, a->who->serial);
+    w->passes = true; /* its other pieces, too */
+    w->pass_pc = a->pc;
+    w->pass_serial = a->who->serial;
+    if (!global || a->kind == EMU_LOAD || !g->options.buffer) return EMU_PROCEED;
+    if (a->kind == EMU_STORE) gpudet_log_store(g, w, a);
+    else gpudet_serial_later(g, w, a);
+    return EMU_DONE;
+}
+
+static enum emu_verdict access_global(struct gpudet *g, struct gpudet_warp *w,
+                                      const struct emu_access *a)
+{
+    const uint64_t serial = a->who->serial;
+    if (w->later_count && !passes(w, a->pc, serial))
+        return stop_at(g, w, GPUDET_END_FENCE, a->pc, serial);
+    if (a->kind == EMU_ATOMIC || a->kind == EMU_RED) {
+        if (gpudet_serial_ask(g, w, a) == EMU_DONE) return EMU_DONE;
+        return stop_at(g, w, GPUDET_END_ATOMIC, a->pc, serial);
+    }
+    if (a->flags & STRONG && !passes(w, a->pc, serial))
+        return stop_at(g, w, GPUDET_END_STRONG, a->pc, serial);
+    if (!g->options.buffer) return EMU_PROCEED;
+    if (a->kind == EMU_LOAD) return gpudet_log_load(g, w, a) ? EMU_DONE : EMU_PROCEED;
+    if (!gpudet_log_fits(g, &w->log) && !passes(w, a->pc, serial))
+        return stop_at(g, w, GPUDET_END_LOG, a->pc, serial);
+    gpudet_log_store(g, w, a);
+    return EMU_DONE;
+}
+
+static enum emu_verdict access(void *self, const struct emu_access *a)
+{
+    struct gpudet *g = self;
+    struct gpudet_warp *w = warp_of(g, a->who);
+    if (a->flags & EMU_ASYNC) return access_async(g, w, a);
+    if (a->space == PTX_SPACE_GLOBAL) return access_global(g, w, a);
+    if (a->flags & EMU_RELEASE && w->stored && !passes(w, a->pc, a->who->serial))
+        return stop_at(g, w, GPUDET_END_FENCE, a->pc, a->who->serial);
+    return EMU_PROCEED;
+}
+
+/* ---- barriers, fences, beginnings and ends -------------------------------------------------------------- */
+
+/* All who waited there may go on, or could if nobody had stored. */
+static void barrier_done(struct gpudet *g, const struct emu_sync *s)
+{
+    bool stored = false;
+    struct gpudet_warp *const first = &g->warps[gpudet_number(g, s->who->slot, 0)];
+    const uint32_t n = g->shape.warps_per_cta;
+    for (uint32_t i = 0; i < n; i++) stored |= first[i].stored;
+    if (g->options.bta && !stored) g->n.passed++;
+    else g->n.held++;
+    g->moved = true;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gpudet_warp *w = &first[i];
+        if (w->state != GPUDET_BARRIER || w->barrier != s->id) continue;
+        w->state = GPUDET_RUNS;
+        if (g->options.bta && !stored) continue;
+        w->state = GPUDET_ENDED;
+        g->n.end[GPUDET_END_BARRIER]++;
+        rest(g, w);
+    }
+    if (!g->in_turn || !g->open) return;
+    struct gpudet_unit *u = gpudet_unit_of(g, first);
+    u->moves++;
+    if (!u->running || gpudet_unit_now(g, u)->state == GPUDET_ENDED) gpudet_unit_next(g, u);
+}
+
+static void start_cta(struct gpudet *g, const struct emu_warp *who)
+{
+    struct gpudet_slot *s = &g->slots[who->slot];
+    const uint32_t rank = g->shape.cluster > 1 ? emu_machine_rank(g->m, who->cta) : 0;
+    s->live = true;
+    s->cta = who->cta;
+    g->moved = true;
+    if (!rank) {
+        g->units[who->slot].slot_count = 0;
+        s->unit = who->slot;
+    } else s->unit = g->last_unit;
+    g->last_unit = s->unit;
+    struct gpudet_unit *u = &g->units[s->unit];
+    u->slots[u->slot_count++] = who->slot;
+    for (uint32_t i = 0; i < g->shape.warps_per_cta; i++) {
+        struct gpudet_warp *w = &g->warps[gpudet_number(g, who->slot, i)];
+        w->state = GPUDET_RUNS;
+        w->fresh = true;
+        if (w->quantum != g->quantum) w->used = 0; /* nobody was there when it began */
+        w->quantum = g->quantum;
+        w->stored = w->passes = false;
+        w->asked = 0;
+        w->serial = w->start = w->turn = 0;
+        if (g->in_turn) rest(g, w);
+    }
+    if (g->in_turn && !rank) gpudet_unit_begin(g, u);
+}
+
+static void end_warp(struct gpudet *g, const struct emu_sync *s)
+{
+    struct gpudet_warp *w = warp_of(g, s->who);
+    count_used(w, s->who->serial);
+    finish(g, w, GPUDET_END_EXIT);
+    w->state = GPUDET_NONE;
+}
+
+static enum emu_verdict sync(void *self, const struct emu_sync *s)
+{
+    struct gpudet *g = self;
+    struct gpudet_warp *w = warp_of(g, s->who);
+    const uint64_t serial = s->who->serial;
+    switch (s->kind) {
+    case EMU_SYNC_FENCE:
+        if (!passes(w, s->pc, serial)) return stop_at(g, w, GPUDET_END_FENCE, s->pc, serial);
+        break;
+    case EMU_SYNC_BARRIER:
+        if (w->later_count && !passes(w, s->pc, serial))
+            return stop_at(g, w, GPUDET_END_FENCE, s->pc, serial);
+        g->moved = true;
+        if (!(s->flags & EMU_ACQUIRE)) break; /* it arrives and goes on */
+        count_used(w, serial);
+        w->state = GPUDET_BARRIER;
+        w->barrier = (uint8_t)s->id;
+        break;
+    case EMU_SYNC_MBARRIER:
+    case EMU_SYNC_CLUSTER:
+    case EMU_SYNC_ASYNC_WAIT:
+        if (w->stored && !passes(w, s->pc, serial))
+            return stop_at(g, w, GPUDET_END_FENCE, s->pc, serial);
+        break;
+    case EMU_SYNC_RUNTIME:
+        if (passes(w, s->pc, serial)) break;
+        g->callers[g->caller_count++] = (uint32_t)(w - g->warps);
+        return stop_at(g, w, GPUDET_END_RUNTIME, s->pc, serial);
+    case EMU_SYNC_BARRIER_DONE: barrier_done(g, s); break;
+    case EMU_SYNC_CTA_START: start_cta(g, s->who); break;
+    case EMU_SYNC_WARP_EXIT: end_warp(g, s); break;
+    case EMU_SYNC_CTA_EXIT: g->slots[s->who->slot].live = false; break;
+    default: break;
+    }
+    return EMU_PROCEED;
+}
+
+/* ---- who goes on ------------------------------------------------------------------------------------------ */
+
+/* The warp that was picked last may have come to a barrier. */
+static void look_at_last(struct gpudet *g)
+{
+    struct gpudet_warp *w = g->last;
+    g->last = NULL;
+    if (!w || !g->in_turn || w->state != GPUDET_BARRIER) return;
+    rest(g, w);
+    pass_on(g, w);
+}
+
+/* It has been tried, and can do nothing. */
+static void let_wait(struct gpudet *g, struct gpudet_warp *w, uint64_t serial)
+{
+    const bool moved = serial != w->turn;
+    count_used(w, serial);
+    g->moved |= moved;
+    w->state = GPUDET_WAITS;
+    rest(g, w);
+    if (!g->in_turn || !g->open) return;
+    struct gpudet_unit *u = gpudet_unit_of(g, w);
+    u->moves += moved;
+    w->tried = u->moves;
+    gpudet_unit_next(g, u);
+}
+
+/* Callers of the device runtime, one after the other, before all else. */
+static int pick_caller(struct gpudet *g, uint32_t *burst)
+{
+    size_t n;
+    for (const struct emu_warp *ready; ready = emu_machine_ready(g->m, &n), n;) {
+        struct gpudet_warp *w = warp_of(g, ready);
+        if (w->calls && !ready->waits) {
+            w->calls = false;
+            g->last = w;
+            *burst = 1;
+            return 0;
+        }
+        w->calls = false;
+        rest(g, w);
+    }
+    return -1;
+}
+
+static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    struct gpudet *g = self;
+    g->begins = false;
+    look_at_last(g);
+    if (!g->open) return pick_caller(g, burst);
+    while (ready = emu_machine_ready(g->m, &count), count) {
+        const uint32_t i = gpudet_below(g, (uint32_t)count);
+        const struct emu_warp *who = &ready[i];
+        struct gpudet_warp *w = warp_of(g, who);
+        if (w->state != GPUDET_RUNS) {
+            rest(g, w);
+            continue;
+        }
+        if (w->fresh) w->start = w->turn = who->serial;
+        w->fresh = false;
+        if (who->waits) {
+            let_wait(g, w, who->serial);
+            continue;
+        }
+        const uint64_t used = w->used + (who->serial > w->start ? who->serial - w->start : 0);
+        if (used >= g->options.quantum) {
+            count_used(w, who->serial);
+            rest(g, w);
+            finish(g, w, GPUDET_END_LIMIT);
+            continue;
+        }
+        *burst = (uint32_t)(g->options.quantum - used);
+        if (!gpudet_below(g, SHORT)) {
+            const uint32_t some = 1 + gpudet_below(g, SHORT_MOST);
+            if (some < *burst) *burst = some;
+        }
+        g->last = w;
+        return (int)i;
+    }
+    return -1;
+}
+
+/* ---- CTAs ------------------------------------------------------------------------------------------------- */
+
+/* Pending ones to slots in turn: first the free ones, then those that may become free. */
+static void deal_shares(struct gpudet *g)
+{
+    uint32_t n = 0, rank = 0;
+    for (uint32_t i = 0; g->taken && i < g->pending_count; i++)
+        if (g->pending[i] != GPUDET_TAKEN) g->pending[n++] = g->pending[i];
+    if (g->taken) g->pending_count = n;
+    g->taken = g->first = 0;
+    g->stride = g->shape.slots;
+    if (!g->pending_count) return;
+    for (uint32_t busy = 0; busy < 2; busy++)
+        for (uint32_t s = 0; s < g->shape.slots; s++)
+            if (g->slots[s].live == busy) g->slots[s].share = rank++;
+}
+
+static int deal(void *self, const uint32_t *free_slots, size_t count, uint32_t *cluster)
+{
+    struct gpudet *g = self;
+    const bool any = g->options.distribution == GPUDET_ANY;
+    if (g->taken == g->pending_count || (!g->open && !g->begins)) return -1;
+    if (any || !g->options.dwp || g->shape.cluster > 1) {
+        if (!any && !g->begins) return -1;
+        while (g->pending[g->first] == GPUDET_TAKEN) g->first++;
+        *cluster = g->pending[g->first];
+        g->pending[g->first] = GPUDET_TAKEN;
+        g->taken++;
+        return any ? (int)gpudet_below(g, (uint32_t)count) : 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct gpudet_slot *s = &g->slots[free_slots[i]];
+        if (s->share >= g->pending_count) continue;
+        *cluster = g->pending[s->share];
+        g->pending[s->share] = GPUDET_TAKEN;
+        g->taken++;
+        s->share += g->stride;
+        return (int)i;
+    }
+    return -1;
+}
+
+/* ---- quanta ----------------------------------------------------------------------------------------------- */
+
+/* Calls f for the warps of resident CTAs, in hardware's order. */
+#define EACH_WARP(g, w)                                                                            \
+    for (uint32_t s_ = 0, n_ = 0; s_ < (g)->shape.slots; s_++)                                     \
+        if ((g)->slots[gpudet_slot_of((g), s_ * (g)->shape.warps_per_cta)].live)                   \
+            for (struct gpudet_warp *w =                                                           \
+                     ((void)(n_ = 0), &(g)->warps[(size_t)s_ * (g)->shape.warps_per_cta]);         \
+                 n_ < (g)->shape.warps_per_cta; n_++, w++)
+
+static bool runs_again(const struct gpudet_warp *w)
+{
+    return w->state == GPUDET_RUNS || w->state == GPUDET_ENDED || w->state == GPUDET_WAITS;
+}
+
+/* Everybody may go on. */
+static void open_quantum(struct gpudet *g)
+{
+    g->open = g->begins = true;
+    g->caller_count = g->calling = 0;
+    if (g->in_turn) {
+        for (uint32_t s = 0; s < g->shape.slots; s++)
+            if (g->slots[s].live && g->slots[s].unit == s) gpudet_unit_begin(g, &g->units[s]);
+    } else EACH_WARP(g, w)
+    if (w->state == GPUDET_RUNS) wake(g, w);
+    deal_shares(g);
+    emu_machine_admit(g->m);
+    g->begins = false;
+}
+
+static bool next_caller(struct gpudet *g)
+{
+    while (g->calling < g->caller_count) {
+        struct gpudet_warp *w = &g->warps[g->callers[g->calling++]];
+        if (w->state != GPUDET_RUNS) continue;
+        w->calls = true;
+        wake(g, w);
+        return true;
+    }
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void begin_quantum(struct gpudet *g)
+{
+    g->moved = false;
+    g->quantum++;
+    EACH_WARP(g, w)
+    {
+        w->used = 0;
+        w->quantum = g->quantum;
+        w->start = w->serial;
+        w->stored = false;
+        if (runs_again(w)) w->state = GPUDET_RUNS;
+    }
+    g->open = false;
+    qsort(g->callers, g->caller_count, sizeof *g->callers, by_number);
+    if (!next_caller(g)) open_quantum(g);
+}
+
+/* Nothing has happened in a whole quantum. */
+static bool time_out(struct gpudet *g)
+{
+    bool any = false;
+    EACH_WARP(g, w)
+    if (w->state == GPUDET_WAITS) {
+        const struct emu_warp who = gpudet_who(g, w);
+        any |= emu_machine_time_out(g->m, &who);
+    }
+    return any;
+}
+
+static bool idle(void *self)
+{
+    struct gpudet *g = self;
+    size_t ready;
+    look_at_last(g);
+    emu_machine_ready(g->m, &ready);
+    if (ready) return true;
+    if (!g->open) {
+        if (!next_caller(g)) open_quantum(g);
+        return true;
+    }
+    EACH_WARP(g, w)
+    {
+        g->n.end[GPUDET_END_BARRIER] += w->state == GPUDET_BARRIER;
+        g->n.end[GPUDET_END_WAIT] += w->state == GPUDET_WAITS;
+    }
+    if (!g->moved) return time_out(g) ? begin_quantum(g), true : false;
+    g->n.quanta++;
+    emu_machine_phase(g->m, "parallel");
+    gpudet_commit(g);
+    emu_machine_phase(g->m, "commit");
+    if (g->asker_count) {
+        gpudet_serial_run(g);
+        emu_machine_phase(g->m, "serial");
+    }
+    begin_quantum(g);
+    return true;
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------- */
+
+static void make_room(struct gpudet *g)
+{
+    const uint32_t warps = g->shape.slots * g->shape.warps_per_cta, had = g->warp_room,
+                   slots = g->slot_room;
+    g->warp_count = warps;
+    g->warps = gpudet_grow(g->warps, warps, &g->warp_room, sizeof *g->warps);
+    if (g->warp_room > had) {
+        const size_t n = g->warp_room;
+        memset(g->warps + had, 0, (n - had) * sizeof *g->warps);
+        g->writers = realloc(g->writers, n * sizeof(uint32_t));
+        g->callers = realloc(g->callers, n * sizeof(uint32_t));
+        g->askers = realloc(g->askers, 2 * n * sizeof(uint32_t));
+        if (!g->writers || !g->callers || !g->askers) abort();
+    }
+    g->slots = gpudet_grow(g->slots, g->shape.slots, &g->slot_room, sizeof *g->slots);
+    if (g->slot_room > slots) {
+        g->units = realloc(g->units, g->slot_room * sizeof *g->units);
+        if (!g->units) abort();
+    }
+    memset(g->slots, 0, g->shape.slots * sizeof *g->slots);
+    for (uint32_t s = 0; s < g->shape.slots; s++) g->units[s] = (struct gpudet_unit){0};
+}
+
+static void begin(void *self, struct emu_machine *m)
+{
+    struct gpudet *g = self;
+    g->m = m;
+    g->shape = emu_machine_shape(m);
+    g->per_sm = g->shape.slots / g->shape.sms;
+    g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
+    g->n = (struct gpudet_counts){0};
+    make_room(g);
+    gpudet_commit_begin(g);
+    const uint32_t clusters = g->shape.ctas / g->shape.cluster;
+    g->pending = gpudet_grow(g->pending, clusters, &g->pending_room, sizeof *g->pending);
+    for (uint32_t i = 0; i < clusters; i++) g->pending[i] = i;
+    g->pending_count = clusters;
+    g->taken = g->first = 0;
+    g->open = g->begins = true;
+    g->moved = false;
+    deal_shares(g);
+}
+
+/* It may have failed in the middle of a quantum. */
+static void end(void *self)
+{
+    struct gpudet *g = self;
+    for (uint32_t i = 0; i < g->writer_count; i++)
+        gpudet_log_clear(g, &g->warps[g->writers[i]].log);
+    for (uint32_t i = 0; i < g->warp_count; i++) {
+        struct gpudet_warp *w = &g->warps[i];
+        w->asked = w->later_count = 0;
+        w->used = w->state = 0;
+        w->stored = w->calls = false;
+    }
+    g->writer_count = g->caller_count = g->asker_count = g->calling = 0;
+    g->last = NULL;
+}
+
+static struct emu_order *make(const void *options, uint64_t seed)
+{
+    struct gpudet *g = calloc(1, sizeof *g);
+    if (!g) abort();
+    g->options = *(const struct gpudet_options *)options;
+    g->random = seed * UINT64_C(0xd1342543de82ef95) + 1;
+    g->order = (struct emu_order){.self = g,
+                                  .name = gpudet_kind.name,
+                                  .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
+                                  .step = g->options.step == GPUDET_BLOCK ? EMU_STEP_BLOCK
+                                                                          : EMU_STEP_INSTRUCTION,
+                                  .begin = begin,
+                                  .pick = pick,
+                                  .deal = deal,
+                                  .access = access,
+                                  .sync = sync,
+                                  .idle = idle,
+                                  .end = end,
+                                  .numbers = gpudet_numbers};
+    return &g->order;
+}
+
+static void release(struct emu_order *o)
+{
+    struct gpudet *g = o->self;
+    for (uint32_t i = 0; i < g->warp_room; i++) {
+        struct gpudet_warp *w = &g->warps[i];
+        free(w->log.chunk);
+        free(w->log.entry);
+        free(w->log.bloom);
+        for (uint32_t k = 0; k < w->request_count; k++) free(w->requests[k]);
+        free(w->requests);
+        free(w->later);
+    }
+    gpudet_commit_free(g);
+    free(g->warps);
+    free(g->slots);
+    free(g->units);
+    free(g->writers);
+    free(g->callers);
+    free(g->askers);
+    free(g->pending);
+    free(g);
+}
+
+const struct order_kind gpudet_kind = {
+    .name = "gpudet",
+    .what =
+        "GPUDet: quanta of parallel, commit and serial mode; the same bits for every seed, races "
+        "included",
+    .options = gpudet_option_list,
+    .size = sizeof(struct gpudet_options),
+    .option_count = GPUDET_OPTIONS,
+    .conflict = gpudet_conflict,
+    .make = make,
+    .free = release,
+};

@@ -1,0 +1,224 @@
+/* determinism/gpudet_parts.h: between the files of gpudet.
+ *
+ *     gpudet.c          quanta: who runs, where parallel mode ends, CTAs in slots
+ *     gpudet_units.c    warps that run one after another
+ *     gpudet_log.c      store buffers and their Bloom filters
+ *     gpudet_commit.c   what stays of them in memory
+ *     gpudet_serial.c   atomics
+ *     gpudet_options.c  options, names of counts */
+#ifndef HEDDLE_DETERMINISM_GPUDET_PARTS_H
+#define HEDDLE_DETERMINISM_GPUDET_PARTS_H
+
+#include "determinism/gpudet.h"
+#include "determinism/orders.h"
+#include "emu/order.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GPUDET_CHUNK = 128, GPUDET_LANES = 32, GPUDET_CLUSTER = 16 };
+
+/* ---- counts ----------------------------------------------------------------------------------------- */
+
+#define GPUDET_ENDS(X)                                                                             \
+    X(LIMIT, limit)                                                                                \
+    X(ATOMIC, atomic)                                                                              \
+    X(FENCE, fence)                                                                                \
+    X(STRONG, strong)                                                                              \
+    X(BARRIER, barrier)                                                                            \
+    X(EXIT, exit)                                                                                  \
+    X(WAIT, wait)                                                                                  \
+    X(LOG, log)                                                                                    \
+    X(RUNTIME, runtime)
+enum gpudet_end { /* why parallel mode ended for a warp */
+#define END(ID, name) GPUDET_END_##ID,
+                  GPUDET_ENDS(END)
+#undef END
+                      GPUDET_END_COUNT
+};
+struct gpudet_counts { /* of a launch; gpudet_options.c has their names */
+    uint64_t quanta;
+    uint64_t end[GPUDET_END_COUNT];
+    uint64_t passed,
+        held; /* barriers completed: gone on at once; held up, for stores were in logs */
+    uint64_t queries, hits, false_hits, walked;
+    uint64_t entries, longest; /* of logs at commit */
+    uint64_t z_hits, z_misses, z_evictions, z_blocked, z_full;
+    uint64_t locks, spins;
+    uint64_t serial, atomics, reductions, rounds; /* serial: quanta with any */
+};
+
+/* ---- a warp's log ----------------------------------------------------------------------------------- */
+
+struct gpudet_entry { /* bytes of one chunk that one instruction stored */
+    uint64_t mask[2];
+    struct emu_author by;
+    uint8_t data[GPUDET_CHUNK];
+};
+struct gpudet_log {
+    uint64_t *chunk; /* address / CHUNK, by entry */
+    struct gpudet_entry *entry;
+    uint64_t *bloom; /* bits; all zero if there are no entries */
+    uint32_t count, cap;
+};
+
+/* ---- atomics ---------------------------------------------------------------------------------------- */
+
+struct gpudet_request {
+    uint64_t serial; /* instruction: by these, */
+    uint32_t pc, lanes;
+    uint8_t kind, op, type, width, count;
+    bool done, taken; /* results are there; the warp has them */
+    struct emu_author by;
+    uint64_t address[GPUDET_LANES];
+    uint32_t size; /* of a lane's data, and from its old value to the next one's */
+    uint8_t data[GPUDET_LANES * 64], old[GPUDET_LANES * 64];
+};
+
+/* ---- warps, in hardware's order --------------------------------------------------------------------- */
+
+enum gpudet_state {
+    GPUDET_NONE,    /* nobody's there, or the warp has ended */
+    GPUDET_RUNS,    /* its parallel mode goes on */
+    GPUDET_BARRIER, /* it waits at one of its CTA */
+    GPUDET_WAITS,   /* for something else */
+    GPUDET_ENDED,   /* its parallel mode is over */
+};
+struct gpudet_warp {
+    uint8_t state, barrier;
+    bool fresh;             /* it has not been picked since its CTA began */
+    bool stored;            /* to global memory, in this quantum, since its CTA began */
+    bool calls;             /* the device runtime, now */
+    bool passes;            /* it goes on at the instruction which ended its parallel mode: */
+    uint32_t pass_pc;       /* this, */
+    uint64_t pass_serial;   /* when it had issued so many */
+    uint64_t serial, start; /* issued: as far as is known; when this quantum began, or its CTA */
+    uint64_t quantum;       /* that `used` is of */
+    uint64_t used;          /* instructions of the quantum, before `start` */
+    uint64_t turn;          /* serial when its turn began */
+    uint64_t tried;         /* WAITS: unit->moves when it had its turn */
+    struct gpudet_log log;
+    struct gpudet_request **requests; /* the first `asked` are in use */
+    uint32_t asked, request_count;
+    struct gpudet_request *later; /* reductions by bulk copies */
+    uint32_t later_count, later_cap;
+};
+struct gpudet_unit { /* by slot, of a cluster by that of its first CTA */
+    uint32_t slots[GPUDET_CLUSTER], slot_count;
+    uint32_t cursor; /* whose turn it is: of all warps of its slots */
+    uint64_t moves;
+    bool running;
+};
+struct gpudet_slot {
+    bool live;
+    uint32_t cta, unit;
+    uint32_t share; /* place in `pending` of what it takes next */
+};
+
+struct gpudet_zline { /* a chunk that is being committed */
+    uint64_t chunk, stamp;
+    uint64_t mask[2];
+    uint32_t owner; /* warp */
+    uint32_t mixed; /* 1 + place in `depths`, once several warps have stored to it */
+};
+struct gpudet_partition;
+
+struct gpudet {
+    struct gpudet_options options;
+    struct emu_order order;
+    struct gpudet_counts n;
+    uint64_t random;
+    struct emu_machine *m;
+    struct emu_shape shape;
+    uint32_t per_sm; /* slots of an SM */
+    uint32_t warp_count;
+    bool in_turn; /* warps of a unit run one after another */
+    bool moved;   /* anything has happened in this quantum */
+    bool open;    /* CTAs may begin: parallel mode; */
+    bool begins;  /* a quantum does */
+    uint64_t quantum;
+    struct gpudet_warp *warps;
+    struct gpudet_slot *slots;
+    struct gpudet_unit *units;
+    uint32_t warp_room, slot_room;
+    struct gpudet_warp *last; /* picked */
+    uint32_t last_unit;       /* of the CTA that began last */
+    /* warps (places in `warps`) by what they have to do when parallel mode ends */
+    uint32_t *writers, *callers, *askers;
+    uint32_t writer_count, caller_count, asker_count;
+    uint32_t calling; /* how many callers have had their turn */
+    uint32_t *pending, pending_count, pending_room, taken, stride;
+    uint32_t first; /* nothing before it is pending */
+    struct gpudet_zline *lines;
+    uint32_t line_room;
+    uint64_t stamp;
+    uint32_t (*depths)[GPUDET_CHUNK];
+    uint32_t depth_count, depth_room;
+    struct gpudet_partition *partitions;
+};
+#define GPUDET_TAKEN UINT32_MAX
+
+static inline uint64_t gpudet_draw(struct gpudet *g) /* SplitMix64 */
+{
+    uint64_t z = g->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static inline uint32_t gpudet_below(struct gpudet *g, uint32_t n)
+{
+    return (uint32_t)((gpudet_draw(g) >> 32) * n >> 32);
+}
+
+/* Hardware's number of a warp: by SM, slot of the SM, number in the CTA. Its place in `warps`. */
+static inline uint32_t gpudet_number(const struct gpudet *g, uint32_t slot, uint32_t warp)
+{
+    return (slot % g->shape.sms * g->per_sm + slot / g->shape.sms) * g->shape.warps_per_cta + warp;
+}
+static inline uint32_t gpudet_slot_of(const struct gpudet *g, uint32_t number)
+{
+    const uint32_t s = number / g->shape.warps_per_cta;
+    return s % g->per_sm * g->shape.sms + s / g->per_sm;
+}
+/* Who is there. */
+static inline struct emu_warp gpudet_who(const struct gpudet *g, const struct gpudet_warp *w)
+{
+    const uint32_t number = (uint32_t)(w - g->warps), slot = gpudet_slot_of(g, number);
+    return (struct emu_warp){.cta = g->slots[slot].cta,
+                             .warp = number % g->shape.warps_per_cta,
+                             .sm = slot % g->shape.sms,
+                             .slot = slot};
+}
+void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size);
+
+/* gpudet_units.c: whose turn it is. */
+void gpudet_unit_begin(struct gpudet *g, struct gpudet_unit *u); /* a quantum */
+void gpudet_unit_next(struct gpudet *g, struct gpudet_unit *u);
+struct gpudet_warp *gpudet_unit_now(const struct gpudet *g, const struct gpudet_unit *u);
+struct gpudet_unit *gpudet_unit_of(const struct gpudet *g, const struct gpudet_warp *w);
+
+/* gpudet_log.c */
+bool gpudet_log_fits(const struct gpudet *g, const struct gpudet_log *l);
+void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
+/* What the warp sees: true where it has stored some of it; then a->result is filled in. */
+bool gpudet_log_load(struct gpudet *g, const struct gpudet_warp *w, const struct emu_access *a);
+void gpudet_log_clear(const struct gpudet *g, struct gpudet_log *l);
+
+/* gpudet_commit.c: all logs, which are empty then. */
+void gpudet_commit(struct gpudet *g);
+void gpudet_commit_begin(struct gpudet *g); /* a launch */
+void gpudet_commit_free(struct gpudet *g);
+
+/* gpudet_serial.c: DONE if it was carried out in serial mode, else it is kept for that, and the warp sleeps. */
+enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
+                                   const struct emu_access *a);
+void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
+void gpudet_serial_run(struct gpudet *g);
+
+/* gpudet_options.c */
+char *gpudet_conflict(const void *options);
+void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
+enum { GPUDET_OPTIONS = 18 };
+extern const struct order_option gpudet_option_list[GPUDET_OPTIONS];
+
+#endif
