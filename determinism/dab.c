@@ -539,6 +539,7 @@ const struct order_kind dab_kind = {
     .option_count = DAB_OPTIONS,
     .size = sizeof(struct dab_options),
     .conflict = dab_conflict,
+    .promise = dab_promise,
     .make = make,
     .free = release,
 };

@@ -79,6 +79,13 @@ char *dab_conflict(const void *options)
     return what ? strdup(what) : NULL;
 }
 
+enum order_promise dab_promise(const void *options)
+{
+    const struct dab_options *o = options;
+    const bool kept = o->scheduler != DAB_ANY && o->batches && o->reorder && !o->distribution;
+    return kept ? ORDER_WEAK : ORDER_NO_PROMISE;
+}
+
 const char *const dab_number_names[DAB_NUMBERS] = {
     "dab.flushes.full",      "dab.flushes.atom", "dab.flushes.fence",  "dab.flushes.barrier",
     "dab.flushes.exit",      "dab.reductions",   "dab.entries",        "dab.fused",

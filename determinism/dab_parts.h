@@ -173,5 +173,6 @@ int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
 extern const struct order_option dab_option_list[DAB_OPTIONS];
 extern const char *const dab_number_names[DAB_NUMBERS];
 char *dab_conflict(const void *options);
+enum order_promise dab_promise(const void *options);
 
 #endif

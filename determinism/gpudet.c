@@ -578,6 +578,7 @@ const struct order_kind gpudet_kind = {
     .size = sizeof(struct gpudet_options),
     .option_count = GPUDET_OPTIONS,
     .conflict = gpudet_conflict,
+    .promise = gpudet_promise,
     .make = make,
     .free = release,
 };

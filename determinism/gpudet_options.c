@@ -78,6 +78,14 @@ char *gpudet_conflict(const void *options)
     return what ? strdup(what) : NULL;
 }
 
+enum order_promise gpudet_promise(const void *options)
+{
+    const struct gpudet_options *o = options;
+    const bool kept = o->buffer && o->depth && o->serial != GPUDET_SERIAL_ANY &&
+                      o->shared != GPUDET_ANY && o->distribution != GPUDET_ANY;
+    return kept ? ORDER_STRONG : ORDER_NO_PROMISE;
+}
+
 void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to)
 {
     const struct gpudet_counts *n = &((const struct gpudet *)self)->n;

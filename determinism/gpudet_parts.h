@@ -217,6 +217,7 @@ void gpudet_serial_run(struct gpudet *g);
 
 /* gpudet_options.c */
 char *gpudet_conflict(const void *options);
+enum order_promise gpudet_promise(const void *options);
 void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
 enum { GPUDET_OPTIONS = 18 };
 extern const struct order_option gpudet_option_list[GPUDET_OPTIONS];

@@ -89,4 +89,15 @@ Test(verdict, orders_say_what_they_promise)
     cr_expect(orders_promise("random") == ORDER_NO_PROMISE);
     cr_expect(orders_promise("random:strategy=pct") == ORDER_NO_PROMISE);
     cr_expect(orders_promise("nothing") == ORDER_NO_PROMISE);
+    static const char *const given_up[] = {
+        "gpudet:buffer=off", "gpudet:depth=off",        "gpudet:serial=any",
+        "gpudet:shared=any", "gpudet:distribution=any", "dab:scheduler=any",
+        "dab:batches=off",   "dab:reorder=off",         "dab:distribution=any"};
+    for (size_t i = 0; i < sizeof given_up / sizeof *given_up; i++)
+        cr_expect(orders_promise(given_up[i]) == ORDER_NO_PROMISE, "%s", given_up[i]);
+    cr_expect(orders_promise("gpudet") == ORDER_STRONG);
+    cr_expect(orders_promise("gpudet:bta=off:dwp=off:commit=locks:serial=warp:bloom=8") ==
+              ORDER_STRONG);
+    cr_expect(orders_promise("dab") == ORDER_WEAK);
+    cr_expect(orders_promise("dab:scheduler=srr:entries=32:fusion=off:sms=72") == ORDER_WEAK);
 }
