@@ -60,7 +60,8 @@ struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, struct em
 {
     struct dab_net *n = calloc(1, sizeof *n);
     if (!n) abort();
-    *n = (struct dab_net){.options = o, .m = m, .chance = chance, .counts = counts, .sms = sms};
+    *n = (struct dab_net){.options = o, .m = m, .counts = counts, .sms = sms};
+    n->chance = chance;
     n->clusters = (sms + o->sms_per_cluster - 1) / o->sms_per_cluster;
     n->streams = calloc(sms, sizeof *n->streams);
     n->active = calloc(sms, sizeof *n->active);

@@ -20,6 +20,11 @@ static uint32_t ring_size(const struct dab *d, uint32_t s)
     return d->per_sm <= first ? 0
                               : (d->per_sm - first + d->shape.schedulers - 1) / d->shape.schedulers;
 }
+/* The place after i, which may be -1; the ring is not empty. */
+static uint32_t after_in_ring(const struct dab *d, uint32_t s, int32_t i)
+{
+    return (uint32_t)(i + 1) < ring_size(d, s) ? (uint32_t)(i + 1) : 0;
+}
 static struct dab_warp *in_ring(const struct dab *d, uint32_t s, uint32_t i)
 {
     return &d->warps[(size_t)(s / d->shape.schedulers) * d->per_sm + s % d->shape.schedulers +
@@ -205,7 +210,7 @@ void dab_reduced(struct dab *d, struct dab_warp *w)
     if (!is_ordered(d)) return;
     q->last = (int32_t)place_in_ring(d, w);
     if (d->options.scheduler == DAB_GWAT) {
-        q->turn = (q->turn + 1) % ring_size(d, s);
+        q->turn = after_in_ring(d, s, (int32_t)q->turn);
         pass_token(d, s);
     } else if (d->options.scheduler == DAB_GTAR) {
         w->in_round = false;
@@ -304,7 +309,7 @@ void dab_turns_flushed(struct dab *d)
         struct dab_sched *q = &d->scheds[s];
         if (!ring_size(d, s) || !batch_is_on(d, s)) continue;
         if (d->options.scheduler == DAB_GWAT) {
-            q->turn = (uint32_t)(q->last + 1) % ring_size(d, s);
+            q->turn = after_in_ring(d, s, q->last);
             pass_token(d, s);
         }
         if (d->options.scheduler == DAB_GTAR && q->round) go_round(d, s);
