@@ -13,6 +13,8 @@
 enum {
     LONG = 256, /* steps of a burst, at most */
     MOST_VAIN = 1 << 20,
+    MOST_MISSES = 64, /* of a wait at an mbarrier: then its time is up */
+    RETRY = 1 << 10,  /* picks before those who wait so are tried again */
 };
 
 /* ---- sleeping --------------------------------------------------------------------------------------- */
@@ -253,7 +255,10 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
         return v;
     case EMU_SYNC_BARRIER_DONE: barrier_is_done(d, s->who, s->id); return v;
     case EMU_SYNC_MBARRIER: return look_at_mbarrier(d, w);
-    case EMU_SYNC_MBARRIER_DONE: w->missed = s->op == EMU_MBARRIER_NOT_YET; return v;
+    case EMU_SYNC_MBARRIER_DONE:
+        w->missed = s->op == EMU_MBARRIER_NOT_YET;
+        w->misses = w->missed ? w->misses + 1 : 0;
+        return v;
     case EMU_SYNC_RUNTIME: return in_order(d, w) ? EMU_PROCEED : asleep(d, w);
     case EMU_SYNC_WARP_EXIT: warp_ends(d, w); return v;
     case EMU_SYNC_CTA_EXIT:
@@ -352,6 +357,16 @@ static bool unstick_shared(struct dab *d)
     return any;
 }
 
+static void wake_spinning(struct dab *d)
+{
+    for (uint32_t i = 0; d->spinning && i < d->used_sms * d->per_sm; i++) {
+        struct dab_warp *w = &d->warps[i];
+        if (!w->spins) continue;
+        if (w->misses > MOST_MISSES) emu_machine_time_out(d->m, &w->who);
+        dab_wake(d, w);
+    }
+}
+
 static bool idle(void *self)
 {
     struct dab *d = self;
@@ -373,8 +388,7 @@ static bool idle(void *self)
     } else dab_net_all(d->net);
     if (!d->spinning || d->vain == MOST_VAIN) return any;
     d->vain += !any;
-    for (uint32_t i = 0; d->spinning && i < d->used_sms * d->per_sm; i++)
-        if (d->warps[i].spins) dab_wake(d, &d->warps[i]);
+    wake_spinning(d);
     return true;
 }
 
@@ -386,6 +400,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     const uint32_t chance = (uint32_t)rng_next(&d->chance);
     if (d->options.overlap && chance >> 24 < 64) dab_net_some(d->net);
     *burst = 1;
+    if (d->spinning && ++d->picks % RETRY == 0) wake_spinning(d);
     d->woken = wake_late(d); /* comes behind those of this list */
     if (d->options.level == DAB_SCHEDULER && d->order.step == EMU_STEP_INSTRUCTION) {
         d->burst = chance;
@@ -538,6 +553,7 @@ const struct order_kind dab_kind = {
     .options = dab_option_list,
     .option_count = DAB_OPTIONS,
     .size = sizeof(struct dab_options),
+    .stack_only = true,
     .conflict = dab_conflict,
     .promise = dab_promise,
     .make = make,

@@ -85,7 +85,8 @@ struct
     bool pending; /* sleeps until there was a flush, */
     bool alone;   /* and is then granted its instruction when those before it have done theirs */
     bool granted;
-    bool spins, missed; /* sleeps, for an mbarrier; the last look at one was in vain */
+    bool spins, missed; /* sleeps, for an mbarrier; the last look at one was in vain, */
+    uint32_t misses;    /* as were so many in turn */
     bool at_barrier;    /* waits there */
     bool away;     /* SRR: has been at a barrier since the last time that no warp could go on */
     bool in_round; /* GTAR */
@@ -129,6 +130,7 @@ struct dab {
     uint32_t vain;                          /* times that only mbarriers were looked at */
     uint32_t *chain, chain_count, chain_at; /* warps to be granted their instruction */
     uint32_t burst, stay;                   /* of the adversary */
+    uint32_t picks;
     size_t favourite;
     struct dab_warp *now, *late; /* about to sleep; to be woken when it does, */
     bool woken;                  /* which has been done in the last pick() */
