@@ -48,8 +48,8 @@ static void add_row(struct check *c, const char *order, size_t runs, bool refere
                               .runs = arena_array(c->arena, struct check_run, runs)};
 }
 
-/* The native run, then those of a list, or of all orders. */
-static bool read_orders(struct check *c, size_t runs)
+/* The native run, then those of a list, or of all orders that there are for it. */
+static bool read_orders(struct check *c, size_t runs, bool its)
 {
     struct diags *d = &c->options->diags;
     const struct run_option *x = run_option_find(c->options, OPTION_ORDERS);
@@ -59,7 +59,8 @@ static bool read_orders(struct check *c, size_t runs)
     for (uint32_t i = 0; x && i < x->value.length; i++) most += x->value.text[i] == ',';
     c->rows = arena_array(c->arena, struct check_row, most + 1);
     add_row(c, native, 1, true);
-    for (size_t i = 1; !x && order_kind_at(i); i++) add_row(c, order_kind_at(i)->name, runs, false);
+    for (size_t i = 1; !x && order_kind_at(i); i++)
+        if (!its || !order_kind_at(i)->stack_only) add_row(c, order_kind_at(i)->name, runs, false);
     for (uint32_t i = 0, n; x && i <= x->value.length; i += n + 1) {
         const char *from = x->value.text + i, *comma = memchr(from, ',', x->value.length - i);
         n = comma ? (uint32_t)(comma - from) : x->value.length - i;
@@ -145,7 +146,8 @@ bool check_options(struct check *c)
     c->no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
     c->quiet = o->quiet;
     c->jobs = (size_t)jobs;
-    return ok && !d->errors && read_orders(c, (size_t)runs) && read_checks(c) && read_floats(c);
+    return ok && !d->errors && read_orders(c, (size_t)runs, device.independent_threads) &&
+           read_checks(c) && read_floats(c);
 }
 
 /* ---- command lines of runs ------------------------------------------------------------------------ */

@@ -577,6 +577,7 @@ const struct order_kind gpudet_kind = {
     .options = gpudet_option_list,
     .size = sizeof(struct gpudet_options),
     .option_count = GPUDET_OPTIONS,
+    .stack_only = true,
     .conflict = gpudet_conflict,
     .promise = gpudet_promise,
     .make = make,

@@ -7,6 +7,7 @@
 #include "determinism/dab.h"
 #include "determinism/gpudet.h"
 #include "determinism/random.h"
+#include "emu/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,7 @@ struct orders *orders_new(const char *text, uint64_t seed, char **why)
     const struct order_kind *k = order_kind_at(0);
     void *options = text ? read_order(text, &k, &wrong) : NULL;
     struct emu_order *order = options ? k->make(options, seed) : NULL;
+    if (order) order->stack_only = k->stack_only;
     free(options);
     *why = take(&wrong);
     if (!order) return NULL;

@@ -38,7 +38,8 @@ struct order_kind {
     const char *name, *what;
     const struct order_option *options;
     size_t option_count;
-    size_t size; /* of its struct of options */
+    size_t size;     /* of its struct of options */
+    bool stack_only; /* not with independent thread scheduling: emu_order.stack_only */
     /* Why these options do not go together: a message to be freed, which names them. NULL: they do. May be NULL. */
     char *(*conflict)(const void *options);
     /* With these options: a switch may give it up. NULL: nothing. */

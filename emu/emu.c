@@ -583,7 +583,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .blind = is_blind(l),
                             .issues = l->order ? step_of(l, its) == EMU_STEP_INSTRUCTION
                                                : told & LOWER_ISSUES,
-                            .step = step_of(l, its),
+                            .step = (u8)step_of(l, its),
                             .counting = e->handlers.counting};
     m.group_warps = watched || m.its || program->launches ? 1 : e->config.group_warps;
     m.cluster_size = 1;
@@ -616,6 +616,11 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
     m.slots_per_sm = occupancy.ctas ? occupancy.ctas : 1;
     m.schedulers = e->gpu->schedulers;
+    if (l->order && l->order->stack_only && m.its)
+        return refuse(
+            e,
+            "order %s cannot follow lanes that go their own ways: use --divergence=stack, or another order",
+            l->order->name);
     if (l->order && m.cluster_size > m.slots_per_sm * m.sms)
         return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m.cluster_size,
                       m.slots_per_sm * m.sms);

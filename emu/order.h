@@ -153,6 +153,7 @@ struct emu_shown; /* below */
 struct emu_order {
     void *self;
     const char *name; /* "gpudet" */
+    bool stack_only;  /* it knows no lanes of a warp that go their own ways: EMU_ITS is refused */
     unsigned wants;   /* enum emu_want; as it is when the launch begins, */
     uint8_t step;     /* enum emu_step; likewise */
     void (*begin)(void *self, struct emu_machine *m);
