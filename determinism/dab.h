@@ -22,7 +22,7 @@
  *  - A red with release or acquire is buffered like others: what is flushed is seen by all others as a whole.
  *
  * Promised nothing: programs with data races or with plain accesses of addresses that have reductions in a buffer
- * (--check race,atomicity finds both); kernels whose warps part under --divergence=its. */
+ * (--check race,atomicity finds both). Not with --divergence=its. */
 #ifndef HEDDLE_DETERMINISM_DAB_H
 #define HEDDLE_DETERMINISM_DAB_H
 

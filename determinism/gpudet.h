@@ -31,9 +31,7 @@
  *     atomic for each lane. Textures and constants show memory as it is in parallel mode.
  *   Calls of the device runtime (printf, malloc, launches) are made when the next quantum begins, one warp after the
  *     other before all else.
- *   With --divergence=its, contexts of one warp are still interleaved as the adversary wants: warps whose own lanes
- *     race with each other are not covered then.
- * Caches (emu/cache.h) are not modelled as flushed after commits. */
+ * Not with --divergence=its. Caches (emu/cache.h) are not modelled as flushed after commits. */
 #ifndef HEDDLE_DETERMINISM_GPUDET_H
 #define HEDDLE_DETERMINISM_GPUDET_H
 

@@ -38,3 +38,8 @@ rm "$counts"
 
 say "heddle suite run: workloads, each compared with the host bit for bit"
 ./heddle suite run
+
+say "heddle check: who depends on the order? A search with a race, and a sum of floats by atomics"
+./heddle check suite:bfs_racy --quiet || true
+echo
+./heddle check suite:sum_atomic --quiet || true
