@@ -116,7 +116,7 @@ enum { WORDS = 64 };
 struct outcome {
     uint32_t words[WORDS];
     struct {
-        const char *name;
+        char name[40];
         uint64_t value;
     } numbers[32];
     size_t count;
@@ -159,7 +159,7 @@ static struct outcome run(const char *text, const char *order, uint64_t seed, ui
     cr_assert_eq(r->fault.kind, EMU_OK, "%s: %s", order, r->fault.text);
     emu_copy_out(e, out.words, at, sizeof out.words);
     for (size_t i = 0; i < r->counts->number_count && i < 32; i++) {
-        out.numbers[i].name = r->counts->numbers[i].name; /* a literal */
+        snprintf(out.numbers[i].name, sizeof out.numbers[i].name, "%s", r->counts->numbers[i].name);
         out.numbers[i].value = r->counts->numbers[i].value;
         out.count++;
     }
