@@ -10,18 +10,6 @@
 
 enum { VERSION = 1 };
 
-static json_t *hex(uint64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof text, "0x%016" PRIx64, n);
-    return json_string(text);
-}
-
-static json_t *count_of(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
 static json_t *text_or_null(const char *text)
 {
     return text && *text ? json_text(text) : json_null();
@@ -34,7 +22,7 @@ static json_t *line_or_null(uint32_t line)
 
 static json_t *seed_of(const struct check *c, const struct check_row *row, size_t run)
 {
-    return row->reference ? json_null() : count_of(check_seed(c, run));
+    return row->reference ? json_null() : json_count(check_seed(c, run));
 }
 
 static json_t *results(const struct check *c, const struct check_row *row)
@@ -48,13 +36,14 @@ static json_t *results(const struct check *c, const struct check_row *row)
             if (row->runs[i].state == RUN_ENDED && !check_run_failed(&row->runs[i]) &&
                 row->runs[i].id == r->id)
                 json_array_append_new(seeds, seed_of(c, row, i));
-        json_object_set_new(o, "runs", count_of(x->count));
+        json_object_set_new(o, "runs", json_count(x->count));
         json_object_set_new(o, "seeds", seeds);
-        json_object_set_new(o, "launches", count_of(r->launch_count));
-        json_object_set_new(o, "digest", hex(r->id));
-        json_object_set_new(o, "memory_digest", hex(r->memory));
+        json_object_set_new(o, "launches", json_count(r->launch_count));
+        json_object_set_new(o, "digest", json_hex(r->id));
+        json_object_set_new(o, "memory_digest", json_hex(r->memory));
         json_object_set_new(o, "read_back_digest",
-                            c->options->kind == TARGET_SUITE ? hex(r->read_back) : json_null());
+                            c->options->kind == TARGET_SUITE ? json_hex(r->read_back)
+                                                             : json_null());
         json_object_set_new(o, "replay", json_text(check_command(c, row, x->first)));
         json_array_append_new(list, o);
     }
@@ -123,9 +112,9 @@ static json_t *floats(const struct check_parting *p)
     const struct part_floats *f = &p->floats;
     if (!p->has_floats) return json_null();
     json_t *o = json_object();
-    json_object_set_new(o, "elements", count_of(f->elements));
+    json_object_set_new(o, "elements", json_count(f->elements));
     json_object_set_new(o, "all", json_boolean(!p->more_words));
-    json_object_set_new(o, "max_ulp", f->ulp == UINT64_MAX ? json_null() : count_of(f->ulp));
+    json_object_set_new(o, "max_ulp", f->ulp == UINT64_MAX ? json_null() : json_count(f->ulp));
     json_object_set_new(o, "max_relative", json_real(f->relative));
     json_object_set_new(o, "order_of_additions", json_boolean(f->order_only));
     return o;
@@ -142,14 +131,14 @@ static json_t *parting(const struct check *c, const struct check_parting *p)
     json_t *o = json_object(), *sides = json_array();
     const bool memory = p->kind == PART_MEMORY;
     json_object_set_new(o, "kind", json_string(kinds[p->kind]));
-    json_object_set_new(o, "launch", *p->kernel ? count_of(p->launch + 1) : json_null());
+    json_object_set_new(o, "launch", *p->kernel ? json_count(p->launch + 1) : json_null());
     json_object_set_new(o, "kernel", text_or_null(p->kernel));
-    json_object_set_new(o, "address", memory ? hex(p->address) : json_null());
+    json_object_set_new(o, "address", memory ? json_hex(p->address) : json_null());
     json_object_set_new(o, "allocation", memory ? json_text(p->allocation) : json_null());
-    json_object_set_new(o, "offset", memory ? count_of(p->offset) : json_null());
+    json_object_set_new(o, "offset", memory ? json_count(p->offset) : json_null());
     json_object_set_new(o, "type", p->type ? json_string(p->type->name) : json_null());
-    json_object_set_new(o, "index", p->type ? count_of(p->offset / p->type->bytes) : json_null());
-    json_object_set_new(o, "bytes", memory ? count_of(p->differing) : json_null());
+    json_object_set_new(o, "index", p->type ? json_count(p->offset / p->type->bytes) : json_null());
+    json_object_set_new(o, "bytes", memory ? json_count(p->differing) : json_null());
     json_object_set_new(o, "floats", floats(p));
     for (int i = 0; i < 2; i++) json_array_append_new(sides, side(c, p, i));
     json_object_set_new(o, "runs", sides);
@@ -165,10 +154,10 @@ static json_t *order(const struct check *c, const struct check_row *row)
     json_object_set_new(o, "order", json_text(row->order));
     json_object_set_new(o, "reference", json_boolean(row->reference));
     json_object_set_new(o, "promise", json_string(promises[row->promise]));
-    json_object_set_new(o, "runs", count_of(row->ended));
+    json_object_set_new(o, "runs", json_count(row->ended));
     json_object_set_new(o, "stopped", text_or_null(row->stopped));
-    json_object_set_new(o, "distinct", count_of(row->class_count));
-    json_object_set_new(o, "distinct_at_the_end", count_of(row->last_count));
+    json_object_set_new(o, "distinct", json_count(row->class_count));
+    json_object_set_new(o, "distinct_at_the_end", json_count(row->last_count));
     json_object_set_new(o, "unseen_probability",
                         one ? json_real(verdict_unseen(row->ended)) : json_null());
     json_object_set_new(o, "results", results(c, row));
@@ -193,7 +182,7 @@ static json_t *findings(const struct check *c)
             json_array_append_new(places, place);
         }
         json_object_set_new(o, "kind", json_string(f->race ? "race" : "mixed"));
-        json_object_set_new(o, "count", count_of(f->count));
+        json_object_set_new(o, "count", json_count(f->count));
         json_object_set_new(o, "places", places);
         json_object_set_new(o, "text", json_text(f->text));
         json_array_append_new(list, o);
@@ -214,8 +203,8 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "interrupted", json_boolean(c->interrupted));
     json_object_set_new(o, "orders", orders);
     json_object_set_new(o, "races_looked_for", json_boolean(c->race.state == RUN_ENDED));
-    json_object_set_new(o, "races", count_of(c->facts.races));
-    json_object_set_new(o, "mixed", count_of(c->facts.mixed));
+    json_object_set_new(o, "races", json_count(c->facts.races));
+    json_object_set_new(o, "mixed", json_count(c->facts.mixed));
     json_object_set_new(o, "findings", findings(c));
     json_dumpf(o, stdout, JSON_INDENT(2));
     putchar('\n');

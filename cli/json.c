@@ -3,7 +3,9 @@
 
 #include "base/buf.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,4 +31,16 @@ json_t *json_value(const struct value_type *t, uint64_t bits)
     json_t *text = json_string(b.data);
     buf_free(&b);
     return text;
+}
+
+json_t *json_count(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+json_t *json_hex(uint64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "0x%016" PRIx64, n);
+    return json_string(text);
 }

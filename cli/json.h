@@ -13,4 +13,7 @@ json_t *json_text(const char *text);
 /* Numbers that JSON does not have are strings: "nan", "inf", whole numbers above 2^63. */
 json_t *json_value(const struct value_type *t, uint64_t bits);
 
+json_t *json_count(uint64_t n);
+json_t *json_hex(uint64_t n); /* "0x00000000000000ff": digests, addresses */
+
 #endif

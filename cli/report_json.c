@@ -5,22 +5,9 @@
 #include "cli/report.h"
 #include "cli/watches.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum { VERSION = 1 };
-
-static json_t *hex(uint64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof text, "0x%016" PRIx64, n);
-    return json_string(text);
-}
-
-static json_t *count_of(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
 
 static json_t *dimensions(const uint32_t d[3])
 {
@@ -38,10 +25,10 @@ static json_t *row(const struct launch_row *r)
     json_object_set_new(o, "cluster",
                         r->first.cluster[0] ? dimensions(r->first.cluster) : json_null());
     json_object_set_new(o, "shared", json_integer(r->first.shared));
-    json_object_set_new(o, "launches", count_of(r->launches));
-    json_object_set_new(o, "warp_instructions", count_of(r->warp_instructions));
-    json_object_set_new(o, "thread_instructions", count_of(r->thread_instructions));
-    json_object_set_new(o, "findings", count_of(r->findings));
+    json_object_set_new(o, "launches", json_count(r->launches));
+    json_object_set_new(o, "warp_instructions", json_count(r->warp_instructions));
+    json_object_set_new(o, "thread_instructions", json_count(r->thread_instructions));
+    json_object_set_new(o, "findings", json_count(r->findings));
     return o;
 }
 
@@ -63,9 +50,9 @@ static json_t *buffer(const struct shown_buffer *b)
         json_array_append_new(first, json_value(b->type, b->first[i]));
     json_object_set_new(o, "name", json_text(b->name));
     json_object_set_new(o, "type", json_string(b->type->name));
-    json_object_set_new(o, "count", count_of(b->count));
+    json_object_set_new(o, "count", json_count(b->count));
     json_object_set_new(o, "first", first);
-    json_object_set_new(o, "digest", hex(b->digest));
+    json_object_set_new(o, "digest", json_hex(b->digest));
     return o;
 }
 
@@ -77,8 +64,8 @@ static json_t *expectation(const struct shown_comparison *s)
     json_object_set_new(o, "buffer", json_text(s->name));
     json_object_set_new(o, "met", json_boolean(met));
     if (s->by_digest) {
-        json_object_set_new(o, "digest", hex(s->got));
-        json_object_set_new(o, "expected_digest", hex(s->want));
+        json_object_set_new(o, "digest", json_hex(s->got));
+        json_object_set_new(o, "expected_digest", json_hex(s->want));
         return o;
     }
     json_t *first = json_array();
@@ -86,15 +73,15 @@ static json_t *expectation(const struct shown_comparison *s)
         json_t *m = json_object();
         struct buf difference = {0};
         mismatch_difference(c->type, &c->first[i], &difference);
-        json_object_set_new(m, "index", count_of(c->first[i].index));
+        json_object_set_new(m, "index", json_count(c->first[i].index));
         json_object_set_new(m, "got", json_value(c->type, c->first[i].got));
         json_object_set_new(m, "expected", json_value(c->type, c->first[i].want));
         json_object_set_new(m, "difference", json_string(difference.data));
         json_array_append_new(first, m);
         buf_free(&difference);
     }
-    json_object_set_new(o, "compared", count_of(c->count));
-    json_object_set_new(o, "mismatches", count_of(c->mismatches));
+    json_object_set_new(o, "compared", json_count(c->count));
+    json_object_set_new(o, "mismatches", json_count(c->mismatches));
     json_object_set_new(o, "first", first);
     return o;
 }
@@ -132,14 +119,14 @@ void report_print_json(const struct report *r, double seconds)
     json_object_set_new(o, "fault", fault(&r->fault));
     json_object_set_new(o, "buffers", buffers);
     json_object_set_new(o, "expectations", expectations);
-    json_object_set_new(o, "memory_digest", r->has_digest ? hex(r->digest) : json_null());
-    json_object_set_new(o, "read_back_digest", r->note ? hex(r->read_back) : json_null());
+    json_object_set_new(o, "memory_digest", r->has_digest ? json_hex(r->digest) : json_null());
+    json_object_set_new(o, "read_back_digest", r->note ? json_hex(r->read_back) : json_null());
     if (counts_profiling(r->counts))
         json_object_set_new(o, "profile", counts_profile_json(r->counts));
     json_t *writes = watches_json(r->watches);
     if (writes) {
         json_object_set_new(o, "writes", writes);
-        json_object_set_new(o, "writes_left_out", count_of(r->watches->left_out));
+        json_object_set_new(o, "writes_left_out", json_count(r->watches->left_out));
     }
     json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());
     json_object_set_new(o, "printed", json_text(r->printed.data ? r->printed.data : ""));
