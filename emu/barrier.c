@@ -8,21 +8,10 @@
 
 #include <string.h>
 
-/* The threads that a barrier without a count waits for. */
-static u32 living(const struct emu_cta *c)
-{
-    u32 n = 0;
-    for (u32 k = 0; k < c->group_count; k++) {
-        const struct emu_group *g = &c->groups[c->group_at[k]];
-        for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) n += emu_lanes_of(g->alive[w]);
-    }
-    return n;
-}
-
 static void tell_release(const struct emu_cta *c, u32 id)
 {
     const struct emu_group *g = &c->groups[c->group_at[0]];
-    struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = living(c)};
+    struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
     if (g->worker->machine->watched) emu_watch_done(g, g->code->uops, &s);
 }
 
@@ -55,7 +44,7 @@ void emu_barrier_check(struct emu_cta *c)
     for (u32 left = c->awaited; left; left &= left - 1) {
         const u32 id = (u32)__builtin_ctz(left);
         const struct emu_barrier *b = &c->barriers[id];
-        u32 needed = b->needed ? b->needed : living(c);
+        u32 needed = b->needed ? b->needed : c->living;
         if (b->arrived >= needed) release(c, id);
     }
 }
@@ -119,7 +108,7 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         /* A count is of whole warps: lanes that have ended, or never were, come with the others. */
-        bool all = threads && g->exec[w] == emu_warp_alive(g->cta, g->first + w);
+        bool all = threads && g->exec[w] == emu_warp_alive(g, w);
         b->arrived += all ? LANES : emu_lanes_of(g->exec[w]);
         b->arrivals++;
         if (in->x >= BAR_POPC) {

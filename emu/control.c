@@ -255,12 +255,19 @@ const struct emu_uop *emu_op_unguard(struct emu_group *g, const struct emu_uop *
     return in + 1;
 }
 
+static void end_lanes(struct emu_group *g, const u32 *go)
+{
+    for (u32 w = 0; w < g->warps; w++) {
+        g->cta->living -= emu_lanes_of(go[w]);
+        g->alive[w] &= ~go[w];
+        if (!g->apart) g->exist[w] = g->alive[w]; /* don't-cares from now on */
+    }
+}
+
 const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *in)
 {
     (void)in;
-    for (u32 w = 0; w < g->warps; w++) g->alive[w] &= ~g->exec[w];
-    for (u32 w = 0; w < g->warps && !g->apart; w++)
-        g->exist[w] = g->alive[w]; /* don't-cares from now on */
+    end_lanes(g, g->exec);
     return emu_group_resume(g);
 }
 
@@ -275,10 +282,7 @@ const struct emu_uop *emu_op_exit(struct emu_group *g, const struct emu_uop *in)
     }
     if (!any) return in + 1;
     if (!left) return emu_exit_lanes(g, in);
-    for (u32 w = 0; w < g->warps; w++) {
-        g->alive[w] &= ~go[w];
-        if (!g->apart) g->exist[w] = g->alive[w];
-    }
+    end_lanes(g, go);
     emu_set_exec(g, stay);
     return in + 1;
 }

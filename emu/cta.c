@@ -250,6 +250,7 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
         }
     }
     c->running = c->group_count;
+    c->living = c->threads;
     c->context_count = c->warps;
     c->used = k->frame;
     c->used_dynamic = 0;
@@ -257,6 +258,7 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
 
 u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank)
 {
+    if (m->cluster_size == 1) return cluster;
     const u32 *size = m->cluster, *grid = m->launch->grid, across = grid[0] / size[0],
               down = grid[1] / size[1];
     const u32 x = cluster % across * size[0] + rank % size[0];

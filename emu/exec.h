@@ -332,6 +332,7 @@ struct emu_cta {
     u32 *group_at; /* which of them are in use */
     u32 group_count;
     u32 running;              /* groups that are not done */
+    u32 living;               /* threads that have not ended */
     u32 context_count;        /* places in `groups` that were used */
     u32 rank;                 /* in the cluster */
     struct emu_cta **cluster; /* the CTAs of its cluster by rank; itself alone without one */
@@ -453,8 +454,8 @@ u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 special);
 
 /* its.c: makes a context of its own of the lanes that run, where others of the warp wait for them. */
 void emu_its_part(struct emu_group *g);
-/* The lanes of a warp that live, in whatever context. */
-u32 emu_warp_alive(const struct emu_cta *c, u32 warp);
+/* The lanes of warp w of the group that live, in whatever context. */
+u32 emu_warp_alive(const struct emu_group *g, u32 w);
 
 /* Goes on with the topmost entry of the stack that has lanes; NULL: the group is done. */
 const struct emu_uop *emu_group_resume(struct emu_group *g);

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-u32 emu_warp_alive(const struct emu_cta *c, u32 warp)
+u32 emu_warp_alive(const struct emu_group *g, u32 w)
 {
-    u32 alive = 0;
-    for (u32 k = 0; k < c->group_count; k++) {
-        const struct emu_group *g = &c->groups[c->group_at[k]];
-        if (g->state != GROUP_DONE && warp - g->first < g->warps)
-            alive |= g->alive[warp - g->first];
+    const struct emu_cta *c = g->cta;
+    u32 alive = g->alive[w];
+    for (u32 k = 0; g->apart && k < c->group_count; k++) {
+        const struct emu_group *o = &c->groups[c->group_at[k]];
+        if (o->first == g->first) alive |= o->alive[0];
     }
     return alive;
 }
@@ -106,7 +106,7 @@ const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
         if (o == g || o->first != g->first || o->state == GROUP_DONE) continue;
         if (stands_here(o, g, in)) here |= o->exec[0];
     }
-    away = mask & emu_warp_alive(c, g->first) & ~here;
+    away = mask & emu_warp_alive(g, 0) & ~here;
     if (away) {
         g->pc = in;
         g->state = GROUP_WAIT;

@@ -47,10 +47,11 @@ struct seat {          /* a slot of an SM */
 struct ordered {
     struct hand *h;
     const struct emu_order *order;
-    struct seat *seats; /* by slot; of a cluster they are taken until all of it has ended */
-    struct slot *spare; /* rooms */
-    u32 *queue_at;      /* by slot and warp, of CTAs that have not begun */
-    u32 *vacant;        /* the free slots, ascending */
+    struct seat *seats;   /* by slot; of a cluster they are taken until all of it has ended */
+    struct slot *spare;   /* rooms */
+    u32 *queue_at;        /* by slot and warp, of CTAs that have not begun */
+    u32 *room_for_vacant; /* slot_count places, */
+    u32 *vacant;          /* and among them the free slots, ascending */
     u32 slot_count, vacant_count;
     u32 next; /* clusters that have been placed */
     u32 live; /* CTAs that have been placed and not ended */
@@ -171,11 +172,42 @@ static void begin_queued(struct ordered *o, u32 slot)
     }
 }
 
+/* Where a free slot stands in the list, or would. */
+static u32 vacant_at(const struct ordered *o, u32 slot)
+{
+    u32 low = 0, high = o->vacant_count;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (o->vacant[middle] < slot) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The shorter part of the list makes way: mostly low slots come and go. */
+static void remove_vacant(struct ordered *o, u32 at)
+{
+    const u32 behind = --o->vacant_count - at;
+    u32 *const list = o->vacant;
+    if (at < behind) memmove(++o->vacant, list, at * sizeof *list);
+    else memmove(list + at, list + at + 1, behind * sizeof *list);
+}
+
+static void insert_vacant(struct ordered *o, u32 slot)
+{
+    const u32 at = vacant_at(o, slot), behind = o->vacant_count++ - at;
+    const bool ahead = o->vacant > o->room_for_vacant,
+               after = o->vacant + o->vacant_count <= o->room_for_vacant + o->slot_count;
+    u32 *const list = o->vacant;
+    if (ahead && (at < behind || !after)) memmove(--o->vacant, list, at * sizeof *list);
+    else memmove(list + at + 1, list + at, behind * sizeof *list);
+    o->vacant[at] = slot;
+}
+
 static u32 take_vacant(struct ordered *o, u32 at, u32 linear)
 {
     const u32 slot = o->vacant[at];
-    memmove(o->vacant + at, o->vacant + at + 1, (o->vacant_count - at - 1) * sizeof *o->vacant);
-    o->vacant_count--;
+    remove_vacant(o, at);
     o->seats[slot] = (struct seat){.linear = linear, .taken = true};
     o->live++;
     return slot;
@@ -185,8 +217,8 @@ static u32 take_vacant(struct ordered *o, u32 at, u32 linear)
 static int default_place(const struct ordered *o, u32 linear)
 {
     const u32 sms = o->h->wp->m->sms;
-    for (u32 i = 0; i < o->vacant_count; i++)
-        if (o->vacant[i] % sms == linear % sms) return (int)i;
+    for (u32 slot = linear % sms; slot < o->slot_count; slot += sms)
+        if (!o->seats[slot].taken) return (int)vacant_at(o, slot);
     return 0;
 }
 
@@ -254,9 +286,7 @@ static void place_beside(struct ordered *o)
 
 static void vacate(struct ordered *o, u32 slot)
 {
-    u32 at = o->vacant_count++;
-    for (; at && o->vacant[at - 1] > slot; at--) o->vacant[at] = o->vacant[at - 1];
-    o->vacant[at] = slot;
+    insert_vacant(o, slot);
     struct seat *p = &o->seats[slot];
     if (p->room->port.now) cache_settle(&p->room->port);
     p->room->next = o->spare;
@@ -370,7 +400,7 @@ void ordered_run(struct hand *h)
     o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
     o.seats = arena_array(h->wp->arena, struct seat, o.slot_count);
     o.queue_at = arena_array(h->wp->arena, u32, (size_t)o.slot_count * m->warps_per_cta);
-    o.vacant = arena_array(h->wp->arena, u32, o.slot_count);
+    o.vacant = o.room_for_vacant = arena_array(h->wp->arena, u32, o.slot_count);
     for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
     h->wp->m->ordered = &o;
     if (o.order->begin) o.order->begin(o.order->self, h->wp->m);

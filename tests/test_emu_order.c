@@ -270,6 +270,58 @@ Test(emu_order, places_ctas)
     cr_expect(s.starts == WORDS && s.exits == WORDS);
 }
 
+/* The free slots are told of as they are, ascending, whichever are taken and left. */
+enum { SLOTS = 128 };
+struct taken {
+    struct script script;
+    bool is[SLOTS];
+    uint32_t by[SLOTS], random, places;
+};
+static int place_anywhere(void *self, uint32_t cta, const uint32_t *slots, size_t count)
+{
+    struct taken *t = self;
+    size_t n = 0;
+    for (uint32_t s = 0; s < SLOTS; s++) {
+        if (t->is[s]) continue;
+        cr_assert(n < count && slots[n] == s, "place %zu of %zu is slot %u", n, count, s);
+        n++;
+    }
+    cr_assert_eq(n, count);
+    t->random = t->random * 1664525 + 1013904223;
+    if (count < SLOTS && t->random >> 28 > 2) return -1; /* later: so that more are free */
+    const size_t at = t->places++ / 200 % 2 ? (t->random >> 16) % 3 % count
+                                            : (t->random >> 16) % count;
+    t->is[slots[at]] = true;
+    t->by[slots[at]] = cta;
+    return (int)at;
+}
+static int pick_anyone(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+{
+    struct taken *t = self;
+    (void)ready;
+    *burst = 1000;
+    t->random = t->random * 1664525 + 1013904223;
+    return (int)((t->random >> 16) % count);
+}
+static enum emu_verdict leave_slot(void *self, const struct emu_sync *y)
+{
+    struct taken *t = self;
+    if (y->kind != EMU_SYNC_CTA_EXIT) return EMU_PROCEED;
+    cr_assert(t->is[y->who->slot] && t->by[y->who->slot] == y->who->cta);
+    t->is[y->who->slot] = false;
+    return EMU_PROCEED;
+}
+Test(emu_order, tells_of_the_slots_that_are_free)
+{
+    uint32_t words[WORDS] = {0};
+    struct taken t = {0};
+    struct emu_order order = ORDER(&t.script, .pick = pick_anyone, .place = place_anywhere);
+    order.sync = leave_slot;
+    cr_assert_eq(launch("ret;", &t.script, &order, 1500, 32, 0, words), EMU_OK);
+    cr_expect_eq(t.script.shape.slots, SLOTS, "%u slots", t.script.shape.slots);
+    cr_expect_eq(t.places, 1500);
+}
+
 /* Barriers of CTAs and clusters, and shared memory of the neighbour. */
 Test(emu_order, lets_clusters_meet)
 {
