@@ -377,6 +377,41 @@ static struct emu_program *program_of(struct emu_kernel *k, unsigned watched)
                                                &k->failed);
 }
 
+/* What bursts are counted in. Lanes that wait become contexts of their own where a turn ends (its.c): not after
+ * every burst. */
+static enum emu_step step_of(const struct emu_launch *l, bool its)
+{
+    if (!l->order || !l->order->pick) return EMU_STEP_BLOCK;
+    if (its && l->order->step == EMU_STEP_BLOCK) return EMU_STEP_INSTRUCTION;
+    return (enum emu_step)l->order->step;
+}
+
+/* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
+static unsigned told_of(const struct emu_launch *l, bool its)
+{
+    const struct emu_order *o = l->order;
+    unsigned w = 0;
+    if (o) w |= LOWER_WATCHED;
+    if (o && o->wants & EMU_WANT_LOADS) w |= LOWER_LOADS;
+    if (o && o->wants & EMU_WANT_STORES) w |= LOWER_STORES;
+    if (o && step_of(l, its) == EMU_STEP_INSTRUCTION) w |= LOWER_ISSUES;
+    for (size_t i = 0; i < l->observer_count; i++) {
+        w |= LOWER_WATCHED | LOWER_LOADS | LOWER_STORES | LOWER_NEAR;
+        if (l->observers[i]->issue) w |= LOWER_ISSUES;
+    }
+    return w;
+}
+
+/* One that is there, or the one that launches will want: what it tells of does not matter. */
+static struct emu_program *any_program_of(struct emu_kernel *k)
+{
+    const struct emu_config *c = &k->image->emu->config;
+    for (unsigned w = 0; w < LOWER_WAYS; w++)
+        if (k->program[w]) return k->program[w];
+    return program_of(k,
+                      told_of(&(struct emu_launch){.order = c->order}, c->divergence == EMU_ITS));
+}
+
 static const struct ptx_directive *directive(const struct emu_kernel *k, const char *word)
 {
     for (const struct ptx_directive *d = k->func->directives; d; d = d->next)
@@ -396,7 +431,7 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
     const struct ptx_module *m = k->image->image->program->modules[k->module];
     *out = (struct emu_kernel_info){
         .max_threads = 1024, .ptx_version = m->version, .target = m->target.sm};
-    const struct emu_program *p = program_of(k, 0);
+    const struct emu_program *p = any_program_of(k);
     if (!p) return false;
     const struct ptx_directive *d = directive(k, "reqntid");
     for (u32 i = 0; d && i < 3; i++) out->required_block[i] = i < d->count ? (u32)d->value[i] : 1;
@@ -483,31 +518,6 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
 
-/* What bursts are counted in. Lanes that wait become contexts of their own where a turn ends (its.c): not after
- * every burst. */
-static enum emu_step step_of(const struct emu_launch *l, bool its)
-{
-    if (!l->order || !l->order->pick) return EMU_STEP_BLOCK;
-    if (its && l->order->step == EMU_STEP_BLOCK) return EMU_STEP_INSTRUCTION;
-    return (enum emu_step)l->order->step;
-}
-
-/* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
-static unsigned told_of(const struct emu_launch *l, bool its)
-{
-    const struct emu_order *o = l->order;
-    unsigned w = 0;
-    if (o) w |= LOWER_WATCHED;
-    if (o && o->wants & EMU_WANT_LOADS) w |= LOWER_LOADS;
-    if (o && o->wants & EMU_WANT_STORES) w |= LOWER_STORES;
-    if (o && step_of(l, its) == EMU_STEP_INSTRUCTION) w |= LOWER_ISSUES;
-    for (size_t i = 0; i < l->observer_count; i++) {
-        w |= LOWER_WATCHED | LOWER_LOADS | LOWER_STORES | LOWER_NEAR;
-        if (l->observers[i]->issue) w |= LOWER_ISSUES;
-    }
-    return w;
-}
-
 static bool is_blind(const struct emu_launch *l)
 {
     for (size_t i = 0; i < l->observer_count; i++)
@@ -519,8 +529,13 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                                             const struct emu_launch *l, struct whole *all,
                                             struct arena *a)
 {
+    const bool watched = l->order || l->observer_count;
+    const bool its = e->config.divergence == EMU_ITS;
+    const unsigned told = told_of(l, its);
+    struct emu_program *program = program_of(k, told);
     struct emu_kernel_info info;
-    if (!emu_kernel_info(k, &info)) return refuse(e, "kernel '%s': %s", k->name, k->failed);
+    if (!program || !emu_kernel_info(k, &info))
+        return refuse(e, "kernel '%s': %s", k->name, k->failed);
     u64 threads = 1, ctas = 1;
     for (int i = 0; i < 3; i++) {
         if (l->grid[i] == 0 || l->grid[i] > most_grid[i])
@@ -549,11 +564,6 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if (l->params_size != k->params.size)
         return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
                       k->params.size, l->params_size);
-    bool watched = l->order || l->observer_count;
-    const bool its = e->config.divergence == EMU_ITS;
-    const unsigned told = told_of(l, its);
-    struct emu_program *program = program_of(k, told);
-    if (!program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
     u64 shared = l->shared ? (u64)program->shared_dynamic + l->shared : program->shared_static;
     if (shared > MEM_MAX_SHARED)
         return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
