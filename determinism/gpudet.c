@@ -477,7 +477,8 @@ static void make_room(struct gpudet *g)
         g->writers = realloc(g->writers, n * sizeof(uint32_t));
         g->callers = realloc(g->callers, n * sizeof(uint32_t));
         g->askers = realloc(g->askers, 2 * n * sizeof(uint32_t));
-        if (!g->writers || !g->callers || !g->askers) abort();
+        g->senders = realloc(g->senders, n * sizeof *g->senders);
+        if (!g->writers || !g->callers || !g->askers || !g->senders) abort();
     }
     g->slots = gpudet_grow(g->slots, g->shape.slots, &g->slot_room, sizeof *g->slots);
     if (g->slot_room > slots) {
@@ -495,6 +496,7 @@ static void begin(void *self, struct emu_machine *m)
     g->shape = emu_machine_shape(m);
     g->per_sm = g->shape.slots / g->shape.sms;
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
+    g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
     make_room(g);
     gpudet_commit_begin(g);
@@ -513,7 +515,8 @@ static void end(void *self)
 {
     struct gpudet *g = self;
     for (uint32_t i = 0; i < g->writer_count; i++)
-        gpudet_log_clear(g, &g->warps[g->writers[i]].log);
+        g->warps[g->writers[i]].log = (struct gpudet_log){0};
+    gpudet_room_clear(&g->room);
     for (uint32_t i = 0; i < g->warp_count; i++) {
         struct gpudet_warp *w = &g->warps[i];
         w->asked = w->later_count = 0;
@@ -551,9 +554,6 @@ static void release(struct emu_order *o)
     struct gpudet *g = o->self;
     for (uint32_t i = 0; i < g->warp_room; i++) {
         struct gpudet_warp *w = &g->warps[i];
-        free(w->log.chunk);
-        free(w->log.entry);
-        free(w->log.bloom);
         for (uint32_t k = 0; k < w->request_count; k++) free(w->requests[k]);
         free(w->requests);
         free(w->later);
@@ -563,6 +563,8 @@ static void release(struct emu_order *o)
     free(g->slots);
     free(g->units);
     free(g->writers);
+    free(g->senders);
+    gpudet_room_free(&g->room);
     free(g->callers);
     free(g->askers);
     free(g->pending);

@@ -23,33 +23,42 @@ struct line { /* of a Z cache */
     bool valid;
 };
 struct gpudet_partition {
-    struct line *lines; /* by set and way */
-    uint64_t *busy;     /* when the requests in the buffer are done */
+    struct line *lines;   /* by set and way */
+    uint64_t *busy;       /* when the requests in the buffer are done, ascending, from `head` on; */
+    uint32_t head, count; /* it has room for twice as many as there can be */
     uint64_t now;
 };
 
 /* ---- Z units ------------------------------------------------------------------------------------------ */
 
-/* Waits until the buffer has room, and gives the place. */
-static uint64_t *room_for(struct gpudet *g, struct gpudet_partition *p)
+/* Waits until the buffer has room. */
+static void wait_for_room(struct gpudet *g, struct gpudet_partition *p)
 {
-    uint64_t *first = p->busy;
-    for (uint32_t i = 1; i < g->options.requests; i++)
-        if (p->busy[i] < *first) first = &p->busy[i];
-    if (*first > p->now) {
-        g->n.z_full++;
-        p->now = *first;
+    if (p->count < g->options.requests) return;
+    const uint64_t first = p->busy[p->head++];
+    p->count--;
+    if (first <= p->now) return;
+    g->n.z_full++;
+    p->now = first;
+}
+
+static void keep_busy(struct gpudet *g, struct gpudet_partition *p, uint64_t until)
+{
+    if (p->head == g->options.requests) {
+        memcpy(p->busy, p->busy + p->head, p->count * sizeof *p->busy);
+        p->head = 0;
     }
-    return first;
+    uint64_t *at = p->busy + p->head + p->count++;
+    for (; at > p->busy + p->head && at[-1] > until; at--) *at = at[-1];
+    *at = until;
 }
 
 /* The line of the chunk, locked, from when on it can be worked on; *start is when that is. */
 static struct line *lock_line(struct gpudet *g, struct gpudet_partition *p, uint64_t chunk,
                               uint64_t *start)
 {
-    const uint32_t ways = g->options.ways, sets = g->options.zcache / GPUDET_CHUNK / ways;
-    struct line *const set = p->lines + chunk / g->options.partitions % sets * ways, *oldest = NULL,
-                       *first = set;
+    const uint32_t ways = g->options.ways;
+    struct line *const set = p->lines + chunk % g->sets * ways, *oldest = NULL, *first = set;
     for (uint32_t i = 0; i < ways; i++) {
         struct line *l = &set[i];
         if (l->valid && l->chunk == chunk) {
@@ -74,10 +83,12 @@ static struct line *lock_line(struct gpudet *g, struct gpudet_partition *p, uint
 
 static void arrive_at_unit(struct gpudet *g, struct gpudet_partition *p, uint64_t chunk)
 {
-    uint64_t *done = room_for(g, p), start = ++p->now;
+    wait_for_room(g, p);
+    uint64_t start = ++p->now;
     struct line *l = lock_line(g, p, chunk, &start);
     l->used = p->now;
-    *done = l->free_at = start + 1;
+    l->free_at = start + 1;
+    keep_busy(g, p, l->free_at);
 }
 
 /* ---- locks ---------------------------------------------------------------------------------------------- */
@@ -87,7 +98,7 @@ static void arrive_at_unit(struct gpudet *g, struct gpudet_partition *p, uint64_
 static void take_lock(struct gpudet *g, struct gpudet_partition *p, uint64_t chunk)
 {
     const uint32_t all = g->options.zcache / GPUDET_CHUNK;
-    struct line *l = &p->lines[chunk / g->options.partitions % all];
+    struct line *l = &p->lines[chunk % all];
     const uint64_t trip = g->options.fetch ? g->options.fetch : 1;
     uint64_t start = ++p->now;
     if (l->valid && l->chunk == chunk && l->free_at > start) {
@@ -109,113 +120,122 @@ static struct gpudet_zline *line_of(struct gpudet *g, uint64_t chunk)
     return &g->lines[i];
 }
 
-/* Which bytes of the entry pass. */
-static void compare(struct gpudet *g, uint64_t chunk, const struct gpudet_entry *e, uint32_t warp,
-                    uint64_t pass[2])
+static void make_room(struct gpudet *g)
 {
-    struct gpudet_zline *z = line_of(g, chunk);
-    pass[0] = e->mask[0], pass[1] = e->mask[1];
-    if (z->stamp != g->stamp)
-        *z = (struct gpudet_zline){.chunk = chunk, .stamp = g->stamp, .owner = warp};
-    if (z->owner != warp && !z->mixed) {
-        g->depths = gpudet_grow(g->depths, g->depth_count + 1, &g->depth_room, sizeof *g->depths);
-        for (uint32_t b = 0; b < GPUDET_CHUNK; b++)
-            g->depths[g->depth_count][b] = z->mask[b / 64] >> b % 64 & 1 ? z->owner : UINT32_MAX;
-        z->mixed = ++g->depth_count;
+    struct gpudet_zline *const old = g->lines;
+    const uint32_t had = g->line_room;
+    if (2 * g->line_count < had) return;
+    g->line_room = had ? 4 * had : 1024;
+    g->lines = calloc(g->line_room, sizeof *g->lines);
+    if (!g->lines) abort();
+    for (uint32_t i = 0; i < had; i++)
+        if (old[i].stamp == g->stamp) *line_of(g, old[i].chunk) = old[i];
+    free(old);
+}
+
+/* From now on the depth of each byte is kept. */
+static void mix(struct gpudet *g, struct gpudet_zline *z)
+{
+    g->depths = gpudet_grow(g->depths, g->depth_count + 1, &g->depth_room, sizeof *g->depths);
+    uint32_t *depth = g->depths[g->depth_count];
+    for (uint32_t h = 0; h < 2; h++)
+        for (uint64_t m = z->mask[h]; m; m &= m - 1)
+            depth[64 * h + (uint32_t)__builtin_ctzll(m)] = z->owner;
+    z->mixed = ++g->depth_count;
+}
+
+/* Which bytes of the entry pass. */
+static void compare(struct gpudet *g, const struct gpudet_entry *e, uint32_t warp, uint64_t pass[2])
+{
+    struct gpudet_zline *z = line_of(g, e->chunk);
+    if (z->stamp != g->stamp) {
+        *z = (struct gpudet_zline){
+            .chunk = e->chunk, .stamp = g->stamp, .mask = {e->mask[0], e->mask[1]}, .owner = warp};
+        g->line_count++;
+        make_room(g);
+        return;
     }
+    if (z->owner != warp && !z->mixed) mix(g, z);
     for (uint32_t h = 0; z->mixed && h < 2; h++)
         for (uint64_t m = e->mask[h]; m; m &= m - 1) {
             uint32_t *depth = &g->depths[z->mixed - 1][64 * h + (uint32_t)__builtin_ctzll(m)];
-            if (warp <= *depth) *depth = warp;
+            if (!(m & -m & z->mask[h]) || warp <= *depth) *depth = warp;
             else pass[h] &= ~(m & -m);
         }
     z->mask[0] |= e->mask[0], z->mask[1] |= e->mask[1];
 }
 
-static void write_bytes(struct gpudet *g, uint64_t chunk, const struct gpudet_entry *e,
-                        const uint64_t pass[2])
+static void write_bytes(struct gpudet *g, const struct gpudet_entry *e, uint64_t pass[2])
 {
-    const uint64_t at = chunk * GPUDET_CHUNK;
+    const uint64_t at = e->chunk * GPUDET_CHUNK;
+    uint32_t from, n;
     if (!(~pass[0] | ~pass[1])) {
-        emu_machine_store(g->m, e->by, at, e->data, GPUDET_CHUNK);
+        emu_machine_store(g->m, *e->by, at, e->data, GPUDET_CHUNK);
         return;
     }
-    for (uint32_t h = 0; h < 2; h++)
-        for (uint64_t m = pass[h]; m;) {
-            const uint32_t from = (uint32_t)__builtin_ctzll(m);
-            const uint64_t rest = ~(m >> from);
-            const uint32_t n = rest ? (uint32_t)__builtin_ctzll(rest) : 64;
-            emu_machine_store(g->m, e->by, at + 64 * h + from, e->data + 64 * h + from, n);
-            m = from + n >= 64 ? 0 : m >> (from + n) << (from + n);
-        }
+    while (gpudet_take_run(pass, &from, &n))
+        emu_machine_store(g->m, *e->by, at + from, e->data + (from - e->first), n);
 }
 
 /* ---- all requests ----------------------------------------------------------------------------------------- */
 
-static void send(struct gpudet *g, uint32_t warp, uint32_t i, bool alone)
+static void send(struct gpudet *g, uint32_t warp, const struct gpudet_entry *e, bool alone)
 {
-    const struct gpudet_log *l = &g->warps[warp].log;
-    const uint64_t chunk = l->chunk[i];
-    struct gpudet_partition *p = &g->partitions[chunk % g->options.partitions];
-    uint64_t pass[2] = {l->entry[i].mask[0], l->entry[i].mask[1]};
-    if (g->options.commit == GPUDET_LOCKS) take_lock(g, p, chunk);
-    else arrive_at_unit(g, p, chunk);
-    if (g->options.depth && !alone) compare(g, chunk, &l->entry[i], warp, pass);
-    write_bytes(g, chunk, &l->entry[i], pass);
+    const uint64_t of_partition = e->chunk / g->options.partitions;
+    struct gpudet_partition *p = &g->partitions[e->chunk - of_partition * g->options.partitions];
+    uint64_t pass[2] = {e->mask[0], e->mask[1]};
+    if (g->options.commit == GPUDET_LOCKS) take_lock(g, p, of_partition);
+    else arrive_at_unit(g, p, of_partition);
+    if (g->options.depth && !alone) compare(g, e, warp, pass);
+    write_bytes(g, e, pass);
 }
 
-static void make_room(struct gpudet *g, uint64_t entries)
+/* Everybody who has stored; their logs are empty then. */
+static void line_up(struct gpudet *g)
 {
-    g->stamp++;
-    g->depth_count = 0;
-    if (2 * entries <= g->line_room) return;
-    while (2 * entries > g->line_room) g->line_room = g->line_room ? 2 * g->line_room : 1024;
-    free(g->lines);
-    g->lines = calloc(g->line_room, sizeof *g->lines);
-    if (!g->lines) abort();
+    for (uint32_t i = 0; i < g->writer_count; i++) {
+        const uint32_t warp = g->writers[i];
+        struct gpudet_log *l = &g->warps[warp].log;
+        g->senders[i] = (struct gpudet_sender){l->oldest, warp, l->count};
+        g->n.entries += l->count;
+        if (l->count > g->n.longest) g->n.longest = l->count;
+        *l = (struct gpudet_log){0};
+    }
 }
 
 void gpudet_commit(struct gpudet *g)
 {
-    uint64_t entries = 0;
     const bool alone = g->writer_count == 1;
-    for (uint32_t i = 0; i < g->writer_count; i++) {
-        const struct gpudet_warp *w = &g->warps[g->writers[i]];
-        entries += w->log.count;
-        if (w->log.count > g->n.longest) g->n.longest = w->log.count;
-    }
-    g->n.entries += entries;
-    if (!alone) make_room(g, entries);
-    uint32_t *sent = calloc(g->writer_count + 1, sizeof *sent);
-    if (!sent) abort();
+    line_up(g);
+    g->stamp++;
+    g->line_count = g->depth_count = 0;
+    make_room(g);
     while (g->writer_count) {
-        const uint32_t k = gpudet_below(g, g->writer_count), warp = g->writers[k];
-        struct gpudet_log *l = &g->warps[warp].log;
-        uint32_t n = gpudet_below(g, SHORT) ? l->count - sent[k] : 1 + gpudet_below(g, SHORT_MOST);
-        for (; n && sent[k] < l->count; n--) send(g, warp, sent[k]++, alone);
-        if (sent[k] < l->count) continue;
-        gpudet_log_clear(g, l);
-        g->writers[k] = g->writers[--g->writer_count];
-        sent[k] = sent[g->writer_count];
+        struct gpudet_sender *s = &g->senders[gpudet_below(g, g->writer_count)];
+        uint32_t n = gpudet_below(g, SHORT) ? s->left : 1 + gpudet_below(g, SHORT_MOST);
+        for (; n && s->left; n--, s->left--, s->next = s->next->next)
+            send(g, s->warp, s->next, alone);
+        if (!s->left) *s = g->senders[--g->writer_count];
     }
-    free(sent);
+    gpudet_room_clear(&g->room);
 }
 
 void gpudet_commit_begin(struct gpudet *g)
 {
     const uint32_t n = g->options.partitions, lines = g->options.zcache / GPUDET_CHUNK;
+    g->sets = lines / g->options.ways;
     if (!g->partitions) {
         g->partitions = calloc(n, sizeof *g->partitions);
         if (!g->partitions) abort();
         for (uint32_t i = 0; i < n; i++) {
             g->partitions[i].lines = calloc(lines, sizeof(struct line));
-            g->partitions[i].busy = calloc(g->options.requests, sizeof(uint64_t));
+            g->partitions[i].busy = calloc(2 * (size_t)g->options.requests, sizeof(uint64_t));
             if (!g->partitions[i].lines || !g->partitions[i].busy) abort();
         }
     }
     for (uint32_t i = 0; i < n; i++) {
         memset(g->partitions[i].lines, 0, lines * sizeof(struct line));
-        memset(g->partitions[i].busy, 0, g->options.requests * sizeof(uint64_t));
+        g->partitions[i].head = g->partitions[i].count = 0;
         g->partitions[i].now = 0;
     }
 }

@@ -1,8 +1,8 @@
 /* Store buffers of gpudet: a linear log for each warp, an entry for each chunk of 128 bytes that an instruction
- * stores to, and a Bloom filter that tells loads whether to search it. */
+ * stores to, and a Bloom filter that tells loads whether to search it. (That loads find what they search for in an
+ * index is of the emulator alone: it counts the entries that hardware would look at.) */
 #include "determinism/gpudet_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Bloom filter: sub-arrays, with one hash function each ------------------------------------------- */
@@ -13,8 +13,7 @@ static uint32_t bit_of(const struct gpudet *g, uint64_t chunk, uint32_t k)
                                        UINT64_C(0x165667b19e3779f9), UINT64_C(0xd6e8feb86659fd93),
                                        UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53),
                                        UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db)};
-    const uint32_t size = g->options.bloom / g->options.subarrays;
-    return k * size + (uint32_t)((chunk * factors[k] >> 32) * size >> 32);
+    return k * g->subarray + (uint32_t)((chunk * factors[k] >> 32) * g->subarray >> 32);
 }
 
 static void bloom_add(const struct gpudet *g, uint64_t *bloom, uint64_t chunk)
@@ -34,41 +33,103 @@ static bool bloom_has(const struct gpudet *g, const uint64_t *bloom, uint64_t ch
     return true;
 }
 
-static size_t bloom_bytes(const struct gpudet *g)
+/* ---- an access, cut at chunks ------------------------------------------------------------------------- */
+
+enum { PARTS = 2 * GPUDET_LANES, SEEN = 256 };
+struct piece { /* bytes of one chunk that lie side by side in the access's data, too */
+    uint8_t number, at, size; /* which of the chunks; where in it */
+    uint32_t offset;          /* in the data */
+};
+struct cut {
+    uint64_t chunk[PARTS]; /* each once, in order of lanes */
+    struct piece piece[PARTS];
+    uint32_t count, piece_count;
+    uint8_t seen[SEEN]; /* by hash: 1 + place in `chunk` */
+};
+
+static uint8_t number_of(struct cut *c, uint64_t chunk)
 {
-    return (g->options.bloom + 63) / 64 * sizeof(uint64_t);
+    uint32_t i = (uint32_t)(chunk * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+    for (; c->seen[i]; i = (i + 1) % SEEN)
+        if (c->chunk[c->seen[i] - 1] == chunk) return (uint8_t)(c->seen[i] - 1);
+    c->chunk[c->count] = chunk;
+    c->seen[i] = (uint8_t)++c->count;
+    return (uint8_t)(c->count - 1);
+}
+
+/* The part of the bytes at the address that lies in its chunk. */
+static struct piece piece_at(uint64_t address, uint32_t size, uint32_t offset)
+{
+    const uint32_t at = (uint32_t)(address % GPUDET_CHUNK), room = GPUDET_CHUNK - at;
+    return (struct piece){
+        .at = (uint8_t)at, .size = (uint8_t)(size < room ? size : room), .offset = offset};
+}
+
+static void cut_run(struct cut *c, uint64_t address, uint32_t size)
+{
+    for (uint32_t o = 0; o < size; o += c->piece[c->count++].size) {
+        c->chunk[c->count] = (address + o) / GPUDET_CHUNK;
+        c->piece[c->count] = piece_at(address + o, size - o, o);
+        c->piece[c->count].number = (uint8_t)c->count;
+    }
+    c->piece_count = c->count;
+}
+
+static void cut_lanes(struct cut *c, const struct emu_access *a, uint32_t size)
+{
+    uint64_t last = UINT64_MAX;
+    uint8_t number = 0;
+    memset(c->seen, 0, sizeof c->seen);
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        for (uint32_t o = 0; o < size;) {
+            const uint64_t address = a->address[lane] + o, chunk = address / GPUDET_CHUNK;
+            struct piece *p = &c->piece[c->piece_count++];
+            *p = piece_at(address, size - o, a->stride * lane + o);
+            if (chunk != last) number = number_of(c, chunk);
+            last = chunk;
+            p->number = number;
+            o += p->size;
+        }
+    }
+}
+
+static void cut_access(struct cut *c, const struct emu_access *a)
+{
+    const uint32_t size = (uint32_t)a->width * a->count;
+    c->count = c->piece_count = 0;
+    if (a->run && a->stride == size) cut_run(c, a->address[0], GPUDET_LANES * size);
+    else cut_lanes(c, a, size);
+}
+
+static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    if (size == 4) memcpy(to, from, 4);
+    else memcpy(to, from, size);
 }
 
 /* ---- the log ------------------------------------------------------------------------------------------ */
 
 bool gpudet_log_fits(const struct gpudet *g, const struct gpudet_log *l)
 {
-    return !l->count || l->count + 2 * GPUDET_LANES <= g->options.log;
+    return !l->count || l->count + PARTS <= g->options.log;
 }
 
-void gpudet_log_clear(const struct gpudet *g, struct gpudet_log *l)
-{
-    if (l->count) memset(l->bloom, 0, bloom_bytes(g));
-    l->count = 0;
-}
-
-static void append(struct gpudet *g, struct gpudet_warp *w, uint64_t chunk,
-                   const struct emu_access *a)
+static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint64_t chunk,
+                                   uint32_t first, uint32_t end, const struct emu_author *by)
 {
     struct gpudet_log *l = &w->log;
-    if (!l->count) g->writers[g->writer_count++] = (uint32_t)(w - g->warps);
-    if (l->count == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 8;
-        l->chunk = realloc(l->chunk, l->cap * sizeof *l->chunk);
-        l->entry = realloc(l->entry, l->cap * sizeof *l->entry);
-        if (!l->bloom) l->bloom = calloc(1, bloom_bytes(g));
-        if (!l->chunk || !l->entry || !l->bloom) abort();
-    }
+    struct gpudet_entry *e = gpudet_room_take(&g->room, sizeof *e + end - first);
+    *e = (struct gpudet_entry){.chunk = chunk, .by = by, .first = first};
+    if (!l->count++) {
+        const size_t bytes = (g->options.bloom + 63) / 64 * sizeof *l->bloom;
+        l->bloom = memset(gpudet_room_take(&g->room, bytes), 0, bytes);
+        l->oldest = e;
+        g->writers[g->writer_count++] = (uint32_t)(w - g->warps);
+    } else l->newest->next = e;
+    l->newest = e;
     bloom_add(g, l->bloom, chunk);
-    l->chunk[l->count] = chunk;
-    struct gpudet_entry *e = &l->entry[l->count++];
-    e->mask[0] = e->mask[1] = 0;
-    e->by = emu_author(a);
+    return e;
 }
 
 static void set_bytes(uint64_t mask[2], uint32_t from, uint32_t size)
@@ -81,111 +142,97 @@ static void set_bytes(uint64_t mask[2], uint32_t from, uint32_t size)
     }
 }
 
-/* All lanes fill one chunk in order. */
-static bool is_whole(const struct emu_access *a, uint32_t size)
-{
-    const uint64_t first = a->address[0];
-    if (a->lanes != ~0u || size != 4 || a->stride != 4 || first % GPUDET_CHUNK) return false;
-    uint64_t differ = 0;
-    for (uint32_t l = 0; l < GPUDET_LANES; l++) differ |= a->address[l] ^ (first + 4 * l);
-    return !differ;
-}
-
 void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
 {
-    const uint32_t size = (uint32_t)a->width * a->count, from = w->log.count;
-    struct gpudet_log *const l = &w->log;
+    struct gpudet_entry *entry[PARTS];
+    uint8_t first[PARTS], end[PARTS] = {0};
+    struct emu_author *by = gpudet_room_take(&g->room, sizeof *by);
+    struct cut c;
+    memset(first, GPUDET_CHUNK, sizeof first);
+    cut_access(&c, a);
+    for (const struct piece *p = c.piece; p < c.piece + c.piece_count; p++) {
+        if (p->at < first[p->number]) first[p->number] = p->at;
+        if (p->at + p->size > end[p->number]) end[p->number] = (uint8_t)(p->at + p->size);
+    }
+    *by = emu_author(a);
+    for (uint32_t i = 0; i < c.count; i++)
+        entry[i] = append(g, w, c.chunk[i], first[i], end[i], by);
+    for (const struct piece *p = c.piece; p < c.piece + c.piece_count; p++) {
+        struct gpudet_entry *e = entry[p->number];
+        set_bytes(e->mask, p->at, p->size);
+        copy(e->data + (p->at - e->first), a->data + p->offset, p->size);
+    }
     w->stored = true;
-    if (is_whole(a, size)) {
-        append(g, w, a->address[0] / GPUDET_CHUNK, a);
-        struct gpudet_entry *e = &l->entry[from];
-        e->mask[0] = e->mask[1] = ~UINT64_C(0);
-        memcpy(e->data, a->data, GPUDET_CHUNK);
-        return;
-    }
-    uint32_t at = from; /* the entry of the last lane */
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(m);
-        for (uint32_t o = 0, n; o < size; o += n) {
-            const uint64_t address = a->address[lane] + o, chunk = address / GPUDET_CHUNK;
-            const uint32_t inside = (uint32_t)(address % GPUDET_CHUNK);
-            n = size - o < GPUDET_CHUNK - inside ? size - o : GPUDET_CHUNK - inside;
-            if (at == l->count || l->chunk[at] != chunk) {
-                for (at = from; at < l->count && l->chunk[at] != chunk;) at++;
-                if (at == l->count) append(g, w, chunk, a);
-            }
-            set_bytes(l->entry[at].mask, inside, n);
-            memcpy(l->entry[at].data + inside, a->data + (size_t)a->stride * lane + o, n);
-        }
-    }
 }
 
-/* The bytes of an entry over what lanes have loaded. */
-static void lay_over(const struct gpudet_entry *e, uint64_t chunk, const struct emu_access *a,
-                     uint32_t size)
+/* ---- loads -------------------------------------------------------------------------------------------- */
+
+/* Where the chunk's newest entry is in the index, or would be. */
+static struct gpudet_entry **place_of(const struct gpudet_log *l, uint64_t chunk)
 {
-    const uint64_t first = chunk * GPUDET_CHUNK;
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(m);
-        uint8_t *to = a->result + (size_t)a->stride * lane;
-        for (uint32_t o = 0; o < size; o++) {
-            const uint64_t at = a->address[lane] + o - first;
-            if (at < GPUDET_CHUNK && e->mask[at / 64] >> at % 64 & 1) to[o] = e->data[at];
-        }
+    uint32_t i = (uint32_t)(chunk * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (l->index_size - 1);
+    while (l->index[i] && l->index[i]->chunk != chunk) i = (i + 1) & (l->index_size - 1);
+    return &l->index[i];
+}
+
+static void complete_index(struct gpudet *g, struct gpudet_log *l)
+{
+    if (2 * l->count > l->index_size) {
+        l->index_size = 16;
+        while (l->index_size < 4 * l->count) l->index_size *= 2;
+        const size_t bytes = l->index_size * sizeof *l->index;
+        l->index = memset(gpudet_room_take(&g->room, bytes), 0, bytes);
+        l->indexed = NULL;
+    }
+    for (struct gpudet_entry *e = l->indexed ? l->indexed->next : l->oldest; e; e = e->next) {
+        struct gpudet_entry **place = place_of(l, e->chunk);
+        e->same = *place;
+        *place = l->indexed = e;
     }
 }
 
-struct chunks { /* of an access, each once */
-    uint64_t list[2 * GPUDET_LANES];
-    uint32_t count;
-};
-
-static void add_chunk(struct chunks *c, uint64_t chunk)
+/* The newest entry of the chunk, or NULL. */
+static const struct gpudet_entry *query(struct gpudet *g, const struct gpudet_log *l,
+                                        uint64_t chunk)
 {
-    for (uint32_t i = c->count; i-- > 0;)
-        if (c->list[i] == chunk) return;
-    c->list[c->count++] = chunk;
+    if (!bloom_has(g, l->bloom, chunk)) return NULL;
+    const struct gpudet_entry *e = *place_of(l, chunk);
+    g->n.hits++;
+    g->n.walked += l->count;
+    g->n.false_hits += !e;
+    return e;
 }
 
-static void find_chunks(const struct emu_access *a, uint32_t size, struct chunks *c)
+/* What the entry and those before it have of these bytes of their chunk. */
+static void lay_over(const struct gpudet_entry *e, const struct piece *p, uint8_t *to)
 {
-    const uint32_t one = (uint32_t)__builtin_ctz(a->lanes);
-    uint64_t differ = 0;
-    c->count = 1;
-    c->list[0] = a->address[one] / GPUDET_CHUNK;
-    if (a->lanes == ~0u)
-        for (uint32_t l = 0; l < GPUDET_LANES; l++)
-            differ |= (a->address[l] / GPUDET_CHUNK ^ c->list[0]) |
-                      ((a->address[l] + size - 1) / GPUDET_CHUNK ^ c->list[0]);
-    else differ = 1;
-    if (!differ) return;
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
-        add_chunk(c, a->address[l] / GPUDET_CHUNK);
-        add_chunk(c, (a->address[l] + size - 1) / GPUDET_CHUNK);
+    uint64_t want[2] = {0};
+    uint32_t from, n;
+    set_bytes(want, p->at, p->size);
+    for (; e && want[0] | want[1]; e = e->same) {
+        uint64_t have[2] = {want[0] & e->mask[0], want[1] & e->mask[1]};
+        want[0] ^= have[0], want[1] ^= have[1];
+        while (gpudet_take_run(have, &from, &n))
+            copy(to + (from - p->at), e->data + (from - e->first), n);
     }
 }
 
-bool gpudet_log_load(struct gpudet *g, const struct gpudet_warp *w, const struct emu_access *a)
+bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
 {
-    const struct gpudet_log *const l = &w->log;
-    const uint32_t size = (uint32_t)a->width * a->count;
-    struct chunks c;
+    const struct gpudet_entry *newest[PARTS];
+    struct cut c;
     bool found = false;
-    find_chunks(a, size, &c);
+    cut_access(&c, a);
     g->n.queries += c.count;
-    for (uint32_t i = 0; l->count && i < c.count; i++) {
-        bool here = false;
-        if (!bloom_has(g, l->bloom, c.list[i])) continue;
-        g->n.hits++;
-        g->n.walked += l->count;
-        for (uint32_t k = 0; k < l->count; k++) {
-            if (l->chunk[k] != c.list[i]) continue;
-            if (!found) emu_machine_fetch(g->m, a);
-            found = here = true;
-            lay_over(&l->entry[k], c.list[i], a, size);
-        }
-        g->n.false_hits += !here;
+    if (!w->log.count) return false;
+    complete_index(g, &w->log);
+    for (uint32_t i = 0; i < c.count; i++) {
+        newest[i] = query(g, &w->log, c.chunk[i]);
+        found |= newest[i] != NULL;
     }
-    return found;
+    if (!found) return false;
+    emu_machine_fetch(g->m, a);
+    for (const struct piece *p = c.piece; p < c.piece + c.piece_count; p++)
+        lay_over(newest[p->number], p, a->result + p->offset);
+    return true;
 }

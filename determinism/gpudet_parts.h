@@ -3,6 +3,7 @@
  *     gpudet.c          quanta: who runs, where parallel mode ends, CTAs in slots
  *     gpudet_units.c    warps that run one after another
  *     gpudet_log.c      store buffers and their Bloom filters
+ *     gpudet_room.c     the memory that they are in
  *     gpudet_commit.c   what stays of them in memory
  *     gpudet_serial.c   atomics
  *     gpudet_options.c  options, names of counts */
@@ -51,16 +52,34 @@ struct gpudet_counts { /* of a launch; gpudet_options.c has their names */
 /* ---- a warp's log ----------------------------------------------------------------------------------- */
 
 struct gpudet_entry { /* bytes of one chunk that one instruction stored */
-    uint64_t mask[2];
-    struct emu_author by;
-    uint8_t data[GPUDET_CHUNK];
+    uint64_t chunk;   /* address / CHUNK */
+    uint64_t mask[2]; /* which bytes */
+    const struct emu_author *by;
+    struct gpudet_entry *next; /* of the log */
+    struct gpudet_entry *same; /* of this chunk the one before it, once it is in the index */
+    uint32_t first;            /* the byte of the chunk that data begins with */
+    uint8_t data[];
 };
-struct gpudet_log {
-    uint64_t *chunk; /* address / CHUNK, by entry */
-    struct gpudet_entry *entry;
-    uint64_t *bloom; /* bits; all zero if there are no entries */
-    uint32_t count, cap;
+struct gpudet_log { /* all that it points to is in the quantum's room */
+    struct gpudet_entry *oldest, *newest, *indexed; /* indexed: the last one that is in the index */
+    struct gpudet_entry **index;                    /* by hash of the chunk, the newest of each */
+    uint64_t *bloom;                                /* bits */
+    uint32_t count, index_size;
 };
+/* Memory that is taken bit by bit and given back as a whole. */
+struct gpudet_block {
+    struct gpudet_block *next;
+    size_t size;
+    uint64_t words[];
+};
+struct gpudet_room {
+    struct gpudet_block *blocks, *now;
+    uint8_t *at;
+    size_t left;
+};
+void *gpudet_room_take(struct gpudet_room *r, size_t size); /* aligned for uint64_t, not zeroed */
+void gpudet_room_clear(struct gpudet_room *r);
+void gpudet_room_free(struct gpudet_room *r);
 
 /* ---- atomics ---------------------------------------------------------------------------------------- */
 
@@ -122,6 +141,10 @@ struct gpudet_zline { /* a chunk that is being committed */
     uint32_t mixed; /* 1 + place in `depths`, once several warps have stored to it */
 };
 struct gpudet_partition;
+struct gpudet_sender { /* a log that is being committed */
+    const struct gpudet_entry *next;
+    uint32_t warp, left;
+};
 
 struct gpudet {
     struct gpudet_options options;
@@ -130,7 +153,9 @@ struct gpudet {
     uint64_t random;
     struct emu_machine *m;
     struct emu_shape shape;
-    uint32_t per_sm; /* slots of an SM */
+    uint32_t per_sm;   /* slots of an SM */
+    uint32_t subarray; /* bits of a part of a Bloom filter */
+    uint32_t sets;     /* of a Z cache */
     uint32_t warp_count;
     bool in_turn; /* warps of a unit run one after another */
     bool moved;   /* anything has happened in this quantum */
@@ -148,9 +173,11 @@ struct gpudet {
     uint32_t writer_count, caller_count, asker_count;
     uint32_t calling; /* how many callers have had their turn */
     uint32_t *pending, pending_count, pending_room, taken, stride;
-    uint32_t first; /* nothing before it is pending */
+    uint32_t first;          /* nothing before it is pending */
+    struct gpudet_room room; /* of the logs of a quantum */
+    struct gpudet_sender *senders;
     struct gpudet_zline *lines;
-    uint32_t line_room;
+    uint32_t line_room, line_count;
     uint64_t stamp;
     uint32_t (*depths)[GPUDET_CHUNK];
     uint32_t depth_count, depth_room;
@@ -201,8 +228,19 @@ struct gpudet_unit *gpudet_unit_of(const struct gpudet *g, const struct gpudet_w
 bool gpudet_log_fits(const struct gpudet *g, const struct gpudet_log *l);
 void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
 /* What the warp sees: true where it has stored some of it; then a->result is filled in. */
-bool gpudet_log_load(struct gpudet *g, const struct gpudet_warp *w, const struct emu_access *a);
-void gpudet_log_clear(const struct gpudet *g, struct gpudet_log *l);
+bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
+/* The first bytes of a mask, at most 64, that lie side by side; they are taken from it. false: there are none. */
+static inline bool gpudet_take_run(uint64_t mask[2], uint32_t *from, uint32_t *size)
+{
+    const uint32_t h = !mask[0];
+    if (!mask[h]) return false;
+    const uint32_t at = (uint32_t)__builtin_ctzll(mask[h]);
+    const uint64_t rest = ~(mask[h] >> at);
+    *from = 64 * h + at;
+    *size = rest ? (uint32_t)__builtin_ctzll(rest) : 64;
+    mask[h] = at + *size >= 64 ? 0 : mask[h] >> (at + *size) << (at + *size);
+    return true;
+}
 
 /* gpudet_commit.c: all logs, which are empty then. */
 void gpudet_commit(struct gpudet *g);
