@@ -85,7 +85,8 @@ struct cta {
     struct clock *know;
     bool gone; /* some of its threads ended before a barrier of all others: */
     uint32_t present[WARPS];
-    uint32_t *left; /* by thread: the base when it was last at one. NULL: nobody's gone */
+    uint32_t
+        *left; /* by thread that ended: up to where all know what it did. NULL: nobody's gone */
     struct {
         struct clock *arrived;
         uint32_t waiting[WARPS], count;

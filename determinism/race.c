@@ -37,8 +37,10 @@ static bool knows(const struct look *k, const struct event *e, uint32_t its_lane
 {
     const uint32_t thread = e->warp * LANES + its_lane;
     if (e->cta == k->c->index) {
-        if (e->clock < k->c->base && was_there(k->c, thread, e->clock)) return true;
-        if (e->warp == k->warp && (its_lane == lane || e->clock < k->w->base)) return true;
+        const bool same_warp = e->warp == k->warp;
+        if (same_warp && its_lane == lane) return true;
+        if (e->clock < (same_warp ? k->w->base : k->c->base) && was_there(k->c, thread, e->clock))
+            return true;
     }
     struct clock *know = mind_know(k->c, k->w, lane);
     return know && clock_covers(&k->r->tree, know, e->cta, thread, e->warp, e->clock, e->born);
@@ -154,7 +156,7 @@ static inline bool known_to_all(const struct look *k, uint32_t number)
 {
     const struct event *e = &k->events->list[number];
     if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
-    return (e->clock < k->c->base && !k->c->gone) || (e->warp == k->warp && e->clock < k->w->base);
+    return !k->c->gone && e->clock < (e->warp == k->warp ? k->w->base : k->c->base);
 }
 
 /* What is in the set is strong writes, morally strong to each other, and one more is that, too. */

@@ -9,6 +9,25 @@
 
 /* ---- times -------------------------------------------------------------------------------------------- */
 
+/* What all of the CTA know, where some threads ended and were not at its last barrier: for each warp, or thread of
+ * a warp that lost some. `list` has room for all; returns how many are used. */
+static uint32_t bases(const struct race *r, const struct cta *c, struct clock_entry *list)
+{
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < r->warps; w++) {
+        const uint32_t exist = c->warps[w].exist;
+        for (uint32_t m = c->present[w] == exist ? 0 : exist; m; m &= m - 1) {
+            const uint32_t l = (uint32_t)__builtin_ctz(m), thread = w * LANES + l;
+            const bool here = c->present[w] >> l & 1;
+            list[n++] = (struct clock_entry){thread, (here ? c->base : c->left[thread]) - 1};
+        }
+    }
+    for (uint32_t w = 0; w < r->warps; w++)
+        if (c->present[w] == c->warps[w].exist)
+            list[n++] = (struct clock_entry){PART_WARP + w, c->base - 1};
+    return n;
+}
+
 /* What these lanes let be known when they synchronise now: what they did, and what they know. */
 static struct clock *news(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes)
 {
@@ -19,15 +38,23 @@ static struct clock *news(struct race *r, const struct cta *c, struct warp *w, u
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         if (w->when[l] < least) least = w->when[l];
     }
-    const bool all = lanes == w->exist; /* of whom all is known up to the least */
+    const bool all = lanes == w->exist, /* of whom all is known up to the least */
+        whole = c->present[warp] == w->exist;
     if (!all) least = w->base - 1;
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (w->when[l] > least) list[n++] = (struct clock_entry){warp * LANES + l, w->when[l]};
+        if (w->when[l] > least || !whole)
+            list[n++] = (struct clock_entry){warp * LANES + l, w->when[l]};
     }
-    list[n++] = (struct clock_entry){PART_WARP + warp, least};
-    list[n++] = (struct clock_entry){PART_CTA, c->base - 1};
+    if (whole) list[n++] = (struct clock_entry){PART_WARP + warp, least};
+    if (!c->gone) list[n++] = (struct clock_entry){PART_CTA, c->base - 1};
     struct clock *k = clock_of(&r->tree, c->index, list, n), *last = NULL;
+    if (c->gone) {
+        struct clock_entry others[WARPS * LANES];
+        struct clock *base = clock_of(&r->tree, c->index, others, bases(r, c, others));
+        clock_learn(&r->tree, &k, base);
+        clock_drop(&r->tree, base);
+    }
     clock_learn(&r->tree, &k, c->know);
     for (uint32_t m = w->mind ? lanes : 0; m; m &= m - 1) {
         struct clock *own = w->mind[__builtin_ctz(m)].know;
@@ -67,16 +94,19 @@ static void learn_all(struct race *r, const struct cta *c, struct warp *w, uint3
 static void meet(struct race *r, struct cta *c, const uint32_t *here)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
-        for (uint32_t m = c->present[w] & ~here[w]; m; m &= m - 1) { /* they have ended */
+        const struct warp *warp = &c->warps[w];
+        const uint32_t known = here[w] && warp->since == c->base ? warp->base
+                                                                 : c->base; /* to the others */
+        for (uint32_t m = c->present[w] & ~here[w]; m; m &= m - 1) {        /* they have ended */
             if (!c->left) c->left = calloc(r->warps * LANES, sizeof *c->left);
             if (!c->left) abort();
-            c->left[w * LANES + (uint32_t)__builtin_ctz(m)] = c->base;
+            c->left[w * LANES + (uint32_t)__builtin_ctz(m)] = known;
             c->gone = true;
         }
         c->present[w] = here[w];
         struct mind *mind = c->warps[w].mind;
         for (uint32_t l = 0; mind && l < LANES; l++) {
-            clock_learn(&r->tree, &c->know, mind[l].know);
+            if (here[w] >> l & 1) clock_learn(&r->tree, &c->know, mind[l].know);
             clock_drop(&r->tree, mind[l].know);
             mind[l].know = NULL;
         }
@@ -226,12 +256,12 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
             if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
                 mind->acquired[i] = clock_keep(mind->learned[i]);
         clock_drop(&r->tree, mind->fence_know);
-        mind->fence_know = clock_keep(mind_know(c, w, l));
+        mind->fence_know = c->gone ? news(r, c, w, 1u << l) : clock_keep(mind_know(c, w, l));
         mind->fenced = true;
         mind->fence_scope = s->scope;
         mind->fence_when = w->when[l];
-        mind->fence_warp = w->base;
-        mind->fence_cta = c->base;
+        mind->fence_warp = c->gone ? 1 : w->base;
+        mind->fence_cta = c->gone ? 1 : c->base;
     }
     if (s->flags & EMU_RELEASE) tick(c, w, s->lanes);
 }
