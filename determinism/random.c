@@ -10,6 +10,7 @@
 #include "ptx/ptx.h"
 
 #include <assert.h>
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,36 +22,43 @@ enum {
     MOST_BUSY = 64, /* warps that keep stores when a CTA ends: more, and its own do not */
     LINES = 256,    /* of an SM's L1 */
     BUCKETS = 256,  /* of pieces that a warp keeps */
+    NONE = MOST,    /* in place of a store's number */
     RIVALS = 32,    /* PCT: the warps that are compared */
     ROOM = 64,      /* CTAs that are let in at first, or 2 or 4 times that, where not all are */
     GROW = 1 << 12, /* picks before more are */
     CHANGES = 3,    /* moments at which priorities change, in SPAN picks */
     SPAN = 1 << 12,
 };
+static_assert(MOST <= UINT8_MAX, "a store's number is a byte");
 
 struct held { /* bytes that lanes of one instruction stored side by side; they lie in one piece */
-    struct emu_author by;
-    uint64_t address;
-    uint32_t size;
+    alignas(64) uint64_t address;
+    uint64_t serial; /* with pc: of the instruction */
+    uint32_t pc;
     uint8_t data[PIECE];
 };
-struct stores { /* that a warp keeps, by age */
+struct stores { /* that a warp keeps; what is small comes first, in few of the host's cache lines */
+    struct stores *next;          /* of those that nobody has */
+    uint32_t cta, warp, slot, sm; /* whose they are, */
+    uint32_t busy_at;             /* and place in `busy` */
     uint32_t count;
-    uint32_t owner;             /* the warp, by slot and number in the CTA, */
-    uint32_t busy_at;           /* and place in `busy` */
-    uint8_t in_bucket[BUCKETS]; /* how many of them, by piece */
-    uint32_t piece[MOST];       /* of each: address / PIECE, but for the topmost bits */
+    uint8_t by_age[MOST]; /* their numbers, the oldest first; behind them, those that are free */
+    uint8_t youngest[BUCKETS]; /* by piece; NONE: none is kept */
+    struct kept {
+        uint32_t bytes; /* which of the piece's it has, side by side */
+        uint8_t older;  /* the next older one of its bucket, or NONE */
+    } kept[MOST];       /* by number */
     struct held held[MOST];
-    struct stores *next; /* of those that nobody has */
 };
 struct line {
-    uint64_t piece;  /* address / PIECE; 0: none */
+    uint64_t piece;  /* address / PIECE */
     uint32_t filled; /* which of its bytes it has */
+    uint32_t age;    /* it is empty unless this is its SM's */
     uint8_t data[PIECE];
 };
 struct sm {
     struct line *lines; /* NULL: none yet */
-    bool any;
+    uint32_t age;       /* times that it has forgotten all */
 };
 
 struct random_order {
@@ -63,6 +71,7 @@ struct random_order {
     struct stores **stores;        /* by slot and number in the CTA; NULL: none are kept */
     struct stores **busy, *spare;  /* all that there are; that nobody has */
     uint32_t busy_count;
+    size_t warp_room, sm_room; /* of stores and busy; of sms */
     struct sm *sms;
     uint32_t drain; /* one of so many picks makes a store visible, */
     uint32_t stale; /* one of so many loads does not see what is old; 0: none does */
@@ -86,18 +95,30 @@ static bool one_in(struct random_order *r, uint32_t n)
     return n && !below(r, n);
 }
 
-/* ---- what an SM has read ---------------------------------------------------------------------------- */
-
-static struct line *line_of(const struct random_order *r, uint32_t sm, uint64_t address)
+/* The number of bytes from `at` on that lie in one piece, at most `most`. */
+static uint32_t in_piece(uint64_t at, uint64_t most)
 {
-    const uint64_t piece = address / PIECE;
-    return r->sms[sm].lines ? &r->sms[sm].lines[(piece ^ piece >> 8) % LINES] : NULL;
+    const uint32_t n = PIECE - (uint32_t)(at % PIECE);
+    return n < most ? n : (uint32_t)most;
 }
 
-static void forget(struct random_order *r, uint32_t sm)
+/* ---- what an SM has read ---------------------------------------------------------------------------- */
+
+static struct line *line_of(const struct sm *sm, uint64_t piece)
 {
-    if (r->sms[sm].any) memset(r->sms[sm].lines, 0, LINES * sizeof(struct line));
-    r->sms[sm].any = false;
+    return sm->lines ? &sm->lines[(piece ^ piece >> 8) % LINES] : NULL;
+}
+
+static bool holds(const struct sm *sm, const struct line *l, uint64_t piece)
+{
+    return l->piece == piece && l->age == sm->age;
+}
+
+static void forget(struct sm *sm)
+{
+    if (++sm->age) return;
+    if (sm->lines) memset(sm->lines, 0, LINES * sizeof *sm->lines);
+    sm->age = 1;
 }
 
 static uint32_t bytes_of(uint64_t address, uint32_t size)
@@ -105,89 +126,119 @@ static uint32_t bytes_of(uint64_t address, uint32_t size)
     return (uint32_t)(((UINT64_C(1) << size) - 1) << address % PIECE);
 }
 
-/* What a load of `size` bytes of one piece sees, where `data` is what memory holds. */
-static void look(struct random_order *r, uint32_t sm, uint64_t address, void *data, uint32_t size)
+/* How many bytes side by side these are. */
+static uint32_t size_of(uint32_t bytes)
 {
+    return 32 - (uint32_t)__builtin_clz(bytes) - (uint32_t)__builtin_ctz(bytes);
+}
+
+/* What a load of `size` bytes of one piece sees, where `data` is what memory holds. */
+static void look(struct random_order *r, struct sm *sm, uint64_t address, void *data, uint32_t size)
+{
+    const uint64_t piece = address / PIECE;
     const uint32_t want = bytes_of(address, size);
-    if (!r->sms[sm].lines) {
-        r->sms[sm].lines = calloc(LINES, sizeof(struct line));
-        if (!r->sms[sm].lines) abort();
-    }
-    struct line *l = line_of(r, sm, address);
-    if (l->piece == address / PIECE && !(want & ~l->filled) && !one_in(r, r->stale)) {
+    if (!sm->lines && !(sm->lines = calloc(LINES, sizeof *sm->lines))) abort();
+    struct line *l = line_of(sm, piece);
+    if (!holds(sm, l, piece)) {
+        l->piece = piece;
+        l->age = sm->age;
+        l->filled = 0;
+    } else if (!(want & ~l->filled) && !one_in(r, r->stale)) {
         memcpy(data, l->data + address % PIECE, size);
         return;
     }
-    if (l->piece != address / PIECE) {
-        l->piece = address / PIECE;
-        l->filled = 0;
-    }
     memcpy(l->data + address % PIECE, data, size);
     l->filled |= want;
-    r->sms[sm].any = true;
 }
 
 /* ---- stores that are kept --------------------------------------------------------------------------- */
 
-static struct stores *stores_of(const struct random_order *r, const struct emu_warp *who)
+static struct stores **place_of(const struct random_order *r, uint32_t slot, uint32_t warp)
 {
-    return r->stores[(size_t)who->slot * r->shape.warps_per_cta + who->warp];
+    return &r->stores[(size_t)slot * r->shape.warps_per_cta + warp];
 }
 
-static struct stores *stores_new(struct random_order *r, const struct emu_warp *who)
+static struct stores *stores_of(const struct random_order *r, const struct emu_warp *who)
+{
+    return *place_of(r, who->slot, who->warp);
+}
+
+/* Of nobody, and empty. */
+static struct stores *stores_make(void)
+{
+    struct stores *w = aligned_alloc(alignof(struct stores), sizeof *w);
+    if (!w) abort();
+    w->count = 0;
+    for (uint32_t i = 0; i < MOST; i++) w->by_age[i] = (uint8_t)i;
+    memset(w->youngest, NONE, sizeof w->youngest);
+    return w;
+}
+
+static struct stores *stores_take(struct random_order *r, const struct emu_warp *who)
 {
     struct stores *w = r->spare;
     if (w) r->spare = w->next;
-    else if (!(w = calloc(1, sizeof *w))) abort();
-    w->owner = who->slot * r->shape.warps_per_cta + who->warp;
+    else w = stores_make();
+    w->cta = who->cta;
+    w->warp = who->warp;
+    w->slot = who->slot;
+    w->sm = who->sm;
     w->busy_at = r->busy_count;
-    return r->stores[w->owner] = r->busy[r->busy_count++] = w;
+    return *place_of(r, w->slot, w->warp) = r->busy[r->busy_count++] = w;
 }
 
-static uint8_t *bucket(struct stores *w, uint32_t piece)
+static void stores_give(struct random_order *r, struct stores *w)
 {
-    return &w->in_bucket[(piece ^ piece >> 8 ^ piece >> 16) % BUCKETS];
+    struct stores *last = r->busy[--r->busy_count];
+    r->busy[w->busy_at] = last;
+    last->busy_at = w->busy_at;
+    *place_of(r, w->slot, w->warp) = NULL;
+    w->next = r->spare;
+    r->spare = w;
 }
 
-/* The last of them takes `w` itself away. */
-static void take_out(struct random_order *r, struct stores *w, uint32_t i)
+static uint8_t *bucket(struct stores *w, uint64_t piece)
 {
-    const struct held h = w->held[i];
-    const uint32_t sm = w->owner / r->shape.warps_per_cta % r->shape.sms;
-    --*bucket(w, w->piece[i]);
+    const uint32_t low = (uint32_t)piece;
+    return &w->youngest[(low ^ low >> 8 ^ low >> 16) % BUCKETS];
+}
+
+/* The one that is `at` by age. The last of them gives `w` itself back. */
+static void take_out(struct random_order *r, struct stores *w, uint32_t at)
+{
+    const uint8_t number = w->by_age[at];
+    const struct held *h = &w->held[number];
+    const uint64_t piece = h->address / PIECE;
+    const uint32_t bytes = w->kept[number].bytes, size = size_of(bytes);
+    uint8_t *link = bucket(w, piece);
+    while (*link != number) link = &w->kept[*link].older;
+    *link = w->kept[number].older;
     w->count--;
-    memmove(w->held + i, w->held + i + 1, (w->count - i) * sizeof *w->held);
-    memmove(w->piece + i, w->piece + i + 1, (w->count - i) * sizeof *w->piece);
-    if (!w->count) {
-        struct stores *last = r->busy[--r->busy_count];
-        r->busy[w->busy_at] = last;
-        last->busy_at = w->busy_at;
-        r->stores[w->owner] = NULL;
-        w->next = r->spare;
-        r->spare = w;
-    }
-    emu_machine_store(r->m, h.by, h.address, h.data, h.size);
-    struct line *l = line_of(r, sm, h.address);
-    if (!l || l->piece != h.address / PIECE) return;
-    memcpy(l->data + h.address % PIECE, h.data, h.size);
-    l->filled |= bytes_of(h.address, h.size);
-}
-
-static bool overlap(const struct held *h, uint64_t address, uint64_t size)
-{
-    return h->address < address + size && address < h->address + h->size;
+    memmove(w->by_age + at, w->by_age + at + 1, w->count - at);
+    w->by_age[w->count] = number;
+    if (!w->count) stores_give(r, w);
+    emu_machine_store(r->m, (struct emu_author){w->cta, w->warp, h->pc, h->serial}, h->address,
+                      h->data, size);
+    const struct sm *sm = &r->sms[w->sm];
+    struct line *l = line_of(sm, piece);
+    if (!l || !holds(sm, l, piece)) return;
+    memcpy(l->data + h->address % PIECE, h->data, size);
+    l->filled |= bytes;
 }
 
 /* Makes one visible that no older one overlaps. */
 static void show_one(struct random_order *r, struct stores *w)
 {
-    uint32_t i = below(r, w->count);
-    if (*bucket(w, w->piece[i]) > 1)
-        for (uint32_t k = i; k-- > 0;)
-            if (w->piece[k] == w->piece[i] &&
-                overlap(&w->held[k], w->held[i].address, w->held[i].size))
-                i = k;
-    take_out(r, w, i);
+    uint32_t at = below(r, w->count);
+    const uint8_t number = w->by_age[at];
+    uint32_t bytes = w->kept[number].bytes;
+    for (uint8_t i = w->kept[number].older; i != NONE; i = w->kept[i].older) {
+        if (!(w->kept[i].bytes & bytes)) continue;
+        if (w->held[i].address / PIECE != w->held[number].address / PIECE) continue;
+        bytes = w->kept[i].bytes;
+        while (w->by_age[at] != i) at--;
+    }
+    take_out(r, w, at);
 }
 
 static void show_all(struct random_order *r, const struct emu_warp *who)
@@ -195,36 +246,48 @@ static void show_all(struct random_order *r, const struct emu_warp *who)
     for (struct stores *w; (w = stores_of(r, who));) show_one(r, w);
 }
 
+/* Those that have some of these bytes. */
 static void show_bytes(struct random_order *r, const struct emu_warp *who, uint64_t address,
-                       uint64_t size)
+                       uint32_t size)
 {
-    for (uint64_t piece = address / PIECE; piece <= (address + size - 1) / PIECE; piece++) {
+    for (uint32_t o = 0, n; o < size; o += n) {
         struct stores *w = stores_of(r, who);
-        if (!w || !*bucket(w, (uint32_t)piece)) continue;
-        for (uint32_t i = 0; stores_of(r, who) && i < w->count;)
-            if (overlap(&w->held[i], address, size)) take_out(r, w, i);
-            else i++;
+        const uint64_t from = address + o, piece = from / PIECE;
+        n = in_piece(from, size - o);
+        if (!w || *bucket(w, piece) == NONE) continue;
+        for (uint32_t at = 0; at < w->count;) {
+            const uint8_t i = w->by_age[at];
+            if (w->kept[i].bytes & bytes_of(from, n) && w->held[i].address / PIECE == piece)
+                take_out(r, w, at);
+            else at++;
+        }
     }
 }
 
-/* `from`: the first that this instruction has kept. */
+/* `from`: how many there were before this instruction. */
 static void keep(struct stores *w, uint32_t from, const struct emu_access *a, uint64_t address,
                  const uint8_t *data, uint32_t size)
 {
-    struct held *last = w->count > from ? &w->held[w->count - 1] : NULL;
-    if (last && last->address + last->size == address && address % PIECE) {
-        memcpy(last->data + last->size, data, size);
-        last->size += size;
-        return;
+    if (w->count > from && address % PIECE) {
+        const uint8_t last = w->by_age[w->count - 1];
+        const uint32_t has = size_of(w->kept[last].bytes);
+        if (w->held[last].address + has == address) {
+            memcpy(w->held[last].data + has, data, size);
+            w->kept[last].bytes |= bytes_of(address, size);
+            return;
+        }
     }
     assert(w->count < MOST);
-    w->piece[w->count] = (uint32_t)(address / PIECE);
-    ++*bucket(w, w->piece[w->count]);
-    struct held *h = &w->held[w->count++];
-    h->by = emu_author(a);
+    const uint8_t number = w->by_age[w->count++];
+    uint8_t *youngest = bucket(w, address / PIECE);
+    struct held *h = &w->held[number];
     h->address = address;
-    h->size = size;
+    h->serial = a->who->serial;
+    h->pc = a->pc;
     memcpy(h->data, data, size);
+    w->kept[number].bytes = bytes_of(address, size);
+    w->kept[number].older = *youngest;
+    *youngest = number;
 }
 
 /* ---- accesses --------------------------------------------------------------------------------------- */
@@ -235,14 +298,20 @@ static void load(struct random_order *r, const struct emu_access *a, uint64_t ad
 {
     struct stores *w = stores_of(r, a->who);
     const bool strong = a->flags & EMU_RELAXED;
-    const uint32_t piece = (uint32_t)(address / PIECE);
-    if (!strong && r->stale) look(r, a->who->sm, address, data, size);
-    if (!w || !*bucket(w, piece)) return;
-    for (uint32_t i = 0; i < w->count; i++) { /* its own stores, the youngest last */
+    if (!strong && r->stale) look(r, &r->sms[a->who->sm], address, data, size);
+    if (!w) return;
+    uint32_t left = bytes_of(address, size); /* of the piece, not yet found in a younger one */
+    for (uint8_t i = *bucket(w, address / PIECE); i != NONE && left; i = w->kept[i].older) {
         const struct held *h = &w->held[i];
-        if (w->piece[i] != piece || !overlap(h, address, size)) continue;
-        for (uint32_t b = 0; b < h->size; b++)
-            if (h->address + b - address < size) data[h->address + b - address] = h->data[b];
+        uint32_t has = left & w->kept[i].bytes;
+        if (!has || h->address / PIECE != address / PIECE) continue;
+        left &= ~has;
+        while (has) {
+            const uint32_t first = (uint32_t)__builtin_ctz(has),
+                           n = (uint32_t)__builtin_ctzll(~((uint64_t)has >> first));
+            memcpy(data + first - address % PIECE, h->data + first - h->address % PIECE, n);
+            has &= ~bytes_of(first, n);
+        }
     }
 }
 
@@ -264,13 +333,6 @@ static void load_run(struct random_order *r, const struct emu_access *a, struct 
     for (uint32_t p = 0; p < run->count; p++)
         memcpy(run->parts[p].to, run->data + run->parts[p].at, run->parts[p].size);
     run->size = run->count = 0;
-}
-
-/* The number of bytes from `at` on that lie in one piece, at most `most`. */
-static uint32_t in_piece(uint64_t at, uint64_t most)
-{
-    const uint32_t n = PIECE - (uint32_t)(at % PIECE);
-    return n < most ? n : (uint32_t)most;
 }
 
 static void load_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
@@ -307,7 +369,7 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, uint3
 static void keep_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
 {
     struct stores *w = stores_of(r, a->who);
-    if (!w) w = stores_new(r, a->who);
+    if (!w) w = stores_take(r, a->who);
     const uint32_t from = w->count;
     const bool is_run = a->stride == size && a->run;
     const uint32_t bytes = is_run ? 32 * size : size;
@@ -323,12 +385,13 @@ static void keep_lanes(struct random_order *r, const struct emu_access *a, uint3
 /* What it changes is no longer as its SM has read it. */
 static void change_lines(struct random_order *r, const struct emu_access *a, uint32_t size)
 {
-    if (!r->sms[a->who->sm].lines) return;
+    const struct sm *sm = &r->sms[a->who->sm];
+    if (!sm->lines) return;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)];
-        for (uint64_t o = at / PIECE; o <= (at + size - 1) / PIECE; o++) {
-            struct line *line = line_of(r, a->who->sm, o * PIECE);
-            if (line->piece == o) *line = (struct line){0};
+        for (uint64_t piece = at / PIECE; piece <= (at + size - 1) / PIECE; piece++) {
+            struct line *l = line_of(sm, piece);
+            if (holds(sm, l, piece)) l->age = 0;
         }
     }
 }
@@ -341,7 +404,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     const bool seen = a->kind == EMU_LOAD && !(a->flags & (EMU_ASYNC | EMU_UNCHANGING));
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
     if (a->flags & EMU_RELEASE) show_all(r, a->who);
-    if (a->flags & EMU_ACQUIRE) forget(r, a->who->sm);
+    if (a->flags & EMU_ACQUIRE) forget(&r->sms[a->who->sm]);
     if (seen) {
         const bool strong = a->flags & EMU_RELAXED;
         if (!stores_of(r, a->who) && (strong || !r->stale)) return EMU_PROCEED;
@@ -374,14 +437,14 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     switch (s->kind) {
     case EMU_SYNC_FENCE:
         show_all(r, s->who);
-        forget(r, s->who->sm);
+        forget(&r->sms[s->who->sm]);
         break;
     case EMU_SYNC_BARRIER:
     case EMU_SYNC_WARP:
     case EMU_SYNC_CLUSTER_ARRIVE:
     case EMU_SYNC_MBARRIER: show_all(r, s->who); break;
     case EMU_SYNC_CLUSTER_WAIT:
-    case EMU_SYNC_MBARRIER_DONE: forget(r, s->who->sm); break;
+    case EMU_SYNC_MBARRIER_DONE: forget(&r->sms[s->who->sm]); break;
     case EMU_SYNC_CTA_EXIT: /* what it leaves may be late, but not all of all CTAs */
         r->resident--;
         if (r->busy_count > MOST_BUSY) show_cta(r, s->who);
@@ -403,6 +466,22 @@ static uint64_t priority(const struct random_order *r, const struct emu_warp *w)
     return z ^ z >> 32;
 }
 
+/* Of those from `from` on. */
+static uint32_t most_urgent(const struct random_order *r, const struct emu_warp *ready, uint32_t n,
+                            uint32_t from)
+{
+    uint32_t best = from;
+    uint64_t most = priority(r, &ready[from]);
+    for (uint32_t k = 1, i = from; k < n && k < RIVALS; k++) {
+        if (++i == n) i = 0;
+        const uint64_t p = priority(r, &ready[i]);
+        if (p <= most) continue;
+        most = p;
+        best = i;
+    }
+    return best;
+}
+
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct random_order *r = self;
@@ -417,8 +496,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         for (int c = 0; c < CHANGES; c++)
             if (r->picks % SPAN == r->change[c]) r->salt = draw(r);
         if (one_in(r, 16)) break; /* or one that spins for another would do so for ever */
-        for (uint32_t k = 0, from = i, j; k < n && k < RIVALS; k++)
-            if (priority(r, &ready[j = (from + k) % n]) > priority(r, &ready[i])) i = j;
+        i = most_urgent(r, ready, n, i);
         break;
     case RANDOM_BURSTY: *burst = 1u << below(r, 11); break;
     case RANDOM_LAG:
@@ -454,18 +532,33 @@ static bool idle(void *self)
     return any;
 }
 
+/* What a launch of this shape needs, of which earlier ones leave theirs. */
+static void make_room(struct random_order *r)
+{
+    const size_t warps = (size_t)r->shape.slots * r->shape.warps_per_cta;
+    if (warps > r->warp_room) {
+        free((void *)r->stores);
+        free((void *)r->busy);
+        r->stores = (struct stores **)calloc(warps, sizeof *r->stores);
+        r->busy = (struct stores **)calloc(warps, sizeof *r->busy);
+        r->warp_room = warps;
+    }
+    if (r->shape.sms > r->sm_room) {
+        r->sms = realloc(r->sms, r->shape.sms * sizeof *r->sms);
+        if (r->sms) memset(r->sms + r->sm_room, 0, (r->shape.sms - r->sm_room) * sizeof *r->sms);
+        r->sm_room = r->shape.sms;
+    }
+    if (!r->stores || !r->busy || !r->sms) abort();
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     static const uint32_t drains[] = {2, 16, 128, 1024}, stales[] = {2, 8, 64};
     struct random_order *r = self;
     r->m = m;
     r->shape = emu_machine_shape(m);
-    const size_t warps = (size_t)r->shape.slots * r->shape.warps_per_cta;
-    r->stores = (struct stores **)calloc(warps, sizeof *r->stores);
-    r->busy = (struct stores **)calloc(warps, sizeof *r->busy);
-    r->sms = calloc(r->shape.sms, sizeof *r->sms);
-    if (!r->stores || !r->busy || !r->sms) abort();
-    r->busy_count = 0;
+    make_room(r);
+    for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
     r->strategy = (enum random_strategy)r->options.strategy;
     if (r->strategy == RANDOM_ANY)
         r->strategy = (enum random_strategy)(1 + below(r, RANDOM_STRATEGIES - 1));
@@ -483,16 +576,16 @@ static void begin(void *self, struct emu_machine *m)
     for (int c = 0; c < CHANGES; c++) r->change[c] = below(r, SPAN);
 }
 
+/* A launch that has failed leaves stores. */
 static void end(void *self)
 {
     struct random_order *r = self;
-    for (uint32_t i = 0; i < r->busy_count; i++) free(r->busy[i]);
-    for (struct stores *w = r->spare, *next; w; w = next) next = w->next, free(w);
-    r->spare = NULL;
-    for (uint32_t s = 0; s < r->shape.sms; s++) free(r->sms[s].lines);
-    free((void *)r->stores);
-    free((void *)r->busy);
-    free(r->sms);
+    while (r->busy_count) {
+        struct stores *w = r->busy[0];
+        w->count = 0;
+        memset(w->youngest, NONE, sizeof w->youngest);
+        stores_give(r, w);
+    }
 }
 
 static struct emu_order *make(const void *options, uint64_t seed)
@@ -517,7 +610,13 @@ static struct emu_order *make(const void *options, uint64_t seed)
 
 static void release(struct emu_order *o)
 {
-    free(o->self);
+    struct random_order *r = o->self;
+    for (struct stores *w = r->spare, *next; w; w = next) next = w->next, free(w);
+    for (size_t s = 0; s < r->sm_room; s++) free(r->sms[s].lines);
+    free((void *)r->stores);
+    free((void *)r->busy);
+    free(r->sms);
+    free(r);
 }
 
 static const char *const strategies[] = {"any", "uniform", "pct", "bursty", "lag", NULL};

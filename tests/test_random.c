@@ -45,14 +45,10 @@ static void tear_down(struct bench *b)
     arena_free(b->arena);
 }
 
-/* One launch of two CTAs on zeros. */
-static void run(struct bench *b, const char *order, uint64_t seed, uint32_t grid,
-                uint32_t words[WORDS])
+/* One launch, of what stands in `words` and leaves there what it left. */
+static const struct emu_report *launch(struct bench *b, struct orders *r, uint32_t grid,
+                                       uint32_t words[WORDS])
 {
-    char *why;
-    struct orders *r = orders_new(order, seed, &why);
-    cr_assert(r, "%s", why);
-    memset(words, 0, WORDS * 4);
     emu_copy_in(b->e, b->at, words, WORDS * 4);
     struct emu_launch l = {.grid = {grid, 1, 1},
                            .block = {1, 1, 1},
@@ -60,8 +56,20 @@ static void run(struct bench *b, const char *order, uint64_t seed, uint32_t grid
                            .params_size = 8,
                            .order = orders_get(r)};
     const struct emu_report *report = emu_launch(b->e, emu_kernel_at(b->im, 0), &l);
-    cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
     emu_copy_out(b->e, words, b->at, WORDS * 4);
+    return report;
+}
+
+/* One launch on zeros. */
+static void run(struct bench *b, const char *order, uint64_t seed, uint32_t grid,
+                uint32_t words[WORDS])
+{
+    char *why;
+    struct orders *r = orders_new(order, seed, &why);
+    cr_assert(r, "%s", why);
+    memset(words, 0, WORDS * 4);
+    const struct emu_report *report = launch(b, r, grid, words);
+    cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
     orders_free(r);
 }
 
@@ -193,5 +201,32 @@ Test(random_order, is_decided_by_the_seed)
         different += s == seed;
     }
     cr_expect(different > SEEDS * 9 / 10, "%u", different);
+    tear_down(&b);
+}
+
+/* What a launch has read is not old in the next one, and what a failed one has not made visible is gone. Both CTAs
+ * copy word 0; where it is 9, they store to words that no other launch stores to, and fail. */
+Test(random_order, launches_begin_afresh)
+{
+    struct bench b;
+    unsigned late = 0;
+    set_up(&b, HEAD "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1; ld.global.u32 %r2, [%d1];\n"
+                    "st.global.u32 [%d2+4], %r2; setp.eq.u32 %p1, %r2, 9;\n"
+                    "@%p1 st.global.u32 [%d2+12], %r2; @%p1 trap; ret;");
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        char *why;
+        struct orders *r = orders_new("random", seed, &why);
+        cr_assert(r, "%s", why);
+        for (uint32_t n = 1; n < 12; n++) {
+            uint32_t w[WORDS] = {n};
+            const bool failed = launch(&b, r, 2, w)->fault.kind != EMU_OK;
+            cr_assert_eq(failed, n == 9);
+            late += failed && !w[3] && !w[4];
+            cr_assert(failed || (w[1] == n && w[2] == n && !w[3] && !w[4]),
+                      "seed %u, launch %u: %u %u %u %u", (unsigned)seed, n, w[1], w[2], w[3], w[4]);
+        }
+        orders_free(r);
+    }
+    cr_expect(late > 0);
     tear_down(&b);
 }
