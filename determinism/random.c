@@ -102,6 +102,14 @@ static uint32_t in_piece(uint64_t at, uint64_t most)
     return n < most ? n : (uint32_t)most;
 }
 
+/* memcpy, for what is copied most. */
+static void copy(void *to, const void *from, uint32_t size)
+{
+    if (size == 4) memcpy(to, from, 4);
+    else if (size == PIECE) memcpy(to, from, PIECE);
+    else memcpy(to, from, size);
+}
+
 /* ---- what an SM has read ---------------------------------------------------------------------------- */
 
 static struct line *line_of(const struct sm *sm, uint64_t piece)
@@ -144,10 +152,10 @@ static void look(struct random_order *r, struct sm *sm, uint64_t address, void *
         l->age = sm->age;
         l->filled = 0;
     } else if (!(want & ~l->filled) && !one_in(r, r->stale)) {
-        memcpy(data, l->data + address % PIECE, size);
+        copy(data, l->data + address % PIECE, size);
         return;
     }
-    memcpy(l->data + address % PIECE, data, size);
+    copy(l->data + address % PIECE, data, size);
     l->filled |= want;
 }
 
@@ -222,7 +230,7 @@ static void take_out(struct random_order *r, struct stores *w, uint32_t at)
     const struct sm *sm = &r->sms[w->sm];
     struct line *l = line_of(sm, piece);
     if (!l || !holds(sm, l, piece)) return;
-    memcpy(l->data + h->address % PIECE, h->data, size);
+    copy(l->data + h->address % PIECE, h->data, size);
     l->filled |= bytes;
 }
 
@@ -272,7 +280,7 @@ static void keep(struct stores *w, uint32_t from, const struct emu_access *a, ui
         const uint8_t last = w->by_age[w->count - 1];
         const uint32_t has = size_of(w->kept[last].bytes);
         if (w->held[last].address + has == address) {
-            memcpy(w->held[last].data + has, data, size);
+            copy(w->held[last].data + has, data, size);
             w->kept[last].bytes |= bytes_of(address, size);
             return;
         }
@@ -284,7 +292,7 @@ static void keep(struct stores *w, uint32_t from, const struct emu_access *a, ui
     h->address = address;
     h->serial = a->who->serial;
     h->pc = a->pc;
-    memcpy(h->data, data, size);
+    copy(h->data, data, size);
     w->kept[number].bytes = bytes_of(address, size);
     w->kept[number].older = *youngest;
     *youngest = number;
@@ -292,13 +300,17 @@ static void keep(struct stores *w, uint32_t from, const struct emu_access *a, ui
 
 /* ---- accesses --------------------------------------------------------------------------------------- */
 
-/* What a warp sees of `size` bytes of one piece. */
-static void load(struct random_order *r, const struct emu_access *a, uint64_t address,
-                 uint8_t *data, uint32_t size)
+struct reader {       /* a warp that loads */
+    struct sm *sm;    /* NULL: it does not see what its SM has read */
+    struct stores *w; /* that it keeps; NULL: none */
+};
+
+/* What it sees of `size` bytes of one piece. */
+static void load(struct random_order *r, const struct reader *by, uint64_t address, uint8_t *data,
+                 uint32_t size)
 {
-    struct stores *w = stores_of(r, a->who);
-    const bool strong = a->flags & EMU_RELAXED;
-    if (!strong && r->stale) look(r, &r->sms[a->who->sm], address, data, size);
+    struct stores *w = by->w;
+    if (by->sm) look(r, by->sm, address, data, size);
     if (!w) return;
     uint32_t left = bytes_of(address, size); /* of the piece, not yet found in a younger one */
     for (uint8_t i = *bucket(w, address / PIECE); i != NONE && left; i = w->kept[i].older) {
@@ -309,7 +321,7 @@ static void load(struct random_order *r, const struct emu_access *a, uint64_t ad
         while (has) {
             const uint32_t first = (uint32_t)__builtin_ctz(has),
                            n = (uint32_t)__builtin_ctzll(~((uint64_t)has >> first));
-            memcpy(data + first - address % PIECE, h->data + first - h->address % PIECE, n);
+            copy(data + first - address % PIECE, h->data + first - h->address % PIECE, n);
             has &= ~bytes_of(first, n);
         }
     }
@@ -327,23 +339,25 @@ struct run {
     uint8_t data[PIECE];
 };
 
-static void load_run(struct random_order *r, const struct emu_access *a, struct run *run)
+static void load_run(struct random_order *r, const struct reader *by, struct run *run)
 {
-    if (run->size) load(r, a, run->first, run->data, run->size);
+    if (run->size) load(r, by, run->first, run->data, run->size);
     for (uint32_t p = 0; p < run->count; p++)
-        memcpy(run->parts[p].to, run->data + run->parts[p].at, run->parts[p].size);
+        copy(run->parts[p].to, run->data + run->parts[p].at, run->parts[p].size);
     run->size = run->count = 0;
 }
 
-static void load_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
+static void load_lanes(struct random_order *r, const struct emu_access *a, const struct reader *by,
+                       uint32_t size)
 {
-    struct run run = {0};
+    struct run run;
+    run.first = run.size = run.count = 0;
     emu_machine_fetch(r->m, a);
     if (a->stride == size && a->run) {
         const uint64_t from = a->address[0], bytes = (uint64_t)size * 32;
         for (uint64_t o = 0, n; o < bytes; o += n) {
             n = in_piece(from + o, bytes - o);
-            load(r, a, from + o, a->result + o, (uint32_t)n);
+            load(r, by, from + o, a->result + o, (uint32_t)n);
         }
         return;
     }
@@ -355,15 +369,15 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, uint3
             n = in_piece(at, size - o);
             const bool next = at == run.first + run.size && at % PIECE,
                        same = at >= run.first && at + n <= run.first + run.size;
-            if (run.size && !next && !same) load_run(r, a, &run);
+            if (run.size && !next && !same) load_run(r, by, &run);
             if (!run.size) run.first = at;
             run.parts[run.count++] = (struct part){to, (uint32_t)(at - run.first), n};
             if (same) continue;
-            memcpy(run.data + run.size, to, n);
+            copy(run.data + run.size, to, n);
             run.size += n;
         }
     }
-    load_run(r, a, &run);
+    load_run(r, by, &run);
 }
 
 static void keep_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
@@ -407,8 +421,10 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     if (a->flags & EMU_ACQUIRE) forget(&r->sms[a->who->sm]);
     if (seen) {
         const bool strong = a->flags & EMU_RELAXED;
-        if (!stores_of(r, a->who) && (strong || !r->stale)) return EMU_PROCEED;
-        load_lanes(r, a, size);
+        const struct reader by = {r->stale && !strong ? &r->sms[a->who->sm] : NULL,
+                                  stores_of(r, a->who)};
+        if (!by.sm && !by.w) return EMU_PROCEED;
+        load_lanes(r, a, &by, size);
         return EMU_DONE;
     }
     if (kept && r->options.late_stores) {

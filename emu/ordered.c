@@ -471,7 +471,10 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
     }
     for (u32 left = a->lanes; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
-        memcpy(a->result + a->stride * l, mem_base(m->mem) + (a->address[l] - MEM_GLOBAL), size);
+        u8 *to = a->result + a->stride * l;
+        const u8 *from = mem_base(m->mem) + (a->address[l] - MEM_GLOBAL);
+        if (size == 4) memcpy(to, from, 4);
+        else memcpy(to, from, size);
     }
 }
 
