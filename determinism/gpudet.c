@@ -9,8 +9,9 @@
 
 enum {
     STRONG = EMU_VOLATILE | EMU_ACQUIRE | EMU_RELEASE | EMU_RELAXED,
-    SHORT = 4,       /* one of so many bursts is short: */
-    SHORT_MOST = 16, /* at most this */
+    SHORT = 4,        /* one of so many bursts is short: */
+    SHORT_MOST = 16,  /* at most this */
+    MOST_WAITED = 64, /* quanta of an mbarrier.try_wait: then its time is up */
 };
 
 void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size)
@@ -180,7 +181,7 @@ static void start_cta(struct gpudet *g, const struct emu_warp *who)
         if (w->quantum != g->quantum) w->used = 0; /* nobody was there when it began */
         w->quantum = g->quantum;
         w->stored = w->passes = false;
-        w->asked = 0;
+        w->asked = w->waited = 0;
         w->serial = w->start = w->turn = 0;
         if (g->in_turn) rest(g, w);
     }
@@ -250,6 +251,7 @@ static void let_wait(struct gpudet *g, struct gpudet_warp *w, uint64_t serial)
     const bool moved = serial != w->turn;
     count_used(w, serial);
     g->moved |= moved;
+    if (moved) w->waited = 0;
     w->state = GPUDET_WAITS;
     rest(g, w);
     if (!g->in_turn || !g->open) return;
@@ -387,6 +389,21 @@ static void open_quantum(struct gpudet *g)
     g->begins = false;
 }
 
+static bool time_out(struct gpudet *g, const struct gpudet_warp *w)
+{
+    const struct emu_warp who = gpudet_who(g, w);
+    return emu_machine_time_out(g->m, &who);
+}
+
+/* Nothing has happened in a whole quantum. */
+static bool time_out_all(struct gpudet *g)
+{
+    bool any = false;
+    EACH_WARP(g, w)
+    if (w->state == GPUDET_WAITS) any |= time_out(g, w);
+    return any;
+}
+
 static bool next_caller(struct gpudet *g)
 {
     while (g->calling < g->caller_count) {
@@ -415,23 +432,12 @@ static void begin_quantum(struct gpudet *g)
         w->quantum = g->quantum;
         w->start = w->serial;
         w->stored = false;
+        if (w->state == GPUDET_WAITS && w->waited++ == MOST_WAITED) time_out(g, w);
         if (runs_again(w)) w->state = GPUDET_RUNS;
     }
     g->open = false;
     qsort(g->callers, g->caller_count, sizeof *g->callers, by_number);
     if (!next_caller(g)) open_quantum(g);
-}
-
-/* Nothing has happened in a whole quantum. */
-static bool time_out(struct gpudet *g)
-{
-    bool any = false;
-    EACH_WARP(g, w)
-    if (w->state == GPUDET_WAITS) {
-        const struct emu_warp who = gpudet_who(g, w);
-        any |= emu_machine_time_out(g->m, &who);
-    }
-    return any;
 }
 
 static bool idle(void *self)
@@ -450,7 +456,7 @@ static bool idle(void *self)
         g->n.end[GPUDET_END_BARRIER] += w->state == GPUDET_BARRIER;
         g->n.end[GPUDET_END_WAIT] += w->state == GPUDET_WAITS;
     }
-    if (!g->moved) return time_out(g) ? begin_quantum(g), true : false;
+    if (!g->moved) return time_out_all(g) ? begin_quantum(g), true : false;
     g->n.quanta++;
     emu_machine_phase(g->m, "parallel");
     gpudet_commit(g);

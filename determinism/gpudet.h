@@ -23,7 +23,8 @@
  * Beyond the thesis:
  *   Shared memory. Warps that can meet in it, or at barriers (those of a CTA; with clusters, of a cluster), run one
  *     after another: in turn by number, each up to where it stops. One that waits for a barrier or an mbarrier has
- *     its turn again when others have moved. Atomics on shared memory do not end quanta.
+ *     its turn again when others have moved; the time of an mbarrier.try_wait is up after 64 quanta. Atomics on
+ *     shared memory do not end quanta.
  *   Whatever lets others know of stores before it (mbarriers, arrival at a cluster's barrier, a release to shared
  *     memory), and asynchronous copies, end the quantum first if the warp has stored to global memory in it.
  *   Stores by bulk copies and to surfaces go into the log; reductions by bulk copies wait for serial mode, behind the

@@ -115,7 +115,8 @@ struct gpudet_warp {
     uint64_t quantum;       /* that `used` is of */
     uint64_t used;          /* instructions of the quantum, before `start` */
     uint64_t turn;          /* serial when its turn began */
-    uint64_t tried;         /* WAITS: unit->moves when it had its turn */
+    uint64_t tried;         /* WAITS: unit->moves when it had its turn, */
+    uint32_t waited;        /* and the quanta that it has waited so */
     struct gpudet_log log;
     struct gpudet_request **requests; /* the first `asked` are in use */
     uint32_t asked, request_count;

@@ -9,8 +9,8 @@
  *
  * Parameters are 64-bit words or what the kernel says: argument i fills parameter i's bytes. Every run
  * is made on each host instruction set that there is and with lockstep groups of 4 warps and of 1, and with
- * random orders, and the outputs compared: they must have the same bytes. A fault must have the same text on each instruction
- * set. */
+ * the orders gpudet, dab and random, and the outputs compared: they must have the same bytes. A fault must have the same
+ * text on each instruction set. */
 #ifndef HEDDLE_TESTS_EMU_H
 #define HEDDLE_TESTS_EMU_H
 
@@ -28,7 +28,8 @@ struct emu_run {
     uint32_t cluster;
     uint64_t args[16];
     struct emu_config config;
-    bool in_turn; /* what it gives depends on which warp is first: not with random orders */
+    bool in_turn; /* what it gives depends on which warp is first: not with orders */
+    bool mixes;   /* atomic and plain accesses of the same bytes: not with dab */
     bool once;    /* only with the best instruction set and groups of 4 */
     /* filled in */
     bool unseen;      /* it ran a form that no test ran yet: tests/ran.h */

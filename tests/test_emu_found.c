@@ -40,7 +40,8 @@ Test(emu_found, reductions_come_before_what_follows_them)
                      "mov.u32 %%r1, %%ctaid.x; mul.wide.u32 %%d3, %%r1, 4;\n"
                      "add.u64 %%d1, %%d1, %%d3; red.global.dec.u32 [%%d1], 9;\n%s\nret;",
                      then[k]);
-            struct emu_run r = {.grid = CTAS, .block = 1, .config = {.threads = threads}};
+            struct emu_run r = {
+                .grid = CTAS, .block = 1, .config = {.threads = threads}, .mixes = k == 0};
             r.ptx = emu_ptx(".param .u64 a", body);
             r.args[0] = emu_inout(&r, a, sizeof a);
             cr_assert(emu_run(&r), "%s", r.fault);
