@@ -4,52 +4,18 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "cuda/device.h"
 #include "determinism/orders.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "ptx/ptx.h"
-#include "suites/suite.h"
 #include "tests/emu.h"
+#include "tests/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- workloads -------------------------------------------------------------------------------------- */
-
-static void after(void *self, const char *kernel, const struct emu_launch *launch,
-                  const struct emu_report *report)
-{
-    uint64_t *digest = self;
-    (void)kernel, (void)launch, (void)report;
-    *digest = *digest * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
-}
-
-static uint64_t digest_of(const char *workload, const char *text, uint64_t seed)
-{
-    char *why;
-    uint64_t digest = 0;
-    struct orders *order = orders_new(text, seed, &why);
-    cr_assert(order, "%s", why);
-    cuda_device_configure(
-        &(struct emu_config){.threads = 1, .timeout = 60, .order = orders_get(order)});
-    cuda_device_watch(&(struct cuda_watch){.self = &digest, .after = after});
-    struct suite_result r = suite_run(suite_find(workload), &(struct suite_options){.seed = 1});
-    cr_expect(r.passed, "%s, %s, seed %u: %s", workload, text, (unsigned)seed, r.message);
-    cuda_device_watch(NULL);
-    cuda_device_reset();
-    orders_free(order);
-    return digest;
-}
-
-static bool is_one_result(const char *workload, const char *text, uint64_t seeds)
-{
-    const uint64_t first = digest_of(workload, text, 1);
-    for (uint64_t seed = 2; seed <= seeds; seed++)
-        if (digest_of(workload, text, seed) != first) return false;
-    return true;
-}
 
 static const char *const atomic_ones[] = {
     "sum_atomic", "pagerank",         "centrality",       "conv_gradient",  "segment_sum",
@@ -58,16 +24,10 @@ static const char *const atomic_ones[] = {
 };
 enum { ATOMIC_ONES = sizeof atomic_ones / sizeof *atomic_ones };
 
-static uint64_t seeds_or(uint64_t usual)
-{
-    const char *more = getenv("HEDDLE_SEEDS");
-    return more ? strtoull(more, NULL, 10) : usual;
-}
-
 Test(dab, gives_one_result_for_every_seed, .timeout = 3000)
 {
     for (size_t i = 0; i < ATOMIC_ONES; i++)
-        cr_expect(is_one_result(atomic_ones[i], "dab", seeds_or(20)), "%s", atomic_ones[i]);
+        cr_expect(workload_is_one(atomic_ones[i], "dab", workload_seeds(20)), "%s", atomic_ones[i]);
 }
 
 Test(dab, gives_one_result_by_every_rule, .timeout = 3000)
@@ -86,9 +46,10 @@ Test(dab, gives_one_result_by_every_rule, .timeout = 3000)
         "dab:sms=72:partitions=7:sms-per-cluster=5",
     };
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
-        for (size_t i = seeds_or(0) ? 0 : o % 3; i < ATOMIC_ONES; i += seeds_or(0) ? 1 : 3)
-            cr_expect(is_one_result(atomic_ones[i], orders[o], seeds_or(2)), "%s %s", orders[o],
-                      atomic_ones[i]);
+        for (size_t i = workload_seeds(0) ? 0 : o % 3; i < ATOMIC_ONES;
+             i += workload_seeds(0) ? 1 : 3)
+            cr_expect(workload_is_one(atomic_ones[i], orders[o], workload_seeds(2)), "%s %s",
+                      orders[o], atomic_ones[i]);
 }
 
 /* Each part is needed: without it results differ. */
@@ -102,10 +63,11 @@ Test(dab, needs_each_of_its_parts, .timeout = 600)
         {"sum_atomic", "dab:reorder=off:overlap=on"},
         {"sum_atomic", "dab:reorder=off:independent=on"},
         {"sum_atomic", "dab:distribution=any"},
+        {"centrality", "dab:sms=2:batches=off"},
         {"pagerank", "dab:scheduler=any"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect(!is_one_result(rows[i].workload, rows[i].order, 20), "%s %s", rows[i].workload,
+        cr_expect(!workload_is_one(rows[i].workload, rows[i].order, 20), "%s %s", rows[i].workload,
                   rows[i].order);
 }
 

@@ -9,6 +9,7 @@
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 #include "tests/gpudet_reference.h"
+#include "tests/workload.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -341,6 +342,26 @@ Test(gpudet, gives_one_result_unless_a_mechanism_is_off, .timeout = 60)
         cr_expect_eq(results_of(kept[i]), 1, "%s", kept[i]);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
         cr_expect(results_of(broken[i]) > 1, "%s", broken[i]);
+}
+
+/* Each mechanism is needed by a workload, which has one result with it. */
+Test(gpudet, needs_each_of_its_parts, .timeout = 120)
+{
+    static const struct {
+        const char *workload, *off;
+    } rows[] = {
+        {"scatter_last", "depth=off"},  {"bfs_parent", "depth=off"},
+        {"racey_global", "buffer=off"}, {"bfs_racy", "buffer=off"},
+        {"sum_atomic", "serial=any"},   {"order_exchange", "serial=any"},
+        {"racey_shared", "shared=any"}, {"scatter_last", "distribution=any"},
+        {"append", "distribution=any"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char order[64];
+        snprintf(order, sizeof order, "gpudet:%s", rows[i].off);
+        cr_expect(workload_is_one(rows[i].workload, "gpudet", 3), "%s", rows[i].workload);
+        cr_expect(!workload_is_one(rows[i].workload, order, 20), "%s %s", rows[i].workload, order);
+    }
 }
 
 Test(gpudet, refuses_options_that_exclude_each_other)

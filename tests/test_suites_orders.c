@@ -1,39 +1,17 @@
 /* The workloads in orders of chance (determinism/random.h), where stores are late and loads see what is old.
  * Every workload must pass whatever happens, and those that are there for their order must show it. */
-#include "cuda/device.h"
-#include "determinism/orders.h"
-#include "emu/emu.h"
-#include "suites/suite.h"
+#include "tests/workload.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static void after(void *self, const char *kernel, const struct emu_launch *launch,
-                  const struct emu_report *report)
-{
-    uint64_t *digest = self;
-    (void)kernel, (void)launch, (void)report;
-    *digest = *digest * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
-}
-
 /* weak: memory behaves as PTX allows; else every store is seen at once, by all. */
 static struct suite_result run(const char *name, uint64_t seed, bool weak, uint64_t *digest)
 {
-    char *why;
-    struct orders *order = orders_new(
-        weak ? "random:strategy=uniform"
-             : "random:strategy=uniform:late-stores=off:stale-loads=off",
-        seed, &why);
-    cr_assert(order, "%s", why);
-    *digest = 0;
-    cuda_device_configure(
-        &(struct emu_config){.threads = 1, .timeout = 60, .order = orders_get(order)});
-    cuda_device_watch(&(struct cuda_watch){.self = digest, .after = after});
-    struct suite_result r = suite_run(suite_find(name), &(struct suite_options){.seed = 1});
-    cuda_device_watch(NULL);
-    cuda_device_reset();
-    orders_free(order);
-    return r;
+    return workload_run(name,
+                        weak ? "random:strategy=uniform"
+                             : "random:strategy=uniform:late-stores=off:stale-loads=off",
+                        seed, digest);
 }
 
 /* One result in every order, or several. */
