@@ -143,32 +143,54 @@ static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct e
     return EMU_DONE;
 }
 
-/* The turn among the warps of a CTA goes to the next that has not ended. */
-static void pass_shared(struct dab *d, uint32_t slot)
+/* ---- shared memory: the warps of a crew reach the same. They are those of a CTA; of a cluster, whose CTAs are in
+ * slots side by side (unless they are anywhere, and nothing is promised) ---------------------------------- */
+
+static uint32_t crew_slots(const struct dab *d)
 {
-    const struct dab_warp *first = dab_warp(
-        d, &(struct emu_warp){.slot = slot, .sm = slot % d->shape.sms});
-    const uint32_t warps = d->shape.warps_per_cta;
-    for (uint32_t n = 0; n < warps && first[d->shared_turn[slot]].ended; n++)
-        d->shared_turn[slot] = (d->shared_turn[slot] + 1) % warps;
-    struct dab_warp *w = dab_warp(d, &first->who) + d->shared_turn[slot];
-    if (w->shared) dab_wake(d, w);
+    return d->fixed ? d->shape.cluster : 1;
+}
+static uint32_t crew_of(const struct dab *d, uint32_t slot) /* its first slot */
+{
+    return slot - slot % crew_slots(d);
+}
+static struct dab_warp *in_crew(const struct dab *d, uint32_t crew, uint32_t i)
+{
+    const uint32_t slot = crew + i / d->shape.warps_per_cta;
+    return dab_warp(d, &(struct emu_warp){.slot = slot,
+                                          .sm = slot % d->shape.sms,
+                                          .warp = i % d->shape.warps_per_cta});
+}
+
+/* The turn goes to the next that has not ended. */
+static void pass_shared(struct dab *d, uint32_t crew)
+{
+    uint32_t *turn = &d->shared_turn[crew];
+    const uint32_t warps = crew_slots(d) * d->shape.warps_per_cta;
+    for (uint32_t n = 0; n < warps; n++, *turn = (*turn + 1) % warps) {
+        struct dab_warp *w = in_crew(d, crew, *turn);
+        if (w->ended) continue;
+        if (w->shared) dab_wake(d, w);
+        return;
+    }
 }
 
 static enum emu_verdict shared(struct dab *d, struct dab_warp *w, const struct emu_access *a)
 {
-    if (d->shape.shared_commutes || d->shape.warps_per_cta == 1) return EMU_PROCEED;
+    const uint32_t warps = crew_slots(d) * d->shape.warps_per_cta;
+    if (d->shape.shared_commutes || warps == 1) return EMU_PROCEED;
     if (is_told(w, a)) return EMU_PROCEED;
-    const uint32_t slot = a->who->slot;
-    if (d->shared_turn[slot] != a->who->warp) {
+    const uint32_t crew = crew_of(d, a->who->slot),
+                   i = (a->who->slot - crew) * d->shape.warps_per_cta + a->who->warp;
+    if (d->shared_turn[crew] != i) {
         w->shared = true;
         d->counts.shared++;
         d->scheds[dab_sched_of(d, w)].issued = false;
         return EMU_SLEEP;
     }
     tell(w, a);
-    d->shared_turn[slot] = (a->who->warp + 1) % d->shape.warps_per_cta;
-    pass_shared(d, slot);
+    d->shared_turn[crew] = (i + 1) % warps;
+    pass_shared(d, crew);
     return EMU_PROCEED;
 }
 
@@ -211,7 +233,7 @@ static void warp_ends(struct dab *d, struct dab_warp *w)
     if (w->ended) return;
     w->ended = true;
     dab_settle(d, w);
-    pass_shared(d, w->who.slot);
+    pass_shared(d, crew_of(d, w->who.slot));
 }
 
 static void barrier_is_done(struct dab *d, const struct emu_warp *who, uint32_t id)
@@ -257,6 +279,7 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_MBARRIER: return look_at_mbarrier(d, w);
     case EMU_SYNC_MBARRIER_DONE:
         w->missed = s->op == EMU_MBARRIER_NOT_YET;
+        d->looked &= w->missed;
         w->misses = w->missed ? w->misses + 1 : 0;
         return v;
     case EMU_SYNC_RUNTIME: return in_order(d, w) ? EMU_PROCEED : asleep(d, w);
@@ -333,27 +356,37 @@ static void flush(struct dab *d)
     grant_next(d);
 }
 
-/* Turns of CTAs that are with a warp at a barrier pass it. */
-static bool unstick_shared(struct dab *d)
+/* The turn of a crew goes to one that waits for it. */
+static bool pass_over(struct dab *d, uint32_t crew, bool all)
+{
+    uint32_t *turn = &d->shared_turn[crew];
+    const uint32_t warps = crew_slots(d) * d->shape.warps_per_cta;
+    bool wanted = false;
+    for (uint32_t i = 0; i < warps; i++) wanted |= in_crew(d, crew, i)->shared;
+    for (uint32_t n = 0; wanted && n < warps; n++, *turn = (*turn + 1) % warps) {
+        struct dab_warp *h = in_crew(d, crew, *turn);
+        if (h->shared) return dab_wake(d, h), true;
+        if (!h->ended && !h->at_barrier && !all) return false;
+    }
+    return false;
+}
+
+/* Turns pass those who are at a barrier; or all who wait for something else. */
+static bool unstick_shared(struct dab *d, bool all)
 {
     bool any = false;
-    const uint32_t warps = d->shape.warps_per_cta;
+    const uint32_t step = crew_slots(d);
     if (d->shape.shared_commutes) return false;
-    for (uint32_t i = 0; i < d->used_sms * d->per_sm; i++) {
-        struct dab_warp *w = &d->warps[i];
-        if (!w->shared || w->ended) continue;
-        uint32_t *turn = &d->shared_turn[w->who.slot];
-        struct dab_warp *first = w - w->who.warp;
-        for (uint32_t n = 0; n < warps; n++, *turn = (*turn + 1) % warps) {
-            const struct dab_warp *h = &first[*turn];
-            if (h->ended || (h->at_barrier && !h->shared)) continue;
-            break;
-        }
-        struct dab_warp *h = &first[*turn];
-        if (!h->shared) continue;
-        dab_wake(d, h);
-        any = true;
-    }
+    for (uint32_t slot = 0; slot + step <= d->shape.slots; slot += step)
+        if (slot % d->shape.sms < d->used_sms) any |= pass_over(d, slot, all);
+    return any;
+}
+
+static bool pass_turns(struct dab *d, bool all)
+{
+    bool any = dab_unstick(d, all);
+    any |= unstick_shared(d, all);
+    if (any) d->vain = 0;
     return any;
 }
 
@@ -375,19 +408,20 @@ static bool idle(void *self)
         d->woken = false;
         return true;
     }
-    bool any = dab_unstick(d);
-    any |= unstick_shared(d);
-    if (any) {
-        d->vain = 0;
+    if (d->spinning && !d->looked) { /* what they wait for may be there */
+        d->looked = true;
+        wake_spinning(d);
         return true;
     }
+    if (pass_turns(d, false)) return true;
     if (d->held || d->pending || d->full) {
         d->vain = 0;
         flush(d);
-        any = true;
-    } else dab_net_all(d->net);
-    if (!d->spinning || d->vain == MOST_VAIN) return any;
-    d->vain += !any;
+        return true;
+    }
+    dab_net_all(d->net);
+    if (pass_turns(d, true)) return true;
+    if (!d->spinning || d->vain++ == MOST_VAIN) return false;
     wake_spinning(d);
     return true;
 }
@@ -492,7 +526,7 @@ static void begin(void *self, struct emu_machine *m)
     d->chain_count = d->chain_at = d->stay = 0;
     d->favourite = 0;
     d->now = d->late = NULL;
-    d->woken = false;
+    d->woken = d->looked = false;
     d->interval = 1;
     d->net = dab_net_new(&d->options, d->shape.sms, m, &d->chance, &d->counts);
 }

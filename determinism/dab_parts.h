@@ -81,7 +81,7 @@ struct
     bool ended;   /* or there is none */
     bool wants;   /* sleeps: it is not its turn to reduce, or */
     bool full;    /* there is no room */
-    bool shared;  /* sleeps until its turn among the warps of its CTA */
+    bool shared;  /* sleeps until its turn in its crew */
     bool pending; /* sleeps until there was a flush, */
     bool alone;   /* and is then granted its instruction when those before it have done theirs */
     bool granted;
@@ -123,11 +123,12 @@ struct dab {
     struct dab_sched *scheds;
     struct dab_buffer *buffers;
     uint32_t buffer_count;
-    uint32_t *shared_turn;                  /* by slot: the warp of the CTA */
-    uint32_t interval;                      /* between flushes: 1, 2, ... */
-    uint32_t held;                          /* entries in all buffers */
-    uint32_t full, pending, spinning;       /* warps that are */
-    uint32_t vain;                          /* times that only mbarriers were looked at */
+    uint32_t *shared_turn;            /* by the first slot of a crew: its warp */
+    uint32_t interval;                /* between flushes: 1, 2, ... */
+    uint32_t held;                    /* entries in all buffers */
+    uint32_t full, pending, spinning; /* warps that are */
+    uint32_t vain;                    /* times that only mbarriers were looked at */
+    bool looked;                      /* all that spin have, since one was changed or passed */
     uint32_t *chain, chain_count, chain_at; /* warps to be granted their instruction */
     uint32_t burst, stay;                   /* of the adversary */
     uint32_t picks;
@@ -164,8 +165,8 @@ bool dab_may_reduce(struct dab *d, const struct dab_warp *w);
 void dab_reduced(struct dab *d, struct dab_warp *w);
 /* The warp's state has changed: it wants to reduce, waits for a flush, has ended, or is new. Others may go on. */
 void dab_settle(struct dab *d, const struct dab_warp *w);
-/* No warp can go on: turns pass those that wait at barriers. Whether one can now. */
-bool dab_unstick(struct dab *d);
+/* No warp can go on: turns pass those that wait at barriers, or (all) for anything. Whether one can now. */
+bool dab_unstick(struct dab *d, bool all);
 void dab_turns_flushed(struct dab *d); /* those that waited for it go on */
 /* SRR: whose turn it is, of those that are ready: its index; negative: none. */
 int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);

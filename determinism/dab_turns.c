@@ -182,7 +182,7 @@ int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
         if (q->issued || is_passed_over(d, s, h)) next_in_ring(d, s);
         if (in_ring(d, s, q->turn) != w) continue;
         q->issued = true;
-        q->skips = 0;
+        if (!ready[i].waits) q->skips = 0;
         return (int)i;
     }
     return -1;
@@ -236,15 +236,15 @@ void dab_settle(struct dab *d, const struct dab_warp *w)
     }
 }
 
-/* The next that waits for its turn and has room, behind one that is at a barrier. */
-static bool skip_to_next(struct dab *d, uint32_t s)
+/* The next that waits for its turn and has room, behind one that is at a barrier; or that waits for anything. */
+static bool skip_to_next(struct dab *d, uint32_t s, bool all)
 {
     struct dab_sched *q = &d->scheds[s];
     const uint32_t size = ring_size(d, s);
-    if (!in_ring(d, s, q->turn)->at_barrier) return false;
+    if (!in_ring(d, s, q->turn)->at_barrier && !all) return false;
     for (uint32_t n = 1; n < size; n++) {
         struct dab_warp *w = in_ring(d, s, (q->turn + n) % size);
-        if (is_out(d, s, w) || (w->at_barrier && !w->wants)) continue;
+        if (is_out(d, s, w) || ((w->at_barrier || all) && !w->wants)) continue;
         q->turn = (q->turn + n) % size;
         const bool goes = w->wants && !w->full;
         let_reduce(d, w);
@@ -262,7 +262,8 @@ static bool unstick_strict(struct dab *d, uint32_t s)
         struct dab_warp *w = in_ring(d, s, i);
         back |= w->away && !w->at_barrier && !w->ended && !w->pending;
         if (!w->at_barrier) w->away = false;
-        other |= i != q->turn && part_of(d, s, w) == THERE && !w->pending && !w->wants && !w->away;
+        other |= i != q->turn && part_of(d, s, w) == THERE && !w->pending && !w->wants &&
+                 !w->shared && !w->away;
     }
     if (back) return true;
     /* whose turn it is waits for something that nobody has told of (an mbarrier) */
@@ -273,7 +274,7 @@ static bool unstick_strict(struct dab *d, uint32_t s)
     return true;
 }
 
-bool dab_unstick(struct dab *d)
+bool dab_unstick(struct dab *d, bool all)
 {
     bool any = false;
     if (!is_ordered(d)) return false;
@@ -281,7 +282,7 @@ bool dab_unstick(struct dab *d)
         struct dab_sched *q = &d->scheds[s];
         if (!ring_size(d, s) || !batch_is_on(d, s)) continue;
         switch (d->options.scheduler) {
-        case DAB_GWAT: any |= skip_to_next(d, s); break;
+        case DAB_GWAT: any |= skip_to_next(d, s, all); break;
         case DAB_GTAR:
             if (q->round) break;
             begin_round(d, s);

@@ -91,8 +91,8 @@ static void print(void *self, const char *text, size_t length)
 }
 
 /* The outcome of k(buffer of zeros) on a GPU of four SMs. */
-static struct outcome run(const char *text, const char *order, uint64_t seed, uint32_t grid,
-                          uint32_t block)
+static struct outcome run_clusters(const char *text, const char *order, uint64_t seed,
+                                   uint32_t grid, uint32_t block, uint32_t cluster)
 {
     char *why = NULL;
     struct outcome out = {0};
@@ -114,6 +114,7 @@ static struct outcome run(const char *text, const char *order, uint64_t seed, ui
     emu_copy_in(e, at, out.words, sizeof out.words);
     struct emu_launch l = {.grid = {grid, 1, 1},
                            .block = {block, 1, 1},
+                           .cluster = {cluster, 1, 1},
                            .params = &at,
                            .params_size = 8,
                            .order = orders_get(o)};
@@ -131,6 +132,12 @@ static struct outcome run(const char *text, const char *order, uint64_t seed, ui
     ptx_module_end(m);
     arena_free(arena);
     return out;
+}
+
+static struct outcome run(const char *text, const char *order, uint64_t seed, uint32_t grid,
+                          uint32_t block)
+{
+    return run_clusters(text, order, seed, grid, block, 1);
 }
 
 static uint64_t number(const struct outcome *o, const char *name)
@@ -323,6 +330,193 @@ Test(dab, orders_shared_memory_and_printing)
         cr_expect_str_eq(o.printed, "0 1 2 3 4 5 6 7 ");
         for (uint32_t w = 1; w < 8; w++)
             cr_expect_eq(o.words[w], w - 1, "seed %u, warp %u: %u", (unsigned)seed, w, o.words[w]);
+    }
+}
+
+/* ---- what else there is to reduce with, and to wait for ------------------------------------------------- */
+
+/* 6 CTAs of 160 threads. %r4 and %f1 differ by thread. Words from 16 on tell in which order it was done; those
+ * before do not, and are known. */
+#define MIXED                                                                                      \
+    HEAD ".reg .b32 %s<9>; .reg .b64 %x<9>; .reg .f64 %g<3>; .reg .b128 %q<3>; .shared .align 8 "  \
+         ".b64 m; .shared .f32 sum;\n"                                                             \
+         "mad.lo.u32 %r4, %r2, 7919, %r1; cvt.rn.f32.u32 %f1, %r4; mul.f32 %f1, %f1, "             \
+         "0f3dcccccd; cvt.f64.f32 %g1, %f1; mov.f32 %f2, " ONE "; mov.u32 %s1, m;\n"               \
+         "mov.f64 %g2, 0d3ff0000000000000;\n"
+#define TELL "red.global.add.f32 [%d1+64], %f1;\n"
+#define FIRST(what) "setp.ne.u32 %p3, %r1, 0; @%p3 bra " what ";\n"
+
+static const struct {
+    const char *name, *body;
+    uint32_t cluster, want[4]; /* words from the first on, up to one that is 0 */
+} rows_of_kinds[] = {
+    {"f16x2",
+     "mov.b32 %s2, 0x3c003c00; red.global.add.noftz.f16x2 [%d1], %s2;\n" /* 960 times 1 */
+     "and.b32 %s3, %r4, 0x0fff; or.b32 %s3, %s3, 0x3c002000;\n"
+     "red.global.add.noftz.f16x2 [%d1+64], %s3;",
+     1,
+     {0x63806380}},
+    {"bf16x2",
+     "and.b32 %s2, %r1, 7; setp.eq.u32 %p1, %s2, 0; mov.b32 %s2, 0x3f803f80;\n" /* 120 times 1 */
+     "@%p1 red.global.add.noftz.bf16x2 [%d1], %s2;\n"
+     "and.b32 %s3, %r4, 0x01ff; or.b32 %s3, %s3, 0x3f803c00;\n"
+     "red.global.add.noftz.bf16x2 [%d1+64], %s3;",
+     1,
+     {0x42f042f0}},
+    {"v2.f32",
+     "red.global.v2.f32.add [%d1], {%f2, %f2}; red.global.v2.f32.add [%d1+64], {%f1, %f2};",
+     1,
+     {0x44700000, 0x44700000}},
+    {"v4.f32",
+     "red.global.v4.f32.add [%d1], {%f2, %f2, %f2, %f2};\n"
+     "red.global.v4.f32.add [%d1+64], {%f1, %f2, %f1, %f1}; red.global.add.f32 [%d1+72], %f2;",
+     1,
+     {0x44700000, 0x44700000, 0x44700000, 0x44700000}},
+    {"f64", /* 960 is 0x408e000000000000 */
+     "red.global.add.f64 [%d1+8], %g2; red.global.add.u32 [%d1], 1; red.global.add.u32 [%d1+4], 2;\n"
+     "mul.f64 %g1, %g1, 0d3fb999999999999a; red.global.add.f64 [%d1+64], %g1;",
+     1,
+     {960, 1920}},
+    {"b128", /* who was last there, by an exchange whose result is dead and one whose result is not */
+     "red.global.add.u32 [%d1], 1; cvt.u64.u32 %x1, %r4; mov.b128 %q1, {%x1, %x1};\n"
+     "atom.global.exch.b128 %q2, [%d1+64], %q1; atom.global.exch.b128 %q2, [%d1+80], %q1;\n"
+     "mov.b128 {%x2, %x3}, %q2; red.global.xor.b64 [%d1+96], %x2;",
+     1,
+     {960}},
+    {"vector atom",
+     "red.global.add.u32 [%d1], 1; atom.global.v2.f32.add {%f2, %f3}, [%d1+64], {%f1, %f1};\n"
+     "red.global.add.f32 [%d1+72], %f2;",
+     1,
+     {960}},
+    {"cluster", /* a barrier of the cluster between two reductions, and one to its first CTA */
+     "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.f32 [sum], 0f00000000;\n"
+     "red.global.add.u32 [%d1], 1; " TELL "barrier.cluster.arrive; barrier.cluster.wait;\n"
+     "mov.u32 %s2, sum; mapa.shared::cluster.u32 %s3, %s2, 0;\n"
+     "red.shared::cluster.add.f32 [%s3], %f1; " TELL
+     "barrier.cluster.arrive; barrier.cluster.wait;\n"
+     "@%p1 ld.shared.f32 %f3, [sum]; @%p1 red.global.add.f32 [%d1+68], %f3;\n"
+     "@%p1 red.global.add.u32 [%d1+4], 1;",
+     2,
+     {960, 6}},
+    {"mbarrier", /* all arrive and wait, then reduce once more */
+     FIRST("made") "mbarrier.init.shared.b64 [%s1], 160; made: bar.sync 0;\n" TELL
+                   "mbarrier.arrive.shared.b64 %x1, [%s1];\n"
+                   "again: mbarrier.try_wait.shared.b64 %p1, [%s1], %x1; @!%p1 bra again;\n"
+                   "red.global.add.u32 [%d1], 1; " TELL,
+     1,
+     {960}},
+    {"named barriers", /* of warps 0 and 1, of 2 and 3; warp 4 goes its own way */
+     TELL "shr.u32 %s2, %r1, 6; add.u32 %s3, %s2, 1; setp.gt.u32 %p1, %s2, 1; @%p1 bra past;\n"
+          "bar.sync %s3, 64; " TELL "red.global.add.u32 [%d1+4], 1; bar.sync %s3, 64;\n"
+          "past: red.global.add.u32 [%d1], 1; " TELL,
+     1,
+     {960, 768}},
+    {"arrive and wait", /* warps 0 to 3 tell warp 4 that they have reduced */
+     TELL "setp.ge.u32 %p1, %r1, 128; @%p1 bra waits; bar.arrive 3, 160; " TELL "bra past;\n"
+          "waits: bar.sync 3, 160; " TELL "past: red.global.add.u32 [%d1], 1;",
+     1,
+     {960}},
+};
+
+Test(dab, gives_one_result_for_all_kinds, .timeout = 300)
+{
+    static const char *const orders[] = {"dab",
+                                         "dab:fusion=off",
+                                         "dab:scheduler=gtar",
+                                         "dab:scheduler=gtrr",
+                                         "dab:scheduler=srr",
+                                         "dab:scheduler=srr:fusion=off",
+                                         "dab:level=warp",
+                                         "dab:level=warp:fusion=off:entries=32"};
+    for (size_t i = 0; i < sizeof rows_of_kinds / sizeof *rows_of_kinds; i++) {
+        char body[3000];
+        snprintf(body, sizeof body, "%s%s ret;", MIXED, rows_of_kinds[i].body);
+        const char *text = emu_ptx(".param .u64 p", body), *name = rows_of_kinds[i].name;
+        bool varies = false;
+        struct outcome first = {0};
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
+            for (uint64_t seed = 1; seed <= workload_seeds(6); seed++) {
+                const struct outcome got = run_clusters(text, orders[o], seed, 6, 160,
+                                                        rows_of_kinds[i].cluster);
+                if (seed == 1) first = got;
+                for (int w = 0; w < 4 && rows_of_kinds[i].want[w]; w++)
+                    cr_expect_eq(got.words[w], rows_of_kinds[i].want[w], "%s, %s: word %d is %x",
+                                 name, orders[o], w, got.words[w]);
+                cr_assert(memcmp(got.words, first.words, sizeof got.words) == 0, "%s, %s, seed %u",
+                          name, orders[o], (unsigned)seed);
+            }
+        for (uint64_t seed = 1; seed <= 10 && !varies; seed++) {
+            const struct outcome got = run_clusters(text, "random", seed, 6, 160,
+                                                    rows_of_kinds[i].cluster);
+            if (seed == 1) first = got;
+            varies = memcmp(got.words, first.words, sizeof got.words) != 0;
+        }
+        cr_expect(varies, "%s has one result by chance", name);
+    }
+}
+
+/* Turns meet waits of other kinds: whose turn it is waits for one who waits for the turn. Scheduler 0 has warps 0 and
+ * 4. Word 0 counts; word 1 has what was last in shared memory. */
+static const struct {
+    const char *name, *body;
+    uint32_t cluster, count;
+} crossing[] = {
+    {"shared memory's turn is at an mbarrier",
+     "setp.lt.u32 %p1, %r1, 32; @%p1 bra waits;\n"
+     "atom.shared.exch.b32 %s2, [sum], %r1; atom.shared.exch.b32 %s2, [sum], %r1;\n"
+     "mbarrier.arrive.shared.b64 %x1, [%s1]; ret;\n"
+     "waits: mbarrier.try_wait.parity.shared.b64 %p1, [%s1], 0; @!%p1 bra waits;\n"
+     "red.global.add.u32 [%d1], 1; ld.shared.u32 %s3, [sum]; st.global.u32 [%d1+4], %s3;",
+     1, 64},
+    {"shared memory's turn is at the cluster's barrier",
+     "setp.lt.u32 %p1, %r1, 32; @%p1 bra waits;\n"
+     "atom.shared.exch.b32 %s2, [sum], %r1; atom.shared.exch.b32 %s2, [sum], %r1;\n"
+     "waits: barrier.cluster.arrive; barrier.cluster.wait; red.global.add.u32 [%d1], 1;\n"
+     "ld.shared.u32 %s3, [sum]; st.global.u32 [%d1+4], %s3;",
+     2, 320},
+    {"shared memory's turn is where the token is wanted",
+     "setp.ge.u32 %p1, %r1, 128; @%p1 bra four; setp.ge.u32 %p1, %r1, 32; @%p1 ret;\n"
+     "red.global.add.u32 [%d1], 1; red.global.add.u32 [%d1], 1;\n"
+     "atom.shared.exch.b32 %s2, [sum], %r1; ret;\n"
+     "four: atom.shared.exch.b32 %s2, [sum], %r1; red.global.add.u32 [%d1], 1;\n"
+     "red.global.add.u32 [%d1+4], 0;",
+     1, 192},
+    {"the token is at an mbarrier",
+     "setp.lt.u32 %p1, %r1, 32; @%p1 bra waits; setp.lt.u32 %p1, %r1, 128; @%p1 ret;\n"
+     "red.global.add.u32 [%d1], 1; red.global.add.u32 [%d1], 1;\n"
+     "mbarrier.arrive.shared.b64 %x1, [%s1]; ret;\n"
+     "waits: mbarrier.try_wait.parity.shared.b64 %p1, [%s1], 0; @!%p1 bra waits;\n"
+     "red.global.add.u32 [%d1], 1;",
+     1, 192},
+    {"the token is at the cluster's barrier",
+     "setp.lt.u32 %p1, %r1, 128; @%p1 bra waits;\n"
+     "red.global.add.u32 [%d1], 1; red.global.add.u32 [%d1], 1;\n"
+     "waits: barrier.cluster.arrive; barrier.cluster.wait; red.global.add.u32 [%d1], 1;",
+     2, 448},
+};
+
+Test(dab, goes_on_where_turns_and_waits_cross, .timeout = 120)
+{
+    static const char *const orders[] = {"dab", "dab:scheduler=gtar", "dab:scheduler=gtrr",
+                                         "dab:scheduler=srr", "dab:level=warp"};
+    for (size_t i = 0; i < sizeof crossing / sizeof *crossing; i++) {
+        char body[3000];
+        const uint32_t block = i ? 160 : 64;
+        snprintf(body, sizeof body, "%s%s%s ret;", MIXED,
+                 FIRST("made") "mbarrier.init.shared.b64 [%s1], 32; made: bar.sync 0;\n",
+                 crossing[i].body);
+        const char *text = emu_ptx(".param .u64 p", body);
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+            uint32_t last = 0;
+            for (uint64_t seed = 1; seed <= 4; seed++) {
+                const struct outcome got = run_clusters(text, orders[o], seed, 2, block,
+                                                        crossing[i].cluster);
+                cr_assert_eq(got.words[0], crossing[i].count, "%s, %s: %u", crossing[i].name,
+                             orders[o], got.words[0]);
+                if (seed == 1) last = got.words[1];
+                cr_assert_eq(got.words[1], last, "%s, %s", crossing[i].name, orders[o]);
+            }
+        }
     }
 }
 
