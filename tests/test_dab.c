@@ -52,6 +52,27 @@ Test(dab, gives_one_result_by_every_rule, .timeout = 3000)
                       orders[o], atomic_ones[i]);
 }
 
+/* Locks: all is atomics with results, and plain accesses in between. */
+Test(dab, gives_one_result_under_locks, .timeout = 3000)
+{
+    static const struct {
+        const char *workload, *order;
+    } rows[] = {
+        {"sum_lock_backoff", "dab"},
+        {"sum_lock_backoff", "dab:level=warp"},
+        {"sum_lock_test", "dab:scheduler=gtar"},
+        {"sum_lock_test", "dab:scheduler=gtrr"},
+        {"sum_lock_test", "dab:scheduler=srr"},
+        {"ticket", "dab"},
+        {"ticket", "dab:scheduler=srr"},
+        {"ticket", "dab:level=warp"},
+        {"hash_probe", "dab"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cr_expect(workload_is_one(rows[i].workload, rows[i].order, workload_seeds(2)), "%s %s",
+                  rows[i].workload, rows[i].order);
+}
+
 /* Each part is needed: without it results differ. */
 Test(dab, needs_each_of_its_parts, .timeout = 600)
 {
