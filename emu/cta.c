@@ -4,10 +4,12 @@
 
 #include "emu/control.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+enum {
+    BUNDLE_STEPS = 8
+}; /* bundles begin so many different ways past what the host's caches repeat */
 
 /* ---- special registers and rows ------------------------------------------------------------------- */
 
@@ -77,33 +79,55 @@ static bool changes_by_cta(u32 s)
            s == SPECIAL_CLUSTER_CTARANK;
 }
 
-/* Rows of one value are most of what a CTA that begins is given: whole vectors at once. */
-static void fill_row(struct emu_group *g, u32 width, u32 row, u64 bits)
+static u8 *row_of_bundle(const struct emu_group *first, const struct emu_fill *f)
 {
-    u8 *to = emu_row(g, width, row);
+    return (f->width == 8   ? first->bundle64
+            : f->width == 4 ? first->bundle32
+                            : first->bundle16) +
+           f->row;
+}
+
+/* Rows of one value are most of what a CTA that begins is given: whole vectors at once. */
+static void fill_row(u8 *to, u32 warps, u32 width, u64 bits)
+{
     u64 lane = bits; /* as often as 8 bytes hold it */
     if (width == 4) lane = (u32)bits * UINT64_C(0x100000001);
     else if (width == 2) lane = (u16)bits * UINT64_C(0x1000100010001);
-    for (u32 w = 0; w < g->warps; w++, to += LANES * width)
-        for (u32 i = 0; i < LANES * width; i += 64)
-            for (u32 k = 0; k < 64; k += 8) memcpy(to + i + k, &lane, sizeof lane);
+    for (u32 i = 0; i < warps * LANES * width; i += 64)
+        for (u32 k = 0; k < 64; k += 8) memcpy(to + i + k, &lane, sizeof lane);
 }
 
-static void fill(struct emu_group *g, const struct emu_fill *f, const struct emu_machine *m)
+/* What differs by thread. */
+static void fill_threads(u8 *to, u32 warps, const struct emu_group *first, const struct emu_fill *f)
 {
-    if (f->kind == FILL_SPECIAL && !changes_by_cta((u32)f->bits)) {
-        for (u32 w = 0; w < g->warps; w++)
-            for (u32 l = 0; l < LANES; l++)
-                emu_put(g, f->width, f->row, w, l, emu_special_value(g, w, l, (u32)f->bits));
-        return;
-    }
+    for (u32 w = 0; w < warps; w++)
+        for (u32 l = 0; l < LANES; l++, to += f->width) {
+            const u64 value = emu_special_value(first, w, l, (u32)f->bits);
+            memcpy(to, &value, f->width);
+        }
+}
+
+/* The row in all warps. `model`: a CTA of the launch that has it, or NULL. */
+static void fill(struct emu_cta *c, const struct emu_fill *f, const struct emu_machine *m,
+                 const struct emu_cta *model)
+{
+    const bool by_thread = f->kind == FILL_SPECIAL && !changes_by_cta((u32)f->bits);
     u64 bits = f->bits;
     if (f->kind == FILL_PARAM) {
         bits = 0;
         memcpy(&bits, m->params + f->bits, f->width);
     }
-    if (f->kind == FILL_SPECIAL) bits = emu_special_value(g, 0, 0, (u32)f->bits);
-    fill_row(g, f->width, f->row, bits);
+    if (f->kind == FILL_SPECIAL && !by_thread)
+        bits = emu_special_value(&c->groups[0], 0, 0, (u32)f->bits);
+    for (u32 w = 0; w < c->warps; w += GROUP) {
+        const struct emu_group *first = &c->groups[w];
+        u8 *const to = row_of_bundle(first, f);
+        const u32 warps = c->warps - w < GROUP ? c->warps - w : GROUP;
+        if (!by_thread) fill_row(to, warps, f->width, bits);
+        else if (model)
+            memcpy(to, row_of_bundle(&model->groups[w], f), (size_t)warps * LANES * f->width);
+        else fill_threads(to, warps, first, f);
+    }
 }
 
 /* ---- CTAs ------------------------------------------------------------------------------------------- */
@@ -113,34 +137,79 @@ static size_t up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
+/* Where in a slot's room its parts are, and how large a bundle's part of the rows is. */
+struct plan {
+    size_t groups, group_at, cluster, shared, rows, bundle, size;
+    u32 contexts;
+};
+
+static size_t take(size_t *at, size_t size)
+{
+    const size_t from = *at;
+    *at += up(size, ROOM_ALIGN);
+    return from;
+}
+
+static struct plan plan_of(const struct emu_machine *m)
+{
+    const struct emu_frame *f = &m->program->deepest;
+    const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
+    struct plan p = {.contexts = m->warps_per_cta * (m->its ? LANES : 1) + 1};
+    const size_t local = (size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0);
+    p.bundle = up(f->r16, 64) + up(f->r32, 64) + up(f->r64, 64) + up(local * ROW, 64) +
+               64 * BUNDLE_STEPS;
+    take(&p.size, sizeof(struct slot));
+    p.groups = take(&p.size, p.contexts * sizeof(struct emu_group));
+    p.group_at = take(&p.size, p.contexts * sizeof(u32));
+    p.cluster = take(&p.size, (m->cluster_size + 1u) * sizeof(struct emu_cta *));
+    p.shared = take(&p.size, (size_t)m->shared_size + ROOM_ALIGN);
+    p.rows = take(&p.size, p.bundle * bundles);
+    return p;
+}
+
+/* Clears rows and .local memory of a bundle, as far as `to` says; what is below `from` will be written before it is
+ * read. */
+static void clear_bundle(const struct emu_group *first, const struct room *room,
+                         const struct emu_frame *from, const struct emu_frame *to, u32 dynamic)
+{
+    const struct emu_program *p = first->worker->machine->program;
+    room_clear(room, first->bundle64 + from->r64, to->r64 - from->r64);
+    room_clear(room, first->bundle32 + from->r32, to->r32 - from->r32);
+    room_clear(room, first->bundle16 + from->r16, to->r16 - from->r16);
+    room_clear(room, first->bundle_local, (size_t)to->local * ROW);
+    if (p->uses_alloca) /* also how much is taken */
+        room_clear(room, first->bundle_local + (size_t)p->deepest.local * ROW,
+                   (16 + (size_t)dynamic) * ROW);
+}
+
+/* The rows of the kernel that need not be cleared. */
+static struct emu_frame written_first(const struct emu_machine *m)
+{
+    const struct emu_code *k = m->program->codes[0];
+    return k->reads_undefined ? (struct emu_frame){0} : k->frame;
+}
+
 struct slot *slot_new(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
-    const struct emu_frame *f = &m->program->deepest;
-    u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
-    struct slot *p = calloc(1, sizeof *p);
-    if (!p) abort();
-    size_t local = up(((size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0)) * ROW,
-                      4096);
-    p->bundle_size = up(f->r16, 64) + up(f->r32, 64) + up(f->r64, 64) + local + 4096;
-    p->rows_size = p->bundle_size * bundles;
-    p->rows = mmap(NULL, p->rows_size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p->rows == MAP_FAILED) {
-        perror("heddle: no memory for registers");
-        abort();
-    }
+    const struct emu_frame *f = &m->program->deepest, from = written_first(m);
+    const struct plan plan = plan_of(m);
+    pthread_mutex_lock(&h->wp->lock);
+    const struct room room = rooms_take(m->rooms, plan.size);
+    pthread_mutex_unlock(&h->wp->lock);
+    room_clear(&room, room.at, plan.shared);
+    struct slot *p = (struct slot *)(void *)room.at;
+    p->room = room;
     struct emu_cta *c = &p->cta;
     c->shared_size = m->shared_size;
-    c->shared = aligned_alloc(128, up(m->shared_size + 128, 128));
-    u32 contexts = m->warps_per_cta * (m->its ? LANES : 1) + 1;
-    c->groups = calloc(contexts, sizeof *c->groups);
-    c->group_at = calloc(contexts, sizeof *c->group_at);
-    c->cluster = calloc(m->cluster_size + 1u, sizeof *c->cluster);
-    if (!c->shared || !c->groups || !c->group_at || !c->cluster) abort();
+    c->shared = room.at + plan.shared;
+    c->groups = (struct emu_group *)(void *)(room.at + plan.groups);
+    c->group_at = (u32 *)(void *)(room.at + plan.group_at);
+    c->cluster = (struct emu_cta **)(void *)(room.at + plan.cluster);
     for (u32 w = 0; w < m->warps_per_cta; w++) {
         struct emu_group *g = &c->groups[w];
-        u8 *base = p->rows + p->bundle_size * (w / GROUP) + 64 * (w / GROUP % 8);
+        u8 *base = room.at + plan.rows + plan.bundle * (w / GROUP) +
+                   64 * (w / GROUP % BUNDLE_STEPS);
         u32 column = w % GROUP * LANES;
         g->bundle64 = base + column * 8;
         base += up(f->r64, 64);
@@ -152,6 +221,7 @@ struct slot *slot_new(struct hand *h)
         g->worker = &h->worker;
         g->cta = c;
         g->first = w;
+        if (w % GROUP == 0) clear_bundle(g, &room, &from, f, DYNAMIC_LOCAL);
     }
     return p;
 }
@@ -159,15 +229,9 @@ struct slot *slot_new(struct hand *h)
 void slot_free(struct slot *p, const struct emu_machine *m)
 {
     for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++) free(p->cta.groups[w].stack);
-    munmap(p->rows, p->rows_size);
     if (p->port.now) cache_settle(&p->port);
     free(p->port.notes);
-    free(p->cta.shared);
-    free(p->cta.groups);
-    free(p->cta.group_at);
-    free(p->cta.cluster);
     free(p->cta.runtime);
-    free(p);
 }
 
 static void group_start(struct emu_group *g, u32 warps, const struct emu_machine *m)
@@ -195,28 +259,14 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     emu_set_exec(g, g->alive);
 }
 
-/* Clears what the CTA that was here before may have left in the rows and .local memory of a bundle. */
-static void forget(const struct emu_group *first, const struct emu_machine *m)
-{
-    const struct emu_code *k = m->program->codes[0];
-    const struct emu_frame *used = &first->cta->used,
-                           from = k->reads_undefined ? (struct emu_frame){0} : k->frame;
-    memset(first->bundle64 + from.r64, 0, used->r64 - from.r64);
-    memset(first->bundle32 + from.r32, 0, used->r32 - from.r32);
-    memset(first->bundle16 + from.r16, 0, used->r16 - from.r16);
-    memset(first->bundle_local, 0, (size_t)used->local * ROW);
-    if (m->program->uses_alloca) /* also how much is taken */
-        memset(first->bundle_local + (size_t)m->program->deepest.local * ROW, 0,
-               (16 + (size_t)first->cta->used_dynamic) * ROW);
-}
-
 void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
 {
     const struct emu_machine *m = h->wp->m;
     const struct emu_launch *l = m->launch;
     const struct emu_code *k = m->program->codes[0];
     struct emu_cta *c = &p->cta;
-    bool fresh = !c->live;
+    const bool fresh = !c->live;
+    if (!fresh) p->room.clean = p->room.end; /* as far as `used` says */
     c->linear = linear;
     c->index[0] = linear % l->grid[0];
     c->index[1] = linear / l->grid[0] % l->grid[1];
@@ -236,19 +286,21 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;
     c->group_count = 0;
-    u32 width = m->group_warps;
+    const u32 width = m->group_warps;
+    const struct emu_frame from = written_first(m);
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];
         c->group_at[c->group_count++] = w;
-        if (!fresh && w % GROUP == 0) forget(g, m);
+        if (!fresh && w % GROUP == 0) clear_bundle(g, &p->room, &from, &c->used, c->used_dynamic);
         group_start(g, c->warps - w < width ? c->warps - w : width, m);
-        for (u32 i = 0; i < k->fill_count; i++) {
-            const struct emu_fill *f = &k->fills[i];
-            if (fresh || k->reads_undefined ||
-                (f->kind == FILL_SPECIAL && changes_by_cta((u32)f->bits)))
-                fill(g, f, m);
-        }
     }
+    for (u32 i = 0; i < k->fill_count; i++) {
+        const struct emu_fill *f = &k->fills[i];
+        if (fresh || k->reads_undefined ||
+            (f->kind == FILL_SPECIAL && changes_by_cta((u32)f->bits)))
+            fill(c, f, m, h->model == c ? NULL : h->model);
+    }
+    if (!h->model) h->model = c;
     c->running = c->group_count;
     c->living = c->threads;
     c->context_count = c->warps;
@@ -276,8 +328,7 @@ void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m)
         for (u32 q = 0; q < m->cluster_size; q++) c->cluster[q] = &slots[q]->cta;
         for (u32 i = 0; i < code->fill_count; i++) {
             const struct emu_fill *f = &code->fills[i];
-            for (u32 k = 0; f->kind == FILL_SPECIAL && k < c->group_count; k++)
-                fill(&c->groups[c->group_at[k]], f, m);
+            if (f->kind == FILL_SPECIAL) fill(c, f, m, NULL);
         }
     }
 }

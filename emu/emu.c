@@ -13,6 +13,7 @@
 #include "emu/launch.h"
 #include "emu/lower.h"
 #include "emu/report.h"
+#include "emu/rooms.h"
 #include "ptx/flow.h"
 #include "ptx/link.h"
 
@@ -31,6 +32,7 @@ struct handlers { /* compiled for one host instruction set */
 struct emu {
     struct emu_config config;
     struct mem *mem;
+    struct rooms *rooms;
     struct handlers handlers;
     const struct emu_gpu *gpu;
     struct cache **l1;          /* by SM */
@@ -97,6 +99,7 @@ struct emu *emu_new(const struct emu_config *config)
     e->gpu = c->gpu ? c->gpu : emu_gpu_find(NULL);
     e->sms = c->sms ? c->sms : e->gpu->sms;
     e->mem = mem_new(c->memory);
+    e->rooms = rooms_new();
     e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
     /* Also for races: what one thread frees and another is given is not raced for. */
@@ -113,6 +116,7 @@ void emu_free(struct emu *e)
     cache_free(e->l2);
     arena_free(e->leak_arena);
     mem_free(e->mem);
+    rooms_free(e->rooms);
     free(e);
 }
 
@@ -577,6 +581,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .program = program,
                             .launch = l,
                             .mem = e->mem,
+                            .rooms = e->rooms,
                             .image = k->image->image,
                             .params_size = l->params_size,
                             .threads_per_cta = (u32)threads,
@@ -637,6 +642,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if (e->config.count && e->config.phases && l->order)
         m.phases = launch_phases_new(a, program, e->sms);
     launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
+    rooms_leave(e->rooms);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);

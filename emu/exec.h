@@ -397,6 +397,7 @@ struct emu_machine { /* a launch */
     bool its;      /* independent thread scheduling */
     bool parallel; /* several host threads run CTAs */
     const struct emu_counting *counting;
+    struct rooms *rooms;             /* of the device: rooms.h */
     struct caches *caches;           /* NULL: not asked for */
     struct check *check;             /* where findings go */
     struct emu_image *loaded;        /* of which `image` is */

@@ -34,7 +34,7 @@ enum {
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
 
-struct queue {                /* in the launch's arena */
+struct queue {
     struct emu_group **group; /* NULL: of a CTA that has not begun */
     struct emu_warp *warp;    /* READY: who they are */
     u32 count, cap;
@@ -53,8 +53,9 @@ struct ordered {
     u32 *room_for_vacant; /* slot_count places, */
     u32 *vacant;          /* and among them the free slots, ascending */
     u32 slot_count, vacant_count;
-    u32 next; /* clusters that have been placed */
-    u32 live; /* CTAs that have been placed and not ended */
+    u32 most_warps; /* that are resident at once */
+    u32 next;       /* clusters that have been placed */
+    u32 live;       /* CTAs that have been placed and not ended */
     struct queue queue[QUEUES];
     u32 turn;   /* where the default order stands in READY */
     bool lazy;  /* CTAs are placed when there is nothing else to do, or after PATIENCE: */
@@ -74,9 +75,10 @@ static void append(struct ordered *o, u8 which, struct emu_group *g, struct emu_
     struct queue *q = &o->queue[which];
     if (q->count == q->cap) {
         const struct queue was = *q;
-        q->cap = was.cap ? 2 * was.cap : 64;
-        q->group = arena_array(o->h->wp->arena, struct emu_group *, q->cap);
-        q->warp = arena_array(o->h->wp->arena, struct emu_warp, q->cap);
+        struct rooms *const rooms = o->h->wp->m->rooms;
+        q->cap = was.cap ? 2 * was.cap : o->most_warps;
+        q->group = (struct emu_group **)(void *)rooms_take(rooms, q->cap * sizeof *q->group).at;
+        q->warp = (struct emu_warp *)(void *)rooms_take(rooms, q->cap * sizeof *q->warp).at;
         if (was.count) memcpy(q->group, was.group, was.count * sizeof *q->group);
         if (was.count) memcpy(q->warp, was.warp, was.count * sizeof *q->warp);
     }
@@ -393,14 +395,27 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     if (!c->running) ended(o, c);
 }
 
+/* For as many CTAs as there can be at once; in memory that the next launch finds again, like rooms. */
+static void make_lists(struct ordered *o)
+{
+    const struct emu_machine *m = o->h->wp->m;
+    const size_t slots = o->slot_count;
+    const u32 ctas = m->cta_count < o->slot_count ? m->cta_count : o->slot_count;
+    o->most_warps = ctas * m->warps_per_cta;
+    const struct room seats = rooms_take(m->rooms, slots * sizeof *o->seats);
+    room_clear(&seats, seats.at, slots * sizeof *o->seats);
+    o->seats = (struct seat *)(void *)seats.at;
+    o->queue_at = (u32 *)(void *)rooms_take(m->rooms, slots * m->warps_per_cta * sizeof(u32)).at;
+    o->room_for_vacant = (u32 *)(void *)rooms_take(m->rooms, slots * sizeof(u32)).at;
+    o->vacant = o->room_for_vacant;
+}
+
 void ordered_run(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
     o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
-    o.seats = arena_array(h->wp->arena, struct seat, o.slot_count);
-    o.queue_at = arena_array(h->wp->arena, u32, (size_t)o.slot_count * m->warps_per_cta);
-    o.vacant = o.room_for_vacant = arena_array(h->wp->arena, u32, o.slot_count);
+    make_lists(&o);
     for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
     h->wp->m->ordered = &o;
     if (o.order->begin) o.order->begin(o.order->self, h->wp->m);

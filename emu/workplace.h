@@ -3,6 +3,7 @@
  *     launch.c    host threads, CTAs, turns
  *     ordered.c   the same with an order
  *     cta.c       what a CTA is given and how it begins
+ *     rooms.c     memory that one launch after the other uses
  *     deliver.c   what becomes visible in the order of CTAs
  *     deadlock.c  whether anything will ever change
  *     fault.c     how it fails, in words */
@@ -12,6 +13,7 @@
 #include "base/buf.h"
 #include "emu/cache.h"
 #include "emu/launch.h"
+#include "emu/rooms.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,11 +36,10 @@ struct emu_outbox {
     struct emu_outbox *next; /* by CTA */
 };
 
-/* Room for a CTA, and the CTA that is there. */
+/* Room for a CTA, and the CTA that is there: at the beginning of the room. */
 struct slot {
     struct emu_cta cta;
-    u8 *rows; /* register files and .local of all bundles */
-    size_t rows_size, bundle_size;
+    struct room room;
     struct slot *next;
     u32 turns;
     struct cache_port port;
@@ -51,9 +52,10 @@ struct hand { /* a host thread */
     struct emu_block_count **blocks; /* by SM */
     u64 *ctas;                       /* by SM: how many have ended */
     struct slot *resident, *spare;
-    u64 stuck_state;    /* of the groups when last the time of their waits ran out, */
-    u32 time_outs;      /* how often it did */
-    u32 passes;         /* over the resident CTAs while nothing else was to be done */
+    const struct emu_cta *model; /* the first that began; NULL: none yet */
+    u64 stuck_state;             /* of the groups when last the time of their waits ran out, */
+    u32 time_outs;               /* how often it did */
+    u32 passes;                  /* over the resident CTAs while nothing else was to be done */
     atomic_uint stuck;  /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
@@ -95,8 +97,10 @@ static inline struct hand *hand_of(const struct emu_group *g)
     return (struct hand *)g->worker;
 }
 
-/* Room for a CTA of the launch; its rows are zeros. */
+/* Room for a CTA of the launch, from m->rooms; its rows are zeros, but those that are sure to be written before they
+ * are read. */
 struct slot *slot_new(struct hand *h);
+/* Of what belongs to it but is not in its room. */
 void slot_free(struct slot *p, const struct emu_machine *m);
 /* A CTA begins there, as if nobody had been there before. */
 void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm);
