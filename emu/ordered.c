@@ -520,14 +520,25 @@ static struct emu_cta *cta_of(const struct emu_machine *m, const struct emu_warp
     return p && p->cta.linear == who->cta ? &p->cta : NULL;
 }
 
+/* The contexts of a warp, one after the other: *at is 0 at first. NULL: no more. */
+static struct emu_group *next_context(const struct emu_cta *c, u32 warp, u32 *at)
+{
+    if (c->context_count == c->warps) return (*at)++ ? NULL : &c->groups[warp];
+    while (*at < c->group_count) {
+        struct emu_group *g = &c->groups[c->group_at[(*at)++]];
+        if (g->first == warp) return g;
+    }
+    return NULL;
+}
+
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
     if (order->woken) order->woken(order->self, who);
-    struct emu_cta *c = cta_of(m, who);
-    for (u32 k = 0; c && k < c->group_count; k++) {
-        struct emu_group *g = &c->groups[c->group_at[k]];
-        if (g->first != who->warp || !g->asleep) continue;
+    const struct emu_cta *c = cta_of(m, who);
+    u32 at = 0;
+    for (struct emu_group *g; c && (g = next_context(c, who->warp, &at));) {
+        if (!g->asleep) continue;
         g->asleep = false;
         if (g->state == GROUP_WAIT) g->state = GROUP_READY;
         sort_in(m->ordered, g);
@@ -538,10 +549,9 @@ void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct seat *seat = &m->ordered->seats[who->slot];
     if (seat->taken && !seat->room && seat->linear == who->cta) begin_queued(m->ordered, who->slot);
-    struct emu_cta *c = cta_of(m, who);
-    for (u32 k = 0; c && k < c->group_count; k++) {
-        struct emu_group *g = &c->groups[c->group_at[k]];
-        if (g->first != who->warp) continue;
+    const struct emu_cta *c = cta_of(m, who);
+    u32 at = 0;
+    for (struct emu_group *g; c && (g = next_context(c, who->warp, &at));) {
         g->asleep = true;
         sort_in(m->ordered, g);
     }
@@ -560,11 +570,11 @@ void emu_machine_admit(struct emu_machine *m)
 
 bool emu_machine_time_out(struct emu_machine *m, const struct emu_warp *who)
 {
-    struct emu_cta *c = cta_of(m, who);
+    const struct emu_cta *c = cta_of(m, who);
     bool any = false;
-    for (u32 k = 0; c && k < c->group_count; k++) {
-        struct emu_group *g = &c->groups[c->group_at[k]];
-        if (g->first != who->warp || g->state == GROUP_DONE || !emu_may_time_out(g->pc)) continue;
+    u32 at = 0;
+    for (struct emu_group *g; c && (g = next_context(c, who->warp, &at));) {
+        if (g->state == GROUP_DONE || !emu_may_time_out(g->pc)) continue;
         g->time_is_up = any = true;
     }
     return any;
