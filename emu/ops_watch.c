@@ -6,15 +6,22 @@
 #include "emu/count.h"
 #include "ptx/ptx.h"
 
-static u32 space_of(const struct emu_group *g, const u64 *at, u32 space, u32 size, u64 low,
-                    u64 high)
+static inline bool inside(const u64 *at, u32 m, bool run, u64 low, u64 high, u32 size)
+{
+    const u64 bytes = LANES * (u64)size;
+    if (!run) return lanes_inside(at, m, low, high, size);
+    return high - low >= bytes && at[0] - low <= high - low - bytes && !(at[0] & (size - 1));
+}
+
+static u32 space_of(const struct emu_group *g, const u64 *at, bool run, u32 space, u32 size,
+                    u64 low, u64 high)
 {
     const u32 m = g->exec[0], room = g->cta->shared_size;
     if (space == PTX_SPACE_SHARED)
-        return lanes_inside(at, m, 0, room, size) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
+        return inside(at, m, run, 0, room, size) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
     if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_GENERIC) return PTX_SPACE_GENERIC;
-    if (lanes_inside(at, m, low, high, size)) return PTX_SPACE_GLOBAL;
-    if (space == PTX_SPACE_GENERIC && lanes_inside(at, m, MEM_SHARED, MEM_SHARED + room, size))
+    if (inside(at, m, run, low, high, size)) return PTX_SPACE_GLOBAL;
+    if (space == PTX_SPACE_GENERIC && inside(at, m, run, MEM_SHARED, MEM_SHARED + room, size))
         return PTX_SPACE_SHARED;
     return PTX_SPACE_GENERIC;
 }
@@ -24,9 +31,8 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 s
                const struct emu_bound *bound, u64 at[LANES], bool *run)
 {
     lane_addresses(g, from, 0, at);
-    const u32 space = space_of(g, at, from->space, size, bound->low, bound->high);
     u64 off = 0;
     LANE_LOOP for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (at[0] + l * (u64)size);
     *run = g->exec[0] == ~0u && !off;
-    return space;
+    return space_of(g, at, *run, from->space, size, bound->low, bound->high);
 }
