@@ -24,7 +24,7 @@ enum {
     BUCKETS = 256,  /* of pieces that a warp keeps */
     NONE = MOST,    /* in place of a store's number */
     RIVALS = 32,    /* PCT: the warps that are compared */
-    ROOM = 64,      /* CTAs that are let in at first, or 2 or 4 times that, where not all are */
+    ROOM = 8,       /* CTAs that are let in at first, or 2, 4 or 8 times that, where not all are */
     GROW = 1 << 12, /* picks before more are */
     CHANGES = 3,    /* moments at which priorities change, in SPAN picks */
     SPAN = 1 << 12,
@@ -516,7 +516,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         break;
     case RANDOM_BURSTY: *burst = 1u << below(r, 11); break;
     case RANDOM_LAG:
-        if (r->picks % SPAN == 0) r->slow = below(r, r->shape.sms);
+        if (r->picks % SPAN == 1) r->slow = ready[i].sm;
         for (int k = 0; k < 8 && ready[i].sm == r->slow; k++) i = below(r, n);
         break;
     default: break;
@@ -581,11 +581,10 @@ static void begin(void *self, struct emu_machine *m)
     r->drain = drains[below(r, 4)];
     r->stale = stales[below(r, 3)];
     if (!r->options.stale_loads) r->stale = 0;
-    r->slow = below(r, r->shape.sms);
     r->salt = draw(r);
     r->picks = r->grow_at = 0;
     r->resident = 0;
-    r->room = (uint32_t)ROOM << below(r, 3);
+    r->room = (uint32_t)ROOM << below(r, 4);
     if (one_in(r, 8)) r->room = 1u << below(r, 6);
     if (one_in(r, 8)) r->room = r->shape.slots;
     if (r->room < r->shape.cluster) r->room = r->shape.cluster;

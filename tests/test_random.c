@@ -230,3 +230,21 @@ Test(random_order, launches_begin_afresh)
     cr_expect(late > 0);
     tear_down(&b);
 }
+
+/* CTAs are let in a few at a time, but the first may still see what the last does. */
+Test(random_order, the_first_cta_meets_the_last)
+{
+    enum { CTAS = 128 };
+    struct bench b;
+    uint32_t w[WORDS];
+    unsigned met = 0;
+    set_up(&b,
+           HEAD "mov.u32 %r2, 1; setp.eq.u32 %p2, %r1, 127; @%p2 st.global.u32 [%d1], %r2;\n"
+                "@%p1 ld.volatile.global.u32 %r3, [%d1]; @%p1 st.global.u32 [%d1+4], %r3; ret;");
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        run(&b, "random", seed, CTAS, w);
+        met += w[1];
+    }
+    cr_expect(met > SEEDS / 50 && met < SEEDS, "%u", met);
+    tear_down(&b);
+}
