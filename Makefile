@@ -163,10 +163,11 @@ check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
 
-bench: $(addprefix $B/tests/bench/,frontend emulator orders) ## speed of the front end, the emulator, orders and checks
+bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders) heddle) ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
 	@$B/tests/bench/orders
+	@tests/bench/checks.sh $B/heddle
 
 SECONDS ?= 3600
 FUZZ := build/fuzz
