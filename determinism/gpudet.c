@@ -446,11 +446,11 @@ static bool idle(void *self)
     size_t ready;
     look_at_last(g);
     emu_machine_ready(g->m, &ready);
-    if (ready) return true;
-    if (!g->open) {
+    if (!ready && !g->open) {
         if (!next_caller(g)) open_quantum(g);
-        return true;
+        emu_machine_ready(g->m, &ready);
     }
+    if (ready) return true;
     EACH_WARP(g, w)
     {
         g->n.end[GPUDET_END_BARRIER] += w->state == GPUDET_BARRIER;
