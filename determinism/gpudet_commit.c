@@ -26,7 +26,7 @@ struct gpudet_partition {
     struct line *lines;   /* by set and way */
     uint64_t *busy;       /* when the requests in the buffer are done, ascending, from `head` on; */
     uint32_t head, count; /* it has room for twice as many as there can be */
-    uint64_t now;
+    uint64_t now, done;   /* done: when all requests are */
 };
 
 /* ---- Z units ------------------------------------------------------------------------------------------ */
@@ -89,6 +89,7 @@ static void arrive_at_unit(struct gpudet *g, struct gpudet_partition *p, uint64_
     l->used = p->now;
     l->free_at = start + 1;
     keep_busy(g, p, l->free_at);
+    if (l->free_at > p->done) p->done = l->free_at;
 }
 
 /* ---- locks ---------------------------------------------------------------------------------------------- */
@@ -108,6 +109,7 @@ static void take_lock(struct gpudet *g, struct gpudet_partition *p, uint64_t chu
     }
     g->n.locks++;
     *l = (struct line){.chunk = chunk, .valid = true, .free_at = start + 3 * trip};
+    if (l->free_at > p->done) p->done = l->free_at;
 }
 
 /* ---- depths ----------------------------------------------------------------------------------------------- */
@@ -218,6 +220,9 @@ void gpudet_commit(struct gpudet *g)
         if (!s->left) *s = g->senders[--g->writer_count];
     }
     gpudet_room_clear(&g->room);
+    for (uint32_t i = 0; i < g->options.partitions; i++) /* it lasts until all are done */
+        if (g->partitions[i].now < g->partitions[i].done)
+            g->partitions[i].now = g->partitions[i].done;
 }
 
 void gpudet_commit_begin(struct gpudet *g)
@@ -236,7 +241,7 @@ void gpudet_commit_begin(struct gpudet *g)
     for (uint32_t i = 0; i < n; i++) {
         memset(g->partitions[i].lines, 0, lines * sizeof(struct line));
         g->partitions[i].head = g->partitions[i].count = 0;
-        g->partitions[i].now = 0;
+        g->partitions[i].now = g->partitions[i].done = 0;
     }
 }
 

@@ -30,9 +30,8 @@ struct bench {
     uint32_t grid, block;
 };
 
-static void set_up(struct bench *b, const char *body, uint32_t grid, uint32_t block)
+static void set_up_module(struct bench *b, const char *text, uint32_t grid, uint32_t block)
 {
-    const char *text = emu_ptx(".param .u64 p", body);
     *b = (struct bench){.arena = arena_new(),
                         .source = {"test.ptx", text, (uint32_t)strlen(text)},
                         .grid = grid,
@@ -45,6 +44,11 @@ static void set_up(struct bench *b, const char *body, uint32_t grid, uint32_t bl
     b->im = emu_load(b->e, &b->m, 1, &why);
     cr_assert(b->im, "%s", why);
     b->at = emu_alloc(b->e, WORDS * 4, "buffer");
+}
+
+static void set_up(struct bench *b, const char *body, uint32_t grid, uint32_t block)
+{
+    set_up_module(b, emu_ptx(".param .u64 p", body), grid, block);
 }
 
 static void tear_down(struct bench *b)
@@ -300,6 +304,367 @@ Test(gpudet, does_what_the_reference_does, .timeout = 300)
         reference_free(r);
         tear_down(&b);
     }
+}
+
+/* ---- counts by hand -------------------------------------------------------------------------------------- */
+
+#define HEAD                                                                                       \
+    ".reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p<4>; .shared .align 8 .b64 m;\n"               \
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+#define STORE(chunk) "st.global.u32 [%d1+" chunk "*128], %r1;\n"
+#define RED "red.global.add.u32 [%d1], 1;\n"
+#define ADD4 "add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1;\n"
+#define Z "gpudet:partitions=1:zcache=256:ways=2:fetch=10" /* one set of two lines */
+
+/* Two SMs. Counts that a row does not name are 0, but the Z units' where it has no `z`. */
+static const struct {
+    const char *order, *body;
+    uint32_t grid, block;
+    bool z;
+    struct {
+        const char *name;
+        uint64_t value;
+    } want[12];
+} counted[] = {
+    /* 2 + 8 + ret: instructions 1-4, 5-8, 9-11 */
+    {"gpudet:step=instruction:quantum=4",
+     HEAD ADD4 ADD4 "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 3}, {"end.limit", 2}, {"end.exit", 1}}},
+    /* the block's end comes after the limit: one quantum */
+    {"gpudet:quantum=4", HEAD ADD4 ADD4 "ret;", 1, 32, true, {{"quanta", 1}, {"end.exit", 1}}},
+    {"gpudet",
+     HEAD RED "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 2},
+      {"end.atomic", 1},
+      {"end.exit", 1},
+      {"serial.quanta", 1},
+      {"serial.atomics", 1},
+      {"serial.rounds", 1}}},
+    {"gpudet",
+     HEAD "membar.gl; ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 2}, {"end.fence", 1}, {"end.exit", 1}}},
+    {"gpudet",
+     HEAD "ld.volatile.global.u32 %r2, [%d1]; ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 2}, {"end.strong", 1}, {"end.exit", 1}, {"bloom.queries", 1}}},
+    /* the second store finds no room for the 64 entries that one may need */
+    {"gpudet:log=64",
+     HEAD STORE("0") STORE("1") "ret;",
+     1,
+     32,
+     false,
+     {{"quanta", 2}, {"end.log", 1}, {"end.exit", 1}, {"log.entries", 2}, {"log.longest", 1}}},
+    {"gpudet",
+     HEAD STORE("0") STORE("1") "ret;",
+     1,
+     32,
+     false,
+     {{"quanta", 1}, {"end.exit", 1}, {"log.entries", 2}, {"log.longest", 2}}},
+    /* warp 0 waits for 32 arrivals, which warp 1 makes in the quantum behind its atomic */
+    {"gpudet",
+     HEAD "mov.u32 %r2, m; setp.ge.u32 %p1, %r1, 32; @%p1 bra other;\n"
+          "setp.eq.u32 %p2, %r1, 0; @%p2 mbarrier.init.shared.b64 [%r2], 32;\n"
+          "waits: mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0; @!%p3 bra waits; ret;\n"
+          "other: " RED "mbarrier.arrive.shared.b64 %d2, [%r2]; ret;",
+     1,
+     64,
+     true,
+     {{"quanta", 2},
+      {"end.wait", 1},
+      {"end.atomic", 1},
+      {"end.exit", 2},
+      {"serial.quanta", 1},
+      {"serial.atomics", 1},
+      {"serial.rounds", 1}}},
+    /* barriers: of two warps; with it passed, without it both end the quantum there */
+    {"gpudet",
+     HEAD "bar.sync 0; ret;",
+     1,
+     64,
+     true,
+     {{"quanta", 1}, {"end.exit", 2}, {"barriers.passed", 1}}},
+    {"gpudet:bta=off",
+     HEAD "bar.sync 0; ret;",
+     1,
+     64,
+     true,
+     {{"quanta", 2}, {"end.barrier", 2}, {"end.exit", 2}, {"barriers.held", 1}}},
+    {"gpudet",
+     HEAD "bar.sync 0; bar.sync 0; bar.sync 0; ret;",
+     3,
+     64,
+     true,
+     {{"quanta", 1}, {"end.exit", 6}, {"barriers.passed", 9}}},
+    {"gpudet:bta=off",
+     HEAD "bar.sync 0; bar.sync 0; bar.sync 0; ret;",
+     3,
+     64,
+     true,
+     {{"quanta", 4}, {"end.barrier", 18}, {"end.exit", 6}, {"barriers.held", 9}}},
+    /* stores before it must be seen behind it */
+    {"gpudet",
+     HEAD STORE("0") "bar.sync 0; ret;",
+     1,
+     64,
+     false,
+     {{"quanta", 2},
+      {"end.barrier", 2},
+      {"end.exit", 2},
+      {"barriers.held", 1},
+      {"log.entries", 2},
+      {"log.longest", 1}}},
+    /* warp 0 is at its limit after 8 of 13 instructions while warp 1 is at the barrier; in the second quantum it
+     * comes there with its 5th, and both pass */
+    {"gpudet:step=instruction:quantum=8",
+     HEAD "setp.ge.u32 %p1, %r1, 32; @%p1 bra there;\n" ADD4 ADD4 "there: bar.sync 0; ret;",
+     1,
+     64,
+     true,
+     {{"quanta", 2},
+      {"end.limit", 1},
+      {"end.barrier", 1},
+      {"end.exit", 2},
+      {"barriers.passed", 1}}},
+    /* 8 warps on two SMs, two atomics each */
+    {"gpudet",
+     HEAD RED RED "ret;",
+     4,
+     64,
+     true,
+     {{"quanta", 3},
+      {"end.atomic", 16},
+      {"end.exit", 8},
+      {"serial.quanta", 2},
+      {"serial.atomics", 16},
+      {"serial.rounds", 4}}},
+    {"gpudet:serial=warp",
+     HEAD RED RED "ret;",
+     4,
+     64,
+     true,
+     {{"quanta", 3},
+      {"end.atomic", 16},
+      {"end.exit", 8},
+      {"serial.quanta", 2},
+      {"serial.atomics", 16},
+      {"serial.rounds", 16}}},
+    /* 12 CTAs of 32 warps in 4 slots, 11 instructions a warp: with shares a slot's second CTA has 14 left, and its
+     * third 3; without them, CTAs begin with quanta */
+    {"gpudet:step=instruction:quantum=25",
+     HEAD ADD4 ADD4 "ret;",
+     12,
+     1024,
+     true,
+     {{"quanta", 2}, {"end.limit", 128}, {"end.exit", 384}}},
+    {"gpudet:step=instruction:quantum=25:dwp=off",
+     HEAD ADD4 ADD4 "ret;",
+     12,
+     1024,
+     true,
+     {{"quanta", 3}, {"end.exit", 384}}},
+    {"gpudet:step=instruction:quantum=6:dwp=off",
+     HEAD ADD4 ADD4 "ret;",
+     12,
+     1024,
+     true,
+     {{"quanta", 6}, {"end.limit", 384}, {"end.exit", 384}}},
+    /* lines: a store to 32 words of a chunk is one entry; 4 bytes a lane at 64 bytes from each other, 16 of them */
+    {"gpudet",
+     HEAD "mul.wide.u32 %d2, %r1, 64; and.b64 %d2, %d2, 1023; add.u64 %d2, %d2, %d1;\n"
+          "st.global.u32 [%d2], %r1; ld.global.u32 %r2, [%d2]; ld.global.u32 %r3, [%d1+4];\n"
+          "add.u32 %r2, %r2, %r3; st.global.u32 [%d1], %r2; ret;",
+     1,
+     32,
+     false,
+     /* 8 chunks, then one; the first load asks for 8, the second for 1; each search goes through 8 entries */
+     {{"quanta", 1},
+      {"end.exit", 1},
+      {"log.entries", 9},
+      {"log.longest", 9},
+      {"bloom.queries", 9},
+      {"bloom.hits", 9},
+      {"log.walked", 72}}},
+    /* Z unit: chunks A B C A, one request at a time: A at 1 until 12, B at 13 until 24, C at 25 until 36 in place of
+     * A, A at 37 in place of B. Three find the buffer full. */
+    {Z ":requests=1",
+     HEAD STORE("0") STORE("1") STORE("2") STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 1},
+      {"end.exit", 1},
+      {"log.entries", 4},
+      {"log.longest", 4},
+      {"zbuffer.misses", 4},
+      {"zbuffer.evictions", 2},
+      {"zbuffer.full", 3}}},
+    /* all at once: C at 3 finds both lines locked, and gets A's at 12; A at 4 gets B's at 13 */
+    {Z ":requests=16",
+     HEAD STORE("0") STORE("1") STORE("2") STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 1},
+      {"end.exit", 1},
+      {"log.entries", 4},
+      {"log.longest", 4},
+      {"zbuffer.misses", 4},
+      {"zbuffer.evictions", 2},
+      {"zbuffer.blocked", 2}}},
+    /* the second at 2 hits the line that is locked until 12; one at a time, it comes at 13 */
+    {Z,
+     HEAD STORE("0") STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 1},
+      {"end.exit", 1},
+      {"log.entries", 2},
+      {"log.longest", 2},
+      {"zbuffer.hits", 1},
+      {"zbuffer.misses", 1},
+      {"zbuffer.blocked", 1}}},
+    {Z ":requests=1",
+     HEAD STORE("0") STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 1},
+      {"end.exit", 1},
+      {"log.entries", 2},
+      {"log.longest", 2},
+      {"zbuffer.hits", 1},
+      {"zbuffer.misses", 1},
+      {"zbuffer.full", 1}}},
+    /* a commit is over when all its requests are: the next one finds the line there, and free */
+    {Z,
+     HEAD STORE("0") "membar.gl;\n" STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 2},
+      {"end.fence", 1},
+      {"end.exit", 1},
+      {"log.entries", 2},
+      {"log.longest", 1},
+      {"zbuffer.hits", 1},
+      {"zbuffer.misses", 1}}},
+    /* locks: had from 1 to 31; who comes at 2 is in vain at 2, 12, 22, and has it from 32 */
+    {"gpudet:partitions=1:fetch=10:commit=locks",
+     HEAD STORE("0") STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 1},
+      {"end.exit", 1},
+      {"log.entries", 2},
+      {"log.longest", 2},
+      {"locks.taken", 2},
+      {"locks.spins", 3}}},
+    {"gpudet:partitions=1:fetch=10:commit=locks",
+     HEAD STORE("0") "membar.gl;\n" STORE("0") "ret;",
+     1,
+     32,
+     true,
+     {{"quanta", 2},
+      {"end.fence", 1},
+      {"end.exit", 1},
+      {"log.entries", 2},
+      {"log.longest", 1},
+      {"locks.taken", 2}}},
+};
+enum { COUNTED = sizeof counted / sizeof *counted, WANTS = 12 };
+
+static uint64_t wanted(size_t row, const char *name)
+{
+    for (int i = 0; i < WANTS && counted[row].want[i].name; i++)
+        if (strcmp(counted[row].want[i].name, name) == 0) return counted[row].want[i].value;
+    return 0;
+}
+
+static void compare_row(size_t row, const struct numbers *n)
+{
+    for (size_t i = 0; i < n->count; i++) {
+        const char *name = n->list[i].name + strlen("gpudet.");
+        if (!counted[row].z && strncmp(name, "zbuffer.", 8) == 0) continue;
+        cr_expect_eq(n->list[i].value, wanted(row, name), "%s: %s is %llu, not %llu:\n%s",
+                     counted[row].order, name, (unsigned long long)n->list[i].value,
+                     (unsigned long long)wanted(row, name), counted[row].body);
+    }
+}
+
+Test(gpudet, counts_what_it_does)
+{
+    uint32_t words[WORDS];
+    for (size_t i = 0; i < COUNTED; i++)
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            struct bench b;
+            set_up(&b, counted[i].body, counted[i].grid, counted[i].block);
+            const struct numbers n = run_order(&b, counted[i].order, seed, words);
+            compare_row(i, &n);
+            tear_down(&b);
+        }
+}
+
+/* The last warp ends while it calls: in the quantum behind the one that the call ended. */
+Test(gpudet, ends_quanta_at_calls_of_the_runtime)
+{
+    static const char text[] =
+        ".version 8.7\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %d<3>; .reg .b32 %r<2>;\n"
+        "ld.param.u64 %d1, [p]; { .param .b64 n; .param .b64 r; st.param.b64 [n], 16;\n"
+        "call.uni (r), malloc, (n); ld.param.b64 %d2, [r]; }\n"
+        "mov.u32 %r1, 42; st.global.u32 [%d1], %r1; ret;\n}\n";
+    for (int step = 0; step < 2; step++) {
+        struct bench b;
+        uint32_t words[WORDS];
+        set_up_module(&b, text, 1, 32);
+        const struct numbers n = run_order(&b, step ? "gpudet:step=instruction" : "gpudet", 1,
+                                           words);
+        cr_expect_eq(words[0], 42, "the store behind the call is lost");
+        cr_expect_eq(number(&n, "gpudet.quanta"), 2);
+        cr_expect_eq(number(&n, "gpudet.end.runtime"), 1);
+        cr_expect_eq(number(&n, "gpudet.end.exit"), 1);
+        cr_expect_eq(number(&n, "gpudet.log.entries"), 1);
+        tear_down(&b);
+    }
+}
+
+/* CTA i stores to chunk i of 9 and loads from all. Of 9 chunks two share one of 8 bits, whatever the hash. */
+Test(gpudet, bloom_filters_let_strangers_pass)
+{
+    static const char body[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<4>; .reg .pred %p;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 128;\n"
+        "add.u64 %d2, %d2, %d1; st.global.u32 [%d2], %r1; mov.u32 %r2, 0;\n"
+        "again: ld.global.u32 %r3, [%d1]; add.u32 %r1, %r1, %r3; add.u64 %d1, %d1, 128; add.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p, %r2, 9; @%p bra again; st.global.u32 [%d2], %r1; ret;";
+    struct bench b;
+    uint32_t words[WORDS];
+    set_up(&b, body, 9, 32);
+    b.at = emu_alloc(b.e, 16 * 128, "chunks");
+    struct numbers n = run_order(&b, "gpudet:bloom=8:subarrays=1", 1, words);
+    const uint64_t strangers = number(&n, "gpudet.bloom.false");
+    cr_expect(strangers >= 2 && strangers % 2 == 0, "%u", (unsigned)strangers);
+    cr_expect_eq(number(&n, "gpudet.bloom.queries"), 81);
+    cr_expect_eq(number(&n, "gpudet.bloom.hits"), 9 + strangers);
+    cr_expect_eq(number(&n, "gpudet.log.walked"), 9 + strangers, "a log has one entry");
+    n = run_order(&b, "gpudet:bloom=65536:subarrays=8", 1, words);
+    cr_expect_eq(number(&n, "gpudet.bloom.false"), 0);
+    cr_expect_eq(number(&n, "gpudet.bloom.hits"), 9);
+    tear_down(&b);
 }
 
 /* ---- off-switches ----------------------------------------------------------------------------------------- */
