@@ -55,7 +55,7 @@ SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-same check-san check-fuzz \
-        bench fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 all: heddle $B/libcuda.so.1 $B/heddle-suite ## build ./heddle, libcuda.so.1 and heddle-suite
@@ -82,6 +82,8 @@ $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 $B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(LIB_LIBS)
+$B/tests/bench/claims: $B/tests/bench/claims.o $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
@@ -168,6 +170,9 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders) heddle
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
 	@$B/tests/bench/orders
 	@tests/bench/checks.sh $B/heddle
+
+claims: $B/tests/bench/claims   ## count what the papers on GPUDet and DAB claim; CLAIM=ends shows one
+	@$< $(CLAIM)
 
 SECONDS ?= 3600
 FUZZ := build/fuzz

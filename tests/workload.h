@@ -11,6 +11,8 @@ struct suite_result workload_run(const char *name, const char *order, uint64_t s
                                  uint64_t *digest);
 /* Whether it has the same digest for seeds 1, 2, ...; fails the test where it does not pass. */
 bool workload_is_one(const char *name, const char *order, uint64_t seeds);
+/* What an order counts by that name ("gpudet.quanta") in all launches, with seed 1. */
+uint64_t workload_count(const char *name, const char *order, const char *number);
 /* HEDDLE_SEEDS of the environment, for tests that take long with many. */
 uint64_t workload_seeds(uint64_t usual);
 
