@@ -23,21 +23,31 @@ void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size)
     return list;
 }
 
+/* What is of a quantum, if it is of an earlier one. */
+static void refresh(const struct gpudet *g, struct gpudet_warp *w)
+{
+    if (w->quantum == g->quantum) return;
+    w->quantum = g->quantum;
+    w->used = 0;
+    w->start = w->serial;
+    w->stored = false;
+}
+
 static struct gpudet_warp *warp_of(const struct gpudet *g, const struct emu_warp *who)
 {
-    return &g->warps[gpudet_number(g, who->slot, who->warp)];
+    struct gpudet_warp *w = gpudet_warp_at(g, who->slot, who->warp);
+    refresh(g, w);
+    return w;
 }
 
 static void rest(struct gpudet *g, const struct gpudet_warp *w)
 {
-    const struct emu_warp who = gpudet_who(g, w);
-    emu_machine_rest(g->m, &who);
+    emu_machine_rest(g->m, &w->who);
 }
 
 static void wake(struct gpudet *g, const struct gpudet_warp *w)
 {
-    const struct emu_warp who = gpudet_who(g, w);
-    emu_machine_wake(g->m, &who);
+    emu_machine_wake(g->m, &w->who);
 }
 
 /* ---- where parallel mode ends for a warp -------------------------------------------------------------- */
@@ -64,7 +74,8 @@ static void finish(struct gpudet *g, struct gpudet_warp *w, enum gpudet_end why)
 {
     g->n.end[why]++;
     g->moved = true;
-    w->state = GPUDET_ENDED;
+    gpudet_become(g, w, why == GPUDET_END_EXIT ? GPUDET_NONE : GPUDET_ENDED);
+    if (why != GPUDET_END_EXIT) gpudet_add(g->stopped, w->number);
     pass_on(g, w);
 }
 
@@ -139,18 +150,22 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
 static void barrier_done(struct gpudet *g, const struct emu_sync *s)
 {
     bool stored = false;
-    struct gpudet_warp *const first = &g->warps[gpudet_number(g, s->who->slot, 0)];
+    struct gpudet_warp *const first = gpudet_warp_at(g, s->who->slot, 0);
     const uint32_t n = g->shape.warps_per_cta;
-    for (uint32_t i = 0; i < n; i++) stored |= first[i].stored;
+    for (uint32_t i = 0; i < n; i++) {
+        refresh(g, &first[i]);
+        stored |= first[i].stored;
+    }
     if (g->options.bta && !stored) g->n.passed++;
     else g->n.held++;
     g->moved = true;
     for (uint32_t i = 0; i < n; i++) {
         struct gpudet_warp *w = &first[i];
         if (w->state != GPUDET_BARRIER || w->barrier != s->id) continue;
-        w->state = GPUDET_RUNS;
+        gpudet_become(g, w, GPUDET_RUNS);
+        gpudet_add(g->stopped, w->number); /* if a caller came last, it goes on when all do */
         if (g->options.bta && !stored) continue;
-        w->state = GPUDET_ENDED;
+        gpudet_become(g, w, GPUDET_ENDED);
         g->n.end[GPUDET_END_BARRIER]++;
         rest(g, w);
     }
@@ -165,22 +180,23 @@ static void start_cta(struct gpudet *g, const struct emu_warp *who)
     struct gpudet_slot *s = &g->slots[who->slot];
     const uint32_t rank = g->shape.cluster > 1 ? emu_machine_rank(g->m, who->cta) : 0;
     s->live = true;
-    s->cta = who->cta;
-    g->moved = true;
+    g->moved = g->reseated = true;
     if (!rank) {
-        g->units[who->slot].slot_count = 0;
+        g->units[who->slot] = (struct gpudet_unit){0};
         s->unit = who->slot;
     } else s->unit = g->last_unit;
     g->last_unit = s->unit;
     struct gpudet_unit *u = &g->units[s->unit];
     u->slots[u->slot_count++] = who->slot;
     for (uint32_t i = 0; i < g->shape.warps_per_cta; i++) {
-        struct gpudet_warp *w = &g->warps[gpudet_number(g, who->slot, i)];
+        struct gpudet_warp *w = gpudet_warp_at(g, who->slot, i);
+        refresh(g, w); /* what has been used of the quantum stays used */
+        w->who = (struct emu_warp){.cta = who->cta, .warp = i, .sm = who->sm, .slot = who->slot};
+        w->number = s->first + i;
         w->state = GPUDET_RUNS;
+        g->in_state[GPUDET_RUNS]++;
         w->fresh = true;
-        if (w->quantum != g->quantum) w->used = 0; /* nobody was there when it began */
-        w->quantum = g->quantum;
-        w->stored = w->passes = false;
+        w->stored = w->passes = w->calls = false;
         w->asked = w->waited = 0;
         w->serial = w->start = w->turn = 0;
         if (g->in_turn) rest(g, w);
@@ -193,7 +209,6 @@ static void end_warp(struct gpudet *g, const struct emu_sync *s)
     struct gpudet_warp *w = warp_of(g, s->who);
     count_used(w, s->who->serial);
     finish(g, w, GPUDET_END_EXIT);
-    w->state = GPUDET_NONE;
 }
 
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
@@ -211,7 +226,7 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
         g->moved = true;
         if (!(s->flags & EMU_ACQUIRE)) break; /* it arrives and goes on */
         count_used(w, serial);
-        w->state = GPUDET_BARRIER;
+        gpudet_become(g, w, GPUDET_BARRIER);
         w->barrier = (uint8_t)s->id;
         break;
     case EMU_SYNC_MBARRIER:
@@ -222,12 +237,15 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
         break;
     case EMU_SYNC_RUNTIME:
         if (passes(w, s->pc, serial)) break;
-        g->callers[g->caller_count++] = (uint32_t)(w - g->warps);
+        g->callers[g->caller_count++] = w->number;
         return stop_at(g, w, GPUDET_END_RUNTIME, s->pc, serial);
     case EMU_SYNC_BARRIER_DONE: barrier_done(g, s); break;
     case EMU_SYNC_CTA_START: start_cta(g, s->who); break;
     case EMU_SYNC_WARP_EXIT: end_warp(g, s); break;
-    case EMU_SYNC_CTA_EXIT: g->slots[s->who->slot].live = false; break;
+    case EMU_SYNC_CTA_EXIT:
+        g->slots[s->who->slot].live = false;
+        g->reseated = true;
+        break;
     default: break;
     }
     return EMU_PROCEED;
@@ -252,7 +270,8 @@ static void let_wait(struct gpudet *g, struct gpudet_warp *w, uint64_t serial)
     count_used(w, serial);
     g->moved |= moved;
     if (moved) w->waited = 0;
-    w->state = GPUDET_WAITS;
+    gpudet_become(g, w, GPUDET_WAITS);
+    gpudet_add(g->stopped, w->number);
     rest(g, w);
     if (!g->in_turn || !g->open) return;
     struct gpudet_unit *u = gpudet_unit_of(g, w);
@@ -274,6 +293,7 @@ static int pick_caller(struct gpudet *g, uint32_t *burst)
             return 0;
         }
         w->calls = false;
+        gpudet_add(g->stopped, w->number);
         rest(g, w);
     }
     return -1;
@@ -323,11 +343,13 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
 static void deal_shares(struct gpudet *g)
 {
     uint32_t n = 0, rank = 0;
+    if (!g->taken && !g->reseated) return;
     for (uint32_t i = 0; g->taken && i < g->pending_count; i++)
         if (g->pending[i] != GPUDET_TAKEN) g->pending[n++] = g->pending[i];
     if (g->taken) g->pending_count = n;
     g->taken = g->first = 0;
     g->stride = g->shape.slots;
+    g->reseated = false;
     if (!g->pending_count) return;
     for (uint32_t busy = 0; busy < 2; busy++)
         for (uint32_t s = 0; s < g->shape.slots; s++)
@@ -361,29 +383,31 @@ static int deal(void *self, const uint32_t *free_slots, size_t count, uint32_t *
 
 /* ---- quanta ----------------------------------------------------------------------------------------------- */
 
-/* Calls f for the warps of resident CTAs, in hardware's order. */
-#define EACH_WARP(g, w)                                                                            \
-    for (uint32_t s_ = 0, n_ = 0; s_ < (g)->shape.slots; s_++)                                     \
-        if ((g)->slots[gpudet_slot_of((g), s_ * (g)->shape.warps_per_cta)].live)                   \
-            for (struct gpudet_warp *w =                                                           \
-                     ((void)(n_ = 0), &(g)->warps[(size_t)s_ * (g)->shape.warps_per_cta]);         \
-                 n_ < (g)->shape.warps_per_cta; n_++, w++)
-
-static bool runs_again(const struct gpudet_warp *w)
+/* Everybody may go on who has stopped, in hardware's order; a unit by its slot. */
+static void let_go(struct gpudet *g)
 {
-    return w->state == GPUDET_RUNS || w->state == GPUDET_ENDED || w->state == GPUDET_WAITS;
+    GPUDET_EACH(i, g->stopped, g->warp_count)
+    {
+        const struct gpudet_warp *w = &g->warps[i];
+        if (w->state == GPUDET_ENDED) continue; /* since the quantum began: a caller */
+        gpudet_remove(g->stopped, (uint32_t)i);
+        if (w->state != GPUDET_RUNS) continue;
+        if (g->in_turn) gpudet_add(g->turns, g->slots[w->who.slot].unit);
+        else wake(g, w);
+    }
+    if (!g->in_turn) return;
+    GPUDET_EACH(s, g->turns, g->shape.slots)
+    {
+        gpudet_remove(g->turns, (uint32_t)s);
+        gpudet_unit_begin(g, &g->units[s]);
+    }
 }
 
-/* Everybody may go on. */
 static void open_quantum(struct gpudet *g)
 {
     g->open = g->begins = true;
     g->caller_count = g->calling = 0;
-    if (g->in_turn) {
-        for (uint32_t s = 0; s < g->shape.slots; s++)
-            if (g->slots[s].live && g->slots[s].unit == s) gpudet_unit_begin(g, &g->units[s]);
-    } else EACH_WARP(g, w)
-    if (w->state == GPUDET_RUNS) wake(g, w);
+    let_go(g);
     deal_shares(g);
     emu_machine_admit(g->m);
     g->begins = false;
@@ -391,16 +415,18 @@ static void open_quantum(struct gpudet *g)
 
 static bool time_out(struct gpudet *g, const struct gpudet_warp *w)
 {
-    const struct emu_warp who = gpudet_who(g, w);
-    return emu_machine_time_out(g->m, &who);
+    return emu_machine_time_out(g->m, &w->who);
 }
 
 /* Nothing has happened in a whole quantum. */
 static bool time_out_all(struct gpudet *g)
 {
     bool any = false;
-    EACH_WARP(g, w)
-    if (w->state == GPUDET_WAITS) any |= time_out(g, w);
+    GPUDET_EACH(i, g->stopped, g->warp_count)
+    {
+        const struct gpudet_warp *w = &g->warps[i];
+        if (w->state == GPUDET_WAITS) any |= time_out(g, w);
+    }
     return any;
 }
 
@@ -426,14 +452,11 @@ static void begin_quantum(struct gpudet *g)
 {
     g->moved = false;
     g->quantum++;
-    EACH_WARP(g, w)
+    GPUDET_EACH(i, g->stopped, g->warp_count)
     {
-        w->used = 0;
-        w->quantum = g->quantum;
-        w->start = w->serial;
-        w->stored = false;
+        struct gpudet_warp *w = &g->warps[i];
         if (w->state == GPUDET_WAITS && w->waited++ == MOST_WAITED) time_out(g, w);
-        if (runs_again(w)) w->state = GPUDET_RUNS;
+        if (w->state == GPUDET_ENDED || w->state == GPUDET_WAITS) gpudet_become(g, w, GPUDET_RUNS);
     }
     g->open = false;
     qsort(g->callers, g->caller_count, sizeof *g->callers, by_number);
@@ -451,17 +474,14 @@ static bool idle(void *self)
         emu_machine_ready(g->m, &ready);
     }
     if (ready) return true;
-    EACH_WARP(g, w)
-    {
-        g->n.end[GPUDET_END_BARRIER] += w->state == GPUDET_BARRIER;
-        g->n.end[GPUDET_END_WAIT] += w->state == GPUDET_WAITS;
-    }
+    g->n.end[GPUDET_END_BARRIER] += g->in_state[GPUDET_BARRIER];
+    g->n.end[GPUDET_END_WAIT] += g->in_state[GPUDET_WAITS];
     if (!g->moved) return time_out_all(g) ? begin_quantum(g), true : false;
     g->n.quanta++;
     emu_machine_phase(g->m, "parallel");
     gpudet_commit(g);
     emu_machine_phase(g->m, "commit");
-    if (g->asker_count) {
+    if (g->asks) {
         gpudet_serial_run(g);
         emu_machine_phase(g->m, "serial");
     }
@@ -471,28 +491,42 @@ static bool idle(void *self)
 
 /* ---- launches --------------------------------------------------------------------------------------------- */
 
-static void make_room(struct gpudet *g)
+static uint64_t *new_set(uint64_t *old, uint32_t count)
 {
-    const uint32_t warps = g->shape.slots * g->shape.warps_per_cta, had = g->warp_room,
-                   slots = g->slot_room;
-    g->warp_count = warps;
-    g->warps = gpudet_grow(g->warps, warps, &g->warp_room, sizeof *g->warps);
-    if (g->warp_room > had) {
-        const size_t n = g->warp_room;
-        memset(g->warps + had, 0, (n - had) * sizeof *g->warps);
-        g->writers = realloc(g->writers, n * sizeof(uint32_t));
-        g->callers = realloc(g->callers, n * sizeof(uint32_t));
-        g->askers = realloc(g->askers, 2 * n * sizeof(uint32_t));
-        g->senders = realloc(g->senders, n * sizeof *g->senders);
-        if (!g->writers || !g->callers || !g->askers || !g->senders) abort();
-    }
+    free(old);
+    uint64_t *set = calloc((count + 63) / 64, sizeof *set);
+    if (!set) abort();
+    return set;
+}
+
+static void make_warps(struct gpudet *g)
+{
+    const uint32_t had = g->warp_room;
+    g->warps = gpudet_grow(g->warps, g->warp_count, &g->warp_room, sizeof *g->warps);
+    const size_t n = g->warp_room;
+    if (n == had) return;
+    memset(g->warps + had, 0, (n - had) * sizeof *g->warps);
+    g->writers = realloc(g->writers, n * sizeof *g->writers);
+    g->callers = realloc(g->callers, n * sizeof *g->callers);
+    g->serving = realloc(g->serving, n * sizeof *g->serving);
+    g->senders = realloc(g->senders, n * sizeof *g->senders);
+    if (!g->writers || !g->callers || !g->serving || !g->senders) abort();
+    g->askers = new_set(g->askers, g->warp_room);
+    g->stopped = new_set(g->stopped, g->warp_room);
+}
+
+static void make_slots(struct gpudet *g)
+{
+    const uint32_t had = g->slot_room, sms = g->shape.sms;
     g->slots = gpudet_grow(g->slots, g->shape.slots, &g->slot_room, sizeof *g->slots);
-    if (g->slot_room > slots) {
+    if (g->slot_room > had) {
         g->units = realloc(g->units, g->slot_room * sizeof *g->units);
         if (!g->units) abort();
+        g->turns = new_set(g->turns, g->slot_room);
     }
-    memset(g->slots, 0, g->shape.slots * sizeof *g->slots);
-    for (uint32_t s = 0; s < g->shape.slots; s++) g->units[s] = (struct gpudet_unit){0};
+    for (uint32_t sm = 0, first = 0; sm < sms; sm++)
+        for (uint32_t s = sm; s < g->shape.slots; s += sms, first += g->shape.warps_per_cta)
+            g->slots[s] = (struct gpudet_slot){.first = first};
 }
 
 static void begin(void *self, struct emu_machine *m)
@@ -500,19 +534,22 @@ static void begin(void *self, struct emu_machine *m)
     struct gpudet *g = self;
     g->m = m;
     g->shape = emu_machine_shape(m);
-    g->per_sm = g->shape.slots / g->shape.sms;
+    g->warp_count = g->shape.slots * g->shape.warps_per_cta;
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
     g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
-    make_room(g);
+    make_warps(g);
+    make_slots(g);
     gpudet_commit_begin(g);
     const uint32_t clusters = g->shape.ctas / g->shape.cluster;
     g->pending = gpudet_grow(g->pending, clusters, &g->pending_room, sizeof *g->pending);
     for (uint32_t i = 0; i < clusters; i++) g->pending[i] = i;
     g->pending_count = clusters;
     g->taken = g->first = 0;
-    g->open = g->begins = true;
+    g->open = g->begins = g->reseated = true;
     g->moved = false;
+    g->quantum++;
+    memset(g->in_state, 0, sizeof g->in_state);
     deal_shares(g);
 }
 
@@ -523,13 +560,14 @@ static void end(void *self)
     for (uint32_t i = 0; i < g->writer_count; i++)
         g->warps[g->writers[i]].log = (struct gpudet_log){0};
     gpudet_room_clear(&g->room);
-    for (uint32_t i = 0; i < g->warp_count; i++) {
-        struct gpudet_warp *w = &g->warps[i];
-        w->asked = w->later_count = 0;
-        w->used = w->state = 0;
-        w->stored = w->calls = false;
+    GPUDET_EACH(i, g->askers, g->warp_count)
+    {
+        g->warps[i].later_count = 0;
+        gpudet_remove(g->askers, (uint32_t)i);
     }
-    g->writer_count = g->caller_count = g->asker_count = g->calling = 0;
+    GPUDET_EACH(i, g->stopped, g->warp_count) gpudet_remove(g->stopped, (uint32_t)i);
+    g->writer_count = g->caller_count = g->calling = 0;
+    g->asks = false;
     g->last = NULL;
 }
 
@@ -558,12 +596,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
 static void release(struct emu_order *o)
 {
     struct gpudet *g = o->self;
-    for (uint32_t i = 0; i < g->warp_room; i++) {
-        struct gpudet_warp *w = &g->warps[i];
-        for (uint32_t k = 0; k < w->request_count; k++) free(w->requests[k]);
-        free(w->requests);
-        free(w->later);
-    }
+    for (uint32_t i = 0; i < g->warp_room; i++) gpudet_serial_free(&g->warps[i]);
     gpudet_commit_free(g);
     free(g->warps);
     free(g->slots);
@@ -573,6 +606,9 @@ static void release(struct emu_order *o)
     gpudet_room_free(&g->room);
     free(g->callers);
     free(g->askers);
+    free(g->serving);
+    free(g->stopped);
+    free(g->turns);
     free(g->pending);
     free(g);
 }

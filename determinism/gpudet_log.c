@@ -125,7 +125,7 @@ static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint
         const size_t bytes = (g->options.bloom + 63) / 64 * sizeof *l->bloom;
         l->bloom = memset(gpudet_room_take(&g->room, bytes), 0, bytes);
         l->oldest = e;
-        g->writers[g->writer_count++] = (uint32_t)(w - g->warps);
+        g->writers[g->writer_count++] = w->number;
     } else l->newest->next = e;
     l->newest = e;
     bloom_add(g, l->bloom, chunk);

@@ -90,8 +90,9 @@ struct gpudet_request {
     bool done, taken; /* results are there; the warp has them */
     struct emu_author by;
     uint64_t address[GPUDET_LANES];
-    uint32_t size; /* of a lane's data, and from its old value to the next one's */
-    uint8_t data[GPUDET_LANES * 64], old[GPUDET_LANES * 64];
+    uint32_t size, room; /* bytes of a lane's data; in `words` */
+    /* Of the lanes that take part, in their order: addresses, data, old values (`size` bytes each). */
+    uint64_t words[];
 };
 
 /* ---- warps, in hardware's order --------------------------------------------------------------------- */
@@ -102,26 +103,29 @@ enum gpudet_state {
     GPUDET_BARRIER, /* it waits at one of its CTA */
     GPUDET_WAITS,   /* for something else */
     GPUDET_ENDED,   /* its parallel mode is over */
+    GPUDET_STATES
 };
 struct gpudet_warp {
+    struct emu_warp who; /* of the CTA that is there, or was */
+    uint32_t number;     /* its place */
     uint8_t state, barrier;
     bool fresh;             /* it has not been picked since its CTA began */
-    bool stored;            /* to global memory, in this quantum, since its CTA began */
+    bool stored;            /* to global memory, in the quantum, since its CTA began */
     bool calls;             /* the device runtime, now */
     bool passes;            /* it goes on at the instruction which ended its parallel mode: */
     uint32_t pass_pc;       /* this, */
     uint64_t pass_serial;   /* when it had issued so many */
-    uint64_t serial, start; /* issued: as far as is known; when this quantum began, or its CTA */
-    uint64_t quantum;       /* that `used` is of */
+    uint64_t quantum;       /* that `start`, `used` and `stored` are of: gpudet_refresh */
+    uint64_t serial, start; /* issued: as far as is known; when the quantum began, or its CTA */
     uint64_t used;          /* instructions of the quantum, before `start` */
     uint64_t turn;          /* serial when its turn began */
     uint64_t tried;         /* WAITS: unit->moves when it had its turn, */
     uint32_t waited;        /* and the quanta that it has waited so */
     struct gpudet_log log;
-    struct gpudet_request **requests; /* the first `asked` are in use */
-    uint32_t asked, request_count;
-    struct gpudet_request *later; /* reductions by bulk copies */
-    uint32_t later_count, later_cap;
+    struct gpudet_request **requests; /* the first `asked` are in use; NULL: none yet */
+    uint32_t asked, request_room;
+    struct gpudet_request **later; /* reductions by bulk copies, likewise */
+    uint32_t later_count, later_room;
 };
 struct gpudet_unit { /* by slot, of a cluster by that of its first CTA */
     uint32_t slots[GPUDET_CLUSTER], slot_count;
@@ -131,7 +135,8 @@ struct gpudet_unit { /* by slot, of a cluster by that of its first CTA */
 };
 struct gpudet_slot {
     bool live;
-    uint32_t cta, unit;
+    uint32_t first; /* warp of the CTA: place in `warps` */
+    uint32_t unit;
     uint32_t share; /* place in `pending` of what it takes next */
 };
 
@@ -154,25 +159,31 @@ struct gpudet {
     uint64_t random;
     struct emu_machine *m;
     struct emu_shape shape;
-    uint32_t per_sm;   /* slots of an SM */
     uint32_t subarray; /* bits of a part of a Bloom filter */
     uint32_t sets;     /* of a Z cache */
     uint32_t warp_count;
-    bool in_turn; /* warps of a unit run one after another */
-    bool moved;   /* anything has happened in this quantum */
-    bool open;    /* CTAs may begin: parallel mode; */
-    bool begins;  /* a quantum does */
+    bool in_turn;  /* warps of a unit run one after another */
+    bool moved;    /* anything has happened in this quantum */
+    bool open;     /* CTAs may begin: parallel mode; */
+    bool begins;   /* a quantum does */
+    bool reseated; /* CTAs have begun or ended since shares were dealt */
     uint64_t quantum;
     struct gpudet_warp *warps;
     struct gpudet_slot *slots;
     struct gpudet_unit *units;
     uint32_t warp_room, slot_room;
-    struct gpudet_warp *last; /* picked */
-    uint32_t last_unit;       /* of the CTA that began last */
-    /* warps (places in `warps`) by what they have to do when parallel mode ends */
-    uint32_t *writers, *callers, *askers;
-    uint32_t writer_count, caller_count, asker_count;
+    struct gpudet_warp *last;         /* picked */
+    uint32_t last_unit;               /* of the CTA that began last */
+    uint32_t in_state[GPUDET_STATES]; /* warps; of NONE: meaningless */
+    /* Warps (places in `warps`) by what they have to do when parallel mode ends; sets in words of 64. */
+    uint32_t *writers, *callers;
+    uint32_t writer_count, caller_count;
     uint32_t calling; /* how many callers have had their turn */
+    uint64_t *askers;
+    uint32_t *serving; /* askers in the order in which it is their turn */
+    bool asks;         /* anybody does */
+    uint64_t *stopped; /* those who go on in the next quantum, and some who do not */
+    uint64_t *turns;   /* units (slots) of these */
     uint32_t *pending, pending_count, pending_room, taken, stride;
     uint32_t first;          /* nothing before it is pending */
     struct gpudet_room room; /* of the logs of a quantum */
@@ -198,25 +209,32 @@ static inline uint32_t gpudet_below(struct gpudet *g, uint32_t n)
     return (uint32_t)((gpudet_draw(g) >> 32) * n >> 32);
 }
 
-/* Hardware's number of a warp: by SM, slot of the SM, number in the CTA. Its place in `warps`. */
-static inline uint32_t gpudet_number(const struct gpudet *g, uint32_t slot, uint32_t warp)
+/* A warp's place in `warps` is hardware's number of it: by SM, slot of the SM, number in the CTA. */
+static inline struct gpudet_warp *gpudet_warp_at(const struct gpudet *g, uint32_t slot,
+                                                 uint32_t warp)
 {
-    return (slot % g->shape.sms * g->per_sm + slot / g->shape.sms) * g->shape.warps_per_cta + warp;
+    return &g->warps[g->slots[slot].first + warp];
 }
-static inline uint32_t gpudet_slot_of(const struct gpudet *g, uint32_t number)
+static inline void gpudet_become(struct gpudet *g, struct gpudet_warp *w, enum gpudet_state state)
 {
-    const uint32_t s = number / g->shape.warps_per_cta;
-    return s % g->per_sm * g->shape.sms + s / g->per_sm;
+    g->in_state[w->state]--;
+    g->in_state[state]++;
+    w->state = (uint8_t)state;
 }
-/* Who is there. */
-static inline struct emu_warp gpudet_who(const struct gpudet *g, const struct gpudet_warp *w)
+
+static inline void gpudet_add(uint64_t *set, uint32_t i)
 {
-    const uint32_t number = (uint32_t)(w - g->warps), slot = gpudet_slot_of(g, number);
-    return (struct emu_warp){.cta = g->slots[slot].cta,
-                             .warp = number % g->shape.warps_per_cta,
-                             .sm = slot % g->shape.sms,
-                             .slot = slot};
+    set[i / 64] |= UINT64_C(1) << i % 64;
 }
+static inline void gpudet_remove(uint64_t *set, uint32_t i)
+{
+    set[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+/* For i of the set, ascending, of `count` that could be in it; i may be removed. */
+#define GPUDET_EACH(i, set, count)                                                                 \
+    for (uint32_t w_ = 0; w_ < ((count) + 63) / 64; w_++)                                          \
+        for (uint64_t m_ = (set)[w_], i = 0;                                                       \
+             m_ && (i = 64 * (uint64_t)w_ + (uint64_t)__builtin_ctzll(m_), true); m_ &= m_ - 1)
 void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size);
 
 /* gpudet_units.c: whose turn it is. */
@@ -253,6 +271,7 @@ enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
                                    const struct emu_access *a);
 void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
 void gpudet_serial_run(struct gpudet *g);
+void gpudet_serial_free(struct gpudet_warp *w);
 
 /* gpudet_options.c */
 char *gpudet_conflict(const void *options);

@@ -6,21 +6,68 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t lane_count(const struct gpudet_request *r)
+{
+    return (uint32_t)__builtin_popcount(r->lanes);
+}
+static uint8_t *data_of(struct gpudet_request *r)
+{
+    return (uint8_t *)(r->words + lane_count(r));
+}
+static uint8_t *old_of(struct gpudet_request *r)
+{
+    return data_of(r) + (size_t)lane_count(r) * r->size;
+}
+
+static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    if (size == 4) memcpy(to, from, 4);
+    else memcpy(to, from, size);
+}
+
+/* The next of a list of `room`, of which `*count` are in use. It has room for the access. */
+static struct gpudet_request *new_request(struct gpudet_request ***list, uint32_t *count,
+                                          uint32_t *room, const struct emu_access *a)
+{
+    const uint32_t size = a->op == ATOMIC_CAS ? 32u + a->width : (uint32_t)a->width * a->count,
+                   need = (uint32_t)__builtin_popcount(a->lanes) * (8 + 2 * size), had = *room;
+    *list = gpudet_grow(*list, *count + 1, room, sizeof **list);
+    for (uint32_t i = had; i < *room; i++) (*list)[i] = NULL;
+    struct gpudet_request **r = &(*list)[(*count)++];
+    if (!*r || (*r)->room < need) {
+        free(*r);
+        *r = malloc(sizeof **r + need);
+        if (!*r) abort();
+        (*r)->room = need;
+    }
+    (*r)->size = size;
+    return *r;
+}
+
 static void take(struct gpudet_request *r, const struct emu_access *a)
 {
-    const uint32_t size = a->op == ATOMIC_CAS ? 32u + a->width : (uint32_t)a->width * a->count;
     r->serial = a->who->serial;
     r->pc = a->pc;
     r->lanes = a->lanes;
     r->kind = a->kind, r->op = a->op, r->type = a->type, r->width = a->width, r->count = a->count;
-    r->size = size;
     r->done = r->taken = false;
     r->by = emu_author(a);
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
+    uint64_t *address = r->words;
+    uint8_t *data = data_of(r);
+    for (uint32_t m = a->lanes; m; m &= m - 1, data += r->size) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        r->address[l] = a->address[l];
-        memcpy(r->data + size * l, a->data + (size_t)a->stride * l, size);
+        *address++ = a->address[l];
+        copy(data, a->data + (size_t)a->stride * l, r->size);
     }
+}
+
+static void give(struct gpudet_request *r, const struct emu_access *a)
+{
+    const uint8_t *old = old_of(r);
+    for (uint32_t m = a->result ? a->lanes : 0; m; m &= m - 1, old += r->size)
+        copy(a->result + (size_t)a->stride * (uint32_t)__builtin_ctz(m), old,
+             (uint32_t)a->width * a->count);
+    r->taken = true;
 }
 
 static bool is_of(const struct gpudet_request *r, const struct emu_access *a)
@@ -28,31 +75,21 @@ static bool is_of(const struct gpudet_request *r, const struct emu_access *a)
     return r->pc == a->pc && r->serial == a->who->serial;
 }
 
-static struct gpudet_request *new_request(struct gpudet_warp *w)
+static void ask(struct gpudet *g, const struct gpudet_warp *w)
 {
-    if (w->asked == w->request_count) {
-        w->requests = realloc(w->requests, (w->request_count + 1) * sizeof(void *));
-        if (!w->requests) abort();
-        w->requests[w->request_count] = malloc(sizeof **w->requests);
-        if (!w->requests[w->request_count++]) abort();
-    }
-    return w->requests[w->asked++];
+    gpudet_add(g->askers, w->number);
+    g->asks = true;
 }
 
 /* One that is told of in pieces sleeps at each of them: earlier ones are still there, done. */
 enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
                                    const struct emu_access *a)
 {
-    const uint32_t size = (uint32_t)a->width * a->count;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->asked; i++) {
         struct gpudet_request *r = w->requests[i];
         if (is_of(r, a) && r->done && r->lanes == a->lanes) {
-            for (uint32_t m = a->result ? a->lanes : 0; m; m &= m - 1) {
-                const uint32_t l = (uint32_t)__builtin_ctz(m);
-                memcpy(a->result + (size_t)a->stride * l, r->old + r->size * l, size);
-            }
-            r->taken = true;
+            give(r, a);
             return EMU_DONE;
         }
         if (r->taken && !is_of(r, a)) continue; /* of an instruction that is over */
@@ -60,29 +97,27 @@ enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
         w->requests[kept++] = r;
     }
     w->asked = kept;
-    g->askers[g->asker_count++] = (uint32_t)(w - g->warps);
-    take(new_request(w), a);
+    ask(g, w);
+    take(new_request(&w->requests, &w->asked, &w->request_room, a), a);
     return EMU_SLEEP;
 }
 
 void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
 {
-    if (!w->later_count) g->askers[g->asker_count++] = (uint32_t)(w - g->warps);
-    w->later = gpudet_grow(w->later, w->later_count + 1, &w->later_cap, sizeof *w->later);
-    take(&w->later[w->later_count++], a);
+    ask(g, w);
+    take(new_request(&w->later, &w->later_count, &w->later_room, a), a);
     w->stored = true;
 }
 
 static void carry_out(struct gpudet *g, struct gpudet_request *r)
 {
-    for (uint32_t m = r->lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
+    const uint32_t lanes = lane_count(r);
+    uint8_t *const data = data_of(r), *const old = old_of(r);
+    for (uint32_t l = 0; l < lanes; l++)
         for (uint32_t k = 0; k < r->count; k++) {
             const uint32_t o = k * r->width, at = r->size * l + o;
-            emu_machine_reduce(g->m, r->by, r->address[l] + o, r->op, r->type, r->data + at,
-                               r->old + at);
+            emu_machine_reduce(g->m, r->by, r->words[l] + o, r->op, r->type, data + at, old + at);
         }
-    }
     r->done = true;
 }
 
@@ -93,36 +128,43 @@ static void serve(struct gpudet *g, struct gpudet_warp *w)
         carry_out(g, w->requests[i]);
         g->n.atomics++;
     }
-    for (uint32_t i = 0; i < w->later_count; i++) carry_out(g, &w->later[i]);
+    for (uint32_t i = 0; i < w->later_count; i++) carry_out(g, w->later[i]);
     g->n.reductions += w->later_count;
     w->later_count = 0;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* In hardware's order, which is that of SMs; with serial=any as they arrive. */
 void gpudet_serial_run(struct gpudet *g)
 {
-    const uint32_t n = g->asker_count;
-    uint32_t *list = g->askers, last = UINT32_MAX;
-    if (!n) return;
-    qsort(list, n, sizeof *list, by_number);
+    uint32_t n = 0, last = UINT32_MAX;
+    GPUDET_EACH(i, g->askers, g->warp_count)
+    {
+        gpudet_remove(g->askers, (uint32_t)i);
+        g->serving[n++] = (uint32_t)i;
+    }
     for (uint32_t i = 0; i < n && g->options.serial == GPUDET_SERIAL_ANY; i++) {
-        const uint32_t k = i + gpudet_below(g, n - i), x = list[k];
-        list[k] = list[i];
-        list[i] = x;
+        const uint32_t k = i + gpudet_below(g, n - i), x = g->serving[k];
+        g->serving[k] = g->serving[i];
+        g->serving[i] = x;
     }
     g->n.serial++;
+    g->asks = false;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t sm = gpudet_slot_of(g, list[i]) % g->shape.sms;
-        if (i && list[i] == list[i - 1]) continue; /* an atomic, and reductions by copies */
-        g->n.rounds += g->options.serial == GPUDET_WARP || sm != last;
-        last = sm;
-        serve(g, &g->warps[list[i]]);
+        struct gpudet_warp *w = &g->warps[g->serving[i]];
+        g->n.rounds += g->options.serial == GPUDET_WARP || w->who.sm != last;
+        last = w->who.sm;
+        serve(g, w);
     }
-    g->asker_count = 0;
+}
+
+static void free_list(struct gpudet_request **list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) free(list[i]);
+    free(list);
+}
+
+void gpudet_serial_free(struct gpudet_warp *w)
+{
+    free_list(w->requests, w->request_room);
+    free_list(w->later, w->later_room);
 }

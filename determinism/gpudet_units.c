@@ -4,7 +4,7 @@
 static struct gpudet_warp *warp_at(const struct gpudet *g, const struct gpudet_unit *u, uint32_t k)
 {
     const uint32_t n = g->shape.warps_per_cta;
-    return &g->warps[gpudet_number(g, u->slots[k / n], k % n)];
+    return gpudet_warp_at(g, u->slots[k / n], k % n);
 }
 
 struct gpudet_warp *gpudet_unit_now(const struct gpudet *g, const struct gpudet_unit *u)
@@ -14,7 +14,7 @@ struct gpudet_warp *gpudet_unit_now(const struct gpudet *g, const struct gpudet_
 
 struct gpudet_unit *gpudet_unit_of(const struct gpudet *g, const struct gpudet_warp *w)
 {
-    return &g->units[g->slots[gpudet_slot_of(g, (uint32_t)(w - g->warps))].unit];
+    return &g->units[g->slots[w->who.slot].unit];
 }
 
 /* One that waits has another turn only if others have moved since. */
@@ -25,11 +25,10 @@ void gpudet_unit_next(struct gpudet *g, struct gpudet_unit *u)
         if (++u->cursor >= count) u->cursor = 0;
         struct gpudet_warp *w = warp_at(g, u, u->cursor);
         if (w->state != GPUDET_RUNS && (w->state != GPUDET_WAITS || w->tried == u->moves)) continue;
-        w->state = GPUDET_RUNS;
+        gpudet_become(g, w, GPUDET_RUNS);
         w->turn = w->serial;
         u->running = true;
-        const struct emu_warp who = gpudet_who(g, w);
-        emu_machine_wake(g->m, &who);
+        emu_machine_wake(g->m, &w->who);
         return;
     }
     u->running = false;
