@@ -12,6 +12,7 @@ enum {
     SHORT = 4,        /* one of so many bursts is short: */
     SHORT_MOST = 16,  /* at most this */
     MOST_WAITED = 64, /* quanta of an mbarrier.try_wait: then its time is up */
+    CROWD = 16,       /* ready warps, beside which no CTA need begin */
 };
 
 void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size)
@@ -211,6 +212,12 @@ static void end_warp(struct gpudet *g, const struct emu_sync *s)
     finish(g, w, GPUDET_END_EXIT);
 }
 
+/* The slot is free. */
+static void feed(struct gpudet *g, uint32_t slot)
+{
+    if (g->slots[slot].share < g->pending_count) gpudet_add(g->hungry, slot);
+}
+
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
 {
     struct gpudet *g = self;
@@ -245,6 +252,7 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_CTA_EXIT:
         g->slots[s->who->slot].live = false;
         g->reseated = true;
+        feed(g, s->who->slot);
         break;
     default: break;
     }
@@ -350,10 +358,29 @@ static void deal_shares(struct gpudet *g)
     g->taken = g->first = 0;
     g->stride = g->shape.slots;
     g->reseated = false;
+    memset(g->hungry, 0, (g->shape.slots + 63) / 64 * sizeof *g->hungry);
     if (!g->pending_count) return;
     for (uint32_t busy = 0; busy < 2; busy++)
-        for (uint32_t s = 0; s < g->shape.slots; s++)
-            if (g->slots[s].live == busy) g->slots[s].share = rank++;
+        for (uint32_t s = 0; s < g->shape.slots; s++) {
+            if (g->slots[s].live != busy) continue;
+            g->slots[s].share = rank++;
+            if (!busy) feed(g, s);
+        }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Where nobody can tell, a few CTAs go on until they stop, then the next begin: these are in the same memory, which
+ * the host's caches have. */
+static bool is_crowded(const struct gpudet *g)
+{
+    size_t ready;
+    emu_machine_ready(g->m, &ready);
+    return g->unseen && ready >= CROWD;
 }
 
 static int deal(void *self, const uint32_t *free_slots, size_t count, uint32_t *cluster)
@@ -369,14 +396,18 @@ static int deal(void *self, const uint32_t *free_slots, size_t count, uint32_t *
         g->taken++;
         return any ? (int)gpudet_below(g, (uint32_t)count) : 0;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct gpudet_slot *s = &g->slots[free_slots[i]];
-        if (s->share >= g->pending_count) continue;
+    if (is_crowded(g)) return -1;
+    GPUDET_EACH(i, g->hungry, g->shape.slots)
+    {
+        const uint32_t slot = (uint32_t)i,
+                       *at = bsearch(&slot, free_slots, count, sizeof slot, by_number);
+        struct gpudet_slot *s = &g->slots[slot];
         *cluster = g->pending[s->share];
         g->pending[s->share] = GPUDET_TAKEN;
         g->taken++;
         s->share += g->stride;
-        return (int)i;
+        gpudet_remove(g->hungry, slot);
+        return (int)(at - free_slots);
     }
     return -1;
 }
@@ -440,12 +471,6 @@ static bool next_caller(struct gpudet *g)
         return true;
     }
     return false;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 static void begin_quantum(struct gpudet *g)
@@ -523,6 +548,7 @@ static void make_slots(struct gpudet *g)
         g->units = realloc(g->units, g->slot_room * sizeof *g->units);
         if (!g->units) abort();
         g->turns = new_set(g->turns, g->slot_room);
+        g->hungry = new_set(g->hungry, g->slot_room);
     }
     for (uint32_t sm = 0, first = 0; sm < sms; sm++)
         for (uint32_t s = sm; s < g->shape.slots; s += sms, first += g->shape.warps_per_cta)
@@ -536,6 +562,7 @@ static void begin(void *self, struct emu_machine *m)
     g->shape = emu_machine_shape(m);
     g->warp_count = g->shape.slots * g->shape.warps_per_cta;
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
+    g->unseen = gpudet_promise(&g->options) == ORDER_STRONG;
     g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
     make_warps(g);
@@ -609,6 +636,7 @@ static void release(struct emu_order *o)
     free(g->serving);
     free(g->stopped);
     free(g->turns);
+    free(g->hungry);
     free(g->pending);
     free(g);
 }

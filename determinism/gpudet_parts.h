@@ -162,7 +162,9 @@ struct gpudet {
     uint32_t subarray; /* bits of a part of a Bloom filter */
     uint32_t sets;     /* of a Z cache */
     uint32_t warp_count;
-    bool in_turn;  /* warps of a unit run one after another */
+    bool in_turn; /* warps of a unit run one after another */
+    bool
+        unseen; /* the promise is kept: results do not show in which order warps run in parallel mode */
     bool moved;    /* anything has happened in this quantum */
     bool open;     /* CTAs may begin: parallel mode; */
     bool begins;   /* a quantum does */
@@ -184,6 +186,7 @@ struct gpudet {
     bool asks;         /* anybody does */
     uint64_t *stopped; /* those who go on in the next quantum, and some who do not */
     uint64_t *turns;   /* units (slots) of these */
+    uint64_t *hungry;  /* slots that are free and have a CTA to take */
     uint32_t *pending, pending_count, pending_room, taken, stride;
     uint32_t first;          /* nothing before it is pending */
     struct gpudet_room room; /* of the logs of a quantum */
