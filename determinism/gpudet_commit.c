@@ -14,9 +14,11 @@
 #include <string.h>
 
 enum {
-    SHORT = 3,
-    SHORT_MOST = 8
-}; /* one of so many runs of a warp's requests is short: at most this */
+    SHORT = 3,      /* one of so many runs of a warp's requests is short: */
+    SHORT_MOST = 8, /* at most this */
+    AHEAD =
+        16 /* runs that are drawn before they are sent: the host fetches meanwhile what they need */
+};
 
 struct line { /* of a Z cache */
     uint64_t chunk, used, free_at;
@@ -114,9 +116,14 @@ static void take_lock(struct gpudet *g, struct gpudet_partition *p, uint64_t chu
 
 /* ---- depths ----------------------------------------------------------------------------------------------- */
 
+static uint32_t line_hash(const struct gpudet *g, uint64_t chunk)
+{
+    return (uint32_t)(chunk * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (g->line_room - 1);
+}
+
 static struct gpudet_zline *line_of(struct gpudet *g, uint64_t chunk)
 {
-    uint32_t i = (uint32_t)(chunk * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (g->line_room - 1);
+    uint32_t i = line_hash(g, chunk);
     while (g->lines[i].stamp == g->stamp && g->lines[i].chunk != chunk)
         i = (i + 1) & (g->line_room - 1);
     return &g->lines[i];
@@ -135,6 +142,14 @@ static void make_room(struct gpudet *g)
     free(old);
 }
 
+static void free_lines(struct gpudet *g)
+{
+    g->line_count = g->depth_count = 0;
+    if (++g->stamp) return;
+    memset(g->lines, 0, g->line_room * sizeof *g->lines);
+    g->stamp = 1;
+}
+
 /* From now on the depth of each byte is kept. */
 static void mix(struct gpudet *g, struct gpudet_zline *z)
 {
@@ -143,7 +158,7 @@ static void mix(struct gpudet *g, struct gpudet_zline *z)
     for (uint32_t h = 0; h < 2; h++)
         for (uint64_t m = z->mask[h]; m; m &= m - 1)
             depth[64 * h + (uint32_t)__builtin_ctzll(m)] = z->owner;
-    z->mixed = ++g->depth_count;
+    z->owner = GPUDET_MIXED + g->depth_count++;
 }
 
 /* Which bytes of the entry pass. */
@@ -157,10 +172,11 @@ static void compare(struct gpudet *g, const struct gpudet_entry *e, uint32_t war
         make_room(g);
         return;
     }
-    if (z->owner != warp && !z->mixed) mix(g, z);
-    for (uint32_t h = 0; z->mixed && h < 2; h++)
+    if (z->owner < GPUDET_MIXED && z->owner != warp) mix(g, z);
+    for (uint32_t h = 0; z->owner >= GPUDET_MIXED && h < 2; h++)
         for (uint64_t m = e->mask[h]; m; m &= m - 1) {
-            uint32_t *depth = &g->depths[z->mixed - 1][64 * h + (uint32_t)__builtin_ctzll(m)];
+            uint32_t *depth =
+                &g->depths[z->owner - GPUDET_MIXED][64 * h + (uint32_t)__builtin_ctzll(m)];
             if (!(m & -m & z->mask[h]) || warp <= *depth) *depth = warp;
             else pass[h] &= ~(m & -m);
         }
@@ -205,19 +221,40 @@ static void line_up(struct gpudet *g)
     }
 }
 
-void gpudet_commit(struct gpudet *g)
+/* Runs of requests that come next, as the adversary draws them. */
+static uint32_t draw_runs(struct gpudet *g, struct gpudet_sender *run)
 {
-    const bool alone = g->writer_count == 1;
-    line_up(g);
-    g->stamp++;
-    g->line_count = g->depth_count = 0;
-    make_room(g);
-    while (g->writer_count) {
+    uint32_t count = 0;
+    while (g->writer_count && count < AHEAD) {
         struct gpudet_sender *s = &g->senders[gpudet_below(g, g->writer_count)];
         uint32_t n = gpudet_below(g, SHORT) ? s->left : 1 + gpudet_below(g, SHORT_MOST);
-        for (; n && s->left; n--, s->left--, s->next = s->next->next)
-            send(g, s->warp, s->next, alone);
+        if (n > s->left) n = s->left;
+        run[count++] = (struct gpudet_sender){s->next, s->warp, n};
+        __builtin_prefetch(s->next);
+        s->left -= n;
         if (!s->left) *s = g->senders[--g->writer_count];
+        else
+            while (n--) s->next = s->next->next;
+    }
+    return count;
+}
+
+void gpudet_commit(struct gpudet *g)
+{
+    struct gpudet_sender run[AHEAD];
+    const bool alone = g->writer_count == 1;
+    line_up(g);
+    free_lines(g);
+    make_room(g);
+    for (uint32_t n; n = draw_runs(g, run), n;) {
+        for (uint32_t i = 0; i < n; i++)
+            __builtin_prefetch(&g->lines[line_hash(g, run[i].next->chunk)], 1);
+        for (uint32_t i = 0; i < n; i++)
+            for (struct gpudet_sender *s = &run[i]; s->left; s->left--, s->next = s->next->next) {
+                if (s->left > 1)
+                    __builtin_prefetch(&g->lines[line_hash(g, s->next->next->chunk)], 1);
+                send(g, s->warp, s->next, alone);
+            }
     }
     gpudet_room_clear(&g->room);
     for (uint32_t i = 0; i < g->options.partitions; i++) /* it lasts until all are done */

@@ -141,13 +141,14 @@ struct gpudet_slot {
 };
 
 struct gpudet_zline { /* a chunk that is being committed */
-    uint64_t chunk, stamp;
+    uint64_t chunk;
     uint64_t mask[2];
-    uint32_t owner; /* warp */
-    uint32_t mixed; /* 1 + place in `depths`, once several warps have stored to it */
+    uint32_t stamp;
+    uint32_t owner; /* warp; once several have stored to it, MIXED + place in `depths` */
 };
+enum { GPUDET_MIXED = 1 << 30 };
 struct gpudet_partition;
-struct gpudet_sender { /* a log that is being committed */
+struct gpudet_sender { /* a log that is being committed, or some of it */
     const struct gpudet_entry *next;
     uint32_t warp, left;
 };
@@ -193,7 +194,7 @@ struct gpudet {
     struct gpudet_sender *senders;
     struct gpudet_zline *lines;
     uint32_t line_room, line_count;
-    uint64_t stamp;
+    uint32_t stamp; /* of the commit: lines with others are free */
     uint32_t (*depths)[GPUDET_CHUNK];
     uint32_t depth_count, depth_room;
     struct gpudet_partition *partitions;
