@@ -426,6 +426,13 @@ static bool idle(void *self)
     return true;
 }
 
+/* What is in buffers stays there while warps go on. */
+static void settle(void *self)
+{
+    const struct dab *d = self;
+    dab_net_all(d->net);
+}
+
 /* ---- the adversary ---------------------------------------------------------------------------------- */
 
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
@@ -570,6 +577,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
+                                  .settle = settle,
                                   .numbers = numbers};
     return &d->order;
 }

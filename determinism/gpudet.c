@@ -278,6 +278,7 @@ static void let_wait(struct gpudet *g, struct gpudet_warp *w, uint64_t serial)
     count_used(w, serial);
     g->moved |= moved;
     if (moved) w->waited = 0;
+    w->turn = serial;
     gpudet_become(g, w, GPUDET_WAITS);
     gpudet_add(g->stopped, w->number);
     rest(g, w);
@@ -488,6 +489,12 @@ static void begin_quantum(struct gpudet *g)
     if (!next_caller(g)) open_quantum(g);
 }
 
+/* Logs are empty when a quantum begins, and what has been stored since is not held for long. */
+static void settle(void *self)
+{
+    (void)self;
+}
+
 static bool idle(void *self)
 {
     struct gpudet *g = self;
@@ -616,6 +623,8 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
+                                  .settle = settle,
+                                  .in_phases = true,
                                   .numbers = gpudet_numbers};
     return &g->order;
 }

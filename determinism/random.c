@@ -567,6 +567,13 @@ static void make_room(struct random_order *r)
     if (!r->stores || !r->busy || !r->sms) abort();
 }
 
+static void settle(void *self)
+{
+    struct random_order *r = self;
+    idle(r);
+    for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     static const uint32_t drains[] = {2, 16, 128, 1024}, stales[] = {2, 8, 64};
@@ -619,7 +626,8 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle,
-                                  .end = end};
+                                  .end = end,
+                                  .settle = settle};
     return &r->order;
 }
 

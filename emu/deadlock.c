@@ -30,8 +30,7 @@ static u64 mix(u64 h, const void *data, size_t n)
     return h;
 }
 
-/* Of all that makes up a group's state but for memory. */
-static u64 state_of(const struct emu_group *g)
+u64 deadlock_state(const struct emu_group *g)
 {
     u64 h = mix(g->depth, g->exec, sizeof g->exec);
     for (u32 i = 0; i < g->depth; i++)
@@ -66,7 +65,7 @@ static bool block_changes(const struct emu_program *p, const struct emu_uop *blo
 
 /* ---- what atomics do -------------------------------------------------------------------------------- */
 
-static bool is_atomic(const struct emu_uop *in)
+bool deadlock_is_atomic(const struct emu_uop *in)
 {
     return in->id >= UOP_atom_shared_add_u32 && in->id <= UOP_atom_watched;
 }
@@ -87,14 +86,8 @@ static const u8 *bytes_at(const struct emu_group *g, u32 space, u64 address, u32
     return mem_base(mem) + (address - MEM_GLOBAL);
 }
 
-struct bytes { /* of all lanes that an atomic works on */
-    const u8 *at[GROUP * LANES];
-    u8 was[GROUP * LANES][64];
-    u32 count, size;
-};
-
-/* false: they cannot be looked at, or change later. */
-static bool remember(const struct emu_group *g, const struct emu_uop *in, struct bytes *b)
+bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,
+                       struct deadlock_bytes *b)
 {
     const struct atomic_desc *v = in->ext;
     b->count = 0;
@@ -111,7 +104,7 @@ static bool remember(const struct emu_group *g, const struct emu_uop *in, struct
     return true;
 }
 
-static bool are_as_they_were(const struct bytes *b)
+bool deadlock_as_it_was(const struct deadlock_bytes *b)
 {
     for (u32 i = 0; i < b->count; i++)
         if (memcmp(b->at[i], b->was[i], b->size) != 0) return false;
@@ -130,12 +123,12 @@ static bool step(struct emu_group *g)
     g->budget = 1;
     u64 before = g->instructions;
     while (in) {
-        struct bytes bytes;
-        const bool look = same && is_atomic(in);
-        if (look) same = remember(g, in, &bytes);
+        struct deadlock_bytes bytes;
+        const bool look = same && deadlock_is_atomic(in);
+        if (look) same = deadlock_remember(g, in, &bytes);
         if (in->id == UOP_special && in->imm >= SPECIAL_CLOCK) same = false;
         in = in->run(g, in);
-        if (look && same) same = are_as_they_were(&bytes);
+        if (look && same) same = deadlock_as_it_was(&bytes);
     }
     hand_of(g)->instructions += g->instructions - before;
     return same && (g->state == GROUP_READY || g->state == GROUP_WAIT);
@@ -150,11 +143,11 @@ static bool goes_round(const struct emu_program *p, struct emu_group *g)
         if (g->state == GROUP_WAIT && g->pc == at) return true;
     }
     const struct emu_uop *from = g->pc;
-    u64 state = state_of(g);
+    u64 state = deadlock_state(g);
     for (u32 n = 0; n < ROUND; n++) {
         if (g->pc->id == UOP_block && block_changes(p, g->pc)) return false;
         if (!step(g)) return false;
-        if (g->pc == from && state_of(g) == state) return true;
+        if (g->pc == from && deadlock_state(g) == state) return true;
     }
     return false;
 }
@@ -214,7 +207,7 @@ bool deadlock_time_out(struct hand *h)
         for (u32 k = 0; k < p->cta.group_count; k++) {
             struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
             if (g->state != GROUP_WAIT || !emu_may_time_out(g->pc)) continue;
-            u64 own[2] = {state_of(g), (u64)(uintptr_t)g->pc};
+            u64 own[2] = {deadlock_state(g), (u64)(uintptr_t)g->pc};
             state = mix(state, own, sizeof own);
             g->time_is_up = any = true;
         }

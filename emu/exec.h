@@ -277,6 +277,14 @@ struct emu_bound {
 }; /* an allocation that a site touched last: addresses
                                                 * low <= a < high, host address of low */
 
+struct emu_round {            /* of a group, in an attempt to show that it goes round: rounds.c */
+    u32 number;               /* the attempt; another one: it has not run in this one */
+    bool done;                /* it does, or waits in vain */
+    const struct emu_uop *pc; /* where it was in this state, */
+    u64 state;
+    u64 visits, left; /* blocks since the attempt began, and until another state is taken */
+};
+
 struct emu_group {
     /* hot: what every handler reads */
     u8 *r16, *r32, *r64; /* frame pointers, at the columns of the first warp */
@@ -315,6 +323,7 @@ struct emu_group {
     u8 queue;     /* which; 0: none */
     u32 tries;    /* how often it has waited in vain since it last did something */
     bool asleep;  /* the order has put it to sleep */
+    struct emu_round round;
     /* Independent thread scheduling (its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
     bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */

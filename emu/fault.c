@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "emu/check.h"
 #include "emu/image.h"
+#include "emu/order.h"
 #include "ptx/ptx.h"
 
 #include <stdarg.h>
@@ -82,6 +83,11 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
     buf_free(&b);
 }
 
+static bool may_be_its(const struct emu_machine *m)
+{
+    return !m->its && !(m->launch->order && m->launch->order->stack_only);
+}
+
 void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)
 {
     const struct emu_cta *c = g->cta;
@@ -120,7 +126,7 @@ void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)
     emu_raise(
         g, g->pc, kind, w, g->exec[w] ? (u32)__builtin_ctz(g->exec[w]) : 0, 0, 0, "%s;%s%s", what,
         b.data ? b.data : "",
-        waiting && !g->worker->machine->its
+        waiting && may_be_its(g->worker->machine)
             ? "\n  lanes that run may wait for lanes of their own warp: --divergence=its lets both go on"
             : "");
     buf_free(&b);

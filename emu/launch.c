@@ -50,8 +50,9 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
     const struct emu_uop *in = g->pc, *const from = in;
     const u64 before = g->instructions;
     g->state = GROUP_READY;
-    do in = in->run(g, in);
-    while (in);
+    if (h->rounds) rounds_run(h->rounds, g);
+    else
+        while (in) in = in->run(g, in);
     h->instructions += g->instructions - before;
     const bool ran = !(waited && g->state == GROUP_WAIT && g->pc == from &&
                        g->instructions == before);

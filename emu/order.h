@@ -180,6 +180,14 @@ struct emu_order {
     /* Asked when no warp can go on: why the order itself cannot, which is the launch's fault then (EMU_BAD_ORDER).
      * NULL, also as an answer: it is a deadlock. */
     const char *(*wrong)(void *self);
+    /* For the proof that no warp will ever get further, while all of them go round and nothing changes: what the order
+     * holds goes to memory if it ever would, loads see memory as it is from now on, and if place() or deal() would ever let
+     * another CTA in, it does when it is asked next. NULL: nothing is proved under it, and such a launch ends by its
+     * limits alone. */
+    void (*settle)(void *self);
+    /* idle() is called sooner or later whatever warps do, and wakes those that sleep: the proof waits for them. false:
+     * they sleep until another warp does something that it has not done before. */
+    bool in_phases;
     /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. */
     void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
 };

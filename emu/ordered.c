@@ -31,6 +31,13 @@ enum {
     MOST_BURST = 1 << 16,
     PER_STEP = 32,       /* instructions for each step of EMU_STEP_TOLD */
     MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
+    /* The proof that all go round is tried after so many bursts, and twice, 4, 8, ... times that: */
+    FIRST_LOOK = 1 << 12,
+    LOOK = 1 << 8,        /* bursts before those who have not gone round are looked for again */
+    LEAST_LOOK = 1 << 12, /* bursts that it takes at least; */
+    BUDGET = 1 << 8,      /* states that may be compared in vain at least, */
+    SHARE = 32,           /* and one for so many bursts until then */
+    LEAST_PHASES = 2,     /* with an order in phases: whole ones and the one that it began in */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
 
@@ -62,6 +69,12 @@ struct ordered {
     u32 turns;  /* since the last one was */
     bool moved; /* something has changed since waiting warps were tried */
     bool over;
+    struct rounds rounds;
+    u64 bursts;
+    u64 look_at, look_until; /* bursts: when the next attempt begins; when this one is given up */
+    u64 looked_at, began_at; /* when who goes round was looked for last; when this attempt began */
+    u32 phases;              /* idle() in this attempt */
+    bool settled;            /* the order was when it began */
 };
 
 static u32 *queue_at(struct ordered *o, const struct queue *q, u32 at)
@@ -345,6 +358,7 @@ static bool find_work(struct ordered *o)
     if (o->next != placed) return true;
     if (o->order->idle && o->order->idle(o->order->self)) {
         o->moved = true;
+        o->phases++;
         return true;
     }
     bool any = false; /* mbarrier.try_wait: its time runs out */
@@ -383,6 +397,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     else g->budget = step == EMU_STEP_BLOCK ? burst : PER_STEP * (i64)burst;
     const bool did = launch_run_group(h, g);
     o->moved |= did;
+    if (c->stirred || g->state == GROUP_DONE) o->rounds.changed = true;
     g->tries = did ? 0 : g->tries + 1;
     if (g->tries >= MOST_TRIES && emu_may_time_out(g->pc)) g->time_is_up = true;
     if (g->state == GROUP_FAULT) {
@@ -410,10 +425,82 @@ static void make_lists(struct ordered *o)
     o->vacant = o->room_for_vacant;
 }
 
+/* ---- going round for ever --------------------------------------------------------------------------- */
+
+static void begin_look(struct ordered *o, bool settled)
+{
+    const u64 some = o->bursts / SHARE;
+    rounds_begin(&o->rounds, some < BUDGET ? BUDGET : some < UINT32_MAX ? (u32)some : UINT32_MAX);
+    o->began_at = o->looked_at = o->bursts;
+    o->phases = 0;
+    o->settled = settled;
+    o->h->rounds = &o->rounds;
+}
+
+static void end_look(struct ordered *o)
+{
+    o->h->rounds = NULL;
+    o->look_at = 2 * o->bursts;
+}
+
+static bool all_go_round(const struct ordered *o)
+{
+    if (o->order->in_phases && o->phases < LEAST_PHASES) return false;
+    for (u32 s = 0; s < o->slot_count; s++) {
+        if (!o->seats[s].taken) continue;
+        if (!o->seats[s].room) return false;
+        const struct emu_cta *c = &o->seats[s].room->cta;
+        for (u32 k = 0; k < c->group_count; k++)
+            if (!rounds_done(&o->rounds, &c->groups[c->group_at[k]], !o->order->in_phases))
+                return false;
+    }
+    return true;
+}
+
+/* What the order holds may change something, and so may CTAs that it lets in. */
+static bool settle(struct ordered *o)
+{
+    const u32 placed = o->next;
+    o->order->settle(o->order->self);
+    place_some(o);
+    return !o->rounds.changed && o->next == placed;
+}
+
+/* While warps are looked at. Whether they all go round for ever. */
+static bool look(struct ordered *o)
+{
+    if (o->rounds.changed || !o->rounds.budget || o->bursts > o->look_until) {
+        end_look(o);
+        return false;
+    }
+    if (o->bursts < o->looked_at + LOOK) return false;
+    o->looked_at = o->bursts;
+    if (o->bursts < o->began_at + LEAST_LOOK || !all_go_round(o)) return false;
+    if (!settle(o)) {
+        end_look(o);
+        return false;
+    }
+    const bool proved = o->settled;
+    begin_look(o, true);
+    return proved;
+}
+
+static bool is_proved(struct ordered *o)
+{
+    o->bursts++;
+    if (o->h->rounds) return look(o);
+    if (o->bursts >= o->look_at && o->order->settle) {
+        o->look_until = o->bursts + o->bursts / 2 + 4 * LEAST_LOOK;
+        begin_look(o, false);
+    }
+    return false;
+}
+
 void ordered_run(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
+    o.look_at = FIRST_LOOK;
     o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
     make_lists(&o);
     for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
@@ -434,7 +521,9 @@ void ordered_run(struct hand *h)
         struct emu_group *g = o.queue[READY].count ? choose(&o, &burst) : NULL;
         if (g) run(&o, g, burst);
         else if (!find_work(&o)) fail(&o, EMU_DEADLOCK);
+        if (!o.over && is_proved(&o)) fail(&o, EMU_DEADLOCK);
     }
+    h->rounds = NULL;
     if (!o.over && o.order->idle) o.order->idle(o.order->self);
     if (o.order->end) o.order->end(o.order->self);
     launch_over_limit(h);
@@ -466,6 +555,8 @@ void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t add
     if (!p) return;
     tell_shown(m, &(struct emu_shown){
                       .by = by, .address = address, .size = size, .data = data, .now = m->asked});
+    struct ordered *o = m->ordered;
+    if (o->h->rounds && memcmp(p, data, size) != 0) o->rounds.changed = true;
     memcpy(p, data, size);
 }
 
@@ -509,7 +600,10 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
                                       .type = type,
                                       .data = operand,
                                       .now = m->asked});
+    u8 was[16];
+    memcpy(was, p, size);
     atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
+    if (memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
 }
 
 /* NULL: it has not begun, or is gone. */

@@ -6,6 +6,7 @@
  *     rooms.c     memory that one launch after the other uses
  *     deliver.c   what becomes visible in the order of CTAs
  *     deadlock.c  whether anything will ever change
+ *     rounds.c    the same with an order
  *     fault.c     how it fails, in words */
 #ifndef HEDDLE_EMU_WORKPLACE_H
 #define HEDDLE_EMU_WORKPLACE_H
@@ -45,6 +46,12 @@ struct slot {
     struct cache_port port;
 };
 
+struct rounds {   /* of warps under an order, while they are looked at */
+    u32 number;   /* of the attempt */
+    u32 budget;   /* states that may still be compared in vain: with none left nothing is found */
+    bool changed; /* something has: the attempt has failed */
+};
+
 struct hand { /* a host thread */
     struct emu_worker worker;
     struct emu_workplace *wp;
@@ -59,7 +66,8 @@ struct hand { /* a host thread */
     atomic_uint stuck;  /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
-    u8 apart[64]; /* from what the next hand changes */
+    struct rounds *rounds; /* NULL: nobody looks at them */
+    u8 apart[64];          /* from what the next hand changes */
 };
 
 struct emu_workplace {
@@ -138,5 +146,26 @@ bool deadlock_proved(struct hand *h);
 /* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
  * before, and all is as it was then. */
 bool deadlock_time_out(struct hand *h);
+
+/* Of all that makes up a group's state but for memory. */
+u64 deadlock_state(const struct emu_group *g);
+/* What an atomic does to memory: */
+struct deadlock_bytes { /* of all lanes that it works on */
+    const u8 *at[GROUP * LANES];
+    u8 was[GROUP * LANES][64];
+    u32 count, size;
+};
+bool deadlock_is_atomic(const struct emu_uop *in);
+/* false: they cannot be looked at, or change later. */
+bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,
+                       struct deadlock_bytes *b);
+bool deadlock_as_it_was(const struct deadlock_bytes *b);
+
+/* An attempt to show that all warps go round, with so many states that may be compared in vain. */
+void rounds_begin(struct rounds *r, u32 budget);
+/* Runs a group until it stops. */
+void rounds_run(struct rounds *r, struct emu_group *g);
+/* Whether the group goes round, or waits for others. `sleepers_stay`: one that has slept all the while waits, too. */
+bool rounds_done(const struct rounds *r, const struct emu_group *g, bool sleepers_stay);
 
 #endif
