@@ -43,7 +43,7 @@ static struct emu_run of(const struct kernel *k, uint32_t *words)
                         .grid = k->grid,
                         .block = k->block,
                         .once = true,
-                        .config = {.sms = 1, .timeout = 20}};
+                        .config = {.sms = 1, .max_instructions = 1 << 28}};
     r.args[0] = emu_inout(&r, words, WORDS * sizeof *words);
     return r;
 }
