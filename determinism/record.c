@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
+enum { VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
 static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'R', 'E', 'C'};
 #define CHECK_START UINT64_C(0xcbf29ce484222325)
 
@@ -24,13 +24,14 @@ enum token {
     PICK,     /* warp, burst: the first in the list of that CTA and warp */
     PICK_NTH, /* warp, burst, which of several contexts of the warp */
     PICK_NONE,
-    PLACE,      /* slot + 1; 0: none */
-    STORE,      /* author, address, size, data */
-    REDUCE,     /* author, address, op, type, operand */
-    WAKE,       /* warp, slot */
-    VERDICT,    /* of an access or sync, other than expected */
-    ANSWER,     /* DONE: lanes whose result differs from memory, and their bytes */
-    IDLE,       /* 1: it did something */
+    PLACE,   /* slot + 1; 0: none */
+    STORE,   /* author, address, size, data */
+    REDUCE,  /* author, address, op, type, operand */
+    WAKE,    /* warp, slot */
+    VERDICT, /* of an access or sync, other than expected */
+    ANSWER,  /* DONE: lanes whose result differs from memory, and their bytes */
+    IDLE,    /* 1: it did something */
+    SETTLE,
     LAUNCH,     /* its identity */
     LAUNCH_END, /* memory's digest */
     FINISH,     /* no launch follows */
@@ -262,6 +263,13 @@ static bool record_idle(void *self)
     return any;
 }
 
+static void record_settle(void *self)
+{
+    struct recorder *r = self;
+    r->in->settle(r->in->self);
+    put_token(r, SETTLE);
+}
+
 static void record_shown(void *self, const struct emu_shown *s)
 {
     struct recorder *r = self;
@@ -313,6 +321,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
                                   .access = in->access ? record_access : NULL,
                                   .sync = in->sync ? record_sync : NULL,
                                   .idle = in->idle ? record_idle : NULL,
+                                  .settle = in->settle ? record_settle : NULL,
                                   .end = record_end,
                                   .shown = record_shown,
                                   .woken = record_woken,
@@ -323,7 +332,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
     put(r, in->wants);
     put(r, in->step);
     put(r, (in->pick ? 1u : 0) | (in->place ? 2u : 0) | (in->access ? 4u : 0) |
-               (in->sync ? 8u : 0) | (in->idle ? 16u : 0));
+               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->settle ? 32u : 0));
     return r;
 }
 
@@ -454,6 +463,7 @@ static const char *question(enum token t)
     case VERDICT:
     case ANSWER: return "an access, fence or barrier";
     case IDLE: return "what becomes of warps that all wait";
+    case SETTLE: return "what is held while all warps go round";
     case LAUNCH: return "a launch begins";
     case LAUNCH_END: return "the launch ends";
     case FINISH: return "no launch follows";
@@ -698,6 +708,14 @@ static void play_end(void *self)
     next_token(p);
 }
 
+static void play_settle(void *self)
+{
+    struct player *p = self;
+    play_before(p);
+    if (p->skip || p->token != SETTLE) parted(p, question(SETTLE));
+    if (!p->wrong.size) next_token(p);
+}
+
 static const char *play_wrong(void *self)
 {
     return player_wrong(self);
@@ -719,7 +737,7 @@ struct player *player_new(FILE *in, char **why)
                (unsigned long long)version, VERSION);
     get_text(p, p->name, sizeof p->name);
     const uint32_t wants = get_small(p), step = get_small(p), has = get_small(p);
-    if (wants > (EMU_WANT_LOADS | EMU_WANT_STORES) || step > EMU_STEP_TOLD || has > 31)
+    if (wants > (EMU_WANT_LOADS | EMU_WANT_STORES) || step > EMU_STEP_TOLD || has > 63)
         refuse(p, "the recording is damaged: there is no such order");
     next_token(p);
     if (p->wrong.size) {
@@ -738,6 +756,7 @@ struct player *player_new(FILE *in, char **why)
                                   .access = has & 4 ? play_access : NULL,
                                   .sync = has & 8 ? play_sync : NULL,
                                   .idle = has & 16 ? play_idle : NULL,
+                                  .settle = has & 32 ? play_settle : NULL,
                                   .end = play_end,
                                   .wrong = play_wrong};
     *why = NULL;
