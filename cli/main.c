@@ -69,7 +69,7 @@ static const struct command {
      "  --profile               show the lines that cost most: share and number of warp instructions,\n"
      "                          active lanes, divergent branches, sectors for an access and how much\n"
      "                          of them was asked for, hits in L1, passes for a shared access\n"
-     "  --record FILE           write all that the order (--order, not native) decides to FILE\n"
+     "  --record FILE           write all that the order (--order random) decides to FILE\n"
      "  --replay FILE           the same run again, of the same program, inputs, GPU and divergence\n"
      "  --watch WHERE           print every write to WHERE in the order in which others can see them, with\n"
      "                          both values, thread and line; may be given again. WHERE is an address\n"

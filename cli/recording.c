@@ -35,12 +35,21 @@ bool recording_read(struct recording *c, struct run_options *o, struct report *r
 static bool begin_record(struct recording *c, const struct heddle_device_options *device)
 {
     char *why;
+    const struct order_kind *kind;
     c->orders = orders_new(device->order, device->seed, &why);
     free(why); /* nothing: the order was looked at when it was read */
     if (!c->orders) {
         report_fail(c->report, EXIT_USAGE,
                     "heddle run: --record is of an order with chance, and this is native, which is "
                     "the same every time: add --order random\n");
+        return false;
+    }
+    free(orders_check(device->order, &kind));
+    if (!kind->recorded) {
+        report_fail(c->report, EXIT_USAGE,
+                    "heddle run: --record is of random; %s does the same again with the same "
+                    "--order and --seed\n",
+                    kind->name);
         return false;
     }
     if (!replacement_open(&c->file, c->record)) {

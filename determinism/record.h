@@ -9,7 +9,7 @@
  *     if (player_wrong(p)) puts(player_wrong(p));
  *     player_free(p);
  *
- * All that an order says is in the file: who goes on and for how long, where CTAs are placed, what it answers to loads
+ * All that an order says by pick(), place(), access(), sync() and idle() is in the file: who goes on and for how long, where CTAs are placed, what it answers to loads
  * and atomics, when it lets stores go. So a run can be had again anywhere, also by a Heddle whose orders draw
  * otherwise. What it counted is not. A launch that is not the one recorded (its kernel, sizes, modules, arguments,
  * memory, GPU, divergence) fails with EMU_BAD_ORDER and says what differs; so does one that comes to another point than
@@ -29,6 +29,7 @@
 struct emu_order;
 
 struct recorder;
+/* Of an order whose kind is recorded (orders.h). */
 struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE *out);
 const struct emu_order *recorder_order(const struct recorder *r);
 bool recorder_end(struct recorder *r); /* false: it could not be written */

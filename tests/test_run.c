@@ -194,6 +194,10 @@ Test(run, replays_what_was_recorded)
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record no/k.rec --order random", 2, NULL,
          "cannot write 'no/k.rec'"},
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec", 2, NULL, "add --order random"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec --order gpudet:dwp=off", 2, NULL,
+         "--record is of random; gpudet does the same again with the same --order and --seed"},
+        {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec --order dab", 2, NULL,
+         "--record is of random; dab does"},
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay k.rec --order random", 2, NULL,
          "--order does not go with --replay"},
     };
