@@ -15,32 +15,88 @@ enum {
     MOST_VAIN = 1 << 20,
     MOST_MISSES = 64, /* of a wait at an mbarrier: then its time is up */
     RETRY = 1 << 10,  /* picks before those who wait so are tried again */
+    MOST_STAY = 16,   /* picks between two choices */
+    MOST_MOODS = 64,  /* CTAs between two choices */
+    COMPANIES = 9,
 };
+
+/* Instructions are issued in strict order, by some schedulers at least. */
+static bool is_strict(const struct dab *d)
+{
+    return d->options.level == DAB_SCHEDULER && d->order.step == EMU_STEP_INSTRUCTION;
+}
 
 /* ---- sleeping --------------------------------------------------------------------------------------- */
 
-void dab_wake(struct dab *d, struct dab_warp *w)
+static struct emu_warp who_is(const struct dab_warp *w)
 {
-    d->full -= w->full;
-    d->pending -= w->pending;
-    d->spinning -= w->spins;
-    w->wants = w->full = w->shared = w->pending = w->spins = false;
-    if (w == d->now) d->now = NULL;
-    else emu_machine_wake(d->m, &w->who);
+    return (struct emu_warp){.cta = w->cta, .warp = w->warp, .sm = w->sm, .slot = w->slot};
+}
+
+static void wake(struct dab *d, const struct dab_warp *w)
+{
+    const struct emu_warp who = who_is(w);
+    emu_machine_wake(d->m, &who);
+}
+
+/* `full`, `shared`, `pending` or `spins` is about to be set. */
+static void sleeps(struct dab *d, const struct dab_warp *w)
+{
+    const size_t at = (size_t)(w - d->warps);
+    d->sleeping[at / 64] |= UINT64_C(1) << at % 64;
+}
+
+/* The first from `at` on that sleeps so; their number: none. */
+static uint32_t next_sleeping(const struct dab *d, uint32_t at)
+{
+    while (at < d->warp_count) {
+        const uint64_t rest = d->sleeping[at / 64] >> at % 64;
+        if (rest) return at + (uint32_t)__builtin_ctzll(rest);
+        at = (at | 63) + 1;
+    }
+    return d->warp_count;
+}
+
+static void set_full(struct dab *d, struct dab_warp *w)
+{
+    sleeps(d, w);
+    d->full += !w->full;
+    w->full = true;
 }
 
 static void set_pending(struct dab *d, struct dab_warp *w, uint8_t why, bool alone)
 {
+    sleeps(d, w);
+    d->stirred = true;
     d->pending += !w->pending;
+    d->pending_for[why]++;
+    if (w->pending) d->pending_for[w->why]--;
     w->pending = true;
     w->why = why;
     w->alone = alone;
 }
 
+void dab_wake(struct dab *d, struct dab_warp *w)
+{
+    const size_t at = (size_t)(w - d->warps);
+    d->full -= w->full;
+    d->shared -= w->shared;
+    d->spinning -= w->spins;
+    d->sleeping[at / 64] &= ~(UINT64_C(1) << at % 64);
+    if (w->pending) {
+        d->pending--;
+        d->pending_for[w->why]--;
+        dab_touch(d, &d->scheds[w->sched]);
+    }
+    w->wants = w->full = w->shared = w->pending = w->spins = false;
+    if (w == d->now) d->now = NULL;
+    else wake(d, w);
+}
+
 /* What it was about to do is not done; unless that it waits makes it its turn. */
 static enum emu_verdict asleep(struct dab *d, struct dab_warp *w)
 {
-    struct dab_sched *s = &d->scheds[dab_sched_of(d, w)];
+    struct dab_sched *s = &d->scheds[w->sched];
     const bool strict = s->strict;
     s->issued = false;
     d->now = w;
@@ -56,7 +112,7 @@ static enum emu_verdict asleep(struct dab *d, struct dab_warp *w)
 static bool wake_late(struct dab *d)
 {
     if (!d->late) return false;
-    emu_machine_wake(d->m, &d->late->who);
+    wake(d, d->late);
     d->late = NULL;
     return true;
 }
@@ -112,11 +168,18 @@ static enum emu_verdict fence(struct dab *d, struct dab_warp *w, uint8_t why)
 
 static void flush_cluster(struct dab *d, uint32_t sm);
 
+static void hold(struct dab *d, const struct dab_buffer *b)
+{
+    const size_t at = (size_t)(b - d->buffers);
+    d->holding[at / 64] |= UINT64_C(1) << at % 64;
+}
+
 static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct emu_access *a)
 {
     struct dab_buffer *b = dab_buffer_of(d, w);
     const bool fuse = d->options.fusion;
     const bool piece = is_told(w, a);
+    d->stirred = true;
     if (!piece && !dab_may_reduce(d, w)) {
         w->wants = true;
         if (asleep(d, w) == EMU_SLEEP) {
@@ -125,11 +188,10 @@ static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct e
         }
     }
     if (!piece && !dab_buffer_fits(b, a, d->options.entries, fuse)) {
-        if (d->options.independent) flush_cluster(d, w->who.sm);
+        if (d->options.independent) flush_cluster(d, w->sm);
         else {
             w->wants = true;
-            d->full += !w->full;
-            w->full = true;
+            set_full(d, w);
             return asleep(d, w);
         }
     }
@@ -137,6 +199,7 @@ static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct e
     const uint32_t before = b->count;
     d->counts.fused += dab_buffer_add(b, a, fuse);
     d->held += b->count - before;
+    if (!before) hold(d, b);
     d->counts.reductions += (uint64_t)__builtin_popcount(a->lanes);
     w->filled = d->interval;
     if (!piece) dab_reduced(d, w);
@@ -156,10 +219,8 @@ static uint32_t crew_of(const struct dab *d, uint32_t slot) /* its first slot */
 }
 static struct dab_warp *in_crew(const struct dab *d, uint32_t crew, uint32_t i)
 {
-    const uint32_t slot = crew + i / d->shape.warps_per_cta;
-    return dab_warp(d, &(struct emu_warp){.slot = slot,
-                                          .sm = slot % d->shape.sms,
-                                          .warp = i % d->shape.warps_per_cta});
+    if (crew_slots(d) == 1) return &d->warps[d->first[crew] + i];
+    return &d->warps[d->first[crew + i / d->shape.warps_per_cta] + i % d->shape.warps_per_cta];
 }
 
 /* The turn goes to the next that has not ended. */
@@ -169,7 +230,7 @@ static void pass_shared(struct dab *d, uint32_t crew)
     const uint32_t warps = crew_slots(d) * d->shape.warps_per_cta;
     for (uint32_t n = 0; n < warps; n++, *turn = (*turn + 1) % warps) {
         struct dab_warp *w = in_crew(d, crew, *turn);
-        if (w->ended) continue;
+        if (!w->lives) continue;
         if (w->shared) dab_wake(d, w);
         return;
     }
@@ -183,9 +244,11 @@ static enum emu_verdict shared(struct dab *d, struct dab_warp *w, const struct e
     const uint32_t crew = crew_of(d, a->who->slot),
                    i = (a->who->slot - crew) * d->shape.warps_per_cta + a->who->warp;
     if (d->shared_turn[crew] != i) {
+        sleeps(d, w);
+        d->shared += !w->shared;
         w->shared = true;
         d->counts.shared++;
-        d->scheds[dab_sched_of(d, w)].issued = false;
+        d->scheds[w->sched].issued = false;
         return EMU_SLEEP;
     }
     tell(w, a);
@@ -213,35 +276,39 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
 
 static void cta_starts(struct dab *d, const struct emu_warp *who)
 {
-    if (who->sm >= d->used_sms) d->used_sms = who->sm + 1;
+    struct dab_warp *first = &d->warps[d->first[who->slot]];
     d->shared_turn[who->slot] = 0;
     for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) {
-        struct emu_warp at = *who;
-        at.warp = i;
-        struct dab_warp *w = dab_warp(d, &at);
-        *w = (struct dab_warp){.who = at, .batch = w->batch + 1, .filled = w->filled};
+        struct dab_warp *w = &first[i];
+        d->at_barriers -= w->at_barrier;
+        *w = (struct dab_warp){.cta = who->cta,
+                               .slot = who->slot,
+                               .warp = i,
+                               .sm = who->sm,
+                               .sched = w->sched,
+                               .place = w->place,
+                               .batch = w->batch + 1,
+                               .batches = w->batches,
+                               .filled = w->filled};
     }
-    for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) {
-        struct emu_warp at = *who;
-        at.warp = i;
-        dab_settle(d, dab_warp(d, &at));
-    }
+    for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) dab_begins(d, &first[i]);
 }
 
 static void warp_ends(struct dab *d, struct dab_warp *w)
 {
-    if (w->ended) return;
-    w->ended = true;
-    dab_settle(d, w);
-    pass_shared(d, crew_of(d, w->who.slot));
+    if (!w->lives) return;
+    dab_ends(d, w);
+    if (!d->shape.shared_commutes) pass_shared(d, crew_of(d, w->slot));
 }
 
 static void barrier_is_done(struct dab *d, const struct emu_warp *who, uint32_t id)
 {
-    struct emu_warp at = *who;
-    for (at.warp = 0; at.warp < d->shape.warps_per_cta; at.warp++) {
-        struct dab_warp *w = dab_warp(d, &at);
-        if (w->at_barrier && w->barrier == id) w->at_barrier = false;
+    struct dab_warp *first = &d->warps[d->first[who->slot]];
+    for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) {
+        struct dab_warp *w = &first[i];
+        if (!w->at_barrier || w->barrier != id) continue;
+        w->at_barrier = false;
+        d->at_barriers--;
     }
 }
 
@@ -250,10 +317,25 @@ static enum emu_verdict look_at_mbarrier(struct dab *d, struct dab_warp *w)
     if (w->filled == d->interval) return fence(d, w, DAB_BARRIER);
     if (!w->missed) return EMU_PROCEED;
     w->missed = false;
+    sleeps(d, w);
     d->spinning += !w->spins;
     w->spins = true;
-    d->scheds[dab_sched_of(d, w)].issued = false;
+    d->scheds[w->sched].issued = false;
     return EMU_SLEEP;
+}
+
+/* The slot gets another CTA, behind those that others get. */
+static void wait_for_cta(struct dab *d, uint32_t slot)
+{
+    const uint32_t at = d->due_first + d->due_count++;
+    d->due[at < d->shape.slots ? at : at - d->shape.slots] = slot;
+}
+static uint32_t next_due(struct dab *d)
+{
+    const uint32_t slot = d->due[d->due_first];
+    if (++d->due_first == d->shape.slots) d->due_first = 0;
+    d->due_count--;
+    return slot;
 }
 
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
@@ -271,9 +353,10 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_BARRIER:
         v = fence(d, w, DAB_BARRIER);
         if (v != EMU_PROCEED || !(s->flags & EMU_ACQUIRE)) return v;
+        d->at_barriers += !w->at_barrier;
         w->at_barrier = true;
         w->barrier = (uint8_t)s->id;
-        w->away = d->scheds[dab_sched_of(d, w)].strict;
+        w->away = d->scheds[w->sched].strict;
         return v;
     case EMU_SYNC_BARRIER_DONE: barrier_is_done(d, s->who, s->id); return v;
     case EMU_SYNC_MBARRIER: return look_at_mbarrier(d, w);
@@ -285,11 +368,8 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_RUNTIME: return in_order(d, w) ? EMU_PROCEED : asleep(d, w);
     case EMU_SYNC_WARP_EXIT: warp_ends(d, w); return v;
     case EMU_SYNC_CTA_EXIT:
-        for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) {
-            struct emu_warp at = *s->who;
-            at.warp = i;
-            warp_ends(d, dab_warp(d, &at));
-        }
+        for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) warp_ends(d, w + i - w->warp);
+        if (d->dealt[w->slot] < d->shape.ctas) wait_for_cta(d, w->slot);
         return v;
     default: return v;
     }
@@ -297,13 +377,17 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
 
 /* ---- no warp can go on ------------------------------------------------------------------------------ */
 
-static void empty(struct dab *d, uint32_t sm)
+static void empty(struct dab *d, uint32_t from, uint32_t until) /* buffers */
 {
-    const uint32_t of_sm = d->buffer_count / d->shape.sms;
-    for (uint32_t i = 0; i < of_sm; i++) {
-        struct dab_buffer *b = &d->buffers[(size_t)sm * of_sm + i];
-        if (!b->count) continue;
-        dab_net_send(d->net, sm, b);
+    const uint32_t of_sm = d->buffer_count / d->used_sms;
+    for (uint32_t i = from; i < until;) {
+        const uint64_t rest = d->holding[i / 64] >> i % 64;
+        if (rest) i += (uint32_t)__builtin_ctzll(rest);
+        else i = (i | 63) + 1;
+        if (!rest || i >= until) continue;
+        struct dab_buffer *b = &d->buffers[i];
+        d->holding[i / 64] &= ~(UINT64_C(1) << i % 64);
+        dab_net_send(d->net, i / of_sm, b);
         d->held -= b->count;
         dab_buffer_clear(b);
     }
@@ -312,19 +396,19 @@ static void empty(struct dab *d, uint32_t sm)
 /* independent: what one cluster of SMs holds, as soon as one of its buffers is full. */
 static void flush_cluster(struct dab *d, uint32_t sm)
 {
-    const uint32_t size = d->options.sms_per_cluster, from = sm / size * size;
-    for (uint32_t i = from; i < from + size && i < d->used_sms; i++) empty(d, i);
+    const uint32_t size = d->options.sms_per_cluster, from = sm / size * size,
+                   until = from + size < d->used_sms ? from + size : d->used_sms,
+                   of_sm = d->buffer_count / d->used_sms;
+    empty(d, from * of_sm, until * of_sm);
     d->counts.flushes[DAB_FULL]++;
     dab_net_flush(d->net);
 }
 
 static enum dab_reason reason(const struct dab *d)
 {
-    bool is[DAB_REASONS] = {[DAB_FULL] = d->full, [DAB_EXIT] = true};
-    for (uint32_t i = 0; d->pending && i < d->used_sms * d->per_sm; i++)
-        if (d->warps[i].pending) is[d->warps[i].why] = true;
+    if (d->full) return DAB_FULL;
     enum dab_reason r = DAB_FULL;
-    while (!is[r]) r++;
+    while (r < DAB_EXIT && !d->pending_for[r]) r++;
     return r;
 }
 
@@ -332,20 +416,20 @@ static enum dab_reason reason(const struct dab *d)
 static void flush(struct dab *d)
 {
     const enum dab_reason why = reason(d);
+    const bool warps_fill = d->options.level == DAB_WARP || d->options.scheduler == DAB_ANY;
     d->counts.flushes[why] += d->held != 0;
-    for (uint32_t sm = 0; d->held && sm < d->used_sms; sm++) empty(d, sm);
+    if (d->held) empty(d, 0, d->buffer_count);
     dab_net_flush(d->net);
     if (why != DAB_FULL || d->pending) dab_net_all(d->net);
     d->interval++;
     d->chain_count = d->chain_at = 0;
-    for (uint32_t i = 0; i < d->used_sms * d->per_sm; i++) {
+    for (uint32_t i = 0; (i = next_sleeping(d, i)) < d->warp_count; i++) {
         struct dab_warp *w = &d->warps[i];
         if (w->full) {
             d->full--;
             w->full = false;
-            if (d->options.level == DAB_WARP || d->options.scheduler == DAB_ANY ||
-                d->scheds[dab_sched_of(d, w)].strict)
-                dab_wake(d, w);
+            if (warps_fill || d->scheds[w->sched].strict) dab_wake(d, w);
+            else d->sleeping[i / 64] &= ~(UINT64_C(1) << i % 64);
         }
         if (!w->pending) continue;
         if (w->alone) d->chain[d->chain_count++] = i;
@@ -366,7 +450,7 @@ static bool pass_over(struct dab *d, uint32_t crew, bool all)
     for (uint32_t n = 0; wanted && n < warps; n++, *turn = (*turn + 1) % warps) {
         struct dab_warp *h = in_crew(d, crew, *turn);
         if (h->shared) return dab_wake(d, h), true;
-        if (!h->ended && !h->at_barrier && !all) return false;
+        if (h->lives && !h->at_barrier && !all) return false;
     }
     return false;
 }
@@ -376,9 +460,9 @@ static bool unstick_shared(struct dab *d, bool all)
 {
     bool any = false;
     const uint32_t step = crew_slots(d);
-    if (d->shape.shared_commutes) return false;
-    for (uint32_t slot = 0; slot + step <= d->shape.slots; slot += step)
-        if (slot % d->shape.sms < d->used_sms) any |= pass_over(d, slot, all);
+    if (!d->shared) return false;
+    for (uint32_t slot = 0; slot + step <= d->used_slots; slot += step)
+        any |= pass_over(d, slot, all);
     return any;
 }
 
@@ -392,10 +476,11 @@ static bool pass_turns(struct dab *d, bool all)
 
 static void wake_spinning(struct dab *d)
 {
-    for (uint32_t i = 0; d->spinning && i < d->used_sms * d->per_sm; i++) {
+    for (uint32_t i = 0; d->spinning && (i = next_sleeping(d, i)) < d->warp_count; i++) {
         struct dab_warp *w = &d->warps[i];
+        const struct emu_warp who = who_is(w);
         if (!w->spins) continue;
-        if (w->misses > MOST_MISSES) emu_machine_time_out(d->m, &w->who);
+        if (w->misses > MOST_MISSES) emu_machine_time_out(d->m, &who);
         dab_wake(d, w);
     }
 }
@@ -438,49 +523,78 @@ static void settle(void *self)
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct dab *d = self;
-    const uint32_t chance = (uint32_t)rng_next(&d->chance);
-    if (d->options.overlap && chance >> 24 < 64) dab_net_some(d->net);
+    if (d->options.overlap && rng_below(&d->chance, 4) == 0) dab_net_some(d->net);
     *burst = 1;
     if (d->spinning && ++d->picks % RETRY == 0) wake_spinning(d);
     d->woken = wake_late(d); /* comes behind those of this list */
-    if (d->options.level == DAB_SCHEDULER && d->order.step == EMU_STEP_INSTRUCTION) {
-        d->burst = chance;
+    if (is_strict(d)) {
+        d->burst = (uint32_t)rng_next(&d->chance);
         return dab_pick_strict(d, ready, count);
     }
-    /* the same place of the list, mostly: a warp that goes on stays there */
-    if (!d->stay-- || d->favourite >= count) {
-        d->favourite = (size_t)((uint64_t)chance * count >> 32);
-        d->stay = rng_below(&d->chance, 16);
-        d->burst = 1 + rng_below(&d->chance, rng_below(&d->chance, 4) ? LONG : 4);
+    if (!d->stay--) {
+        const uint64_t chance = rng_next(&d->chance);
+        d->stay = chance % MOST_STAY;
+        d->favourite = chance >> 8 & 3 ? 0 : chance >> 32;
+        d->burst = 1 + rng_below(&d->chance, chance >> 16 & 3 ? LONG : 4);
     }
     *burst = d->burst;
-    return (int)d->favourite;
+    return (int)(count - 1 - (d->favourite * count >> 32));
 }
 
-static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
+/* Whether so few warps can go on that the adversary lets the next CTA begin. */
+static bool is_lonely(struct dab *d)
+{
+    size_t count;
+    emu_machine_ready(d->m, &count);
+    if (is_strict(d)) return true;
+    if (count >= d->company) return false;
+    if (!d->moods--) {
+        d->moods = rng_below(&d->chance, MOST_MOODS);
+        d->company = 1u << rng_below(&d->chance, COMPANIES);
+    }
+    return true;
+}
+
+/* CTAs wait until a flush has emptied the buffers of the warps that were in their slot. */
+static bool is_held_up(const struct dab *d, uint32_t slot)
+{
+    const struct dab_warp *first = &d->warps[d->first[slot]];
+    bool any = false;
+    for (uint32_t i = 0; d->options.level == DAB_WARP && i < d->shape.warps_per_cta; i++)
+        any |= dab_buffer_of(d, &first[i])->count != 0;
+    return any;
+}
+
+/* Clusters into the slots that they are dealt to, when all of the batch before have ended. */
+static int place_cluster(struct dab *d, size_t count)
+{
+    const uint32_t of_batch = d->usable / d->shape.cluster;
+    if (d->fixed && d->clusters_placed % of_batch == 0 && count < d->shape.slots) return -1;
+    d->clusters_placed++;
+    return d->fixed ? 0 : (int)rng_below(&d->chance, (uint32_t)count);
+}
+
+static int place(void *self, const uint32_t *free_slots, size_t count, uint32_t *cta)
 {
     struct dab *d = self;
-    if (d->shape.cluster > 1) {
-        const uint32_t of_batch = d->usable / d->shape.cluster;
-        if (d->fixed && d->clusters_placed % of_batch == 0 && count < d->shape.slots) return -1;
-        d->clusters_placed++;
-        return d->fixed ? 0 : (int)rng_below(&d->chance, (uint32_t)count);
-    }
+    if (!is_lonely(d)) return -1;
+    if (d->shape.cluster > 1) return place_cluster(d, count);
     if (!d->fixed) return (int)rng_below(&d->chance, (uint32_t)count);
-    const uint32_t slot = d->deal[cta % d->usable];
+    uint32_t tried = 0;
+    while (tried < d->due_count && is_held_up(d, d->due[d->due_first])) {
+        wait_for_cta(d, next_due(d));
+        tried++;
+    }
+    if (tried == d->due_count) return -1;
+    const uint32_t slot = next_due(d);
+    *cta = d->dealt[slot];
+    d->dealt[slot] += d->usable;
     size_t low = 0, high = count;
-    while (low < high) {
+    while (high - low > 1) {
         const size_t middle = (low + high) / 2;
-        if (free_slots[middle] < slot) low = middle + 1;
+        if (free_slots[middle] <= slot) low = middle;
         else high = middle;
     }
-    if (low == count || free_slots[low] != slot) return -1;
-    if (d->options.level != DAB_WARP) return (int)low;
-    const struct dab_warp *w = dab_warp(
-        d, &(struct emu_warp){.slot = slot, .sm = slot % d->shape.sms});
-    for (uint32_t i = 0; i < d->shape.warps_per_cta; i++)
-        if (dab_buffer_of(d, &w[i])->count)
-            return -1; /* warps stay until their buffer is flushed */
     return (int)low;
 }
 
@@ -493,19 +607,103 @@ static void *zeros(size_t count, size_t size)
     return p;
 }
 
+/* Zeros, in memory that is kept for the next launch. */
+static void *room(struct dab *d, enum dab_room which, size_t count, size_t size)
+{
+    struct dab_memory *m = &d->rooms[which];
+    const size_t need = (count ? count : 1) * size;
+    if (need <= m->size) return memset(m->at, 0, need);
+    free(m->at);
+    m->size = need;
+    return m->at = zeros(need, 1);
+}
+
 static void deal(struct dab *d)
 {
     const uint32_t gate = d->options.sms && d->shape.cluster == 1 ? d->options.sms : d->shape.sms;
-    d->deal = zeros(d->shape.slots, sizeof *d->deal);
-    d->dealt = zeros(d->shape.slots, sizeof *d->dealt);
+    d->deal = room(d, DAB_DEAL, d->shape.slots, sizeof *d->deal);
+    d->dealt = room(d, DAB_DEALT, d->shape.slots, sizeof *d->dealt);
     d->usable = 0;
     for (uint32_t s = 0; s < d->shape.slots; s++) {
-        d->dealt[s] = UINT32_MAX;
-        if (s % d->shape.sms >= gate) continue;
-        d->dealt[s] = d->usable;
-        d->deal[d->usable++] = s;
+        d->dealt[s] = s % d->shape.sms < gate ? d->usable : UINT32_MAX;
+        if (d->dealt[s] != UINT32_MAX) d->deal[d->usable++] = s;
     }
     while (d->usable % d->shape.cluster) d->dealt[d->deal[--d->usable]] = UINT32_MAX;
+}
+
+/* The slots that may get a CTA: those below. */
+static uint32_t used_slots(const struct dab *d)
+{
+    if (!d->fixed || d->shape.cluster > 1) return d->shape.slots;
+    return d->deal[(d->shape.ctas < d->usable ? d->shape.ctas : d->usable) - 1] + 1;
+}
+
+static void begin_warps(struct dab *d)
+{
+    const uint32_t slots = used_slots(d), sms = d->shape.sms, schedulers = d->shape.schedulers,
+                   of_cta = d->shape.warps_per_cta;
+    d->per_sm = (slots + sms - 1) / sms * of_cta;
+    d->used_sms = slots < sms ? slots : sms;
+    d->used_slots = slots;
+    d->warp_count = d->per_sm * d->used_sms;
+    d->warps = room(d, DAB_WARPS, d->warp_count, sizeof *d->warps);
+    d->sleeping = room(d, DAB_SLEEPING, d->warp_count / 64 + 1, sizeof *d->sleeping);
+    d->chain = room(d, DAB_CHAIN, d->warp_count, sizeof *d->chain);
+    d->first = room(d, DAB_FIRST, d->shape.slots, sizeof *d->first);
+    d->shared_turn = room(d, DAB_SHARED_TURN, d->shape.slots, sizeof *d->shared_turn);
+    for (uint32_t s = 0; s < slots; s++) {
+        d->first[s] = s % sms * d->per_sm + s / sms * of_cta;
+        for (uint32_t i = 0; i < of_cta; i++) {
+            struct dab_warp *w = &d->warps[d->first[s] + i];
+            const uint32_t number = s / sms * of_cta + i;
+            w->sched = s % sms * schedulers + number % schedulers;
+            w->place = number / schedulers;
+        }
+    }
+    for (uint32_t i = 0; i < d->usable && i < d->shape.ctas; i++) /* place in the deal */
+        for (uint32_t k = 0; k < of_cta; k++)
+            d->warps[d->first[d->deal[i]] + k].batches = (d->shape.ctas - 1 - i) / d->usable + 1;
+    d->due = room(d, DAB_DUE, d->shape.slots, sizeof *d->due);
+    d->due_first = d->due_count = 0;
+    for (uint32_t sm = 0; sm < d->used_sms; sm++)
+        for (uint32_t s = sm; s < slots; s += sms)
+            if (d->dealt[s] < d->shape.ctas) d->due[d->due_count++] = s;
+}
+
+static void begin_schedulers(struct dab *d)
+{
+    const uint32_t schedulers = d->shape.schedulers;
+    d->sched_count = d->used_sms * schedulers;
+    d->scheds = room(d, DAB_SCHEDS, d->sched_count, sizeof *d->scheds);
+    d->touched = room(d, DAB_TOUCHED, d->sched_count, sizeof *d->touched);
+    for (uint32_t s = 0; s < d->sched_count; s++) {
+        const uint32_t sm = s / schedulers, k = s % schedulers;
+        struct dab_sched *q = &d->scheds[s];
+        *q = (struct dab_sched){
+            .first = sm * d->per_sm + k,
+            .size = d->per_sm <= k ? 0 : (d->per_sm - k + schedulers - 1) / schedulers,
+            .last = DAB_NONE,
+            .batch = 1,
+            .strict = d->options.scheduler == DAB_SRR};
+        for (uint32_t i = 0; i < q->size; i++) {
+            const uint32_t batches = d->warps[q->first + i * schedulers].batches;
+            if (batches > q->batches) q->batches = batches;
+        }
+    }
+}
+
+static void begin_buffers(struct dab *d)
+{
+    const uint32_t count = d->options.level == DAB_WARP ? d->warp_count : d->sched_count;
+    if (count > d->buffer_cap) {
+        d->buffers = realloc(d->buffers, count * sizeof *d->buffers);
+        if (!d->buffers) abort();
+        memset(d->buffers + d->buffer_cap, 0, (count - d->buffer_cap) * sizeof *d->buffers);
+        d->buffer_cap = count;
+    }
+    d->buffer_count = count;
+    d->holding = room(d, DAB_HOLDING, count / 64 + 1, sizeof *d->holding);
+    d->held = 0;
 }
 
 static void begin(void *self, struct emu_machine *m)
@@ -514,26 +712,19 @@ static void begin(void *self, struct emu_machine *m)
     d->m = m;
     d->shape = emu_machine_shape(m);
     d->fixed = !d->options.distribution;
-    d->per_sm = (d->shape.slots + d->shape.sms - 1) / d->shape.sms * d->shape.warps_per_cta;
-    const size_t warps = (size_t)d->per_sm * d->shape.sms,
-                 scheds = (size_t)d->shape.sms * d->shape.schedulers;
-    d->warps = zeros(warps, sizeof *d->warps);
-    d->chain = zeros(warps, sizeof *d->chain);
-    d->scheds = zeros(scheds, sizeof *d->scheds);
-    d->buffer_count = (uint32_t)(d->options.level == DAB_WARP ? warps : scheds);
-    d->buffers = zeros(d->buffer_count, sizeof *d->buffers);
-    d->shared_turn = zeros(d->shape.slots, sizeof *d->shared_turn);
-    for (size_t w = 0; w < warps; w++) d->warps[w].ended = true;
-    for (size_t s = 0; s < scheds; s++)
-        d->scheds[s] = (struct dab_sched){
-            .last = DAB_NONE, .batch = 1, .strict = d->options.scheduler == DAB_SRR};
+    d->batched = d->fixed && d->options.batches;
     deal(d);
+    begin_warps(d);
+    begin_schedulers(d);
+    begin_buffers(d);
     memset(&d->counts, 0, sizeof d->counts);
-    d->clusters_placed = d->used_sms = d->held = d->full = d->pending = d->spinning = d->vain = 0;
-    d->chain_count = d->chain_at = d->stay = 0;
+    memset(d->pending_for, 0, sizeof d->pending_for);
+    d->full = d->shared = d->pending = d->spinning = d->at_barriers = d->vain = 0;
+    d->clusters_placed = d->touched_count = d->chain_count = d->chain_at = d->stay = d->moods = 0;
     d->favourite = 0;
+    d->company = 1;
     d->now = d->late = NULL;
-    d->woken = d->looked = false;
+    d->woken = d->looked = d->stirred = false;
     d->interval = 1;
     d->net = dab_net_new(&d->options, d->shape.sms, m, &d->chance, &d->counts);
 }
@@ -541,15 +732,8 @@ static void begin(void *self, struct emu_machine *m)
 static void end(void *self)
 {
     struct dab *d = self;
-    for (uint32_t i = 0; i < d->buffer_count; i++) dab_buffer_free(&d->buffers[i]);
+    for (uint32_t i = 0; d->held && i < d->buffer_count; i++) dab_buffer_clear(&d->buffers[i]);
     dab_net_free(d->net);
-    free(d->warps);
-    free(d->chain);
-    free(d->scheds);
-    free(d->buffers);
-    free(d->shared_turn);
-    free(d->deal);
-    free(d->dealt);
 }
 
 static void numbers(void *self, void (*tell_it)(void *to, const char *name, uint64_t value),
@@ -572,7 +756,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .step = strict ? EMU_STEP_INSTRUCTION : EMU_STEP_TOLD,
                                   .begin = begin,
                                   .pick = pick,
-                                  .place = place,
+                                  .deal = place,
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle,
@@ -584,7 +768,11 @@ static struct emu_order *make(const void *options, uint64_t seed)
 
 static void release(struct emu_order *o)
 {
-    free(o->self);
+    struct dab *d = o->self;
+    for (uint32_t i = 0; i < d->buffer_cap; i++) dab_buffer_free(&d->buffers[i]);
+    free(d->buffers);
+    for (int i = 0; i < DAB_ROOMS; i++) free(d->rooms[i].at);
+    free(d);
 }
 
 const struct order_kind dab_kind = {

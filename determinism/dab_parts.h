@@ -74,36 +74,62 @@ void dab_net_free(struct dab_net *n);
 
 struct
     dab_warp { /* a hardware warp: a place for a warp on an SM, in order of SM and number there */
-    struct emu_warp who;
-    uint32_t batch; /* 1 + that of the CTA that is or was there last; 0: none was */
-    uint8_t why;    /* enum dab_reason, of `pending` */
-    /* bool */
-    bool ended;   /* or there is none */
-    bool wants;   /* sleeps: it is not its turn to reduce, or */
-    bool full;    /* there is no room */
-    bool shared;  /* sleeps until its turn in its crew */
-    bool pending; /* sleeps until there was a flush, */
-    bool alone;   /* and is then granted its instruction when those before it have done theirs */
-    bool granted;
-    bool spins, missed; /* sleeps, for an mbarrier; the last look at one was in vain, */
-    uint32_t misses;    /* as were so many in turn */
-    bool at_barrier;    /* waits there */
-    bool away;     /* SRR: has been at a barrier since the last time that no warp could go on */
-    bool in_round; /* GTAR */
+    uint64_t
+        told_at; /* 1 + the serial of the last instruction that was told of and did not sleep, */
+    uint32_t told_pc;   /* and where that is: one may be told of in pieces */
+    uint32_t cta, slot; /* who is there */
+    uint32_t warp, sm;
+    uint32_t sched, place; /* its scheduler, and its place in the ring of that */
+    uint32_t batch;        /* 1 + that of the CTA that is or was there last; 0: none was */
+    uint32_t batches;      /* as many CTAs are dealt to its slot */
+    uint32_t misses;       /* looks at an mbarrier in vain, in turn */
+    uint32_t filled;       /* the interval between flushes in which it last filled a buffer */
+    uint8_t why;           /* enum dab_reason, of `pending` */
     uint8_t barrier;
-    uint32_t filled;  /* the interval between flushes in which it last filled a buffer */
-    uint32_t told_pc; /* the last instruction that was told of and did not sleep, */
-    uint64_t told_at; /* 1 + its serial: one may be told of in pieces */
+    bool lives : 1;   /* false: it has ended, or there is none */
+    bool wants : 1;   /* sleeps: it is not its turn to reduce, or */
+    bool full : 1;    /* there is no room */
+    bool shared : 1;  /* sleeps until its turn in its crew */
+    bool pending : 1; /* sleeps until there was a flush, */
+    bool alone : 1; /* and is then granted its instruction when those before it have done theirs */
+    bool granted : 1;
+    bool spins : 1, missed : 1; /* sleeps, for an mbarrier; the last look at one was in vain */
+    bool at_barrier : 1;        /* waits there */
+    bool away : 1;     /* SRR: has been at a barrier since the last time that no warp could go on */
+    bool in_round : 1; /* GTAR */
 };
 struct
     dab_sched { /* of an SM, with the hardware warps of one number modulo the schedulers: its ring */
-    uint32_t turn;  /* whose, in the ring */
-    int32_t last;   /* who was the last to reduce; DAB_NONE */
-    uint32_t batch; /* 1 + that whose atomics it does */
+    uint32_t first, size; /* the first of them; how many */
+    uint32_t turn;        /* whose, in the ring */
+    int32_t last;         /* who was the last to reduce; DAB_NONE */
+    uint32_t batch;       /* 1 + that whose atomics it does, */
+    uint32_t batches;     /* of so many, */
+    uint32_t left;        /* and its warps that have not ended, if */
+    bool counted;
+    bool touched;   /* since the last flush */
     bool strict;    /* round robin of all instructions */
     bool round;     /* GTAR: one is being done */
     bool issued;    /* SRR: `turn` has been picked */
     uint32_t skips; /* SRR: since then, in vain */
+};
+enum dab_room { /* what is kept from launch to launch */
+                DAB_DEAL,
+                DAB_DEALT,
+                DAB_DUE,
+                DAB_FIRST,
+                DAB_WARPS,
+                DAB_SLEEPING,
+                DAB_CHAIN,
+                DAB_SCHEDS,
+                DAB_TOUCHED,
+                DAB_HOLDING,
+                DAB_SHARED_TURN,
+                DAB_ROOMS
+};
+struct dab_memory {
+    void *at;
+    size_t size; /* bytes */
 };
 struct dab {
     struct dab_options options;
@@ -111,51 +137,54 @@ struct dab {
     uint64_t chance;
     struct emu_machine *m;
     struct emu_shape shape;
-    uint32_t per_sm; /* hardware warps of an SM */
+    uint32_t used_slots;       /* those below may get a CTA */
+    uint32_t used_sms, per_sm; /* SMs, and hardware warps of each, that may get a CTA */
     uint32_t
         usable; /* slots that CTAs are dealt to, a whole number of clusters; those of the first `sms` */
-    uint32_t *deal;  /* the slot of CTA c is deal[c % usable], */
-    uint32_t *dealt; /* its place there: by slot; UINT32_MAX: gated */
-    bool fixed;      /* CTAs are dealt so, and in batches */
+    uint32_t *dealt; /* by slot: the next CTA that comes there; those beyond the last do not */
+    uint32_t *due, due_first, due_count; /* slots that are free and get another CTA: a ring */
+    uint32_t *deal;                      /* the slot of CTA c is deal[c % usable] */
+    uint32_t *first;                     /* by slot: the place of its first warp in `warps` */
+    bool fixed;                          /* CTAs are dealt so, */
+    bool batched;                        /* and in batches */
+    bool stirred;                        /* some warp has come to what may have to wait */
     uint32_t clusters_placed;
-    uint32_t used_sms; /* those that have had a CTA are below */
     struct dab_warp *warps;
+    uint32_t warp_count;
+    uint64_t *sleeping; /* bits of warps: `full`, `shared`, `pending` or `spins` */
     struct dab_sched *scheds;
+    uint32_t sched_count;
+    uint32_t *touched, touched_count; /* schedulers */
     struct dab_buffer *buffers;
-    uint32_t buffer_count;
-    uint32_t *shared_turn;            /* by the first slot of a crew: its warp */
-    uint32_t interval;                /* between flushes: 1, 2, ... */
-    uint32_t held;                    /* entries in all buffers */
-    uint32_t full, pending, spinning; /* warps that are */
-    uint32_t vain;                    /* times that only mbarriers were looked at */
-    bool looked;                      /* all that spin have, since one was changed or passed */
+    uint32_t buffer_count, buffer_cap;
+    uint64_t *holding;                            /* bits of buffers that hold something */
+    uint32_t *shared_turn;                        /* by the first slot of a crew: its warp */
+    uint32_t interval;                            /* between flushes: 1, 2, ... */
+    uint32_t held;                                /* entries in all buffers */
+    uint32_t full, shared, spinning, at_barriers; /* warps that are */
+    uint32_t pending, pending_for[DAB_REASONS];
+    uint32_t vain; /* times that only mbarriers were looked at */
+    bool looked;   /* all that spin have, since one was changed or passed */
     uint32_t *chain, chain_count, chain_at; /* warps to be granted their instruction */
     uint32_t burst, stay;                   /* of the adversary */
     uint32_t picks;
-    size_t favourite;
+    uint64_t favourite;          /* how far from the latest that may go on, in 2^-32 of them */
+    uint32_t company,            /* warps that can go on before the next CTA begins, */
+        moods;                   /* for so many CTAs */
     struct dab_warp *now, *late; /* about to sleep; to be woken when it does, */
     bool woken;                  /* which has been done in the last pick() */
     struct dab_net *net;
     struct dab_counts counts;
+    struct dab_memory rooms[DAB_ROOMS];
 };
 
-static inline uint32_t dab_number(const struct dab *d, uint32_t slot, uint32_t warp) /* on its SM */
-{
-    return slot / d->shape.sms * d->shape.warps_per_cta + warp;
-}
 static inline struct dab_warp *dab_warp(const struct dab *d, const struct emu_warp *who)
 {
-    return &d->warps[(size_t)who->sm * d->per_sm + dab_number(d, who->slot, who->warp)];
-}
-static inline uint32_t dab_sched_of(const struct dab *d, const struct dab_warp *w)
-{
-    const uint32_t at = (uint32_t)(w - d->warps);
-    return at / d->per_sm * d->shape.schedulers + at % d->per_sm % d->shape.schedulers;
+    return &d->warps[d->first[who->slot] + who->warp];
 }
 static inline struct dab_buffer *dab_buffer_of(const struct dab *d, const struct dab_warp *w)
 {
-    return &d->buffers[d->options.level == DAB_WARP ? (uint32_t)(w - d->warps)
-                                                    : dab_sched_of(d, w)];
+    return &d->buffers[d->options.level == DAB_WARP ? (uint32_t)(w - d->warps) : w->sched];
 }
 void dab_wake(struct dab *d, struct dab_warp *w);
 
@@ -163,8 +192,12 @@ void dab_wake(struct dab *d, struct dab_warp *w);
 
 bool dab_may_reduce(struct dab *d, const struct dab_warp *w);
 void dab_reduced(struct dab *d, struct dab_warp *w);
+void dab_touch(struct dab *d, struct dab_sched *q);
 /* The warp's state has changed: it wants to reduce, waits for a flush, has ended, or is new. Others may go on. */
 void dab_settle(struct dab *d, const struct dab_warp *w);
+/* It begins, or has ended. */
+void dab_begins(struct dab *d, struct dab_warp *w);
+void dab_ends(struct dab *d, struct dab_warp *w);
 /* No warp can go on: turns pass those that wait at barriers, or (all) for anything. Whether one can now. */
 bool dab_unstick(struct dab *d, bool all);
 void dab_turns_flushed(struct dab *d); /* those that waited for it go on */

@@ -14,68 +14,57 @@
 
 #include <stdlib.h>
 
-static uint32_t ring_size(const struct dab *d, uint32_t s)
+/* The place after i, which may be -1. */
+static uint32_t after_in_ring(const struct dab_sched *q, int32_t i)
 {
-    const uint32_t first = s % d->shape.schedulers;
-    return d->per_sm <= first ? 0
-                              : (d->per_sm - first + d->shape.schedulers - 1) / d->shape.schedulers;
+    return (uint32_t)(i + 1) < q->size ? (uint32_t)(i + 1) : 0;
 }
-/* The place after i, which may be -1; the ring is not empty. */
-static uint32_t after_in_ring(const struct dab *d, uint32_t s, int32_t i)
+static struct dab_warp *in_ring(const struct dab *d, const struct dab_sched *q, uint32_t i)
 {
-    return (uint32_t)(i + 1) < ring_size(d, s) ? (uint32_t)(i + 1) : 0;
-}
-static struct dab_warp *in_ring(const struct dab *d, uint32_t s, uint32_t i)
-{
-    return &d->warps[(size_t)(s / d->shape.schedulers) * d->per_sm + s % d->shape.schedulers +
-                     (size_t)i * d->shape.schedulers];
-}
-static uint32_t place_in_ring(const struct dab *d, const struct dab_warp *w)
-{
-    return (uint32_t)(w - d->warps) % d->per_sm / d->shape.schedulers;
-}
-
-/* Whether a CTA of a batch comes to the warp's slot. */
-static bool is_due(const struct dab *d, const struct dab_warp *w, uint32_t batch)
-{
-    const uint32_t at = (uint32_t)(w - d->warps), sm = at / d->per_sm,
-                   slot = at % d->per_sm / d->shape.warps_per_cta * d->shape.sms + sm;
-    return d->dealt[slot] != UINT32_MAX &&
-           (uint64_t)(batch - 1) * d->usable + d->dealt[slot] < d->shape.ctas;
+    return &d->warps[q->first + i * d->shape.schedulers];
 }
 
 enum part { OVER, COMING, THERE }; /* of a warp in its scheduler's batch */
 
-static enum part part_of(const struct dab *d, uint32_t s, const struct dab_warp *w)
+static enum part part_of(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
-    const uint32_t batch = d->scheds[s].batch;
-    if (!d->fixed || !d->options.batches) return w->ended ? OVER : THERE;
-    if (w->batch == batch) return w->ended ? OVER : THERE;
-    return w->batch < batch && is_due(d, w, batch) ? COMING : OVER;
+    if (!d->batched || w->batch == q->batch) return w->lives ? THERE : OVER;
+    return w->batch < q->batch && w->batches >= q->batch ? COMING : OVER;
+}
+
+static void count_left(const struct dab *d, struct dab_sched *q)
+{
+    q->counted = true;
+    q->left = 0;
+    for (uint32_t i = 0; i < q->size; i++) q->left += part_of(d, q, in_ring(d, q, i)) != OVER;
 }
 
 /* Goes on to the next batch if this one is over; false: there is nothing more to come. */
-static bool batch_is_on(struct dab *d, uint32_t s)
+static bool batch_is_on(const struct dab *d, struct dab_sched *q)
 {
-    const uint32_t size = ring_size(d, s);
-    for (;;) {
-        bool due = false;
-        for (uint32_t i = 0; i < size; i++) {
-            if (part_of(d, s, in_ring(d, s, i)) != OVER) return true;
-            due |= is_due(d, in_ring(d, s, i), d->scheds[s].batch + 1);
-        }
-        if (!d->fixed || !d->options.batches || !due) return false;
-        d->scheds[s].batch++;
-        d->scheds[s].turn = 0;
-        d->scheds[s].last = DAB_NONE;
-        d->scheds[s].round = d->scheds[s].issued = false;
+    if (!q->counted) count_left(d, q);
+    while (!q->left) {
+        if (!d->batched || q->batch >= q->batches) return false;
+        q->batch++;
+        q->turn = 0;
+        q->last = DAB_NONE;
+        q->round = q->issued = false;
+        count_left(d, q);
     }
+    return true;
+}
+
+void dab_touch(struct dab *d, struct dab_sched *q)
+{
+    if (q->touched) return;
+    q->touched = true;
+    d->touched[d->touched_count++] = (uint32_t)(q - d->scheds);
 }
 
 /* Whether a warp need not be waited for until there was a flush. */
-static bool is_out(const struct dab *d, uint32_t s, const struct dab_warp *w)
+static bool is_out(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
-    return part_of(d, s, w) == OVER || w->pending;
+    return part_of(d, q, w) == OVER || w->pending;
 }
 
 static void let_reduce(struct dab *d, struct dab_warp *w)
@@ -90,76 +79,68 @@ static bool is_ordered(const struct dab *d)
 
 /* ---- gwat ------------------------------------------------------------------------------------------- */
 
-static void pass_token(struct dab *d, uint32_t s)
+static void pass_token(struct dab *d, struct dab_sched *q)
 {
-    struct dab_sched *q = &d->scheds[s];
-    const uint32_t size = ring_size(d, s);
-    for (uint32_t n = 0; n < size && is_out(d, s, in_ring(d, s, q->turn)); n++)
-        q->turn = (q->turn + 1) % size;
-    if (!is_out(d, s, in_ring(d, s, q->turn))) let_reduce(d, in_ring(d, s, q->turn));
+    for (uint32_t n = 0; n < q->size && is_out(d, q, in_ring(d, q, q->turn)); n++)
+        q->turn = after_in_ring(q, (int32_t)q->turn);
+    if (!is_out(d, q, in_ring(d, q, q->turn))) let_reduce(d, in_ring(d, q, q->turn));
 }
 
 /* ---- gtar ------------------------------------------------------------------------------------------- */
 
-static void begin_round(struct dab *d, uint32_t s)
+static void begin_round(struct dab *d, struct dab_sched *q)
 {
-    struct dab_sched *q = &d->scheds[s];
-    for (uint32_t i = 0, size = ring_size(d, s); i < size; i++) {
-        struct dab_warp *w = in_ring(d, s, i);
-        w->in_round = part_of(d, s, w) == THERE && w->wants;
+    for (uint32_t i = 0; i < q->size; i++) {
+        struct dab_warp *w = in_ring(d, q, i);
+        w->in_round = part_of(d, q, w) == THERE && w->wants;
         q->round |= w->in_round;
     }
     q->turn = 0;
 }
 
 /* To the next of the round. */
-static void go_round(struct dab *d, uint32_t s)
+static void go_round(struct dab *d, struct dab_sched *q)
 {
-    struct dab_sched *q = &d->scheds[s];
-    const uint32_t size = ring_size(d, s);
-    while (q->turn < size && !in_ring(d, s, q->turn)->in_round) q->turn++;
-    if (q->turn < size) let_reduce(d, in_ring(d, s, q->turn));
+    while (q->turn < q->size && !in_ring(d, q, q->turn)->in_round) q->turn++;
+    if (q->turn < q->size) let_reduce(d, in_ring(d, q, q->turn));
     else q->round = false;
 }
 
-static bool all_are_there(const struct dab *d, uint32_t s)
+static bool all_are_there(const struct dab *d, const struct dab_sched *q)
 {
-    for (uint32_t i = 0, size = ring_size(d, s); i < size; i++) {
-        const struct dab_warp *w = in_ring(d, s, i);
-        if (!w->wants && !is_out(d, s, w)) return false;
-        if (part_of(d, s, w) == COMING) return false;
+    for (uint32_t i = 0; i < q->size; i++) {
+        const struct dab_warp *w = in_ring(d, q, i);
+        if (!w->wants && !is_out(d, q, w)) return false;
+        if (part_of(d, q, w) == COMING) return false;
     }
     return true;
 }
 
 /* ---- gtrr, srr -------------------------------------------------------------------------------------- */
 
-static void be_strict(struct dab *d, uint32_t s)
+static void be_strict(struct dab *d, struct dab_sched *q)
 {
-    struct dab_sched *q = &d->scheds[s];
     q->strict = true;
     q->turn = 0;
     q->issued = false;
-    for (uint32_t i = 0, size = ring_size(d, s); i < size; i++) {
-        struct dab_warp *w = in_ring(d, s, i);
+    for (uint32_t i = 0; i < q->size; i++) {
+        struct dab_warp *w = in_ring(d, q, i);
         w->away = w->at_barrier;
-        if (part_of(d, s, w) == THERE) let_reduce(d, w);
+        if (part_of(d, q, w) == THERE) let_reduce(d, w);
     }
 }
 
-static bool is_passed_over(const struct dab *d, uint32_t s, const struct dab_warp *w)
+static bool is_passed_over(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
-    return part_of(d, s, w) == OVER || w->away || (w->pending && w->why == DAB_BARRIER);
+    return part_of(d, q, w) == OVER || w->away || (w->pending && w->why == DAB_BARRIER);
 }
 
-static void next_in_ring(struct dab *d, uint32_t s)
+static void next_in_ring(struct dab *d, struct dab_sched *q)
 {
-    struct dab_sched *q = &d->scheds[s];
-    const uint32_t size = ring_size(d, s);
     q->issued = false;
-    for (uint32_t n = 0; n < size; n++) {
-        q->turn = (q->turn + 1) % size;
-        if (!is_passed_over(d, s, in_ring(d, s, q->turn))) return;
+    for (uint32_t n = 0; n < q->size; n++) {
+        q->turn = after_in_ring(q, (int32_t)q->turn);
+        if (!is_passed_over(d, q, in_ring(d, q, q->turn))) return;
     }
 }
 
@@ -169,18 +150,17 @@ int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
     for (size_t n = 0; n < count; n++) {
         const size_t i = from + n < count ? from + n : from + n - count;
         struct dab_warp *w = dab_warp(d, &ready[i]);
-        const uint32_t s = dab_sched_of(d, w);
-        struct dab_sched *q = &d->scheds[s];
+        struct dab_sched *q = &d->scheds[w->sched];
         if (!q->strict) {
             if (!w->wants) return (int)i;
             continue;
         }
-        if (w->away || part_of(d, s, w) != THERE) {
-            if (!batch_is_on(d, s) || part_of(d, s, w) != THERE || w->away) continue;
+        if (w->away || part_of(d, q, w) != THERE) {
+            if (!batch_is_on(d, q) || part_of(d, q, w) != THERE || w->away) continue;
         }
-        struct dab_warp *h = in_ring(d, s, q->turn);
-        if (q->issued || is_passed_over(d, s, h)) next_in_ring(d, s);
-        if (in_ring(d, s, q->turn) != w) continue;
+        struct dab_warp *h = in_ring(d, q, q->turn);
+        if (q->issued || is_passed_over(d, q, h)) next_in_ring(d, q);
+        if (in_ring(d, q, q->turn) != w) continue;
         q->issued = true;
         if (!ready[i].waits) q->skips = 0;
         return (int)i;
@@ -192,60 +172,76 @@ int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
 
 bool dab_may_reduce(struct dab *d, const struct dab_warp *w)
 {
-    const uint32_t s = dab_sched_of(d, w);
-    const struct dab_sched *q = &d->scheds[s];
+    struct dab_sched *q = &d->scheds[w->sched];
     if (!is_ordered(d)) return true;
-    if (!batch_is_on(d, s) || part_of(d, s, w) != THERE) return false;
+    if (!batch_is_on(d, q) || part_of(d, q, w) != THERE) return false;
     switch (d->options.scheduler) {
-    case DAB_GWAT: return q->turn == place_in_ring(d, w);
-    case DAB_GTAR: return q->round && w->in_round && q->turn == place_in_ring(d, w);
+    case DAB_GWAT: return q->turn == w->place;
+    case DAB_GTAR: return q->round && w->in_round && q->turn == w->place;
     default: return q->strict;
     }
 }
 
 void dab_reduced(struct dab *d, struct dab_warp *w)
 {
-    const uint32_t s = dab_sched_of(d, w);
-    struct dab_sched *q = &d->scheds[s];
+    struct dab_sched *q = &d->scheds[w->sched];
     if (!is_ordered(d)) return;
-    q->last = (int32_t)place_in_ring(d, w);
+    dab_touch(d, q);
+    q->last = (int32_t)w->place;
     if (d->options.scheduler == DAB_GWAT) {
-        q->turn = after_in_ring(d, s, (int32_t)q->turn);
-        pass_token(d, s);
+        q->turn = after_in_ring(q, (int32_t)q->turn);
+        pass_token(d, q);
     } else if (d->options.scheduler == DAB_GTAR) {
         w->in_round = false;
-        go_round(d, s);
+        go_round(d, q);
     }
 }
 
 void dab_settle(struct dab *d, const struct dab_warp *w)
 {
-    const uint32_t s = dab_sched_of(d, w);
-    struct dab_sched *q = &d->scheds[s];
-    if (!is_ordered(d) || !batch_is_on(d, s)) return;
+    struct dab_sched *q = &d->scheds[w->sched];
+    if (!is_ordered(d)) return;
+    dab_touch(d, q);
+    if (!batch_is_on(d, q)) return;
     switch (d->options.scheduler) {
-    case DAB_GWAT: pass_token(d, s); break;
+    case DAB_GWAT: pass_token(d, q); break;
     case DAB_GTAR:
-        if (!q->round && all_are_there(d, s)) begin_round(d, s);
-        if (q->round) go_round(d, s);
+        if (!q->round && all_are_there(d, q)) begin_round(d, q);
+        if (q->round) go_round(d, q);
         break;
     case DAB_GTRR:
-        if (!q->strict && all_are_there(d, s)) be_strict(d, s);
+        if (!q->strict && all_are_there(d, q)) be_strict(d, q);
         break;
     default: break;
     }
 }
 
-/* The next that waits for its turn and has room, behind one that is at a barrier; or that waits for anything. */
-static bool skip_to_next(struct dab *d, uint32_t s, bool all)
+void dab_begins(struct dab *d, struct dab_warp *w)
 {
-    struct dab_sched *q = &d->scheds[s];
-    const uint32_t size = ring_size(d, s);
-    if (!in_ring(d, s, q->turn)->at_barrier && !all) return false;
-    for (uint32_t n = 1; n < size; n++) {
-        struct dab_warp *w = in_ring(d, s, (q->turn + n) % size);
-        if (is_out(d, s, w) || ((w->at_barrier || all) && !w->wants)) continue;
-        q->turn = (q->turn + n) % size;
+    struct dab_sched *q = &d->scheds[w->sched];
+    w->lives = true;
+    if (d->batched) return; /* it has been waited for */
+    q->left += q->counted;
+    if (d->stirred) dab_settle(d, w);
+}
+
+void dab_ends(struct dab *d, struct dab_warp *w)
+{
+    struct dab_sched *q = &d->scheds[w->sched];
+    w->lives = false;
+    if (q->counted && (!d->batched || w->batch == q->batch)) q->left--;
+    if (d->stirred) dab_settle(d, w);
+}
+
+/* The next that waits for its turn and has room, behind one that is at a barrier; or that waits for anything. */
+static bool skip_to_next(struct dab *d, struct dab_sched *q, bool all)
+{
+    if (!in_ring(d, q, q->turn)->at_barrier && !all) return false;
+    for (uint32_t n = 1; n < q->size; n++) {
+        struct dab_warp *w = in_ring(d, q, (q->turn + n) % q->size);
+        if (is_out(d, q, w) || ((w->at_barrier || all) && !w->wants)) continue;
+        q->turn = (q->turn + n) % q->size;
+        dab_touch(d, q);
         const bool goes = w->wants && !w->full;
         let_reduce(d, w);
         return goes;
@@ -253,50 +249,49 @@ static bool skip_to_next(struct dab *d, uint32_t s, bool all)
     return false;
 }
 
-static bool unstick_strict(struct dab *d, uint32_t s)
+static bool unstick_strict(struct dab *d, struct dab_sched *q)
 {
-    struct dab_sched *q = &d->scheds[s];
-    const uint32_t size = ring_size(d, s);
     bool back = false, other = false;
-    for (uint32_t i = 0; i < size; i++) {
-        struct dab_warp *w = in_ring(d, s, i);
-        back |= w->away && !w->at_barrier && !w->ended && !w->pending;
+    for (uint32_t i = 0; i < q->size; i++) {
+        struct dab_warp *w = in_ring(d, q, i);
+        back |= w->away && !w->at_barrier && w->lives && !w->pending;
         if (!w->at_barrier) w->away = false;
-        other |= i != q->turn && part_of(d, s, w) == THERE && !w->pending && !w->wants &&
+        other |= i != q->turn && part_of(d, q, w) == THERE && !w->pending && !w->wants &&
                  !w->shared && !w->away;
     }
     if (back) return true;
     /* whose turn it is waits for something that nobody has told of (an mbarrier) */
-    const struct dab_warp *h = in_ring(d, s, q->turn);
-    if (!other || h->pending || h->full || q->skips >= size) return false;
+    const struct dab_warp *h = in_ring(d, q, q->turn);
+    if (!other || h->pending || h->full || q->skips >= q->size) return false;
     q->skips++;
-    next_in_ring(d, s);
+    next_in_ring(d, q);
     return true;
 }
 
 bool dab_unstick(struct dab *d, bool all)
 {
+    const bool gwat = d->options.scheduler == DAB_GWAT;
     bool any = false;
-    if (!is_ordered(d)) return false;
-    for (uint32_t s = 0; s < d->used_sms * d->shape.schedulers; s++) {
+    if (!is_ordered(d) || (gwat && !(all ? d->stirred : d->at_barriers != 0))) return false;
+    for (uint32_t s = 0; s < d->sched_count; s++) {
         struct dab_sched *q = &d->scheds[s];
-        if (!ring_size(d, s) || !batch_is_on(d, s)) continue;
+        if (!q->size || !batch_is_on(d, q)) continue;
         switch (d->options.scheduler) {
-        case DAB_GWAT: any |= skip_to_next(d, s, all); break;
+        case DAB_GWAT: any |= skip_to_next(d, q, all); break;
         case DAB_GTAR:
             if (q->round) break;
-            begin_round(d, s);
+            begin_round(d, q);
             if (!q->round) break;
-            go_round(d, s);
+            go_round(d, q);
             any = true;
             break;
         default:
-            if (q->strict) any |= unstick_strict(d, s);
+            if (q->strict) any |= unstick_strict(d, q);
             else {
                 bool waits = false;
-                for (uint32_t i = 0; i < ring_size(d, s); i++)
-                    waits |= part_of(d, s, in_ring(d, s, i)) == THERE && in_ring(d, s, i)->wants;
-                if (waits) be_strict(d, s);
+                for (uint32_t i = 0; i < q->size; i++)
+                    waits |= part_of(d, q, in_ring(d, q, i)) == THERE && in_ring(d, q, i)->wants;
+                if (waits) be_strict(d, q);
                 any |= waits;
             }
         }
@@ -306,13 +301,15 @@ bool dab_unstick(struct dab *d, bool all)
 
 void dab_turns_flushed(struct dab *d)
 {
-    for (uint32_t s = 0; is_ordered(d) && s < d->used_sms * d->shape.schedulers; s++) {
-        struct dab_sched *q = &d->scheds[s];
-        if (!ring_size(d, s) || !batch_is_on(d, s)) continue;
+    for (uint32_t i = 0; i < d->touched_count; i++) {
+        struct dab_sched *q = &d->scheds[d->touched[i]];
+        q->touched = false;
+        if (!batch_is_on(d, q)) continue;
         if (d->options.scheduler == DAB_GWAT) {
-            q->turn = after_in_ring(d, s, q->last);
-            pass_token(d, s);
+            q->turn = after_in_ring(q, q->last);
+            pass_token(d, q);
         }
-        if (d->options.scheduler == DAB_GTAR && q->round) go_round(d, s);
+        if (d->options.scheduler == DAB_GTAR && q->round) go_round(d, q);
     }
+    d->touched_count = 0;
 }
