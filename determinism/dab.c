@@ -177,8 +177,8 @@ static void hold(struct dab *d, const struct dab_buffer *b)
 static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct emu_access *a)
 {
     struct dab_buffer *b = dab_buffer_of(d, w);
-    const bool fuse = d->options.fusion;
     const bool piece = is_told(w, a);
+    uint32_t fused = 0, before = b->count;
     d->stirred = true;
     if (!piece && !dab_may_reduce(d, w)) {
         w->wants = true;
@@ -187,17 +187,18 @@ static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct e
             return EMU_SLEEP;
         }
     }
-    if (!piece && !dab_buffer_fits(b, a, d->options.entries, fuse)) {
-        if (d->options.independent) flush_cluster(d, w->sm);
-        else {
+    if (!dab_buffer_add(b, a, piece ? UINT32_MAX : d->options.entries, d->options.fusion, &fused)) {
+        if (!d->options.independent) {
             w->wants = true;
             set_full(d, w);
             return asleep(d, w);
         }
+        flush_cluster(d, w->sm);
+        before = 0;
+        dab_buffer_add(b, a, UINT32_MAX, d->options.fusion, &fused);
     }
     tell(w, a);
-    const uint32_t before = b->count;
-    d->counts.fused += dab_buffer_add(b, a, fuse);
+    d->counts.fused += fused;
     d->held += b->count - before;
     if (!before) hold(d, b);
     d->counts.reductions += (uint64_t)__builtin_popcount(a->lanes);
@@ -377,19 +378,29 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
 
 /* ---- no warp can go on ------------------------------------------------------------------------------ */
 
-static void empty(struct dab *d, uint32_t from, uint32_t until) /* buffers */
+/* The first from `at` on that holds something, and below `until`; `until`: none. */
+static uint32_t next_holding(const struct dab *d, uint32_t at, uint32_t until)
+{
+    while (at < until) {
+        const uint64_t rest = d->holding[at / 64] >> at % 64;
+        if (rest) at += (uint32_t)__builtin_ctzll(rest);
+        if (rest) break;
+        at = (at | 63) + 1;
+    }
+    return at < until ? at : until;
+}
+
+/* What these buffers hold is a flush. */
+static void empty(struct dab *d, uint32_t from, uint32_t until)
 {
     const uint32_t of_sm = d->buffer_count / d->used_sms;
-    for (uint32_t i = from; i < until;) {
-        const uint64_t rest = d->holding[i / 64] >> i % 64;
-        if (rest) i += (uint32_t)__builtin_ctzll(rest);
-        else i = (i | 63) + 1;
-        if (!rest || i >= until) continue;
-        struct dab_buffer *b = &d->buffers[i];
+    for (uint32_t i = from; (i = next_holding(d, i, until)) < until; i++)
+        dab_net_send(d->net, i / of_sm, &d->buffers[i]);
+    dab_net_flush(d->net);
+    for (uint32_t i = from; (i = next_holding(d, i, until)) < until; i++) {
         d->holding[i / 64] &= ~(UINT64_C(1) << i % 64);
-        dab_net_send(d->net, i / of_sm, b);
-        d->held -= b->count;
-        dab_buffer_clear(b);
+        d->held -= d->buffers[i].count;
+        dab_buffer_clear(&d->buffers[i]);
     }
 }
 
@@ -401,7 +412,6 @@ static void flush_cluster(struct dab *d, uint32_t sm)
                    of_sm = d->buffer_count / d->used_sms;
     empty(d, from * of_sm, until * of_sm);
     d->counts.flushes[DAB_FULL]++;
-    dab_net_flush(d->net);
 }
 
 static enum dab_reason reason(const struct dab *d)
@@ -418,8 +428,7 @@ static void flush(struct dab *d)
     const enum dab_reason why = reason(d);
     const bool warps_fill = d->options.level == DAB_WARP || d->options.scheduler == DAB_ANY;
     d->counts.flushes[why] += d->held != 0;
-    if (d->held) empty(d, 0, d->buffer_count);
-    dab_net_flush(d->net);
+    empty(d, 0, d->held ? d->buffer_count : 0);
     if (why != DAB_FULL || d->pending) dab_net_all(d->net);
     d->interval++;
     d->chain_count = d->chain_at = 0;
@@ -726,14 +735,18 @@ static void begin(void *self, struct emu_machine *m)
     d->now = d->late = NULL;
     d->woken = d->looked = d->stirred = false;
     d->interval = 1;
-    d->net = dab_net_new(&d->options, d->shape.sms, m, &d->chance, &d->counts);
+    if (d->net_sms != d->shape.sms) {
+        dab_net_free(d->net);
+        d->net_sms = d->shape.sms;
+        d->net = dab_net_new(&d->options, d->shape.sms, &d->chance, &d->counts);
+    }
+    dab_net_begin(d->net, m);
 }
 
 static void end(void *self)
 {
     struct dab *d = self;
     for (uint32_t i = 0; d->held && i < d->buffer_count; i++) dab_buffer_clear(&d->buffers[i]);
-    dab_net_free(d->net);
 }
 
 static void numbers(void *self, void (*tell_it)(void *to, const char *name, uint64_t value),
@@ -771,6 +784,7 @@ static void release(struct emu_order *o)
     struct dab *d = o->self;
     for (uint32_t i = 0; i < d->buffer_cap; i++) dab_buffer_free(&d->buffers[i]);
     free(d->buffers);
+    dab_net_free(d->net);
     for (int i = 0; i < DAB_ROOMS; i++) free(d->rooms[i].at);
     free(d);
 }

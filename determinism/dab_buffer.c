@@ -4,38 +4,42 @@
  * earlier one of the same address, operation and type unless one of another kind that overlaps both came between:
  * then the order of the three counts. What fuses: add, min, max, and, or, xor, and exch, of which the later one
  * stays. inc, dec and compare-and-swap depend on what memory holds and stay apart. */
+#include "base/rng.h"
 #include "determinism/dab_parts.h"
 #include "emu/atomic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACE = 16 };
+enum { PLACE = 16, FEW = 16, NEW_VALUE = 32 };
 
 static bool can_fuse(uint8_t op)
 {
     return op != ATOMIC_INC && op != ATOMIC_DEC && op != ATOMIC_CAS;
 }
 
+static uint32_t home_of(const struct dab_buffer *b, uint64_t address)
+{
+    return (uint32_t)((address / PLACE * RNG_STEP) >> 32) & (b->slots - 1);
+}
+
 static uint32_t place_of(const struct dab_buffer *b, uint64_t address)
 {
-    const uint64_t place = address / PLACE;
-    uint32_t i = (uint32_t)((place * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (b->slots - 1);
-    while (b->table[i] && b->entries[b->table[i] - 1].address / PLACE != place)
+    uint32_t i = home_of(b, address);
+    while (b->table[i] && b->entries[b->table[i] - 1].address / PLACE != address / PLACE)
         i = (i + 1) & (b->slots - 1);
     return i;
 }
 
 /* The entry that a reduction is fused with; DAB_NONE: it needs one of its own, and *unlike says whether it
- * overlaps one of another kind. */
+ * overlaps one of another kind. *place: where the table has what lies there. */
 static int32_t partner(const struct dab_buffer *b, const struct emu_access *a, uint64_t address,
-                       bool *unlike)
+                       uint32_t *place, bool *unlike)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
     *unlike = false;
-    if (!b->slots) return DAB_NONE;
-    for (int32_t i = (int32_t)b->table[place_of(b, address)] - 1; i >= 0;
-         i = b->entries[i].before) {
+    *place = place_of(b, address);
+    for (int32_t i = (int32_t)b->table[*place] - 1; i >= 0; i = b->entries[i].before) {
         const struct dab_entry *e = &b->entries[i];
         if (e->address >= address + size || address >= e->address + (uint32_t)e->width * e->count)
             continue;
@@ -47,87 +51,141 @@ static int32_t partner(const struct dab_buffer *b, const struct emu_access *a, u
     return DAB_NONE;
 }
 
-bool dab_buffer_fits(const struct dab_buffer *b, const struct emu_access *a, uint32_t most,
-                     bool fuse)
+static void *resized(void *p, size_t size)
 {
-    uint32_t need = (uint32_t)__builtin_popcount(a->lanes);
-    if (b->count + need <= most || !b->count) return true;
-    if (!fuse) return false;
-    need = 0;
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint64_t at = a->address[__builtin_ctz(m)];
-        bool unlike, own = partner(b, a, at, &unlike) == DAB_NONE;
-        for (uint32_t k = a->lanes; own && can_fuse(a->op) && (k & -k) != (m & -m); k &= k - 1)
-            own = a->address[__builtin_ctz(k)] != at;
-        need += own;
-    }
-    return b->count + need <= most;
+    p = realloc(p, size);
+    if (!p) abort();
+    return p;
 }
 
-static void grow(struct dab_buffer *b)
+/* Room for the lanes of a warp. */
+static void make_room(struct dab_buffer *b, bool wide)
 {
-    b->cap = b->cap ? 2 * b->cap : 64;
-    b->entries = realloc(b->entries, b->cap * sizeof *b->entries);
+    if (b->count + LANES > b->cap) {
+        b->cap = b->cap ? 2 * b->cap : 2 * LANES;
+        b->entries = resized(b->entries, b->cap * sizeof *b->entries);
+        if (b->wide) b->wide = resized(b->wide, b->cap * sizeof *b->wide);
+    }
+    if (wide && !b->wide) b->wide = resized(NULL, b->cap * sizeof *b->wide);
+    if (b->author_count == b->author_cap) {
+        b->author_cap = b->author_cap ? 2 * b->author_cap : 8;
+        b->authors = resized(b->authors, b->author_cap * sizeof *b->authors);
+    }
+    if (b->slots >= 2 * b->cap) return;
     free(b->table);
-    b->slots = 4 * b->cap;
+    b->slots = 2 * b->cap;
     b->table = calloc(b->slots, sizeof *b->table);
-    if (!b->entries || !b->table) abort();
+    if (!b->table) abort();
     for (uint32_t i = 0; i < b->count; i++) b->table[place_of(b, b->entries[i].address)] = i + 1;
 }
 
-static void fuse_into(struct dab_entry *e, const uint8_t *operand)
+static void fuse_into(const struct dab_buffer *b, struct dab_entry *e, const uint8_t *operand)
 {
+    uint8_t *data = dab_data(b, e);
     for (uint32_t k = 0; k < e->count; k++)
-        atomic_apply(e->op, e->type, e->data + k * e->width, operand + k * e->width, NULL, NULL);
+        atomic_apply(e->op, e->type, data + k * e->width, operand + k * e->width, NULL, NULL);
 }
 
-uint32_t dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, bool fuse)
+/* An entry without data. */
+static void append(struct dab_buffer *b, const struct emu_access *a, uint64_t address,
+                   uint32_t place)
 {
-    uint32_t fused = 0;
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m), size = (uint32_t)a->width * a->count;
-        const uint8_t *operand = a->data + (size_t)a->stride * l;
-        bool unlike;
-        const int32_t with = partner(b, a, a->address[l], &unlike);
-        if (with >= 0 && fuse) {
-            fuse_into(&b->entries[with], operand);
-            fused++;
-            continue;
-        }
-        b->unlike |= unlike;
-        if (b->count == b->cap) grow(b);
-        struct dab_entry *e = &b->entries[b->count];
-        *e = (struct dab_entry){.address = a->address[l],
-                                .op = a->op,
-                                .type = a->type,
-                                .width = a->width,
-                                .count = a->count,
-                                .by = emu_author(a)};
-        memcpy(e->data, operand, size);
-        if (a->op == ATOMIC_CAS) memcpy(e->data + 16, operand + 32, size);
-        uint32_t *place = &b->table[place_of(b, e->address)];
-        e->before = (int32_t)*place - 1;
-        *place = ++b->count;
+    struct dab_entry *e = &b->entries[b->count];
+    e->address = address;
+    e->op = a->op;
+    e->type = a->type;
+    e->width = a->width;
+    e->count = a->count;
+    e->author = b->author_count;
+    e->before = (int32_t)b->table[place] - 1;
+    b->table[place] = ++b->count;
+}
+
+static void take_back(struct dab_buffer *b, uint32_t count)
+{
+    while (b->count > count) {
+        const struct dab_entry *e = &b->entries[--b->count];
+        b->table[place_of(b, e->address)] = (uint32_t)(e->before + 1);
     }
-    return fused;
+}
+
+static void fill(const struct dab_buffer *b, struct dab_entry *e, const uint8_t *operand)
+{
+    const uint32_t size = (uint32_t)e->width * e->count;
+    uint8_t *data = dab_data(b, e);
+    memcpy(data, operand, size);
+    if (e->op == ATOMIC_CAS) memcpy(data + 16, operand + NEW_VALUE, size);
+}
+
+bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t most, bool fuse,
+                    uint32_t *fused)
+{
+    const uint32_t before = b->count, need = (uint32_t)__builtin_popcount(a->lanes);
+    const bool unlike_before = b->unlike;
+    int32_t with[LANES];
+    if (!before || before + need <= most) most = before + need;
+    else if (!fuse) return false;
+    make_room(b, dab_is_wide(a->op, (uint32_t)a->width * a->count));
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        uint32_t place;
+        bool unlike;
+        with[l] = partner(b, a, a->address[l], &place, &unlike);
+        if (with[l] >= 0 && fuse) continue;
+        if (b->count == most) {
+            take_back(b, before);
+            b->unlike = unlike_before;
+            return false;
+        }
+        with[l] = DAB_NONE;
+        b->unlike |= unlike;
+        append(b, a, a->address[l], place);
+    }
+    uint32_t own = before;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint8_t *operand = a->data + (size_t)a->stride * l;
+        if (with[l] >= 0) fuse_into(b, &b->entries[with[l]], operand);
+        else fill(b, &b->entries[own++], operand);
+    }
+    if (b->count > before) b->authors[b->author_count++] = emu_author(a);
+    *fused = need - (b->count - before);
+    return true;
 }
 
 void dab_buffer_clear(struct dab_buffer *b)
 {
-    for (uint32_t i = 0; i < b->count; i++) {
-        /* every entry's place, or one that was emptied before and stopped the search */
-        uint32_t p = (uint32_t)((b->entries[i].address / PLACE * UINT64_C(0x9e3779b97f4a7c15)) >>
-                                32) &
-                     (b->slots - 1);
-        for (; b->table[p]; p = (p + 1) & (b->slots - 1)) b->table[p] = 0;
-    }
-    b->count = 0;
+    if (b->slots < FEW * b->count) memset(b->table, 0, b->slots * sizeof *b->table);
+    else
+        for (uint32_t i = 0; i < b->count; i++) {
+            /* every entry's place, or one that was emptied before and stopped the search */
+            uint32_t p = home_of(b, b->entries[i].address);
+            for (; b->table[p]; p = (p + 1) & (b->slots - 1)) b->table[p] = 0;
+        }
+    b->count = b->author_count = 0;
     b->unlike = false;
+}
+
+static void *copy_of(const void *p, size_t size)
+{
+    return p ? memcpy(resized(NULL, size ? size : 1), p, size) : NULL;
+}
+
+struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b)
+{
+    struct dab_buffer *c = copy_of(b, sizeof *b);
+    c->entries = copy_of(b->entries, b->count * sizeof *b->entries);
+    c->wide = copy_of(b->wide, b->count * sizeof *b->wide);
+    c->authors = copy_of(b->authors, b->author_count * sizeof *b->authors);
+    c->table = NULL;
+    return c;
 }
 
 void dab_buffer_free(struct dab_buffer *b)
 {
     free(b->entries);
+    free(b->wide);
+    free(b->authors);
     free(b->table);
     *b = (struct dab_buffer){0};
 }

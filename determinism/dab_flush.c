@@ -13,14 +13,11 @@
 
 enum { NONE = UINT32_MAX, SECTOR = 32, INTERLEAVE = 256, OFFSET = 32 };
 
-struct packet {           /* a transaction: entries of one sector */
-    uint32_t first, last; /* entries, linked by `next` */
+struct packet { /* a transaction: entries of one sector */
+    struct dab_buffer *from;
+    uint32_t first, last; /* entries of that, linked by `next` */
     uint32_t partition;
     uint32_t after; /* the SM's next one, by age */
-};
-struct travelling {
-    struct dab_entry entry;
-    uint32_t next; /* of its packet */
 };
 struct stream { /* what an SM has sent and has not arrived */
     uint32_t first, last;
@@ -43,9 +40,10 @@ struct dab_net {
     uint64_t *chance;
     struct dab_counts *counts;
     uint32_t sms, clusters;
-    struct travelling *entries;
     struct packet *packets;
-    uint32_t entry_count, entry_cap, packet_count, packet_cap;
+    uint32_t packet_count, packet_cap;
+    struct dab_buffer **copies; /* of what is on its way */
+    uint32_t copy_count, copy_cap;
     struct stream *streams;
     uint32_t *active, active_count; /* SMs that have sent */
     struct queue *queues;           /* [partition][SM] */
@@ -55,12 +53,12 @@ struct dab_net {
         stamp; /* of a buffer that is being sent: sector -> packet */
 };
 
-struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, struct emu_machine *m,
-                            uint64_t *chance, struct dab_counts *counts)
+struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *chance,
+                            struct dab_counts *counts)
 {
     struct dab_net *n = calloc(1, sizeof *n);
     if (!n) abort();
-    *n = (struct dab_net){.options = o, .m = m, .counts = counts, .sms = sms};
+    *n = (struct dab_net){.options = o, .counts = counts, .sms = sms};
     n->chance = chance;
     n->clusters = (sms + o->sms_per_cluster - 1) / o->sms_per_cluster;
     n->streams = calloc(sms, sizeof *n->streams);
@@ -68,14 +66,31 @@ struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, struct em
     n->queues = calloc((size_t)sms * o->partitions, sizeof *n->queues);
     n->partitions = calloc(o->partitions, sizeof *n->partitions);
     if (!n->streams || !n->active || !n->queues || !n->partitions) abort();
-    for (uint32_t s = 0; s < sms; s++) n->streams[s] = (struct stream){NONE, NONE, 0};
     return n;
+}
+
+static void forget_copies(struct dab_net *n)
+{
+    while (n->copy_count) {
+        struct dab_buffer *b = n->copies[--n->copy_count];
+        dab_buffer_free(b);
+        free(b);
+    }
+}
+
+void dab_net_begin(struct dab_net *n, struct emu_machine *m)
+{
+    forget_copies(n);
+    for (uint32_t s = 0; s < n->sms; s++) n->streams[s] = (struct stream){NONE, NONE, 0};
+    n->m = m;
+    n->active_count = n->packet_count = n->waiting = 0;
 }
 
 void dab_net_free(struct dab_net *n)
 {
     if (!n) return;
-    free(n->entries);
+    forget_copies(n);
+    free(n->copies);
     free(n->packets);
     free(n->streams);
     free(n->active);
@@ -97,12 +112,13 @@ static void *room(void *list, uint32_t count, uint32_t *cap, size_t size)
 
 /* ---- sending ---------------------------------------------------------------------------------------- */
 
-static uint32_t packet_new(struct dab_net *n, uint32_t sm, uint64_t address)
+static uint32_t packet_new(struct dab_net *n, uint32_t sm, struct dab_buffer *from,
+                           uint64_t address)
 {
     n->packets = room(n->packets, n->packet_count, &n->packet_cap, sizeof *n->packets);
     const uint32_t p = n->packet_count++;
     n->packets[p] = (struct packet){
-        NONE, NONE, (uint32_t)(address / INTERLEAVE % n->options->partitions), NONE};
+        from, NONE, NONE, (uint32_t)(address / INTERLEAVE % n->options->partitions), NONE};
     struct stream *s = &n->streams[sm];
     if (s->first == NONE) {
         s->first = p;
@@ -129,34 +145,37 @@ static void forget_sectors(struct dab_net *n, uint32_t entries)
 }
 
 /* The packet of the buffer that goes to this sector already; a new one. */
-static uint32_t packet_for(struct dab_net *n, uint32_t sm, uint64_t address)
+static uint32_t packet_for(struct dab_net *n, uint32_t sm, struct dab_buffer *from,
+                           uint64_t address)
 {
-    if (!n->options->coalescing) return packet_new(n, sm, address);
+    if (!n->options->coalescing) return packet_new(n, sm, from, address);
     const uint64_t sector = address / SECTOR;
     uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & (n->sector_slots - 1);
     for (; n->stamps[i] == n->stamp; i = (i + 1) & (n->sector_slots - 1)) {
         const uint32_t p = n->sectors[i];
-        if (n->entries[n->packets[p].first].entry.address / SECTOR != sector) continue;
+        if (from->entries[n->packets[p].first].address / SECTOR != sector) continue;
         n->counts->coalesced++;
         return p;
     }
     n->stamps[i] = n->stamp;
-    return n->sectors[i] = packet_new(n, sm, address);
+    return n->sectors[i] = packet_new(n, sm, from, address);
 }
 
-void dab_net_send(struct dab_net *n, uint32_t sm, const struct dab_buffer *b)
+void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b)
 {
     const bool shift = n->options->offset && sm % 2 == 0 && b->count > OFFSET && !b->unlike;
     forget_sectors(n, b->count);
+    if (n->options->overlap) {
+        n->copies = room(n->copies, n->copy_count, &n->copy_cap, sizeof *n->copies);
+        b = n->copies[n->copy_count++] = dab_buffer_copy(b);
+    }
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint32_t from = shift ? (i + OFFSET) % b->count : i;
-        n->entries = room(n->entries, n->entry_count, &n->entry_cap, sizeof *n->entries);
-        const uint32_t e = n->entry_count++;
-        n->entries[e] = (struct travelling){b->entries[from], NONE};
-        const uint32_t at = packet_for(n, sm, b->entries[from].address);
+        const uint32_t e = shift ? (i + OFFSET) % b->count : i;
+        const uint32_t at = packet_for(n, sm, b, b->entries[e].address);
         struct packet *p = &n->packets[at];
+        b->entries[e].next = NONE;
         if (p->first == NONE) p->first = e;
-        else n->entries[p->last].next = e;
+        else b->entries[p->last].next = e;
         p->last = e;
     }
     n->counts->entries += b->count;
@@ -166,18 +185,21 @@ void dab_net_send(struct dab_net *n, uint32_t sm, const struct dab_buffer *b)
 
 static void carry_out(struct dab_net *n, uint32_t packet)
 {
-    for (uint32_t i = n->packets[packet].first; i != NONE; i = n->entries[i].next) {
-        const struct dab_entry *e = &n->entries[i].entry;
+    struct dab_buffer *b = n->packets[packet].from;
+    for (uint32_t i = n->packets[packet].first; i != NONE; i = b->entries[i].next) {
+        struct dab_entry *e = &b->entries[i];
+        const uint8_t *data = dab_data(b, e);
         for (uint32_t k = 0; k < e->count; k++) {
             const uint32_t at = k * e->width;
             uint8_t both[64];
-            const uint8_t *operand = e->data + at;
+            const uint8_t *operand = data + at;
             if (e->op == ATOMIC_CAS) { /* as emu_access.data has it */
-                memcpy(both, e->data, e->width);
-                memcpy(both + 32, e->data + 16, e->width);
+                memcpy(both, data, e->width);
+                memcpy(both + 32, data + 16, e->width);
                 operand = both;
             }
-            emu_machine_reduce(n->m, e->by, e->address + at, e->op, e->type, operand, NULL);
+            emu_machine_reduce(n->m, b->authors[e->author], e->address + at, e->op, e->type,
+                               operand, NULL);
         }
     }
 }
@@ -194,7 +216,7 @@ static uint32_t next_packet(struct dab_net *n, uint32_t *sm)
         n->active[s->at] = last;
         n->streams[last].at = s->at;
     }
-    if (!n->active_count) n->entry_count = n->packet_count = 0; /* what it holds stays good */
+    if (!n->active_count) n->packet_count = 0; /* what it holds stays good */
     return p;
 }
 
@@ -291,6 +313,7 @@ void dab_net_some(struct dab_net *n)
 void dab_net_all(struct dab_net *n)
 {
     while (n->active_count) dab_net_some(n);
+    forget_copies(n);
 }
 
 void dab_net_flush(struct dab_net *n)

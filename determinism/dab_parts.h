@@ -9,6 +9,7 @@
 
 #include "determinism/dab.h"
 #include "determinism/orders.h"
+#include "emu/atomic.h"
 #include "emu/order.h"
 
 #include <stdbool.h>
@@ -17,28 +18,41 @@ enum { DAB_NONE = -1 };
 
 /* ---- buffers ---------------------------------------------------------------------------------------- */
 
-struct
-    dab_entry { /* a lane's reduction: 1, 2, 4 or 8 elements, at most 16 bytes, at a multiple of their size */
+/* A lane's reduction: 1, 2, 4 or 8 elements, at most 16 bytes, at a multiple of their size. */
+struct dab_entry {
     uint64_t address;
+    uint8_t data[8]; /* or in `wide` of the buffer */
     uint8_t op, type, width, count;
-    int32_t before;   /* the entry before it in the same 16 bytes of memory */
-    uint8_t data[32]; /* of compare-and-swap the new value at 16 */
-    struct emu_author by;
+    int32_t before;  /* the entry before it in the same 16 bytes of memory */
+    uint32_t author; /* of the buffer */
+    uint32_t next;   /* on the way: in its transaction */
 };
 struct dab_buffer {
     struct dab_entry *entries;
     uint32_t count, cap;
+    uint8_t (*wide)[32]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 16 */
+    struct emu_author *authors;
+    uint32_t author_count, author_cap;
     uint32_t *table; /* 16 bytes of memory -> 1 + the latest entry there: open addressing, */
     uint32_t slots;  /* of so many, a power of two; NULL: none yet */
     bool unlike;     /* entries whose order counts meet at an address */
 };
+static inline bool dab_is_wide(uint8_t op, uint32_t bytes)
+{
+    return bytes > 8 || op == ATOMIC_CAS;
+}
+/* The operand of an entry. */
+static inline uint8_t *dab_data(const struct dab_buffer *b, struct dab_entry *e)
+{
+    return dab_is_wide(e->op, (uint32_t)e->width * e->count) ? b->wide[e - b->entries] : e->data;
+}
 
-/* Whether a reduction by these lanes finds room in `most` entries. One that no buffer could hold fits an empty one. */
-bool dab_buffer_fits(const struct dab_buffer *b, const struct emu_access *a, uint32_t most,
-                     bool fuse);
-/* Lane by lane, the lowest first. Returns how many were fused with what was there. */
-uint32_t dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, bool fuse);
+/* Lane by lane, the lowest first; *fused: how many were fused with what was there. false: they find no room in `most`
+ * entries, and nothing has changed. What no buffer could hold fits an empty one. */
+bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t most, bool fuse,
+                    uint32_t *fused);
 void dab_buffer_clear(struct dab_buffer *b);
+struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b);
 void dab_buffer_free(struct dab_buffer *b);
 
 /* ---- counts ----------------------------------------------------------------------------------------- */
@@ -60,11 +74,14 @@ enum { DAB_NUMBERS = sizeof(struct dab_counts) / sizeof(uint64_t) };
 
 struct dab_net; /* what is on its way to memory */
 
-struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, struct emu_machine *m,
-                            uint64_t *chance, struct dab_counts *counts);
-/* Puts what a buffer holds on its way. */
-void dab_net_send(struct dab_net *n, uint32_t sm, const struct dab_buffer *b);
-/* What was sent since the last call is a flush: all of it arrives, or (overlap) may do so later. */
+struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *chance,
+                            struct dab_counts *counts);
+/* A launch begins: nothing is on its way. */
+void dab_net_begin(struct dab_net *n, struct emu_machine *m);
+/* Puts what a buffer holds on its way; it stays as it is until it has arrived. */
+void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b);
+/* What was sent since the last call is a flush: all of it arrives, or (overlap: of what was sent there are copies) may do
+ * so later. */
 void dab_net_flush(struct dab_net *n);
 void dab_net_some(struct dab_net *n); /* one of those that are on their way arrives */
 void dab_net_all(struct dab_net *n);
@@ -174,6 +191,7 @@ struct dab {
     struct dab_warp *now, *late; /* about to sleep; to be woken when it does, */
     bool woken;                  /* which has been done in the last pick() */
     struct dab_net *net;
+    uint32_t net_sms; /* for so many */
     struct dab_counts counts;
     struct dab_memory rooms[DAB_ROOMS];
 };
