@@ -4,10 +4,11 @@
  *     struct orders *o = orders_new("dab:scheduler=gtar:fusion=off", 7, &why);     // determinism/orders.h
  *
  * Reductions (red, and atom whose result nobody reads) go into buffers on the SMs and reach memory when all buffers
- * are flushed. The adversary, by its seed, chooses which warp goes on and for how long, and when messages of a flush
- * arrive. Three things are kept from it: which CTAs are where, in which order the warps of a scheduler fill their
- * buffer, and in which order a memory partition carries out what is flushed. So a program without data races that
- * accesses each address either by atomics alone or by none in a kernel (strong atomicity) has one result.
+ * are flushed. The adversary, by its seed, chooses when CTAs begin, which warp goes on and for how long, and when
+ * messages of a flush arrive. Three things are kept from it: which CTAs are where, in which order the warps of a
+ * scheduler fill their buffer, and in which order a memory partition carries out what is flushed. So a program
+ * without data races that accesses each address either by atomics alone or by none in a kernel (strong atomicity) has
+ * one result.
  *
  * Everything that must not depend on the adversary is decided where no warp can go on (dab.c, idle): which warps can
  * add nothing to a buffer any more, and that it is time to flush. What a warp does between two such moments does not
