@@ -79,7 +79,7 @@ static void begin(void *self, struct emu_machine *m)
     struct atomicity *k = self;
     k->machine = m;
     k->events.count = 0;
-    if (!k->mapped) shadow_begin(&k->shadow, emu_machine_extent(m).memory);
+    if (!k->mapped) shadow_begin(&k->shadow, emu_machine_extent(m).memory, NULL);
     else shadow_forget(&k->shadow);
     k->mapped = true;
 }

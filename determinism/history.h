@@ -2,8 +2,12 @@
  *
  * An *event* is what one warp did with one instruction at one time (clock), as often as it did. A *tag* names
  * an event and a lane. A *cell* stands for four bytes, or for one where a page of memory was accessed by less,
- * and holds the last writes and reads: none, one tag, or a set of tags that nothing orders. Cells of global
- * memory lie in pages that are made when they are touched and forgotten with the launch. */
+ * and holds the last writes and reads: none, one tag, or a set of tags that nothing orders. Cells lie in pages
+ * that are made when they are touched and forgotten all at once.
+ *
+ * Mostly warps access words side by side, lane by lane. So a *row*, 32 words, has no cells of its own at first but
+ * *spans*: an event, the cells that it touched, and the lane that touched the first one; the next cell was the next
+ * lane's. A row of which spans cannot tell the story comes apart into cells. */
 #ifndef HEDDLE_DETERMINISM_HISTORY_H
 #define HEDDLE_DETERMINISM_HISTORY_H
 
@@ -48,38 +52,65 @@ static inline tag tag_of(uint32_t event, uint32_t lane)
     return event << 5 | lane;
 }
 
-struct set { /* of tags */
-    uint8_t count;
+enum { UNIT = 16, MOST_UNITS = 16, FEW = 3 }; /* bytes */
+struct set {                                  /* of tags */
+    uint8_t count, room;                      /* FEW, 7 or HISTORY */
     uint8_t
         strong; /* all are strong writes of so many bytes, by CTA `cta` (UINT32_MAX: several), in this scope
                      * or wider. 0: unknown */
     uint8_t scope;
     uint32_t cta;
+    uint32_t
+        latest; /* all are of CTA `cta`, happened at this time of theirs or before, and nobody has to wait for
+                     * any. UINT32_MAX: unknown */
     uint32_t full_cta,
         full_base; /* of reads: the CTA and its base when it was seen to be full of what was since */
-    tag list[HISTORY];
+    tag list[];
 };
+_Static_assert(sizeof(struct set) == 20, "with FEW tags it is two units, with HISTORY five");
 struct cell {
     tag write, read; /* or TAG_SET and the number of a set */
 };
 
-enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS };
+enum { SPAN_LANE = 31, SPANS_MOST = 31 };
+struct span {
+    uint32_t what;  /* event << 6 | SPAN_LANE + lane of the row's first cell, were it touched */
+    uint32_t cells; /* that it did touch: of each bit the lane is 0 .. 31 */
+};
+struct row {
+    uint16_t writes, count, room; /* the first ones are writes, no two of the same cell */
+    struct span list[];
+};
+static inline uint32_t span_what(uint32_t event, uint32_t lane, uint32_t cell)
+{
+    return event << 6 | (SPAN_LANE + lane - cell);
+}
+static inline tag span_tag(struct span s, uint32_t cell)
+{
+    return tag_of(s.what >> 6, (s.what & 63) + cell - SPAN_LANE);
+}
+
+enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, ROW_WORDS = 32, ROWS = PAGE / 4 / ROW_WORDS };
 struct page {
-    uint32_t launch; /* that its cells are of */
+    uint64_t launch; /* that it is of */
     uint32_t shift;  /* bytes of a cell: 1 << shift, 2 or 0 */
+    uint32_t apart;  /* rows that have come apart into cells; of those of single bytes all */
     struct cell *cells;
-    struct page *next; /* in any order */
+    bool roomy;          /* there is room for a cell for each byte */
+    uint32_t rows[ROWS]; /* those that have not: where it is; 0: nothing happened there */
+    struct page *next;   /* in any order */
 };
 struct shadow { /* of a range of memory from 0 on */
     struct page **pages, *first;
     uint64_t count;
-    uint32_t launch;
+    uint64_t launch;
+    const struct events *events; /* that tags are of; NULL: there are neither sets nor rows */
     bool mapped;
-    struct set *sets;
-    uint32_t set_count, set_cap, free_set;
+    unsigned char *room; /* of sets and rows, by unit; those that are free say which was before */
+    uint32_t units, units_cap, vacant[MOST_UNITS + 1];
 };
 
-void shadow_begin(struct shadow *s, uint64_t bytes);
+void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events);
 void shadow_forget(struct shadow *s); /* all that happened */
 void shadow_end(struct shadow *s);
 
@@ -93,23 +124,44 @@ static inline struct page *shadow_page(struct shadow *s, uint64_t address, bool 
     return shadow_page_slow(s, address, fine);
 }
 
+static inline void *shadow_at(const struct shadow *s, uint32_t unit)
+{
+    return s->room + (uint64_t)unit * UNIT;
+}
+
+/* Has the row come apart. */
+void shadow_split(struct shadow *s, struct page *p, uint32_t row);
+static inline struct cell *shadow_cell(struct shadow *s, struct page *p, uint64_t address)
+{
+    const uint32_t row = (uint32_t)(address % PAGE) / 4 / ROW_WORDS;
+    if (!(p->apart >> row & 1)) shadow_split(s, p, row);
+    return &p->cells[address % PAGE >> p->shift];
+}
+/* With room for one more span. NULL: there are SPANS_MOST. */
+struct row *shadow_row(struct shadow *s, struct page *p, uint32_t row);
+/* A row of cells of which nothing is to be remembered. */
+void shadow_mend(struct shadow *s, struct page *p, uint32_t row);
+
 static inline struct set *shadow_set(const struct shadow *s, tag half)
 {
-    return half & TAG_SET ? &s->sets[half & ~TAG_SET] : NULL;
+    return half & TAG_SET ? shadow_at(s, half & ~TAG_SET) : NULL;
 }
 
 /* The tags in a cell's half, one after the other; `one` is for those that are one. */
 static inline uint32_t shadow_tags(const struct shadow *s, const tag *half, const tag **list)
 {
-    if (!(*half & TAG_SET) || !s->sets) {
-        *list = half;
-        return *half != 0;
-    }
-    const struct set *set = &s->sets[*half & ~TAG_SET];
-    *list = set->list;
-    return set->count;
+    const struct set *set = shadow_set(s, *half);
+    *list = set ? set->list : half;
+    return set ? set->count : *half != 0;
 }
 /* Makes the half hold these tags, of which there are HISTORY at most. */
 void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count);
+/* One more; of a half that has HISTORY in the place of the last. A set may move. */
+void shadow_add(struct shadow *s, tag *half, tag one);
+static inline void shadow_clear(struct shadow *s, tag *half)
+{
+    if (*half & TAG_SET) shadow_put(s, half, NULL, 0);
+    *half = 0;
+}
 
 #endif

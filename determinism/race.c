@@ -58,6 +58,20 @@ static bool is_fenced(const struct look *k, const struct event *e, uint32_t its_
     return fence.clock >= e->clock && knows(k, &fence, its_lane, lane);
 }
 
+/* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */
+static inline bool known_to_all(const struct look *k, uint32_t number)
+{
+    const struct event *e = &k->events->list[number];
+    if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
+    return !k->c->gone && e->clock < (e->warp == k->warp ? k->w->base : k->c->base);
+}
+
+/* Likewise of all that is in the set. */
+static inline bool all_known(const struct look *k, const struct set *set)
+{
+    return set->cta == k->c->index && set->latest < k->c->base && !k->c->gone;
+}
+
 /* Whether what the tag names happened before the lane's access. */
 static bool ordered(const struct look *k, tag t, uint32_t lane)
 {
@@ -70,6 +84,7 @@ static bool ordered(const struct look *k, tag t, uint32_t lane)
                                     UINT32_MAX, e->clock, e->born);
     }
     if (!e->mask) return knows(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
+    if (known_to_all(k, t >> 5)) return true;
     for (uint32_t m = e->mask << its_lane; m; m &= m - 1)
         if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
     return true;
@@ -151,27 +166,16 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
     return n;
 }
 
-/* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */
-static inline bool known_to_all(const struct look *k, uint32_t number)
-{
-    const struct event *e = &k->events->list[number];
-    if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
-    return !k->c->gone && e->clock < (e->warp == k->warp ? k->w->base : k->c->base);
-}
-
 /* What is in the set is strong writes, morally strong to each other, and one more is that, too. */
 static bool add_strong(struct look *k, tag own, struct cell *cell)
 {
     struct set *set = shadow_set(k->shadow, cell->write);
     if (!k->strong || !set || set->strong != k->width || cell->read) return false;
-    if (set->cta != k->c->index) {
-        if (set->scope < EMU_SCOPE_GPU || k->a->scope < EMU_SCOPE_GPU) return false;
-        set->cta = UINT32_MAX;
-    }
+    if (set->cta != k->c->index && (set->scope < EMU_SCOPE_GPU || k->a->scope < EMU_SCOPE_GPU))
+        return false;
     if (set->count == HISTORY && ++k->r->turn % 16 == 0) return false; /* some may go */
     if (k->a->scope < set->scope) set->scope = k->a->scope;
-    if (set->count < HISTORY) set->count++;
-    set->list[set->count - 1] = own;
+    shadow_add(k->shadow, &cell->write, own);
     return true;
 }
 
@@ -180,11 +184,9 @@ static void mark_strong(struct look *k, const struct cell *cell)
     struct set *set = shadow_set(k->shadow, cell->write);
     if (!k->strong || !set) return;
     set->scope = EMU_SCOPE_SYS;
-    set->cta = k->c->index;
     for (uint32_t i = 0; i < set->count; i++) {
         const struct event *e = &k->events->list[set->list[i] >> 5];
         if (!(e->flags & EVENT_STRONG) || e->width != k->width) return;
-        if (e->cta != k->c->index) set->cta = UINT32_MAX;
         if (e->scope < set->scope) set->scope = e->scope;
     }
     if (set->cta == k->c->index || set->scope >= EMU_SCOPE_GPU) set->strong = (uint8_t)k->width;
@@ -239,7 +241,7 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
         return;
     }
     if (set && set->count < HISTORY && !known_to_all(k, set->list[set->count - 1] >> 5)) {
-        set->list[set->count++] = own;
+        shadow_add(k->shadow, &cell->read, own);
         return;
     }
     const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
@@ -274,7 +276,7 @@ static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint
     for (uint32_t o = 0; o < size;) {
         struct page *p = shadow_page(k->shadow, address + o, fine);
         if (!p) return;
-        struct cell *cell = &p->cells[(address + o) % PAGE >> p->shift];
+        struct cell *cell = shadow_cell(k->shadow, p, address + o);
         if (k->writes) write_cell(k, own, own % LANES, cell, address + o);
         else read_cell(k, own, mask, cell, address + o);
         o += 1u << p->shift;
@@ -450,7 +452,7 @@ static inline bool is_known(const struct look *k, struct seen *s, tag t, uint32_
 {
     const uint32_t number = t >> 5;
     if (!t || number == s->known) return true;
-    if (t & TAG_SET) return false;
+    if (t & TAG_SET) return all_known(k, shadow_set(k->shadow, t));
     if (number == s->own) return t % LANES == lane;
     if (known_to_all(k, number)) {
         s->known = number;
@@ -475,38 +477,110 @@ static bool is_one_time(const struct warp *w, uint32_t lanes)
     return !differ;
 }
 
-/* All lanes at words that follow each other, which the same events touched last: known to all, or of this warp
- * with each lane at its own word. */
-static bool in_a_row(const struct look *k, uint32_t number, uint64_t at)
+/* ---- rows ----------------------------------------------------------------------------------------------- */
+
+/* Whether what the span tells of happened before the same cells are touched by `what`: by all its lanes, or
+ * one. */
+static inline bool is_before(const struct look *k, struct seen *s, uint32_t span, uint32_t what,
+                             bool all)
 {
-    const uint64_t events = UINT64_C(0xffffffe0ffffffe0), lanes = UINT64_C(0x0000001f0000001f);
-    if (!k->a->run || at >> PAGE_BITS != (at + 127) >> PAGE_BITS) return false;
-    const struct page *page = shadow_page(k->shadow, at, false);
-    if (!page || page->shift != 2) return false;
-    struct cell *cell = &page->cells[at % PAGE >> 2];
-    const tag w = cell[0].write, r = cell[0].read;
-    const uint64_t first = w | (uint64_t)r << 32;
-    uint64_t others = 0, moved = 0; /* from the events, from the lanes */
-    for (uint32_t l = 0; l < LANES; l++) {
-        const uint64_t both = cell[l].write | (uint64_t)cell[l].read << 32;
-        others |= both ^ first;
-        moved |= both ^ l * UINT64_C(0x100000001);
-    }
-    if (others & events || (w | r) & TAG_SET) return false;
-    for (uint32_t half = 0; half < 2; half++) {
-        const tag t = half ? r : w;
-        if (t < LANES || known_to_all(k, t >> 5)) continue;
-        const struct event *e = &k->events->list[t >> 5];
-        if (moved & lanes & (half ? UINT64_C(31) << 32 : 31) || e->cta != k->c->index ||
-            e->warp != k->warp || e->mask || e->flags & (EVENT_PENDING | EVENT_MBARRIER))
+    const uint32_t number = span >> 6;
+    if (number == s->known) return true;
+    if (number != s->own) {
+        if (known_to_all(k, number)) {
+            s->known = number;
+            return true;
+        }
+        const struct event *e = &k->events->list[number];
+        if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
+            e->flags & (EVENT_PENDING | EVENT_MBARRIER))
             return false;
+        s->own = number;
     }
-    const tag own = tag_of(number, 0);
-    if (k->writes)
-        for (uint32_t l = 0; l < LANES; l++) cell[l] = (struct cell){.write = own + l};
-    else if (r != own)
-        for (uint32_t l = 0; l < LANES; l++) cell[l].read = own + l;
+    return (span & 63) == (what & 63) && !(all && k->events->list[what >> 6].mask);
+}
+
+/* Adds the span, or the cells to one that is there. false: there are too many. */
+static bool add_span(struct look *k, struct page *p, uint32_t row, struct span own)
+{
+    struct row *r = p->rows[row] ? shadow_at(k->shadow, p->rows[row]) : NULL;
+    const uint32_t from = r && !k->writes ? r->writes : 0, to = !r          ? 0
+                                                                : k->writes ? r->writes
+                                                                            : r->count;
+    for (uint32_t i = to; i-- > from;)
+        if (r->list[i].what == own.what) {
+            r->list[i].cells |= own.cells;
+            return true;
+        }
+    r = shadow_row(k->shadow, p, row);
+    if (!r) return false;
+    if (k->writes) {
+        memmove(&r->list[r->writes + 1], &r->list[r->writes],
+                (size_t)(r->count - r->writes) * sizeof own);
+        r->list[r->writes++] = own;
+        r->count++;
+    } else r->list[r->count++] = own;
     return true;
+}
+
+/* What the access leaves of the row's spans. false: it is not after all of them, or there were too many readers. */
+static bool sift_row(const struct look *k, struct seen *seen, struct row *r, struct span own)
+{
+    for (uint32_t i = 0; i < (k->writes ? r->count : r->writes); i++)
+        if (r->list[i].cells & own.cells && !is_before(k, seen, r->list[i].what, own.what, true))
+            return false;
+    uint32_t n = k->writes ? 0 : r->writes, writes = r->writes;
+    for (uint32_t i = n; i < r->count; i++) {
+        struct span *s = &r->list[i];
+        if (s->cells & own.cells && s->what != own.what &&
+            (k->writes || is_before(k, seen, s->what, own.what, false)))
+            s->cells &= ~own.cells;
+        if (s->cells) r->list[n++] = *s;
+        else if (i < r->writes) writes--;
+    }
+    r->writes = (uint16_t)writes;
+    r->count = (uint16_t)n;
+    return true;
+}
+
+/* As many reads of each of these cells are remembered as there may be. */
+static bool is_crowded(const struct row *r, uint32_t cells)
+{
+    uint32_t n = 0;
+    for (uint32_t i = r->writes; i < r->count; i++) n += (cells & ~r->list[i].cells) == 0;
+    return n >= HISTORY;
+}
+
+/* All cells of a row were touched by what is known, and are written: it is as good as new. */
+static bool mend(struct look *k, struct seen *seen, struct page *p, uint32_t row)
+{
+    if (p->shift != 2) return false;
+    for (uint32_t i = 0; i < ROW_WORDS; i++) {
+        const struct cell *c = &p->cells[row * ROW_WORDS + i];
+        if (!is_known(k, seen, c->write, LANES) || !is_known(k, seen, c->read, LANES)) return false;
+    }
+    shadow_mend(k->shadow, p, row);
+    return true;
+}
+
+enum { SINGLES = 7 }; /* spans of a row that has more are not for single words */
+
+/* The lanes' words as a span. false: the row has come apart. */
+static bool touch_row(struct look *k, struct seen *seen, struct page *p, uint32_t row,
+                      struct span own)
+{
+    if (p->apart >> row & 1 && (!k->writes || own.cells != ~0u || !mend(k, seen, p, row)))
+        return false;
+    struct row *r = p->rows[row] ? shadow_at(k->shadow, p->rows[row]) : NULL;
+    const bool single = !(own.cells & (own.cells - 1));
+    if (r && ((single && r->count >= SINGLES) || !sift_row(k, seen, r, own))) {
+        shadow_split(k->shadow, p, row);
+        return false;
+    }
+    if (r && !k->writes && r->count >= HISTORY && is_crowded(r, own.cells)) return true;
+    if (add_span(k, p, row, own)) return true;
+    shadow_split(k->shadow, p, row);
+    return false;
 }
 
 /* Whether lanes 16-31 read the words that lanes 0-15 do, as of a tile's row. */
@@ -515,6 +589,26 @@ static bool is_twice(const struct emu_access *a)
     uint64_t differ = 0;
     for (uint32_t l = 0; l < 16; l++) differ |= a->address[l] ^ a->address[l + 16];
     return !differ && a->address[0] != a->address[1];
+}
+
+/* Lanes whose words lie behind the words of the lanes before them, and are not read by the next lane, too. */
+static uint32_t runs_of(const struct emu_access *a, uint32_t lanes)
+{
+    uint32_t runs = 0, shared = 0;
+    if (a->run) return ~1u;
+    for (uint32_t l = 1; l < LANES; l++) {
+        const uint64_t step = a->address[l] - a->address[l - 1];
+        runs |= (uint32_t)(step == 4) << l;
+        shared |= (uint32_t)(step == 0) << (l - 1);
+    }
+    return runs & lanes & lanes << 1 & ~(shared & lanes >> 1);
+}
+
+/* How many lanes from this one on are in one run. */
+static uint32_t run_at(uint32_t runs, uint32_t lane)
+{
+    const uint64_t more = ~((uint64_t)runs >> 1 >> lane);
+    return 1 + (uint32_t)__builtin_ctzll(more);
 }
 
 /* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
@@ -536,12 +630,12 @@ static bool whole_warp(struct look *k, uint32_t size)
     const uint32_t number = event(k, when, twice ? 0x10001 : 0);
     if (!number) return true;
     const bool flags = k->writes && (shared ? k->c->flags.count : k->r->flags.count);
-    if (a->lanes == ~0u && size == 4 && !flags && !twice &&
-        in_a_row(k, number, a->address[0] - from))
-        return true;
+    const uint32_t lanes = twice ? 0xffff : a->lanes,
+                   runs = size == 4 && !flags ? runs_of(a, lanes) : 0;
+    uint32_t singly = flags || size > 4 ? ~0u : 0; /* lanes whose rows have come apart */
     uint64_t page_at = UINT64_MAX;
     struct page *page = NULL;
-    for (uint32_t left = twice ? 0xffff : a->lanes, next; left; left = next) {
+    for (uint32_t left = lanes, next; left; left = next) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const uint64_t at = a->address[lane] - from;
         next = left & (left - 1);
@@ -559,24 +653,39 @@ static bool whole_warp(struct look *k, uint32_t size)
             if (!together) return true;
             own = tag_of(together, lane);
         }
+        if (!(singly >> lane & 1)) {
+            const uint32_t cell = (uint32_t)(at % PAGE) / 4 % ROW_WORDS;
+            const uint32_t most = ROW_WORDS - cell, run = run_at(runs, lane),
+                           count = run < most ? run : most, all = UINT32_MAX >> (ROW_WORDS - count);
+            if (touch_row(k, &seen, page, (uint32_t)(at % PAGE) / 4 / ROW_WORDS,
+                          (struct span){span_what(own >> 5, lane, cell), all << cell})) {
+                if (count > 1) next &= ~(all << lane);
+                continue;
+            }
+            singly |= all << lane;
+        }
         if (page->shift != 2 || flags) {
             touch(k, own, mask, at, size);
             for (uint32_t o = 0; flags && o < size; o++)
                 race_unflag(k->r, k->home, (shared ? at + 1 : at + MEM_GLOBAL) + o);
             continue;
         }
-        struct cell *cell = &page->cells[at % PAGE >> 2];
-        for (uint32_t o = 0; o < size; o += 4, cell++) {
+        for (uint32_t o = 0; o < size; o += 4) {
+            struct cell *cell = shadow_cell(k->shadow, page, at + o);
             const bool alone = !(mask &
                                  (mask - 1)); /* else a lane's own write is another's to the rest */
             const bool written = is_known(k, &seen, cell->write, lane) &&
                                  (alone || !cell->write || cell->write >> 5 != seen.own);
             if (k->writes) {
-                if (written && is_known(k, &seen, cell->read, lane))
-                    *cell = (struct cell){.write = own};
-                else write_cell(k, own, lane, cell, at + o);
-            } else if (written && is_known(k, &seen, cell->read, lane)) cell->read = own;
-            else if (written) remember_read(k, own, cell);
+                if (written && is_known(k, &seen, cell->read, lane)) {
+                    shadow_clear(k->shadow, &cell->write);
+                    shadow_clear(k->shadow, &cell->read);
+                    cell->write = own;
+                } else write_cell(k, own, lane, cell, at + o);
+            } else if (written && is_known(k, &seen, cell->read, lane)) {
+                shadow_clear(k->shadow, &cell->read);
+                cell->read = own;
+            } else if (written) remember_read(k, own, cell);
             else read_cell(k, own, mask, cell, at + o);
         }
     }
@@ -655,7 +764,7 @@ struct cta *race_cta(struct race *r, uint32_t index)
         if (!c) abort();
         c->warps = calloc(r->warps, sizeof *c->warps);
         if (!c->warps) abort();
-        shadow_begin(&c->shared, r->extent.shared);
+        shadow_begin(&c->shared, r->extent.shared, &c->events);
     }
     c->index = index;
     c->cluster = r->extent.cluster > 1 ? emu_machine_neighbour(r->machine, index, 0) : index;
@@ -726,7 +835,7 @@ static void begin(void *self, struct emu_machine *m)
     r->extent = emu_machine_extent(m);
     r->warps = (r->extent.threads + LANES - 1) / LANES;
     clock_tree_begin(&r->tree, r->extent.ctas);
-    if (!r->mapped) shadow_begin(&r->global, r->extent.memory);
+    if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);
     else shadow_forget(&r->global);
     r->mapped = true;
 }
