@@ -119,6 +119,7 @@ struct race {
     struct cta *ctas, *spare; /* the last used one first */
     struct group *groups;
     uint32_t turn;
+    bool copies; /* there may be asynchronous ones */
     bool mapped;
     struct race_limits limits;
     uint64_t happened; /* events of the launch so far, of all memories */

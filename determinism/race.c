@@ -833,6 +833,7 @@ static void begin(void *self, struct emu_machine *m)
     forget(r);
     r->machine = m;
     r->extent = emu_machine_extent(m);
+    r->copies = emu_machine_copies(m);
     r->warps = (r->extent.threads + LANES - 1) / LANES;
     clock_tree_begin(&r->tree, r->extent.ctas);
     if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);

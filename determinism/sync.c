@@ -90,7 +90,15 @@ static void learn_all(struct race *r, const struct cta *c, struct warp *w, uint3
 
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
-/* All that live have met: from now on all is known to all of what was before. */
+static void forget_shared(struct race *r, struct cta *c)
+{
+    shadow_forget(&c->shared);
+    if (c->events.count) r->happened -= c->events.count - 1; /* [0] is nobody */
+    c->events.count = 0;
+}
+
+/* All that live have met: from now on all is known to all of what was before. So nothing can race with that in shared
+ * memory but an asynchronous copy, and what a thread that ended did. */
 static void meet(struct race *r, struct cta *c, const uint32_t *here)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
@@ -112,6 +120,7 @@ static void meet(struct race *r, struct cta *c, const uint32_t *here)
         }
     }
     c->base = ++c->top;
+    if (!c->gone && !r->copies && r->extent.cluster <= 1) forget_shared(r, c);
 }
 
 static void arrive(struct race *r, struct cta *c, const struct emu_sync *s)
@@ -608,9 +617,7 @@ void race_cta_end(struct race *r, struct cta *c)
     clock_drop(&r->tree, c->know);
     c->know = NULL;
     race_flags_clear(r, &c->flags);
-    shadow_forget(&c->shared);
-    if (c->events.count) r->happened -= c->events.count - 1; /* [0] is nobody */
-    c->events.count = 0;
+    forget_shared(r, c);
     free(c->left);
     c->left = NULL;
     c->gone = false;

@@ -191,6 +191,15 @@ const char *emu_machine_kernel(const struct emu_machine *m)
     return m->program->codes[0]->name;
 }
 
+bool emu_machine_copies(const struct emu_machine *m)
+{
+    for (u32 i = 0; i < m->program->place_count; i++) {
+        const struct ptx_op *op = m->program->places[i].inst->op;
+        if (op && strstr(op->form->name, "async")) return true;
+    }
+    return false;
+}
+
 uint32_t emu_machine_places(const struct emu_machine *m)
 {
     return m->program->place_count;
