@@ -1,6 +1,7 @@
 /* Vector clocks: trees with counted references, each of them in a table by what it holds. */
 #include "determinism/clock.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ enum { FAN = 16, FAN_BITS = 4, LARGE = 32, PUT_OFF = 1 << 30 };
 struct clock {
     uint32_t refs, hash;
     uint32_t count;     /* entries of a leaf; 0: a node */
+    uint32_t room;      /* for entries */
     uint32_t weight;    /* entries in all of it; PUT_OFF: `later` */
     struct clock *next; /* in the table */
     union {
@@ -31,6 +33,10 @@ void clock_tree_end(struct clock_tree *t)
 {
     free((void *)t->table);
     free((void *)t->todo);
+    for (struct clock *c = t->spare, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
     *t = (struct clock_tree){0};
 }
 
@@ -80,10 +86,18 @@ static void push(struct clock_tree *t, uint32_t *n, struct clock *c)
     t->todo[(*n)++] = c;
 }
 
+static bool is_least(uint32_t entries)
+{
+    return entries * sizeof(struct clock_entry) <= sizeof(struct clock *) * FAN;
+}
+
 static void let_go(struct clock_tree *t, struct clock *c)
 {
     t->clocks--;
-    free(c);
+    if (is_least(c->room)) {
+        c->next = t->spare;
+        t->spare = c;
+    } else free(c);
 }
 
 static void drop_tree(struct clock_tree *t, struct clock *c, unsigned depth)
@@ -143,11 +157,18 @@ static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned dept
 
 static struct clock *allocate(struct clock_tree *t, uint32_t entries)
 {
-    const size_t own = entries * sizeof(struct clock_entry), least = sizeof(struct clock *) * FAN;
-    struct clock *c = calloc(1, sizeof *c + (own > least ? own - least : 0));
+    struct clock *c = is_least(entries) ? t->spare : NULL;
+    if (c) {
+        t->spare = c->next;
+        memset(c, 0, sizeof *c);
+    } else {
+        const size_t own = entries * sizeof(struct clock_entry);
+        c = calloc(1, is_least(entries) ? sizeof *c : offsetof(struct clock, u) + own);
+    }
     if (!c) abort();
     t->clocks++;
     c->refs = 1;
+    c->room = entries;
     c->count = entries;
     return c;
 }

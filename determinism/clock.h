@@ -38,7 +38,8 @@ struct clock_tree {       /* of a launch */
     uint64_t asked;       /* and questions */
     struct clock **todo;  /* room for going through them */
     uint32_t todo_cap;
-    uint64_t clocks; /* that there are, each of about 200 bytes */
+    uint64_t clocks;     /* that there are, each of about 200 bytes */
+    struct clock *spare; /* room for more of the least size */
 };
 void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* all clocks before it were dropped */
 void clock_tree_end(struct clock_tree *t);

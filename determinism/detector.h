@@ -27,7 +27,8 @@ struct mind {                   /* of a thread, beyond what the bases say */
     uint32_t turn;
     bool fenced; /* there was a release fence: */
     uint8_t fence_scope;
-    struct clock *fence_know; /* what it let be known: this, */
+    struct clock *fence_news; /* what it let be known, once somebody asked: */
+    struct clock *fence_know; /* this, */
     uint32_t fence_when, fence_warp,
         fence_cta; /* and these times of the thread, its warp and CTA */
 };

@@ -186,12 +186,14 @@ static struct clock *news_of_fence(struct race *r, const struct cta *c, const st
                                    uint32_t lane)
 {
     const uint32_t warp = (uint32_t)(w - c->warps);
-    const struct mind *m = &w->mind[lane];
+    struct mind *m = &w->mind[lane];
+    if (m->fence_news) return clock_keep(m->fence_news);
     const struct clock_entry list[] = {{warp * LANES + lane, m->fence_when},
                                        {PART_WARP + warp, m->fence_warp - 1},
                                        {PART_CTA, m->fence_cta - 1}};
     struct clock *k = clock_of(&r->tree, c->index, list, 3);
     clock_learn(&r->tree, &k, m->fence_know);
+    m->fence_news = clock_keep(k);
     return k;
 }
 
@@ -255,7 +257,7 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         struct mind *mind = race_mind(w, l);
         for (uint32_t i = 0; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
-            learn(r, c, w, l, mind->seen[i]);
+            if (!i || mind->seen[i] != mind->seen[i - 1]) learn(r, c, w, l, mind->seen[i]);
         for (uint32_t i = 0; i < LEARNED; i++) {
             clock_drop(&r->tree, mind->acquired[i]);
             mind->acquired[i] = NULL;
@@ -265,6 +267,8 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
             if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
                 mind->acquired[i] = clock_keep(mind->learned[i]);
         clock_drop(&r->tree, mind->fence_know);
+        clock_drop(&r->tree, mind->fence_news);
+        mind->fence_news = NULL;
         mind->fence_know = c->gone ? news(r, c, w, 1u << l) : clock_keep(mind_know(c, w, l));
         mind->fenced = true;
         mind->fence_scope = s->scope;
@@ -369,21 +373,37 @@ static bool same_group(const struct flag *f, const struct cta *c, uint32_t level
     return level == 0 ? f->id[0] == c->index : level == 1 ? f->id[1] == c->cluster : true;
 }
 
+/* The same at two levels mostly comes to the same: to[level] learns what to[level - 1] did. */
+static void learn_again(struct race *r, struct clock **to, uint32_t level)
+{
+    clock_drop(&r->tree, to[level]);
+    to[level] = clock_keep(to[level - 1]);
+}
+
 static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                     const struct emu_access *a, const struct flag *f)
 {
+    const struct clock *seen = NULL, *released = NULL; /* of the level before */
     for (uint32_t i = 0; i <= level_of(a->scope); i++) {
-        if (!f->released[i] || !same_group(f, c, i)) continue;
-        if (a->flags & EMU_ACQUIRE) learn(r, c, w, lane, f->released[i]);
-        /* An acquire fence that is wider than this read may come, too. */
-        struct mind *m = race_mind(w, lane);
-        if (i == LEVELS - 1 && (m->learned[0] == f->released[i] || m->learned[1] == f->released[i]))
+        struct clock *now = same_group(f, c, i) ? f->released[i] : NULL;
+        if (!now) {
+            released = NULL;
             continue;
-        clock_learn(&r->tree, &m->seen[i], f->released[i]);
+        }
+        struct mind *m = race_mind(w, lane);
+        const bool again = released == now;
+        if (a->flags & EMU_ACQUIRE && !again) learn(r, c, w, lane, now);
+        /* An acquire fence that is wider than this read may come, too. */
+        released = now;
+        if (i == LEVELS - 1 && (m->learned[0] == now || m->learned[1] == now)) continue;
+        const bool alike = again && seen == m->seen[i];
+        seen = m->seen[i];
+        if (alike) learn_again(r, m->seen, i);
+        else clock_learn(&r->tree, &m->seen[i], now);
         if (i < LEVELS - 1) continue;
         struct clock **last = &m->learned[m->turn++ % LEARNED];
         clock_drop(&r->tree, *last);
-        *last = clock_keep(f->released[i]);
+        *last = clock_keep(now);
     }
 }
 
@@ -406,21 +426,31 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     const bool again = f->own && f->writer_cta == c->index && f->writer_thread == thread;
     struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
     struct clock *before = fenced ? news_of_fence(r, c, w, lane) : NULL;
-    bool any = false;
+    const struct clock *last = NULL;                   /* at the level before: what there was, */
+    bool any = false, learned = false, passed = false; /* and what of these was added to it */
     for (uint32_t i = 0; i < LEVELS; i++) {
         if (i > top || !passes_on || !same_group(f, c, i)) {
             clock_drop(&r->tree, f->released[i]);
             f->released[i] = NULL;
         }
         if (i > top) continue;
+        const struct clock *was = f->released[i];
+        const bool learns = before && level_of(mind->fence_scope) >= i,
+                   passes = again && f->own_level >= i,
+                   alike = i && was == last && learns == learned && passes == passed;
+        last = was, learned = learns, passed = passes;
+        if (alike) {
+            learn_again(r, f->released, i);
+            continue;
+        }
         clock_learn(&r->tree, &f->released[i], now);
-        if (before && level_of(mind->fence_scope) >= i) {
+        if (learns) {
             if (f->released[i] && has_acquired(mind, f->released[i])) {
                 clock_drop(&r->tree, f->released[i]);
                 f->released[i] = clock_keep(before);
             } else clock_learn(&r->tree, &f->released[i], before);
         }
-        if (again && f->own_level >= i) clock_learn(&r->tree, &f->released[i], f->own);
+        if (passes) clock_learn(&r->tree, &f->released[i], f->own);
         any |= f->released[i] != NULL;
     }
     if (!again || releases) {
@@ -598,6 +628,7 @@ void race_cta_end(struct race *r, struct cta *c)
             struct mind *m = &warp->mind[l];
             clock_drop(&r->tree, m->know);
             clock_drop(&r->tree, m->fence_know);
+            clock_drop(&r->tree, m->fence_news);
             for (uint32_t i = 0; i < LEARNED; i++) {
                 clock_drop(&r->tree, m->learned[i]);
                 clock_drop(&r->tree, m->acquired[i]);
