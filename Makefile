@@ -20,7 +20,8 @@ TEST_WARN  := -Wall -Wextra
 
 LIB_LIBS := -lpcre2-8 -lpthread -lm
 SUITE_LIBS := -lz -lm
-CLI_LIBS := -ljansson -lfyaml $(SUITE_LIBS) $(LIB_LIBS)
+CUDA_LIBS := -llz4 -lzstd
+CLI_LIBS := -ljansson -lfyaml $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
 # emu/ops_*.c are compiled for each host instruction set; the best one is chosen at run time.
 OPS := $(wildcard emu/ops_*.c)
@@ -72,7 +73,7 @@ $B/$(SONAME): $(LIB) heddle.map
 # The driver API as a library for C programs, and the workloads as such a program.
 $B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
-	    $(CUDA) $B/libheddle.a $(LIB_LIBS)
+	    $(CUDA) $B/libheddle.a $(CUDA_LIBS) $(LIB_LIBS)
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(SUITE) $(CUDA) $B/libheddle.a
@@ -82,9 +83,9 @@ $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 $B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(LIB_LIBS)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/claims: $B/tests/bench/claims.o $(SUITE) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(LIB_LIBS)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)

@@ -72,9 +72,10 @@ struct CUfunc_st {
 
 struct CUmod_st {
     struct object object;
-    struct CUctx_st *context; /* NULL: a library's */
-    struct arena *arena;      /* PTX, its tree, params */
-    struct ptx_module *ptx;   /* bodies are read when emu wants them */
+    struct CUctx_st *context;  /* NULL: a library's */
+    struct arena *arena;       /* PTX, trees, params */
+    struct ptx_module **parts; /* linked; bodies are read when emu wants them */
+    size_t part_count;
     struct emu_image *image;
     struct CUfunc_st **functions;
     size_t function_count;
@@ -217,6 +218,11 @@ bool texture_format(CUarray_format format, unsigned channels, struct texture_mem
 CUresult texture_memory_of(const CUDA_RESOURCE_DESC *r, struct texture_memory *out);
 struct texture texture_of(const struct texture_memory *m, const CUDA_TEXTURE_DESC *d);
 
+/* From PTX, a fat binary, or (load) a wrapper of fat binaries; the context is the caller's to set. */
+CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
+                     const CUjit_option *options, void **values);
+CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned count,
+                          const CUjit_option *options, void **values);
 void module_destroy(struct CUmod_st *m);
 struct CUfunc_st *function_check(CUfunction f); /* a kernel too */
 CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks);

@@ -3,179 +3,19 @@
 #include "cuda/driver.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
-#include "base/diag.h"
 #include "ptx/ptx.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- loading --------------------------------------------------------------------------------------- */
-
-struct log { /* a buffer of the caller's for messages */
-    char *text;
-    size_t size;
-    void **size_out; /* the option that held the size takes the bytes written */
-};
-
-static void log_write(struct log *l, const char *text)
-{
-    size_t n = l->text && l->size ? strnlen(text, l->size - 1) : 0;
-    if (l->text && l->size) {
-        memcpy(l->text, text, n);
-        l->text[n] = '\0';
-    }
-    if (l->size_out) *l->size_out = pointer_of(n);
-}
-
-static void read_options(unsigned count, const CUjit_option *options, void **values,
-                         struct log *error, struct log *info)
-{
-    for (unsigned i = 0; options && values && i < count; i++) switch (options[i]) {
-        case CU_JIT_ERROR_LOG_BUFFER: error->text = values[i]; break;
-        case CU_JIT_INFO_LOG_BUFFER: info->text = values[i]; break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-            error->size = (uintptr_t)values[i] & UINT32_MAX; /* an unsigned int in a pointer */
-            error->size_out = &values[i];
-            break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-            info->size = (uintptr_t)values[i] & UINT32_MAX;
-            info->size_out = &values[i];
-            break;
-        default: break;
-        }
-}
-
-/* PTX text is all that is taken: a cubin is code for one GPU, and a fat binary wants unpacking. */
-static CUresult check_image(const void *image, struct log *error)
-{
-    unsigned char head[4];
-    memcpy(head, image, 1);
-    if (head[0] != 0x7f && head[0] != 0x50 && head[0] != 0xb1) return CUDA_SUCCESS;
-    memcpy(head, image, 4);
-    if (memcmp(head,
-               "\x7f"
-               "ELF",
-               4) == 0) {
-        log_write(error, "heddle: the image is machine code (a cubin); Heddle runs PTX");
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    }
-    if (memcmp(head, "\x50\xed\x55\xba", 4) == 0 || memcmp(head, "\xb1\x43\x62\x46", 4) == 0) {
-        log_write(error, "heddle: the image is a fat binary; load PTX text (nvcc -ptx)");
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    }
-    return CUDA_SUCCESS;
-}
-
-static void add_functions(struct CUmod_st *m)
-{
-    m->function_count = emu_kernel_count(m->image);
-    m->functions = arena_array(m->arena, struct CUfunc_st *, m->function_count);
-    for (size_t i = 0; i < m->function_count; i++) {
-        struct CUfunc_st *f = m->functions[i] = object_new(OBJECT_FUNCTION, sizeof *f);
-        f->module = m;
-        f->kernel = emu_kernel_at(m->image, i);
-        f->name = emu_kernel_name(f->kernel);
-        f->param_count = emu_param_count(f->kernel);
-        f->params = arena_array(m->arena, struct emu_param, f->param_count);
-        for (size_t k = 0; k < f->param_count; k++) f->params[k] = emu_param_at(f->kernel, k);
-        f->params_size = emu_params_size(f->kernel);
-        f->max_dynamic = f->carveout = -1;
-    }
-}
-
-static CUresult load_text(struct CUmod_st **out, const char *name, const char *text, size_t length,
-                          struct log *error)
-{
-    struct arena *a = arena_new();
-    struct source *source = arena_array(a, struct source, 1);
-    struct diags *diags = arena_array(a, struct diags, 1);
-    struct buf b = {0};
-    CUresult r = CUDA_ERROR_INVALID_PTX;
-    char *why = NULL;
-    struct ptx_module *module = NULL;
-    if (length > PTX_MAX_TEXT) {
-        log_write(error, "heddle: the PTX is too long");
-        goto refused;
-    }
-    *source = (struct source){arena_copy(a, name, strlen(name)), arena_copy(a, text, length),
-                              (uint32_t)length};
-    *diags = (struct diags){.arena = a, .source = source, .max_errors = 50};
-    module = ptx_module_parse(a, source, diags);
-    ptx_module_check(module);
-    if (diags->errors) {
-        diags_render(diags, &b);
-        log_write(error, b.data);
-        if (!error->text && !driver.watch.quiet) fprintf(stderr, "heddle: %s", b.data);
-        goto refused;
-    }
-    struct emu_image *image = emu_load(driver.emu, &module, 1, &why);
-    if (!image) {
-        log_write(error, why);
-        if (!error->text && !driver.watch.quiet) fprintf(stderr, "heddle: %s\n", why);
-        goto refused;
-    }
-    struct CUmod_st *m = object_new(OBJECT_MODULE, sizeof *m);
-    m->arena = a;
-    m->image = image;
-    m->ptx = module;
-    add_functions(m);
-    *out = m;
-    log_write(error, "");
-    return CUDA_SUCCESS;
-refused:
-    free(why);
-    buf_free(&b);
-    if (module) ptx_module_end(module);
-    arena_free(a);
-    return r;
-}
-
-static CUresult load(struct CUmod_st **out, const void *image, unsigned count,
-                     const CUjit_option *options, void **values)
-{
-    struct log error = {0}, info = {0};
-    if (!out || !image || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
-    read_options(count, options, values, &error, &info);
-    log_write(&info, "");
-    CUresult r = check_image(image, &error);
-    if (r != CUDA_SUCCESS) return r;
-    return load_text(out, "<cuModuleLoadData>", image, strlen(image), &error);
-}
-
-static CUresult load_file(struct CUmod_st **out, const char *path, unsigned count,
-                          const CUjit_option *options, void **values)
-{
-    struct log error = {0}, info = {0};
-    if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
-    read_options(count, options, values, &error, &info);
-    FILE *f = fopen(path, "rb");
-    if (!f) return CUDA_ERROR_FILE_NOT_FOUND;
-    struct buf b = {0};
-    char part[16384];
-    size_t n;
-    while ((n = fread(part, 1, sizeof part, f)) > 0) buf_add(&b, part, n);
-    bool bad = ferror(f) != 0;
-    (void)fclose(f);
-    CUresult r = CUDA_ERROR_FILE_NOT_FOUND;
-    if (!bad && b.size >= 4) r = check_image(b.data, &error);
-    else if (!bad) r = CUDA_ERROR_INVALID_PTX;
-    if (r == CUDA_SUCCESS) {
-        size_t length = b.size;
-        while (length && !b.data[length - 1]) length--; /* a NUL behind the text is allowed */
-        r = load_text(out, path, b.data, length, &error);
-    }
-    buf_free(&b);
-    return r;
-}
+/* ---- modules --------------------------------------------------------------------------------------- */
 
 void module_destroy(struct CUmod_st *m)
 {
     reference_drop(m);
     for (size_t i = 0; i < m->function_count; i++) object_destroy(&m->functions[i]->object);
     emu_unload(m->image);
-    ptx_module_end(m->ptx);
+    for (size_t i = 0; i < m->part_count; i++) ptx_module_end(m->parts[i]);
     arena_free(m->arena);
     object_destroy(&m->object);
 }
@@ -193,7 +33,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
 {
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS) r = load(module, image, count, options, values);
+    if (r == CUDA_SUCCESS) r = module_load(module, image, count, options, values);
     if (r == CUDA_SUCCESS) (*module)->context = c;
     return driver_end(r);
 }
@@ -212,7 +52,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS) r = load_file(module, path, 0, NULL, NULL);
+    if (r == CUDA_SUCCESS) r = module_load_file(module, path, 0, NULL, NULL);
     if (r == CUDA_SUCCESS) (*module)->context = c;
     return driver_end(r);
 }
@@ -304,7 +144,7 @@ cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, 
     struct CUmod_st *m = NULL;
     CUresult r = driver_begin_without();
     if (r == CUDA_SUCCESS)
-        r = library ? load(&m, image, count, options, values) : CUDA_ERROR_INVALID_VALUE;
+        r = library ? module_load(&m, image, count, options, values) : CUDA_ERROR_INVALID_VALUE;
     return library_end(library, r, m);
 }
 
@@ -318,7 +158,7 @@ cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *option
     struct CUmod_st *m = NULL;
     CUresult r = driver_begin_without();
     if (r == CUDA_SUCCESS)
-        r = library ? load_file(&m, path, count, options, values) : CUDA_ERROR_INVALID_VALUE;
+        r = library ? module_load_file(&m, path, count, options, values) : CUDA_ERROR_INVALID_VALUE;
     return library_end(library, r, m);
 }
 

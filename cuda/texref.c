@@ -23,6 +23,17 @@ static bool is_reference(const struct ptx_var *v, bool surface)
     return v->sym->type == PTX_texref || v->sym->space == PTX_SPACE_TEX;
 }
 
+static bool declares(const struct ptx_module *m, const char *name, bool surface)
+{
+    for (size_t i = 0; i < m->var_count; i++) {
+        const struct ptx_var *v = m->vars[i];
+        if (is_reference(v, surface) && v->sym->name->length == strlen(name) &&
+            memcmp(v->sym->name->text, name, strlen(name)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static CUresult get(void **out, CUmodule module, const char *name, bool surface)
 {
     struct CUctx_st *c;
@@ -31,11 +42,8 @@ static CUresult get(void **out, CUmodule module, const char *name, bool surface)
     if (r == CUDA_SUCCESS && (!out || !name)) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     bool found = false;
-    for (size_t i = 0; i < module->ptx->var_count && !found; i++) {
-        const struct ptx_var *v = module->ptx->vars[i];
-        found = is_reference(v, surface) && v->sym->name->length == strlen(name) &&
-                memcmp(v->sym->name->text, name, strlen(name)) == 0;
-    }
+    for (size_t i = 0; i < module->part_count && !found; i++)
+        found = declares(module->parts[i], name, surface);
     uint64_t at = found ? emu_variable(module->image, name, NULL) : 0;
     if (!at) return driver_end(CUDA_ERROR_NOT_FOUND);
     struct CUtexref_st *t = NULL;

@@ -270,7 +270,7 @@ Test(driver, modules_and_functions, .init = start, .fini = stop)
     IS(cuModuleLoadData(&other, "\x7f"
                                 "ELF....."),
        CUDA_ERROR_NO_BINARY_FOR_GPU);
-    IS(cuModuleLoadData(&other, "\x50\xed\x55\xba......"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    IS(cuModuleLoadData(&other, "\x50\xed\x55\xba............"), CUDA_ERROR_INVALID_IMAGE);
 }
 
 Test(driver, modules_from_files, .init = start, .fini = stop)

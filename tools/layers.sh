@@ -19,4 +19,5 @@ ban 'cli/*' '#include "ptx/' 'the command line uses heddle.h'
 ban 'base/* heddle*.[ch] emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
 ban 'base/* heddle*.[ch] cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c'
 ban 'base/* heddle*.[ch] ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
+ban 'base/* heddle*.[ch] ptx/* emu/* determinism/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' 'decompression stays in cuda/fatbin.c'
 exit $fail
