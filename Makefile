@@ -40,6 +40,7 @@ LIB   := $(patsubst %.c,$B/%.o,$(wildcard heddle*.c) $(filter-out $(OPS),$(wildc
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS)))
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
+RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
@@ -59,7 +60,7 @@ SONAME  := libheddle.so.0
         bench claims fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
-all: heddle $B/libcuda.so.1 $B/heddle-suite ## build ./heddle, libcuda.so.1 and heddle-suite
+all: heddle $B/libcudart.so.13 $B/heddle-suite ## build ./heddle, libcudart.so.13, libcuda.so.1 and heddle-suite
 
 heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
@@ -74,9 +75,13 @@ $B/$(SONAME): $(LIB) heddle.map
 $B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
 	    $(CUDA) $B/libheddle.a $(CUDA_LIBS) $(LIB_LIBS)
+# The runtime API is a program on it.
+$B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/runtime/per_thread.ld
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=cuda/runtime/libcudart.map -o $@ \
+	    $(RUNTIME) cuda/runtime/per_thread.ld $B/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
-$B/tests/run: $(TEST) $(SUITE) $(CUDA) $B/libheddle.a
+$B/tests/run: $(TEST) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -100,7 +105,7 @@ $(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
--include $(LIB:.o=.d) $(CLI:.o=.d) $(CUDA:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
+-include $(LIB:.o=.d) $(CLI:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
 deps:                           ## install what is missing (Debian packages)
 	@tools/deps.sh build
@@ -110,7 +115,7 @@ demo:                           ## build, read the checked-in PTX, run the workl
 	@$(MAKE) --no-print-directory all
 	@tools/demo.sh
 
-install: heddle $B/libheddle.a $B/$(SONAME) $B/libcuda.so.1 ## install below PREFIX (/usr/local), DESTDIR in front
+install: heddle $B/libheddle.a $B/$(SONAME) $B/libcudart.so.13 ## install below PREFIX (/usr/local), DESTDIR in front
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
@@ -118,8 +123,9 @@ install: heddle $B/libheddle.a $B/$(SONAME) $B/libcuda.so.1 ## install below PRE
 	install -m 644 $B/$(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so.$(V)'
 	ln -sf libheddle.so.$(V) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so'
-	install -m 644 $B/libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle'
+	install -m 644 $B/libcuda.so.1 $B/libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle'
 	ln -sf libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle/libcuda.so'
+	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'
 	install -m 644 heddle.h '$(DESTDIR)$(INCDIR)'
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(V)|' heddle.pc.in \
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'

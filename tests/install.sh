@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs into a temporary folder and uses what is there: the program, both libraries through pkg-config,
-# libcuda.so.1, files.
+# libcuda.so.1, libcudart.so.13, files.
 #     tests/install.sh PROGRAM-ON-LIBCUDA
 set -eu
 
@@ -66,5 +66,6 @@ cd /
 "$here/bin/heddle" run suite:saxpy --quiet || fail 'heddle run suite:saxpy'
 cuda=$dest$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=cudadir heddle)
 LD_LIBRARY_PATH="$cuda" ldd "$suite" | grep -q "libcuda.so.1 => $cuda/" || fail 'libcuda.so.1 is not found'
+LD_LIBRARY_PATH="$cuda" ldd "$cuda/libcudart.so.13" | grep -q "libcuda.so.1 => $cuda/" || fail 'libcudart.so.13 finds another libcuda'
 LD_LIBRARY_PATH="$cuda" "$suite" run saxpy >/dev/null || fail 'the driver API does not work'
 echo 'install: all fine'

@@ -1,0 +1,356 @@
+/* Memory and variables: allocation, copies, fills, what a pointer is. */
+#include "cuda/runtime/runtime.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* ---- allocation ---------------------------------------------------------------------------------------- */
+
+/* Where the call that gave `r` left an address. */
+static unsigned give(CUresult r, const CUdeviceptr *address, void **out)
+{
+    if (r == CUDA_SUCCESS) memcpy(out, address, sizeof *out);
+    return r;
+}
+
+/* Nothing is NULL, and that is no error. */
+static unsigned allocate(void **out, size_t size, cudaStream_t stream, bool in_stream)
+{
+    CUdeviceptr address = 0;
+    if (!out) return cudaErrorInvalidValue;
+    if (!size) return *out = NULL, cudaSuccess;
+    return give(in_stream ? cuMemAllocAsync(&address, size, stream) : cuMemAlloc(&address, size),
+                &address, out);
+}
+
+cudaError_t cudaMalloc(void **out, size_t size)
+{
+    RUNTIME_CALL(allocate(out, size, NULL, false));
+}
+
+cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream)
+{
+    RUNTIME_CALL(allocate(out, size, stream, true));
+}
+
+static unsigned allocate_rows(void **out, size_t *pitch, size_t width, size_t height)
+{
+    CUdeviceptr address = 0;
+    if (!out || !pitch) return cudaErrorInvalidValue;
+    if (!width || !height) return *out = NULL, *pitch = 0, cudaSuccess;
+    return give(cuMemAllocPitch(&address, pitch, width, height, 16), &address, out);
+}
+
+cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
+{
+    RUNTIME_CALL(allocate_rows(out, pitch, width, height));
+}
+
+static unsigned allocate_box(struct cudaPitchedPtr *out, struct cudaExtent e)
+{
+    if (!out || (e.depth && e.height > SIZE_MAX / e.depth)) return cudaErrorInvalidValue;
+    *out = (struct cudaPitchedPtr){.xsize = e.width, .ysize = e.height};
+    return allocate_rows(&out->ptr, &out->pitch, e.width, e.height * e.depth);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
+{
+    RUNTIME_CALL(allocate_box(out, extent));
+}
+
+cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags)
+{
+    CUdeviceptr address = 0;
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(give(cuMemAllocManaged(&address, size, flags), &address, out));
+}
+
+cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags)
+{
+    if (out && !size) return *out = NULL, cudaSuccess;
+    RUNTIME_CALL(cuMemHostAlloc(out, size, flags));
+}
+
+cudaError_t cudaMallocHost(void **out, size_t size)
+{
+    return cudaHostAlloc(out, size, 0);
+}
+
+cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
+{
+    CUdeviceptr address = 0;
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(give(cuMemHostGetDevicePointer(&address, host, flags), &address, out));
+}
+
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
+{
+    RUNTIME_CALL(cuMemHostGetFlags(flags, host));
+}
+
+cudaError_t cudaFree(void *address)
+{
+    RUNTIME_CALL(cuMemFree(runtime_address(address)));
+}
+
+cudaError_t cudaFreeAsync(void *address, cudaStream_t stream)
+{
+    RUNTIME_CALL(cuMemFreeAsync(runtime_address(address), stream));
+}
+
+cudaError_t cudaFreeHost(void *host)
+{
+    if (!host) return cudaSuccess;
+    RUNTIME_CALL(cuMemFreeHost(host));
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    RUNTIME_CALL(cuMemGetInfo(free, total));
+}
+
+/* ---- what a pointer is -------------------------------------------------------------------------------- */
+
+static CUresult describe(struct cudaPointerAttributes *out, const void *pointer)
+{
+    static const enum cudaMemoryType types[] = {
+        [CU_MEMORYTYPE_HOST] = cudaMemoryTypeHost, [CU_MEMORYTYPE_DEVICE] = cudaMemoryTypeDevice};
+    unsigned type = 0, managed = 0;
+    CUpointer_attribute attributes[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER};
+    void *device = NULL, *host = NULL, *values[] = {&type, &managed, &device, &host};
+    const CUresult r = cuPointerGetAttributes(4, attributes, values, runtime_address(pointer));
+    if (r != CUDA_SUCCESS) return r;
+    *out = (struct cudaPointerAttributes){.device = type ? 0 : -2, .hostPointer = host};
+    out->devicePointer = device;
+    if (type && type <= CU_MEMORYTYPE_DEVICE) out->type = types[type];
+    if (managed) out->type = cudaMemoryTypeManaged;
+    if (!type) out->hostPointer = (void *)pointer;
+    return CUDA_SUCCESS;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *pointer)
+{
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(describe(out, pointer));
+}
+
+/* ---- copies --------------------------------------------------------------------------------------------- */
+
+static unsigned copy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                     cudaStream_t stream)
+{
+    const CUdeviceptr d = runtime_address(to), s = runtime_address(from);
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (!size) return cudaSuccess;
+    switch (kind) {
+    case cudaMemcpyHostToDevice: return cuMemcpyHtoDAsync(d, from, size, stream);
+    case cudaMemcpyDeviceToHost: return cuMemcpyDtoHAsync(to, s, size, stream);
+    case cudaMemcpyDeviceToDevice: return cuMemcpyDtoDAsync(d, s, size, stream);
+    default: return cuMemcpyAsync(d, s, size, stream);
+    }
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    RUNTIME_CALL(copy(to, from, size, kind, stream));
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(to, from, size, kind, NULL);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t size, cudaStream_t stream)
+{
+    if (to_device || from_device) return runtime_done(cudaErrorInvalidDevice);
+    return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
+{
+    return cudaMemcpyPeerAsync(to, to_device, from, from_device, size, NULL);
+}
+
+/* Which memory a direction says that its two ends are in; what neither says is found by address. */
+static CUmemorytype source_of(enum cudaMemcpyKind kind)
+{
+    return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost ? CU_MEMORYTYPE_HOST
+           : kind == cudaMemcpyDefault                                    ? CU_MEMORYTYPE_UNIFIED
+                                                                          : CU_MEMORYTYPE_DEVICE;
+}
+static CUmemorytype target_of(enum cudaMemcpyKind kind)
+{
+    return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost ? CU_MEMORYTYPE_HOST
+           : kind == cudaMemcpyDefault                                    ? CU_MEMORYTYPE_UNIFIED
+                                                                          : CU_MEMORYTYPE_DEVICE;
+}
+
+static unsigned copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    if (!p) return cudaErrorInvalidValue;
+    if ((unsigned)p->kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (!p->extent.width || !p->extent.height || !p->extent.depth) return cudaSuccess;
+    if (p->srcArray || p->dstArray) return cudaErrorNotSupported;
+    if (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width)
+        return cudaErrorInvalidPitchValue;
+    const CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x,
+                             .srcY = p->srcPos.y,
+                             .srcZ = p->srcPos.z,
+                             .srcMemoryType = source_of(p->kind),
+                             .srcHost = p->srcPtr.ptr,
+                             .srcDevice = runtime_address(p->srcPtr.ptr),
+                             .srcPitch = p->srcPtr.pitch,
+                             .srcHeight = p->srcPtr.ysize,
+                             .dstXInBytes = p->dstPos.x,
+                             .dstY = p->dstPos.y,
+                             .dstZ = p->dstPos.z,
+                             .dstMemoryType = target_of(p->kind),
+                             .dstHost = p->dstPtr.ptr,
+                             .dstDevice = runtime_address(p->dstPtr.ptr),
+                             .dstPitch = p->dstPtr.pitch,
+                             .dstHeight = p->dstPtr.ysize,
+                             .WidthInBytes = p->extent.width,
+                             .Height = p->extent.height,
+                             .Depth = p->extent.depth};
+    return cuMemcpy3DAsync(&c, stream);
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    RUNTIME_CALL(copy_box(p, stream));
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    return cudaMemcpy3DAsync(p, NULL);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream)
+{
+    const struct cudaMemcpy3DParms p = {.srcPtr = {(void *)from, from_pitch, width, height},
+                                        .dstPtr = {to, to_pitch, width, height},
+                                        .extent = {width, height, 1},
+                                        .kind = kind};
+    return cudaMemcpy3DAsync(&p, stream);
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+}
+
+/* ---- fills ---------------------------------------------------------------------------------------------- */
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
+{
+    if (!size) return cudaSuccess;
+    RUNTIME_CALL(cuMemsetD8Async(runtime_address(to), (unsigned char)value, size, stream));
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t size)
+{
+    return cudaMemsetAsync(to, value, size, NULL);
+}
+
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream)
+{
+    if (!width || !height) return cudaSuccess;
+    RUNTIME_CALL(
+        cuMemsetD2D8Async(runtime_address(to), pitch, (unsigned char)value, width, height, stream));
+}
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+    return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
+}
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, f};
+}
+
+/* ---- variables ------------------------------------------------------------------------------------------ */
+
+static unsigned address_of(const void *symbol, void **out)
+{
+    CUdeviceptr address = 0;
+    const unsigned r = runtime_variable(symbol, &address, NULL);
+    return r == cudaSuccess ? give(CUDA_SUCCESS, &address, out) : r;
+}
+
+cudaError_t cudaGetSymbolAddress(void **address, const void *symbol)
+{
+    if (!address) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(address_of(symbol, address));
+}
+
+cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
+{
+    if (!size) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(runtime_variable(symbol, NULL, size));
+}
+
+/* Where in the variable a copy of so many bytes begins. */
+static unsigned part_of(const void *symbol, size_t size, size_t offset, void **part)
+{
+    CUdeviceptr address = 0;
+    size_t whole = 0;
+    const unsigned r = runtime_variable(symbol, &address, &whole);
+    if (r != cudaSuccess) return r;
+    if (offset > whole || size > whole - offset) return cudaErrorInvalidValue;
+    address += offset;
+    return give(CUDA_SUCCESS, &address, part);
+}
+
+static unsigned to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
+                          enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    void *to = NULL;
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    const unsigned r = part_of(symbol, size, offset, &to);
+    return r == cudaSuccess ? copy(to, from, size, kind, stream) : r;
+}
+
+static unsigned from_symbol(void *to, const void *symbol, size_t size, size_t offset,
+                            enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    void *from = NULL;
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    const unsigned r = part_of(symbol, size, offset, &from);
+    return r == cudaSuccess ? copy(to, from, size, kind, stream) : r;
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    RUNTIME_CALL(to_symbol(symbol, from, size, offset, kind, stream));
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
+                               enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, NULL);
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    RUNTIME_CALL(from_symbol(to, symbol, size, offset, kind, stream));
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
+                                 enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, NULL);
+}

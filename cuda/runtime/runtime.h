@@ -1,0 +1,42 @@
+/* cuda/runtime/runtime.h: what the files of the runtime API share.
+ *
+ * libcudart.so.13 is a program on the driver API (libcuda.so.1), which holds all state but what is here: what the
+ * host's code has registered, each thread's last error, and its launch configurations. Every function is
+ *
+ *     return done(begin() ? ... : cuSomething(...));
+ *
+ * begin() makes the device's primary context the thread's, as the runtime does; done() remembers an error. Codes are
+ * the driver's: those of the runtime have the same numbers, and more of them. */
+#ifndef HEDDLE_CUDA_RUNTIME_H
+#define HEDDLE_CUDA_RUNTIME_H
+
+#include "cuda/cuda_api.h"
+#include "cuda/runtime/runtime_api.h"
+
+#include <stdbool.h>
+
+/* CUDA_SUCCESS, or why nothing can be done. */
+CUresult runtime_begin(void);
+/* The error becomes the thread's last one, unless there is none. */
+cudaError_t runtime_done(unsigned result);
+
+/* A call whose work is one of the driver's, given what it is given. */
+#define RUNTIME_CALL(call)                                                                         \
+    do {                                                                                           \
+        const CUresult begun = runtime_begin();                                                    \
+        return runtime_done(begun != CUDA_SUCCESS ? begun : (call));                               \
+    } while (0)
+
+/* What a host function or a cudaKernel_t stands for: its module is loaded when it is first asked for. */
+unsigned runtime_function(const void *host, CUfunction *out);
+/* Likewise of a variable; any of the places may be NULL. */
+unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size);
+/* The device was reset: modules are gone. */
+void runtime_forget_modules(void);
+
+static inline CUdeviceptr runtime_address(const void *p)
+{
+    return (CUdeviceptr)(size_t)p;
+}
+
+#endif

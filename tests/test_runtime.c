@@ -1,0 +1,301 @@
+/* The runtime API as the host code that nvcc makes calls it. Layouts and numbers were compared with CUDA 13's
+ * headers. */
+#define _GNU_SOURCE
+#include "cuda/device.h"
+#include "cuda/runtime/runtime_api.h"
+#include "tests/fatbins.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct cudaDeviceProp) == 1008, "ABI");
+_Static_assert(offsetof(struct cudaDeviceProp, totalGlobalMem) == 288, "ABI");
+_Static_assert(offsetof(struct cudaDeviceProp, multiProcessorCount) == 384, "ABI");
+_Static_assert(offsetof(struct cudaDeviceProp, surfaceAlignment) == 552, "ABI");
+_Static_assert(offsetof(struct cudaDeviceProp, sharedMemPerMultiprocessor) == 624, "ABI");
+_Static_assert(offsetof(struct cudaDeviceProp, clusterLaunch) == 748, "ABI");
+_Static_assert(sizeof(struct cudaFuncAttributes) == 144, "ABI");
+_Static_assert(sizeof(struct cudaPointerAttributes) == 88, "ABI");
+_Static_assert(sizeof(struct cudaMemcpy3DParms) == 160, "ABI");
+_Static_assert(sizeof(cudaLaunchConfig_t) == 56 && offsetof(cudaLaunchConfig_t, stream) == 32,
+               "ABI");
+_Static_assert(sizeof(dim3) == 12 && sizeof(struct cudaPitchedPtr) == 32, "ABI");
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        const cudaError_t ok_r = (call);                                                           \
+        cr_assert(ok_r == cudaSuccess, "%s: %s", #call, cudaGetErrorName(ok_r));                   \
+    } while (0)
+#define IS(call, want)                                                                             \
+    do {                                                                                           \
+        const cudaError_t is_r = (call);                                                           \
+        cr_expect(is_r == (want), "%s: %s, not %s", #call, cudaGetErrorName(is_r), #want);         \
+    } while (0)
+
+/* out[i] = i * factor + added, of n; what host code would be compiled to is below. */
+static const char ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .const .align 4 .u32 factor = 3;\n"
+    ".visible .global .align 4 .b8 added[8] = {0, 0, 0, 0, 9, 0, 0, 0};\n"
+    ".visible .entry fill(.param .u64 out, .param .u32 n)\n{\n"
+    " .reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<4>;\n"
+    " ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n];\n"
+    " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+    " mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
+    " ld.const.u32 %r6, [factor]; ld.global.u32 %r7, [added+4]; mad.lo.u32 %r8, %r5, %r6, %r7;\n"
+    " mul.wide.u32 %rd2, %r5, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r8; ret;\n}\n"
+    ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
+
+static struct buf image;
+static struct fatbin_wrapper wrapper;
+static void **handle;
+static char fill_stub, astray_stub, missing_stub, factor, added[2]; /* addresses that name things */
+
+static void start(void)
+{
+    cuda_device_configure(&(struct emu_config){.threads = 1, .memory = 64 << 20});
+    cuda_device_watch(&(struct cuda_watch){.quiet = true});
+    fatbin_add(&image, FATBIN_CUBIN, 75, "\177ELF", 4, STORED);
+    fatbin_add(&image, FATBIN_PTX, 75, ptx, sizeof ptx, ZSTD);
+    wrapper = (struct fatbin_wrapper){FATBIN_WRAPPER_MAGIC, 1, image.data, NULL};
+    handle = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterFunction(handle, &fill_stub, &fill_stub, "fill", -1, NULL, NULL, NULL, NULL,
+                           NULL);
+    __cudaRegisterFunction(handle, &astray_stub, &astray_stub, "astray", -1, NULL, NULL, NULL, NULL,
+                           NULL);
+    __cudaRegisterFunction(handle, &missing_stub, &missing_stub, "missing", -1, NULL, NULL, NULL,
+                           NULL, NULL);
+    __cudaRegisterVar(handle, &factor, &factor, "factor", 0, 4, 1, 0);
+    __cudaRegisterVar(handle, added, added, "added", 0, 8, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+}
+
+static void stop(void)
+{
+    __cudaUnregisterFatBinary(handle);
+    buf_free(&image);
+    cuda_device_reset();
+}
+
+/* fill<<<grid, block>>>(out, n), as nvcc 13 compiles it. */
+static void fill(dim3 grid, dim3 block, int *out, unsigned n)
+{
+    dim3 g, b;
+    size_t shared;
+    cudaStream_t stream;
+    cudaKernel_t kernel;
+    if (__cudaPushCallConfiguration(grid, block, 0, NULL)) return;
+    OK(__cudaGetKernel(&kernel, &fill_stub));
+    OK(__cudaPopCallConfiguration(&g, &b, &shared, &stream));
+    (void)__cudaLaunchKernel(kernel, g, b, (void *[]){&out, &n}, shared, stream);
+}
+
+static int sum_of(const int *device, int n)
+{
+    int *host = malloc((size_t)n * sizeof *host), sum = 0;
+    OK(cudaMemcpy(host, device, (size_t)n * sizeof *host, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < n; i++) sum += host[i];
+    free(host);
+    return sum;
+}
+
+Test(runtime, launches_what_was_registered, .init = start, .fini = stop)
+{
+    void *out;
+    OK(cudaMalloc(&out, 400));
+    fill((dim3){4, 1, 1}, (dim3){32, 1, 1}, out, 100);
+    OK(cudaGetLastError());
+    cr_expect_eq(sum_of(out, 100), 3 * 4950 + 900);
+    OK(cudaMemset(out, 0, 400)); /* nvcc 11 and 12 */
+    unsigned n = 10;
+    OK(cudaLaunchKernel(&fill_stub, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
+                        NULL));
+    cr_expect_eq(sum_of(out, 100), 3 * 45 + 90);
+    OK(cudaFree(out));
+    OK(cudaFree(NULL));
+    IS(cudaFree(out), cudaErrorInvalidValue);
+}
+
+Test(runtime, variables_have_values_addresses_and_sizes, .init = start, .fini = stop)
+{
+    void *out, *at;
+    size_t size;
+    int value = 5, back = 0;
+    OK(cudaMalloc(&out, 40));
+    OK(cudaMemcpyToSymbol(&factor, &value, 4, 0, cudaMemcpyHostToDevice));
+    value = 1000;
+    OK(cudaMemcpyToSymbol(added, &value, 4, 4, cudaMemcpyHostToDevice));
+    fill((dim3){1, 1, 1}, (dim3){32, 1, 1}, out, 10);
+    cr_expect_eq(sum_of(out, 10), 5 * 45 + 10000);
+    OK(cudaMemcpyFromSymbol(&back, added, 4, 4, cudaMemcpyDeviceToHost));
+    cr_expect_eq(back, 1000);
+    OK(cudaGetSymbolSize(&size, added));
+    OK(cudaGetSymbolAddress(&at, added));
+    cr_expect_eq(size, 8);
+    OK(cudaMemcpy(&back, (char *)at + 4, 4, cudaMemcpyDeviceToHost));
+    cr_expect_eq(back, 1000);
+    IS(cudaMemcpyToSymbol(added, &value, 4, 5, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpyToSymbol(added, &value, 4, 0, cudaMemcpyDeviceToHost),
+       cudaErrorInvalidMemcpyDirection);
+    IS(cudaGetSymbolSize(&size, &value), cudaErrorInvalidSymbol);
+    IS(cudaGetSymbolSize(&size, &fill_stub), cudaErrorInvalidSymbol);
+}
+
+Test(runtime, remembers_the_last_error_of_each_thread, .init = start, .fini = stop)
+{
+    void *out;
+    OK(cudaMalloc(&out, 4));
+    IS(cudaMemcpy(out, &out, 4, (enum cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
+    OK(cudaFree(out)); /* what goes well changes nothing */
+    IS(cudaPeekAtLastError(), cudaErrorInvalidMemcpyDirection);
+    IS(cudaGetLastError(), cudaErrorInvalidMemcpyDirection);
+    IS(cudaGetLastError(), cudaSuccess);
+    fill((dim3){1, 1, 1}, (dim3){2048, 1, 1}, out, 1);
+    IS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    fill((dim3){0, 1, 1}, (dim3){32, 1, 1}, out, 1);
+    IS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    IS(cudaLaunchKernel(&factor, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL),
+       cudaErrorInvalidDeviceFunction);
+    IS(cudaLaunchKernel(&missing_stub, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL),
+       cudaErrorInvalidDeviceFunction);
+}
+
+Test(runtime, what_a_kernel_did_stays, .init = start, .fini = stop)
+{
+    void *out;
+    OK(cudaMalloc(&out, 4));
+    IS(cudaLaunchKernel(&astray_stub, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL),
+       cudaErrorIllegalAddress);
+    IS(cudaGetLastError(), cudaErrorIllegalAddress);
+    IS(cudaGetLastError(), cudaErrorIllegalAddress);
+    IS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+    IS(cudaFree(out), cudaErrorIllegalAddress);
+    OK(cudaDeviceReset()); /* another beginning: modules are loaded again */
+    OK(cudaMalloc(&out, 400));
+    fill((dim3){1, 1, 1}, (dim3){32, 1, 1}, out, 2);
+    OK(cudaDeviceSynchronize());
+    cr_expect_eq(sum_of(out, 2), 3 + 18);
+}
+
+Test(runtime, copies_boxes, .init = start, .fini = stop)
+{
+    struct cudaPitchedPtr box;
+    char from[3 * 5 * 7], to[3 * 5 * 7] = {0};
+    for (int i = 0; i < 105; i++) from[i] = (char)i;
+    OK(cudaMalloc3D(&box, (struct cudaExtent){7, 5, 3}));
+    cr_expect(box.pitch >= 7 && box.pitch % 32 == 0 && box.xsize == 7 && box.ysize == 5);
+    struct cudaMemcpy3DParms p = {.srcPtr = {from, 7, 7, 5},
+                                  .dstPtr = box,
+                                  .extent = {7, 5, 3},
+                                  .kind = cudaMemcpyHostToDevice};
+    OK(cudaMemcpy3D(&p));
+    OK(cudaMemcpy2D(to, 7, (char *)box.ptr + 5 * box.pitch, box.pitch, 7, 5,
+                    cudaMemcpyDeviceToHost));
+    cr_expect_arr_eq(to, from + 35, 35); /* the second slice */
+    OK(cudaMemset2D(box.ptr, box.pitch, 1, 7, 15));
+    OK(cudaMemcpy2D(to, 7, box.ptr, box.pitch, 7, 15, cudaMemcpyDefault));
+    for (int i = 0; i < 105; i++) cr_expect_eq(to[i], 1);
+    IS(cudaMemcpy2D(to, 6, box.ptr, box.pitch, 7, 5, cudaMemcpyDeviceToHost),
+       cudaErrorInvalidPitchValue);
+}
+
+Test(runtime, tells_what_pointers_kernels_and_the_device_are, .init = start, .fini = stop)
+{
+    void *device, *pinned;
+    struct cudaPointerAttributes a;
+    struct cudaFuncAttributes f;
+    struct cudaDeviceProp p;
+    int blocks, value;
+    OK(cudaMalloc(&device, 16));
+    OK(cudaMallocHost(&pinned, 16));
+    OK(cudaPointerGetAttributes(&a, device));
+    cr_expect(a.type == cudaMemoryTypeDevice && a.devicePointer == device && a.device == 0);
+    OK(cudaPointerGetAttributes(&a, pinned));
+    cr_expect(a.type == cudaMemoryTypeHost && a.hostPointer == pinned && a.devicePointer);
+    OK(cudaPointerGetAttributes(&a, &a));
+    cr_expect(a.type == cudaMemoryTypeUnregistered && !a.devicePointer);
+    OK(cudaFuncGetAttributes(&f, &fill_stub));
+    cr_expect(f.maxThreadsPerBlock == 1024 && f.numRegs > 0 && f.ptxVersion == 75);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &fill_stub, 1024, 0));
+    cr_expect_eq(blocks, 2);
+    OK(cudaGetDeviceProperties(&p, 0));
+    OK(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)16, 0));
+    cr_expect_str_eq(p.name, "Heddle");
+    cr_expect(p.warpSize == 32 && p.multiProcessorCount == value && p.maxThreadsPerBlock == 1024);
+    cr_expect(p.sharedMemPerBlock == 49152 && p.maxThreadsDim[2] == 64 && p.major >= 9);
+    IS(cudaGetDeviceProperties(&p, 1), cudaErrorInvalidDevice);
+    IS(cudaSetDevice(1), cudaErrorInvalidDevice);
+    OK(cudaSetDevice(0));
+    OK(cudaFreeHost(pinned));
+}
+
+static void count_call(cudaStream_t stream, cudaError_t status, void *data)
+{
+    (void)stream;
+    *(int *)data += status == cudaSuccess;
+}
+
+Test(runtime, streams_and_events, .init = start, .fini = stop)
+{
+    cudaStream_t s;
+    cudaEvent_t from, to;
+    float ms = -1;
+    int called = 0;
+    OK(cudaStreamCreateWithFlags(&s, 1));
+    OK(cudaEventCreate(&from));
+    OK(cudaEventCreateWithFlags(&to, 0));
+    OK(cudaEventRecord(from, s));
+    OK(cudaStreamAddCallback(s, count_call, &called, 0));
+    OK(cudaEventRecord(to, s));
+    OK(cudaStreamWaitEvent(NULL, to, 0));
+    OK(cudaEventSynchronize(to));
+    OK(cudaEventElapsedTime(&ms, from, to));
+    OK(cudaStreamQuery(s));
+    cr_expect(ms >= 0 && called == 1);
+    OK(cudaEventDestroy(from));
+    IS(cudaEventRecord(from, s), cudaErrorInvalidResourceHandle);
+    OK(cudaStreamDestroy(s));
+    IS(cudaStreamSynchronize(s), cudaErrorInvalidResourceHandle);
+}
+
+Test(runtime, says_after_the_end_that_it_is_too_late, .init = start)
+{
+    size_t size;
+    __cudaUnregisterFatBinary(handle);
+    IS(cudaGetSymbolSize(&size, added), cudaErrorCudartUnloading);
+}
+
+cudaError_t cudaGraphCreate(void *graph, unsigned flags); /* as CUDA's header has it */
+
+Test(runtime, names_what_is_not_there, .init = start, .fini = stop)
+{
+    IS(cudaGraphCreate(NULL, 0), cudaErrorNotSupported);
+    IS(cudaGetLastError(), cudaErrorNotSupported);
+    cr_expect_str_eq(cudaGetErrorString(cudaErrorNotSupported), "operation not supported");
+    cr_expect_str_eq(cudaGetErrorString((cudaError_t)12345), "unrecognized error code");
+}
+
+static void *launch_many(void *out)
+{
+    for (int i = 0; i < 50; i++) fill((dim3){1, 1, 1}, (dim3){32, 1, 1}, out, 32);
+    return cudaGetLastError() == cudaSuccess ? out : NULL;
+}
+
+Test(runtime, threads_launch_at_the_same_time, .init = start, .fini = stop)
+{
+    enum { THREADS = 4 };
+    pthread_t thread[THREADS];
+    void *out[THREADS], *ended;
+    for (int i = 0; i < THREADS; i++) {
+        OK(cudaMalloc(&out[i], 128));
+        cr_assert(pthread_create(&thread[i], NULL, launch_many, out[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        cr_assert(pthread_join(thread[i], &ended) == 0);
+        cr_expect_eq(ended, out[i]);
+        cr_expect_eq(sum_of(out[i], 32), 3 * 496 + 288);
+    }
+}
