@@ -95,6 +95,7 @@ $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $(TEST): WARN := $(TEST_WARN)
+$B/cli/run_program.o: ALL_CFLAGS += -DHEDDLE_BUILD='"$B"'
 $B/emu/%.o: ALL_CFLAGS += $(OPS_FLAGS)
 define ops_rule
 $B/emu/ops_%.$(1).o: emu/ops_%.c Makefile
@@ -156,7 +157,7 @@ tidy:
 	tools/tidy.sh
 check-clang: # warnings without optimisation, too; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
-	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite tests/run)
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 tests/run)
 	HEDDLE=build/clang-release/heddle build/clang-release/tests/run
 check-same: # the same bytes by gcc and clang, with -O0 and -O3, with 1 and 4 host threads
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle

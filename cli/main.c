@@ -12,11 +12,16 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"run", NULL, "run a kernel, a job file or a workload", cmd_run,
+    {"run", NULL, "run a kernel, a job file, a workload or a CUDA program", cmd_run,
      "usage: heddle run TARGET [options]\n"
+     "       heddle run [options] PROGRAM [arguments]\n"
      "\n"
      "TARGET is a kernel file (FILE.ptx, '-' is standard input); a job file (FILE.yaml, FILE.yml), as\n"
      "docs/job-files.md says; or suite:NAME[:SIZE], a workload of 'heddle suite list'.\n"
+     "\n"
+     "PROGRAM is an executable on CUDA 13's shared runtime (nvcc -cudart shared) or the driver API. It\n"
+     "runs on Heddle's; what stands behind it is its own. Options 'of all' go with it, but for --format,\n"
+     "--profile, --watch, --record and --replay. The exit status is the program's, or 3.\n"
      "\n"
      "One launch of a kernel file:\n"
      "  --kernel NAME           which (needed if the file has several)\n"

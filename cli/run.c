@@ -7,6 +7,7 @@
 #include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
+#include "cli/run_program.h"
 #include "cli/run_suite.h"
 #include "cli/watches.h"
 
@@ -156,6 +157,18 @@ void run_target(struct report *r, struct run_options *o)
     else run_kernel_file(r, o, &device);
 }
 
+/* A program prints what it likes: there is no report around it. */
+static int run_program(struct run_options *o, char **argv)
+{
+    struct heddle_device_options device = {0};
+    struct buf text = {0};
+    if (run_options_settings(o, &device) && seed_fits(o, &device)) return program_run(o, argv);
+    diags_render(&o->diags, &text);
+    fprintf(stderr, "%sTry 'heddle run --help'.\n", text.data);
+    buf_free(&text);
+    return EXIT_USAGE;
+}
+
 int cmd_run(int argc, char **argv)
 {
     struct arena *arena = arena_new();
@@ -165,6 +178,11 @@ int cmd_run(int argc, char **argv)
     struct watches watches = {0};
     struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);
+    if (ok && o.kind == TARGET_PROGRAM) {
+        const int status = run_program(&o, argv + o.rest);
+        arena_free(arena);
+        return status;
+    }
     progress_begin(&progress);
     struct report r = {
         .arena = arena,

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "cli/run_options.h"
 
 #include "base/arena.h"
@@ -5,7 +6,10 @@
 #include "base/text.h"
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct option_kind {
     const char *name;
@@ -26,13 +30,13 @@ static const struct option_kind {
     {"dump", OPTION_DUMP, TARGET_PTX | TARGET_JOB, false, true},
     {"data-seed", OPTION_SEED, TARGET_SUITE, false, false},
     {"graph", OPTION_GRAPH, TARGET_SUITE, false, false},
-    {"format", OPTION_FORMAT, TARGET_ANY, false, false},
+    {"format", OPTION_FORMAT, TARGET_KERNELS, false, false},
     {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
     {"counts", OPTION_COUNTS, TARGET_ANY, false, false},
-    {"profile", OPTION_PROFILE, TARGET_ANY, true, false},
-    {"watch", OPTION_WATCH, TARGET_ANY, false, true},
-    {"record", OPTION_RECORD, TARGET_ANY, false, false},
-    {"replay", OPTION_REPLAY, TARGET_ANY, false, false},
+    {"profile", OPTION_PROFILE, TARGET_KERNELS, true, false},
+    {"watch", OPTION_WATCH, TARGET_KERNELS, false, true},
+    {"record", OPTION_RECORD, TARGET_KERNELS, false, false},
+    {"replay", OPTION_REPLAY, TARGET_KERNELS, false, false},
     {"threads", OPTION_SETTING, TARGET_ANY, false, false},
     {"max-instructions", OPTION_SETTING, TARGET_ANY, false, false},
     {"timeout", OPTION_SETTING, TARGET_ANY, false, false},
@@ -147,6 +151,20 @@ static struct piece *words_of(struct run_options *o, int argc, char **argv)
     return words;
 }
 
+/* An executable file: a program, or a script that runs one. */
+static bool is_program(struct piece target)
+{
+    char path[4096], head[4] = "";
+    struct stat s;
+    if (target.length >= sizeof path) return false;
+    snprintf(path, sizeof path, "%.*s", (int)target.length, target.text);
+    if (access(path, X_OK) != 0 || stat(path, &s) != 0 || !S_ISREG(s.st_mode)) return false;
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f) (void)fclose(f);
+    return n == sizeof head && (memcmp(head, "\177ELF", 4) == 0 || memcmp(head, "#!", 2) == 0);
+}
+
 static enum run_target target_kind(struct piece target)
 {
     if (target.length > 6 && memcmp(target.text, "suite:", 6) == 0) return TARGET_SUITE;
@@ -154,13 +172,15 @@ static enum run_target target_kind(struct piece target)
         return TARGET_JOB;
     if (target.length > 5 && memcmp(target.text + target.length - 5, ".yaml", 5) == 0)
         return TARGET_JOB;
-    return TARGET_PTX;
+    return is_program(target) ? TARGET_PROGRAM : TARGET_PTX;
 }
 
 static void check_targets(struct run_options *o)
 {
-    static const char *const names[] = {
-        [TARGET_PTX] = "a kernel file", [TARGET_JOB] = "a job file", [TARGET_SUITE] = "a workload"};
+    static const char *const names[] = {[TARGET_PTX] = "a kernel file",
+                                        [TARGET_JOB] = "a job file",
+                                        [TARGET_SUITE] = "a workload",
+                                        [TARGET_PROGRAM] = "a program"};
     for (size_t i = 0; i < o->count; i++) {
         const struct run_option *x = &o->list[i];
         const struct option_kind *k = kind_of(o, x->name);
@@ -193,16 +213,23 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
         if (o->target.text)
             diag_error(&o->diags, words[i].at, words[i].length,
                        "one target is run, not also '%.*s'", (int)words[i].length, words[i].text);
-        else o->target = words[i];
+        else {
+            o->target = words[i];
+            o->kind = target_kind(o->target);
+            o->rest = i;
+            if (o->kind == TARGET_PROGRAM) break;
+        }
         i++;
     }
     if (!o->target.text)
-        diag_error(&o->diags, o->source.length, 0,
-                   "what is to run? A kernel file (.ptx), a job file (.yaml), or suite:NAME");
-    else {
-        o->kind = target_kind(o->target);
-        check_targets(o);
-    }
+        diag_error(
+            &o->diags, o->source.length, 0,
+            "what is to run? A kernel file (.ptx), a job file (.yaml), suite:NAME, or a program");
+    else if (o->check && o->kind == TARGET_PROGRAM)
+        diag_error(&o->diags, o->target.at, o->target.length,
+                   "programs are not checked yet; 'heddle run --order random --seed N' runs one in "
+                   "one order");
+    else check_targets(o);
     o->quiet = run_option_find(o, OPTION_QUIET) != NULL;
     const struct run_option *f = o->check ? NULL : run_option_find(o, OPTION_FORMAT);
     o->json = f && f->value.length == 4 && memcmp(f->value.text, "json", 4) == 0;

@@ -8,7 +8,14 @@
 
 #include "heddle.h"
 
-enum run_target { TARGET_PTX = 1, TARGET_JOB = 2, TARGET_SUITE = 4, TARGET_ANY = 7 };
+enum run_target {
+    TARGET_PTX = 1,
+    TARGET_JOB = 2,
+    TARGET_SUITE = 4,
+    TARGET_PROGRAM = 8, /* an executable: what stands behind it is its own */
+    TARGET_KERNELS = 7, /* all but that */
+    TARGET_ANY = 15
+};
 
 enum run_option_id {
     OPTION_KERNEL,
@@ -57,6 +64,7 @@ struct run_options {
     struct run_option *list;
     size_t count, cap;
     bool json, quiet;
+    int rest;                     /* of a program: its place in argv */
     bool check;                   /* the command is `heddle check`: it has options of its own */
     struct heddle_module *module; /* of a kernel file, where it was read before; NULL */
 };

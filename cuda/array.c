@@ -216,8 +216,8 @@ static void say(const struct CUctx_st *c, const struct call_name *made,
                 const struct texture_memory *m)
 {
     if (c->broken) return;
-    driver_say("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
-               made->text, m->bytes, m->address);
+    driver_find("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
+                made->text, m->bytes, m->address);
 }
 static void say_array(struct CUarray_st *a, const char *by)
 {

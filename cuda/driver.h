@@ -11,6 +11,7 @@
 
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "cuda/outcome.h"
 #include "emu/counts.h"
 #include "emu/texture.h"
 
@@ -158,6 +159,7 @@ struct driver {
     struct cuda_watch watch;
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
     struct emu_counts_writer counts;
+    struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
     struct emu *emu;
     struct checks *checks; /* observers of launches; NULL: none */
     const char *order;     /* of the environment; NULL: not named */
@@ -183,8 +185,11 @@ CUresult driver_begin_without(void); /* initialised is enough */
 
 /* Counts a call that is about to be carried out. */
 struct call_name driver_call(enum numbered_call call);
-/* What a check has found: lines for the watcher or stderr. */
+/* Lines for the watcher or stderr. */
 void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Likewise, each of which is something that a check has found. */
+#define driver_find(...) (driver_say(__VA_ARGS__), driver_found())
+void driver_found(void);
 
 /* For host functions: nothing is held while they run. */
 void driver_unlock(void);

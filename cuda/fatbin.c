@@ -41,8 +41,7 @@ static uint64_t u64_at(const unsigned char *p)
     return u32_at(p) | (uint64_t)u32_at(p + 4) << 32;
 }
 
-static bool refuse(char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool refuse(char **why, const char *format, ...)
+bool fatbin_refuse(char **why, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -63,13 +62,14 @@ bool fatbin_open(struct fatbin *f, const void *image, size_t size, char **why)
 {
     const unsigned char *p = image;
     if (size < FATBIN_HEADER || u32_at(p) != FATBIN_MAGIC)
-        return refuse(why, "this is no fat binary");
+        return fatbin_refuse(why, "this is no fat binary");
     if (u16_at(p + HEAD_VERSION) != 1)
-        return refuse(why, "the fat binary is of version %u; 1 is known", u16_at(p + HEAD_VERSION));
+        return fatbin_refuse(why, "the fat binary is of version %u; 1 is known",
+                             u16_at(p + HEAD_VERSION));
     const size_t whole = fatbin_size(p);
     if (!whole || whole > size)
-        return refuse(why, "the fat binary is cut off: it should have %zu bytes and has %zu", whole,
-                      size);
+        return fatbin_refuse(why, "the fat binary is cut off: it should have %zu bytes and has %zu",
+                             whole, size);
     f->next = p + u16_at(p + HEAD_SIZE);
     f->end = p + whole;
     return true;
@@ -80,11 +80,11 @@ bool fatbin_next(struct fatbin *f, struct fatbin_entry *e, char **why)
     const unsigned char *p = f->next;
     const size_t left = (size_t)(f->end - p);
     if (!left) return false;
-    if (left < ENTRY_LEAST) return refuse(why, "an entry of the fat binary is cut off");
+    if (left < ENTRY_LEAST) return fatbin_refuse(why, "an entry of the fat binary is cut off");
     const uint32_t header = u32_at(p + ENTRY_HEADER);
     const uint64_t payload = u64_at(p + ENTRY_PAYLOAD);
     if (header < ENTRY_LEAST || header > left || payload > left - header)
-        return refuse(why, "an entry of the fat binary is longer than what holds it");
+        return fatbin_refuse(why, "an entry of the fat binary is longer than what holds it");
     *e = (struct fatbin_entry){.kind = u16_at(p + ENTRY_KIND),
                                .sm = u32_at(p + ENTRY_SM),
                                .major = u16_at(p + ENTRY_MAJOR),
@@ -96,7 +96,7 @@ bool fatbin_next(struct fatbin *f, struct fatbin_entry *e, char **why)
         e->whole = u64_at(p + ENTRY_WHOLE);
         e->size = u32_at(p + ENTRY_COMPRESSED);
         if (e->size > payload || !e->whole)
-            return refuse(why, "an entry of the fat binary has contradictory sizes");
+            return fatbin_refuse(why, "an entry of the fat binary has contradictory sizes");
     }
     f->next = p + header + payload;
     return true;
@@ -127,8 +127,8 @@ bool fatbin_choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, 
     }
     *e = best;
     if (!best.code && !*why)
-        refuse(why, "the fat binary has no PTX: %s; compile with %s",
-               seen.size ? seen.data : "it is empty", FATBIN_PTX_FLAGS);
+        fatbin_refuse(why, "the fat binary has no PTX: %s; compile with %s",
+                      seen.size ? seen.data : "it is empty", FATBIN_PTX_FLAGS);
     buf_free(&seen);
     return best.code && !*why;
 }
@@ -149,15 +149,15 @@ char *fatbin_text(const struct fatbin_entry *e, size_t *length, char **why)
 {
     size_t n = e->whole ? e->whole : e->size;
     if (n > MOST_TEXT) {
-        refuse(why, "an entry of the fat binary would have %zu bytes", n);
+        fatbin_refuse(why, "an entry of the fat binary would have %zu bytes", n);
         return NULL;
     }
     char *text = malloc(n + 1);
     if (!text) abort();
     if (!e->whole) memcpy(text, e->code, n);
     else if (decompress(e, text) != n) {
-        refuse(why, "an entry of the fat binary cannot be decompressed (%s)",
-               e->flags & FATBIN_ZSTD ? "zstd" : "LZ4");
+        fatbin_refuse(why, "an entry of the fat binary cannot be decompressed (%s)",
+                      e->flags & FATBIN_ZSTD ? "zstd" : "LZ4");
         free(text);
         return NULL;
     }

@@ -49,6 +49,9 @@ enum fatbin_flag { FATBIN_64 = 1, FATBIN_DEBUG = 2, FATBIN_LZ4 = 0x2000, FATBIN_
 /* What has nvcc put PTX into a program. */
 #define FATBIN_PTX_FLAGS "-gencode arch=compute_75,code=compute_75"
 
+/* *why becomes what printf would print, on the heap. Always false. */
+bool fatbin_refuse(char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Bytes of the container whose header lies here (FATBIN_HEADER bytes are read), for images of which only
  * the start is known. 0: it is none. */
 size_t fatbin_size(const void *image);

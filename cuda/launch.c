@@ -77,6 +77,16 @@ static CUresult check(struct CUfunc_st *f, const CUlaunchConfig *g, bool coopera
     return CUDA_SUCCESS;
 }
 
+static void add_to_outcome(const struct emu_report *r)
+{
+    struct cuda_outcome *const o = driver.outcome;
+    o->launches++;
+    o->faults += r->fault.kind != EMU_OK;
+    o->warp_instructions += r->warp_instructions;
+    o->thread_instructions += r->thread_instructions;
+    o->nanoseconds += (uint64_t)(r->seconds * 1e9);
+}
+
 static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *l)
 {
     const struct cuda_watch *w = &driver.watch;
@@ -88,9 +98,10 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
+    if (driver.outcome) add_to_outcome(report);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
     for (size_t i = 0; i < report->finding_count; i++) {
-        driver_say("heddle: kernel '%s': %s", f->name, report->findings[i].text);
+        driver_find("heddle: kernel '%s': %s", f->name, report->findings[i].text);
         if (report->findings[i].count > 1)
             driver_say("  ... and %llu more of this instruction\n",
                        (unsigned long long)report->findings[i].count - 1);

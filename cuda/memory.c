@@ -79,8 +79,8 @@ void allocation_leaks(const struct CUctx_st *c)
         struct emu_allocation known;
         if ((c && a->context != c) || a->context->broken) continue; /* nothing can be freed then */
         if (!emu_allocation_near(driver.emu, a->address, &known)) continue;
-        driver_say("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
-                   known.name, known.size, known.address);
+        driver_find("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
+                    known.name, known.size, known.address);
     }
 }
 
@@ -144,7 +144,7 @@ static void say_wrong(const char *call, uint64_t address)
     const char *what = any && !near.live && near.address == address ? "double free"
                                                                     : "invalid free";
     emu_describe(driver.emu, address, where, sizeof where);
-    driver_say("heddle: %s: %s of 0x%" PRIx64 "\n%s", what, call, address, where);
+    driver_find("heddle: %s: %s of 0x%" PRIx64 "\n%s", what, call, address, where);
 }
 
 static CUresult release(CUdeviceptr address, enum numbered_call call)
@@ -325,8 +325,8 @@ static void say_outside(const char *what, uint64_t address, size_t size)
     if (!(driver.config.checks & EMU_CHECK_MEMORY) || emu_bytes(driver.emu, address, size)) return;
     bool any = emu_allocation_near(driver.emu, address, &near);
     emu_describe(driver.emu, address, where, sizeof where);
-    driver_say("heddle: %s: %s of %zu bytes at 0x%" PRIx64 " by the host\n%s",
-               any && !near.live ? "use after free" : "out of bounds", what, size, address, where);
+    driver_find("heddle: %s: %s of %zu bytes at 0x%" PRIx64 " by the host\n%s",
+                any && !near.live ? "use after free" : "out of bounds", what, size, address, where);
 }
 
 static CUresult copy(struct end to, struct end from, size_t size)

@@ -1,0 +1,157 @@
+#define _GNU_SOURCE
+#include "cli/run_program.h"
+
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cuda/outcome.h"
+#include "cuda/program.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Where `make` puts the libraries, seen from where it puts the program. */
+#ifndef HEDDLE_BUILD
+#define HEDDLE_BUILD "build/gcc-release"
+#endif
+
+/* ---- can it run ---------------------------------------------------------------------------------------- */
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[4096];
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           access(path, R_OK) == 0;
+}
+
+/* The folder of libcuda.so.1: where this program was built or installed. NULL: there is none. */
+static const char *find_libraries(struct arena *a)
+{
+    static const char *const places[] = {".", HEDDLE_BUILD, "../lib/heddle"};
+    char own[2048], at[4096];
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (!slash) return NULL;
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(at, sizeof at, "%s/%s", own, places[i]);
+        if (is_there(at, "libcuda.so.1")) return arena_copy(a, at, strlen(at));
+    }
+    return NULL;
+}
+
+static int build_again(const char *path, const struct program *p)
+{
+    fprintf(stderr, "heddle run: '%s' %s\n", path,
+            p->kind == PROGRAM_STATIC
+                ? "holds NVIDIA's runtime (nvcc puts it in by default), which wants a driver."
+                : "holds no PTX, only machine code for certain GPUs.");
+    fprintf(stderr, "Build it again with NVCC_APPEND_FLAGS=\"%s\" in the environment.\n",
+            program_flags(p));
+    return EXIT_INPUT;
+}
+
+/* EXIT_FINE, or after a message another status. */
+static int check(const char *path, const char *libraries)
+{
+    struct program p;
+    char *why = NULL;
+    if (!libraries)
+        return usage_error("run", "libcuda.so.1 is not beside this program, as built or installed");
+    if (!program_read(path, &p, &why)) {
+        fprintf(stderr, "heddle run: '%s': %s\n", path, why);
+        free(why);
+        return EXIT_USAGE;
+    }
+    if (p.kind == PROGRAM_STATIC || p.kind == PROGRAM_SASS) return build_again(path, &p);
+    if (*p.runtime && !is_there(libraries, p.runtime)) {
+        fprintf(stderr,
+                "heddle run: '%s' wants %s, and libcudart.so.13 is what there is: build it with "
+                "nvcc 13\n",
+                path, p.runtime);
+        return EXIT_INPUT;
+    }
+    return EXIT_FINE;
+}
+
+/* ---- its environment ------------------------------------------------------------------------------------- */
+
+static void set_variable(const struct run_option *x, struct arena *a)
+{
+    char name[64] = "HEDDLE_";
+    size_t n = strlen(name);
+    for (size_t i = 0; i < x->name.length && n + 1 < sizeof name; i++)
+        name[n++] = (char)(x->name.text[i] == '-' ? '_' : toupper((unsigned char)x->name.text[i]));
+    name[n] = '\0';
+    setenv(name, arena_copy(a, x->value.text, x->value.length), 1);
+}
+
+static void set_environment(const struct run_options *o, const char *libraries, int outcome)
+{
+    const char *others = getenv("LD_LIBRARY_PATH");
+    char text[8192];
+    for (size_t i = 0; i < o->count; i++)
+        if (o->list[i].id == OPTION_SETTING || o->list[i].id == OPTION_COUNTS)
+            set_variable(&o->list[i], o->arena);
+    snprintf(text, sizeof text, "%s%s%s", libraries, others && *others ? ":" : "",
+             others ? others : "");
+    setenv("LD_LIBRARY_PATH", text, 1);
+    snprintf(text, sizeof text, "%d", outcome);
+    setenv(CUDA_OUTCOME, text, 1);
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------- */
+
+/* The program's exit status, as a shell has it. */
+static int run(char **argv)
+{
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        execv(argv[0], argv);
+        fprintf(stderr, "heddle run: cannot run '%s': %s\n", argv[0], strerror(errno));
+        _exit(EXIT_USAGE);
+    }
+    if (child < 0) return usage_error("run", "cannot start another process: %s", strerror(errno));
+    signal(SIGINT, SIG_IGN); /* the terminal sends it to both; the program decides */
+    signal(SIGQUIT, SIG_IGN);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+    fprintf(stderr, "heddle run: '%s' was ended by a signal: %s\n", argv[0],
+            strsignal(WTERMSIG(status)));
+    return 128 + WTERMSIG(status);
+}
+
+static void report(const struct cuda_outcome *o)
+{
+    const double seconds = (double)o->nanoseconds / 1e9;
+    fprintf(stderr,
+            "heddle: %llu launches, %llu warp instructions, %llu thread instructions, %.3f ms; "
+            "%llu faults, %llu findings\n",
+            (unsigned long long)o->launches, (unsigned long long)o->warp_instructions,
+            (unsigned long long)o->thread_instructions, seconds * 1e3,
+            (unsigned long long)o->faults, (unsigned long long)o->findings);
+}
+
+int program_run(const struct run_options *o, char **argv)
+{
+    const char *libraries = find_libraries(o->arena);
+    int status = check(argv[0], libraries);
+    if (status != EXIT_FINE) return status;
+    const int fd = memfd_create("outcome", 0);
+    struct cuda_outcome *outcome = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof *outcome) == 0)
+        outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (outcome == MAP_FAILED) return usage_error("run", "no memory: %s", strerror(errno));
+    set_environment(o, libraries, fd);
+    status = run(argv);
+    if (!o->quiet) report(outcome);
+    return outcome->faults || outcome->findings ? EXIT_FAULT : status;
+}

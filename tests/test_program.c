@@ -1,0 +1,242 @@
+/* CUDA programs under `heddle run`: what their files say, and how they run. Those that want nvcc are in
+ * tests/programs/, each checks itself. */
+#define _GNU_SOURCE
+#include "cuda/program.h"
+#include "tests/fatbins.h"
+#include "tests/support.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/heddle-program-XXXXXX";
+static struct buf said; /* what the last command printed, errors too */
+
+__attribute__((format(printf, 1, 2))) static int sh(const char *format, ...)
+{
+    char command[4096], chunk[4096];
+    int n = snprintf(command, sizeof command, "exec 2>&1; cd '%s' || exit; ", folder);
+    size_t got;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command + n, sizeof command - (size_t)n, format, args);
+    va_end(args);
+    said.size = 0;
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    while ((got = fread(chunk, 1, sizeof chunk, f)) > 0) buf_add(&said, chunk, got);
+    buf_putc(&said, '\0');
+    const int status = pclose(f);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void start(void)
+{
+    cr_assert(mkdtemp(folder));
+}
+
+static void stop(void)
+{
+    sh("rm -r '%s'", folder);
+    buf_free(&said);
+}
+
+/* ---- what files say ------------------------------------------------------------------------------------ */
+
+static struct program program_of(const char *name)
+{
+    char path[200], *why = NULL;
+    struct program p;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    cr_assert(program_read(path, &p, &why), "%s", why);
+    return p;
+}
+
+static void write_fatbin(const char *name, unsigned kind)
+{
+    char path[200];
+    struct buf b = {0};
+    fatbin_add(&b, kind, 75, "code", 4, STORED);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    cr_assert(f && fwrite(b.data, 1, b.size, f) == b.size && fclose(f) == 0);
+    buf_free(&b);
+}
+
+/* A program of an empty container and one of this kind, against a library of this name. */
+static struct program linked(unsigned kind, const char *library)
+{
+    write_fatbin("code", kind);
+    cr_assert_eq(
+        sh("printf '.section .nv_fatbin,\"a\"\n.long 0xba55ed50\n.short 1,16\n.quad 0\n.incbin \"code\"\n' "
+           ">code.s; echo 'int main(void) { return 0; }' >main.c; echo >lib.c; "
+           "cc -shared -Wl,-soname,%s -o lib.so lib.c && "
+           "cc -o program main.c %s -Wl,--no-as-needed ./lib.so",
+           library, kind ? "code.s" : ""),
+        0, "%s", said.data);
+    return program_of("program");
+}
+
+Test(program, is_served_with_ptx_and_a_shared_runtime, .init = start, .fini = stop)
+{
+    struct program p = linked(FATBIN_PTX, "libcudart.so.13");
+    cr_expect_eq(p.kind, PROGRAM_SERVED);
+    cr_expect_str_eq(p.runtime, "libcudart.so.13");
+    p = linked(0, "libcuda.so.1");
+    cr_expect(p.kind == PROGRAM_SERVED && p.driver && !*p.runtime);
+    p = linked(0, "libother.so");
+    cr_expect_eq(p.kind, PROGRAM_PLAIN);
+}
+
+Test(program, is_to_be_built_again_otherwise, .init = start, .fini = stop)
+{
+    struct program p = linked(FATBIN_PTX, "libother.so");
+    cr_expect_eq(p.kind, PROGRAM_STATIC);
+    cr_expect_str_eq(program_flags(&p), "-cudart shared");
+    p = linked(FATBIN_CUBIN, "libother.so");
+    cr_expect_eq(p.kind, PROGRAM_STATIC);
+    cr_expect_str_eq(program_flags(&p), "-gencode arch=compute_75,code=compute_75 -cudart shared");
+    p = linked(FATBIN_CUBIN, "libcudart.so.13");
+    cr_expect_eq(p.kind, PROGRAM_SASS);
+    cr_expect_str_eq(program_flags(&p), "-gencode arch=compute_75,code=compute_75");
+}
+
+Test(program, may_be_anything, .init = start, .fini = stop)
+{
+    char path[200], *why = NULL;
+    struct program p;
+    cr_assert_eq(sh("echo '#!/bin/sh' >script; : >empty; head -c 3000 /proc/self/exe >cut"), 0);
+    cr_expect_eq(program_of("script").kind, PROGRAM_FOREIGN);
+    cr_expect_eq(program_of("cut").kind, PROGRAM_PLAIN);
+    snprintf(path, sizeof path, "%s/empty", folder);
+    cr_expect(!program_read(path, &p, &why) && strstr(why, "empty"));
+    free(why);
+    cr_expect(!program_read("/no/such/file", &p, &why) && strstr(why, "No such file"));
+    free(why);
+}
+
+/* ---- run ----------------------------------------------------------------------------------------------- */
+
+static char heddle[500], libraries[500], here[400];
+
+/* Where they are; a library that is not there, or sanitized, serves no program. */
+static void start_runs(void)
+{
+    const char *name = getenv("HEDDLE");
+    start();
+    cr_assert(getcwd(here, sizeof here));
+#ifdef __SANITIZE_ADDRESS__
+    cr_skip_test("sanitized libraries serve sanitized programs alone");
+#endif
+    snprintf(heddle, sizeof heddle, "%s/%s", here, name ? name : "heddle");
+    snprintf(libraries, sizeof libraries, "%s/%.*s", here,
+             name ? (int)(strrchr(name, '/') - name) : 17, name ? name : "build/gcc-release");
+    if (access(heddle, X_OK) != 0 || sh("test -r '%s/libcudart.so.13'", libraries) != 0)
+        cr_skip_test("libcudart.so.13 is not built");
+}
+
+static const char kernels[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry fill(.param .u64 out, .param .u32 n)\n{\n"
+    " .reg .pred %p; .reg .b32 %r<6>; .reg .b64 %rd<4>;\n"
+    " ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n];\n"
+    " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+    " mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
+    " mul.wide.u32 %rd2, %r5, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5; ret;\n}\n"
+    ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
+
+static void build_registered(void)
+{
+    char path[200];
+    struct buf b = {0};
+    fatbin_add(&b, FATBIN_PTX, 75, kernels, sizeof kernels, ZSTD);
+    snprintf(path, sizeof path, "%s/code", folder);
+    FILE *f = fopen(path, "wb");
+    cr_assert(f && fwrite(b.data, 1, b.size, f) == b.size && fclose(f) == 0);
+    buf_free(&b);
+    cr_assert_eq(sh("cc -I'%s' -DFATBIN='\"%s/code\"' -o app '%s/tests/programs/registered.c' "
+                    "-Wl,-rpath-link,'%s' '%s/libcudart.so.13'",
+                    here, folder, here, libraries, libraries),
+                 0, "%s", said.data);
+}
+
+Test(program, runs_with_its_arguments_and_exit_status, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run ./app", heddle), 0);
+    cr_expect(strstr(said.data, "cudaSuccess 4950\nheddle: 1 launches, "), "%s", said.data);
+    cr_expect(strstr(said.data, "0 faults, 0 findings\n"), "%s", said.data);
+    cr_expect_eq(sh("'%s' run --quiet --order=gpudet ./app 7", heddle), 7);
+    cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
+    cr_expect_eq(sh("LD_LIBRARY_PATH='%s' HEDDLE_ORDER=dab ./app 8", libraries), 8);
+    cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
+}
+
+Test(program, that_faults_exits_with_3, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run ./app 0 astray", heddle), 3);
+    cr_expect(strstr(said.data, "out of bounds: write of 4 bytes at 0x8"), "%s", said.data);
+    cr_expect(strstr(said.data, "cudaErrorIllegalAddress 0\n"), "%s", said.data);
+    cr_expect(strstr(said.data, "1 faults, 0 findings\n"), "%s", said.data);
+}
+
+Test(program, counts_go_to_a_file, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run --counts counts.json ./app && cat counts.json", heddle), 0);
+    cr_expect(strstr(said.data, "\"kernel\": \"fill\"") || strstr(said.data, "\"fill\""), "%s",
+              said.data);
+}
+
+Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop)
+{
+    (void)linked(FATBIN_CUBIN, "libother.so");
+    cr_expect_eq(sh("'%s' run ./program", heddle), 1);
+    cr_expect(strstr(said.data, "NVCC_APPEND_FLAGS=\"-gencode arch=compute_75,code=compute_75 "
+                                "-cudart shared\""),
+              "%s", said.data);
+    (void)linked(FATBIN_PTX, "libcudart.so.12");
+    cr_expect_eq(sh("'%s' run ./program", heddle), 1);
+    cr_expect(strstr(said.data, "wants libcudart.so.12"), "%s", said.data);
+    build_registered();
+    cr_expect_eq(sh("'%s' run --grid 4 ./app", heddle), 2);
+    cr_expect(strstr(said.data, "--grid does not go with a program"), "%s", said.data);
+    cr_expect_eq(sh("'%s' run --order none ./app", heddle), 2);
+    cr_expect_eq(sh("'%s' check ./app", heddle), 2);
+    cr_expect(strstr(said.data, "programs are not checked yet"), "%s", said.data);
+}
+
+/* ---- what nvcc makes ------------------------------------------------------------------------------------- */
+
+static void nvcc_program(const char *name, const char *flags)
+{
+    static const char *const orders[] = {"native", "gpudet", "dab", "random"};
+    if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
+    cr_assert_eq(sh("nvcc -cudart shared %s -o app '%s/tests/programs/%s.cu'", flags, here, name),
+                 0, "%s", said.data);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        cr_expect_eq(sh("'%s' run --order %s ./app", heddle, orders[i]), 0, "%s: %s", orders[i],
+                     said.data);
+}
+
+Test(program, of_nvcc_basics, .init = start_runs, .fini = stop)
+{
+    nvcc_program("basics", "");
+    nvcc_program("basics", "-rdc=true");
+    nvcc_program("basics", "-default-stream per-thread");
+}
+
+Test(program, of_nvcc_calls, .init = start_runs, .fini = stop)
+{
+    nvcc_program("calls", "");
+}
+
+Test(program, of_nvcc_numbers, .init = start_runs, .fini = stop)
+{
+    nvcc_program("numbers", "");
+}
