@@ -31,7 +31,8 @@ Test(emu_rooms, are_clean_where_they_say)
         for (unsigned i = 0; i < count; i++) {
             random = random * 1664525 + 1013904223;
             size_t size = 1 + (random >> 8) % (n % 4 == 3 ? 6 << 20 : 200 << 10);
-            if (n == 6 && i == 7) size = 80 << 20; /* larger than what addresses are asked for at once */
+            if (n == 6 && i == 7)
+                size = 80 << 20; /* larger than what addresses are asked for at once */
             const struct room room = taken[i] = rooms_take(r, size);
             cr_assert_eq((uintptr_t)room.at % ROOM_ALIGN, 0);
             cr_assert(room.end >= room.at + size);
