@@ -12,7 +12,8 @@ enum {
     SHORT = 4,        /* one of so many bursts is short: */
     SHORT_MOST = 16,  /* at most this */
     MOST_WAITED = 64, /* quanta of an mbarrier.try_wait: then its time is up */
-    CROWD = 16,       /* ready warps, beside which no CTA need begin */
+    CROWD = 16,       /* ready warps, beside which no CTA need begin, */
+    WIDE = 8,         /* but in one of so many launches */
 };
 
 void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size)
@@ -381,7 +382,7 @@ static bool is_crowded(const struct gpudet *g)
 {
     size_t ready;
     emu_machine_ready(g->m, &ready);
-    return g->unseen && ready >= CROWD;
+    return g->windowed && ready >= CROWD;
 }
 
 static int deal(void *self, const uint32_t *free_slots, size_t count, uint32_t *cluster)
@@ -569,7 +570,7 @@ static void begin(void *self, struct emu_machine *m)
     g->shape = emu_machine_shape(m);
     g->warp_count = g->shape.slots * g->shape.warps_per_cta;
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
-    g->unseen = gpudet_promise(&g->options) == ORDER_STRONG;
+    g->windowed = gpudet_promise(&g->options) == ORDER_STRONG && g->launches++ % WIDE;
     g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
     make_warps(g);
@@ -611,6 +612,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     if (!g) abort();
     g->options = *(const struct gpudet_options *)options;
     g->random = seed * UINT64_C(0xd1342543de82ef95) + 1;
+    g->launches = seed;
     g->order = (struct emu_order){.self = g,
                                   .name = gpudet_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES,

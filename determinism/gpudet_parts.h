@@ -158,14 +158,14 @@ struct gpudet {
     struct emu_order order;
     struct gpudet_counts n;
     uint64_t random;
+    uint64_t launches; /* so far, and the seed */
     struct emu_machine *m;
     struct emu_shape shape;
     uint32_t subarray; /* bits of a part of a Bloom filter */
     uint32_t sets;     /* of a Z cache */
     uint32_t warp_count;
-    bool in_turn; /* warps of a unit run one after another */
-    bool
-        unseen; /* the promise is kept: results do not show in which order warps run in parallel mode */
+    bool in_turn;  /* warps of a unit run one after another */
+    bool windowed; /* the adversary chooses among a few CTAs at a time */
     bool moved;    /* anything has happened in this quantum */
     bool open;     /* CTAs may begin: parallel mode; */
     bool begins;   /* a quantum does */
