@@ -10,6 +10,7 @@
 #ifndef HEDDLE_DETERMINISM_GPUDET_PARTS_H
 #define HEDDLE_DETERMINISM_GPUDET_PARTS_H
 
+#include "base/rng.h"
 #include "determinism/gpudet.h"
 #include "determinism/orders.h"
 #include "emu/order.h"
@@ -201,16 +202,9 @@ struct gpudet {
 };
 #define GPUDET_TAKEN UINT32_MAX
 
-static inline uint64_t gpudet_draw(struct gpudet *g) /* SplitMix64 */
-{
-    uint64_t z = g->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 static inline uint32_t gpudet_below(struct gpudet *g, uint32_t n)
 {
-    return (uint32_t)((gpudet_draw(g) >> 32) * n >> 32);
+    return rng_below(&g->random, n);
 }
 
 /* A warp's place in `warps` is hardware's number of it: by SM, slot of the SM, number in the CTA. */
