@@ -1,12 +1,10 @@
 /* Events, and the cells that name them. */
-#define _GNU_SOURCE
 #include "determinism/history.h"
 
-#include <stdio.h>
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <sys/mman.h>
 
 uint32_t events_add(struct events *e, const struct event *event)
 {
@@ -28,14 +26,8 @@ void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
     *s = (struct shadow){.count = (bytes + PAGE - 1) >> PAGE_BITS, .launch = 1, .events = events};
     const size_t size = (s->count + 1) * sizeof(struct page *);
     s->mapped = size > SMALL;
-    if (s->mapped) {
-        s->pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (s->pages == MAP_FAILED) {
-            perror("heddle: no room for what a check remembers");
-            abort();
-        }
-    } else s->pages = calloc(1, size);
+    if (s->mapped) s->pages = pages_new(size, PAGES_SPARSE);
+    else s->pages = calloc(1, size);
     if (!s->pages) abort();
 }
 
@@ -53,7 +45,7 @@ void shadow_end(struct shadow *s)
         free(p->cells);
         free(p);
     }
-    if (s->mapped) munmap((void *)s->pages, (s->count + 1) * sizeof(struct page *));
+    if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));
     else free((void *)s->pages);
     free(s->room);
     *s = (struct shadow){0};

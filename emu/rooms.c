@@ -1,8 +1,9 @@
 /* Memory for CTAs: pieces that the host gives address by address, cut up from the beginning anew by each launch. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
+#define _GNU_SOURCE /* madvise */
 #include "emu/rooms.h"
 
-#include <stdio.h>
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,18 +35,13 @@ static struct piece *piece_new(size_t size)
     struct piece *p = calloc(1, sizeof *p);
     if (!p) abort();
     p->size = up(size > PIECE ? size : PIECE, PAGE);
-    p->base = mmap(NULL, p->size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p->base == MAP_FAILED) {
-        perror("heddle: no memory for registers");
-        abort();
-    }
+    p->base = pages_new(p->size, PAGES_DENSE);
     return p;
 }
 
 static void piece_free(struct piece *p)
 {
-    munmap(p->base, p->size);
+    pages_free(p->base, p->size);
     free(p);
 }
 
