@@ -240,3 +240,8 @@ Test(program, of_nvcc_numbers, .init = start_runs, .fini = stop)
 {
     nvcc_program("numbers", "");
 }
+
+Test(program, of_nvcc_textures, .init = start_runs, .fini = stop)
+{
+    nvcc_program("textures", "");
+}

@@ -22,6 +22,10 @@ _Static_assert(sizeof(struct cudaPointerAttributes) == 88, "ABI");
 _Static_assert(sizeof(struct cudaMemcpy3DParms) == 160, "ABI");
 _Static_assert(sizeof(cudaLaunchConfig_t) == 56 && offsetof(cudaLaunchConfig_t, stream) == 32,
                "ABI");
+_Static_assert(sizeof(struct cudaResourceDesc) == 144, "ABI");
+_Static_assert(sizeof(struct cudaTextureDesc) == 72, "ABI");
+_Static_assert(offsetof(struct cudaTextureDesc, maxAnisotropy) == 44, "ABI");
+_Static_assert(offsetof(struct cudaResourceDesc, res.pitch2D.pitchInBytes) == 56, "ABI");
 _Static_assert(sizeof(dim3) == 12 && sizeof(struct cudaPitchedPtr) == 32, "ABI");
 
 #define OK(call)                                                                                   \
@@ -200,6 +204,41 @@ Test(runtime, copies_boxes, .init = start, .fini = stop)
     for (int i = 0; i < 105; i++) cr_expect_eq(to[i], 1);
     IS(cudaMemcpy2D(to, 6, box.ptr, box.pitch, 7, 5, cudaMemcpyDeviceToHost),
        cudaErrorInvalidPitchValue);
+}
+
+Test(runtime, arrays_have_channels_and_rows, .init = start, .fini = stop)
+{
+    struct cudaChannelFormatDesc d = cudaCreateChannelDesc(16, 16, 0, 0,
+                                                           cudaChannelFormatKindFloat),
+                                 asked;
+    struct cudaExtent e;
+    unsigned flags;
+    cudaArray_t a;
+    char from[3 * 40], to[3 * 40] = {0}, box[40] = {0};
+    for (int i = 0; i < 120; i++) from[i] = (char)i;
+    OK(cudaMallocArray(&a, &d, 10, 3, 2)); /* texels of 4 bytes; for surfaces */
+    OK(cudaArrayGetInfo(&asked, &e, &flags, a));
+    cr_expect(memcmp(&asked, &d, sizeof d) == 0 && flags == 2);
+    cr_expect(e.width == 10 && e.height == 3 && e.depth == 0);
+    OK(cudaMemcpy2DToArray(a, 0, 0, from, 40, 40, 3, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2DFromArray(to, 12, a, 8, 1, 12, 2, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 24; i++) cr_expect_eq(to[i], 40 * (1 + i / 12) + 8 + i % 12);
+    struct cudaMemcpy3DParms p = {.srcArray = a, /* in texels */
+                                  .srcPos = {2, 2, 0},
+                                  .dstPtr = {box, 40, 40, 1},
+                                  .extent = {5, 1, 1},
+                                  .kind = cudaMemcpyDeviceToHost};
+    OK(cudaMemcpy3D(&p));
+    for (int i = 0; i < 40; i++) cr_expect_eq(box[i], i < 20 ? 88 + i : 0);
+    IS(cudaMemcpy2DToArray(a, 0, 1, from, 40, 40, 3, cudaMemcpyHostToDevice),
+       cudaErrorInvalidValue);
+    d.y = 8;
+    IS(cudaMallocArray(&a, &d, 10, 3, 0), cudaErrorInvalidChannelDescriptor);
+    d = cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
+    IS(cudaMallocArray(&a, &d, 10, 3, 0), cudaErrorInvalidChannelDescriptor);
+    OK(cudaFreeArray(a));
+    OK(cudaFreeArray(NULL));
+    IS(cudaFreeArray(a), cudaErrorInvalidResourceHandle);
 }
 
 Test(runtime, tells_what_pointers_kernels_and_the_device_are, .init = start, .fini = stop)

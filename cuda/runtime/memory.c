@@ -189,33 +189,50 @@ static CUmemorytype target_of(enum cudaMemcpyKind kind)
                                                                           : CU_MEMORYTYPE_DEVICE;
 }
 
+/* Bytes of an element of the array that takes part; 1: none does. */
+static CUresult element_of(const struct cudaMemcpy3DParms *p, size_t *bytes)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    *bytes = 1;
+    if (!p->srcArray && !p->dstArray) return CUDA_SUCCESS;
+    const CUresult r = cuArray3DGetDescriptor(&d, p->srcArray ? p->srcArray : p->dstArray);
+    if (r == CUDA_SUCCESS) *bytes = runtime_texel(d.Format) * d.NumChannels;
+    return r;
+}
+
 static unsigned copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
+    size_t element;
     if (!p) return cudaErrorInvalidValue;
     if ((unsigned)p->kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (!p->extent.width || !p->extent.height || !p->extent.depth) return cudaSuccess;
-    if (p->srcArray || p->dstArray) return cudaErrorNotSupported;
-    if (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width)
+    const CUresult r = element_of(p, &element);
+    if (r != CUDA_SUCCESS) return r;
+    const size_t width = p->extent.width * element;
+    if ((!p->srcArray && p->srcPtr.pitch < width) || (!p->dstArray && p->dstPtr.pitch < width))
         return cudaErrorInvalidPitchValue;
-    const CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x,
-                             .srcY = p->srcPos.y,
-                             .srcZ = p->srcPos.z,
-                             .srcMemoryType = source_of(p->kind),
-                             .srcHost = p->srcPtr.ptr,
-                             .srcDevice = runtime_address(p->srcPtr.ptr),
-                             .srcPitch = p->srcPtr.pitch,
-                             .srcHeight = p->srcPtr.ysize,
-                             .dstXInBytes = p->dstPos.x,
-                             .dstY = p->dstPos.y,
-                             .dstZ = p->dstPos.z,
-                             .dstMemoryType = target_of(p->kind),
-                             .dstHost = p->dstPtr.ptr,
-                             .dstDevice = runtime_address(p->dstPtr.ptr),
-                             .dstPitch = p->dstPtr.pitch,
-                             .dstHeight = p->dstPtr.ysize,
-                             .WidthInBytes = p->extent.width,
-                             .Height = p->extent.height,
-                             .Depth = p->extent.depth};
+    const CUDA_MEMCPY3D c = {
+        .srcXInBytes = p->srcPos.x * (p->srcArray ? element : 1),
+        .srcY = p->srcPos.y,
+        .srcZ = p->srcPos.z,
+        .srcMemoryType = p->srcArray ? CU_MEMORYTYPE_ARRAY : source_of(p->kind),
+        .srcHost = p->srcPtr.ptr,
+        .srcDevice = runtime_address(p->srcPtr.ptr),
+        .srcArray = p->srcArray,
+        .srcPitch = p->srcPtr.pitch,
+        .srcHeight = p->srcPtr.ysize,
+        .dstXInBytes = p->dstPos.x * (p->dstArray ? element : 1),
+        .dstY = p->dstPos.y,
+        .dstZ = p->dstPos.z,
+        .dstMemoryType = p->dstArray ? CU_MEMORYTYPE_ARRAY : target_of(p->kind),
+        .dstHost = p->dstPtr.ptr,
+        .dstDevice = runtime_address(p->dstPtr.ptr),
+        .dstArray = p->dstArray,
+        .dstPitch = p->dstPtr.pitch,
+        .dstHeight = p->dstPtr.ysize,
+        .WidthInBytes = width,
+        .Height = p->extent.height,
+        .Depth = p->extent.depth};
     return cuMemcpy3DAsync(&c, stream);
 }
 
@@ -246,6 +263,65 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
 }
 
+/* Rows of an array and of memory; x in bytes. */
+static unsigned copy_rows(cudaArray_t array, size_t x, size_t y, void *memory, size_t pitch,
+                          size_t width, size_t height, enum cudaMemcpyKind kind, bool to_array,
+                          cudaStream_t stream)
+{
+    CUDA_MEMCPY2D c = {.WidthInBytes = width, .Height = height};
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (!width || !height) return cudaSuccess;
+    if (pitch < width) return cudaErrorInvalidPitchValue;
+    const CUmemorytype type = to_array ? source_of(kind) : target_of(kind);
+    if (to_array) {
+        c.srcMemoryType = type;
+        c.srcHost = memory;
+        c.srcDevice = runtime_address(memory);
+        c.srcPitch = pitch;
+        c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        c.dstArray = array;
+        c.dstXInBytes = x;
+        c.dstY = y;
+    } else {
+        c.dstMemoryType = type;
+        c.dstHost = memory;
+        c.dstDevice = runtime_address(memory);
+        c.dstPitch = pitch;
+        c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        c.srcArray = array;
+        c.srcXInBytes = x;
+        c.srcY = y;
+    }
+    return cuMemcpy2DAsync(&c, stream);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t from_pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    RUNTIME_CALL(copy_rows(to, x, y, (void *)from, from_pitch, width, height, kind, true, stream));
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                size_t from_pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind)
+{
+    return cudaMemcpy2DToArrayAsync(to, x, y, from, from_pitch, width, height, kind, NULL);
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t to_pitch, cudaArray_t from, size_t x,
+                                       size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    RUNTIME_CALL(copy_rows(from, x, y, to, to_pitch, width, height, kind, false, stream));
+}
+
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t to_pitch, cudaArray_t from, size_t x, size_t y,
+                                  size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpy2DFromArrayAsync(to, to_pitch, from, x, y, width, height, kind, NULL);
+}
+
 /* ---- fills ---------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
@@ -270,12 +346,6 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
-}
-
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                   enum cudaChannelFormatKind f)
-{
-    return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
 /* ---- variables ------------------------------------------------------------------------------------------ */

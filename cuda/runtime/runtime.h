@@ -34,6 +34,9 @@ unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size);
 /* The device was reset: modules are gone. */
 void runtime_forget_modules(void);
 
+/* Bytes of one channel. */
+size_t runtime_texel(CUarray_format format);
+
 static inline CUdeviceptr runtime_address(const void *p)
 {
     return (CUdeviceptr)(size_t)p;

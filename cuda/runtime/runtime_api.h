@@ -24,6 +24,9 @@ typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUfunc_st *cudaFunction_t;
+typedef struct CUarray_st *cudaArray_t;
+typedef struct CUmipmappedArray_st *cudaMipmappedArray_t;
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 typedef void (*cudaHostFn_t)(void *data);
 
@@ -145,15 +148,64 @@ struct cudaPos {
     size_t x, y, z;
 };
 struct cudaMemcpy3DParms {
-    struct CUarray_st *srcArray;
+    cudaArray_t srcArray; /* with an array on either side x and widths count its elements */
     struct cudaPos srcPos;
     struct cudaPitchedPtr srcPtr;
-    struct CUarray_st *dstArray;
+    cudaArray_t dstArray;
     struct cudaPos dstPos;
     struct cudaPitchedPtr dstPtr;
     struct cudaExtent extent;
     enum cudaMemcpyKind kind;
 };
+
+enum cudaResourceType {
+    cudaResourceTypeArray,
+    cudaResourceTypeMipmappedArray,
+    cudaResourceTypeLinear,
+    cudaResourceTypePitch2D
+};
+struct cudaResourceDesc {
+    enum cudaResourceType resType;
+    union {
+        struct {
+            cudaArray_t array;
+        } array;
+        struct {
+            cudaMipmappedArray_t mipmap;
+        } mipmap;
+        struct {
+            void *devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            void *devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+#if CUDART_VERSION >= 13000
+        struct {
+            int reserved[32];
+        } reserved;
+#endif
+    } res;
+#if CUDART_VERSION >= 13000
+    unsigned flags;
+#endif
+};
+struct cudaTextureDesc { /* modes have the driver's numbers */
+    int addressMode[3], filterMode, readMode /* 1: as floats of 0 to 1, or -1 to 1 */, sRGB;
+    float borderColor[4];
+    int normalizedCoords;
+    unsigned maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization;
+#if CUDART_VERSION >= 12000
+    int seamlessCubemap;
+#endif
+};
+struct cudaResourceViewDesc; /* must be NULL */
 
 #pragma GCC visibility push(default)
 
@@ -289,6 +341,42 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size
                                  enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream);
+
+/* ---- arrays, textures, surfaces ------------------------------------------------------------------------- */
+
+/* Flags are those of the driver's arrays. */
+cudaError_t cudaMallocArray(cudaArray_t *out, const struct cudaChannelFormatDesc *desc,
+                            size_t width, size_t height, unsigned flags);
+cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent extent, unsigned flags);
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *out,
+                                     const struct cudaChannelFormatDesc *desc,
+                                     struct cudaExtent extent, unsigned levels, unsigned flags);
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *out, cudaMipmappedArray_t array,
+                                       unsigned level);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
+                             unsigned *flags, cudaArray_t array);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_t array);
+/* x in bytes, y in rows */
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                size_t from_pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t from_pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t to_pitch, cudaArray_t from, size_t x, size_t y,
+                                  size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t to_pitch, cudaArray_t from, size_t x,
+                                       size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaResourceDesc *r,
+                                    const struct cudaTextureDesc *d,
+                                    const struct cudaResourceViewDesc *view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *r);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
 /* ---- streams and events ------------------------------------------------------------------------------- */
 
