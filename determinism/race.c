@@ -448,6 +448,17 @@ struct seen {
     uint32_t known, own; /* events: known to all; of this warp, so that a lane knows its own part */
 };
 
+/* Whether it is the warp's own, with a lane for each cell; then it is remembered as that. */
+static inline bool is_own(const struct look *k, struct seen *s, uint32_t number)
+{
+    const struct event *e = &k->events->list[number];
+    if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
+        e->flags & (EVENT_PENDING | EVENT_MBARRIER))
+        return false;
+    s->own = number;
+    return true;
+}
+
 static inline bool is_known(const struct look *k, struct seen *s, tag t, uint32_t lane)
 {
     const uint32_t number = t >> 5;
@@ -458,12 +469,7 @@ static inline bool is_known(const struct look *k, struct seen *s, tag t, uint32_
         s->known = number;
         return true;
     }
-    const struct event *e = &k->events->list[number];
-    if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
-        e->flags & (EVENT_PENDING | EVENT_MBARRIER))
-        return false;
-    s->own = number;
-    return t % LANES == lane;
+    return is_own(k, s, number) && t % LANES == lane;
 }
 
 static bool is_one_time(const struct warp *w, uint32_t lanes)
@@ -491,11 +497,7 @@ static inline bool is_before(const struct look *k, struct seen *s, uint32_t span
             s->known = number;
             return true;
         }
-        const struct event *e = &k->events->list[number];
-        if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
-            e->flags & (EVENT_PENDING | EVENT_MBARRIER))
-            return false;
-        s->own = number;
+        if (!is_own(k, s, number)) return false;
     }
     return (span & 63) == (what & 63) && !(all && k->events->list[what >> 6].mask);
 }
