@@ -2,6 +2,7 @@
 #include "cuda/fatbin.h"
 
 #include "base/buf.h"
+#include "ptx/ptx.h"
 
 #include <lz4.h>
 #include <stdarg.h>
@@ -26,7 +27,6 @@ enum {
     ENTRY_WHOLE = 0x38,
     ENTRY_LEAST = 0x40
 };
-enum { MOST_TEXT = 1 << 30 }; /* bytes: more is not PTX */
 
 static uint16_t u16_at(const unsigned char *p)
 {
@@ -148,7 +148,7 @@ static size_t decompress(const struct fatbin_entry *e, char *to)
 char *fatbin_text(const struct fatbin_entry *e, size_t *length, char **why)
 {
     size_t n = e->whole ? e->whole : e->size;
-    if (n > MOST_TEXT) {
+    if (n > PTX_MAX_TEXT) {
         fatbin_refuse(why, "an entry of the fat binary would have %zu bytes", n);
         return NULL;
     }
