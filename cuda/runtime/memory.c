@@ -200,6 +200,57 @@ static CUresult element_of(const struct cudaMemcpy3DParms *p, size_t *bytes)
     return r;
 }
 
+struct side { /* of a copy of rows: memory, or an array */
+    cudaArray_t array;
+    CUmemorytype type; /* of memory */
+    const void *memory;
+    size_t x, y, z; /* x in bytes */
+    size_t pitch, height;
+};
+
+static unsigned copy_between(const struct side *from, const struct side *to, size_t width,
+                             struct cudaExtent e, cudaStream_t stream)
+{
+    if ((!from->array && from->pitch < width) || (!to->array && to->pitch < width))
+        return cudaErrorInvalidPitchValue;
+    const CUDA_MEMCPY3D c = {.srcXInBytes = from->x,
+                             .srcY = from->y,
+                             .srcZ = from->z,
+                             .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : from->type,
+                             .srcHost = from->memory,
+                             .srcDevice = runtime_address(from->memory),
+                             .srcArray = from->array,
+                             .srcPitch = from->pitch,
+                             .srcHeight = from->height,
+                             .dstXInBytes = to->x,
+                             .dstY = to->y,
+                             .dstZ = to->z,
+                             .dstMemoryType = to->array ? CU_MEMORYTYPE_ARRAY : to->type,
+                             .dstHost = (void *)to->memory,
+                             .dstDevice = runtime_address(to->memory),
+                             .dstArray = to->array,
+                             .dstPitch = to->pitch,
+                             .dstHeight = to->height,
+                             .WidthInBytes = width,
+                             .Height = e.height,
+                             .Depth = e.depth};
+    return cuMemcpy3DAsync(&c, stream);
+}
+
+/* `element`: bytes that x of an array counts. */
+static struct side side_of(cudaArray_t array, struct cudaPos at, struct cudaPitchedPtr memory,
+                           CUmemorytype type, size_t element)
+{
+    return (struct side){.array = array,
+                         .type = type,
+                         .memory = memory.ptr,
+                         .x = array ? at.x * element : at.x,
+                         .y = at.y,
+                         .z = at.z,
+                         .pitch = memory.pitch,
+                         .height = memory.ysize};
+}
+
 static unsigned copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     size_t element;
@@ -208,32 +259,10 @@ static unsigned copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
     if (!p->extent.width || !p->extent.height || !p->extent.depth) return cudaSuccess;
     const CUresult r = element_of(p, &element);
     if (r != CUDA_SUCCESS) return r;
-    const size_t width = p->extent.width * element;
-    if ((!p->srcArray && p->srcPtr.pitch < width) || (!p->dstArray && p->dstPtr.pitch < width))
-        return cudaErrorInvalidPitchValue;
-    const CUDA_MEMCPY3D c = {
-        .srcXInBytes = p->srcPos.x * (p->srcArray ? element : 1),
-        .srcY = p->srcPos.y,
-        .srcZ = p->srcPos.z,
-        .srcMemoryType = p->srcArray ? CU_MEMORYTYPE_ARRAY : source_of(p->kind),
-        .srcHost = p->srcPtr.ptr,
-        .srcDevice = runtime_address(p->srcPtr.ptr),
-        .srcArray = p->srcArray,
-        .srcPitch = p->srcPtr.pitch,
-        .srcHeight = p->srcPtr.ysize,
-        .dstXInBytes = p->dstPos.x * (p->dstArray ? element : 1),
-        .dstY = p->dstPos.y,
-        .dstZ = p->dstPos.z,
-        .dstMemoryType = p->dstArray ? CU_MEMORYTYPE_ARRAY : target_of(p->kind),
-        .dstHost = p->dstPtr.ptr,
-        .dstDevice = runtime_address(p->dstPtr.ptr),
-        .dstArray = p->dstArray,
-        .dstPitch = p->dstPtr.pitch,
-        .dstHeight = p->dstPtr.ysize,
-        .WidthInBytes = width,
-        .Height = p->extent.height,
-        .Depth = p->extent.depth};
-    return cuMemcpy3DAsync(&c, stream);
+    const struct side from = side_of(p->srcArray, p->srcPos, p->srcPtr, source_of(p->kind),
+                                     element),
+                      to = side_of(p->dstArray, p->dstPos, p->dstPtr, target_of(p->kind), element);
+    return copy_between(&from, &to, p->extent.width * element, p->extent, stream);
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
@@ -263,43 +292,21 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
 }
 
-/* Rows of an array and of memory; x in bytes. */
-static unsigned copy_rows(cudaArray_t array, size_t x, size_t y, void *memory, size_t pitch,
-                          size_t width, size_t height, enum cudaMemcpyKind kind, bool to_array,
-                          cudaStream_t stream)
+static unsigned copy_rows(const struct side *from, const struct side *to, size_t width,
+                          size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    CUDA_MEMCPY2D c = {.WidthInBytes = width, .Height = height};
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (!width || !height) return cudaSuccess;
-    if (pitch < width) return cudaErrorInvalidPitchValue;
-    const CUmemorytype type = to_array ? source_of(kind) : target_of(kind);
-    if (to_array) {
-        c.srcMemoryType = type;
-        c.srcHost = memory;
-        c.srcDevice = runtime_address(memory);
-        c.srcPitch = pitch;
-        c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-        c.dstArray = array;
-        c.dstXInBytes = x;
-        c.dstY = y;
-    } else {
-        c.dstMemoryType = type;
-        c.dstHost = memory;
-        c.dstDevice = runtime_address(memory);
-        c.dstPitch = pitch;
-        c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-        c.srcArray = array;
-        c.srcXInBytes = x;
-        c.srcY = y;
-    }
-    return cuMemcpy2DAsync(&c, stream);
+    return copy_between(from, to, width, (struct cudaExtent){0, height, 1}, stream);
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
                                      size_t from_pitch, size_t width, size_t height,
                                      enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    RUNTIME_CALL(copy_rows(to, x, y, (void *)from, from_pitch, width, height, kind, true, stream));
+    const struct side s = {.type = source_of(kind), .memory = from, .pitch = from_pitch},
+                      d = {.array = to, .x = x, .y = y};
+    RUNTIME_CALL(copy_rows(&s, &d, width, height, kind, stream));
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
@@ -313,7 +320,9 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t to_pitch, cudaArray_t fr
                                        size_t y, size_t width, size_t height,
                                        enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    RUNTIME_CALL(copy_rows(from, x, y, to, to_pitch, width, height, kind, false, stream));
+    const struct side s = {.array = from, .x = x, .y = y},
+                      d = {.type = target_of(kind), .memory = to, .pitch = to_pitch};
+    RUNTIME_CALL(copy_rows(&s, &d, width, height, kind, stream));
 }
 
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t to_pitch, cudaArray_t from, size_t x, size_t y,
