@@ -151,18 +151,20 @@ static struct piece *words_of(struct run_options *o, int argc, char **argv)
     return words;
 }
 
-/* An executable file: a program, or a script that runs one. */
+/* A program, or an executable script that runs one. */
 static bool is_program(struct piece target)
 {
     char path[4096], head[4] = "";
     struct stat s;
     if (target.length >= sizeof path) return false;
     snprintf(path, sizeof path, "%.*s", (int)target.length, target.text);
-    if (access(path, X_OK) != 0 || stat(path, &s) != 0 || !S_ISREG(s.st_mode)) return false;
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode)) return false;
     FILE *f = fopen(path, "rb");
     const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
     if (f) (void)fclose(f);
-    return n == sizeof head && (memcmp(head, "\177ELF", 4) == 0 || memcmp(head, "#!", 2) == 0);
+    if (n < sizeof head) return false;
+    return memcmp(head, "\177ELF", 4) == 0 ||
+           (memcmp(head, "#!", 2) == 0 && access(path, X_OK) == 0);
 }
 
 static enum run_target target_kind(struct piece target)

@@ -207,6 +207,8 @@ Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop
     cr_expect_eq(sh("'%s' run --grid 4 ./app", heddle), 2);
     cr_expect(strstr(said.data, "--grid does not go with a program"), "%s", said.data);
     cr_expect_eq(sh("'%s' run --order none ./app", heddle), 2);
+    cr_expect_eq(sh("cp app closed; chmod -x closed; '%s' run ./closed", heddle), 2);
+    cr_expect(strstr(said.data, "cannot run './closed': Permission denied"), "%s", said.data);
     cr_expect_eq(sh("'%s' check ./app", heddle), 2);
     cr_expect(strstr(said.data, "programs are not checked yet"), "%s", said.data);
 }
