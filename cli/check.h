@@ -1,13 +1,14 @@
 /* cli/check.h: the parts of `heddle check`.
  *
  * Each run of the target is a process of its own (check_pool.c): what it came to (struct check_run) is written to
- * a file in memory by check_child.c and read by check_run.c. check_rows.c says which runs there are to be and when
+ * a file in memory by check_child.c (determinism/account.h) and read by check_run.c. check_rows.c says which runs there are to be and when
  * an order has shown enough; check_part.c finds where two results part; check_text.c, check_json.c and
  * check_ci.c say it. What is said depends on the runs' seeds alone, not on which ended first. */
 #ifndef HEDDLE_CLI_CHECK_H
 #define HEDDLE_CLI_CHECK_H
 
 #include "cli/run_options.h"
+#include "determinism/account.h"
 #include "determinism/verdict.h"
 
 #include <stdbool.h>
@@ -42,7 +43,7 @@ struct check_run {
     } state;
     int status; /* enum exit_code; of RUN_DIED a signal, or 0 */
     struct check_launch *launches;
-    size_t launch_count; /* at most MOST_LAUNCHES; those beyond are in the last one's digest */
+    size_t launch_count; /* at most ACCOUNT_LAUNCHES; those beyond are in the last one's digest */
     uint64_t last;       /* memory after the last launch, all that was printed and copied back */
     uint64_t memory, read_back; /* parts of it, as `heddle run` tells them */
     const char *messages;
@@ -56,8 +57,10 @@ struct check_run {
 };
 
 bool check_run_failed(const struct check_run *r);
-/* The run as it stands in a file; false: there is no whole one. */
+/* The run as it stands in a file; false: it has no status, so its process came to a bad end. */
 bool check_run_read(struct arena *a, int file, struct check_run *out);
+/* All that is in a file in memory, with a NUL behind it. */
+char *check_file_read(struct arena *a, int file, size_t *size);
 /* The launch, from 0, after which two runs are no longer the same; SIZE_MAX: they are. It may be the count of
  * either's launches. */
 size_t check_runs_part(const struct check_run *a, const struct check_run *b);
@@ -129,17 +132,12 @@ char **check_words(const struct check *c, const char *order, uint64_t seed, cons
 
 /* ---- processes --------------------------------------------------------------------------------- */
 
-enum check_work { WORK_RUN, WORK_SNAPSHOT, WORK_WRITERS };
 struct check_task {
-    enum check_work work;
+    struct account_task account;
     const char *order;
     uint64_t seed;
-    bool race;     /* with --check race,atomicity */
-    size_t launch; /* SNAPSHOT, WRITERS: work is done after this launch, and the process ends */
-    const uint64_t *places; /* WRITERS: what to watch, see determinism/writers.h */
-    size_t place_count;
-    uint64_t first; /* the byte whose last writer is to be told */
-    int out, err;   /* files in memory: the result, what went to stderr */
+    bool race;    /* with --check race,atomicity */
+    int out, err; /* files in memory: the account, what went to stderr */
 };
 /* The child's part: never returns. */
 void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));

@@ -1,11 +1,11 @@
 /* Where the results of two runs part. */
 #define _GNU_SOURCE
 #include "cli/check_part.h"
-#include "cli/check_record.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "cli/compare.h"
+#include "determinism/snapshot.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,18 +134,36 @@ static uint64_t digest_of(const struct check_parting *p, int i)
     return p->launch < r->launch_count ? r->launches[p->launch].digest : 0;
 }
 
+static void take_writers(struct check *c, struct check_parting *p, int side, int file)
+{
+    struct writers_told told;
+    size_t size;
+    if (file < 0) return;
+    const char *all = check_file_read(c->arena, file, &size);
+    if (!writers_read(c->arena, all, size, &told) || told.digest != digest_of(p, side) ||
+        told.word_count != p->word_count)
+        return;
+    for (size_t i = 0; i < p->word_count; i++) {
+        p->words[i].adds[side] = told.words[i].adds;
+        p->words[i].others[side] = told.words[i].others;
+        p->words[i].size[side] = told.words[i].size;
+    }
+    p->side[side].writer = told.last;
+    p->side[side].known = true;
+}
+
 static void find_writers(struct check *c, struct check_parting *p, struct check_task t[2])
 {
     uint64_t *words = arena_array(c->arena, uint64_t, p->word_count);
     for (size_t i = 0; i < p->word_count; i++) words[i] = p->words[i].address;
     for (int i = 0; i < 2; i++) {
-        t[i].work = WORK_WRITERS;
-        t[i].places = words;
-        t[i].place_count = p->word_count;
-        t[i].first = p->address;
+        t[i].account.work = ACCOUNT_WRITERS;
+        t[i].account.places = words;
+        t[i].account.place_count = p->word_count;
+        t[i].account.first = p->address;
     }
     (void)check_pair(c, &t[0], &t[1]);
-    for (int i = 0; i < 2; i++) (void)part_read_writers(c->arena, t[i].out, digest_of(p, i), p, i);
+    for (int i = 0; i < 2; i++) take_writers(c, p, i, t[i].out);
     close_both(t);
 }
 
@@ -153,17 +171,17 @@ static void look_at(struct check *c, struct check_parting *p)
 {
     struct check_task t[2];
     for (int i = 0; i < 2; i++)
-        t[i] = (struct check_task){.work = WORK_SNAPSHOT,
+        t[i] = (struct check_task){.account = {.work = ACCOUNT_SNAPSHOT, .launch = p->launch},
                                    .order = p->side[i].row->order,
-                                   .seed = check_seed(c, p->side[i].run),
-                                   .launch = p->launch};
+                                   .seed = check_seed(c, p->side[i].run)};
     p->kind = PART_UNKNOWN;
     if (check_pair(c, &t[0], &t[1])) {
-        const struct part_snapshot *const both[2] = {part_read_snapshot(c->arena, t[0].out),
-                                                     part_read_snapshot(c->arena, t[1].out)};
-        const bool again = both[0] && both[1] && part_digest(both[0]) == digest_of(p, 0) &&
-                           part_digest(both[1]) == digest_of(p, 1);
-        if (!again || !part_compare(c->arena, both, p)) p->kind = PART_UNKNOWN;
+        const int files[2] = {t[0].out, t[1].out};
+        const struct snapshot *const both[2] = {snapshot_read(c->arena, files[0]),
+                                                snapshot_read(c->arena, files[1])};
+        const bool again = both[0] && both[1] && both[0]->digest == digest_of(p, 0) &&
+                           both[1]->digest == digest_of(p, 1);
+        if (!again || !part_compare(c->arena, both, files, p)) p->kind = PART_UNKNOWN;
     }
     close_both(t);
     if (p->kind != PART_MEMORY) return;

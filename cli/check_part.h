@@ -61,19 +61,9 @@ void check_partings(struct check *c);
 /* Who wrote it in one of the runs, in words. */
 char *check_writer_text(struct arena *a, const struct check_parting *p, int side);
 
-/* The children's part. */
-struct emu;
-void part_write_snapshot(struct emu *e, const struct buf *printed, uint64_t digest, int file);
-void part_write_writers(struct writers *w, const uint64_t *words, size_t n, uint64_t first,
-                        uint64_t digest, int file);
-/* The parent's. */
-struct part_snapshot;
-struct part_snapshot *part_read_snapshot(struct arena *a, int file); /* NULL: it is none */
 /* What differs; false: nothing does. Fills in all but the writers. */
-bool part_compare(struct arena *a, const struct part_snapshot *const both[2],
+struct snapshot;
+bool part_compare(struct arena *a, const struct snapshot *const both[2], const int files[2],
                   struct check_parting *p);
-uint64_t part_digest(const struct part_snapshot *s);
-bool part_read_writers(struct arena *a, int file, uint64_t digest, struct check_parting *p,
-                       int side);
 
 #endif

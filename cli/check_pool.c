@@ -1,7 +1,6 @@
 /* The processes of `heddle check`: each run has its own, as many at a time as there are jobs. */
 #define _GNU_SOURCE
 #include "cli/check.h"
-#include "cli/check_record.h"
 
 #include "base/arena.h"
 

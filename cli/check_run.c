@@ -1,66 +1,19 @@
 /* What a run came to, as its process wrote it. */
 #define _POSIX_C_SOURCE 200809L /* pread */
 #include "cli/check.h"
-#include "cli/check_record.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "cli/cli.h"
 
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_MESSAGES = 1 << 16 };
+
 bool check_run_failed(const struct check_run *r)
 {
     return r->state == RUN_DIED || (r->state == RUN_ENDED && r->status != EXIT_FINE);
-}
-
-struct reader {
-    struct arena *arena;
-    const char *at, *end;
-    bool short_of;
-};
-
-static uint64_t number(struct reader *r)
-{
-    uint64_t n = 0;
-    if ((size_t)(r->end - r->at) < sizeof n) r->short_of = true;
-    else {
-        memcpy(&n, r->at, sizeof n);
-        r->at += sizeof n;
-    }
-    return n;
-}
-
-static const char *text(struct reader *r)
-{
-    const char *from = r->at, *nul = memchr(from, '\0', (size_t)(r->end - from));
-    if (!nul) {
-        r->short_of = true;
-        return "";
-    }
-    r->at = nul + 1;
-    return from;
-}
-
-static size_t count(struct reader *r)
-{
-    uint64_t n = number(r);
-    if (n > (uint64_t)(r->end - r->at)) r->short_of = true; /* an element has a byte at least */
-    return r->short_of ? 0 : (size_t)n;
-}
-
-static struct check_finding finding(struct reader *r)
-{
-    struct check_finding f = {.race = number(r) != 0, .mixed = number(r) != 0};
-    f.count = number(r);
-    f.line = (uint32_t)number(r);
-    f.line2 = (uint32_t)number(r);
-    f.source_line = (uint32_t)number(r);
-    f.source_line2 = (uint32_t)number(r);
-    f.source_file = text(r);
-    f.source_file2 = text(r);
-    f.text = text(r);
-    return f;
 }
 
 char *check_file_read(struct arena *a, int file, size_t *size)
@@ -76,38 +29,72 @@ char *check_file_read(struct arena *a, int file, size_t *size)
     return all;
 }
 
+static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
+                        const struct account_entry *e)
+{
+    if (e->what != EMU_RACE && e->what != EMU_MIXED) return;
+    r->findings = arena_grow(a, r->findings, r->finding_count, cap, r->finding_count + 1,
+                             sizeof *r->findings);
+    r->findings[r->finding_count++] = (struct check_finding){.race = e->what == EMU_RACE,
+                                                             .mixed = e->what == EMU_MIXED,
+                                                             .count = e->count,
+                                                             .line = e->line,
+                                                             .line2 = e->line2,
+                                                             .source_line = e->source_line,
+                                                             .source_line2 = e->source_line2,
+                                                             .source_file = e->source_file,
+                                                             .source_file2 = e->source_file2,
+                                                             .text = e->text};
+}
+
+static void add_launch(struct arena *a, struct check_run *r, size_t *cap,
+                       const struct account_entry *e)
+{
+    r->launches = arena_grow(a, r->launches, r->launch_count, cap, r->launch_count + 1,
+                             sizeof *r->launches);
+    r->launches[r->launch_count++] = (struct check_launch){e->digest, e->name};
+}
+
 bool check_run_read(struct arena *a, int file, struct check_run *out)
 {
-    size_t size;
-    char *all = check_file_read(a, file, &size);
-    struct reader r = {.arena = a, .at = all, .end = all + size};
-    if (number(&r) != RECORD_BEGIN) return false;
-    out->status = (int)number(&r);
-    out->last = number(&r);
-    out->memory = number(&r);
-    out->read_back = number(&r);
-    out->messages = text(&r);
-    out->fault.kind = text(&r);
-    out->fault.kernel = text(&r);
-    out->fault.source_file = text(&r);
-    out->fault.line = (uint32_t)number(&r);
-    out->fault.source_line = (uint32_t)number(&r);
-    const size_t kernels = count(&r);
-    const char **names = arena_array(a, const char *, kernels + 1);
-    for (size_t i = 0; i < kernels; i++) names[i] = text(&r);
-    out->launch_count = count(&r);
-    out->launches = arena_array(a, struct check_launch, out->launch_count);
+    size_t size, launch_cap = 0, finding_cap = 0;
+    const char *all = check_file_read(a, file, &size);
+    struct account_text text = {all, size};
+    struct account_entry e;
+    uint64_t printed = 0;
+    bool ended = false;
+    struct buf said = {0};
+    *out = (struct check_run){.fault = {"", "", "", 0, 0}};
+    while (account_next(&text, &e)) switch (e.kind) {
+        case ACCOUNT_LAUNCH: add_launch(a, out, &launch_cap, &e); break;
+        case ACCOUNT_FINDING: add_finding(a, out, &finding_cap, &e); break;
+        case ACCOUNT_FAULT:
+            out->fault = (struct check_fault){emu_fault_name(e.what), e.name, e.source_file, e.line,
+                                              e.source_line};
+            break;
+        case ACCOUNT_SAID:
+            if (said.size < MOST_MESSAGES) buf_puts(&said, e.text);
+            break;
+        case ACCOUNT_REST: /* as if they were one with the last */
+            if (e.digest && out->launch_count)
+                out->launches[out->launch_count - 1].digest = e.digest;
+            break;
+        case ACCOUNT_MEMORY: out->memory += e.digest; break; /* of each process */
+        case ACCOUNT_PRINTED: printed += e.digest; break;
+        case ACCOUNT_COPIED: out->read_back += e.digest; break;
+        case ACCOUNT_STATUS:
+            out->status = (int)e.count;
+            ended = true;
+            break;
+        default: break;
+        }
+    out->messages = arena_copy(a, said.data ? said.data : "", said.size);
+    buf_free(&said);
+    out->last = account_mix(account_mix(out->memory, printed), out->read_back);
     out->id = out->last;
-    for (size_t i = 0; i < out->launch_count; i++) {
-        const uint64_t kernel = number(&r);
-        out->launches[i].digest = number(&r);
-        out->launches[i].kernel = kernel < kernels ? names[kernel] : "";
-        out->id = record_mix(out->id, out->launches[i].digest);
-    }
-    out->finding_count = count(&r);
-    out->findings = arena_array(a, struct check_finding, out->finding_count);
-    for (size_t i = 0; i < out->finding_count; i++) out->findings[i] = finding(&r);
-    return number(&r) == RECORD_END && !r.short_of;
+    for (size_t i = 0; i < out->launch_count; i++)
+        out->id = account_mix(out->id, out->launches[i].digest);
+    return ended;
 }
 
 size_t check_runs_part(const struct check_run *a, const struct check_run *b)

@@ -275,3 +275,8 @@ const struct writers_word *writers_words(const struct writers *w)
 {
     return w->sums;
 }
+
+size_t writers_count(const struct writers *w)
+{
+    return w->count;
+}

@@ -39,5 +39,17 @@ const struct emu_observer *writers_observer(struct writers *w);
 const struct writer *writers_last(struct writers *w, uint64_t address);
 /* In order of the words; what is counted begins anew with each launch. */
 const struct writers_word *writers_words(const struct writers *w);
+size_t writers_count(const struct writers *w); /* of words */
+
+/* Of all words, and of one byte, in a file: who asked for it reads it in another process. `digest` says of what run. */
+struct arena;
+struct writers_told {
+    uint64_t digest;
+    struct writer last;
+    struct writers_word *words; /* their types are not told */
+    size_t word_count;
+};
+bool writers_write(struct writers *w, uint64_t address, uint64_t digest, int file);
+bool writers_read(struct arena *a, const char *bytes, size_t size, struct writers_told *out);
 
 #endif
