@@ -1,6 +1,7 @@
 /* heddle check TARGET: one target under many seeds and orders, and whether its results are the same. */
 #include "cli/check.h"
 #include "cli/check_part.h"
+#include "cli/check_program.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -26,8 +27,9 @@ static void warm_up(void)
 }
 
 /* A kernel file is read once for all runs. */
-static int read_module(struct check *c)
+static int find_target(struct check *c)
 {
+    if (check_of_program(c)) return program_find(c->arena, "check", c->program.argv, &c->program);
     if (c->options->kind != TARGET_PTX) {
         warm_up();
         return EXIT_FINE;
@@ -40,7 +42,7 @@ static int read_module(struct check *c)
 
 static int check(struct check *c)
 {
-    int status = read_module(c);
+    int status = find_target(c);
     if (status != EXIT_FINE) return status;
     check_pool(c);
     const struct check_run *bad = check_bad_call(c);
@@ -69,6 +71,7 @@ int cmd_check(int argc, char **argv)
     struct check c = {.arena = arena, .options = &o};
     bool ok = run_options_read(&o, argc, argv);
     c.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
+    c.program.argv = argv + o.rest;
     int status = ok && check_options(&c) ? check(&c) : bad_call(&o);
     heddle_module_free(o.module);
     arena_free(arena);

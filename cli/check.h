@@ -8,6 +8,7 @@
 #define HEDDLE_CLI_CHECK_H
 
 #include "cli/run_options.h"
+#include "cli/run_program.h"
 #include "determinism/account.h"
 #include "determinism/verdict.h"
 
@@ -50,10 +51,12 @@ struct check_run {
     struct check_fault { /* kind "": none */
         const char *kind, *kernel, *source_file;
         uint32_t line, source_line;
+        bool limit; /* it did not come to an end */
     } fault;
     struct check_finding *findings;
     size_t finding_count;
-    uint64_t id; /* of all its digests */
+    uint64_t found; /* by checks, all that a program was told of */
+    uint64_t id;    /* of all its digests */
 };
 
 bool check_run_failed(const struct check_run *r);
@@ -74,7 +77,7 @@ struct check_class {
 struct check_row {
     const char *order;
     enum order_promise promise;
-    bool reference; /* the one native run */
+    bool reference; /* native; a program twice, to see whether it varies by itself */
     struct check_run *runs;
     size_t wanted, asked; /* runs; asked: before it was said to stop */
     const char *stopped;  /* why there were less; NULL: there were not */
@@ -90,7 +93,8 @@ enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_GITHUB };
 struct check {
     struct arena *arena;
     struct run_options *options;
-    const char *name; /* of the target */
+    const char *name;              /* of the target */
+    struct program_target program; /* of TARGET_PROGRAM */
     uint64_t first_seed;
     size_t jobs;
     enum check_stop stop;

@@ -1,6 +1,6 @@
 /* One run of the target in a process of its own, looked at after every launch. */
 #define _GNU_SOURCE
-#include "cli/check.h"
+#include "cli/check_program.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -67,6 +67,7 @@ static void settle(const struct check_task *t)
 
 void check_child(const struct check *check, const struct check_task *t)
 {
+    if (check_of_program(check)) check_program_begin(check, t);
     settle(t);
     struct arena *a = arena_new();
     struct child c = {.account = account_new(&t->account, t->out)};

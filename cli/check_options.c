@@ -1,6 +1,6 @@
 /* The command line of `heddle check`, and those of the runs that it makes. */
 #define _GNU_SOURCE
-#include "cli/check.h"
+#include "cli/check_program.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -58,7 +58,7 @@ static bool read_orders(struct check *c, size_t runs, bool its)
     for (size_t i = 0; order_kind_at(i); i++) most++;
     for (uint32_t i = 0; x && i < x->value.length; i++) most += x->value.text[i] == ',';
     c->rows = arena_array(c->arena, struct check_row, most + 1);
-    add_row(c, native, 1, true);
+    add_row(c, native, check_of_program(c) ? 2 : 1, true);
     for (size_t i = 1; !x && order_kind_at(i); i++)
         if (!its || !order_kind_at(i)->stack_only) add_row(c, order_kind_at(i)->name, runs, false);
     for (uint32_t i = 0, n; x && i <= x->value.length; i += n + 1) {
@@ -203,8 +203,11 @@ char *check_command(const struct check *c, const struct check_row *row, size_t r
 {
     const struct run_options *o = c->options;
     struct buf b = {0};
-    buf_puts(&b, "heddle run ");
-    quote(&b, c->name);
+    buf_puts(&b, "heddle run");
+    if (!check_of_program(c)) {
+        buf_putc(&b, ' ');
+        quote(&b, c->name);
+    }
     for (size_t i = 0; i < o->count; i++) {
         if (!handed_on(&o->list[i])) continue;
         buf_putc(&b, ' ');
@@ -215,6 +218,10 @@ char *check_command(const struct check *c, const struct check_row *row, size_t r
     else
         buf_printf(&b, " --order %s --seed %llu", row->order,
                    (unsigned long long)check_seed(c, run));
+    for (size_t i = 0; check_of_program(c) && c->program.argv[i]; i++) {
+        buf_putc(&b, ' ');
+        quote(&b, c->program.argv[i]);
+    }
     char *text = arena_copy(c->arena, b.data, b.size);
     buf_free(&b);
     return text;

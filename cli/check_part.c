@@ -210,7 +210,8 @@ static void part(struct check *c, struct check_row *row, const struct check_row 
 void check_partings(struct check *c)
 {
     const struct check_row *reference = &c->rows[0];
-    for (size_t i = 1; i < c->row_count && !c->interrupted; i++) {
+    const size_t rows = c->facts.varies ? 1 : c->row_count;
+    for (size_t i = 0; i < rows && !c->interrupted; i++) {
         struct check_row *row = &c->rows[i];
         if (row->class_count > 1) { /* the most frequent, and what leaves it first */
             const size_t first = row->classes[0].first;
@@ -223,7 +224,7 @@ void check_partings(struct check *c)
                 }
             }
             part(c, row, row, first, best);
-        } else if (row->class_count && reference->class_count &&
+        } else if (i && row->class_count && reference->class_count &&
                    row->runs[row->classes[0].first].id != reference->runs[0].id)
             part(c, row, reference, 0, row->classes[0].first);
     }

@@ -1,6 +1,6 @@
 /* The processes of `heddle check`: each run has its own, as many at a time as there are jobs. */
 #define _GNU_SOURCE
-#include "cli/check.h"
+#include "cli/check_program.h"
 
 #include "base/arena.h"
 
@@ -80,6 +80,7 @@ static bool begin(const struct check *c, struct worker *w)
         set_handlers(SIG_DFL);
         check_child(c, &w->task);
     }
+    if (w->pid > 0 && check_of_program(c)) (void)setpgid(w->pid, w->pid);
     if (w->pid > 0) return true;
     if (w->task.out >= 0) close(w->task.out);
     if (w->task.err >= 0) close(w->task.err);
@@ -94,22 +95,32 @@ static void close_files(struct worker *w)
     w->pid = 0;
 }
 
+static void died(const struct check *c, const struct worker *w, int status)
+{
+    size_t size;
+    *w->run = (struct check_run){.state = RUN_DIED,
+                                 .status = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                                 .fault = {"", "", "", 0, 0, false}};
+    const char *said = check_file_read(c->arena, w->task.err, &size);
+    const char *how = w->run->status ? strsignal(w->run->status) : "without a result";
+    w->run->messages = arena_printf(c->arena, "the process of the run ended: %s\n%s", how, said);
+}
+
 /* Takes in what the process left. */
 static void take(struct check *c, struct worker *w, int status)
 {
-    struct check_run *r = w->run;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && check_run_read(c->arena, w->task.out, r)) {
-        r->state = RUN_ENDED;
-    } else {
-        size_t size;
-        *r = (struct check_run){.state = RUN_DIED,
-                                .status = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                                .fault = {"", "", "", 0, 0}};
-        const char *said = check_file_read(c->arena, w->task.err, &size);
-        const char *how = r->status ? strsignal(r->status) : "without a result";
-        r->messages = arena_printf(c->arena, "the process of the run ended: %s\n%s", how, said);
-    }
+    const bool whole = check_run_read(c->arena, w->task.out, w->run);
+    if (check_of_program(c)) check_program_end(c, &w->task, w->run, status);
+    else if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) w->run->state = RUN_ENDED;
+    else died(c, w, status);
     close_files(w);
+}
+
+/* With all that a program has started. */
+static void end(const struct check *c, pid_t pid)
+{
+    kill(check_of_program(c) ? -pid : pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
 }
 
 /* ---- which run is next ---------------------------------------------------------------------------- */
@@ -151,10 +162,9 @@ static void progress(const struct pool *p, bool last)
     (void)fflush(stderr);
 }
 
-static void stop(struct worker *w)
+static void stop(const struct check *c, struct worker *w)
 {
-    kill(w->pid, SIGKILL);
-    (void)waitpid(w->pid, NULL, 0);
+    end(c, w->pid);
     if (w->run) w->run->state = RUN_WAITS;
     close_files(w);
 }
@@ -165,7 +175,7 @@ static void stop_needless(struct pool *p, bool all)
     for (size_t i = 0; i < p->check->jobs; i++) {
         struct worker *w = &p->workers[i];
         if (!w->pid) continue;
-        if (all || (w->row && (size_t)(w->run - w->row->runs) >= w->row->wanted)) stop(w);
+        if (all || (w->row && (size_t)(w->run - w->row->runs) >= w->row->wanted)) stop(p->check, w);
     }
 }
 
@@ -184,7 +194,7 @@ static bool fill(struct pool *p)
         if (!w->pid && next(p, w) && !begin(p->check, w)) {
             *w->run = (struct check_run){.state = RUN_DIED,
                                          .messages = "no process can be made\n",
-                                         .fault = {"", "", "", 0, 0}};
+                                         .fault = {"", "", "", 0, 0, false}};
         }
         any |= w->pid > 0;
     }
@@ -223,8 +233,8 @@ bool check_pair(const struct check *c, struct check_task *first, struct check_ta
         for (int k = c->jobs > 1 ? 0 : i; k <= i; k++) {
             int status = 0;
             if (w[k].pid > 0 && await(w[k].pid, &status) != w[k].pid) {
-                kill(w[k].pid, SIGKILL);
-                (void)waitpid(w[k].pid, &status, 0);
+                end(c, w[k].pid);
+                status = SIGKILL;
             }
             good &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
             if (w[k].pid) close(w[k].task.err);

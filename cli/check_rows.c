@@ -102,6 +102,7 @@ static int status_of(const struct check *c)
         return EXIT_FAULT;
     case VERDICT_BROKEN_PROMISE: return EXIT_BROKEN_PROMISE;
     case VERDICT_RACY: return EXIT_RACY;
+    case VERDICT_VARIES:
     case VERDICT_NONDETERMINISTIC: return EXIT_NONDETERMINISTIC;
     case VERDICT_SOME:
         for (size_t i = 0; i < c->row_count; i++)
@@ -149,6 +150,7 @@ void check_judge(struct check *c)
             orders[i].common = row->runs[row->classes[0].first].id ==
                                reference->runs[reference->classes[0].first].id;
     }
+    c->facts.varies = c->rows[0].class_count > 1;
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
     if (c->interrupted && (c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME))
         c->verdict = VERDICT_UNKNOWN; /* what is missing might have shown more */

@@ -64,13 +64,18 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
     uint64_t printed = 0;
     bool ended = false;
     struct buf said = {0};
-    *out = (struct check_run){.fault = {"", "", "", 0, 0}};
+    *out = (struct check_run){.fault = {"", "", "", 0, 0, false}};
     while (account_next(&text, &e)) switch (e.kind) {
         case ACCOUNT_LAUNCH: add_launch(a, out, &launch_cap, &e); break;
         case ACCOUNT_FINDING: add_finding(a, out, &finding_cap, &e); break;
         case ACCOUNT_FAULT:
-            out->fault = (struct check_fault){emu_fault_name(e.what), e.name, e.source_file, e.line,
-                                              e.source_line};
+            out->fault = (struct check_fault){.kind = emu_fault_name(e.what),
+                                              .kernel = e.name,
+                                              .source_file = e.source_file,
+                                              .line = e.line,
+                                              .source_line = e.source_line,
+                                              .limit = e.what == EMU_LIMIT ||
+                                                       e.what == EMU_DEADLOCK};
             break;
         case ACCOUNT_SAID:
             if (said.size < MOST_MESSAGES) buf_puts(&said, e.text);
@@ -82,6 +87,7 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
         case ACCOUNT_MEMORY: out->memory += e.digest; break; /* of each process */
         case ACCOUNT_PRINTED: printed += e.digest; break;
         case ACCOUNT_COPIED: out->read_back += e.digest; break;
+        case ACCOUNT_FOUND: out->found += e.count; break;
         case ACCOUNT_STATUS:
             out->status = (int)e.count;
             ended = true;

@@ -45,6 +45,7 @@ static void print_table(const struct check *c)
 /* Of an order with several results: what that means for its promise. */
 static void print_promise(const struct check *c, const struct check_row *row)
 {
+    if (c->facts.varies) return;
     const struct verdict_order o = {.promise = row->promise, .results = row->class_count};
     if (verdict_broken(&o, &c->facts))
         printf("%s promises one result: that there are several is a bug of Heddle\n", row->order);
@@ -60,6 +61,9 @@ static void print_promise(const struct check *c, const struct check_row *row)
 /* What is sure and what is not. */
 static void print_certainty(const struct check *c)
 {
+    if (c->facts.varies)
+        printf("native runs, in which Heddle leaves nothing to chance, differ: by what the program "
+               "brings along, such as the time, random numbers, files, or how its threads go\n");
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];
         if (row->class_count > 1) print_promise(c, row);
@@ -81,7 +85,7 @@ static void print_results(const struct check *c)
 {
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];
-        if (row->class_count < 2) continue;
+        if (row->class_count < 2 || c->facts.varies) continue;
         printf("\n%s, %zu results:\n", row->order, row->class_count);
         for (size_t k = 0; k < row->class_count && k < CLASSES_SHOWN; k++)
             printf("%6zu x  %s\n", row->classes[k].count,

@@ -96,11 +96,15 @@ static const struct command {
      "             --expect 'y=iota(1, 2)'\n"},
     {"check", NULL, "run a target under many seeds and orders: is it deterministic?", cmd_check,
      "usage: heddle check TARGET [options]\n"
+     "       heddle check [options] PROGRAM [arguments]\n"
      "\n"
      "Runs the TARGET, as 'heddle run' takes it with its options (none of --dump, --counts,\n"
      "--profile, --threads is one), once natively and then under several orders with seeds 1, 2, ...\n"
      "each. Compared are, after every launch, all allocations and variables and what kernels printed,\n"
      "and in the end what was copied back.\n"
+     "\n"
+     "A PROGRAM runs natively twice: what varies by itself cannot be judged. It fails if its exit\n"
+     "status is not 0. What it prints is not compared.\n"
      "\n"
      "  --order LIST            orders, with commas; one with options is one element, as in\n"
      "                          random:strategy=pct,random:strategy=lag (default: all but native)\n"

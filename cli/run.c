@@ -132,7 +132,10 @@ static void end_counts(struct report *r)
 
 const char *run_target_name(enum run_target kind)
 {
-    return kind == TARGET_SUITE ? "suite" : kind == TARGET_JOB ? "job" : "ptx";
+    return kind == TARGET_PROGRAM ? "program"
+           : kind == TARGET_SUITE ? "suite"
+           : kind == TARGET_JOB   ? "job"
+                                  : "ptx";
 }
 
 void run_target(struct report *r, struct run_options *o)

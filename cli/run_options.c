@@ -57,6 +57,7 @@ static const struct option_kind check_kinds[] = {
     {"stop", OPTION_STOP, TARGET_ANY, false, false},
     {"no-race", OPTION_NO_RACE, TARGET_ANY, true, false},
     {"junit", OPTION_JUNIT, TARGET_ANY, false, false},
+    {"format", OPTION_FORMAT, TARGET_ANY, false, false},
     {"float", OPTION_FLOAT, TARGET_ANY, false, true},
 };
 static const char *const run_only[] = {"dump",  "counts", "profile", "threads",
@@ -227,10 +228,6 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
         diag_error(
             &o->diags, o->source.length, 0,
             "what is to run? A kernel file (.ptx), a job file (.yaml), suite:NAME, or a program");
-    else if (o->check && o->kind == TARGET_PROGRAM)
-        diag_error(&o->diags, o->target.at, o->target.length,
-                   "programs are not checked yet; 'heddle run --order random --seed N' runs one in "
-                   "one order");
     else check_targets(o);
     o->quiet = run_option_find(o, OPTION_QUIET) != NULL;
     const struct run_option *f = o->check ? NULL : run_option_find(o, OPTION_FORMAT);

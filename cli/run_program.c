@@ -46,9 +46,9 @@ static const char *find_libraries(struct arena *a)
     return NULL;
 }
 
-static int build_again(const char *path, const struct program *p)
+static int build_again(const char *command, const char *path, const struct program *p)
 {
-    fprintf(stderr, "heddle run: '%s' %s\n", path,
+    fprintf(stderr, "heddle %s: '%s' %s\n", command, path,
             p->kind == PROGRAM_STATIC
                 ? "holds NVIDIA's runtime (nvcc puts it in by default), which wants a driver."
                 : "holds no PTX, only machine code for certain GPUs.");
@@ -57,24 +57,26 @@ static int build_again(const char *path, const struct program *p)
     return EXIT_INPUT;
 }
 
-/* EXIT_FINE, or after a message another status. */
-static int check(const char *path, const char *libraries)
+int program_find(struct arena *a, const char *command, char **argv, struct program_target *out)
 {
     struct program p;
     char *why = NULL;
+    const char *const path = argv[0], *const libraries = find_libraries(a);
+    *out = (struct program_target){argv, libraries};
     if (!libraries)
-        return usage_error("run", "libcuda.so.1 is not beside this program, as built or installed");
+        return usage_error(command,
+                           "libcuda.so.1 is not beside this program, as built or installed");
     if (!program_read(path, &p, &why)) {
-        fprintf(stderr, "heddle run: '%s': %s\n", path, why);
+        fprintf(stderr, "heddle %s: '%s': %s\n", command, path, why);
         free(why);
         return EXIT_USAGE;
     }
-    if (p.kind == PROGRAM_STATIC || p.kind == PROGRAM_SASS) return build_again(path, &p);
+    if (p.kind == PROGRAM_STATIC || p.kind == PROGRAM_SASS) return build_again(command, path, &p);
     if (*p.runtime && !is_there(libraries, p.runtime)) {
         fprintf(stderr,
-                "heddle run: '%s' wants %s, and libcudart.so.13 is what there is: build it with "
+                "heddle %s: '%s' wants %s, and libcudart.so.13 is what there is: build it with "
                 "nvcc 13\n",
-                path, p.runtime);
+                command, path, p.runtime);
         return EXIT_INPUT;
     }
     return EXIT_FINE;
@@ -92,18 +94,16 @@ static void set_variable(const struct run_option *x, struct arena *a)
     setenv(name, arena_copy(a, x->value.text, x->value.length), 1);
 }
 
-static void set_environment(const struct run_options *o, const char *libraries, int outcome)
+void program_environment(const struct program_target *p, const struct run_options *o)
 {
     const char *others = getenv("LD_LIBRARY_PATH");
     char text[8192];
     for (size_t i = 0; i < o->count; i++)
         if (o->list[i].id == OPTION_SETTING || o->list[i].id == OPTION_COUNTS)
             set_variable(&o->list[i], o->arena);
-    snprintf(text, sizeof text, "%s%s%s", libraries, others && *others ? ":" : "",
+    snprintf(text, sizeof text, "%s%s%s", p->libraries, others && *others ? ":" : "",
              others ? others : "");
     setenv("LD_LIBRARY_PATH", text, 1);
-    snprintf(text, sizeof text, "%d", outcome);
-    setenv(CUDA_OUTCOME, text, 1);
 }
 
 /* ---- the run --------------------------------------------------------------------------------------------- */
@@ -142,15 +142,18 @@ static void report(const struct cuda_outcome *o)
 
 int program_run(const struct run_options *o, char **argv)
 {
-    const char *libraries = find_libraries(o->arena);
-    int status = check(argv[0], libraries);
+    struct program_target target;
+    char file[16];
+    int status = program_find(o->arena, "run", argv, &target);
     if (status != EXIT_FINE) return status;
     const int fd = memfd_create("outcome", 0);
     struct cuda_outcome *outcome = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, sizeof *outcome) == 0)
         outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (outcome == MAP_FAILED) return usage_error("run", "no memory: %s", strerror(errno));
-    set_environment(o, libraries, fd);
+    program_environment(&target, o);
+    snprintf(file, sizeof file, "%d", fd);
+    setenv(CUDA_OUTCOME, file, 1);
     status = run(argv);
     if (!o->quiet) report(outcome);
     return outcome->faults || outcome->findings ? EXIT_FAULT : status;

@@ -1,11 +1,19 @@
-/* cli/run_program.h: `heddle run PROGRAM ARGUMENTS...`: an executable, with Heddle's CUDA libraries in place of those
- * of a GPU. */
+/* cli/run_program.h: executables as targets, with Heddle's CUDA libraries in place of those of a GPU. */
 #ifndef HEDDLE_CLI_RUN_PROGRAM_H
 #define HEDDLE_CLI_RUN_PROGRAM_H
 
 #include "cli/run_options.h"
 
-/* argv: the program and its arguments, NULL behind them. The exit status: the program's, 128 and the signal that
+struct program_target {
+    char **argv;           /* the program and its arguments, NULL behind them */
+    const char *libraries; /* the folder of Heddle's */
+};
+/* Looks whether it can run. EXIT_FINE, or after a message of `heddle COMMAND` another status. */
+int program_find(struct arena *a, const char *command, char **argv, struct program_target *out);
+/* Changes this process' environment into the program's: where libraries are, and the settings among the options. */
+void program_environment(const struct program_target *p, const struct run_options *o);
+
+/* `heddle run PROGRAM ARGUMENTS...`. argv: the program and its arguments, NULL behind them. The exit status: the program's, 128 and the signal that
  * ended it, or EXIT_FAULT if Heddle found something. */
 int program_run(const struct run_options *o, char **argv);
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 
+#include "determinism/account.h"
 #include "determinism/checks.h"
 #include "determinism/orders.h"
 #include "emu/gpu.h"
@@ -176,6 +177,26 @@ static bool set_outcome(struct emu_config *c, const char *text)
     return c->count = true;
 }
 
+static void print(void *self, const char *text, size_t length)
+{
+    account_printed(self, text, length);
+    (void)fwrite(text, 1, length, stdout);
+}
+
+static bool set_account(struct emu_config *c, const char *text)
+{
+    int out, in, end = 0;
+    struct account_task task;
+    uint64_t *places = NULL;
+    const bool ok = sscanf(text, "%d,%d%n", &out, &in, &end) == 2 && !text[end] &&
+                    account_task_read(in, &task, &places);
+    if (ok) driver.account = account_new(&task, out);
+    free(places);
+    c->print = print;
+    c->print_self = driver.account;
+    return ok;
+}
+
 /* The document is written under another name, and gets its own when the program ends. */
 static bool set_counts(struct emu_config *c, const char *text)
 {
@@ -256,6 +277,7 @@ static const struct option {
     {"HEDDLE_GPU", "a name as 'heddle run --gpu' takes", set_gpu},
     {"HEDDLE_COUNTS", "a file that can be written", set_counts},
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
+    {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
 };
 
 static bool read_environment(struct emu_config *c)
@@ -310,6 +332,7 @@ struct call_name driver_call(enum numbered_call call)
 void driver_found(void)
 {
     if (driver.outcome) driver.outcome->findings++;
+    if (driver.account) account_found(driver.account);
 }
 
 void driver_say(const char *format, ...)
@@ -319,7 +342,8 @@ void driver_say(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (driver.watch.say) driver.watch.say(driver.watch.self, text);
+    if (driver.account) account_said(driver.account, text);
+    else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
     else if (!driver.watch.quiet) fputs(text, stderr);
 }
 
@@ -351,6 +375,8 @@ static void at_exit(void)
     driver_lock();
     write_counts();
     if (!driver.configured) report_leaks();
+    account_end(driver.account);
+    driver.account = NULL;
     driver_unlock();
 }
 

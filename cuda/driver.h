@@ -20,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 
+struct account;
 struct arena;
 
 struct call_name { /* "cuMemAlloc #3" */
@@ -160,6 +161,7 @@ struct driver {
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
     struct emu_counts_writer counts;
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
+    struct account *account;      /* of HEDDLE_ACCOUNT; likewise */
     struct emu *emu;
     struct checks *checks; /* observers of launches; NULL: none */
     const char *order;     /* of the environment; NULL: not named */

@@ -2,6 +2,7 @@
  * with CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
 #include "cuda/driver.h"
 
+#include "determinism/account.h"
 #include "determinism/checks.h"
 
 #include <stdio.h>
@@ -94,11 +95,13 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     reference_bind_all();
     struct emu_launch watched = *l;
     l = &watched;
+    if (driver.account) account_before(driver.account, l);
     checks_join(driver.checks, l);
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
     if (driver.outcome) add_to_outcome(report);
+    if (driver.account) account_after(driver.account, driver.emu, f->name, report);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
     for (size_t i = 0; i < report->finding_count; i++) {
         driver_find("heddle: kernel '%s': %s", f->name, report->findings[i].text);

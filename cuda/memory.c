@@ -9,6 +9,8 @@
  * - Managed memory needs one value for both and is refused. */
 #include "cuda/driver.h"
 
+#include "determinism/account.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +339,8 @@ static CUresult copy(struct end to, struct end from, size_t size)
     else if (to.host) ok = emu_copy_out(driver.emu, to.host, from.device, size);
     else if (from.host) ok = emu_copy_in(driver.emu, to.device, from.host, size);
     else ok = emu_copy(driver.emu, to.device, from.device, size);
+    if (ok && to.host && !from.host && driver.account)
+        account_copied(driver.account, to.host, size);
     if (ok) return CUDA_SUCCESS;
     if (to.device) say_outside("write", to.device, size);
     if (from.device) say_outside("read", from.device, size);

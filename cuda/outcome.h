@@ -1,11 +1,15 @@
-/* cuda/outcome.h: what became of a program that was started by `heddle run`, told while it runs: memory that both
- * share, so that it is there however the program ends. */
+/* cuda/outcome.h: what becomes of a program that `heddle run` or `heddle check` has started, told while it runs, so
+ * that it is there however the program ends. */
 #ifndef HEDDLE_CUDA_OUTCOME_H
 #define HEDDLE_CUDA_OUTCOME_H
 
 #include <stdint.h>
 
-/* The variable of the environment that holds the number of a file descriptor, which is to be mapped. */
+/* Of `heddle check`: the variable of the environment that holds two numbers of file descriptors with a comma: an
+ * account is written to the first, its task stands in the second (determinism/account.h). */
+#define CUDA_ACCOUNT "HEDDLE_ACCOUNT"
+
+/* Of `heddle run`: the number of a file descriptor, which is to be mapped. */
 #define CUDA_OUTCOME "HEDDLE_OUTCOME"
 
 struct cuda_outcome {

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* ---- entries: numbers of 64 bits, then texts with a NUL behind each ----------------------------------- */
@@ -54,12 +55,18 @@ bool account_next(struct account_text *t, struct account_entry *out)
         if (!nul) return false;
         at = nul + 1;
     }
-    *out = (struct account_entry){(enum account_kind)n[1], (enum emu_fault_kind)n[2],
-                                  n[3],                    n[4],
-                                  (uint32_t)n[5],          (uint32_t)n[6],
-                                  (uint32_t)n[7],          (uint32_t)n[8],
-                                  texts[0],                texts[1],
-                                  texts[2],                texts[3]};
+    *out = (struct account_entry){(enum account_kind)n[1],
+                                  (enum emu_fault_kind)n[2],
+                                  n[3],
+                                  n[4],
+                                  (uint32_t)n[5],
+                                  (uint32_t)n[6],
+                                  (uint32_t)n[7],
+                                  (uint32_t)n[8],
+                                  texts[0],
+                                  texts[1],
+                                  texts[2],
+                                  texts[3]};
     t->at = end;
     t->left -= (size_t)n[0];
     return true;
@@ -80,8 +87,7 @@ bool account_task_write(int file, const struct account_task *t)
     const uint64_t numbers[TASK_NUMBERS] = {t->work, t->launch, t->first, t->place_count};
     struct buf b = {0};
     buf_add(&b, (const char *)numbers, sizeof numbers);
-    if (t->place_count)
-        buf_add(&b, (const char *)t->places, t->place_count * sizeof *t->places);
+    if (t->place_count) buf_add(&b, (const char *)t->places, t->place_count * sizeof *t->places);
     const bool ok = write_all(file, &b);
     buf_free(&b);
     return ok;
@@ -97,8 +103,7 @@ bool account_task_read(int file, struct account_task *out, uint64_t **places)
     const size_t size = (size_t)n[3] * sizeof **places;
     *places = calloc(1, size + 1);
     if (!*places) abort();
-    *out = (struct account_task){
-        (enum account_work)n[0], n[1], *places, (size_t)n[3], n[2]};
+    *out = (struct account_task){(enum account_work)n[0], n[1], *places, (size_t)n[3], n[2]};
     return pread(file, *places, size, sizeof n) == (ssize_t)size;
 }
 
@@ -108,11 +113,13 @@ struct account {
     struct account_task task;
     uint64_t *places;
     int file;
+    pid_t process;
     size_t launches;
-    struct buf text;                           /* all that was printed */
-    uint64_t memory, printed, copied, rest;    /* digests */
-    bool fault;                                /* one was told: the first is */
-    struct writers *writers;                   /* NULL: nobody asked */
+    uint64_t found;
+    struct buf text;                        /* all that was printed */
+    uint64_t memory, printed, copied, rest; /* digests */
+    bool fault;                             /* one was told: the first is */
+    struct writers *writers;                /* NULL: nobody asked */
     const struct emu_observer *observers[8];
 };
 
@@ -137,6 +144,7 @@ struct account *account_new(const struct account_task *t, int file)
     if (size) memcpy(a->places, t->places, size);
     a->task.places = a->places;
     a->file = file;
+    a->process = getpid();
     if (t->work == ACCOUNT_WRITERS) a->writers = writers_new(a->places, t->place_count);
     return a;
 }
@@ -167,6 +175,11 @@ void account_said(struct account *a, const char *text)
 {
     if (a->task.work == ACCOUNT_RUN)
         account_write(a->file, &(struct account_entry){.kind = ACCOUNT_SAID, .text = text});
+}
+
+void account_found(struct account *a)
+{
+    a->found++;
 }
 
 /* The launch that was waited for has ended. */
@@ -230,8 +243,9 @@ void account_end(struct account *a)
     const struct account_entry last[] = {{.kind = ACCOUNT_REST, .digest = a->rest},
                                          {.kind = ACCOUNT_MEMORY, .digest = a->memory},
                                          {.kind = ACCOUNT_PRINTED, .digest = a->printed},
-                                         {.kind = ACCOUNT_COPIED, .digest = a->copied}};
-    if (a->task.work == ACCOUNT_RUN)
+                                         {.kind = ACCOUNT_COPIED, .digest = a->copied},
+                                         {.kind = ACCOUNT_FOUND, .count = a->found}};
+    if (a->task.work == ACCOUNT_RUN && a->process == getpid())
         for (size_t i = 0; i < sizeof last / sizeof *last; i++) account_write(a->file, &last[i]);
     writers_free(a->writers);
     buf_free(&a->text);

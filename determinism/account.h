@@ -30,8 +30,9 @@ enum account_kind {
     ACCOUNT_SAID,    /* text: to the user, by Heddle */
     ACCOUNT_MEMORY,  /* digest: of all memory after the last launch */
     ACCOUNT_PRINTED, /* digest: of all that kernels printed */
-    ACCOUNT_COPIED,  /* digest: of all that was copied to the host, whatever the order of the copies */
-    ACCOUNT_STATUS,  /* count: how the run ended, for whoever gives it a meaning */
+    ACCOUNT_COPIED, /* digest: of all that was copied to the host, whatever the order of the copies */
+    ACCOUNT_FOUND, /* count: of what checks have found, of all kinds and in all launches, or by the host */
+    ACCOUNT_STATUS, /* count: how the run ended, for whoever gives it a meaning */
     ACCOUNT_KINDS
 };
 enum { ACCOUNT_LAUNCHES = 1 << 16 }; /* that are told one by one */
@@ -40,7 +41,7 @@ struct account_entry {
     enum account_kind kind;
     enum emu_fault_kind what;
     uint64_t digest, count;
-    uint32_t line, line2, source_line, source_line2; /* 0: unknown */
+    uint32_t line, line2, source_line, source_line2;      /* 0: unknown */
     const char *name, *text, *source_file, *source_file2; /* "": none; NULL is written as "" */
 };
 void account_write(int file, const struct account_entry *e);
@@ -61,7 +62,7 @@ struct account_task {
     enum account_work {
         ACCOUNT_RUN,      /* entries */
         ACCOUNT_SNAPSHOT, /* behind `launch` (from 0): determinism/snapshot.h, and the process ends */
-        ACCOUNT_WRITERS,  /* behind `launch`: writers_write(), and the process ends */
+        ACCOUNT_WRITERS, /* behind `launch`: writers_write(), and the process ends */
     } work;
     uint64_t launch;
     const uint64_t *places; /* WRITERS: words, ascending */
@@ -76,10 +77,13 @@ bool account_task_read(int file, struct account_task *out, uint64_t **places);
 struct account;
 struct account *account_new(const struct account_task *t, int file); /* the task is copied */
 void account_before(struct account *a, struct emu_launch *launch);   /* may add an observer */
-void account_after(struct account *a, struct emu *e, const char *kernel, const struct emu_report *r);
+void account_after(struct account *a, struct emu *e, const char *kernel,
+                   const struct emu_report *r);
 void account_printed(struct account *a, const char *text, size_t size);
 void account_copied(struct account *a, const void *bytes, size_t size);
 void account_said(struct account *a, const char *text);
-void account_end(struct account *a); /* writes the digests, and frees it; NULL is allowed */
+void account_found(struct account *a); /* something more, which is said as well */
+/* Writes the digests, and frees it; of a process that was made by fork(), only frees it. NULL is allowed. */
+void account_end(struct account *a);
 
 #endif

@@ -5,7 +5,7 @@
 
 bool verdict_broken(const struct verdict_order *o, const struct verdict_facts *facts)
 {
-    if (o->results < 2) return false;
+    if (o->results < 2 || facts->varies) return false;
     return o->promise == ORDER_STRONG ||
            (o->promise == ORDER_WEAK && facts->looked && !facts->races && !facts->mixed);
 }
@@ -28,6 +28,7 @@ enum verdict verdict_of(const struct verdict_order *orders, size_t n,
     if (failed) return VERDICT_FAILED;
     if (broken) return VERDICT_BROKEN_PROMISE;
     if (facts->races) return VERDICT_RACY;
+    if (facts->varies) return VERDICT_VARIES;
     if (one) return VERDICT_DETERMINISTIC;
     return promised && kept ? VERDICT_SOME : VERDICT_NONDETERMINISTIC;
 }
@@ -38,6 +39,7 @@ const char *verdict_name(enum verdict v)
         [VERDICT_FAILED] = "failed",
         [VERDICT_BROKEN_PROMISE] = "broken promise",
         [VERDICT_RACY] = "racy",
+        [VERDICT_VARIES] = "varies by itself",
         [VERDICT_NONDETERMINISTIC] = "nondeterministic",
         [VERDICT_SOME] = "deterministic under some orders",
         [VERDICT_DETERMINISTIC] = "deterministic",

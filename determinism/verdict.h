@@ -12,6 +12,7 @@ enum verdict {                 /* the first that holds */
                VERDICT_FAILED, /* a run did not come to a good end */
                VERDICT_BROKEN_PROMISE, /* an order gave several results that promises one: a bug of Heddle */
                VERDICT_RACY,
+               VERDICT_VARIES, /* native runs differ: the program does by itself */
                VERDICT_NONDETERMINISTIC,
                VERDICT_SOME, /* one result under each order that promises one, not under all */
                VERDICT_DETERMINISTIC,
@@ -28,6 +29,7 @@ struct verdict_order {
 struct verdict_facts {
     size_t races, mixed; /* found; mixed: atomic and plain accesses of the same bytes */
     bool looked;         /* for them, in all launches */
+    bool varies;         /* the reference gave several results */
 };
 
 enum verdict verdict_of(const struct verdict_order *orders, size_t n,

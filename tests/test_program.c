@@ -147,6 +147,15 @@ static const char kernels[] =
     " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
     " mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
     " mul.wide.u32 %rd2, %r5, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5; ret;\n}\n"
+    ".visible .entry sum(.param .u64 out)\n{\n"
+    " .reg .b32 %r<5>; .reg .f32 %f<3>; .reg .b64 %rd1;\n"
+    " ld.param.u64 %rd1, [out];\n"
+    " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+    " mad.lo.u32 %r1, %r2, %r3, %r4; cvt.rn.f32.u32 %f1, %r1; mul.f32 %f2, %f1, 0f3DCCCCCD;\n"
+    " red.global.add.f32 [%rd1], %f2; ret;\n}\n"
+    ".visible .entry last(.param .u64 out)\n{\n"
+    " .reg .b32 %r1; .reg .b64 %rd1;\n"
+    " ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;\n}\n"
     ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
 
 static void build_registered(void)
@@ -168,7 +177,7 @@ Test(program, runs_with_its_arguments_and_exit_status, .init = start_runs, .fini
 {
     build_registered();
     cr_expect_eq(sh("'%s' run ./app", heddle), 0);
-    cr_expect(strstr(said.data, "cudaSuccess 4950\nheddle: 1 launches, "), "%s", said.data);
+    cr_expect(strstr(said.data, "cudaSuccess 4950\nheddle: 2 launches, "), "%s", said.data);
     cr_expect(strstr(said.data, "0 faults, 0 findings\n"), "%s", said.data);
     cr_expect_eq(sh("'%s' run --quiet --order=gpudet ./app 7", heddle), 7);
     cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
@@ -209,8 +218,63 @@ Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop
     cr_expect_eq(sh("'%s' run --order none ./app", heddle), 2);
     cr_expect_eq(sh("cp app closed; chmod -x closed; '%s' run ./closed", heddle), 2);
     cr_expect(strstr(said.data, "cannot run './closed': Permission denied"), "%s", said.data);
-    cr_expect_eq(sh("'%s' check ./app", heddle), 2);
-    cr_expect(strstr(said.data, "programs are not checked yet"), "%s", said.data);
+}
+
+/* ---- check --------------------------------------------------------------------------------------------- */
+
+static void expect_check(const char *arguments, int status, const char *text)
+{
+    cr_expect_eq(sh("'%s' check %s", heddle, arguments), status, "%s: %s", arguments, said.data);
+    cr_expect(strstr(said.data, text), "%s: not '%s': %s", arguments, text, said.data);
+}
+
+Test(program, is_checked, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    expect_check("--runs 3 ./app", 0,
+                 "./app: deterministic (one result under every order tried)\n");
+    expect_check("--runs 3 ./app", 0, "\nnative       2        1           1       0\n");
+    expect_check("--runs 9 ./app 0 sum", 6, "./app: deterministic under gpudet, dab only\n");
+    expect_check("--runs 9 ./app 0 sum", 6, "  launch 2 (sum)\n");
+    expect_check("--runs 9 ./app 0 sum", 6, "last written by atomic add.f32, thread (");
+    expect_check("--runs 3 ./app 0 last", 7, "./app: racy, nondeterministic\n");
+    expect_check("--runs 3 --no-race ./app 0 last", 6, "./app: nondeterministic\n");
+    expect_check("--runs 3 ./app 7", 4,
+                 "the program ended with exit status 7; its last lines:\n"
+                 "  cudaSuccess 4950\n");
+    expect_check("--runs 3 ./app 0 astray", 3, "out of bounds: write of 4 bytes at 0x8");
+    expect_check("--runs 3 ./app 0 abort", 3, "the program was ended by a signal: Aborted");
+    expect_check("./app 7 nothing", 1, "ended with exit status 7 and has launched no kernel");
+    expect_check("./program", 2, "cannot read");
+}
+
+/* Programs copy addresses of the host, in structures, and what they hold is no result. */
+Test(program, has_the_same_addresses_in_all_runs, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    expect_check("--runs 12 --order random,gpudet:quantum=300 ./app 0 pointer", 0,
+                 "deterministic (");
+}
+
+Test(program, that_varies_by_itself_is_told_apart, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    expect_check("--runs 3 ./app 0 process", 6, "./app: varies by itself\n");
+    expect_check("--runs 3 --format json ./app 0 process", 6, "\"verdict\": \"varies by itself\"");
+}
+
+Test(program, is_run_again_by_what_a_check_prints, .init = start_runs, .fini = stop)
+{
+    char command[200], first[300];
+    build_registered();
+    expect_check("--runs 3 --order random ./app 0 sum", 6,
+                 "  1 x  heddle run --order random --seed ");
+    const char *from = strstr(said.data, "1 x  heddle run") + strlen("1 x  heddle ");
+    snprintf(command, sizeof command, "%.*s", (int)strcspn(from, "\n"), from);
+    cr_assert_eq(sh("'%s' %s", heddle, command), 0, "%s", said.data);
+    snprintf(first, sizeof first, "%s", said.data);
+    cr_assert_eq(sh("'%s' %s", heddle, command), 0, "%s", said.data);
+    cr_expect_eq(strncmp(said.data, first, strcspn(first, "\n")), 0);
 }
 
 /* ---- what nvcc makes ------------------------------------------------------------------------------------- */

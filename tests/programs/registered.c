@@ -1,10 +1,11 @@
 /* What nvcc's host code does, by hand: a container of PTX, registered before main, and launches. The first argument is
- * the exit status; "astray" launches a kernel that faults. */
+ * the exit status, the second another kernel to be launched as well, or something else to be done. */
 #include "cuda/runtime/runtime_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 __asm__(".section .nv_fatbin, \"a\"\n.balign 8\ncontainer:\n.incbin \"" FATBIN "\"\n.previous\n");
 extern const char container[];
@@ -13,21 +14,36 @@ static struct {
     const void *data, *more;
 } wrapper = {0x466243b1, 1, container, NULL};
 
+/* Their addresses stand for the kernels. */
 static void fill(int *out, unsigned n)
 {
-    (void)out, (void)n; /* its address stands for the kernel */
+    (void)out, (void)n;
 }
-static void astray(void)
+static void astray(int *out)
 {
+    (void)out;
 }
+static void sum(int *out)
+{
+    (void)out;
+}
+static void last(int *out)
+{
+    (void)out;
+}
+static const struct {
+    void (*host)(int *);
+    const char *name;
+} more[] = {{astray, "astray"}, {sum, "sum"}, {last, "last"}};
 
 __attribute__((constructor)) static void register_all(void)
 {
     void **handle = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(handle, (const char *)fill, (char *)fill, "fill", -1, NULL, NULL, NULL,
                            NULL, NULL);
-    __cudaRegisterFunction(handle, (const char *)astray, (char *)astray, "astray", -1, NULL, NULL,
-                           NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        __cudaRegisterFunction(handle, (const char *)more[i].host, (char *)more[i].host,
+                               more[i].name, -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterFatBinaryEnd(handle);
 }
 
@@ -36,14 +52,30 @@ int main(int argc, char **argv)
     void *out;
     unsigned n = 100;
     int host[100];
-    long sum = 0;
+    const char *what = argc > 2 ? argv[2] : "";
+    const int status = argc > 1 ? atoi(argv[1]) : 0;
+    long sum_of_all = 0;
+    if (strcmp(what, "nothing") == 0) return status;
     if (cudaMalloc(&out, sizeof host) != cudaSuccess) return 100;
     cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
                      NULL);
-    if (argc > 2 && strcmp(argv[2], "astray") == 0)
-        cudaLaunchKernel((const void *)astray, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL);
+    if (strcmp(what, "pointer") == 0) {
+        const void *addresses[] = {host, stdout, argv[0], (void *)main};
+        cudaMemcpy(out, addresses, sizeof addresses, cudaMemcpyHostToDevice);
+    } else if (strcmp(what, "process") == 0) {
+        const pid_t process = getpid();
+        cudaMemcpy(out, &process, sizeof process, cudaMemcpyHostToDevice);
+    }
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (strcmp(what, more[i].name) == 0)
+            cudaLaunchKernel((const void *)more[i].host, (dim3){40, 1, 1}, (dim3){32, 1, 1},
+                             (void *[]){&out}, 0, NULL);
+    n = 0; /* nothing is written, but all memory is compared behind a launch */
+    cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
+                     NULL);
     const cudaError_t r = cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
-    for (int i = 0; i < 100 && r == cudaSuccess; i++) sum += host[i];
-    printf("%s %ld\n", cudaGetErrorName(r), sum);
-    return argc > 1 ? atoi(argv[1]) : 0;
+    for (int i = 0; i < 100 && r == cudaSuccess; i++) sum_of_all += host[i];
+    printf("%s %ld\n", cudaGetErrorName(r), sum_of_all);
+    if (strcmp(what, "abort") == 0) abort();
+    return status;
 }
