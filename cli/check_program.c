@@ -82,7 +82,8 @@ static const char *last_lines(const struct check *c, int file)
         if (all[from - 1] == '\n' && from < size && ++lines == LAST_LINES) break;
         from--;
     }
-    return from < size ? arena_printf(c->arena, "its last lines:\n%s", all + from) : "it printed nothing\n";
+    return from < size ? arena_printf(c->arena, "its last lines:\n%s", all + from)
+                       : "it printed nothing\n";
 }
 
 /* What the table and the exit status call it. */
@@ -99,9 +100,10 @@ void check_program_end(const struct check *c, const struct check_task *t, struct
 {
     const bool killed = WIFSIGNALED(status);
     const int exit = killed ? 0 : WEXITSTATUS(status);
-    const char *how = killed ? arena_printf(c->arena, "the program was ended by a signal: %s",
-                                            strsignal(WTERMSIG(status)))
-                             : arena_printf(c->arena, "the program ended with exit status %d", exit);
+    const char *how = killed
+                          ? arena_printf(c->arena, "the program was ended by a signal: %s",
+                                         strsignal(WTERMSIG(status)))
+                          : arena_printf(c->arena, "the program ended with exit status %d", exit);
     r->state = killed ? RUN_DIED : RUN_ENDED;
     r->status = killed ? WTERMSIG(status) : status_of(r, exit);
     if (!check_run_failed(r)) return;

@@ -167,8 +167,10 @@ struct
 struct emu_place_of { /* of an instruction: for messages and counts */
     u32 at;           /* offset in the module's text */
     u32 block;
-    u32 line, source_line; /* 0: not asked for yet (heap.c); unknown */
-    const char *source_file;
+    u32 line; /* 0: not asked for yet (heap.c) */
+    /* Of the source: within the kernel's own file if calls were inlined from another, where `from` it is then. */
+    u32 source_line, from_line;          /* 0: unknown */
+    const char *source_file, *from_file; /* NULL: unknown; as the former */
     const struct ptx_inst *inst;
     const struct emu_code *code;
     bool dead_result; /* of an atomic: nobody reads what it returns */

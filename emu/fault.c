@@ -51,7 +51,9 @@ void launch_describe_place(struct buf *b, const struct emu_machine *m, u32 pc, s
     f->source_file = p->source_file;
     f->source_line = p->source_line;
     buf_printf(b, "  at %s:%u:%u in %s", module->source->name, at.line, at.column, p->code->name);
-    if (p->source_file) buf_printf(b, " (%s:%u)", p->source_file, p->source_line);
+    if (p->source_file) buf_printf(b, " (%s:%u", p->source_file, p->source_line);
+    if (p->source_file && p->from_file) buf_printf(b, ", from %s:%u", p->from_file, p->from_line);
+    if (p->source_file) buf_puts(b, ")");
     buf_puts(b, "\n     ");
     const char *text = module->source->text + p->at;
     u32 n = 0;

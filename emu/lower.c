@@ -1014,23 +1014,38 @@ static void emit_block_head(struct lower *L, u32 b)
     L->driver->blocks[p->block_count++] = (struct emu_block_mix){p->place_count, 0};
 }
 
+static const char *file_name(const struct lower *L, u32 index)
+{
+    const struct ptx_module *m = L->image->program->modules[L->code->module];
+    for (size_t k = 0; k < m->item_count; k++)
+        if (m->items[k].kind == PTX_ITEM_FILE && m->items[k].file->index == index)
+            return arena_copy(L->arena, m->items[k].file->name, m->items[k].file->name_length);
+    return NULL;
+}
+
+/* Calls of a header's functions are told at the kernel's line. */
+static void name_source(const struct lower *L, const struct ptx_loc *loc, struct emu_place_of *q)
+{
+    const struct ptx_loc *outer = loc, *own = loc;
+    while (outer->in) outer = outer->in;
+    while (own->file != outer->file) own = own->in;
+    q->source_line = own->line;
+    q->source_file = file_name(L, own->file);
+    if (own == loc) return;
+    q->from_line = loc->line;
+    q->from_file = file_name(L, loc->file);
+}
+
 static void add_place(struct lower *L, const struct ptx_inst *i, const struct ptx_loc *loc)
 {
     struct emu_program *p = L->program;
     L->driver->places = arena_grow(L->arena, L->driver->places, p->place_count,
                                    &L->driver->place_cap, p->place_count + 1,
                                    sizeof *L->driver->places);
-    const struct ptx_module *m = L->image->program->modules[L->code->module];
     struct emu_place_of *q = &L->driver->places[p->place_count];
     *q = (struct emu_place_of){
         .at = i->at, .block = p->block_count - 1, .inst = i, .code = L->code};
-    if (loc) {
-        q->source_line = loc->line;
-        for (size_t k = 0; k < m->item_count; k++)
-            if (m->items[k].kind == PTX_ITEM_FILE && m->items[k].file->index == loc->file)
-                q->source_file = arena_copy(L->arena, m->items[k].file->name,
-                                            m->items[k].file->name_length);
-    }
+    if (loc) name_source(L, loc, q);
     q->dead_result = lower_result_dead(L, i);
     L->pc = p->place_count++;
 }

@@ -600,13 +600,14 @@ static bool parse_loc(struct ptx_parser *p, uint32_t at)
         if (!loc_number(p, &l->in_file) || !loc_number(p, &l->in_line) ||
             !loc_number(p, &l->in_column))
             return false;
-        if (!ptx_noted(p, ".loc", l->in_file, l->in_line, l->in_column)) {
+        l->in = ptx_noted(p, ".loc", l->in_file, l->in_line, l->in_column);
+        if (!l->in) {
             diag_error(p->d, in_at, p->last_end - in_at,
                        "no .loc before this one names the place given by inlined_at");
             return false;
         }
     }
-    ptx_note(p, ".loc", l->file, l->line, l->column);
+    ptx_note(p, ".loc", l->file, l->line, l->column, l);
     add_stmt(p, PTX_STMT_LOC, at)->loc = l;
     return true;
 }

@@ -194,15 +194,16 @@ static struct ptx_name *note(struct ptx_parser *p, const char *word, uint32_t a,
     return name;
 }
 
-bool ptx_note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c)
+bool ptx_note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c,
+              const void *about)
 {
     struct ptx_name *name = note(p, word, a, b, c);
     bool first = !name->noted;
-    name->noted = true;
+    name->noted = about;
     return first;
 }
 
-bool ptx_noted(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c)
+const void *ptx_noted(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c)
 {
     return note(p, word, a, b, c)->noted;
 }

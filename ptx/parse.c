@@ -602,7 +602,7 @@ static bool parse_file(struct ptx_parser *p, uint32_t at)
                    UINT32_MAX);
         return false;
     }
-    if (!ptx_note(p, ".file", f->index, 0, 0)) {
+    if (!ptx_note(p, ".file", f->index, 0, 0, f)) {
         diag_error(p->d, index_at, p->last_end - index_at, "file %u is declared twice", f->index);
         return false;
     }

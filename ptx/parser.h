@@ -96,9 +96,12 @@ struct ptx_sym *ptx_lookup(struct ptx_parser *p, struct ptx_name *name);
 void ptx_note_range(struct ptx_parser *p, const struct ptx_name *name);
 bool ptx_scope_open(struct ptx_parser *p, uint32_t at);
 void ptx_scope_close(struct ptx_parser *p);
-/* Remembers a word with three numbers for the module; false if it was remembered before. */
-bool ptx_note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c);
-bool ptx_noted(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c);
+/* Remembers a word with three numbers for the module, and what it is about; false if it was remembered before, of
+ * something else. */
+bool ptx_note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c,
+              const void *about);
+/* What it was about when it was remembered last; NULL: it was not. */
+const void *ptx_noted(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c);
 void ptx_pend(struct ptx_parser *p, struct ptx_opnd *opnd, enum ptx_sym_kind kind);
 void ptx_declare_sregs(struct ptx_parser *p);
 /* "register", "label" ... */

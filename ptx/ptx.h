@@ -67,7 +67,7 @@ struct ptx_name {
     struct ptx_sym *range;    /* likewise, as the prefix of a register range: `%r` of %r<100> */
     struct ptx_sym *numbered; /* single registers and variables that are this name and a number */
     bool section_label;       /* it is also a label in a debug section */
-    bool noted;               /* it stands for a fact: ptx_note */
+    const void *noted;        /* it stands for a fact, and this for what that is about: ptx_note */
 };
 
 enum ptx_sym_kind {
@@ -284,7 +284,8 @@ struct ptx_loc { /* .loc: where the following instructions come from */
     uint32_t file, line, column;
     bool inlined;
     uint32_t in_file, in_line, in_column; /* inlined_at */
-    struct ptx_name *function;            /* function_name, NULL: none */
+    const struct ptx_loc *in;  /* likewise, which may be inlined itself; NULL: it is not inlined */
+    struct ptx_name *function; /* function_name, NULL: none */
     uint64_t function_offset;
 };
 

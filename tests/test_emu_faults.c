@@ -319,6 +319,43 @@ Test(emu_faults, memory_that_the_host_released)
     close_device(&d);
 }
 
+/* A function of a header is inlined: the kernel's own line is told, and the header's behind it. */
+Test(emu_faults, places_that_are_inlined)
+{
+    static const struct {
+        const char *places, *file, *text;
+        unsigned line;
+    } cases[] = {
+        {".loc 1 12 3", "a.cu", " in k (a.cu:12)\n", 12},
+        {".loc 2 84 5, function_name k0, inlined_at 1 3 3", "a.cu", " (a.cu:3, from b.hpp:84)\n",
+         3},
+        {".loc 2 84 5, function_name k0, inlined_at 1 3 3\n"
+         ".loc 3 7 1, function_name k0, inlined_at 2 84 5",
+         "a.cu", " (a.cu:3, from c.hpp:7)\n", 3},
+        {".loc 1 40 5, function_name k0, inlined_at 1 3 3", "a.cu", " in k (a.cu:40)\n", 40},
+        {".loc 1 40 5, function_name k0, inlined_at 1 3 3\n"
+         ".loc 2 84 5, function_name k0, inlined_at 1 40 5",
+         "a.cu", " (a.cu:40, from b.hpp:84)\n", 40},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 ".version 8.7\n.target sm_90\n.address_size 64\n"
+                 ".file 1 \"a.cu\"\n.file 2 \"b.hpp\"\n.file 3 \"c.hpp\"\n"
+                 ".visible .entry k()\n{\n .reg .b64 %%d; mov.u64 %%d, 8;\n"
+                 ".loc 1 3 3\n%s\n st.global.u32 [%%d], 1;\nk0: ret;\n}\n",
+                 cases[i].places);
+        struct device d = open_device(text);
+        const struct emu_report *r = emu_launch(
+            d.emu, d.kernel, &(struct emu_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}});
+        cr_expect_eq(r->fault.kind, EMU_OUT_OF_BOUNDS);
+        cr_expect_str_eq(r->fault.source_file, cases[i].file);
+        cr_expect_eq(r->fault.source_line, cases[i].line);
+        cr_expect(strstr(r->fault.text, cases[i].text), "%zu: %s", i, r->fault.text);
+        close_device(&d);
+    }
+}
+
 Test(emu_faults, launches_that_cannot_be)
 {
     static const char plain[] =
