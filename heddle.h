@@ -163,6 +163,7 @@ struct heddle_device_options {
     bool check_sync;          /* find shuffles and votes whose lanes are elsewhere */
     bool check_race;          /* find data races: accesses that nothing orders (slower) */
     bool check_atomicity;     /* find memory that a kernel accesses both by atomics and plainly */
+    bool check_api;           /* of CUDA programs: find calls that fail */
     bool count;               /* count events: heddle_device_count, heddle_device_counts */
     bool caches;              /* with count: also what hits in L1 and L2 */
     bool phases;              /* with count: also by phase, of orders that have some */

@@ -45,7 +45,8 @@ struct emu_config device_config(const struct heddle_device_options *o)
                                          (o->check_init ? EMU_CHECK_INIT : 0u) |
                                          (o->check_sync ? EMU_CHECK_SYNC : 0u) |
                                          (o->check_race ? EMU_CHECK_RACE : 0u) |
-                                         (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u),
+                                         (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u) |
+                                         (o->check_api ? EMU_CHECK_API : 0u),
                                .count = o->count,
                                .caches = o->caches,
                                .phases = o->phases,

@@ -90,6 +90,7 @@ static bool read_checks(struct check *c)
     if (device.check_memory) buf_puts(&rest, ",memory");
     if (device.check_init) buf_puts(&rest, ",init");
     if (device.check_sync) buf_puts(&rest, ",sync");
+    if (device.check_api) buf_puts(&rest, ",api");
     if (rest.size) c->checks = arena_copy(c->arena, rest.data + 1, rest.size - 1);
     buf_free(&rest);
     return true;

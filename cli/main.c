@@ -67,6 +67,8 @@ static const struct command {
      "  --check race,atomicity  also find accesses that race by PTX's memory model, with both places;\n"
      "                          memory that one kernel accesses both by atomics and plainly, for\n"
      "                          which DAB promises nothing\n"
+     "  --check api             of programs: also find calls of the CUDA API that fail, with the\n"
+     "                          program's stack (its lines if it was built with -g)\n"
      "  --max-instructions N    end a launch after N warp instructions\n"
      "  --timeout SECONDS       end a launch after that time\n"
      "  --memory BYTES          of the device, as in 512M or 8G (default 8G)\n"

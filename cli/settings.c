@@ -81,7 +81,8 @@ static bool set_divergence(struct diags *d, struct heddle_device_options *o, str
 
 static bool set_check(struct diags *d, struct heddle_device_options *o, struct piece v)
 {
-    o->check_memory = o->check_init = o->check_sync = o->check_race = o->check_atomicity = false;
+    o->check_memory = o->check_init = o->check_sync = o->check_race = o->check_atomicity =
+        o->check_api = false;
     for (uint32_t i = 0, n; i <= v.length; i += n + 1) {
         const char *comma = memchr(v.text + i, ',', v.length - i);
         n = comma ? (uint32_t)(comma - v.text) - i : v.length - i;
@@ -91,10 +92,11 @@ static bool set_check(struct diags *d, struct heddle_device_options *o, struct p
         else if (is(word, "sync")) o->check_sync = true;
         else if (is(word, "race")) o->check_race = true;
         else if (is(word, "atomicity")) o->check_atomicity = true;
+        else if (is(word, "api")) o->check_api = true;
         else {
             diag_error(d, word.at, n,
-                       "check takes memory, init, sync, race and atomicity, not '%.*s'", (int)n,
-                       word.text);
+                       "check takes memory, init, sync, race, atomicity and api, not '%.*s'",
+                       (int)n, word.text);
             return false;
         }
     }

@@ -1,6 +1,7 @@
 /* The state of the driver API: its start, configuration, handles, devices and contexts. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
+#include "cuda/caller.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -64,13 +65,66 @@ CUresult driver_begin(struct CUctx_st **context)
     return (*context)->broken;
 }
 
+/* With the check: a call has failed. What a launch did to its context is told once, and that something is not ready
+ * yet is no failure. */
+static void say_failed(CUresult result, const char *name, bool of_runtime)
+{
+    struct caller c;
+    const struct CUctx_st *now = driver_current();
+    const bool lasting = now && object_check((void *)(uintptr_t)now, OBJECT_CONTEXT) &&
+                         now->broken == result;
+    if (!(driver.config.checks & EMU_CHECK_API) || lasting || result == CUDA_ERROR_NOT_READY)
+        return;
+    caller_find(&c);
+    if (of_runtime || !c.from_runtime) /* which tells what becomes of it */
+        driver_find("heddle: %s failed: %s\n%s", *c.call ? c.call : "a call", name,
+                    c.stack ? c.stack : "");
+    caller_free(&c);
+}
+
 CUresult driver_end(CUresult result)
 {
+    const char *name = "an unknown error";
+    if (result != CUDA_SUCCESS) {
+        (void)cuGetErrorName(result, &name);
+        say_failed(result, name, false);
+    }
     driver_unlock();
     return result;
 }
 
+void heddle_call_failed(unsigned result, const char *name)
+{
+    driver_lock();
+    if (driver.initialised) say_failed((CUresult)result, name, true);
+    driver_unlock();
+}
+
 /* ---- objects --------------------------------------------------------------------------------------- */
+
+/* All objects there are, by address: a handle that is none is found out before it is looked into. */
+static size_t place_of(const void *object)
+{
+    size_t i = ((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) & (driver.object_cap - 1);
+    while (driver.objects[i] && driver.objects[i] != object) i = (i + 1) & (driver.object_cap - 1);
+    return i;
+}
+
+static void know(void *object)
+{
+    if (driver.object_count * 2 >= driver.object_cap) {
+        void **old = driver.objects;
+        const size_t n = driver.object_cap;
+        driver.object_cap = n ? 2 * n : 64;
+        driver.objects = calloc(driver.object_cap, sizeof *driver.objects);
+        if (!driver.objects) abort();
+        for (size_t i = 0; i < n; i++)
+            if (old[i]) driver.objects[place_of(old[i])] = old[i];
+        free(old);
+    }
+    driver.objects[place_of(object)] = object;
+    driver.object_count++;
+}
 
 static unsigned list_of(unsigned kind)
 {
@@ -90,6 +144,7 @@ void *object_new(enum object_kind kind, size_t size)
         if (!o) abort();
         next = driver.all_objects[list_of(kind)];
         driver.all_objects[list_of(kind)] = o;
+        know(o);
     }
     o->kind = o->was = kind;
     o->next = next;
@@ -105,8 +160,8 @@ void object_destroy(struct object *o)
 
 void *object_check(void *handle, enum object_kind kind)
 {
-    struct object *o = handle;
-    return o && o->kind == (unsigned)kind ? o : NULL;
+    struct object *o = driver.object_count ? driver.objects[place_of(handle)] : NULL;
+    return o && handle && o->kind == (unsigned)kind ? o : NULL;
 }
 
 /* ---- options of the environment -------------------------------------------------------------------- */
@@ -246,6 +301,7 @@ static bool set_check(struct emu_config *c, const char *text)
                  {"sync", EMU_CHECK_SYNC},
                  {"race", EMU_CHECK_RACE},
                  {"atomicity", EMU_CHECK_ATOMICITY},
+                 {"api", EMU_CHECK_API},
                  /* those that every program may be expected to pass */
                  {"all", EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC}};
     enum { WORDS = sizeof words / sizeof *words };
@@ -267,7 +323,7 @@ static const struct option {
     {"HEDDLE_THREADS", "a number of host threads", set_threads},
     {"HEDDLE_MEMORY", "bytes of device memory, as in 512M or 8G", set_memory},
     {"HEDDLE_SMS", "a number of SMs", set_sms},
-    {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, all (the first three)",
+    {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, api, all (the first three)",
      set_check},
     {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
     {"HEDDLE_ORDER", "an order as 'heddle run --order' takes", set_order},
@@ -415,6 +471,7 @@ static void reset(void)
             free(o);
         }
     free(driver.allocations);
+    free(driver.objects);
     emu_free(driver.emu);
     checks_free(driver.checks);
     if (driver.orders) driver.config.order = NULL;

@@ -168,6 +168,8 @@ struct driver {
     uint64_t seed;
     struct orders *orders; /* made of these; NULL: native, or configured by another */
     struct device_limits limits;
+    void **objects;                  /* all there are: a table with holes, of object_cap places */
+    size_t object_count, object_cap; /* a power of two */
     struct object *free_objects[OBJECT_KINDS], *all_objects[OBJECT_KINDS];
     struct allocation *allocations; /* by address */
     size_t allocation_count, allocation_cap;
@@ -192,6 +194,9 @@ void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Likewise, each of which is something that a check has found. */
 #define driver_find(...) (driver_say(__VA_ARGS__), driver_found())
 void driver_found(void);
+
+/* For the runtime API, which is another library: a call of it has failed. Exported by libcuda.so.1. */
+void heddle_call_failed(unsigned result, const char *name);
 
 /* For host functions: nothing is held while they run. */
 void driver_unlock(void);

@@ -45,6 +45,7 @@ enum emu_check { /* what is checked beyond what always is (bounds, alignment, sp
                  /* for those who launch: emu knows no such check, but reports what an observer finds */
                  EMU_CHECK_RACE = 8,       /* determinism/race.h */
                  EMU_CHECK_ATOMICITY = 16, /* determinism/atomicity.h */
+                 EMU_CHECK_API = 32,       /* cuda/: calls that fail */
 };
 
 enum emu_isa { EMU_ISA_BEST, EMU_ISA_PORTABLE, EMU_ISA_AVX2, EMU_ISA_AVX512 };

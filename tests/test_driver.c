@@ -736,6 +736,8 @@ Test(driver, streams_and_events, .init = start, .fini = stop)
     OK(cuStreamDestroy(s));
     IS(cuStreamDestroy(s), CUDA_ERROR_INVALID_HANDLE);
     IS(cuStreamDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
+    IS(cuStreamSynchronize((CUstream)8), CUDA_ERROR_INVALID_HANDLE); /* nothing is there */
+    IS(cuEventDestroy((CUevent)(uintptr_t)-16), CUDA_ERROR_INVALID_HANDLE);
     IS(cuStreamSynchronize(s), CUDA_ERROR_INVALID_HANDLE);
     OK(cuEventDestroy(a));
     IS(cuEventRecord(a, NULL), CUDA_ERROR_INVALID_HANDLE);

@@ -167,7 +167,7 @@ static void build_registered(void)
     FILE *f = fopen(path, "wb");
     cr_assert(f && fwrite(b.data, 1, b.size, f) == b.size && fclose(f) == 0);
     buf_free(&b);
-    cr_assert_eq(sh("cc -I'%s' -DFATBIN='\"%s/code\"' -o app '%s/tests/programs/registered.c' "
+    cr_assert_eq(sh("cc -g -I'%s' -DFATBIN='\"%s/code\"' -o app '%s/tests/programs/registered.c' "
                     "-Wl,-rpath-link,'%s' '%s/libcudart.so.13'",
                     here, folder, here, libraries, libraries),
                  0, "%s", said.data);
@@ -192,6 +192,28 @@ Test(program, that_faults_exits_with_3, .init = start_runs, .fini = stop)
     cr_expect(strstr(said.data, "out of bounds: write of 4 bytes at 0x8"), "%s", said.data);
     cr_expect(strstr(said.data, "cudaErrorIllegalAddress 0\n"), "%s", said.data);
     cr_expect(strstr(said.data, "1 faults, 0 findings\n"), "%s", said.data);
+}
+
+Test(program, that_calls_wrongly_is_told_where, .init = start_runs, .fini = stop)
+{
+    static const char *const calls[] = {
+        "cudaMemcpy failed: cudaErrorInvalidValue",
+        "cudaStreamSynchronize failed: cudaErrorInvalidResourceHandle",
+        "cudaLaunchKernel failed: cudaErrorInvalidConfiguration",
+        "cudaMalloc failed: cudaErrorInvalidValue"};
+    build_registered();
+    cr_expect_eq(sh("'%s' run ./app 0 wrong", heddle), 0);
+    cr_expect(!strstr(said.data, "failed"), "%s", said.data);
+    cr_expect_eq(sh("'%s' run --check api ./app 0 wrong", heddle), 3);
+    cr_expect(strstr(said.data, "0 faults, 4 findings\n"), "%s", said.data);
+    const char *at = said.data;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        at = strstr(at, calls[i]);
+        cr_assert(at, "no '%s' in %s", calls[i], said.data);
+        const char *stack = strchr(at, '\n') + 1;
+        cr_expect(strncmp(stack, "  called by wrong_calls at ", 27) == 0, "%s", stack);
+        cr_expect(strncmp(strchr(stack, '\n') + 1, "  called by main at ", 20) == 0, "%s", stack);
+    }
 }
 
 Test(program, counts_go_to_a_file, .init = start_runs, .fini = stop)

@@ -734,7 +734,7 @@ static const struct {
      "job.yaml:5:11: error: cannot write 'none/x'"},
     {HEAD "options: {chek: init}\nsteps: []\n", 1, "", "did you mean 'check'?"},
     {HEAD "options: {check: all}\nsteps: []\n", 1, "",
-     "check takes memory, init, sync, race and atomicity, not 'all'"},
+     "check takes memory, init, sync, race, atomicity and api, not 'all'"},
     {"heddle: 1\nmodules: none.ptx\nsteps: []\n", 2, "", "none.ptx: error: cannot read"},
     {"heddle: 1\nmodules: bad.ptx\nsteps: []\n", 1, "", "bad.ptx:6:2"},
     {"heddle: 1\nmodules: []\nsteps: []\n", 1, "", "there are no modules"},

@@ -27,7 +27,10 @@ CUresult runtime_begin(void)
 
 cudaError_t runtime_done(unsigned result)
 {
-    if (result != cudaSuccess) last = (cudaError_t)result;
+    if (result != cudaSuccess) {
+        last = (cudaError_t)result;
+        heddle_call_failed(result, cudaGetErrorName(last));
+    }
     return (cudaError_t)result;
 }
 

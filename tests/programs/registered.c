@@ -47,6 +47,19 @@ __attribute__((constructor)) static void register_all(void)
     __cudaRegisterFatBinaryEnd(handle);
 }
 
+static void wrong_calls(void)
+{
+    char byte;
+    cudaEvent_t event;
+    cudaMemcpy(&byte, (void *)0x1234567, 1, cudaMemcpyDeviceToHost);
+    cudaStreamSynchronize((cudaStream_t)0x20000000);
+    cudaLaunchKernel((const void *)fill, (dim3){1, 1, 1}, (dim3){5000, 1, 1}, (void *[]){NULL}, 0,
+                     NULL);
+    cudaEventCreate(&event);
+    cudaEventQuery(event);
+    cudaMalloc(NULL, 4);
+}
+
 int main(int argc, char **argv)
 {
     void *out;
@@ -73,6 +86,7 @@ int main(int argc, char **argv)
     n = 0; /* nothing is written, but all memory is compared behind a launch */
     cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
                      NULL);
+    if (strcmp(what, "wrong") == 0) wrong_calls();
     const cudaError_t r = cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
     for (int i = 0; i < 100 && r == cudaSuccess; i++) sum_of_all += host[i];
     printf("%s %ld\n", cudaGetErrorName(r), sum_of_all);
