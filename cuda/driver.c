@@ -7,6 +7,7 @@
 #include "determinism/checks.h"
 #include "determinism/orders.h"
 #include "emu/gpu.h"
+#include "emu/rooms.h"
 
 #include "base/arena.h"
 
@@ -449,6 +450,8 @@ CUresult cuInit(unsigned flags)
         driver.orders = orders_new(driver.order, driver.seed, &why);
         driver.config.order = orders_get(driver.orders);
     }
+    if (!driver.rooms) driver.rooms = rooms_new();
+    if (!driver.config.rooms) driver.config.rooms = driver.rooms;
     driver.emu = emu_new(&driver.config);
     driver.checks = checks_new(driver.config.checks);
     driver.limits = hopper;
@@ -478,6 +481,7 @@ static void reset(void)
     orders_free(driver.orders);
     driver = (struct driver){.configured = driver.configured,
                              .config = driver.config,
+                             .rooms = driver.rooms,
                              .watch = driver.watch,
                              .generation = driver.generation + 1};
 }

@@ -163,6 +163,7 @@ struct driver {
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
     struct account *account;      /* of HEDDLE_ACCOUNT; likewise */
     struct emu *emu;
+    struct rooms *rooms;   /* of one device after the other: never freed */
     struct checks *checks; /* observers of launches; NULL: none */
     const char *order;     /* of the environment; NULL: not named */
     uint64_t seed;

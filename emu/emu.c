@@ -99,7 +99,7 @@ struct emu *emu_new(const struct emu_config *config)
     e->gpu = c->gpu ? c->gpu : emu_gpu_find(NULL);
     e->sms = c->sms ? c->sms : e->gpu->sms;
     e->mem = mem_new(c->memory);
-    e->rooms = rooms_new();
+    e->rooms = c->rooms ? c->rooms : rooms_new();
     e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
     /* Also for races: what one thread frees and another is given is not raced for. */
@@ -116,7 +116,7 @@ void emu_free(struct emu *e)
     cache_free(e->l2);
     arena_free(e->leak_arena);
     mem_free(e->mem);
-    rooms_free(e->rooms);
+    if (!e->config.rooms) rooms_free(e->rooms);
     free(e);
 }
 

@@ -27,6 +27,7 @@ struct emu;
 struct emu_image;  /* linked modules, loaded: their variables have addresses */
 struct emu_kernel; /* an entry of an image */
 struct ptx_module;
+struct rooms;
 
 /* ---- the device -------------------------------------------------------------------------------- */
 
@@ -66,6 +67,8 @@ struct emu_config {
     uint64_t heap;                 /* bytes for device-side malloc; 0: 8 MiB */
     const struct emu_gpu *gpu;     /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
+    /* Memory for CTAs that outlives the device (emu/rooms.h), of one device at a time; NULL: its own. */
+    struct rooms *rooms;
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
     void *print_self;

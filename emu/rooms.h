@@ -1,4 +1,5 @@
-/* emu/rooms.h: memory for the CTAs of launches, kept from one launch of a device to the next.
+/* emu/rooms.h: memory for the CTAs of launches, kept from one launch to the next, of a device or of several that
+ * come one after the other (emu_config.rooms).
  *
  *     struct room r = rooms_take(rooms, size);     // during a launch, of several threads one at a time
  *     room_clear(&r, part, bytes);                 // part: somewhere in it

@@ -92,6 +92,32 @@ static int pick_anyone(void *self, const struct emu_warp *ready, size_t count, u
     return (int)((*random >> 8) % count);
 }
 
+static struct emu_image *load(struct emu *e, struct ptx_module *m)
+{
+    char *why = NULL;
+    struct emu_image *im = emu_load(e, &m, 1, &why);
+    cr_assert(im, "%s", why);
+    return im;
+}
+
+/* The n-th launch: larger and larger ones, of the two kernels by turns. */
+static void launch(struct emu *e, struct emu_image *im, unsigned n, const struct emu_order *order)
+{
+    const uint64_t words = emu_alloc(e, 8, "words");
+    struct emu_kernel *k = emu_kernel_find(im, n % 2 ? "look" : "dirty");
+    const struct emu_launch l = {.grid = {5 + 20 * n, 1, 1},
+                                 .block = {70 + 60 * (n / 2), 1, 1},
+                                 .params = &words,
+                                 .params_size = 8,
+                                 .order = order};
+    const struct emu_report *report = emu_launch(e, k, &l);
+    cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
+    uint32_t out[2];
+    emu_copy_out(e, out, words, sizeof out);
+    cr_expect_eq(out[0], 0, "launch %u: %x", n, out[0]);
+    cr_expect_eq(out[1], n % 2 ? 0 : ~0u, "launch %u: %x", n, out[1]);
+}
+
 Test(emu_rooms, show_nothing_of_the_launch_before)
 {
     uint32_t random = 7;
@@ -103,27 +129,20 @@ Test(emu_rooms, show_nothing_of_the_launch_before)
     cr_assert(ptx_module_check(m));
     for (unsigned way = 0; way < 3; way++) { /* natively, with threads, under an order */
         struct emu *e = emu_new(&(struct emu_config){.sms = 4, .threads = way == 1 ? 3 : 1});
-        char *why = NULL;
-        struct emu_image *im = emu_load(e, &m, 1, &why);
-        cr_assert(im, "%s", why);
-        const uint64_t words = emu_alloc(e, 8, "words");
-        for (unsigned n = 0; n < 8; n++) {
-            struct emu_kernel *k = emu_kernel_find(im, n % 2 ? "look" : "dirty");
-            const struct emu_launch l = {.grid = {5 + 20 * n, 1, 1},
-                                         .block = {70 + 60 * (n / 2), 1, 1},
-                                         .params = &words,
-                                         .params_size = 8,
-                                         .order = way == 2 ? &order : NULL};
-            const struct emu_report *report = emu_launch(e, k, &l);
-            cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
-            uint32_t out[2] = {1, 1};
-            emu_copy_out(e, out, words, sizeof out);
-            cr_expect_eq(out[0], 0, "way %u, launch %u: %x", way, n, out[0]);
-            cr_expect_eq(out[1], ~0u, "way %u, launch %u: %x", way, n, out[1]);
-        }
+        struct emu_image *im = load(e, m);
+        for (unsigned n = 0; n < 8; n++) launch(e, im, n, way == 2 ? &order : NULL);
         emu_unload(im);
         emu_free(e);
     }
+    struct rooms *rooms = rooms_new();
+    for (unsigned n = 0; n < 16; n++) { /* each on a device of its own */
+        struct emu *e = emu_new(&(struct emu_config){.sms = 4, .threads = 1, .rooms = rooms});
+        struct emu_image *im = load(e, m);
+        launch(e, im, n % 8, n < 8 ? &order : NULL);
+        emu_unload(im);
+        emu_free(e);
+    }
+    rooms_free(rooms);
     ptx_module_end(m);
     arena_free(arena);
 }
