@@ -600,10 +600,11 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
                                       .type = type,
                                       .data = operand,
                                       .now = m->asked});
+    const bool looked_at = m->ordered->h->rounds;
     u8 was[16];
-    memcpy(was, p, size);
+    if (looked_at) memcpy(was, p, size);
     atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
-    if (memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
+    if (looked_at && memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
 }
 
 /* NULL: it has not begun, or is gone. */
