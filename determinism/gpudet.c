@@ -546,6 +546,7 @@ static void make_warps(struct gpudet *g)
     if (!g->writers || !g->callers || !g->serving || !g->senders) abort();
     g->askers = new_set(g->askers, g->warp_room);
     g->stopped = new_set(g->stopped, g->warp_room);
+    g->storing = new_set(g->storing, g->warp_room);
 }
 
 static void make_slots(struct gpudet *g)
@@ -571,6 +572,8 @@ static void begin(void *self, struct emu_machine *m)
     g->warp_count = g->shape.slots * g->shape.warps_per_cta;
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
     g->windowed = gpudet_promise(&g->options) == ORDER_STRONG && g->launches++ % WIDE;
+    g->counted = emu_machine_is_counted(m);
+    g->sorted = g->windowed && !g->counted && !emu_machine_is_shown(m);
     g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
     make_warps(g);
@@ -646,6 +649,7 @@ static void release(struct emu_order *o)
     free(g->askers);
     free(g->serving);
     free(g->stopped);
+    free(g->storing);
     free(g->turns);
     free(g->hungry);
     free(g->pending);

@@ -19,7 +19,9 @@
  *     next one that it was dealt, and with the instructions that are left of its warps' quantum. Without it, and
  *     with clusters, CTAs begin when quanta do.
  * Commit mode. The logs are sent to the partitions of memory, where of each byte the store of the smallest depth
- *   = warp - quantum * 2^m stays, whatever comes first; warp: the hardware's, by SM, slot, number in the CTA.
+ *   = warp - quantum * 2^m stays, whatever comes first; warp: the hardware's, by SM, slot, number in the CTA. Where
+ *   nobody can tell (nothing is counted, nobody is told of stores, all mechanisms are on) the deepest come first in
+ *   seven launches of eight: the host is done sooner.
  * Serial mode. The atomic that ended a warp's parallel mode is carried out: warp after warp.
  *
  * Beyond the thesis:

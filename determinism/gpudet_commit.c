@@ -239,8 +239,32 @@ static uint32_t draw_runs(struct gpudet *g, struct gpudet_sender *run)
     return count;
 }
 
+/* As if what has the smallest depth always came last. */
+static void commit_sorted(struct gpudet *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->writer_count; i++) gpudet_add(g->storing, g->writers[i]);
+    GPUDET_EACH(i, g->storing, g->warp_count)
+    {
+        gpudet_remove(g->storing, (uint32_t)i);
+        g->serving[n++] = (uint32_t)i;
+    }
+    while (n--) {
+        struct gpudet_log *l = &g->warps[g->serving[n]].log;
+        for (const struct gpudet_entry *e = l->oldest; e; e = e->next)
+            write_bytes(g, e, (uint64_t[2]){e->mask[0], e->mask[1]});
+        *l = (struct gpudet_log){0};
+    }
+    g->writer_count = 0;
+    gpudet_room_clear(&g->room);
+}
+
 void gpudet_commit(struct gpudet *g)
 {
+    if (g->sorted) {
+        commit_sorted(g);
+        return;
+    }
     struct gpudet_sender run[AHEAD];
     const bool alone = g->writer_count == 1;
     line_up(g);

@@ -222,6 +222,7 @@ bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_a
     const struct gpudet_entry *newest[PARTS];
     struct cut c;
     bool found = false;
+    if (!w->log.count && !g->counted) return false;
     cut_access(&c, a);
     g->n.queries += c.count;
     if (!w->log.count) return false;

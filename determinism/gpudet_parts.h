@@ -167,6 +167,9 @@ struct gpudet {
     uint32_t warp_count;
     bool in_turn;  /* warps of a unit run one after another */
     bool windowed; /* the adversary chooses among a few CTAs at a time */
+    bool counted;  /* somebody asks for `n` */
+    bool
+        sorted; /* nobody can tell when requests arrive: logs are committed in the order of their depths */
     bool moved;    /* anything has happened in this quantum */
     bool open;     /* CTAs may begin: parallel mode; */
     bool begins;   /* a quantum does */
@@ -186,6 +189,7 @@ struct gpudet {
     uint64_t *askers;
     uint32_t *serving; /* askers in the order in which it is their turn */
     bool asks;         /* anybody does */
+    uint64_t *storing; /* writers while their logs are sorted */
     uint64_t *stopped; /* those who go on in the next quantum, and some who do not */
     uint64_t *turns;   /* units (slots) of these */
     uint64_t *hungry;  /* slots that are free and have a CTA to take */

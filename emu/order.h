@@ -188,7 +188,8 @@ struct emu_order {
     /* idle() is called sooner or later whatever warps do, and wakes those that sleep: the proof waits for them. false:
      * they sleep until another warp does something that it has not done before. */
     bool in_phases;
-    /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. */
+    /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. Asked only of
+     * launches that are counted (emu_machine_is_counted). */
     void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
 };
 
@@ -264,6 +265,11 @@ struct emu_shape {       /* of a launch on the configured GPU */
     bool meets; /* warps of a CTA may meet, or those of a cluster: shared memory, barriers */
 };
 struct emu_shape emu_machine_shape(const struct emu_machine *m);
+
+/* Whether events are counted, and numbers() will be asked. */
+bool emu_machine_is_counted(const struct emu_machine *m);
+/* Whether anybody is told of what an order lets go of: emu_machine_store, emu_machine_reduce. */
+bool emu_machine_is_shown(const struct emu_machine *m);
 
 struct emu_identity { /* of a launch: what it takes to be the same one */
     const char *kernel, *gpu;

@@ -688,6 +688,19 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m)
                                        m->program->uses_barriers};
 }
 
+bool emu_machine_is_counted(const struct emu_machine *m)
+{
+    return m->workplace->config->count;
+}
+
+bool emu_machine_is_shown(const struct emu_machine *m)
+{
+    const struct emu_launch *l = m->launch;
+    bool any = l->order->shown != NULL;
+    for (size_t i = 0; i < l->observer_count; i++) any |= l->observers[i]->shown != NULL;
+    return any;
+}
+
 struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc)
 {
     const struct emu_place_of *p = &m->program->places[pc];
