@@ -10,26 +10,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+static u32 slot_of(const struct check *c, unsigned kind, u32 pc, u32 pc2)
+{
+    const u64 places = (u64)pc2 << 32 | pc;
+    return (u32)(((places ^ kind) * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (c->slot_count - 1);
+}
+
 /* Counts one more of a finding that there is; false: there is none. */
 static bool again(struct check *c, const struct emu_machine *m, unsigned kind, u32 pc, u32 pc2)
 {
-    for (size_t i = 0; i < c->count; i++)
+    if (!c->count) return false;
+    for (u32 s = slot_of(c, kind, pc, pc2); c->slots[s]; s = (s + 1) & (c->slot_count - 1)) {
+        const u32 i = c->slots[s] - 1;
         if (c->list[i].kind == (enum emu_fault_kind)kind && c->places[i].pc == pc &&
             c->places[i].pc2 == pc2 && c->places[i].program == m->program) {
             c->list[i].count++;
             return true;
         }
+    }
     return false;
+}
+
+static void put_in_slot(struct check *c, u32 i)
+{
+    u32 s = slot_of(c, c->list[i].kind, c->places[i].pc, c->places[i].pc2);
+    while (c->slots[s]) s = (s + 1) & (c->slot_count - 1);
+    c->slots[s] = i + 1;
+}
+
+static void more_slots(struct check *c)
+{
+    c->slot_count = c->slot_count ? 2 * c->slot_count : 32;
+    c->slots = arena_alloc(c->arena, c->slot_count * sizeof *c->slots);
+    for (u32 i = 0; i < c->count; i++) put_in_slot(c, i);
 }
 
 static void add(struct check *c, const struct emu_machine *m, u32 pc, u32 pc2,
                 struct emu_finding finding)
 {
+    if (2 * (c->count + 1) > c->slot_count) more_slots(c);
     c->list = arena_grow(c->arena, c->list, c->count, &c->cap, c->count + 1, sizeof *c->list);
     c->places = arena_grow(c->arena, c->places, c->count, &c->place_cap, c->count + 1,
                            sizeof *c->places);
     c->list[c->count] = finding;
-    c->places[c->count++] = (struct check_place){m->program, pc, pc2};
+    c->places[c->count] = (struct check_place){m->program, pc, pc2};
+    put_in_slot(c, (u32)c->count++);
 }
 
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,

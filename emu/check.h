@@ -15,6 +15,8 @@ struct check {
         u32 pc, pc2;
     } * places; /* of each: the instruction, and the other one of two (else the same) */
     size_t count, cap, place_cap;
+    u32 *slots,
+        slot_count; /* numbers of findings from 1 on, by kind and places; open. A power of two, or 0 */
     struct arena *arena;
 };
 
