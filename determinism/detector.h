@@ -11,6 +11,7 @@
 #include "determinism/clock.h"
 #include "determinism/history.h"
 #include "determinism/race.h"
+#include "determinism/reads.h"
 #include "emu/atomic.h" /* LANES, enum emu_atomic */
 #include "emu/order.h"
 
@@ -44,6 +45,7 @@ struct warp {
     uint32_t base;  /* what its lanes did before is known to all of them */
     uint32_t since; /* the CTA's base when this was last looked at */
     uint32_t exist;
+    bool even;                   /* all its lanes are at one time; else perhaps not */
     struct mind *mind;           /* of each lane; NULL: none has any */
     uint32_t proxy_fence[LANES]; /* when each last fenced the proxies, */
     uint32_t proxy_base[LANES];  /* and the CTA's base then */
@@ -96,6 +98,7 @@ struct cta {
     struct warp *warps;
     struct shadow shared;
     struct events events; /* of shared memory */
+    struct reads reads;
     struct flags flags;
     struct mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_cap;
@@ -116,6 +119,11 @@ struct race {
     uint32_t warps; /* of a CTA */
     struct shadow global;
     struct events events;
+    struct reads reads;
+    bool *eager;          /* by place: what it reads is not put off, as it is written soon */
+    struct cta then;      /* of a read that was put off: as it was, as far as it matters, */
+    struct warp its_warp; /* and the warp, which is */
+    uint32_t its_number;
     struct flags flags;
     struct cta *ctas, *spare; /* the last used one first */
     struct group *groups;

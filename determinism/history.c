@@ -249,6 +249,7 @@ static void empty(const struct shadow *s, struct page *p, bool fine)
 {
     fine |= p->roomy; /* it will be again */
     memset(p->rows, 0, sizeof p->rows);
+    p->written = p->noted = 0;
     p->shift = fine ? 0 : 2;
     p->apart = fine || !s->events ? ~0u : 0;
     if (fine && !p->roomy) {

@@ -97,6 +97,10 @@ struct page {
     uint32_t apart;  /* rows that have come apart into cells; of those of single bytes all */
     struct cell *cells;
     bool roomy;          /* there is room for a cell for each byte */
+    uint32_t written;    /* rows, of 128 bytes also where cells are of one, that somebody wrote */
+    uint32_t noted;      /* rows that were read, which is put off: in the list of that number, */
+    uint64_t noted_in;   /* else none */
+    uint32_t struck;     /* of those: why they are looked at now */
     uint32_t rows[ROWS]; /* those that have not: where it is; 0: nothing happened there */
     struct page *next;   /* in any order */
 };

@@ -21,6 +21,10 @@ struct look {
     struct cta *home; /* and in whose shared memory; NULL: global */
     struct shadow *shadow;
     struct events *events;
+    struct reads *reads;
+    bool one;       /* memory that all lanes access: then home and what follows are that's, */
+    uint64_t from;  /* which begins there */
+    uint64_t born;  /* clock_tree.time */
     uint32_t width; /* of an element that is accessed as one */
     bool strong, writes, reported;
 };
@@ -287,7 +291,7 @@ static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint
 
 static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
 {
-    return (struct event){.born = k->r->tree.time,
+    return (struct event){.born = k->born,
                           .cta = k->c->index,
                           .pc = k->a->pc,
                           .clock = when,
@@ -412,10 +416,38 @@ static uint64_t resolve(struct race *r, struct cta *c, const struct emu_access *
     return at % MEM_SHARED_WINDOW;
 }
 
+static void enter(struct look *k, struct cta *home)
+{
+    k->home = home;
+    k->shadow = home ? &home->shared : &k->r->global;
+    k->events = home ? &home->events : &k->r->events;
+    k->reads = home ? &home->reads : &k->r->reads;
+}
+
+/* Where the lane's bytes are in the memory that they are in. */
+static uint64_t place_of(struct look *k, uint32_t lane)
+{
+    if (k->one) return k->a->address[lane] - k->from;
+    struct cta *home;
+    const uint64_t at = resolve(k->r, k->c, k->a, k->a->address[lane], &home);
+    enter(k, home);
+    return at;
+}
+
+static void find_memory(struct look *k)
+{
+    const struct emu_access *a = k->a;
+    const bool shared = a->space != PTX_SPACE_GLOBAL;
+    const uint64_t first = a->address[__builtin_ctz(a->lanes)];
+    k->one = true;
+    k->from = !shared ? MEM_GLOBAL : first >= MEM_SHARED ? MEM_SHARED : 0;
+    for (uint32_t m = a->lanes; shared && k->r->extent.cluster > 1 && m; m &= m - 1)
+        k->one &= a->address[__builtin_ctz(m)] - k->from < MEM_SHARED_WINDOW;
+    if (k->one) enter(k, shared ? k->c : NULL);
+}
+
 static void look_at(struct look *k, uint32_t lane, uint32_t mask, uint64_t address, uint32_t size)
 {
-    k->shadow = k->home ? &k->home->shared : &k->r->global;
-    k->events = k->home ? &k->home->events : &k->r->events;
     const bool alone = !(mask & (mask - 1));
     const uint32_t number = k->a->flags & EMU_ASYNC
                                 ? async_event(k, lane)
@@ -476,6 +508,7 @@ static bool is_one_time(const struct warp *w, uint32_t lanes)
 {
     const uint32_t when = w->when[__builtin_ctz(lanes)];
     uint32_t differ = 0;
+    if (w->even) return true;
     if (lanes == ~0u)
         for (uint32_t l = 0; l < LANES; l++) differ |= w->when[l] ^ when;
     else
@@ -617,17 +650,11 @@ static uint32_t run_at(uint32_t runs, uint32_t lane)
 static bool whole_warp(struct look *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
-    const bool shared = a->space != PTX_SPACE_GLOBAL;
-    const uint32_t first = (uint32_t)__builtin_ctz(a->lanes), when = k->w->when[first];
+    const bool shared = k->home;
+    const uint32_t when = k->w->when[__builtin_ctz(a->lanes)];
     struct seen seen = {0, 0};
-    if (k->strong || size & 3 || a->flags & EMU_ASYNC || !is_one_time(k->w, a->lanes)) return false;
-    k->home = shared ? k->c : NULL;
-    k->shadow = shared ? &k->c->shared : &k->r->global;
-    k->events = shared ? &k->c->events : &k->r->events;
-    const uint64_t from = !shared ? MEM_GLOBAL : a->address[first] >= MEM_SHARED ? MEM_SHARED : 0;
-    const uint64_t room = shared ? MEM_SHARED_WINDOW : UINT64_MAX;
-    for (uint32_t m = a->lanes; shared && k->r->extent.cluster > 1 && m; m &= m - 1)
-        if (a->address[__builtin_ctz(m)] - from >= room) return false; /* of another CTA */
+    if (k->strong || size & 3 || a->flags & EMU_ASYNC || !k->one || !is_one_time(k->w, a->lanes))
+        return false;
     const bool twice = a->lanes == ~0u && !k->writes && is_twice(a);
     const uint32_t number = event(k, when, twice ? 0x10001 : 0);
     if (!number) return true;
@@ -639,7 +666,7 @@ static bool whole_warp(struct look *k, uint32_t size)
     struct page *page = NULL;
     for (uint32_t left = lanes, next; left; left = next) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        const uint64_t at = a->address[lane] - from;
+        const uint64_t at = a->address[lane] - k->from;
         next = left & (left - 1);
         if (at >> PAGE_BITS != page_at) {
             page = shadow_page(k->shadow, at, false);
@@ -694,9 +721,189 @@ static bool whole_warp(struct look *k, uint32_t size)
     return true;
 }
 
+typedef void followed(struct look *k, uint32_t mask, uint64_t at);
+
 /* What the lanes `mask` do as one is looked at, then handed to `then`. */
-static void each(struct race *r, const struct emu_access *a,
-                 void (*then)(struct look *k, uint32_t mask, uint64_t at))
+static void look_through(struct look *k, uint32_t size, followed *then)
+{
+    const struct emu_access *a = k->a;
+    if (whole_warp(k, size)) return;
+    for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        mask = fellows(k, left, lane);
+        k->writes = a->kind != EMU_LOAD && !race_fails(a, lane);
+        const uint64_t at = place_of(k, lane);
+        look_at(k, lane, mask, at, size);
+        if (then) then(k, mask, at);
+    }
+}
+
+/* ---- reads that are put off (reads.h) -------------------------------------------------------------------- */
+
+enum { ROW_BYTES = ROW_WORDS * 4, TOUCHED_MOST = 2 * LANES };
+struct touched {
+    struct page *page;
+    uint32_t rows;
+};
+
+static void touch_rows(struct shadow *s, struct touched *list, uint32_t *n, uint64_t at,
+                       uint32_t bytes)
+{
+    const uint64_t end = at + bytes - 1;
+    for (uint64_t page = at >> PAGE_BITS; page <= end >> PAGE_BITS; page++) {
+        const uint32_t first = page == at >> PAGE_BITS ? (uint32_t)(at % PAGE) / ROW_BYTES : 0,
+                       last = page == end >> PAGE_BITS ? (uint32_t)(end % PAGE) / ROW_BYTES
+                                                       : ROWS - 1,
+                       rows = ~0u >> (ROWS - 1 - last) & ~0u << first;
+        struct page *p = shadow_page(s, page << PAGE_BITS, false);
+        if (!p) continue;
+        if (*n && list[*n - 1].page == p) list[*n - 1].rows |= rows;
+        else list[(*n)++] = (struct touched){p, rows};
+    }
+}
+
+/* The bits in which lanes' addresses differ. */
+static uint64_t differences(const struct emu_access *a)
+{
+    const uint64_t first = a->address[__builtin_ctz(a->lanes)];
+    uint64_t differ = 0;
+    if (a->lanes == ~0u)
+        for (uint32_t l = 0; l < LANES; l++) differ |= a->address[l] ^ first;
+    else
+        for (uint32_t m = a->lanes; m; m &= m - 1) differ |= a->address[__builtin_ctz(m)] ^ first;
+    return differ;
+}
+
+/* The rows that the access touches. */
+static uint32_t touched_rows(const struct look *k, uint32_t size, uint64_t differ,
+                             struct touched *list)
+{
+    const struct emu_access *a = k->a;
+    const uint64_t first = a->address[__builtin_ctz(a->lanes)] - k->from;
+    uint64_t last = UINT64_MAX;
+    uint32_t n = 0;
+    if (a->run || !differ) touch_rows(k->shadow, list, &n, first, a->run ? LANES * size : size);
+    for (uint32_t m = n ? 0 : a->lanes; m; m &= m - 1) {
+        const uint64_t at = a->address[__builtin_ctz(m)] - k->from, row = at / ROW_BYTES;
+        if (row == last) continue;
+        if (last / ROWS == row / ROWS && n) list[n - 1].rows |= 1u << row % ROWS;
+        else touch_rows(k->shadow, list, &n, at, size);
+        if ((at + size - 1) / ROW_BYTES != row) touch_rows(k->shadow, list, &n, at + size - 1, 1);
+        last = row;
+    }
+    return n;
+}
+
+/* Looks at a read as it was then. */
+static void look_at_read(const struct look *now, const struct read *n)
+{
+    struct race *r = now->r;
+    struct warp *w = &r->its_warp;
+    struct touched list[TOUCHED_MOST];
+    uint64_t at[LANES];
+    for (uint32_t l = 0; l < LANES; l++)
+        at[l] = n->first + (n->run     ? l * n->size
+                            : n->count ? (uint64_t)(int64_t)n->from_first[l]
+                                       : 0);
+    if (r->then.index != n->cta || r->its_number != n->warp) memset(w->recent, 0, sizeof w->recent);
+    r->its_number = n->warp;
+    r->then.index = n->cta;
+    r->then.base = n->cta_base;
+    w->base = n->warp_base;
+    w->even = true;
+    for (uint32_t l = 0; l < LANES; l++) w->when[l] = n->when;
+    const struct emu_access a = {.kind = EMU_LOAD,
+                                 .width = n->width,
+                                 .count = n->size / n->width,
+                                 .lanes = n->lanes,
+                                 .address = at,
+                                 .run = n->run,
+                                 .pc = n->pc};
+    struct look k = *now;
+    k.a = &a;
+    k.c = &r->then;
+    k.w = w;
+    k.warp = n->warp;
+    k.home = now->home ? &r->then : NULL;
+    k.from = 0;
+    k.born = n->born;
+    k.width = n->width;
+    k.strong = k.writes = false;
+    for (uint32_t i = touched_rows(&k, n->size, n->count, list); i--;)
+        if (list[i].page->struck & list[i].rows) r->eager[n->pc] = true;
+    look_through(&k, n->size, NULL);
+}
+
+static uint32_t noted(const struct look *k, const struct touched *t)
+{
+    return t->page->noted_in == k->reads->number ? t->page->noted & t->rows : 0;
+}
+
+/* Looks at all reads that were put off. What reads that are in these rows is not put off any more. */
+static void look_at_reads(const struct look *k, const struct touched *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) list[i].page->struck |= noted(k, &list[i]);
+    for (const struct read *n = NULL; (n = reads_next(k->reads, n));) look_at_read(k, n);
+    for (uint32_t i = 0; i < count; i++) list[i].page->struck = 0;
+    reads_clear(k->reads);
+}
+
+/* Whether looking at it later comes to the same if nobody writes there before. */
+static bool may_wait(const struct look *k)
+{
+    const struct emu_access *a = k->a;
+    return a->kind == EMU_LOAD && !k->strong && !(a->flags & EMU_ASYNC) && !k->w->mind &&
+           !k->c->know && !k->r->eager[a->pc] && is_one_time(k->w, a->lanes) &&
+           !(k->home && k->r->extent.cluster > 1); /* others may write there */
+}
+
+static void note(const struct look *k, uint32_t size, uint64_t differ)
+{
+    const struct emu_access *a = k->a;
+    const uint32_t lane = (uint32_t)__builtin_ctz(a->lanes);
+    const uint64_t first = a->address[lane];
+    struct read *n = reads_add(k->reads, a->run || !differ ? 0 : LANES);
+    n->born = k->born;
+    n->first = first - k->from;
+    n->cta = k->c->index;
+    n->pc = a->pc;
+    n->lanes = a->lanes;
+    n->when = k->w->when[lane];
+    n->cta_base = k->c->gone ? 0 : k->c->base;
+    n->warp_base = k->c->gone ? 0 : k->w->base;
+    n->warp = (uint8_t)k->warp;
+    n->size = (uint8_t)size;
+    n->width = (uint8_t)k->width;
+    n->run = a->run;
+    for (uint32_t l = 0; l < n->count; l++) n->from_first[l] = (int32_t)(a->address[l] - first);
+}
+
+/* Whether the access is a read that can be looked at later. If not, what was put off in its rows comes first. */
+static bool put_off(struct look *k, uint32_t size)
+{
+    struct touched list[TOUCHED_MOST];
+    uint32_t written = 0, before = 0;
+    const uint64_t differ = k->a->run ? 0 : differences(k->a);
+    const uint32_t count = touched_rows(k, size, differ, list);
+    for (uint32_t i = 0; i < count; i++) {
+        written |= list[i].page->written & list[i].rows;
+        before |= noted(k, &list[i]);
+    }
+    const bool waits = !written && !(differ >> 31) && may_wait(k);
+    if (waits && k->reads->size > (k->home ? READS_SHARED : READS_GLOBAL))
+        look_at_reads(k, NULL, 0);
+    else if (!waits && before) look_at_reads(k, list, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct page *p = list[i].page;
+        if (k->writes) p->written |= list[i].rows;
+        if (waits) p->noted = list[i].rows | (p->noted_in == k->reads->number ? p->noted : 0);
+        if (waits) p->noted_in = k->reads->number;
+    }
+    if (waits) note(k, size, differ);
+    return waits;
+}
+
+static void each(struct race *r, const struct emu_access *a, followed *then)
 {
     struct cta *c = race_cta(r, a->who->cta);
     struct look k = {.r = r,
@@ -705,18 +912,13 @@ static void each(struct race *r, const struct emu_access *a,
                      .w = race_warp(c, a->who->warp),
                      .warp = a->who->warp,
                      .width = packed(a->type) ? a->width / 2u : a->width,
+                     .born = r->tree.time,
+                     .writes = a->kind != EMU_LOAD,
                      .strong = a->flags & EMU_RELAXED};
     const uint32_t size = (uint32_t)a->width * a->count;
-    k.writes = a->kind != EMU_LOAD;
-    if (whole_warp(&k, size)) return;
-    for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        mask = fellows(&k, left, lane);
-        k.writes = a->kind != EMU_LOAD && !race_fails(a, lane);
-        const uint64_t at = resolve(r, c, a, a->address[lane], &k.home);
-        look_at(&k, lane, mask, at, size);
-        if (then) then(&k, mask, at);
-    }
+    find_memory(&k);
+    if (k.one && put_off(&k, size)) return;
+    look_through(&k, size, then);
 }
 
 void race_look(struct race *r, const struct emu_access *a)
@@ -785,6 +987,7 @@ struct warp *race_warp(const struct cta *c, uint32_t warp)
     if (w->since == c->base) return w;
     for (uint32_t l = 0; l < LANES; l++) w->when[l] = c->base;
     w->base = w->since = c->base;
+    w->even = true;
     return w;
 }
 
@@ -802,6 +1005,7 @@ static void free_cta(struct race *r, struct cta *c)
     race_cta_end(r, c);
     shadow_end(&c->shared);
     free(c->events.list);
+    reads_free(&c->reads);
     free(c->flags.list);
     free(c->mbarriers);
     free(c->left);
@@ -822,6 +1026,10 @@ static void forget(struct race *r)
         free(g);
     }
     race_flags_clear(r, &r->flags);
+    reads_clear(&r->reads);
+    memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
+    free(r->eager);
+    r->eager = NULL;
     r->ctas = r->spare = NULL;
     r->groups = NULL;
     r->events.count = 0;
@@ -837,6 +1045,8 @@ static void begin(void *self, struct emu_machine *m)
     r->extent = emu_machine_extent(m);
     r->copies = emu_machine_copies(m);
     r->warps = (r->extent.threads + LANES - 1) / LANES;
+    r->eager = calloc(emu_machine_places(m), sizeof *r->eager);
+    if (!r->eager) abort();
     clock_tree_begin(&r->tree, r->extent.ctas);
     if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);
     else shadow_forget(&r->global);
@@ -869,6 +1079,7 @@ void race_free(struct race *r)
     forget(r);
     if (r->mapped) shadow_end(&r->global);
     free(r->events.list);
+    reads_free(&r->reads);
     free(r->flags.list);
     clock_tree_end(&r->tree);
     free(r);

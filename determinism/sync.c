@@ -71,6 +71,7 @@ static void tick(struct cta *c, struct warp *w, uint32_t lanes)
         uint32_t *when = &w->when[__builtin_ctz(m)];
         if (++*when > c->top) c->top = *when;
     }
+    w->even &= lanes == w->exist;
 }
 
 static void learn(struct race *r, const struct cta *c, struct warp *w, uint32_t lane,
@@ -93,6 +94,7 @@ static void learn_all(struct race *r, const struct cta *c, struct warp *w, uint3
 static void forget_shared(struct race *r, struct cta *c)
 {
     shadow_forget(&c->shared);
+    reads_clear(&c->reads);
     if (c->events.count) r->happened -= c->events.count - 1; /* [0] is nobody */
     c->events.count = 0;
 }
@@ -172,6 +174,7 @@ static void meet_warp(struct race *r, struct cta *c, struct warp *w, uint32_t la
             if (w->when[l] > latest) latest = w->when[l];
         w->base = ++latest;
         for (uint32_t l = 0; l < LANES; l++) w->when[l] = latest;
+        w->even = true;
         if (latest > c->top) c->top = latest;
         return;
     }
