@@ -10,8 +10,8 @@
 
 #include "determinism/clock.h"
 #include "determinism/history.h"
+#include "determinism/notes.h"
 #include "determinism/race.h"
-#include "determinism/reads.h"
 #include "emu/atomic.h" /* LANES, enum emu_atomic */
 #include "emu/order.h"
 
@@ -98,7 +98,7 @@ struct cta {
     struct warp *warps;
     struct shadow shared;
     struct events events; /* of shared memory */
-    struct reads reads;
+    struct notes notes;
     struct flags flags;
     struct mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_cap;
@@ -119,13 +119,14 @@ struct race {
     uint32_t warps; /* of a CTA */
     struct shadow global;
     struct events events;
-    struct reads reads;
+    struct notes notes;
     bool *eager;          /* by place: what it reads is not put off, as it is written soon */
-    struct cta then;      /* of a read that was put off: as it was, as far as it matters, */
+    struct cta then;      /* of an access that was put off: as it was, as far as it matters, */
     struct warp its_warp; /* and the warp, which is */
     uint32_t its_number;
     struct flags flags;
     struct cta *ctas, *spare; /* the last used one first */
+    uint32_t cta_count;       /* both */
     struct group *groups;
     uint32_t turn;
     bool copies; /* there may be asynchronous ones */

@@ -249,7 +249,8 @@ static void empty(const struct shadow *s, struct page *p, bool fine)
 {
     fine |= p->roomy; /* it will be again */
     memset(p->rows, 0, sizeof p->rows);
-    p->written = p->noted = 0;
+    memset(p->closed, 0, sizeof p->closed);
+    p->noted_in = 0;
     p->shift = fine ? 0 : 2;
     p->apart = fine || !s->events ? ~0u : 0;
     if (fine && !p->roomy) {

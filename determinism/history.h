@@ -64,7 +64,7 @@ struct set {                                  /* of tags */
         latest; /* all are of CTA `cta`, happened at this time of theirs or before, and nobody has to wait for
                      * any. UINT32_MAX: unknown */
     uint32_t full_cta,
-        full_base; /* of reads: the CTA and its base when it was seen to be full of what was since */
+        full_base; /* the CTA and its base when it was seen to be full of what was since */
     tag list[];
 };
 _Static_assert(sizeof(struct set) == 20, "with FEW tags it is two units, with HISTORY five");
@@ -90,19 +90,21 @@ static inline tag span_tag(struct span s, uint32_t cell)
     return tag_of(s.what >> 6, (s.what & 63) + cell - SPAN_LANE);
 }
 
+enum { NOTE_READ, NOTE_WORDS, NOTE_DOUBLES, NOTE_KINDS }; /* notes.h; of strong accesses by width */
 enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, ROW_WORDS = 32, ROWS = PAGE / 4 / ROW_WORDS };
 struct page {
     uint64_t launch; /* that it is of */
     uint32_t shift;  /* bytes of a cell: 1 << shift, 2 or 0 */
     uint32_t apart;  /* rows that have come apart into cells; of those of single bytes all */
     struct cell *cells;
-    bool roomy;          /* there is room for a cell for each byte */
-    uint32_t written;    /* rows, of 128 bytes also where cells are of one, that somebody wrote */
-    uint32_t noted;      /* rows that were read, which is put off: in the list of that number, */
-    uint64_t noted_in;   /* else none */
-    uint32_t struck;     /* of those: why they are looked at now */
-    uint32_t rows[ROWS]; /* those that have not: where it is; 0: nothing happened there */
-    struct page *next;   /* in any order */
+    bool roomy; /* there is room for a cell for each byte */
+    /* Rows of 128 bytes, also where cells are of one: */
+    uint32_t closed[NOTE_KINDS]; /* of which nothing more can be put off as that, */
+    uint32_t noted[NOTE_KINDS];  /* of which something is, in the notes of that number, */
+    uint64_t noted_in;           /* else nothing is */
+    uint32_t struck;             /* of those, when notes are looked at: why */
+    uint32_t rows[ROWS];         /* those that have not: where it is; 0: nothing happened there */
+    struct page *next;           /* in any order */
 };
 struct shadow { /* of a range of memory from 0 on */
     struct page **pages, *first;

@@ -21,7 +21,7 @@ struct look {
     struct cta *home; /* and in whose shared memory; NULL: global */
     struct shadow *shadow;
     struct events *events;
-    struct reads *reads;
+    struct notes *notes;
     bool one;       /* memory that all lanes access: then home and what follows are that's, */
     uint64_t from;  /* which begins there */
     uint64_t born;  /* clock_tree.time */
@@ -170,6 +170,31 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
     return n;
 }
 
+static bool has_tag(const struct set *set, tag t)
+{
+    uint32_t is = 0;
+    for (uint32_t i = 0; i < set->count; i++) is |= set->list[i] == t;
+    return is;
+}
+
+/* The warp knows of others what they did before its CTA's last barrier. */
+static bool is_simple(const struct look *k)
+{
+    return !k->w->mind && !k->c->know && !k->c->gone;
+}
+
+/* Since the CTA's last barrier it was seen that the set has no room, and that none of what is in it can go. */
+static bool is_stuck(const struct look *k, const struct set *set)
+{
+    return set->full_base == k->c->base && set->full_cta == k->c->index;
+}
+
+static void mark_stuck(const struct look *k, struct set *set)
+{
+    set->full_base = k->c->base;
+    set->full_cta = k->c->index;
+}
+
 /* What is in the set is strong writes, morally strong to each other, and one more is that, too. */
 static bool add_strong(struct look *k, tag own, struct cell *cell)
 {
@@ -177,7 +202,9 @@ static bool add_strong(struct look *k, tag own, struct cell *cell)
     if (!k->strong || !set || set->strong != k->width || cell->read) return false;
     if (set->cta != k->c->index && (set->scope < EMU_SCOPE_GPU || k->a->scope < EMU_SCOPE_GPU))
         return false;
-    if (set->count == HISTORY && ++k->r->turn % 16 == 0) return false; /* some may go */
+    if (has_tag(set, own)) return true;
+    if (set->count == HISTORY && !(is_stuck(k, set) && is_simple(k)) && ++k->r->turn % 16 == 0)
+        return false; /* some may go */
     if (k->a->scope < set->scope) set->scope = k->a->scope;
     shadow_add(k->shadow, &cell->write, own);
     return true;
@@ -207,6 +234,7 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
     if (add_strong(k, own, cell)) return;
     k->reported = false;
     uint32_t n = sift(k, own, lane, &cell->write, address, left);
+    const bool stuck = n == HISTORY && is_simple(k);
     if (n == HISTORY) n--;
     left[n++] = own;
     tag reads[HISTORY];
@@ -219,6 +247,7 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
     shadow_put(k->shadow, &cell->write, left, n);
     shadow_put(k->shadow, &cell->read, reads, m);
     mark_strong(k, cell);
+    if (stuck) mark_stuck(k, shadow_set(k->shadow, cell->write));
 }
 
 /* Whether the set has no room, and none of what is in it can go. */
@@ -236,12 +265,11 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
     struct set *set = shadow_set(k->shadow, cell->read);
     uint32_t n = 0;
     if (cell->read == own) return;
-    if (set && set->full_base == k->c->base && set->full_cta == k->c->index) return;
+    if (set && is_stuck(k, set)) return;
     for (uint32_t i = 0; set && i < set->count; i++)
         if (set->list[i] == own) return;
     if (set && is_full(k, set)) {
-        set->full_base = k->c->base;
-        set->full_cta = k->c->index;
+        mark_stuck(k, set);
         return;
     }
     if (set && set->count < HISTORY && !known_to_all(k, set->list[set->count - 1] >> 5)) {
@@ -421,7 +449,7 @@ static void enter(struct look *k, struct cta *home)
     k->home = home;
     k->shadow = home ? &home->shared : &k->r->global;
     k->events = home ? &home->events : &k->r->events;
-    k->reads = home ? &home->reads : &k->r->reads;
+    k->notes = home ? &home->notes : &k->r->notes;
 }
 
 /* Where the lane's bytes are in the memory that they are in. */
@@ -721,13 +749,35 @@ static bool whole_warp(struct look *k, uint32_t size)
     return true;
 }
 
+/* Strong writes of words that neither release nor acquire anything: atomics that count or add up. */
+static bool strong_words(struct look *k, uint32_t size)
+{
+    const struct emu_access *a = k->a;
+    const uint32_t flags = k->home ? k->home->flags.count : k->r->flags.count;
+    const bool plain = !flags && !k->w->mind && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
+    if (!k->strong || !plain || !k->one || a->kind == EMU_LOAD || a->op == ATOMIC_CAS ||
+        size != 4 || !is_one_time(k->w, a->lanes))
+        return false;
+    const uint32_t number = event(k, k->w->when[__builtin_ctz(a->lanes)], 0);
+    for (uint32_t m = number ? a->lanes : 0; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        const uint64_t at = a->address[lane] - k->from;
+        struct page *page = shadow_page(k->shadow, at, false);
+        if (!page) continue;
+        if (page->shift == 2)
+            write_cell(k, tag_of(number, lane), lane, shadow_cell(k->shadow, page, at), at);
+        else touch(k, tag_of(number, lane), 1u << lane, at, size);
+    }
+    return true;
+}
+
 typedef void followed(struct look *k, uint32_t mask, uint64_t at);
 
 /* What the lanes `mask` do as one is looked at, then handed to `then`. */
 static void look_through(struct look *k, uint32_t size, followed *then)
 {
     const struct emu_access *a = k->a;
-    if (whole_warp(k, size)) return;
+    if (whole_warp(k, size) || strong_words(k, size)) return;
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         mask = fellows(k, left, lane);
@@ -738,7 +788,7 @@ static void look_through(struct look *k, uint32_t size, followed *then)
     }
 }
 
-/* ---- reads that are put off (reads.h) -------------------------------------------------------------------- */
+/* ---- accesses that are put off (notes.h) ----------------------------------------------------------------- */
 
 enum { ROW_BYTES = ROW_WORDS * 4, TOUCHED_MOST = 2 * LANES };
 struct touched {
@@ -774,28 +824,60 @@ static uint64_t differences(const struct emu_access *a)
     return differ;
 }
 
+/* Of lanes in one page. */
+static uint32_t rows_in_page(const struct emu_access *a)
+{
+    uint32_t rows = 0;
+    if (a->lanes == ~0u)
+        for (uint32_t l = 0; l < LANES; l++) rows |= 1u << (a->address[l] / ROW_BYTES) % ROWS;
+    else
+        for (uint32_t m = a->lanes; m; m &= m - 1)
+            rows |= 1u << (a->address[__builtin_ctz(m)] / ROW_BYTES) % ROWS;
+    return rows;
+}
+
 /* The rows that the access touches. */
 static uint32_t touched_rows(const struct look *k, uint32_t size, uint64_t differ,
                              struct touched *list)
 {
     const struct emu_access *a = k->a;
     const uint64_t first = a->address[__builtin_ctz(a->lanes)] - k->from;
+    const bool aligned = !(size & (size - 1)) && !((differ | first) & (size - 1));
     uint64_t last = UINT64_MAX;
     uint32_t n = 0;
-    if (a->run || !differ) touch_rows(k->shadow, list, &n, first, a->run ? LANES * size : size);
-    for (uint32_t m = n ? 0 : a->lanes; m; m &= m - 1) {
+    if (a->run || !differ) {
+        touch_rows(k->shadow, list, &n, first, a->run ? LANES * size : size);
+        return n;
+    }
+    if (aligned && differ < PAGE) {
+        touch_rows(k->shadow, list, &n, first, size);
+        if (n && differ >= ROW_BYTES) list->rows = rows_in_page(a);
+        return n;
+    }
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)] - k->from, row = at / ROW_BYTES;
-        if (row == last) continue;
-        if (last / ROWS == row / ROWS && n) list[n - 1].rows |= 1u << row % ROWS;
+        if (row == last && aligned) continue;
+        if (last / ROWS == row / ROWS && n && aligned) list[n - 1].rows |= 1u << row % ROWS;
         else touch_rows(k->shadow, list, &n, at, size);
-        if ((at + size - 1) / ROW_BYTES != row) touch_rows(k->shadow, list, &n, at + size - 1, 1);
         last = row;
     }
     return n;
 }
 
-/* Looks at a read as it was then. */
-static void look_at_read(const struct look *now, const struct read *n)
+static int note_of(bool strong, uint32_t size)
+{
+    return !strong ? NOTE_READ : size == 4 ? NOTE_WORDS : size == 8 ? NOTE_DOUBLES : NOTE_KINDS;
+}
+
+/* They were looked at, for an access that is or could have been of that kind of notes. */
+static void close_rows(const struct touched *t, int kind, bool writes)
+{
+    for (int i = 0; i < NOTE_KINDS; i++)
+        if (i != kind && (writes || i != NOTE_READ)) t->page->closed[i] |= t->rows;
+}
+
+/* Looks at an access as it was then. */
+static void look_at_note(const struct look *now, const struct note *n)
 {
     struct race *r = now->r;
     struct warp *w = &r->its_warp;
@@ -812,7 +894,10 @@ static void look_at_read(const struct look *now, const struct read *n)
     w->base = n->warp_base;
     w->even = true;
     for (uint32_t l = 0; l < LANES; l++) w->when[l] = n->when;
-    const struct emu_access a = {.kind = EMU_LOAD,
+    const bool strong = n->kind != EMU_LOAD;
+    const struct emu_access a = {.kind = n->kind,
+                                 .flags = strong ? EMU_RELAXED : 0,
+                                 .scope = n->scope,
                                  .width = n->width,
                                  .count = n->size / n->width,
                                  .lanes = n->lanes,
@@ -828,33 +913,46 @@ static void look_at_read(const struct look *now, const struct read *n)
     k.from = 0;
     k.born = n->born;
     k.width = n->width;
-    k.strong = k.writes = false;
-    for (uint32_t i = touched_rows(&k, n->size, n->count, list); i--;)
+    k.strong = k.writes = strong;
+    for (uint32_t i = touched_rows(&k, n->size, n->run ? 0 : differences(&a), list); i--;) {
         if (list[i].page->struck & list[i].rows) r->eager[n->pc] = true;
+        close_rows(&list[i], note_of(strong, n->size), strong);
+    }
     look_through(&k, n->size, NULL);
 }
 
-static uint32_t noted(const struct look *k, const struct touched *t)
+/* Rows that were put off, but for notes of that kind. */
+static uint32_t noted_but(const struct look *k, const struct touched *t, int kind)
 {
-    return t->page->noted_in == k->reads->number ? t->page->noted & t->rows : 0;
+    uint32_t rows = 0;
+    if (t->page->noted_in != k->notes->number) return 0;
+    for (int i = 0; i < NOTE_KINDS; i++) rows |= i == kind ? 0 : t->page->noted[i];
+    return rows & t->rows;
 }
 
-/* Looks at all reads that were put off. What reads that are in these rows is not put off any more. */
-static void look_at_reads(const struct look *k, const struct touched *list, uint32_t count)
+/* Looks at all that was put off. What was in these rows is not put off any more. */
+static void look_at_notes(const struct look *k, const struct touched *list, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) list[i].page->struck |= noted(k, &list[i]);
-    for (const struct read *n = NULL; (n = reads_next(k->reads, n));) look_at_read(k, n);
+    for (uint32_t i = 0; i < count; i++) list[i].page->struck |= noted_but(k, &list[i], NOTE_KINDS);
+    for (const struct note *n = NULL; (n = notes_next(k->notes, n));) look_at_note(k, n);
     for (uint32_t i = 0; i < count; i++) list[i].page->struck = 0;
-    reads_clear(k->reads);
+    notes_clear(k->notes);
 }
 
-/* Whether looking at it later comes to the same if nobody writes there before. */
-static bool may_wait(const struct look *k)
+/* As what it could be put off. NOTE_KINDS: not at all. */
+static int kind_of_note(const struct look *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
-    return a->kind == EMU_LOAD && !k->strong && !(a->flags & EMU_ASYNC) && !k->w->mind &&
-           !k->c->know && !k->r->eager[a->pc] && is_one_time(k->w, a->lanes) &&
-           !(k->home && k->r->extent.cluster > 1); /* others may write there */
+    const uint32_t flags = k->home ? k->home->flags.count : k->r->flags.count;
+    if (a->flags & (EMU_ASYNC | EMU_ACQUIRE | EMU_RELEASE) || k->w->mind || k->c->know ||
+        k->r->eager[a->pc] || !is_one_time(k->w, a->lanes) ||
+        (k->home && k->r->extent.cluster > 1)) /* others may write there */
+        return NOTE_KINDS;
+    if (a->kind == EMU_LOAD) return k->strong ? NOTE_KINDS : NOTE_READ;
+    const bool adds = (a->kind == EMU_ATOMIC || a->kind == EMU_RED) && a->op != ATOMIC_CAS;
+    if (!adds || !k->strong || flags || k->width != size || (!k->home && a->scope < EMU_SCOPE_GPU))
+        return NOTE_KINDS;
+    return note_of(true, size);
 }
 
 static void note(const struct look *k, uint32_t size, uint64_t differ)
@@ -862,7 +960,7 @@ static void note(const struct look *k, uint32_t size, uint64_t differ)
     const struct emu_access *a = k->a;
     const uint32_t lane = (uint32_t)__builtin_ctz(a->lanes);
     const uint64_t first = a->address[lane];
-    struct read *n = reads_add(k->reads, a->run || !differ ? 0 : LANES);
+    struct note *n = notes_add(k->notes, a->run || !differ ? 0 : LANES);
     n->born = k->born;
     n->first = first - k->from;
     n->cta = k->c->index;
@@ -874,31 +972,44 @@ static void note(const struct look *k, uint32_t size, uint64_t differ)
     n->warp = (uint8_t)k->warp;
     n->size = (uint8_t)size;
     n->width = (uint8_t)k->width;
+    n->kind = a->kind;
+    n->scope = a->scope;
     n->run = a->run;
     for (uint32_t l = 0; l < n->count; l++) n->from_first[l] = (int32_t)(a->address[l] - first);
 }
 
-/* Whether the access is a read that can be looked at later. If not, what was put off in its rows comes first. */
+static size_t most_notes(const struct look *k)
+{
+    return k->home ? NOTES_MOST / k->r->cta_count : NOTES_MOST;
+}
+
+static void mark_noted(const struct look *k, const struct touched *t, int kind)
+{
+    struct page *p = t->page;
+    if (p->noted_in != k->notes->number) memset(p->noted, 0, sizeof p->noted);
+    p->noted_in = k->notes->number;
+    p->noted[kind] |= t->rows;
+}
+
+/* Whether the access can be looked at later. If not, what was put off in its rows comes first. */
 static bool put_off(struct look *k, uint32_t size)
 {
     struct touched list[TOUCHED_MOST];
-    uint32_t written = 0, before = 0;
+    uint32_t closed = 0, noted = 0;
     const uint64_t differ = k->a->run ? 0 : differences(k->a);
     const uint32_t count = touched_rows(k, size, differ, list);
+    int kind = differ >> 31 ? NOTE_KINDS : kind_of_note(k, size);
     for (uint32_t i = 0; i < count; i++) {
-        written |= list[i].page->written & list[i].rows;
-        before |= noted(k, &list[i]);
+        closed |= kind == NOTE_KINDS ? 0 : list[i].page->closed[kind] & list[i].rows;
+        noted |= noted_but(k, &list[i], kind);
     }
-    const bool waits = !written && !(differ >> 31) && may_wait(k);
-    if (waits && k->reads->size > (k->home ? READS_SHARED : READS_GLOBAL))
-        look_at_reads(k, NULL, 0);
-    else if (!waits && before) look_at_reads(k, list, count);
-    for (uint32_t i = 0; i < count; i++) {
-        struct page *p = list[i].page;
-        if (k->writes) p->written |= list[i].rows;
-        if (waits) p->noted = list[i].rows | (p->noted_in == k->reads->number ? p->noted : 0);
-        if (waits) p->noted_in = k->reads->number;
-    }
+    const bool waits = kind != NOTE_KINDS && !closed && !noted;
+    for (uint32_t i = 0; closed && i < count; i++) noted |= noted_but(k, &list[i], NOTE_KINDS);
+    if (noted) look_at_notes(k, list, count);
+    else if (waits && k->notes->size > most_notes(k)) look_at_notes(k, NULL, 0);
+    for (uint32_t i = 0; i < count; i++)
+        if (waits) mark_noted(k, &list[i], kind);
+        else close_rows(&list[i], NOTE_KINDS, k->writes);
     if (waits) note(k, size, differ);
     return waits;
 }
@@ -969,6 +1080,7 @@ struct cta *race_cta(struct race *r, uint32_t index)
         c->warps = calloc(r->warps, sizeof *c->warps);
         if (!c->warps) abort();
         shadow_begin(&c->shared, r->extent.shared, &c->events);
+        r->cta_count++;
     }
     c->index = index;
     c->cluster = r->extent.cluster > 1 ? emu_machine_neighbour(r->machine, index, 0) : index;
@@ -1005,7 +1117,7 @@ static void free_cta(struct race *r, struct cta *c)
     race_cta_end(r, c);
     shadow_end(&c->shared);
     free(c->events.list);
-    reads_free(&c->reads);
+    notes_free(&c->notes);
     free(c->flags.list);
     free(c->mbarriers);
     free(c->left);
@@ -1026,11 +1138,12 @@ static void forget(struct race *r)
         free(g);
     }
     race_flags_clear(r, &r->flags);
-    reads_clear(&r->reads);
+    notes_clear(&r->notes);
     memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
     free(r->eager);
     r->eager = NULL;
     r->ctas = r->spare = NULL;
+    r->cta_count = 0;
     r->groups = NULL;
     r->events.count = 0;
     r->happened = 0;
@@ -1079,7 +1192,7 @@ void race_free(struct race *r)
     forget(r);
     if (r->mapped) shadow_end(&r->global);
     free(r->events.list);
-    reads_free(&r->reads);
+    notes_free(&r->notes);
     free(r->flags.list);
     clock_tree_end(&r->tree);
     free(r);

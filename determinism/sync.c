@@ -94,7 +94,7 @@ static void learn_all(struct race *r, const struct cta *c, struct warp *w, uint3
 static void forget_shared(struct race *r, struct cta *c)
 {
     shadow_forget(&c->shared);
-    reads_clear(&c->reads);
+    notes_clear(&c->notes);
     if (c->events.count) r->happened -= c->events.count - 1; /* [0] is nobody */
     c->events.count = 0;
 }

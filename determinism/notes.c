@@ -1,15 +1,15 @@
-/* Notes of reads, one behind the other. */
-#include "determinism/reads.h"
+/* Notes, one behind the other. */
+#include "determinism/notes.h"
 
 #include <stdlib.h>
 
 static size_t size_of(uint32_t count)
 {
-    const size_t size = sizeof(struct read) + count * sizeof(int32_t), unit = _Alignof(struct read);
+    const size_t size = sizeof(struct note) + count * sizeof(int32_t), unit = _Alignof(struct note);
     return (size + unit - 1) / unit * unit;
 }
 
-struct read *reads_add(struct reads *r, uint32_t count)
+struct note *notes_add(struct notes *r, uint32_t count)
 {
     const size_t size = size_of(count);
     if (r->size + size > r->cap) {
@@ -17,21 +17,21 @@ struct read *reads_add(struct reads *r, uint32_t count)
         r->room = realloc(r->room, r->cap);
         if (!r->room) abort();
     }
-    struct read *n = (struct read *)(void *)(r->room + r->size);
+    struct note *n = (struct note *)(void *)(r->room + r->size);
     r->size += size;
     n->count = count;
     return n;
 }
 
-struct read *reads_next(const struct reads *r, const struct read *last)
+struct note *notes_next(const struct notes *r, const struct note *last)
 {
     const size_t at = last ? (size_t)((const unsigned char *)last - r->room) + size_of(last->count)
                            : 0;
-    return at < r->size ? (struct read *)(void *)(r->room + at) : NULL;
+    return at < r->size ? (struct note *)(void *)(r->room + at) : NULL;
 }
 
-void reads_free(struct reads *r)
+void notes_free(struct notes *r)
 {
     free(r->room);
-    *r = (struct reads){0};
+    *r = (struct notes){0};
 }
