@@ -62,9 +62,14 @@ u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 s)
     case SPECIAL_CLUSTER_CTARANK: return c->rank;
     case SPECIAL_CLUSTER_NCTARANK: return m->cluster_size;
     case SPECIAL_EXPLICIT_CLUSTER: return m->explicit_cluster ? ~(u64)0 : 0;
-    case SPECIAL_TOTAL_SMEM:
+    case SPECIAL_TOTAL_SMEM: return m->shared_own;
     case SPECIAL_AGGR_SMEM: return m->shared_size;
     case SPECIAL_DYNAMIC_SMEM: return l->shared;
+    case SPECIAL_RESERVED_SMEM_BEGIN:
+    case SPECIAL_RESERVED_SMEM_0: return m->shared_size - MEM_RESERVED_SHARED;
+    case SPECIAL_RESERVED_SMEM_1: return m->shared_size - MEM_RESERVED_SHARED / 2;
+    case SPECIAL_RESERVED_SMEM_END: return m->shared_size;
+    case SPECIAL_RESERVED_SMEM_CAP: return MEM_RESERVED_SHARED;
     case SPECIAL_ENVREG + 1: return m->grid_workspace >> 32;
     case SPECIAL_ENVREG + 2: return (u32)m->grid_workspace;
     default: return 0;

@@ -529,6 +529,17 @@ static bool is_blind(const struct emu_launch *l)
     return true;
 }
 
+/* Bytes of shared memory that a CTA has as its own. */
+static u64 own_shared(const struct emu_program *p, u32 dynamic)
+{
+    return dynamic ? (u64)p->shared_dynamic + dynamic : p->shared_static;
+}
+
+static u32 with_reserved(const struct emu_program *p, u32 own)
+{
+    return p->reserves ? (own + 15) / 16 * 16 + MEM_RESERVED_SHARED : own;
+}
+
 static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                                             const struct emu_launch *l, struct whole *all,
                                             struct arena *a)
@@ -568,7 +579,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if (l->params_size != k->params.size)
         return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
                       k->params.size, l->params_size);
-    u64 shared = l->shared ? (u64)program->shared_dynamic + l->shared : program->shared_static;
+    const u64 shared = own_shared(program, l->shared);
     if (shared > MEM_MAX_SHARED)
         return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
                       MEM_MAX_SHARED);
@@ -587,7 +598,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .threads_per_cta = (u32)threads,
                             .warps_per_cta = (u32)(threads + LANES - 1) / LANES,
                             .cta_count = (u32)ctas,
-                            .shared_size = (u32)shared,
+                            .shared_size = with_reserved(program, (u32)shared),
+                            .shared_own = (u32)shared,
                             .grid_id = ++e->grids,
                             .sms = e->sms,
                             .heap_used = &e->heap_used,
@@ -622,7 +634,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         emu_copy_in(e, m.grid_workspace, workspace, sizeof workspace);
     }
     struct emu_occupancy occupancy = emu_occupancy(e->gpu, m.threads_per_cta, info.registers,
-                                                   m.shared_size);
+                                                   m.shared_own);
     if (e->config.count && e->config.caches) m.caches = caches_new(e, &m, &occupancy, a);
     struct launch_counts *counts = arena_alloc(a, sizeof *counts);
     counts->arena = a;
@@ -719,7 +731,7 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
         ctas *= grid[i];
     }
     ok = ok && threads <= info.max_threads && ctas <= UINT32_MAX / 2;
-    ok &= (shared ? (u64)p->shared_dynamic + shared : p->shared_static) <= MEM_MAX_SHARED;
+    ok &= own_shared(p, shared) <= MEM_MAX_SHARED;
     *error = ok ? 0 : INVALID_CONFIGURATION;
     return ok ? NULL : "an impossible configuration";
 }

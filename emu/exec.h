@@ -141,6 +141,11 @@ enum emu_special {
     SPECIAL_TOTAL_SMEM,
     SPECIAL_AGGR_SMEM,
     SPECIAL_DYNAMIC_SMEM,
+    SPECIAL_RESERVED_SMEM_BEGIN, /* and the others: a set of the system's shared memory */
+    SPECIAL_RESERVED_SMEM_END,
+    SPECIAL_RESERVED_SMEM_CAP,
+    SPECIAL_RESERVED_SMEM_0,
+    SPECIAL_RESERVED_SMEM_1,
     SPECIAL_ENVREG,                     /* + number */
     SPECIAL_ZERO = SPECIAL_ENVREG + 32, /* performance counters and what else has no meaning here */
     SPECIAL_CLOCK, /* these change while a CTA runs: never FILL, only UOP_special_* */
@@ -236,6 +241,7 @@ struct emu_program {
         shared_commutes; /* atomics of shared memory are of one kind, commute, and nobody reads the old value;
                            * and there are no strong accesses to it */
     bool uses_barriers;
+    bool reserves;    /* asks where the system's shared memory is: it lies behind its own */
     bool launches;    /* grids of its own: warps are not run in lockstep */
     bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */
 };
@@ -389,7 +395,8 @@ struct emu_machine { /* a launch */
     u32 params_size;
     u32 threads_per_cta, warps_per_cta, cta_count;
     u32 cluster[3], cluster_size;
-    u32 shared_size;
+    u32 shared_size; /* with the system's, if the kernel asks for it */
+    u32 shared_own;  /* bytes without it */
     u64 grid_id;
     double deadline;    /* of the host's launch; 0: none */
     u64 spent;          /* warp instructions of its grids before this one */

@@ -236,6 +236,11 @@ static int special_of(const struct ptx_sym *s, unsigned component)
         {"%total_smem_size", SPECIAL_TOTAL_SMEM, 0},
         {"%aggr_smem_size", SPECIAL_AGGR_SMEM, 0},
         {"%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM, 0},
+        {"%reserved_smem_offset_begin", SPECIAL_RESERVED_SMEM_BEGIN, 0},
+        {"%reserved_smem_offset_end", SPECIAL_RESERVED_SMEM_END, 0},
+        {"%reserved_smem_offset_cap", SPECIAL_RESERVED_SMEM_CAP, 0},
+        {"%reserved_smem_offset_0", SPECIAL_RESERVED_SMEM_0, 0},
+        {"%reserved_smem_offset_1", SPECIAL_RESERVED_SMEM_1, 0},
         {"%clock", SPECIAL_CLOCK, 0},
         {"%clock_hi", SPECIAL_CLOCK_HI, 0},
         {"%clock64", SPECIAL_CLOCK64, 0},
@@ -252,7 +257,7 @@ static int special_of(const struct ptx_sym *s, unsigned component)
     }
     if (n->length > 7 && memcmp(n->text, "%envreg", 7) == 0)
         return SPECIAL_ENVREG + atoi(n->text + 7) % 32;
-    return SPECIAL_ZERO; /* performance counters, reserved shared memory */
+    return SPECIAL_ZERO; /* performance counters */
 }
 
 static unsigned component_of(const struct ptx_opnd *o)
@@ -266,6 +271,8 @@ static u32 special_row(struct lower *L, const struct ptx_sym *s, unsigned compon
     int special = special_of(s, component);
     unsigned bytes = lower_type_bytes(s->type);
     bool is_pred = s->type == PTX_pred;
+    L->program->reserves |= special >= SPECIAL_RESERVED_SMEM_BEGIN &&
+                            special <= SPECIAL_RESERVED_SMEM_1;
     if (special < SPECIAL_CLOCK && L->code->is_entry)
         return fill_row(L, FILL_SPECIAL, (u64)special, bytes, is_pred);
     u32 row = lower_temp(L, bytes);

@@ -35,6 +35,7 @@ enum {
     MEM_ALIGN = 256, /* of allocations */
     MEM_GAP = 256,
     MEM_MAX_SHARED = 227 * 1024,
+    MEM_RESERVED_SHARED = 1024, /* of a CTA, for the system: cooperative groups meet there */
     MEM_MAX_LOCAL = 512 * 1024, /* per thread */
     MEM_MAX_PARAMS = 32764,
 };

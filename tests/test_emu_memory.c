@@ -403,3 +403,34 @@ Test(emu_memory, variables_of_functions)
     cr_assert(emu_run(&r), "%s", r.fault);
     cr_expect(out[0] == 60 && out[1] == 1000, "%u %u", out[0], out[1]);
 }
+
+/* PTX ISA, special registers: the offset where the system's shared memory begins, where it ends, how much it is,
+ * and two places in it. Variables lie elsewhere, and %total_smem_size does not count it. */
+Test(emu_memory, of_the_system_lies_beside_shared_variables)
+{
+    uint32_t out[8];
+    struct emu_run r = {
+        .ptx = emu_ptx(
+            ".param .u64 out",
+            ".shared .b32 mine[5]; .reg .b32 %r<9>; .reg .b64 %rd<3>;"
+            " ld.param.u64 %rd1, [out];"
+            " mov.u32 %r0, 7; mov.u32 %r1, %reserved_smem_offset_begin; mov.u32 %r2, %reserved_smem_offset_end;"
+            " mov.u32 %r3, %reserved_smem_offset_cap; mov.u32 %r4, %reserved_smem_offset_0;"
+            " mov.u32 %r5, %reserved_smem_offset_1; mov.u32 %r6, %total_smem_size;"
+            " mov.u32 %r7, %aggr_smem_size;"
+            " st.shared.u32 [mine + 16], %r0; st.shared.u32 [%r4], %r1; st.shared.u32 [%r5 + 284], %r1;"
+            " ld.shared.u32 %r0, [mine + 16];"
+            " st.global.v4.u32 [%rd1], {%r0, %r1, %r2, %r3};"
+            " st.global.v4.u32 [%rd1 + 16], {%r4, %r5, %r6, %r7};"),
+        .grid = 1,
+        .block = 1,
+        .config.checks = EMU_CHECK_MEMORY};
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    cr_expect_eq(out[0], 7);
+    cr_expect(out[1] >= 20 && out[2] == out[1] + out[3] && out[4] >= out[1], "%u %u %u %u", out[1],
+              out[2], out[3], out[4]);
+    cr_expect(out[5] >= out[1] && out[5] + 288 <= out[2], "%u", out[5]);
+    cr_expect_eq(out[6], 20);
+    cr_expect_eq(out[7], out[2]);
+}
