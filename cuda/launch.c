@@ -54,8 +54,15 @@ static CUresult pack(const struct CUfunc_st *f, void **params, void **extra, uns
     return CUDA_SUCCESS;
 }
 
+static bool fills(const CUlaunchConfig *g, const uint32_t cluster[3])
+{
+    return g->gridDimX % cluster[0] == 0 && g->gridDimY % cluster[1] == 0 &&
+           g->gridDimZ % cluster[2] == 0;
+}
+
 /* What CUDA refuses before anything runs, and emu does not know of. */
-static CUresult check(struct CUfunc_st *f, const CUlaunchConfig *g, bool cooperative)
+static CUresult check(struct CUfunc_st *f, const CUlaunchConfig *g, bool cooperative,
+                      bool in_clusters)
 {
     int dynamic, most, blocks;
     uint64_t block = (uint64_t)g->blockDimX * g->blockDimY * g->blockDimZ;
@@ -68,6 +75,8 @@ static CUresult check(struct CUfunc_st *f, const CUlaunchConfig *g, bool coopera
     most = driver.limits.shared_block - (int)info.shared;
     dynamic = f->max_dynamic >= 0 ? f->max_dynamic : most > 0 ? most : 0;
     if (block > info.max_threads) return CUDA_ERROR_INVALID_VALUE;
+    if (info.cluster[0] && !in_clusters && !fills(g, info.cluster))
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (g->sharedMemBytes > (unsigned)dynamic) return CUDA_ERROR_INVALID_VALUE;
     if (!cooperative) return CUDA_SUCCESS;
     CUresult r = function_occupancy(f, (int)block, g->sharedMemBytes, &blocks);
@@ -137,15 +146,15 @@ static CUresult launch(const CUlaunchConfig *g, CUfunction function, void **para
         if (g->attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
         unsigned size = v->clusterDim.x * v->clusterDim.y * v->clusterDim.z;
         if (!size || v->clusterDim.x > 16 || v->clusterDim.y > 16 || v->clusterDim.z > 16 ||
-            size > (f->any_cluster ? 16 : 8) || g->gridDimX % v->clusterDim.x ||
-            g->gridDimY % v->clusterDim.y || g->gridDimZ % v->clusterDim.z)
+            size > (f->any_cluster ? 16 : 8) ||
+            !fills(g, (uint32_t[]){v->clusterDim.x, v->clusterDim.y, v->clusterDim.z}))
             return driver_end(CUDA_ERROR_INVALID_CLUSTER_SIZE);
         l.cluster[0] = v->clusterDim.x;
         l.cluster[1] = v->clusterDim.y;
         l.cluster[2] = v->clusterDim.z;
     }
     l.cooperative = cooperative;
-    r = check(f, g, cooperative);
+    r = check(f, g, cooperative, l.cluster[0]);
     if (r != CUDA_SUCCESS) return driver_end(r);
     unsigned char *packed = calloc(1, f->params_size + 1);
     if (!packed) return driver_end(CUDA_ERROR_OUT_OF_MEMORY);

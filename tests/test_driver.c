@@ -429,6 +429,17 @@ Test(driver, launch_attributes, .init = start, .fini = stop)
     IS(cuLaunchKernelEx(NULL, kernel("limited"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
+Test(driver, a_grid_that_its_kernels_clusters_do_not_fill, .init = start, .fini = stop)
+{
+    CUfunction f;
+    CUmodule m;
+    OK(cuModuleLoadData(&m, ".version 7.8\n.target sm_90\n.address_size 64\n"
+                            ".visible .entry pairs() .reqnctapercluster 2\n{\n ret;\n}\n"));
+    OK(cuModuleGetFunction(&f, m, "pairs"));
+    IS(launch1(f, 3, 32, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    OK(launch1(f, 4, 32, NULL));
+}
+
 Test(driver, faults_stick_to_the_context, .init = start, .fini = stop)
 {
     static const struct {
