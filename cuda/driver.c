@@ -685,8 +685,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     if (r != CUDA_SUCCESS) return driver_end(r);
     if ((unsigned)limit >= sizeof c->limits / sizeof *c->limits)
         return driver_end(CUDA_ERROR_UNSUPPORTED_LIMIT);
-    /* The device's heap has the size it was made with: a larger one cannot be promised. */
-    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE && value > c->limits[limit])
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE && !emu_heap_limit(driver.emu, value))
         return driver_end(CUDA_ERROR_OUT_OF_MEMORY);
     c->limits[limit] = value;
     return driver_end(CUDA_SUCCESS);

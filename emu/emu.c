@@ -223,6 +223,13 @@ struct mem *emu_memory(struct emu *e)
     return e->mem;
 }
 
+bool emu_heap_limit(struct emu *e, uint64_t bytes)
+{
+    if (bytes > mem_size(e->mem)) return false;
+    e->config.heap = bytes ? bytes : 1; /* 0 would be the default */
+    return true;
+}
+
 uint64_t emu_memory_used(const struct emu *e)
 {
     return mem_used(e->mem);

@@ -116,6 +116,8 @@ void emu_describe(const struct emu *e, uint64_t address, char *out, size_t size)
 size_t emu_allocation_count(const struct emu *e);                       /* live ones */
 struct emu_allocation emu_allocation_at(const struct emu *e, size_t i); /* by address */
 uint64_t emu_memory_used(const struct emu *e);
+/* From the next launch on, device-side malloc has so many bytes. false: more than there is memory. */
+bool emu_heap_limit(struct emu *e, uint64_t bytes);
 struct mem *emu_memory(struct emu *e); /* for emu/texture.h */
 /* What is still allocated but for variables and objects, merged by the place or name that allocated it:
  * findings of EMU_LEAK. Good until the next call. */

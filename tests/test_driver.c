@@ -766,6 +766,39 @@ Test(driver, limits, .init = start, .fini = stop)
     IS(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, (size_t)1 << 40), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+/* What a kernel's malloc of `size` bytes gives. */
+static uint64_t allocated_by_a_kernel(CUfunction grab, uint64_t size)
+{
+    uint64_t got = 0;
+    CUdeviceptr out = alloc(sizeof got);
+    OK(launch1(grab, 1, 1, (void *[]){&out, &size}));
+    OK(cuMemcpyDtoH(&got, out, sizeof got));
+    return got;
+}
+
+Test(driver, the_heap_of_kernels_is_as_large_as_it_is_set, .init = start, .fini = stop)
+{
+    CUfunction f;
+    CUmodule m;
+    size_t n;
+    OK(cuModuleLoadData(
+        &m, ".version 7.0\n.target sm_75\n.address_size 64\n"
+            ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+            ".visible .entry grab(.param .u64 out, .param .u64 n)\n{\n .reg .b64 %rd<4>;\n"
+            " ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [n];\n"
+            " { .param .b64 r; .param .b64 p; st.param.b64 [p], %rd2; call (r), malloc, (p);\n"
+            "   ld.param.b64 %rd3, [r]; }\n st.global.u64 [%rd1], %rd3; ret;\n}\n"));
+    OK(cuModuleGetFunction(&f, m, "grab"));
+    cr_expect(allocated_by_a_kernel(f, 10 << 20) == 0);
+    OK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 16 << 20));
+    OK(cuCtxGetLimit(&n, CU_LIMIT_MALLOC_HEAP_SIZE));
+    cr_expect(n == 16 << 20);
+    cr_expect(allocated_by_a_kernel(f, 10 << 20) != 0);
+    cr_expect(allocated_by_a_kernel(f, 10 << 20) == 0);
+    OK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 0));
+    cr_expect(allocated_by_a_kernel(f, 16) == 0);
+}
+
 Test(driver, entry_points_by_name_and_version)
 {
     void *p, *q;
