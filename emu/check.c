@@ -169,13 +169,14 @@ static void access(void *self, const struct emu_access *a)
     u32 size = (u32)a->width * a->count;
     struct shared_bits *s = shared ? shared_of(k, a->who->cta) : NULL;
     u8 *bits = shared ? s->bits : mem_written_bits(k->machine->mem);
+    const u32 own = k->machine->shared_own;
     if (!bits) return;
     for (u32 m = a->lanes; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         u64 at = a->address[l];
         if (shared && at >= MEM_SHARED) at = (at - MEM_SHARED) % MEM_SHARED_WINDOW;
         else if (global) at -= MEM_GLOBAL;
-        if (shared && at + size > MEM_MAX_SHARED) continue;
+        if (shared && at + size > own) continue; /* the system's begins as zeros */
         if (a->kind != EMU_STORE && !was_written(bits, at, size)) {
             char what[160];
             snprintf(what, sizeof what,
