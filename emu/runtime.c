@@ -70,16 +70,28 @@ static bool read_text(const struct caller *c, u64 address, struct buf *b)
     return true;
 }
 
-/* A decimal number of a field; `*` is not of CUDA's printf, but its argument is an int. */
-static bool number(const struct caller *c, const char **f, u64 *args, int *out)
+struct varargs { /* what printf is given behind the format */
+    u64 at, taken;
+};
+
+/* The next one, of 4 or 8 bytes. */
+static bool take_argument(const struct caller *c, struct varargs *args, u32 size, u64 *out)
+{
+    const u64 at = (args->at + size - 1) & ~(u64)(size - 1);
+    *out = 0;
+    args->at = at + size;
+    args->taken++;
+    return emu_lane_read(c->g, c->in, c->w, c->lane, PTX_SPACE_GENERIC, at, size, out);
+}
+
+/* A decimal number of a field, or `*`: an argument. */
+static bool number(const struct caller *c, const char **f, struct varargs *args, int *out)
 {
     *out = 0;
     if (**f == '*') {
         ++*f;
-        u64 at = (*args + 3) & ~(u64)3;
-        u32 v;
-        if (!emu_lane_read(c->g, c->in, c->w, c->lane, PTX_SPACE_GENERIC, at, 4, &v)) return false;
-        *args = at + 4;
+        u64 v;
+        if (!take_argument(c, args, 4, &v)) return false;
         *out = (i32)v > MOST_WIDTH ? MOST_WIDTH : (i32)v < -MOST_WIDTH ? -MOST_WIDTH : (i32)v;
         return true;
     }
@@ -92,7 +104,8 @@ static bool number(const struct caller *c, const char **f, u64 *args, int *out)
 }
 
 /* One conversion, at the % sign. */
-static bool convert(const struct caller *c, const char **format, u64 *args, struct buf *out)
+static bool convert(const struct caller *c, const char **format, struct varargs *args,
+                    struct buf *out)
 {
     const char *f = *format + 1;
     char spec[64] = "%";
@@ -112,8 +125,12 @@ static bool convert(const struct caller *c, const char **format, u64 *args, stru
         if (!number(c, &f, args, &precision)) return false;
     }
     bool wide = false;
-    while (*f && strchr("hljztL", *f))
-        wide |= *f == 'l' || *f == 'j' || *f == 'z' || *f == 't', f++;
+    unsigned cut = 0; /* bits that h and hh leave away */
+    while (*f && strchr("hljztL", *f)) {
+        wide |= *f == 'l' || *f == 'j' || *f == 'z' || *f == 't';
+        if (*f == 'h') cut = cut ? 24 : 16;
+        f++;
+    }
     char kind = *f;
     if (kind) f++;
     *format = f;
@@ -127,9 +144,8 @@ static bool convert(const struct caller *c, const char **format, u64 *args, stru
     }
     bool is_float = strchr("eEfFgGaA", kind) != NULL, is_text = kind == 's';
     u32 size = is_float || is_text || kind == 'p' || wide ? 8 : 4;
-    u64 at = (*args + size - 1) & ~(u64)(size - 1), v = 0;
-    if (!emu_lane_read(c->g, c->in, c->w, c->lane, PTX_SPACE_GENERIC, at, size, &v)) return false;
-    *args = at + size;
+    u64 v;
+    if (!take_argument(c, args, size, &v)) return false;
     n += (size_t)snprintf(spec + n, sizeof spec - n, "%d", width);
     if (!width) n--;
     if (precision >= 0) n += (size_t)snprintf(spec + n, sizeof spec - n, ".%d", precision);
@@ -153,23 +169,26 @@ static bool convert(const struct caller *c, const char **format, u64 *args, stru
     } else {
         bool sign = kind == 'd' || kind == 'i';
         snprintf(spec + n, sizeof spec - n, "ll%c", kind);
-        if (sign) buf_printf(out, spec, size == 8 ? (long long)(i64)v : (long long)(i32)(u32)v);
+        if (size == 4) v = (u32)v << cut >> cut;
+        if (sign)
+            buf_printf(out, spec,
+                       size == 8 ? (long long)(i64)v : (long long)((i32)((u32)v << cut) >> cut));
         else buf_printf(out, spec, (unsigned long long)v);
     }
     return true;
 }
 
-static bool print(const struct caller *c, u64 format, u64 args, u64 *count)
+/* `count`: of the arguments that were used. */
+static bool print(const struct caller *c, u64 format, u64 at, u64 *count)
 {
     struct buf f = {0}, out = {0};
-    *count = 0;
+    struct varargs args = {.at = at};
     bool ok = read_text(c, format, &f);
     for (const char *p = f.data; ok && p && *p;) {
-        if (*p == '%') {
-            (*count)++;
-            ok = convert(c, &p, &args, &out);
-        } else buf_putc(&out, *p++);
+        if (*p == '%') ok = convert(c, &p, &args, &out);
+        else buf_putc(&out, *p++);
     }
+    *count = args.taken;
     emu_charge(c->g, out.size / 8);
     if (ok && out.size) emu_print(c->g, out.data, out.size);
     buf_free(&f);

@@ -191,3 +191,53 @@ Test(emu_found, long_copies_end_in_time)
     clock_gettime(CLOCK_MONOTONIC, &to);
     cr_expect(to.tv_sec - from.tv_sec < 3, "%ld s", (long)(to.tv_sec - from.tv_sec));
 }
+
+/* What printf makes of two arguments, the first an int, and returns. */
+static uint32_t printed(const char *format, int32_t a, int32_t b, char out[64])
+{
+    static char ptx[4096];
+    uint32_t n = 0;
+    size_t at = (size_t)snprintf(
+        ptx, sizeof ptx,
+        ".version 8.7\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
+        ".global .align 1 .b8 text[%zu] = {",
+        strlen(format) + 1);
+    for (const char *c = format; *c; c++)
+        at += (size_t)snprintf(ptx + at, sizeof ptx - at, "%d, ", *c);
+    snprintf(
+        ptx + at, sizeof ptx - at,
+        "0};\n.visible .entry k(.param .u64 out)\n{\n.reg .b64 %%d<3>; .reg .b32 %%r;\n"
+        ".local .align 8 .b8 v[8]; st.local.u32 [v], %d; st.local.u32 [v + 4], %d;\n"
+        "mov.u64 %%d0, text; cvta.global.u64 %%d0, %%d0; mov.u64 %%d1, v; cvta.local.u64 %%d1, %%d1;\n"
+        "{ .param .b64 x, y; .param .b32 n; st.param.b64 [x], %%d0; st.param.b64 [y], %%d1;\n"
+        "call (n), vprintf, (x, y); ld.param.b32 %%r, [n]; }\n"
+        "ld.param.u64 %%d2, [out]; st.global.u32 [%%d2], %%r; ret;\n}\n",
+        a, b);
+    struct emu_run r = {.ptx = ptx, .grid = 1, .block = 1};
+    r.args[0] = emu_out(&r, &n, sizeof n);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    snprintf(out, 64, "%.63s", r.printed);
+    return n;
+}
+
+/* Against the C library's, and the number of the arguments that it took (CUDA programming guide, Formatted Output). */
+Test(emu_found, printf_says_how_many_arguments_it_took)
+{
+    static const struct {
+        const char *format;
+        uint32_t taken;
+    } cases[] = {{"%d %%", 1}, {"%*d|", 2},    {"%hd %hhd", 2}, {"%hx %hhu", 2},
+                 {"%u%X", 2},  {"nothing", 0}, {"%-5d|%05d", 2}};
+    char got[64], want[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint32_t n = printed(cases[i].format, 12, -70000, got);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+        snprintf(want, sizeof want, cases[i].format, 12, -70000);
+#pragma GCC diagnostic pop
+        cr_expect_str_eq(got, want);
+        cr_expect(n == cases[i].taken, "%s: %u", cases[i].format, n);
+    }
+}

@@ -420,13 +420,15 @@ Test(emu_memory, of_the_system_lies_beside_shared_variables)
             " mov.u32 %r7, %aggr_smem_size;"
             " st.shared.u32 [mine + 16], %r0; st.shared.u32 [%r4], %r1; st.shared.u32 [%r5 + 284], %r1;"
             " ld.shared.u32 %r0, [mine + 16];"
+            " ld.shared.u32 %r1, [%r5 + 8]; add.u32 %r1, %r1, %r4;"
             " st.global.v4.u32 [%rd1], {%r0, %r1, %r2, %r3};"
             " st.global.v4.u32 [%rd1 + 16], {%r4, %r5, %r6, %r7};"),
         .grid = 1,
         .block = 1,
-        .config.checks = EMU_CHECK_MEMORY};
+        .config.checks = EMU_CHECK_MEMORY | EMU_CHECK_INIT};
     r.args[0] = emu_out(&r, out, sizeof out);
     cr_assert(emu_run(&r), "%s", r.fault);
+    cr_expect_eq(r.findings, 0, "%s", r.finding); /* it begins as zeros */
     cr_expect_eq(out[0], 7);
     cr_expect(out[1] >= 20 && out[2] == out[1] + out[3] && out[4] >= out[1], "%u %u %u %u", out[1],
               out[2], out[3], out[4]);
