@@ -30,8 +30,7 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
         return false;
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
     if (!b || (write && b->constant)) return false;
-    *out = (struct emu_bound){b->address, b->address + b->size,
-                              g->worker->global + (b->address - MEM_GLOBAL)};
+    *out = (struct emu_bound){b->address, b->address + b->size, b->host};
     return true;
 }
 
@@ -90,7 +89,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
             emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size, "write to constant memory");
             return false;
         }
-        r->host = g->worker->global + (address - MEM_GLOBAL);
+        r->host = b->host + (address - b->address);
         return true;
     }
     case PTX_SPACE_SHARED:

@@ -82,8 +82,8 @@ static const u8 *bytes_at(const struct emu_group *g, u32 space, u64 address, u32
         return address <= g->cta->shared_size && g->cta->shared_size - address >= size
                    ? g->cta->shared + address
                    : NULL;
-    if (space != PTX_SPACE_GLOBAL || !mem_find(mem, address, size)) return NULL;
-    return mem_base(mem) + (address - MEM_GLOBAL);
+    const struct mem_block *b = space == PTX_SPACE_GLOBAL ? mem_find(mem, address, size) : NULL;
+    return b ? b->host + (address - b->address) : NULL;
 }
 
 bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,

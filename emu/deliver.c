@@ -56,8 +56,7 @@ static void pour_out(struct emu_workplace *wp, struct emu_outbox *o)
     if (!o->bytes) return;
     for (size_t i = 0; i < o->red_count; i++) {
         const struct red *r = &o->reds[i];
-        atomic_apply_packed(r->op, r->type, mem_base(wp->m->mem) + (r->address - MEM_GLOBAL),
-                            r->operand);
+        atomic_apply_packed(r->op, r->type, mem_bytes(wp->m->mem, r->address), r->operand);
     }
     if (o->text.size) put_text(wp, o->text.data, o->text.size);
     o->text.size = 0;

@@ -127,6 +127,21 @@ uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name)
     return mem_alloc(e->mem, size, MEM_ALIGN, name ? name : "allocation", false, false);
 }
 
+bool emu_unify(struct emu *e)
+{
+    return mem_unify(e->mem);
+}
+
+uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name)
+{
+    return mem_alloc_shared(e->mem, size, name, false);
+}
+
+uint64_t emu_adopt(struct emu *e, void *host, uint64_t size, const char *name)
+{
+    return mem_adopt(e->mem, host, size, name);
+}
+
 bool emu_release(struct emu *e, uint64_t address)
 {
     return emu_release_by(e, address, NULL);
@@ -149,8 +164,8 @@ void emu_describe(const struct emu *e, uint64_t address, char *out, size_t size)
 
 void *emu_bytes(struct emu *e, uint64_t address, uint64_t size)
 {
-    return mem_find(e->mem, address, size ? size : 1) ? mem_base(e->mem) + (address - MEM_GLOBAL)
-                                                      : NULL;
+    const struct mem_block *b = mem_find(e->mem, address, size ? size : 1);
+    return b ? b->host + (address - b->address) : NULL;
 }
 
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)

@@ -83,12 +83,20 @@ struct emu *emu_new(const struct emu_config *config);
 void emu_free(struct emu *e); /* NULL is allowed */
 
 /* ---- memory -------------------------------------------------------------------------------------
- * Device addresses are numbers in one reserved range (emu/memory.h has its map), never host pointers. */
+ * Device addresses are numbers in one reserved range (emu/memory.h has its map). Host pointers are other
+ * numbers, but for memory that the host shares. */
 
 /* The address of `size` zeroed bytes, aligned to 256; 0 if memory is exhausted or size is 0. `name` is
  * copied and appears in reports ("x", "cudaMalloc at saxpy.cu:12"). */
 uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name);
-/* Whether `address` was what emu_alloc gave and is not yet freed. */
+/* As emu_alloc, of memory that the host uses, too, at emu_bytes: at the same address if it is free in
+ * the host, as it is after an emu_unify that succeeded. Released as any other. */
+uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name);
+/* Keeps the device's addresses free in the host: no two devices of a process can. false: not all are free. */
+bool emu_unify(struct emu *e);
+/* The device's address of memory of the host's, which stays where it is, and must until that is released. */
+uint64_t emu_adopt(struct emu *e, void *host, uint64_t size, const char *name);
+/* Whether `address` was what one of these gave and is not yet freed. */
 bool emu_release(struct emu *e, uint64_t address);
 bool emu_release_by(struct emu *e, uint64_t address,
                     const char *by); /* by: as `name`, "cudaFree #2" */

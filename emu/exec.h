@@ -378,7 +378,6 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct emu_block_count *blocks; /* likewise */
     struct emu_bound *bounds;       /* by site */
     struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
-    u8 *global;                     /* host address of MEM_GLOBAL */
     u8 *who; /* scratch of counting: a lane's number by word of shared memory */
     u64 warp_instructions;
     struct arena *arena; /* scratch of the launch */

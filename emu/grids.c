@@ -138,7 +138,7 @@ static u32 launch(struct emu_group *g, u32 w, u32 lane, struct grid_buffer *b, u
         t->shared = b->shared;
         t->params = malloc(GRIDS_PARAMS);
         if (!t->params) abort();
-        memcpy(t->params, mem_base(m->mem) + (b->address - MEM_GLOBAL), GRIDS_PARAMS);
+        memcpy(t->params, mem_bytes(m->mem, b->address), GRIDS_PARAMS);
     }
     buffer_free(g, b);
     return error;

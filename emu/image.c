@@ -309,8 +309,10 @@ static void add_variable(struct image *im, size_t module, const struct ptx_var *
 static bool allocate(struct image *im, struct image_var *v, char **why)
 {
     const struct ptx_sym *sym = v->var->sym;
-    v->address = mem_alloc(im->mem, v->size, v->align, v->name,
-                           sym->space == PTX_SPACE_CONST || is_opaque(v->var), true);
+    v->address = v->var->managed
+                     ? mem_alloc_shared(im->mem, v->size, v->name, true)
+                     : mem_alloc(im->mem, v->size, v->align, v->name,
+                                 sym->space == PTX_SPACE_CONST || is_opaque(v->var), true);
     if (!v->address)
         return complain(why, im->program->modules[v->module], sym->at, sym->name->length,
                         "no room in device memory for %llu bytes of '%.*s': %llu are in use",
@@ -401,8 +403,7 @@ static bool write_init(const struct writer *w, const struct ptx_init *i, unsigne
 static bool initialise(const struct image *im, const struct image_var *v, char **why)
 {
     if (!v->var->init) return true;
-    struct writer w = {
-        .im = im, .v = v, .to = mem_base(im->mem) + (v->address - MEM_GLOBAL), .why = why};
+    struct writer w = {.im = im, .v = v, .to = mem_bytes(im->mem, v->address), .why = why};
     unsigned dim = v->var->dim_count;
     w.stride[dim] = is_opaque(v->var) ? IMAGE_HANDLE : ptx_types[v->var->sym->type].bits / 8u;
     uint64_t size = w.stride[dim] * v->var->sym->vec; /* all of them fit: v->size does */

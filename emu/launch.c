@@ -327,7 +327,6 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         struct hand *h = &wp.hands[t];
         h->wp = &wp;
         h->worker.machine = m;
-        h->worker.global = mem_base(m->mem);
         h->worker.bounds = arena_array(arena, struct emu_bound, m->program->site_count);
         if (config->count) {
             h->sites = arena_array(arena, struct emu_site *, m->sms);

@@ -6,7 +6,10 @@
  * room for it wherever the gap begins. Behind the last block the first fitting address is taken.
  *
  * Host pages are opened for access as far as blocks ever reached, in steps: one range with a boundary
- * that moves, not a range for each block, since a host has a limit on those. */
+ * that moves, not a range for each block, since a host has a limit on those.
+ *
+ * A block that the host shares has its place among the addresses like any other, but its bytes elsewhere:
+ * in pages of its own, which the host sees at the device's address. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise, pread */
 #include "emu/memory.h"
 
@@ -27,6 +30,7 @@ enum {
     OPEN_STEP = 1 << 20,      /* pages are opened in steps of so many bytes */
     SMALL_RELEASE = 64 << 10, /* a block up to this size is cleared, a larger one given back */
     CHUNK = 4096,             /* the digest's unit, by guest address */
+    ADOPTED_ALIGN = 4096,     /* modulo this, an adopted block's address is the host's */
 };
 
 struct node {
@@ -50,7 +54,9 @@ struct mem {
     size_t released_count;      /* ever; the last is at (released_count - 1) % RELEASED_KEPT */
     uint8_t *written;           /* NULL: not tracked */
     bool apart;
-    uint64_t high; /* where the blocks that there ever were end */
+    uint64_t high;    /* where the blocks that there ever were end */
+    bool unified;     /* the host's addresses from MEM_GLOBAL on are kept free */
+    size_t elsewhere; /* live blocks that are not the device's own */
 };
 
 static uint64_t align_up(uint64_t v, uint64_t align)
@@ -177,6 +183,54 @@ static const struct node *first_gap(const struct node *n, uint64_t need)
     return NULL;
 }
 
+/* ---- pages that the host shares ------------------------------------------------------------------ */
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000 /* Linux 4.17; older ones take the address for a hint */
+#endif
+enum { QUIET = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+
+static void *address_as_pointer(uint64_t address)
+{
+    return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): that is the idea
+}
+
+static bool is_unified(const struct mem *m, const struct mem_block *b)
+{
+    return m->unified && b->host == address_as_pointer(b->address);
+}
+
+/* Pages for both at the device's address, if that is free in the host, or anywhere; NULL: there are none. */
+static uint8_t *map_shared(const struct mem *m, uint64_t address, uint64_t size)
+{
+    void *there = address_as_pointer(address), *p;
+    const int protection = PROT_READ | PROT_WRITE;
+    if (m->unified)
+        return p = mmap(there, size, protection, QUIET | MAP_FIXED, -1, 0),
+               p == MAP_FAILED ? NULL : p;
+    p = mmap(there, size, protection, QUIET | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED) return p;
+    p = mmap(NULL, size, protection, QUIET, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void unmap_shared(const struct mem *m, const struct mem_block *b)
+{
+    if (!is_unified(m, b)) munmap(b->host, b->size);
+    else if (mmap(b->host, b->size, PROT_NONE, QUIET | MAP_FIXED, -1, 0) == MAP_FAILED)
+        give_up("give shared memory back", b->size);
+}
+
+bool mem_unify(struct mem *m)
+{
+    void *there = address_as_pointer(MEM_GLOBAL);
+    if (m->unified) return true;
+    void *p = mmap(there, m->reserved, PROT_NONE, QUIET | MAP_FIXED_NOREPLACE, -1, 0);
+    m->unified = p == there;
+    if (p != MAP_FAILED && !m->unified) munmap(p, m->reserved);
+    return m->unified;
+}
+
 static void free_texts(const struct mem_block *b)
 {
     free((char *)b->name);
@@ -185,11 +239,12 @@ static void free_texts(const struct mem_block *b)
     free((char *)b->freed);
 }
 
-static void free_tree(struct node *n)
+static void free_tree(const struct mem *m, struct node *n)
 {
     if (!n) return;
-    free_tree(n->left);
-    free_tree(n->right);
+    free_tree(m, n->left);
+    free_tree(m, n->right);
+    if (n->block.kind == MEM_SHARED_BLOCK) unmap_shared(m, &n->block);
     free_texts(&n->block);
     free(n);
 }
@@ -212,7 +267,8 @@ void mem_free(struct mem *m)
     if (!m) return;
     munmap(m->base, m->reserved);
     if (m->written) munmap(m->written, m->reserved / 8);
-    free_tree(m->root);
+    free_tree(m, m->root);
+    if (m->unified) munmap(address_as_pointer(MEM_GLOBAL), m->reserved);
     for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++) free_texts(&m->released[i]);
     free(m->released);
     free(m);
@@ -226,6 +282,18 @@ uint64_t mem_size(const struct mem *m)
 uint8_t *mem_base(const struct mem *m)
 {
     return m->base;
+}
+
+bool mem_is_plain(const struct mem *m)
+{
+    return !m->elsewhere;
+}
+
+uint8_t *mem_bytes(const struct mem *m, uint64_t address)
+{
+    if (!m->elsewhere) return m->base + (address - MEM_GLOBAL);
+    const struct mem_block *b = mem_find(m, address, 1);
+    return b ? b->host + (address - b->address) : m->base + (address - MEM_GLOBAL);
 }
 
 static bool open_to(struct mem *m, uint64_t end)
@@ -272,14 +340,29 @@ static uint64_t place_for(const struct mem *m, uint64_t size, uint64_t align)
     return align_up(from, align);
 }
 
+/* Where the bytes of a block lie that is to have its place at `address`. */
+static uint8_t *bytes_for(const struct mem *m, const struct mem_block *b, uint64_t address)
+{
+    switch (b->kind) {
+    case MEM_OWN: return m->base + (address - MEM_GLOBAL);
+    case MEM_SHARED_BLOCK: return map_shared(m, address, b->size);
+    default: return b->host;
+    }
+}
+
 static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
 {
-    uint64_t size = block.size;
+    const uint64_t skew = block.kind == MEM_ADOPTED ? (uintptr_t)block.host % align : 0;
+    const uint64_t size = block.size + skew;
     if (align < MEM_ALIGN) align = MEM_ALIGN;
     assert((align & (align - 1)) == 0);
-    if (size == 0 || size > m->size || align > UINT64_C(1) << 47) return 0;
+    if (block.size == 0 || size < skew || size > m->size || align > UINT64_C(1) << 47) return 0;
     uint64_t address = place_for(m, size, align), offset = address - MEM_GLOBAL;
     if (offset > m->size || size > m->size - offset || !open_to(m, offset + size)) return 0;
+    block.host = bytes_for(m, &block, address);
+    address += skew;
+    if (!block.host) return 0;
+    if (block.kind != MEM_OWN) m->elsewhere++;
     struct node *n = calloc(1, sizeof *n);
     if (!n) give_up("describe an allocation", sizeof *n);
     n->block = block;
@@ -289,13 +372,14 @@ static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
     n->block.by = block.by ? copy_of(block.by) : NULL;
     n->block.serial = ++m->serial;
     n->block.live = true;
-    if (address + size > m->high) m->high = address + size;
+    if (address + block.size > m->high) m->high = address + block.size;
     n->priority = mix(n->block.serial);
     struct node *low, *high;
     split(m->root, address, &low, &high);
     set_first_gap(n, last(low));
     if (high) set_first_gap(high, n);
     m->root = merge(merge(low, n), high);
+    if (block.kind != MEM_OWN) mem_mark_written(m, address, block.size);
     return address;
 }
 
@@ -311,6 +395,21 @@ uint64_t mem_alloc_heap(struct mem *m, uint64_t size, const char *at, const char
 {
     return add_block(m, MEM_ALIGN,
                      (struct mem_block){.size = size, .name = "malloc", .at = at, .by = by});
+}
+
+uint64_t mem_alloc_shared(struct mem *m, uint64_t size, const char *name, bool variable)
+{
+    return add_block(
+        m, MEM_SHARED_ALIGN,
+        (struct mem_block){
+            .size = size, .name = name, .variable = variable, .kind = MEM_SHARED_BLOCK});
+}
+
+uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name)
+{
+    return add_block(
+        m, ADOPTED_ALIGN,
+        (struct mem_block){.size = size, .name = name, .host = host, .kind = MEM_ADOPTED});
 }
 
 void mem_keep_apart(struct mem *m)
@@ -343,8 +442,10 @@ bool mem_release_by(struct mem *m, uint64_t address, const char *by)
     assert(n);
     if (high) set_first_gap(high, last(low));
     m->root = merge(low, high);
-    uint64_t offset = address - MEM_GLOBAL;
-    clear(m->base + offset, n->block.size);
+    const uint64_t offset = address - MEM_GLOBAL;
+    if (n->block.kind == MEM_OWN) clear(n->block.host, n->block.size);
+    else if (n->block.kind == MEM_SHARED_BLOCK) unmap_shared(m, &n->block);
+    if (n->block.kind != MEM_OWN) m->elsewhere--;
     if (m->written) clear(m->written + offset / 8, (n->block.size + 7) / 8);
     n->block.freed = by ? copy_of(by) : NULL;
     remember(m, n->block);
@@ -496,29 +597,28 @@ static bool touched(struct pages *p, const uint8_t *at)
     return p->entries[n % 512] >> 62; /* present, or swapped out */
 }
 
-static uint64_t digest_block(const struct mem *m, const struct mem_block *b, uint64_t h,
-                             struct pages *pages)
+/* What is the host's may be a file's, whose pages are not all here. */
+static uint64_t digest_block(const struct mem_block *b, uint64_t h, struct pages *pages)
 {
     h = step(step(h, b->address), b->size);
     uint64_t end = b->address + b->size;
     for (uint64_t at = b->address, next; at < end; at = next) {
         next = (at | (CHUNK - 1)) + 1;
         if (next > end) next = end;
-        const uint8_t *p = m->base + (at - MEM_GLOBAL);
-        if (!touched(pages, p)) continue;
+        const uint8_t *p = b->host + (at - b->address);
+        if (b->kind != MEM_ADOPTED && !touched(pages, p)) continue;
         uint64_t chunk = hash_chunk(p, (size_t)(next - at));
         if (chunk) h = step(step(h, at), chunk);
     }
     return h;
 }
 
-static uint64_t digest_tree(const struct mem *m, const struct node *n, uint64_t h,
-                            struct pages *pages)
+static uint64_t digest_tree(const struct node *n, uint64_t h, struct pages *pages)
 {
     if (!n) return h;
-    h = digest_tree(m, n->left, h, pages);
-    h = digest_block(m, &n->block, h, pages);
-    return digest_tree(m, n->right, h, pages);
+    h = digest_tree(n->left, h, pages);
+    h = digest_block(&n->block, h, pages);
+    return digest_tree(n->right, h, pages);
 }
 
 uint64_t mem_digest(const struct mem *m)
@@ -531,7 +631,7 @@ uint64_t mem_digest(const struct mem *m)
         close(pages.file);
         pages.file = -1;
     }
-    uint64_t h = digest_tree(m, m->root, UINT64_C(0x48656464), &pages);
+    uint64_t h = digest_tree(m->root, UINT64_C(0x48656464), &pages);
     if (pages.file >= 0) close(pages.file);
     return mix(step(h, mem_count(m)));
 }

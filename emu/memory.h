@@ -14,8 +14,11 @@
  * (not generic) is an offset from 0x0100_0000; a .local address an offset from 0x0300_0000; .const and .global addresses are
  * generic ones.
  *
- * Global memory is one reserved range of host addresses, so host = base + (address - MEM_GLOBAL). The
- * allocation table says which parts of it are alive. Between two allocations lie at least
+ * Global memory is one reserved range of host addresses, so host = base + (address - MEM_GLOBAL), but
+ * for blocks that the host shares: their bytes lie where mem_block.host says. These are memory that
+ * mem_alloc_shared maps for both, if it can at the block's own address, and memory of the host's that
+ * mem_adopt gives an address for the guest. The allocation table says which parts of it are alive: whatever
+ * a guest asks for, it reaches bytes of live blocks alone. Between two allocations lie at least
  * MEM_GAP bytes that belong to nobody, so a small overrun hits no neighbour. */
 #ifndef HEDDLE_EMU_MEMORY_H
 #define HEDDLE_EMU_MEMORY_H
@@ -34,14 +37,23 @@
 enum {
     MEM_ALIGN = 256, /* of allocations */
     MEM_GAP = 256,
+    MEM_SHARED_ALIGN = 64 << 10, /* of what the host shares: whole pages of any host */
     MEM_MAX_SHARED = 227 * 1024,
     MEM_RESERVED_SHARED = 1024, /* of a CTA, for the system: cooperative groups meet there */
     MEM_MAX_LOCAL = 512 * 1024, /* per thread */
     MEM_MAX_PARAMS = 32764,
 };
 
+enum mem_kind {
+    MEM_OWN,
+    MEM_SHARED_BLOCK, /* mapped for the host and the guest */
+    MEM_ADOPTED,      /* the host's */
+};
+
 struct mem_block { /* one allocation or variable; released ones are kept for reports until reused */
     uint64_t address, size;
+    uint8_t *host; /* its bytes; of a released one, nobody's */
+    enum mem_kind kind;
     const char *name;
     const char *at, *by; /* of the guest's malloc: where in the code, and which thread; else NULL */
     const char *freed;   /* what released it; NULL: it is alive, or nobody said */
@@ -54,14 +66,28 @@ struct mem; /* the global memory of a device */
 struct mem *mem_new(uint64_t bytes);
 void mem_free(struct mem *m);
 
-/* Host address of device address MEM_GLOBAL: host = mem_base(m) + (address - MEM_GLOBAL). */
+/* Host address of device address MEM_GLOBAL: host = mem_base(m) + (address - MEM_GLOBAL) of all that is
+ * the device's own. */
 uint8_t *mem_base(const struct mem *m);
+/* Whether that is all there is. */
+bool mem_is_plain(const struct mem *m);
+/* Host address of a byte of a live block. */
+uint8_t *mem_bytes(const struct mem *m, uint64_t address);
 uint64_t mem_size(const struct mem *m); /* bytes of device memory */
 
 /* First fit by address, so that addresses depend on the sequence of calls alone. Zeroed; 0: no room,
  * or size 0. `align` is a power of two, at least MEM_ALIGN is used. Not while several threads run CTAs. */
 uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
                    bool variable);
+/* Keeps the host's own addresses from MEM_GLOBAL on free for what it will share: nothing else is mapped there
+ * from now on, and no pointer of the host's is a device address. false: something is there already. */
+bool mem_unify(struct mem *m);
+/* As mem_alloc, of zeroed memory that the host may use, too, at mem_block.host: that is the address itself
+ * unless the host has something else there. All of it counts as written. */
+uint64_t mem_alloc_shared(struct mem *m, uint64_t size, const char *name, bool variable);
+/* An address for memory of the host's, which must stay there until it is released: its bytes are used where
+ * they are. The address is as far into a page of 4096 bytes as `host` is. All of it counts as written. */
+uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name);
 /* For the guest's malloc: `at` says where in the code, `by` which thread asked; both are copied. */
 uint64_t mem_alloc_heap(struct mem *m, uint64_t size, const char *at, const char *by);
 bool mem_release(struct mem *m, uint64_t address);

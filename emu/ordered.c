@@ -537,7 +537,8 @@ void ordered_run(struct hand *h)
 
 static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
-    return mem_find(m->mem, address, size) ? mem_base(m->mem) + (address - MEM_GLOBAL) : NULL;
+    const struct mem_block *b = mem_find(m->mem, address, size);
+    return b ? b->host + (address - b->address) : NULL;
 }
 
 static void tell_shown(const struct emu_machine *m, const struct emu_shown *s)
@@ -571,14 +572,16 @@ bool emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint6
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
 {
     const u32 size = (u32)a->width * a->count;
+    const u8 *const base = mem_is_plain(m->mem) ? mem_base(m->mem) : NULL;
     if (a->stride == size && a->run) {
-        memcpy(a->result, mem_base(m->mem) + (a->address[0] - MEM_GLOBAL), (size_t)LANES * size);
+        memcpy(a->result, mem_bytes(m->mem, a->address[0]), (size_t)LANES * size);
         return;
     }
     for (u32 left = a->lanes; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         u8 *to = a->result + a->stride * l;
-        const u8 *from = mem_base(m->mem) + (a->address[l] - MEM_GLOBAL);
+        const u8 *from = base ? base + (a->address[l] - MEM_GLOBAL)
+                              : mem_bytes(m->mem, a->address[l]);
         if (size == 4) memcpy(to, from, 4);
         else memcpy(to, from, size);
     }

@@ -94,7 +94,7 @@ static uint64_t put_object(struct mem *m, const struct texture *t, u64 magic, co
         *why = "device memory is exhausted";
         return 0;
     }
-    struct texture *to = (struct texture *)(void *)(mem_base(m) + (at - MEM_GLOBAL));
+    struct texture *to = (struct texture *)(void *)mem_bytes(m, at);
     *to = *t;
     to->magic = magic;
     to->memory.levels = t->memory.levels;
@@ -132,8 +132,7 @@ static const struct texture *find_object(const struct mem *m, uint64_t handle, u
 {
     const struct mem_block *b = mem_find(m, handle, sizeof(struct texture));
     if (!b || b->address != handle || !b->constant || b->variable || !b->live) return NULL;
-    const struct texture *t = (const struct texture *)(const void *)(mem_base(m) +
-                                                                     (handle - MEM_GLOBAL));
+    const struct texture *t = (const struct texture *)(const void *)b->host;
     return t->magic == magic ? t : NULL;
 }
 
@@ -150,7 +149,7 @@ const struct texture *surface_find(const struct mem *m, uint64_t handle)
 bool texture_destroy(struct mem *m, uint64_t handle)
 {
     if (!texture_find(m, handle) && !surface_find(m, handle)) return false;
-    memset(mem_base(m) + (handle - MEM_GLOBAL), 0, sizeof(struct texture));
+    memset(mem_bytes(m, handle), 0, sizeof(struct texture));
     return mem_release(m, handle);
 }
 
@@ -159,7 +158,7 @@ bool texture_bind(struct mem *m, uint64_t variable, uint64_t handle)
     const struct mem_block *b = mem_find(m, variable, sizeof handle);
     if (!b || !b->variable || !b->constant) return false;
     if (handle && !texture_find(m, handle) && !surface_find(m, handle)) return false;
-    memcpy(mem_base(m) + (variable - MEM_GLOBAL), &handle, sizeof handle);
+    memcpy(b->host + (variable - b->address), &handle, sizeof handle);
     return true;
 }
 
@@ -535,7 +534,7 @@ static const struct texture *find(struct emu_group *g, const struct emu_uop *in,
     u64 handle = h;
     const struct mem_block *b = mem_find(m->mem, h, 8);
     if (b && b->variable) { /* a .texref: what is bound to it */
-        memcpy(&handle, g->worker->global + (h - MEM_GLOBAL), 8);
+        memcpy(&handle, b->host + (h - b->address), 8);
         if (!handle) {
             emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, h, 8, "nothing is bound to %s reference '%s'",
                       what, b->name ? b->name : "");
@@ -548,14 +547,15 @@ static const struct texture *find(struct emu_group *g, const struct emu_uop *in,
                   (unsigned long long)handle, what);
         return NULL;
     }
-    if (!mem_find(m->mem, t->memory.address, t->memory.bytes)) {
+    b = mem_find(m->mem, t->memory.address, t->memory.bytes);
+    if (!b) {
         emu_raise(g, in, EMU_FREED, w, l, t->memory.address, (u32)t->memory.bytes,
                   "the memory of the %s is not there any more", what);
         return NULL;
     }
     o->handle = h;
     o->texture = t;
-    o->base = g->worker->global + (t->memory.address - MEM_GLOBAL);
+    o->base = b->host + (t->memory.address - b->address);
     return t;
 }
 

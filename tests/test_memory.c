@@ -436,3 +436,76 @@ Test(memory, written_bits)
     for (uint64_t k = 0; k < MIB / 8; k++) cr_assert(bits[k] == 0xff);
     mem_free(m);
 }
+
+/* ---- what the host shares ------------------------------------------------------------------------------- */
+
+static int *pointer(uint64_t address)
+{
+    return (int *)(uintptr_t)address;
+}
+
+Test(memory, shared_blocks_are_at_their_own_addresses)
+{
+    struct mem *m = mem_new(16 * MIB);
+    cr_assert(mem_unify(m) && mem_unify(m));
+    uint64_t own = take(m, 100), a = mem_alloc_shared(m, 5000, "a", false),
+             b = mem_alloc_shared(m, 8, "b", true), after = take(m, 100);
+    cr_expect(a == 0x20010000 && b == 0x20020000 && after == 0x20000200 && own == 0x20000000);
+    cr_expect(mem_find(m, a + 4999, 1)->host == (uint8_t *)pointer(a) + 0 &&
+              mem_bytes(m, a + 10) == (uint8_t *)pointer(a) + 10);
+    cr_expect(!mem_find(m, a, 5001) && mem_find(m, b, 8)->variable);
+    uint64_t before = mem_digest(m);
+    *pointer(a + 4996) = 7;
+    cr_expect(*pointer(b) == 0 && mem_digest(m) != before);
+    *pointer(a + 4996) = 0;
+    cr_expect(mem_digest(m) == before);
+    cr_expect(mem_bytes(m, own) == at(m, own) && mem_bytes(m, after) == at(m, after));
+    *pointer(a) = 9;
+    cr_expect(mem_release(m, a) && !mem_release(m, a) && mem_near(m, a)->size == 5000);
+    uint64_t again = mem_alloc_shared(m, 1 * MIB, "c", false), c = take(m, 60000);
+    cr_expect(c == 0x20000400 && again == 0x20030000 && *pointer(again) == 0);
+    struct mem *other = mem_new(16 * MIB); /* the addresses are taken: it works, elsewhere */
+    cr_expect(!mem_unify(other));
+    uint64_t d = mem_alloc_shared(other, 4, "d", false);
+    cr_assert(d == 0x20000000);
+    uint8_t *bytes = mem_find(other, d, 4)->host;
+    cr_expect(bytes != (uint8_t *)pointer(d) && bytes != at(other, d));
+    bytes[3] = 1;
+    mem_free(m);
+    cr_expect(mem_release(other, d) && mem_unify(other));
+    mem_free(other);
+}
+
+Test(memory, adopted_blocks_stay_where_they_are)
+{
+    struct mem *m = mem_new(16 * MIB), *n = mem_new(16 * MIB);
+    char *memory = calloc(3, 4096), *from = memory + (-(uintptr_t)memory & 4095) + 24;
+    uint64_t own = take(m, 100), a = mem_adopt(m, from, 5000, "a"), after = take(m, 100);
+    cr_expect(own == 0x20000000 && a == 0x20001018 && after == 0x20000200);
+    cr_expect(mem_find(m, a, 5000)->host == (uint8_t *)from && !mem_find(m, a - 1, 1));
+    from[4999] = 3;
+    cr_expect(*mem_bytes(m, a + 4999) == 3);
+    cr_expect(mem_release(m, a) && from[4999] == 3);
+    cr_expect(mem_adopt(m, from, 5000, "a") == a);
+    /* the same digest as memory of the device's own with the same bytes, at the same address */
+    uint64_t theirs = take(n, 100), shared = mem_alloc_shared(n, 5000, "a", false);
+    cr_expect(theirs == own && mem_digest(m) != mem_digest(n));
+    cr_expect(mem_release(n, shared) && mem_adopt(n, from, 5000, "x") == a &&
+              take(n, 100) == after);
+    cr_expect(mem_digest(m) == mem_digest(n));
+    mem_free(m);
+    mem_free(n);
+    free(memory);
+}
+
+Test(memory, what_the_host_shares_counts_as_written)
+{
+    struct mem *m = mem_new(MIB);
+    char own[64];
+    mem_track(m);
+    uint64_t a = mem_alloc_shared(m, 10, "a", false), b = mem_adopt(m, own, 64, "b");
+    const uint8_t *bits = mem_written_bits(m);
+    cr_expect(bits[(a - MEM_GLOBAL) / 8] == 0xff && bits[(a - MEM_GLOBAL) / 8 + 1] == 3);
+    cr_expect(bits[(b + 8 - MEM_GLOBAL) / 8] == 0xff);
+    mem_free(m);
+}
