@@ -370,6 +370,9 @@ struct call_name driver_call(enum numbered_call call)
         [CALL_MEM_ALLOC] = "cuMemAlloc",
         [CALL_MEM_ALLOC_ASYNC] = "cuMemAllocAsync",
         [CALL_MEM_ALLOC_PITCH] = "cuMemAllocPitch",
+        [CALL_MEM_ALLOC_MANAGED] = "cuMemAllocManaged",
+        [CALL_MEM_HOST_REGISTER] = "cuMemHostRegister",
+        [CALL_MEM_HOST_UNREGISTER] = "cuMemHostUnregister",
         [CALL_MEM_HOST_ALLOC] = "cuMemHostAlloc",
         [CALL_MEM_FREE] = "cuMemFree",
         [CALL_MEM_FREE_ASYNC] = "cuMemFreeAsync",
@@ -454,6 +457,7 @@ CUresult cuInit(unsigned flags)
     if (!driver.config.rooms) driver.config.rooms = driver.rooms;
     driver.emu = emu_new(&driver.config);
     driver.checks = checks_new(driver.config.checks);
+    driver.unified = emu_unify(driver.emu);
     driver.limits = hopper;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
@@ -473,6 +477,7 @@ static void reset(void)
             next = o->next;
             free(o);
         }
+    for (size_t i = 0; i < driver.allocation_count; i++) advice_free(driver.allocations[i].advice);
     free(driver.allocations);
     free(driver.objects);
     emu_free(driver.emu);

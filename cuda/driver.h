@@ -122,12 +122,23 @@ struct CUmipmappedArray_st {
     struct call_name made;
 };
 
-struct allocation { /* of device memory, by address; pinned host memory is device memory as well */
+enum allocation_kind {
+    ALLOCATION_DEVICE,
+    ALLOCATION_MANAGED,    /* the host's as well, at the same address */
+    ALLOCATION_PINNED,     /* likewise */
+    ALLOCATION_REGISTERED, /* the host's, with an address for the device */
+};
+
+struct
+    allocation { /* of device memory, by address; what the host shares is device memory as well */
     uint64_t address, size;
+    enum allocation_kind kind;
     struct CUctx_st *context;
-    void *host; /* pinned: its bytes; NULL: none of the host's business */
+    const struct CUmod_st *module; /* whose variable it is; NULL: nobody's */
+    void *host;                    /* where the host finds it; NULL: nowhere */
     unsigned flags;
     unsigned long long serial;
+    struct advice *advice; /* of managed memory (cuda/managed.c); NULL: none was given */
 };
 
 /* What an SM has room for, where no GPU configuration says otherwise: compute capability 9.0. */
@@ -141,10 +152,13 @@ enum numbered_call { /* calls that reports name */
                      CALL_MEM_ALLOC,
                      CALL_MEM_ALLOC_ASYNC,
                      CALL_MEM_ALLOC_PITCH,
+                     CALL_MEM_ALLOC_MANAGED,
                      CALL_MEM_HOST_ALLOC,
+                     CALL_MEM_HOST_REGISTER,
                      CALL_MEM_FREE,
                      CALL_MEM_FREE_ASYNC,
                      CALL_MEM_FREE_HOST,
+                     CALL_MEM_HOST_UNREGISTER,
                      CALL_ARRAY_CREATE,
                      CALL_ARRAY_3D_CREATE,
                      CALL_MIPMAP_CREATE,
@@ -173,7 +187,8 @@ struct driver {
     size_t object_count, object_cap; /* a power of two */
     struct object *free_objects[OBJECT_KINDS], *all_objects[OBJECT_KINDS];
     struct allocation *allocations; /* by address */
-    size_t allocation_count, allocation_cap;
+    size_t allocation_count, allocation_cap, registered_count;
+    bool unified; /* no host pointer is a device address, but of memory that both have */
     struct CUctx_st *primary;
     unsigned primary_flags;
     unsigned long long serial; /* of contexts, streams, allocations */
@@ -213,10 +228,25 @@ bool device_ok(CUdevice device);
 /* memory, modules, streams and events of it; `by` names the call */
 void context_release_all(struct CUctx_st *c, const char *by);
 
+/* Adds one; it is named by the call. `host`: what is to be registered. */
+CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t size, void *host,
+                        enum numbered_call call, struct allocation **out);
+/* Ends it: pointers to other allocations are not good any more. */
+void allocation_end(struct allocation *a, const char *by);
+/* With the check: a wrong address that a call which frees was given. */
+void allocation_say_wrong(const char *call, uint64_t address);
 struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
 struct allocation *allocation_of_host(const void *pointer);
+/* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
+uint64_t allocation_address(uint64_t pointer);
 void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */
 void allocation_leaks(const struct CUctx_st *c); /* says what of it was not freed; NULL: all */
+
+/* Variables of a module are allocations, too, from its loading on. */
+void allocation_add_variables(struct CUmod_st *m);
+void allocation_drop_variables(const struct CUmod_st *m);
+
+void advice_free(struct advice *a);
 
 void array_drop(struct CUctx_st *c, const char *by); /* and mipmaps, all of a context's */
 void array_leaks(const struct CUctx_st *c);

@@ -234,6 +234,7 @@ static CUresult make(struct CUmod_st **out, const struct parts *p, struct log *e
     m->part_count = p->count;
     m->image = image;
     add_functions(m);
+    allocation_add_variables(m);
     *out = m;
     log_write(error, "");
     return CUDA_SUCCESS;

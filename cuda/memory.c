@@ -1,12 +1,10 @@
-/* Memory: allocation, copies, fills, what a pointer is.
+/* Memory: the table of allocations, device memory, copies, fills, what a pointer is.
  *
- * Device addresses are numbers in the emulator's range, never host pointers. Therefore:
- * - There is no unified address space (CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING is 0). Still cuMemcpy and
- *   CU_MEMORYTYPE_UNIFIED take both: an address inside a live allocation is the device's, any other is a
- *   host pointer.
- * - Pinned host memory is device memory whose bytes the host gets a pointer to, so kernels can use it at
- *   the address that cuMemHostGetDevicePointer tells, which is not the host's.
- * - Managed memory needs one value for both and is refused. */
+ * There is a unified address space: device addresses are numbers in the emulator's range, and the host has
+ * nothing of its own there. Memory that the host shares (managed, pinned) it finds at the device's address;
+ * registered memory stays where the host has it, and the device has another address for it. Calls take
+ * both: cuMemcpy and CU_MEMORYTYPE_UNIFIED find out what a pointer is, and where a direction says what it
+ * is they return an error if that is not so. */
 #include "cuda/driver.h"
 
 #include "determinism/account.h"
@@ -38,40 +36,96 @@ struct allocation *allocation_find(uint64_t address)
 
 struct allocation *allocation_of_host(const void *pointer)
 {
-    for (size_t i = 0; i < driver.allocation_count; i++) {
-        struct allocation *a = &driver.allocations[i];
-        if (a->host && (uintptr_t)pointer - (uintptr_t)a->host < a->size) return a;
+    struct allocation *a = allocation_find((uintptr_t)pointer);
+    if (a && a->host) return a;
+    for (size_t i = 0; driver.registered_count && i < driver.allocation_count; i++) {
+        a = &driver.allocations[i];
+        if (a->kind != ALLOCATION_REGISTERED) continue;
+        if ((uintptr_t)pointer - (uintptr_t)a->host < a->size) return a;
     }
     return NULL;
 }
 
-static CUresult allocate(struct CUctx_st *c, size_t size, enum numbered_call call,
-                         struct allocation **out)
+uint64_t allocation_address(uint64_t pointer)
 {
-    struct call_name name = driver_call(call);
-    if (!size) return CUDA_ERROR_INVALID_VALUE;
-    uint64_t address = emu_alloc(driver.emu, size, name.text);
-    if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!driver.registered_count || allocation_find(pointer)) return pointer;
+    const struct allocation *a = allocation_of_host(pointer_of(pointer));
+    return a ? a->address + (pointer - (uintptr_t)a->host) : pointer;
+}
+
+/* Puts one into the table. */
+static struct allocation *add(struct allocation what)
+{
     if (driver.allocation_count == driver.allocation_cap) {
         driver.allocation_cap = driver.allocation_cap ? 2 * driver.allocation_cap : 16;
         driver.allocations = realloc(driver.allocations,
                                      driver.allocation_cap * sizeof *driver.allocations);
         if (!driver.allocations) abort();
     }
-    size_t i = behind(address);
+    size_t i = behind(what.address);
     struct allocation *a = &driver.allocations[i];
     memmove(a + 1, a, (driver.allocation_count++ - i) * sizeof *a);
-    *a = (struct allocation){
-        .address = address, .size = size, .context = c, .serial = ++driver.serial};
-    *out = a;
+    *a = what;
+    a->serial = ++driver.serial;
+    driver.registered_count += a->kind == ALLOCATION_REGISTERED;
+    return a;
+}
+
+static void take_out(struct allocation *a)
+{
+    size_t i = (size_t)(a - driver.allocations);
+    driver.registered_count -= a->kind == ALLOCATION_REGISTERED;
+    advice_free(a->advice);
+    memmove(a, a + 1, (--driver.allocation_count - i) * sizeof *a);
+}
+
+CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t size, void *host,
+                        enum numbered_call call, struct allocation **out)
+{
+    const struct call_name name = driver_call(call);
+    struct allocation a = {.size = size, .kind = kind, .context = c, .host = host};
+    if (!size) return CUDA_ERROR_INVALID_VALUE;
+    if (kind == ALLOCATION_DEVICE) a.address = emu_alloc(driver.emu, size, name.text);
+    else if (host) a.address = emu_adopt(driver.emu, host, size, name.text);
+    else a.address = emu_alloc_shared(driver.emu, size, name.text);
+    if (!a.address) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (kind != ALLOCATION_DEVICE) a.host = emu_bytes(driver.emu, a.address, size);
+    if (kind == ALLOCATION_MANAGED && (uintptr_t)a.host != a.address) {
+        driver_say("heddle: %s: the host has something else at 0x%" PRIx64 "\n", name.text,
+                   a.address);
+        emu_release(driver.emu, a.address);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *out = add(a);
     return CUDA_SUCCESS;
 }
 
-static void drop(struct allocation *a, const char *by)
+void allocation_end(struct allocation *a, const char *by)
 {
     emu_release_by(driver.emu, a->address, by);
-    size_t i = (size_t)(a - driver.allocations);
-    memmove(a, a + 1, (--driver.allocation_count - i) * sizeof *a);
+    take_out(a);
+}
+
+void allocation_add_variables(struct CUmod_st *m)
+{
+    const size_t n = emu_variable_count(m->image);
+    for (size_t i = 0; i < n; i++) {
+        const struct emu_variable v = emu_variable_at(m->image, i);
+        struct allocation *a = add((struct allocation){
+            .address = v.address,
+            .size = v.size,
+            .kind = v.managed ? ALLOCATION_MANAGED : ALLOCATION_DEVICE,
+            .context = m->context,
+            .module = m,
+        });
+        if (v.managed) a->host = emu_bytes(driver.emu, v.address, v.size);
+    }
+}
+
+void allocation_drop_variables(const struct CUmod_st *m)
+{
+    for (size_t i = driver.allocation_count; i-- > 0;)
+        if (driver.allocations[i].module == m) take_out(&driver.allocations[i]);
 }
 
 void allocation_leaks(const struct CUctx_st *c)
@@ -79,7 +133,8 @@ void allocation_leaks(const struct CUctx_st *c)
     for (size_t i = 0; i < driver.allocation_count; i++) {
         const struct allocation *a = &driver.allocations[i];
         struct emu_allocation known;
-        if ((c && a->context != c) || a->context->broken) continue; /* nothing can be freed then */
+        if (a->module || (c && a->context != c)) continue;
+        if (a->context->broken) continue; /* nothing can be freed then */
         if (!emu_allocation_near(driver.emu, a->address, &known)) continue;
         driver_find("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
                     known.name, known.size, known.address);
@@ -89,7 +144,8 @@ void allocation_leaks(const struct CUctx_st *c)
 void allocation_drop(struct CUctx_st *c, const char *by)
 {
     for (size_t i = driver.allocation_count; i-- > 0;)
-        if (driver.allocations[i].context == c) drop(&driver.allocations[i], by);
+        if (driver.allocations[i].context == c && !driver.allocations[i].module)
+            allocation_end(&driver.allocations[i], by);
 }
 
 /* ---- allocation -------------------------------------------------------------------------------------- */
@@ -100,7 +156,7 @@ static CUresult device_allocate(CUdeviceptr *address, size_t size, enum numbered
     struct allocation *a;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && !address) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) r = allocate(c, size, call, &a);
+    if (r == CUDA_SUCCESS) r = allocation_new(c, ALLOCATION_DEVICE, size, NULL, call, &a);
     if (r == CUDA_SUCCESS) *address = a->address;
     return driver_end(r);
 }
@@ -129,15 +185,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
     return r;
 }
 
-CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
-{
-    (void)size, (void)flags;
-    if (address) *address = 0;
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-/* With the check: a wrong address that a call was given, as the memory's table sees it. */
-static void say_wrong(const char *call, uint64_t address)
+void allocation_say_wrong(const char *call, uint64_t address)
 {
     struct emu_allocation near;
     char where[1024];
@@ -157,11 +205,12 @@ static CUresult release(CUdeviceptr address, enum numbered_call call)
     struct call_name name = driver_call(call);
     if (!address) return driver_end(r); /* 0 may be freed */
     struct allocation *a = allocation_find(address);
-    if (a && a->address == address && !a->host) {
-        drop(a, name.text);
+    const bool whole = a && a->address == address && !a->module;
+    if (whole && (a->kind == ALLOCATION_DEVICE || a->kind == ALLOCATION_MANAGED)) {
+        allocation_end(a, name.text);
         return driver_end(CUDA_SUCCESS);
     }
-    say_wrong(name.text, address);
+    allocation_say_wrong(name.text, address);
     return driver_end(CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -175,64 +224,6 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
     return stream_ok(stream) ? release(address, CALL_MEM_FREE_ASYNC) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
-{
-    struct CUctx_st *c;
-    struct allocation *a;
-    CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS && (!pointer || flags > 7)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) r = allocate(c, size, CALL_MEM_HOST_ALLOC, &a);
-    if (r != CUDA_SUCCESS) return driver_end(r);
-    a->host = *pointer = emu_bytes(driver.emu, a->address, size);
-    a->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
-    /* The host writes it behind the emulator's back, so all of it counts as written. */
-    emu_fill(driver.emu, a->address, "", 1, size);
-    return driver_end(CUDA_SUCCESS);
-}
-
-CUresult cuMemAllocHost_v2(void **pointer, size_t size)
-{
-    return cuMemHostAlloc(pointer, size, 0);
-}
-
-/* begin, and the allocation whose host side this pointer is in */
-static CUresult begin_pinned(const void *pointer, struct allocation **a)
-{
-    struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
-    if (r != CUDA_SUCCESS) return r;
-    *a = allocation_of_host(pointer);
-    return *a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemFreeHost(void *pointer)
-{
-    struct allocation *a;
-    CUresult r = begin_pinned(pointer, &a);
-    if (r == CUDA_SUCCESS && a->host != pointer) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) drop(a, driver_call(CALL_MEM_FREE_HOST).text);
-    return driver_end(r);
-}
-
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned flags)
-{
-    struct allocation *a;
-    CUresult r = begin_pinned(pointer, &a);
-    if (r == CUDA_SUCCESS && (!address || flags)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *address = a->address + (uint64_t)((const char *)pointer - (const char *)a->host);
-    return driver_end(r);
-}
-
-CUresult cuMemHostGetFlags(unsigned *flags, void *pointer)
-{
-    struct allocation *a;
-    CUresult r = begin_pinned(pointer, &a);
-    if (r == CUDA_SUCCESS && !flags) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) *flags = a->flags;
-    return driver_end(r);
-}
-
 /* ---- what a pointer is -------------------------------------------------------------------------------- */
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address)
@@ -240,7 +231,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ad
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct allocation *a = allocation_find(address);
+    struct allocation *a = allocation_find(allocation_address(address));
     if (!a) return driver_end(CUDA_ERROR_NOT_FOUND);
     if (base) *base = a->address;
     if (size) *size = a->size;
@@ -258,7 +249,8 @@ static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CU
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = a->context; break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)value = a->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        *(unsigned *)value = a->host && a->kind != ALLOCATION_MANAGED ? CU_MEMORYTYPE_HOST
+                                                                      : CU_MEMORYTYPE_DEVICE;
         break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)value = a->address + offset; break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -266,11 +258,23 @@ static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CU
         *(void **)value = (char *)a->host + offset;
         break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)value = a->serial; break;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)value = 0; break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)value = a->kind == ALLOCATION_MANAGED; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = 0; break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = a->address; break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = a->size; break;
     case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned char *)value = 1; break;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(unsigned *)value = 1; break; /* all of them are */
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(unsigned char *)value = 0; break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(unsigned long long *)value = 0; break;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        *(unsigned *)value = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)value = NULL; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *(size_t *)value = a->size; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *(CUdeviceptr *)value = a->address; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: *(unsigned long long *)value = a->serial; break;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
     return CUDA_SUCCESS;
@@ -309,14 +313,29 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
 struct end { /* of a copy: host memory if host is set */
     char *host;
     uint64_t device;
+    bool wrong; /* called the host's, and is the device's alone */
 };
+
+static struct end in_device(CUdeviceptr address)
+{
+    return (struct end){.device = allocation_address(address)};
+}
+
+/* Of the host: what it shares is better found among the device's, where its bounds are known. */
+static struct end in_host(const void *pointer)
+{
+    const uint64_t address = (uintptr_t)pointer;
+    const struct allocation *a = allocation_find(address);
+    if (a) return (struct end){.device = address, .wrong = !a->host};
+    if (driver.unified && emu_in_range(driver.emu, address))
+        return (struct end){.device = address, .wrong = true};
+    return (struct end){.host = pointer_of(address)};
+}
 
 static struct end either(CUdeviceptr address)
 {
-    char byte;
-    if (allocation_find(address) || emu_copy_out(driver.emu, &byte, address, 1))
-        return (struct end){NULL, address};
-    return (struct end){pointer_of(address), 0};
+    const struct end e = in_host(pointer_of(address));
+    return e.host ? e : in_device(address);
 }
 
 /* With the check: a copy or fill that does not stay inside one allocation. */
@@ -333,8 +352,9 @@ static void say_outside(const char *what, uint64_t address, size_t size)
 
 static CUresult copy(struct end to, struct end from, size_t size)
 {
-    bool ok = true;
+    bool ok = !to.wrong && !from.wrong;
     if (!size) return CUDA_SUCCESS;
+    if (!ok) return CUDA_ERROR_INVALID_VALUE;
     if (to.host && from.host) memmove(to.host, from.host, size);
     else if (to.host) ok = emu_copy_out(driver.emu, to.host, from.device, size);
     else if (from.host) ok = emu_copy_in(driver.emu, to.device, from.host, size);
@@ -354,8 +374,8 @@ static CUresult copy_linear(const void *to_host, const void *from_host, CUdevice
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS)
-        r = copy((struct end){pointer_of((uintptr_t)to_host), to},
-                 (struct end){pointer_of((uintptr_t)from_host), from}, size);
+        r = copy(to_host ? in_host(to_host) : in_device(to),
+                 from_host ? in_host(from_host) : in_device(from), size);
     return driver_end(r);
 }
 
@@ -422,7 +442,7 @@ static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, 
             return CUDA_ERROR_INVALID_VALUE;
         const struct texture_level *v = &m->level[0];
         *b = (struct box){.pitch = v->pitch, .slice = m->layers ? v->layer : v->slice};
-        b->start = (struct end){NULL, m->address + z * b->slice + y * b->pitch + x};
+        b->start = (struct end){.device = m->address + z * b->slice + y * b->pitch + x};
         return CUDA_SUCCESS;
     }
     if (!pitch) pitch = p->WidthInBytes + x;
@@ -431,8 +451,8 @@ static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, 
         return CUDA_ERROR_INVALID_VALUE;
     if (rows < p->Height + y && p->Depth > 1) return CUDA_ERROR_INVALID_VALUE;
     switch (type) {
-    case CU_MEMORYTYPE_HOST: b->start = (struct end){pointer_of((uintptr_t)host), 0}; break;
-    case CU_MEMORYTYPE_DEVICE: b->start = (struct end){NULL, device}; break;
+    case CU_MEMORYTYPE_HOST: b->start = in_host(host); break;
+    case CU_MEMORYTYPE_DEVICE: b->start = in_device(device); break;
     case CU_MEMORYTYPE_UNIFIED: b->start = either(device); break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
@@ -448,8 +468,10 @@ static CUresult box_of(CUmemorytype type, const void *host, CUdeviceptr device, 
 static struct end row_of(const struct box *b, size_t y, size_t z)
 {
     size_t offset = z * b->slice + y * b->pitch;
-    if (b->start.host) return (struct end){b->start.host + offset, 0};
-    return (struct end){NULL, b->start.device + offset};
+    struct end e = b->start;
+    if (e.host) e.host += offset;
+    else e.device += offset;
+    return e;
 }
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
@@ -515,14 +537,15 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 struct run { /* one side: an array's bytes from an offset on, or plain memory */
     CUarray array;
     size_t at;
-    struct end plain;
+    bool host;
+    uint64_t address;
 };
 
 /* Where the bytes from `done` on lie, and how many lie side by side; 0: there are none. */
 static size_t run_at(const struct run *r, size_t done, struct end *out)
 {
     if (!r->array) {
-        *out = r->plain;
+        *out = r->host ? in_host(pointer_of(r->address)) : in_device(r->address);
         if (out->host) out->host += done;
         else out->device += done;
         return SIZE_MAX;
@@ -530,7 +553,7 @@ static size_t run_at(const struct run *r, size_t done, struct end *out)
     const struct texture_memory *m = &r->array->memory;
     size_t row = m->level[0].width * (m->channels * m->bits / 8u), at = r->at + done;
     if (m->layers || m->depth || at / row >= m->level[0].height) return 0;
-    *out = (struct end){NULL, m->address + at / row * m->level[0].pitch + at % row};
+    *out = (struct end){.device = m->address + at / row * m->level[0].pitch + at % row};
     return row - at % row;
 }
 
@@ -552,30 +575,30 @@ static CUresult copy_run(struct run to, struct run from, size_t size, CUstream s
     return driver_end(r);
 }
 
-static struct run in_array(CUarray array, size_t at)
+static struct run run_in_array(CUarray array, size_t at)
 {
     return (struct run){.array = array, .at = at};
 }
-static struct run in_host(const void *p)
+static struct run run_in_host(const void *p)
 {
-    return (struct run){.plain = {pointer_of((uintptr_t)p), 0}};
+    return (struct run){.host = true, .address = (uintptr_t)p};
 }
-static struct run in_device(CUdeviceptr p)
+static struct run run_in_device(CUdeviceptr p)
 {
-    return (struct run){.plain = {NULL, p}};
+    return (struct run){.address = p};
 }
 
 CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t size,
                               CUstream stream)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(in_array(to, offset), in_host(from), size, stream);
+    return copy_run(run_in_array(to, offset), run_in_host(from), size, stream);
 }
 
 CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t size, CUstream stream)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(in_host(to), in_array(from, offset), size, stream);
+    return copy_run(run_in_host(to), run_in_array(from, offset), size, stream);
 }
 
 CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t size)
@@ -591,20 +614,20 @@ CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t size)
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(in_array(to, offset), in_device(from), size, NULL);
+    return copy_run(run_in_array(to, offset), run_in_device(from), size, NULL);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(in_device(to), in_array(from, offset), size, NULL);
+    return copy_run(run_in_device(to), run_in_array(from, offset), size, NULL);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                          size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(in_array(to, to_offset), in_array(from, from_offset), size, NULL);
+    return copy_run(run_in_array(to, to_offset), run_in_array(from, from_offset), size, NULL);
 }
 
 /* ---- fills ------------------------------------------------------------------------------------------------ */
@@ -615,6 +638,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, unsigned w
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
+    to = allocation_address(to);
     if (r == CUDA_SUCCESS && (to % width || (rows > 1 && (pitch % width || pitch / width < count))))
         r = CUDA_ERROR_INVALID_VALUE;
     for (size_t y = 0; r == CUDA_SUCCESS && y < rows; y++)

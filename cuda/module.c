@@ -13,6 +13,7 @@
 void module_destroy(struct CUmod_st *m)
 {
     reference_drop(m);
+    allocation_drop_variables(m);
     for (size_t i = 0; i < m->function_count; i++) object_destroy(&m->functions[i]->object);
     emu_unload(m->image);
     for (size_t i = 0; i < m->part_count; i++) ptx_module_end(m->parts[i]);

@@ -62,6 +62,8 @@ static const struct {
 /* the aliases of cuda_api.h must not rename the symbols of the table */
 #undef cuGetProcAddress
 #undef cuDeviceGetUuid
+#undef cuMemAdvise
+#undef cuMemPrefetchAsync
 #define API(symbol, name, since) {(entry_point *)(symbol), name, since},
 #include "cuda/api.def"
 };
@@ -214,9 +216,13 @@ static int attribute(CUdevice_attribute a)
     case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+    case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
+    case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: return 1;
-    default: return 0; /* what is not there: unified addressing, managed memory, pools, ... */
+    default: return 0; /* what is not there */
     }
 }
 

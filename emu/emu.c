@@ -132,6 +132,11 @@ bool emu_unify(struct emu *e)
     return mem_unify(e->mem);
 }
 
+bool emu_in_range(const struct emu *e, uint64_t address)
+{
+    return address >= MEM_GLOBAL && address - MEM_GLOBAL < mem_size(e->mem);
+}
+
 uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name)
 {
     return mem_alloc_shared(e->mem, size, name, false);
@@ -479,6 +484,17 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
         if (k->image->image->vars[i].var->sym->space == PTX_SPACE_CONST)
             out->constant += (u32)k->image->image->vars[i].size;
     return true;
+}
+
+size_t emu_variable_count(const struct emu_image *im)
+{
+    return im->image->var_count;
+}
+
+struct emu_variable emu_variable_at(const struct emu_image *im, size_t i)
+{
+    const struct image_var *v = &im->image->vars[i];
+    return (struct emu_variable){v->name, v->address, v->size, v->var->managed};
 }
 
 uint64_t emu_variable(struct emu_image *im, const char *name, uint64_t *size)

@@ -94,6 +94,7 @@ uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name);
 uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name);
 /* Keeps the device's addresses free in the host: no two devices of a process can. false: not all are free. */
 bool emu_unify(struct emu *e);
+bool emu_in_range(const struct emu *e, uint64_t address); /* of the device's addresses */
 /* The device's address of memory of the host's, which stays where it is, and must until that is released. */
 uint64_t emu_adopt(struct emu *e, void *host, uint64_t size, const char *name);
 /* Whether `address` was what one of these gave and is not yet freed. */
@@ -167,6 +168,13 @@ struct emu_kernel_info {
 /* false: the kernel cannot be lowered; its launch says why. */
 bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out);
 
+struct emu_variable {
+    const char *name;
+    uint64_t address, size;
+    bool managed; /* the host shares it */
+};
+size_t emu_variable_count(const struct emu_image *im); /* those outside of functions come first */
+struct emu_variable emu_variable_at(const struct emu_image *im, size_t i);
 /* A module variable by name: its address, 0 if there is none; `size` may be NULL. */
 uint64_t emu_variable(struct emu_image *im, const char *name, uint64_t *size);
 

@@ -571,7 +571,6 @@ Test(driver, memory, .init = start, .fini = stop)
     OK(cuMemFree(0));
     IS(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
     IS(cuMemAlloc(&p, (size_t)1 << 40), CUDA_ERROR_OUT_OF_MEMORY);
-    IS(cuMemAllocManaged(&p, 100, 1), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuMemAllocPitch(&p, &pitch, 100, 7, 4));
     cr_expect(pitch == 512);
     OK(cuMemGetAddressRange(&base, &size, p));
@@ -667,6 +666,157 @@ Test(driver, pinned_memory_is_shared_with_kernels, .init = start, .fini = stop)
     IS(cuMemFreeHost(host), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemAllocHost((void **)&host, 10));
     OK(cuMemFreeHost(host));
+}
+
+/* in[i] + 10 of 8 numbers */
+static void add_10(CUdeviceptr in, CUdeviceptr out)
+{
+    unsigned n = 8, k = 10;
+    OK(launch1(kernel("add"), 1, 32, (void *[]){&in, &out, &n, &k}));
+}
+
+static int *host_of(CUdeviceptr p)
+{
+    return (int *)(uintptr_t)p;
+}
+
+Test(driver, managed_memory_has_one_address, .init = start, .fini = stop)
+{
+    CUdeviceptr p = 0, q = alloc(32);
+    int back[8];
+    OK(cuMemAllocManaged(&p, 32, CU_MEM_ATTACH_GLOBAL));
+    for (int i = 0; i < 8; i++) host_of(p)[i] = i;
+    add_10(p, q);
+    add_10(q, p);
+    for (int i = 0; i < 8; i++) cr_expect(host_of(p)[i] == i + 20);
+    OK(cuMemcpyDtoH(back, p, 32));
+    cr_expect(back[7] == 27);
+    OK(cuMemcpyHtoD(q, host_of(p), 32)); /* it is the host's as well */
+    OK(cuMemsetD32(p, 3, 4));
+    cr_expect(host_of(p)[3] == 3 && host_of(p)[4] == 24);
+    IS(cuMemcpyHtoD(q, host_of(p + 8), 32), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFreeHost(host_of(p)), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAllocManaged(&q, 32, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAllocManaged(&q, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAllocManaged(&q, (size_t)1 << 40, CU_MEM_ATTACH_HOST), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFree(p));
+    IS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, registered_memory_stays_where_it_is, .init = start, .fini = stop)
+{
+    int *mine = malloc(5000), back[8];
+    CUdeviceptr p, q;
+    unsigned flags, type;
+    void *host;
+    for (int i = 0; i < 8; i++) mine[i + 1] = i;
+    OK(cuMemHostRegister(mine + 1, 4096, CU_MEMHOSTREGISTER_PORTABLE));
+    OK(cuMemHostGetDevicePointer(&p, mine + 1, 0));
+    OK(cuMemHostGetDevicePointer(&q, mine + 101, 0));
+    cr_expect(q == p + 400);
+    add_10(p, q);
+    for (int i = 0; i < 8; i++) cr_expect(mine[101 + i] == i + 10);
+    OK(cuMemcpy((CUdeviceptr)(uintptr_t)back, (CUdeviceptr)(uintptr_t)(mine + 101), 32));
+    OK(cuMemsetD32((CUdeviceptr)(uintptr_t)(mine + 102), 5, 1));
+    cr_expect(back[7] == 17 && mine[102] == 5 && mine[103] == 12);
+    OK(cuMemHostGetFlags(&flags, mine + 9));
+    cr_expect(flags == (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)(mine + 9)));
+    OK(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p + 32));
+    cr_expect(type == CU_MEMORYTYPE_HOST && host == mine + 9);
+    IS(cuMemHostRegister(mine, 5000, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    IS(cuMemHostUnregister(mine + 9), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFreeHost(mine + 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemHostUnregister(mine + 1));
+    IS(cuMemHostUnregister(mine + 1), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    IS(cuMemcpyDtoH(back, p, 32), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemHostRegister(mine, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemHostRegister(NULL, 9, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemHostRegister((void *)(uintptr_t)4096, 9, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemHostRegister(mine, 9, 16), CUDA_ERROR_INVALID_VALUE);
+    free(mine);
+}
+
+/* Pointers that a direction calls the host's, and that are the device's alone. */
+Test(driver, swapped_pointers_are_an_error, .init = start, .fini = stop)
+{
+    CUdeviceptr p = alloc(64);
+    char text[64] = {0};
+    IS(cuMemcpyDtoH(host_of(p), p, 4), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyHtoD(p, host_of(p + 32), 4), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyHtoD((CUdeviceptr)(uintptr_t)text, host_of(p), 4), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyHtoD(p, host_of(p + 4096), 4), CUDA_ERROR_INVALID_VALUE);
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcDevice = p,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = host_of(p),
+                       .WidthInBytes = 4,
+                       .Height = 1};
+    IS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c.dstHost = text;
+    OK(cuMemcpy2D(&c));
+    OK(cuMemFree(p));
+    IS(cuMemcpyDtoH(text, p, 4), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpy((CUdeviceptr)(uintptr_t)text, p, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+static int range(CUmem_range_attribute a, CUdeviceptr p, size_t size)
+{
+    int value = -7;
+    OK(cuMemRangeGetAttribute(&value, 4, a, p, size));
+    return value;
+}
+
+Test(driver, remembers_advice_by_the_page, .init = start, .fini = stop)
+{
+    const CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                        host = {CU_MEM_LOCATION_TYPE_HOST, 0},
+                        other = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+                        none = {CU_MEM_LOCATION_TYPE_INVALID, 0},
+                        node = {CU_MEM_LOCATION_TYPE_HOST_NUMA, 3};
+    CUdeviceptr p;
+    int by[3];
+    OK(cuMemAllocManaged(&p, 5 * 4096, CU_MEM_ATTACH_GLOBAL));
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 5 * 4096) == 0);
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, p, 9) == CU_DEVICE_INVALID);
+    OK(cuMemAdvise(p + 4100, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, none)); /* pages 1 and 2 */
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p + 4096, 8192) == 1);
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p + 4095, 8192) == 0);
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p + 4096, 8193) == 0);
+    OK(cuMemAdvise(p, 5 * 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, node));
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, p, 5 * 4096) ==
+              CU_MEM_LOCATION_TYPE_HOST_NUMA);
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID, p, 5 * 4096) == 3);
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, p, 1) == CU_DEVICE_INVALID);
+    OK(cuMemAdvise(p, 1, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, p, 1) == CU_DEVICE_CPU);
+    OK(cuMemAdvise(p, 9000, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
+    OK(cuMemAdvise(p, 1, CU_MEM_ADVISE_SET_ACCESSED_BY, host));
+    OK(cuMemRangeGetAttribute(by, sizeof by, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4096));
+    cr_expect(by[0] == 0 && by[1] == CU_DEVICE_CPU && by[2] == CU_DEVICE_INVALID);
+    OK(cuMemRangeGetAttribute(by, sizeof by, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4097));
+    cr_expect(by[0] == 0 && by[1] == CU_DEVICE_INVALID);
+    OK(cuMemPrefetchAsync(p, 4096, device, 0, NULL));
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, p, 4096) == 0);
+    cr_expect(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, p, 4097) == 0);
+    IS(cuMemAdvise(p, 1, CU_MEM_ADVISE_SET_ACCESSED_BY, other), CUDA_ERROR_INVALID_DEVICE);
+    IS(cuMemAdvise(p, 1, CU_MEM_ADVISE_SET_ACCESSED_BY, none), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAdvise(p, 1, (CUmem_advise)9, host), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAdvise(alloc(9), 1, CU_MEM_ADVISE_SET_READ_MOSTLY, host), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemPrefetchAsync(p, 5 * 4096 + 1, device, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemPrefetchAsync(p, 0, device, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemPrefetchAsync(p, 1, device, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemRangeGetAttribute(by, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 1),
+       CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemRangeGetAttribute(by, 5, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 1),
+       CUDA_ERROR_INVALID_VALUE);
+    CUstream s;
+    OK(cuStreamCreate(&s, 0));
+    OK(cuStreamAttachMemAsync(s, p, 0, CU_MEM_ATTACH_SINGLE));
+    OK(cuStreamAttachMemAsync(NULL, p, 5 * 4096, CU_MEM_ATTACH_HOST));
+    IS(cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
+    IS(cuStreamAttachMemAsync(s, p, 4096, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
+    IS(cuStreamAttachMemAsync(s, p, 0, 3), CUDA_ERROR_INVALID_VALUE);
 }
 
 Test(driver, pointer_attributes, .init = start, .fini = stop)

@@ -324,6 +324,12 @@ Test(program, of_nvcc_calls, .init = start_runs, .fini = stop)
     nvcc_program("calls", "");
 }
 
+Test(program, of_nvcc_managed, .init = start_runs, .fini = stop)
+{
+    nvcc_program("managed", "");
+    nvcc_program("managed", "-rdc=true");
+}
+
 Test(program, of_nvcc_numbers, .init = start_runs, .fini = stop)
 {
     nvcc_program("numbers", "");

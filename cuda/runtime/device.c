@@ -210,6 +210,8 @@ static const struct {
     {81, AT(sharedMemPerMultiprocessor), true},
     {82, AT(regsPerMultiprocessor), false},
     {83, AT(managedMemory), false},
+    {89, AT(concurrentManagedAccess), false},
+    {99, AT(hostRegisterSupported), false},
     {95, AT(cooperativeLaunch), false},
     {97, AT(sharedMemPerBlockOptin), true},
     {106, AT(maxBlocksPerMultiProcessor), false},

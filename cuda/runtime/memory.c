@@ -6,21 +6,15 @@
 
 /* ---- allocation ---------------------------------------------------------------------------------------- */
 
-/* Where the call that gave `r` left an address. */
-static unsigned give(CUresult r, const CUdeviceptr *address, void **out)
-{
-    if (r == CUDA_SUCCESS) memcpy(out, address, sizeof *out);
-    return r;
-}
-
 /* Nothing is NULL, and that is no error. */
 static unsigned allocate(void **out, size_t size, cudaStream_t stream, bool in_stream)
 {
     CUdeviceptr address = 0;
     if (!out) return cudaErrorInvalidValue;
     if (!size) return *out = NULL, cudaSuccess;
-    return give(in_stream ? cuMemAllocAsync(&address, size, stream) : cuMemAlloc(&address, size),
-                &address, out);
+    return runtime_give(in_stream ? cuMemAllocAsync(&address, size, stream)
+                                  : cuMemAlloc(&address, size),
+                        &address, out);
 }
 
 cudaError_t cudaMalloc(void **out, size_t size)
@@ -38,7 +32,7 @@ static unsigned allocate_rows(void **out, size_t *pitch, size_t width, size_t he
     CUdeviceptr address = 0;
     if (!out || !pitch) return cudaErrorInvalidValue;
     if (!width || !height) return *out = NULL, *pitch = 0, cudaSuccess;
-    return give(cuMemAllocPitch(&address, pitch, width, height, 16), &address, out);
+    return runtime_give(cuMemAllocPitch(&address, pitch, width, height, 16), &address, out);
 }
 
 cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
@@ -58,13 +52,6 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
     RUNTIME_CALL(allocate_box(out, extent));
 }
 
-cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags)
-{
-    CUdeviceptr address = 0;
-    if (!out) return runtime_done(cudaErrorInvalidValue);
-    RUNTIME_CALL(give(cuMemAllocManaged(&address, size, flags), &address, out));
-}
-
 cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags)
 {
     if (out && !size) return *out = NULL, cudaSuccess;
@@ -76,11 +63,21 @@ cudaError_t cudaMallocHost(void **out, size_t size)
     return cudaHostAlloc(out, size, 0);
 }
 
+cudaError_t cudaHostRegister(void *host, size_t size, unsigned flags)
+{
+    RUNTIME_CALL(cuMemHostRegister(host, size, flags));
+}
+
+cudaError_t cudaHostUnregister(void *host)
+{
+    RUNTIME_CALL(cuMemHostUnregister(host));
+}
+
 cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
 {
     CUdeviceptr address = 0;
     if (!out) return runtime_done(cudaErrorInvalidValue);
-    RUNTIME_CALL(give(cuMemHostGetDevicePointer(&address, host, flags), &address, out));
+    RUNTIME_CALL(runtime_give(cuMemHostGetDevicePointer(&address, host, flags), &address, out));
 }
 
 cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
@@ -363,7 +360,7 @@ static unsigned address_of(const void *symbol, void **out)
 {
     CUdeviceptr address = 0;
     const unsigned r = runtime_variable(symbol, &address, NULL);
-    return r == cudaSuccess ? give(CUDA_SUCCESS, &address, out) : r;
+    return r == cudaSuccess ? runtime_give(CUDA_SUCCESS, &address, out) : r;
 }
 
 cudaError_t cudaGetSymbolAddress(void **address, const void *symbol)
@@ -387,7 +384,7 @@ static unsigned part_of(const void *symbol, size_t size, size_t offset, void **p
     if (r != cudaSuccess) return r;
     if (offset > whole || size > whole - offset) return cudaErrorInvalidValue;
     address += offset;
-    return give(CUDA_SUCCESS, &address, part);
+    return runtime_give(CUDA_SUCCESS, &address, part);
 }
 
 static unsigned to_symbol(const void *symbol, const void *from, size_t size, size_t offset,

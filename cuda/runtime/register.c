@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +12,17 @@ struct image {           /* a fat binary; its address is the handle that program
     const void *wrapper; /* NULL: unregistered */
     CUmodule module;     /* of the device's `generation`; NULL: not loaded */
     unsigned generation;
-    CUresult broken; /* why it cannot be loaded */
+    CUresult broken;       /* why it cannot be loaded */
+    struct thing *managed; /* variables */
+    struct image *next;
 };
 struct thing { /* a kernel or a variable, by the host's address */
     const void *host;
     struct image *image;
     const char *name;
     bool variable;
-    unsigned generation; /* of what follows */
+    struct thing *next_managed; /* of the same image */
+    unsigned generation;        /* of what follows */
     CUfunction function;
     CUdeviceptr address;
     size_t size;
@@ -28,6 +30,7 @@ struct thing { /* a kernel or a variable, by the host's address */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *by_host, *by_function; /* trees of things */
+static struct image *images;        /* all of them */
 static unsigned generation = 1;     /* of the device: counts its resets */
 
 static int compare_host(const void *a, const void *b)
@@ -56,6 +59,10 @@ void **__cudaRegisterFatBinary(void *wrapper)
     struct image *i = calloc(1, sizeof *i);
     if (!i) abort();
     i->wrapper = wrapper;
+    pthread_mutex_lock(&lock);
+    i->next = images;
+    images = i;
+    pthread_mutex_unlock(&lock);
     return (void **)i;
 }
 
@@ -73,7 +80,7 @@ void __cudaUnregisterFatBinary(void **handle)
 }
 
 /* A template's kernel comes from every file that has an instance of it: the first one stands. */
-static void add(struct thing t)
+static struct thing *add(struct thing t)
 {
     struct thing *copy = malloc(sizeof *copy);
     if (!copy) abort();
@@ -81,8 +88,10 @@ static void add(struct thing t)
     pthread_mutex_lock(&lock);
     struct thing *const *at = tsearch(copy, &by_host, compare_host);
     if (!at) abort();
-    if (*at != copy) free(copy);
+    struct thing *stands = *at;
+    if (stands != copy) free(copy);
     pthread_mutex_unlock(&lock);
+    return stands;
 }
 
 // NOLINTBEGIN(readability-non-const-parameter): the interface has them so
@@ -106,30 +115,49 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
                        .size = size});
 }
 
-/* The host would read its value where nothing is: better to say so now. */
+/* The host reads its address where `host` points, once the module is there. */
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
                               int external, size_t size, int constant, int global)
 {
-    (void)handle, (void)host, (void)device, (void)external, (void)size, (void)constant;
-    (void)global;
-    fprintf(stderr, "heddle: '%s': __managed__ variables are not supported yet\n", name);
+    struct image *i = (struct image *)handle;
+    (void)device, (void)external, (void)constant, (void)global;
+    struct thing *t = add(
+        (struct thing){.host = host, .image = i, .name = name, .variable = true, .size = size});
+    t->next_managed = i->managed;
+    i->managed = t;
 }
 
 // NOLINTEND(readability-non-const-parameter)
-char __cudaInitModule(void **handle)
-{
-    (void)handle; /* for managed variables */
-    return 1;
-}
-
 /* ---- asked for ------------------------------------------------------------------------------------------ */
+
+/* Where the host looks for the addresses of managed variables. */
+static void tell_host(const struct image *i)
+{
+    for (struct thing *t = i->managed; t; t = t->next_managed) {
+        if (cuModuleGetGlobal(&t->address, &t->size, i->module, t->name) != CUDA_SUCCESS) continue;
+        t->generation = generation;
+        memcpy((void *)t->host, &t->address, sizeof(void *));
+    }
+}
 
 static CUresult load(struct image *i)
 {
     if (!i->wrapper) return (CUresult)cudaErrorCudartUnloading;
     if (i->generation == generation) return i->broken;
     i->generation = generation;
-    return i->broken = cuModuleLoadData(&i->module, i->wrapper);
+    i->broken = cuModuleLoadData(&i->module, i->wrapper);
+    if (i->broken == CUDA_SUCCESS) tell_host(i);
+    return i->broken;
+}
+
+/* Before the host first uses a file's managed variables. Where it cannot be loaded a launch says why. */
+char __cudaInitModule(void **handle)
+{
+    const CUresult r = runtime_begin();
+    pthread_mutex_lock(&lock);
+    if (r == CUDA_SUCCESS) (void)load((struct image *)handle);
+    pthread_mutex_unlock(&lock);
+    return 1;
 }
 
 static unsigned look_up(struct thing *t)
@@ -159,12 +187,23 @@ unsigned runtime_function(const void *host, CUfunction *out)
     return r;
 }
 
+/* The managed variable that is there; host code names them by their addresses. */
+static struct thing *managed_at(const void *address)
+{
+    for (const struct image *i = images; i; i = i->next)
+        for (struct thing *t = i->generation == generation ? i->managed : NULL; t;
+             t = t->next_managed)
+            if (t->generation == generation && t->address == runtime_address(address)) return t;
+    return NULL;
+}
+
 unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size)
 {
     unsigned r = cudaErrorInvalidSymbol;
     const struct thing key = {.host = host};
     pthread_mutex_lock(&lock);
     struct thing *t = find(&by_host, &key, compare_host);
+    if (!t) t = managed_at(host);
     if (t && t->variable) r = look_up(t);
     if (r == cudaSuccess && address) *address = t->address;
     if (r == cudaSuccess && size) *size = t->size;

@@ -14,6 +14,7 @@
 #include "cuda/runtime/runtime_api.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* CUDA_SUCCESS, or why nothing can be done. */
 CUresult runtime_begin(void);
@@ -39,6 +40,13 @@ void runtime_forget_modules(void);
 
 /* Bytes of one channel. */
 size_t runtime_texel(CUarray_format format);
+
+/* Where the call that gave `r` left an address. */
+static inline unsigned runtime_give(CUresult r, const CUdeviceptr *address, void **out)
+{
+    if (r == CUDA_SUCCESS) memcpy(out, address, sizeof *out);
+    return r;
+}
 
 static inline CUdeviceptr runtime_address(const void *p)
 {

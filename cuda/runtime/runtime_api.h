@@ -8,6 +8,8 @@
 #ifndef HEDDLE_CUDA_RUNTIME_API_H
 #define HEDDLE_CUDA_RUNTIME_API_H
 
+#include "cuda/cuda_api.h"
+
 #include <stddef.h>
 
 #ifndef CUDART_VERSION
@@ -29,6 +31,9 @@ typedef struct CUmipmappedArray_st *cudaMipmappedArray_t;
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 typedef void (*cudaHostFn_t)(void *data);
+
+/* Structures of the driver that have another name here. */
+#define cudaMemLocation CUmemLocation_st
 
 typedef struct dim3 {
     unsigned x, y, z;
@@ -54,6 +59,8 @@ enum cudaFuncAttribute {               /* those of the driver that can be set */
                          cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
                          cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
+enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };           /* numbers of CUmem_advise, */
+enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 }; /* of CUmem_range_attribute */
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 }; /* numbers of CUdevice_attribute */
 
 #if CUDART_VERSION >= 13000
@@ -301,6 +308,29 @@ cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream);
 cudaError_t cudaMallocHost(void **out, size_t size);
 cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags);
 cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags);
+cudaError_t cudaHostRegister(void *host, size_t size, unsigned flags);
+cudaError_t cudaHostUnregister(void *host);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *address, size_t length,
+                                     unsigned flags);
+cudaError_t cudaMemAdvise(const void *address, size_t size, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location);
+cudaError_t cudaMemPrefetchAsync(const void *address, size_t size, struct cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream);
+/* Location k is that of the ranges from number from[k] on. */
+cudaError_t cudaMemPrefetchBatchAsync(void **addresses, size_t *sizes, size_t count,
+                                      struct cudaMemLocation *locations, size_t *from, size_t n,
+                                      unsigned long long flags, cudaStream_t stream);
+cudaError_t cudaMemDiscardBatchAsync(void **addresses, size_t *sizes, size_t count,
+                                     unsigned long long flags, cudaStream_t stream);
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **addresses, size_t *sizes, size_t count,
+                                                struct cudaMemLocation *locations, size_t *from,
+                                                size_t n, unsigned long long flags,
+                                                cudaStream_t stream);
+cudaError_t cudaMemRangeGetAttribute(void *out, size_t size, enum cudaMemRangeAttribute attribute,
+                                     const void *address, size_t count);
+cudaError_t cudaMemRangeGetAttributes(void **out, size_t *sizes,
+                                      enum cudaMemRangeAttribute *attributes, size_t count,
+                                      const void *address, size_t size);
 cudaError_t cudaHostGetFlags(unsigned *flags, void *host);
 cudaError_t cudaFree(void *address);
 cudaError_t cudaFreeAsync(void *address, cudaStream_t stream);
