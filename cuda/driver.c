@@ -369,6 +369,7 @@ struct call_name driver_call(enum numbered_call call)
     static const char *const names[CALL_COUNT] = {
         [CALL_MEM_ALLOC] = "cuMemAlloc",
         [CALL_MEM_ALLOC_ASYNC] = "cuMemAllocAsync",
+        [CALL_MEM_ALLOC_FROM_POOL] = "cuMemAllocFromPoolAsync",
         [CALL_MEM_ALLOC_PITCH] = "cuMemAllocPitch",
         [CALL_MEM_ALLOC_MANAGED] = "cuMemAllocManaged",
         [CALL_MEM_HOST_REGISTER] = "cuMemHostRegister",
@@ -680,7 +681,9 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
 CUresult cuCtxSynchronize(void)
 {
     struct CUctx_st *c;
-    return driver_end(driver_begin(&c)); /* all work is done when it is issued */
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS) pools_synchronise(); /* all work is done when it is issued */
+    return driver_end(r);
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)

@@ -39,6 +39,7 @@ enum object_kind {
     OBJECT_MIPMAP,
     OBJECT_TEXTURE,
     OBJECT_REFERENCE,
+    OBJECT_POOL,
     OBJECT_END
 };
 enum { OBJECT_KINDS = OBJECT_END - OBJECT_CONTEXT };
@@ -138,7 +139,8 @@ struct
     void *host;                    /* where the host finds it; NULL: nowhere */
     unsigned flags;
     unsigned long long serial;
-    struct advice *advice; /* of managed memory (cuda/managed.c); NULL: none was given */
+    struct CUmemPoolHandle_st *pool; /* NULL: of none */
+    struct advice *advice;           /* of managed memory (cuda/managed.c); NULL: none was given */
 };
 
 /* What an SM has room for, where no GPU configuration says otherwise: compute capability 9.0. */
@@ -151,6 +153,7 @@ struct device_limits {
 enum numbered_call { /* calls that reports name */
                      CALL_MEM_ALLOC,
                      CALL_MEM_ALLOC_ASYNC,
+                     CALL_MEM_ALLOC_FROM_POOL,
                      CALL_MEM_ALLOC_PITCH,
                      CALL_MEM_ALLOC_MANAGED,
                      CALL_MEM_HOST_ALLOC,
@@ -167,6 +170,8 @@ enum numbered_call { /* calls that reports name */
                      CALL_CONTEXT_DESTROY,
                      CALL_COUNT
 };
+
+enum pool_place { POOL_DEVICE, POOL_HOST, POOL_MANAGED, POOL_PLACES };
 
 struct driver {
     bool initialised, configured;
@@ -189,6 +194,8 @@ struct driver {
     struct allocation *allocations; /* by address */
     size_t allocation_count, allocation_cap, registered_count;
     bool unified; /* no host pointer is a device address, but of memory that both have */
+    struct CUmemPoolHandle_st *default_pools[POOL_PLACES], *current_pools[POOL_PLACES];
+    uint64_t pools_idle; /* bytes that pools hold and nobody uses */
     struct CUctx_st *primary;
     unsigned primary_flags;
     unsigned long long serial; /* of contexts, streams, allocations */
@@ -247,6 +254,9 @@ void allocation_add_variables(struct CUmod_st *m);
 void allocation_drop_variables(const struct CUmod_st *m);
 
 void advice_free(struct advice *a);
+
+void pool_give_back(struct CUmemPoolHandle_st *p, uint64_t size); /* an allocation ended */
+void pools_synchronise(void); /* something was waited for: nothing is held beyond thresholds */
 
 void array_drop(struct CUctx_st *c, const char *by); /* and mipmaps, all of a context's */
 void array_leaks(const struct CUctx_st *c);

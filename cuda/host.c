@@ -43,7 +43,7 @@ CUresult cuMemFreeHost(void *pointer)
 {
     struct allocation *a;
     CUresult r = begin_pinned(pointer, &a);
-    if (r == CUDA_SUCCESS && (a->host != pointer || a->kind != ALLOCATION_PINNED))
+    if (r == CUDA_SUCCESS && (a->host != pointer || a->kind != ALLOCATION_PINNED || a->pool))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) allocation_end(a, driver_call(CALL_MEM_FREE_HOST).text);
     else if (driver.emu) allocation_say_wrong("cuMemFreeHost", (uintptr_t)pointer);

@@ -76,6 +76,7 @@ static void take_out(struct allocation *a)
     size_t i = (size_t)(a - driver.allocations);
     driver.registered_count -= a->kind == ALLOCATION_REGISTERED;
     advice_free(a->advice);
+    if (a->pool) pool_give_back(a->pool, a->size);
     memmove(a, a + 1, (--driver.allocation_count - i) * sizeof *a);
 }
 
@@ -166,12 +167,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
     return device_allocate(address, size, CALL_MEM_ALLOC);
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
-{
-    if (!stream_ok(stream)) return CUDA_ERROR_INVALID_HANDLE;
-    return device_allocate(address, size, CALL_MEM_ALLOC_ASYNC);
-}
-
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
                             unsigned element_size)
 {
@@ -206,7 +201,7 @@ static CUresult release(CUdeviceptr address, enum numbered_call call)
     if (!address) return driver_end(r); /* 0 may be freed */
     struct allocation *a = allocation_find(address);
     const bool whole = a && a->address == address && !a->module;
-    if (whole && (a->kind == ALLOCATION_DEVICE || a->kind == ALLOCATION_MANAGED)) {
+    if (whole && (a->kind == ALLOCATION_DEVICE || a->kind == ALLOCATION_MANAGED || a->pool)) {
         allocation_end(a, name.text);
         return driver_end(CUDA_SUCCESS);
     }
@@ -271,7 +266,7 @@ static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CU
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         *(unsigned *)value = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         break;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)value = NULL; break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)value = a->pool; break;
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *(size_t *)value = a->size; break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *(CUdeviceptr *)value = a->address; break;
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: *(unsigned long long *)value = a->serial; break;

@@ -220,6 +220,8 @@ static int attribute(CUdevice_attribute a)
     case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
     case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
     case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: return 1;
     default: return 0; /* what is not there */
@@ -240,7 +242,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return driver_end(r);
-    size_t used = emu_memory_used(driver.emu), all = total_memory();
+    size_t used = emu_memory_used(driver.emu) + driver.pools_idle, all = total_memory();
     if (total) *total = all;
     if (free) *free = used < all ? all - used : 0;
     return driver_end(CUDA_SUCCESS);

@@ -55,7 +55,9 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 CUresult cuStreamSynchronize(CUstream stream)
 {
     struct CUctx_st *c;
-    return driver_end(begin_stream(stream, &c));
+    CUresult r = begin_stream(stream, &c);
+    if (r == CUDA_SUCCESS) pools_synchronise();
+    return driver_end(r);
 }
 
 CUresult cuStreamQuery(CUstream stream)
@@ -183,7 +185,9 @@ CUresult cuEventQuery(CUevent event)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-    return driver_end(begin_event(event));
+    CUresult r = begin_event(event);
+    if (r == CUDA_SUCCESS) pools_synchronise();
+    return driver_end(r);
 }
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)

@@ -16,6 +16,8 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == 200 && offsetof(CUDA_MEMCPY3D, dstXInByt
 _Static_assert(offsetof(CUDA_MEMCPY3D, WidthInBytes) == 176, "ABI");
 _Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32, "ABI");
 _Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "ABI");
+_Static_assert(sizeof(CUmemPoolProps) == 88 && offsetof(CUmemPoolProps, maxSize) == 24, "ABI");
+_Static_assert(sizeof(CUmemAccessDesc) == 12 && sizeof(CUmemLocation) == 8, "ABI");
 _Static_assert(sizeof(CUuuid) == 16 && sizeof(CUdeviceptr) == 8 && sizeof(CUresult) == 4, "ABI");
 
 #define OK(call)                                                                                   \
@@ -817,6 +819,85 @@ Test(driver, remembers_advice_by_the_page, .init = start, .fini = stop)
     IS(cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
     IS(cuStreamAttachMemAsync(s, p, 4096, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
     IS(cuStreamAttachMemAsync(s, p, 0, 3), CUDA_ERROR_INVALID_VALUE);
+}
+
+static uint64_t of_pool(CUmemoryPool pool, CUmemPool_attribute a)
+{
+    uint64_t value = 99;
+    OK(cuMemPoolGetAttribute(pool, a, &value));
+    return value;
+}
+
+Test(driver, pools_count_what_they_hold, .init = start, .fini = stop)
+{
+    const uint64_t MB = 1 << 20;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                            .maxSize = 6 << 20};
+    CUmemoryPool pool, of;
+    CUdeviceptr p, q, r;
+    uint64_t threshold = 3 * MB;
+    size_t free_before, free_after, total;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    OK(cuMemGetInfo(&free_before, &total));
+    OK(cuMemAllocFromPoolAsync(&p, MB, pool, NULL));
+    OK(cuMemAllocFromPoolAsync(&q, 4 * MB, pool, NULL));
+    OK(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, q + 5));
+    cr_expect(of == pool);
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) == 5 * MB);
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 6 * MB);
+    OK(cuMemGetInfo(&free_after, &total));
+    cr_expect(free_before - free_after == 6 * MB);
+    IS(cuMemAllocFromPoolAsync(&r, MB + 1, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFreeAsync(q, NULL));
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 6 * MB);
+    OK(cuStreamSynchronize(NULL)); /* down to the threshold, in whole units of 2 MiB */
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 4 * MB);
+    OK(cuMemPoolTrimTo(pool, 0));
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 2 * MB);
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) == 6 * MB);
+    threshold = 0;
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &threshold));
+    cr_expect(of_pool(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) == MB);
+    OK(cuMemPoolDestroy(pool)); /* with memory that is in use */
+    IS(cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemsetD8(p, 1, MB));
+    OK(cuMemFree(p));
+    OK(cuMemGetInfo(&free_after, &total));
+    cr_expect(free_before == free_after);
+}
+
+Test(driver, pools_of_the_host_and_wrong_ones, .init = start, .fini = stop)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
+    CUmemLocation host = props.location;
+    CUmemoryPool pool, other, device;
+    CUmemAccess_flags flags;
+    CUdeviceptr p;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemAllocFromPoolAsync(&p, 32, pool, NULL));
+    host_of(p)[0] = 5;
+    add_10(p, p);
+    cr_expect(host_of(p)[0] == 15);
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuMemGetDefaultMemPool(&other, &host, CU_MEM_ALLOCATION_TYPE_PINNED));
+    OK(cuDeviceGetDefaultMemPool(&device, 0));
+    cr_expect(other != pool && other != device);
+    IS(cuDeviceSetMemPool(0, pool), CUDA_ERROR_INVALID_VALUE); /* it is not of the device */
+    IS(cuDeviceGetMemPool(&device, 1), CUDA_ERROR_INVALID_DEVICE);
+    IS(cuMemPoolDestroy(device), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemPoolGetAccess(&flags, device, &host));
+    cr_expect(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    IS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
+    props.location.type = CU_MEM_LOCATION_TYPE_INVALID;
+    IS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemPoolCreate(NULL, &props), CUDA_ERROR_INVALID_VALUE);
+    int fd;
+    IS(cuMemPoolExportToShareableHandle(&fd, device, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+       CUDA_ERROR_INVALID_VALUE);
 }
 
 Test(driver, pointer_attributes, .init = start, .fini = stop)

@@ -330,6 +330,11 @@ Test(program, of_nvcc_managed, .init = start_runs, .fini = stop)
     nvcc_program("managed", "-rdc=true");
 }
 
+Test(program, of_nvcc_pools, .init = start_runs, .fini = stop)
+{
+    nvcc_program("pools", "");
+}
+
 Test(program, of_nvcc_numbers, .init = start_runs, .fini = stop)
 {
     nvcc_program("numbers", "");

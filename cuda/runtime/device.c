@@ -216,6 +216,7 @@ static const struct {
     {97, AT(sharedMemPerBlockOptin), true},
     {106, AT(maxBlocksPerMultiProcessor), false},
     {111, AT(reservedSharedMemPerBlock), true},
+    {115, AT(memoryPoolsSupported), false},
     {120, AT(clusterLaunch), false},
 };
 

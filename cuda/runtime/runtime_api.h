@@ -28,12 +28,16 @@ typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUarray_st *cudaArray_t;
 typedef struct CUmipmappedArray_st *cudaMipmappedArray_t;
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 typedef void (*cudaHostFn_t)(void *data);
 
 /* Structures of the driver that have another name here. */
 #define cudaMemLocation CUmemLocation_st
+#define cudaMemAccessDesc CUmemAccessDesc_st
+#define cudaMemPoolProps CUmemPoolProps_st
+#define cudaMemPoolPtrExportData CUmemPoolPtrExportData_st
 
 typedef struct dim3 {
     unsigned x, y, z;
@@ -59,8 +63,12 @@ enum cudaFuncAttribute {               /* those of the driver that can be set */
                          cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
                          cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
-enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };           /* numbers of CUmem_advise, */
-enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 }; /* of CUmem_range_attribute */
+enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };             /* numbers of CUmem_advise, */
+enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 };   /* of CUmem_range_attribute */
+enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 }; /* of CUmemPool_attribute, */
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };       /* and so on */
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0 };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 }; /* numbers of CUdevice_attribute */
 
 #if CUDART_VERSION >= 13000
@@ -305,6 +313,37 @@ cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heig
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent);
 cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags);
 cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream);
+cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool,
+                                    cudaStream_t stream);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
+                                 size_t count);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                 struct cudaMemLocation *location);
+cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t pool,
+                                               enum cudaMemAllocationHandleType type,
+                                               unsigned flags);
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
+                                                 enum cudaMemAllocationHandleType type,
+                                                 unsigned flags);
+cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *data, void *address);
+cudaError_t cudaMemPoolImportPointer(void **address, cudaMemPool_t pool,
+                                     struct cudaMemPoolPtrExportData *data);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
+                                     enum cudaMemAllocationType type);
+cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
+                              enum cudaMemAllocationType type);
+cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type,
+                              cudaMemPool_t pool);
 cudaError_t cudaMallocHost(void **out, size_t size);
 cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags);
 cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags);
