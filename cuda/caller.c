@@ -106,7 +106,7 @@ void caller_find(struct caller *out)
         const bool known = dladdr((const char *)frames[first] - 1, &in) && in.dli_fname;
         if (!known || (in.dli_fbase != own.dli_fbase && !is_runtime(&in))) break;
         out->from_runtime |= is_runtime(&in);
-        if (in.dli_sname) 
+        if (in.dli_sname)
             snprintf(out->call, sizeof out->call, "%s", in.dli_sname + strspn(in.dli_sname, "_"));
     }
     for (int i = first; i < n && i < first + MOST_SHOWN; i++) {

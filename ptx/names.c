@@ -199,13 +199,15 @@ bool ptx_note(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, ui
 {
     struct ptx_name *name = note(p, word, a, b, c);
     bool first = !name->noted;
-    name->noted = about;
+    name->noted = true;
+    name->about = about;
     return first;
 }
 
 const void *ptx_noted(struct ptx_parser *p, const char *word, uint32_t a, uint32_t b, uint32_t c)
 {
-    return note(p, word, a, b, c)->noted;
+    const struct ptx_name *name = note(p, word, a, b, c);
+    return name->noted ? name->about : NULL;
 }
 
 const char *ptx_sym_kind_name(const struct ptx_sym *sym)

@@ -63,11 +63,14 @@ enum ptx_linkage {
 struct ptx_name {
     const char *text; /* in the source (or NUL-terminated for predefined names) */
     uint32_t length, hash;
-    struct ptx_sym *sym;      /* what it means at the point that is being parsed */
-    struct ptx_sym *range;    /* likewise, as the prefix of a register range: `%r` of %r<100> */
+    struct ptx_sym *sym; /* what it means at the point that is being parsed */
+    union {
+        struct ptx_sym *range; /* likewise, as the prefix of a register range: `%r` of %r<100> */
+        const void *about;     /* noted: what the fact is about */
+    };
     struct ptx_sym *numbered; /* single registers and variables that are this name and a number */
     bool section_label;       /* it is also a label in a debug section */
-    const void *noted;        /* it stands for a fact, and this for what that is about: ptx_note */
+    bool noted;               /* it stands for a fact: ptx_note */
 };
 
 enum ptx_sym_kind {
