@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "ptx/ptx.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +241,15 @@ static CUresult make(struct CUmod_st **out, const struct parts *p, struct log *e
     return CUDA_SUCCESS;
 }
 
+/* What lies in a program's file is called after it, as in "<PTX in app>". */
+static const char *name_of(struct arena *a, const void *image)
+{
+    Dl_info in;
+    if (!dladdr(image, &in) || !in.dli_fname) return "<cuModuleLoadData>";
+    const char *slash = strrchr(in.dli_fname, '/');
+    return arena_printf(a, "<PTX in %s>", slash ? slash + 1 : in.dli_fname);
+}
+
 CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
                      const CUjit_option *options, void **values)
 {
@@ -247,7 +257,8 @@ CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
     if (!out || !image || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
     read_options(count, options, values, &error, &info);
     log_write(&info, "");
-    struct parts p = {.arena = arena_new(), .name = "<cuModuleLoadData>"};
+    struct parts p = {.arena = arena_new()};
+    p.name = name_of(p.arena, image);
     CUresult r = add_image(&p, image, &error);
     if (r == CUDA_SUCCESS) r = make(out, &p, &error);
     if (r != CUDA_SUCCESS) arena_free(p.arena);

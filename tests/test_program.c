@@ -190,6 +190,7 @@ Test(program, that_faults_exits_with_3, .init = start_runs, .fini = stop)
     build_registered();
     cr_expect_eq(sh("'%s' run ./app 0 astray", heddle), 3);
     cr_expect(strstr(said.data, "out of bounds: write of 4 bytes at 0x8"), "%s", said.data);
+    cr_expect(strstr(said.data, "  at <PTX in app>:"), "%s", said.data);
     cr_expect(strstr(said.data, "cudaErrorIllegalAddress 0\n"), "%s", said.data);
     cr_expect(strstr(said.data, "1 faults, 0 findings\n"), "%s", said.data);
 }
