@@ -439,7 +439,8 @@ static void let_go(struct gpudet *g)
 static void open_quantum(struct gpudet *g)
 {
     g->open = g->begins = true;
-    g->caller_count = g->calling = 0;
+    g->caller_count -= g->called; /* some have come to their next call in the meantime */
+    memmove(g->callers, g->callers + g->called, g->caller_count * sizeof *g->callers);
     let_go(g);
     deal_shares(g);
     emu_machine_admit(g->m);
@@ -465,7 +466,7 @@ static bool time_out_all(struct gpudet *g)
 
 static bool next_caller(struct gpudet *g)
 {
-    while (g->calling < g->caller_count) {
+    while (g->calling < g->called) {
         struct gpudet_warp *w = &g->warps[g->callers[g->calling++]];
         if (w->state != GPUDET_RUNS) continue;
         w->calls = true;
@@ -487,6 +488,8 @@ static void begin_quantum(struct gpudet *g)
     }
     g->open = false;
     qsort(g->callers, g->caller_count, sizeof *g->callers, by_number);
+    g->calling = 0;
+    g->called = g->caller_count;
     if (!next_caller(g)) open_quantum(g);
 }
 
@@ -540,7 +543,7 @@ static void make_warps(struct gpudet *g)
     if (n == had) return;
     memset(g->warps + had, 0, (n - had) * sizeof *g->warps);
     g->writers = realloc(g->writers, n * sizeof *g->writers);
-    g->callers = realloc(g->callers, n * sizeof *g->callers);
+    g->callers = realloc(g->callers, 2 * n * sizeof *g->callers);
     g->serving = realloc(g->serving, n * sizeof *g->serving);
     g->senders = realloc(g->senders, n * sizeof *g->senders);
     if (!g->writers || !g->callers || !g->serving || !g->senders) abort();
@@ -604,7 +607,7 @@ static void end(void *self)
         gpudet_remove(g->askers, (uint32_t)i);
     }
     GPUDET_EACH(i, g->stopped, g->warp_count) gpudet_remove(g->stopped, (uint32_t)i);
-    g->writer_count = g->caller_count = g->calling = 0;
+    g->writer_count = g->caller_count = g->calling = g->called = 0;
     g->asks = false;
     g->last = NULL;
 }

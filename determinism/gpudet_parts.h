@@ -185,7 +185,8 @@ struct gpudet {
     /* Warps (places in `warps`) by what they have to do when parallel mode ends; sets in words of 64. */
     uint32_t *writers, *callers;
     uint32_t writer_count, caller_count;
-    uint32_t calling; /* how many callers have had their turn */
+    /* How many callers have had their turn, of those that come before the quantum begins. */
+    uint32_t calling, called;
     uint64_t *askers;
     uint32_t *serving; /* askers in the order in which it is their turn */
     bool asks;         /* anybody does */

@@ -653,6 +653,29 @@ Test(gpudet, ends_quanta_at_calls_of_the_runtime)
     }
 }
 
+/* A caller that comes to its next call before the quantum begins is a caller of the next one, in its turn. */
+Test(gpudet, makes_calls_of_the_runtime_in_order)
+{
+    static const char text[] =
+        ".version 8.7\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %d<4>; .reg .b32 %r<4>; .reg .pred %p;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+        "mad.lo.u32 %r1, %r1, %r2, %r3; mul.wide.u32 %d3, %r1, 4; add.u64 %d1, %d1, %d3; mov.u32 %r2, 0;\n"
+        "again: { .param .b64 n; .param .b64 r; st.param.b64 [n], 16;\n"
+        "call.uni (r), malloc, (n); ld.param.b64 %d2, [r]; }\n"
+        "cvt.u32.u64 %r3, %d2; st.u32 [%d2], %r3; st.global.u32 [%d1], %r3; add.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p, %r2, 2; @%p bra again; ret;\n}\n";
+    uint32_t first[WORDS], words[WORDS];
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct bench b;
+        set_up_module(&b, text, 1, 64);
+        (void)run_order(&b, "gpudet", seed, seed == 1 ? first : words);
+        for (size_t i = 0; i < WORDS && seed > 1; i++) cr_assert_eq(words[i], first[i]);
+        tear_down(&b);
+    }
+}
+
 /* CTA i stores to chunk i of 9 and loads from all. Of 9 chunks two share one of 8 bits, whatever the hash. */
 Test(gpudet, bloom_filters_let_strangers_pass)
 {
