@@ -574,9 +574,11 @@ static bool is_held_up(const struct dab *d, uint32_t slot)
     return any;
 }
 
-/* Clusters into the slots that they are dealt to, when all of the batch before have ended. */
+/* Clusters into the slots that they are dealt to, when all of the batch before have ended: a batch at once, so that
+ * none is in the place of one that has ended. */
 static int place_cluster(struct dab *d, size_t count)
 {
+    if (!d->fixed && !is_lonely(d)) return -1;
     const uint32_t of_batch = d->usable / d->shape.cluster;
     if (d->fixed && d->clusters_placed % of_batch == 0 && count < d->shape.slots) return -1;
     d->clusters_placed++;
@@ -586,8 +588,8 @@ static int place_cluster(struct dab *d, size_t count)
 static int place(void *self, const uint32_t *free_slots, size_t count, uint32_t *cta)
 {
     struct dab *d = self;
-    if (!is_lonely(d)) return -1;
     if (d->shape.cluster > 1) return place_cluster(d, count);
+    if (!is_lonely(d)) return -1;
     if (!d->fixed) return (int)rng_below(&d->chance, (uint32_t)count);
     uint32_t tried = 0;
     while (tried < d->due_count && is_held_up(d, d->due[d->due_first])) {

@@ -541,6 +541,18 @@ Test(dab, goes_on_where_turns_and_waits_cross, .timeout = 120)
     }
 }
 
+/* Clusters that end soon: others are in their own slots all the same, and have their turns there. */
+Test(dab, puts_clusters_where_they_are_dealt_to, .timeout = 120)
+{
+    const char *text = emu_ptx(".param .u64 p",
+                               ".reg .b64 %d<2>; .reg .b32 %r<2>; ld.param.u64 %d1, [p];\n"
+                               "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                               "red.global.add.u32 [%d1], 1; ret;");
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        cr_assert_eq(run_clusters(text, "dab", seed, 12, 64, 2).words[0], 768, "seed %d",
+                     (int)seed);
+}
+
 Test(dab, says_which_options_exclude_each_other)
 {
     static const struct {
