@@ -13,7 +13,8 @@
 #include "emu/emu.h"
 
 /* The device is made with this configuration by the next cuInit. One that exists already is reset. NULL:
- * as the HEDDLE_* variables of the environment say, which is also where a process starts. */
+ * as the HEDDLE_* variables of the environment say, which is also where a process starts. Where no GPU is
+ * named it is an H100: the newest there is, which takes PTX for all of them. */
 void cuda_device_configure(const struct emu_config *config);
 
 /* Called around each launch, with the driver's lock held: no driver functions in here. */

@@ -352,18 +352,6 @@ static bool read_environment(struct emu_config *c)
 
 /* ---- start and end --------------------------------------------------------------------------------- */
 
-static const struct device_limits hopper = {.major = 9,
-                                            .minor = 0,
-                                            .sms = 80,
-                                            .warps = 64,
-                                            .blocks = 32,
-                                            .registers = 65536,
-                                            .register_unit = 256,
-                                            .shared = 228 * 1024,
-                                            .shared_block = 48 * 1024,
-                                            .shared_optin = 227 * 1024,
-                                            .shared_reserved = 1024};
-
 struct call_name driver_call(enum numbered_call call)
 {
     static const char *const names[CALL_COUNT] = {
@@ -449,6 +437,7 @@ CUresult cuInit(unsigned flags)
     if (driver.initialised) return driver_end(CUDA_SUCCESS);
     if (!driver.configured && !read_environment(&driver.config))
         return driver_end(CUDA_ERROR_INVALID_VALUE);
+    if (!driver.config.gpu) driver.config.gpu = emu_gpu_find("h100");
     if (!driver.config.order) {
         char *why; /* nothing: set_order has looked */
         driver.orders = orders_new(driver.order, driver.seed, &why);
@@ -459,7 +448,7 @@ CUresult cuInit(unsigned flags)
     driver.emu = emu_new(&driver.config);
     driver.checks = checks_new(driver.config.checks);
     driver.unified = emu_unify(driver.emu);
-    driver.limits = hopper;
+    driver.limits = limits_of(driver.config.gpu);
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
     if (!registered) registered = atexit(at_exit) == 0;

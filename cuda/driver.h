@@ -143,10 +143,10 @@ struct
     struct advice *advice;           /* of managed memory (cuda/managed.c); NULL: none was given */
 };
 
-/* What an SM has room for, where no GPU configuration says otherwise: compute capability 9.0. */
+/* What an SM has room for, of the GPU that was chosen. */
 struct device_limits {
     int major, minor, sms;
-    int warps, blocks, registers, register_unit, shared, shared_block, shared_optin,
+    int warps, blocks, registers, register_unit, shared, shared_block, shared_optin, shared_unit,
         shared_reserved;
 };
 
@@ -229,6 +229,9 @@ void *object_new(enum object_kind kind, size_t size);
 void object_destroy(struct object *o);
 /* The handle, or NULL if it is not what it should be. */
 void *object_check(void *handle, enum object_kind kind);
+
+struct device_limits limits_of(const struct emu_gpu *g);
+int device_attribute(CUdevice_attribute a);
 
 struct CUctx_st *driver_current(void);
 bool device_ok(CUdevice device);

@@ -120,17 +120,25 @@ bool fatbin_choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, 
     struct fatbin list = *f;
     struct fatbin_entry at = {0}, best = {0};
     struct buf seen = {0};
+    bool runs = false; /* there */
     *why = NULL;
     while (fatbin_next(&list, &at, why)) {
         list_code(&seen, &at);
+        runs |= at.kind == FATBIN_CUBIN && at.sm / 10 == sm / 10 && at.sm <= sm;
         if (at.kind == FATBIN_PTX && (!best.code || is_better(at.sm, best.sm, sm))) best = at;
     }
     *e = best;
-    if (!best.code && !*why)
+    const bool fits = best.code && (best.sm <= sm || runs);
+    if (!fits && !*why && best.code)
+        fatbin_refuse(why,
+                      "the fat binary has no PTX for sm_%u: %s; compile with "
+                      "-gencode arch=compute_%u,code=compute_%u, or for another GPU",
+                      sm, seen.data, sm, sm);
+    else if (!fits && !*why)
         fatbin_refuse(why, "the fat binary has no PTX: %s; compile with %s",
                       seen.size ? seen.data : "it is empty", FATBIN_PTX_FLAGS);
     buf_free(&seen);
-    return best.code && !*why;
+    return fits && !*why;
 }
 
 /* Bytes that came out; SIZE_MAX: it is damaged. */

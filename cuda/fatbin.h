@@ -60,8 +60,9 @@ bool fatbin_open(struct fatbin *f, const void *image, size_t size, char **why);
 /* false: there are no more; or, then *why is set, what comes is damaged. */
 bool fatbin_next(struct fatbin *f, struct fatbin_entry *e, char **why);
 
-/* Of the PTX for several architectures the highest that a device of capability `sm` (90: 9.0) runs; if all is for
- * newer ones, the lowest. false: there is no PTX; *why says what there is instead. */
+/* The PTX for a device of this architecture: for the newest one that is not above it. If all are above, as
+ * with -arch=all-major, the oldest of them where there is machine code that such a device would run instead.
+ * false: there is none; *why says what there is. */
 bool fatbin_choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, char **why);
 
 /* The entry decompressed, NUL-terminated, *length without the NULs that it was padded with; the caller frees it. */

@@ -399,7 +399,9 @@ static int shared_of(size_t bytes)
 {
     const struct device_limits *l = &driver.limits;
     size_t all = bytes + (size_t)l->shared_reserved;
-    return all > (size_t)l->shared ? l->shared + 1 : (int)((all + 127) / 128 * 128);
+    return all > (size_t)l->shared ? l->shared + 1
+                                   : (int)((all + (size_t)l->shared_unit - 1) /
+                                           (size_t)l->shared_unit * (size_t)l->shared_unit);
 }
 
 /* Blocks on one SM, by each of what it has a limited number of. */
@@ -416,7 +418,8 @@ CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_share
                    l->register_unit;
     int n = least(l->warps / warps, l->blocks);
     n = least(n, l->registers / (per_warp * warps));
-    *blocks = least(n, l->shared / shared_of(info.shared + dynamic_shared));
+    const int shared = shared_of(info.shared + dynamic_shared);
+    *blocks = shared ? least(n, l->shared / shared) : n;
     return CUDA_SUCCESS;
 }
 
@@ -484,7 +487,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction funct
     int fit;
     function_occupancy(function, block_size, 0, &fit);
     if (fit < blocks) return driver_end(CUDA_ERROR_INVALID_VALUE);
-    int each = driver.limits.shared / blocks / 128 * 128 - driver.limits.shared_reserved -
+    const int unit = driver.limits.shared_unit;
+    int each = driver.limits.shared / blocks / unit * unit - driver.limits.shared_reserved -
                (int)info.shared;
     *bytes = (size_t)least(each > 0 ? each : 0, max_dynamic(function, &info));
     return driver_end(CUDA_SUCCESS);

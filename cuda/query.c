@@ -1,5 +1,6 @@
 /* Questions: versions, error texts, entry points, properties of the device. */
 #include "cuda/driver.h"
+#include "emu/gpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,7 +130,9 @@ static CUresult text_out(char *to, int length, CUdevice device, const char *text
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 {
-    return text_out(name, length, device, "Heddle");
+    char text[64] = "";
+    if (driver.initialised) snprintf(text, sizeof text, "Heddle %s", driver.config.gpu->title);
+    return text_out(name, length, device, text);
 }
 
 CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
@@ -179,61 +182,12 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     return driver_end(r);
 }
 
-static int attribute(CUdevice_attribute a)
-{
-    const struct device_limits *l = &driver.limits;
-    switch (a) {
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: return 1024;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: return 64;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: return INT32_MAX;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: return 65535;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return l->shared_block;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: return l->shared_optin;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: return l->shared;
-    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: return l->shared_reserved;
-    case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: return 65536;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return 32;
-    case CU_DEVICE_ATTRIBUTE_MAX_PITCH: return INT32_MAX;
-    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
-    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return l->registers;
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: /* kHz: %clock64 counts nanoseconds */
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return 1000000;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return 4096;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return 6 << 20;
-    case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
-    case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT: return 512;
-    case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: return 32;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return l->sms;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: return l->warps * 32;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: return l->blocks;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return l->major;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return l->minor;
-    case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: return 2;
-    case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
-    case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
-    case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
-    case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
-    case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: return 1;
-    default: return 0; /* what is not there */
-    }
-}
-
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice device)
 {
     CUresult r = begin_device(device, value);
     if (r == CUDA_SUCCESS && ((int)a < 1 || a >= CU_DEVICE_ATTRIBUTE_MAX))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) *value = attribute(a);
+    if (r == CUDA_SUCCESS) *value = device_attribute(a);
     return driver_end(r);
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "emu/gpu.h"
 #include "tests/fatbins.h"
 #include "tests/support.h"
 
@@ -73,7 +74,18 @@ Test(fatbin, chooses_the_newest_that_the_device_runs)
     is_text(&b, 90, "for 90");
     is_text(&b, 89, "for 80");
     is_text(&b, 120, "for 100");
-    is_text(&b, 50, "for 52"); /* all are for newer ones: the oldest */
+    char *why;
+    cr_expect(!text_of(&b, 50, &why) &&
+              strstr(why, "no PTX for sm_50: PTX for sm_80, PTX for sm_52"));
+    free(why);
+    fatbin_add(&b, FATBIN_CUBIN, 53, "\177ELF", 4, STORED);
+    cr_expect(!text_of(&b, 50, &why));
+    free(why);
+    /* a device that runs the machine code is given the oldest PTX instead */
+    fatbin_add(&b, FATBIN_CUBIN, 50, "\177ELF", 4, STORED);
+    is_text(&b, 50, "for 52");
+    cr_expect(!text_of(&b, 37, &why));
+    free(why);
     buf_free(&b);
 }
 
@@ -160,6 +172,32 @@ Test(fatbin, is_loaded_as_a_container_a_wrapper_and_a_file, .init = start,
     cr_expect_eq(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
     close(file);
     unlink(path);
+    buf_free(&b);
+}
+
+Test(fatbin, is_chosen_for_the_gpu)
+{
+    static const struct {
+        const char *gpu;
+        unsigned value; /* 0: there is none for it */
+    } rows[] = {{"h100", 90}, {"a100", 75}, {"rtx2080ti", 75}, {"v100", 0}};
+    struct buf b = {0};
+    CUcontext c;
+    CUmodule m;
+    add(&b, 75, KERNEL("k", "sm_75", "75"), STORED);
+    add(&b, 90, KERNEL("k", "sm_90", "90"), STORED);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cuda_device_configure(
+            &(struct emu_config){.memory = 64 << 20, .gpu = emu_gpu_find(rows[i].gpu)});
+        cuda_device_watch(&(struct cuda_watch){.quiet = true});
+        OK(cuInit(0));
+        OK(cuCtxCreate(&c, NULL, 0, 0));
+        const CUresult r = cuModuleLoadData(&m, b.data);
+        cr_expect_eq(r, rows[i].value ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU, "%s: %d",
+                     rows[i].gpu, r);
+        if (rows[i].value) cr_expect_eq(stored_by(m, "k"), rows[i].value);
+        cuda_device_reset();
+    }
     buf_free(&b);
 }
 

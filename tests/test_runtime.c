@@ -262,7 +262,7 @@ Test(runtime, tells_what_pointers_kernels_and_the_device_are, .init = start, .fi
     cr_expect_eq(blocks, 2);
     OK(cudaGetDeviceProperties(&p, 0));
     OK(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)16, 0));
-    cr_expect_str_eq(p.name, "Heddle");
+    cr_expect_str_eq(p.name, "Heddle H100 SXM5");
     cr_expect(p.warpSize == 32 && p.multiProcessorCount == value && p.maxThreadsPerBlock == 1024);
     cr_expect(p.sharedMemPerBlock == 49152 && p.maxThreadsDim[2] == 64 && p.major >= 9);
     IS(cudaGetDeviceProperties(&p, 1), cudaErrorInvalidDevice);
