@@ -22,6 +22,9 @@ _Static_assert(sizeof(struct cudaPointerAttributes) == 88, "ABI");
 _Static_assert(sizeof(struct cudaMemcpy3DParms) == 160, "ABI");
 _Static_assert(sizeof(cudaLaunchConfig_t) == 56 && offsetof(cudaLaunchConfig_t, stream) == 32,
                "ABI");
+_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == 112, "ABI");
+_Static_assert(sizeof(struct cudaMemcpyAttributes) == 24, "ABI");
+_Static_assert(sizeof(struct cudaMemcpy3DPeerParms) == 168, "ABI");
 _Static_assert(sizeof(struct cudaResourceDesc) == 144, "ABI");
 _Static_assert(sizeof(struct cudaTextureDesc) == 72, "ABI");
 _Static_assert(offsetof(struct cudaTextureDesc, maxAnisotropy) == 44, "ABI");
@@ -204,6 +207,101 @@ Test(runtime, copies_boxes, .init = start, .fini = stop)
     for (int i = 0; i < 105; i++) cr_expect_eq(to[i], 1);
     IS(cudaMemcpy2D(to, 6, box.ptr, box.pitch, 7, 5, cudaMemcpyDeviceToHost),
        cudaErrorInvalidPitchValue);
+}
+
+Test(runtime, fills_boxes_within_boxes, .init = start, .fini = stop)
+{
+    struct cudaPitchedPtr box;
+    char to[4 * 6 * 8];
+    OK(cudaMalloc3D(&box, (struct cudaExtent){8, 6, 4}));
+    OK(cudaMemset3D(box, 1, (struct cudaExtent){8, 6, 4}));
+    OK(cudaMemset3DAsync(box, 2, (struct cudaExtent){5, 3, 2}, NULL));
+    OK(cudaMemset3D(box, 3, (struct cudaExtent){5, 0, 2}));
+    struct cudaMemcpy3DParms p = {.srcPtr = box,
+                                  .dstPtr = {to, 8, 8, 6},
+                                  .extent = {8, 6, 4},
+                                  .kind = cudaMemcpyDeviceToHost};
+    OK(cudaMemcpy3D(&p));
+    for (int z = 0; z < 4; z++)
+        for (int y = 0; y < 6; y++)
+            for (int x = 0; x < 8; x++)
+                cr_expect_eq(to[48 * z + 8 * y + x], x < 5 && y < 3 && z < 2 ? 2 : 1);
+    IS(cudaMemset3D(box, 3, (struct cudaExtent){8, 7, 4}), cudaErrorInvalidValue);
+    IS(cudaMemset3D(box, 3, (struct cudaExtent){box.pitch + 1, 2, 1}), cudaErrorInvalidPitchValue);
+}
+
+Test(runtime, copies_many_at_once, .init = start, .fini = stop)
+{
+    int a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8] = {0};
+    void *device;
+    struct cudaMemcpyAttributes how = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    size_t first = 0;
+    OK(cudaMalloc(&device, 64));
+    void *to[] = {device, (char *)device + 32, b};
+    const void *from[] = {a, a + 4, (char *)device + 32};
+    const size_t sizes[] = {16, 16, 12};
+    OK(cudaMemcpyBatchAsync(to, from, sizes, 3, &how, &first, 1, NULL));
+    cr_expect(b[0] == 5 && b[2] == 7 && b[3] == 0);
+    IS(cudaMemcpyBatchAsync(to, from, sizes, 3, &how, &first, 0, NULL), cudaErrorInvalidValue);
+    how.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+    IS(cudaMemcpyBatchAsync(to, from, sizes, 3, &how, &first, 1, NULL), cudaErrorInvalidValue);
+    first = 1;
+    how.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+    IS(cudaMemcpyBatchAsync(to, from, sizes, 3, &how, &first, 1, NULL), cudaErrorInvalidValue);
+
+    struct cudaChannelFormatDesc d = cudaCreateChannelDesc(32, 0, 0, 0,
+                                                           cudaChannelFormatKindSigned);
+    cudaArray_t array;
+    OK(cudaMallocArray(&array, &d, 4, 3, 0));
+    struct cudaMemcpy3DBatchOp ops[] = {
+        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+                 .op.ptr = {.ptr = (uintptr_t)a, .rowLength = 4}},
+         .dst = {.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, .op.array = {array, {1, 1, 0}}},
+         .extent = {3, 2, 1},
+         .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
+        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, .op.array = {array, {2, 2, 0}}},
+         .dst = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = (uintptr_t)b}},
+         .extent = {2, 1, 1},
+         .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
+    OK(cudaMemcpy3DBatchAsync(2, ops, 0, NULL));
+    cr_expect(b[0] == 6 && b[1] == 7 && b[2] == 7);
+    ops[1].extent.width = 3;
+    IS(cudaMemcpy3DBatchAsync(2, ops, 0, NULL), cudaErrorInvalidValue);
+    struct cudaMemcpy3DPeerParms p = {
+        .srcArray = array, .srcPos = {1, 1, 0}, .dstPtr = {b, 32, 8, 1}, .extent = {2, 1, 1}};
+    OK(cudaMemcpy3DPeer(&p));
+    cr_expect(b[0] == 1 && b[1] == 2);
+    p.dstDevice = 1;
+    IS(cudaMemcpy3DPeer(&p), cudaErrorInvalidDevice);
+}
+
+Test(runtime, copies_runs_of_arrays, .init = start, .fini = stop)
+{
+    struct cudaChannelFormatDesc d = cudaCreateChannelDesc(8, 0, 0, 0,
+                                                           cudaChannelFormatKindUnsigned);
+    cudaArray_t a, b;
+    char from[30], to[30] = {0};
+    void *device;
+    for (int i = 0; i < 30; i++) from[i] = (char)i;
+    OK(cudaMallocArray(&a, &d, 10, 3, 0));
+    OK(cudaMallocArray(&b, &d, 10, 3, 0));
+    OK(cudaMalloc(&device, 30));
+    OK(cudaMemcpyToArray(a, 0, 0, from, 30, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyFromArray(to, a, 8, 0, 4, cudaMemcpyDeviceToHost)); /* over the end of a row */
+    cr_expect(to[0] == 8 && to[3] == 11 && to[4] == 0);
+    OK(cudaMemcpyFromArray(device, a, 5, 1, 15, cudaMemcpyDefault));
+    OK(cudaMemcpyToArray(b, 0, 0, device, 15, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpyArrayToArray(b, 0, 2, b, 3, 0, 10, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpy2DFromArray(to, 10, b, 0, 0, 10, 3, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 10; i++) cr_expect(to[i] == 15 + i && to[20 + i] == 18 + i);
+    cr_expect(to[14] == 29 && to[15] == 0);
+    OK(cudaMemcpy2DArrayToArray(b, 7, 0, a, 0, 1, 3, 2, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpy2DFromArray(to, 10, b, 0, 0, 10, 3, cudaMemcpyDeviceToHost));
+    cr_expect(to[6] == 21 && to[7] == 10 && to[9] == 12 && to[17] == 20);
+    IS(cudaMemcpyToArray(a, 1, 0, from, 30, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    OK(cudaFreeArray(a));
+    IS(cudaMemcpyToArray(a, 0, 0, from, 30, cudaMemcpyHostToDevice),
+       cudaErrorInvalidResourceHandle);
 }
 
 Test(runtime, arrays_have_channels_and_rows, .init = start, .fini = stop)

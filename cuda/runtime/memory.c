@@ -328,6 +328,127 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t to_pitch, cudaArray_t from, s
     return cudaMemcpy2DFromArrayAsync(to, to_pitch, from, x, y, width, height, kind, NULL);
 }
 
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
+                                     size_t from_x, size_t from_y, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind)
+{
+    const struct side s = {.array = from, .x = from_x, .y = from_y},
+                      d = {.array = to, .x = to_x, .y = to_y};
+    RUNTIME_CALL(copy_rows(&s, &d, width, height, kind, NULL));
+}
+
+/* Bytes of an array from a row and a byte in it on, row behind row. */
+static CUresult offset_in(cudaArray_t array, size_t x, size_t y, size_t *offset)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    const CUresult r = cuArray3DGetDescriptor(&d, array);
+    if (r == CUDA_SUCCESS) *offset = y * d.Width * runtime_texel(d.Format) * d.NumChannels + x;
+    return r;
+}
+
+/* Whether what is on the other side of an array is the host's. */
+static bool is_host(const void *memory, CUmemorytype said)
+{
+    unsigned type = 0;
+    if (said != CU_MEMORYTYPE_UNIFIED) return said == CU_MEMORYTYPE_HOST;
+    return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                 runtime_address(memory)) != CUDA_SUCCESS ||
+           type == CU_MEMORYTYPE_HOST;
+}
+
+static unsigned to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
+                         enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t offset = 0;
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    const CUresult r = offset_in(to, x, y, &offset);
+    if (r != CUDA_SUCCESS || !size) return r;
+    if (is_host(from, source_of(kind))) return cuMemcpyHtoAAsync(to, offset, from, size, stream);
+    return cuMemcpyDtoA(to, offset, runtime_address(from), size);
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                   size_t size, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    RUNTIME_CALL(to_array(to, x, y, from, size, kind, stream));
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
+                              enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyToArrayAsync(to, x, y, from, size, kind, NULL);
+}
+
+static unsigned from_array(void *to, cudaArray_t from, size_t x, size_t y, size_t size,
+                           enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t offset = 0;
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    const CUresult r = offset_in(from, x, y, &offset);
+    if (r != CUDA_SUCCESS || !size) return r;
+    if (is_host(to, target_of(kind))) return cuMemcpyAtoHAsync(to, from, offset, size, stream);
+    return cuMemcpyAtoD(runtime_address(to), from, offset, size);
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_t from, size_t x, size_t y, size_t size,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    RUNTIME_CALL(from_array(to, from, x, y, size, kind, stream));
+}
+
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_t from, size_t x, size_t y, size_t size,
+                                enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyFromArrayAsync(to, from, x, y, size, kind, NULL);
+}
+
+static unsigned array_to_array(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
+                               size_t from_x, size_t from_y, size_t size, enum cudaMemcpyKind kind)
+{
+    size_t t = 0, f = 0;
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    CUresult r = offset_in(to, to_x, to_y, &t);
+    if (r == CUDA_SUCCESS) r = offset_in(from, from_x, from_y, &f);
+    return r == CUDA_SUCCESS && size ? cuMemcpyAtoA(to, t, from, f, size) : r;
+}
+
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
+                                   size_t from_x, size_t from_y, size_t size,
+                                   enum cudaMemcpyKind kind)
+{
+    RUNTIME_CALL(array_to_array(to, to_x, to_y, from, from_x, from_y, size, kind));
+}
+
+/* ---- between devices, and many at once --------------------------------------------------------------------- */
+
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    if (!p) return runtime_done(cudaErrorInvalidValue);
+    if (p->srcDevice || p->dstDevice) return runtime_done(cudaErrorInvalidDevice);
+    const struct cudaMemcpy3DParms c = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
+                                        p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDefault};
+    return cudaMemcpy3DAsync(&c, stream);
+}
+
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    return cudaMemcpy3DPeerAsync(p, NULL);
+}
+
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,
+                                 size_t count, struct cudaMemcpyAttributes *attributes,
+                                 size_t *indices, size_t n, cudaStream_t stream)
+{
+    RUNTIME_CALL(cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)sizes, count,
+                                    attributes, indices, n, stream));
+}
+
+cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *list,
+                                   unsigned long long flags, cudaStream_t stream)
+{
+    RUNTIME_CALL(cuMemcpy3DBatchAsync(count, list, flags, stream));
+}
+
 /* ---- fills ---------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
@@ -352,6 +473,30 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
+}
+
+static unsigned fill_box(struct cudaPitchedPtr p, int value, struct cudaExtent e,
+                         cudaStream_t stream)
+{
+    unsigned r = cudaSuccess;
+    if (!e.width || !e.height) return r;
+    if (e.depth > 1 && e.height > p.ysize) return cudaErrorInvalidValue;
+    if (e.width > p.pitch && (e.height > 1 || e.depth > 1)) return cudaErrorInvalidPitchValue;
+    for (size_t z = 0; r == cudaSuccess && z < e.depth; z++)
+        r = cuMemsetD2D8Async(runtime_address(p.ptr) + z * p.pitch * p.ysize, p.pitch,
+                              (unsigned char)value, e.width, e.height, stream);
+    return r;
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cudaExtent extent,
+                              cudaStream_t stream)
+{
+    RUNTIME_CALL(fill_box(memory, value, extent, stream));
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExtent extent)
+{
+    return cudaMemset3DAsync(memory, value, extent, NULL);
 }
 
 /* ---- variables ------------------------------------------------------------------------------------------ */
