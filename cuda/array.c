@@ -191,6 +191,54 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
     return driver_end(r);
 }
 
+/* ---- what arrays of other kinds have --------------------------------------------------------------------- */
+
+/* Of arrays that are mapped later, that are sparse, or that have planes; there are none of these. */
+static CUresult of_no_array(CUarray array, const void *out, CUdevice device)
+{
+    CUresult r = begin_array(array);
+    if (r == CUDA_SUCCESS && !device_ok(device)) r = CUDA_ERROR_INVALID_DEVICE;
+    (void)out;
+    return driver_end(r == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : r);
+}
+
+static CUresult of_no_mipmap(CUmipmappedArray array, const void *out, CUdevice device)
+{
+    CUresult r = begin_mipmap(array);
+    if (r == CUDA_SUCCESS && !device_ok(device)) r = CUDA_ERROR_INVALID_DEVICE;
+    (void)out;
+    return driver_end(r == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : r);
+}
+
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray array,
+                                      CUdevice device)
+{
+    return of_no_array(array, out, device);
+}
+
+CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out,
+                                               CUmipmappedArray array, CUdevice device)
+{
+    return of_no_mipmap(array, out, device);
+}
+
+CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *out, CUarray array)
+{
+    return of_no_array(array, out, 0);
+}
+
+CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *out,
+                                             CUmipmappedArray array)
+{
+    return of_no_mipmap(array, out, 0);
+}
+
+CUresult cuArrayGetPlane(CUarray *plane, CUarray array, unsigned i)
+{
+    (void)i;
+    return of_no_array(array, plane, 0);
+}
+
 /* ---- all of a context's -------------------------------------------------------------------------------- */
 
 /* Calls `each` or `each_mipmap` for what a context has; NULL: for what all have. */

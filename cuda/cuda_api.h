@@ -339,6 +339,13 @@ typedef enum CUmemcpy3DOperandType_enum {
     CU_MEMCPY_OPERAND_TYPE_ARRAY = 2
 } CUmemcpy3DOperandType;
 
+typedef enum CUdevice_P2PAttribute_enum {
+    CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1,
+    CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
+    CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3,
+    CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4
+} CUdevice_P2PAttribute;
+
 typedef enum CUmemAccess_flags_enum {
     CU_MEM_ACCESS_FLAGS_PROT_NONE = 0,
     CU_MEM_ACCESS_FLAGS_PROT_READ = 1,
@@ -541,6 +548,8 @@ typedef struct CUDA_TEXTURE_DESC_st {
     int reserved[12];
 } CUDA_TEXTURE_DESC;
 
+typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st CUDA_ARRAY_MEMORY_REQUIREMENTS;
+typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st CUDA_ARRAY_SPARSE_PROPERTIES;
 typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC; /* must be NULL */
 
 typedef union CUlaunchAttributeValue_union {
@@ -597,6 +606,11 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device);
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device);
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
+                                 CUdevice to);
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format,
+                                            unsigned channels, CUdevice device);
+CUresult cuCtxResetPersistingL2Cache(void);
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device);
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
 CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device);
@@ -685,6 +699,9 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block_siz
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
                                                  int block_size);
 
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *g);
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function,
+                                            const CUlaunchConfig *g);
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size);
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
@@ -745,6 +762,8 @@ CUresult cuMemRangeGetAttributes(void **out, size_t *sizes, CUmem_range_attribut
                                  size_t count, CUdeviceptr address, size_t size);
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t length,
                                 unsigned flags);
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                               CUdeviceptr address);
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address);
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                                 CUdeviceptr address);
@@ -809,11 +828,20 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
                                 unsigned levels);
 CUresult cuMipmappedArrayGetLevel(CUarray *level, CUmipmappedArray array, unsigned i);
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array);
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray array,
+                                      CUdevice device);
+CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out,
+                                               CUmipmappedArray array, CUdevice device);
+CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *out, CUarray array);
+CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *out,
+                                             CUmipmappedArray array);
+CUresult cuArrayGetPlane(CUarray *plane, CUarray array, unsigned i);
 
 CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *view);
 CUresult cuTexObjectDestroy(CUtexObject texture);
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject texture);
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *view, CUtexObject texture);
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *d, CUtexObject texture);
 CUresult cuSurfObjectCreate(CUsurfObject *surface, const CUDA_RESOURCE_DESC *resource);
 CUresult cuSurfObjectDestroy(CUsurfObject surface);

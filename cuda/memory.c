@@ -283,6 +283,18 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
     return driver_end(r);
 }
 
+/* Copies and fills are synchronous in any case. */
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                               CUdeviceptr address)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+                              !allocation_find(allocation_address(address))))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r);
+}
+
 /* Several at once; of memory that CUDA does not know, it tells zeros instead of an error. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                                 CUdeviceptr address)

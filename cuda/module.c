@@ -493,3 +493,56 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction funct
     *bytes = (size_t)least(each > 0 ? each : 0, max_dynamic(function, &info));
     return driver_end(CUDA_SUCCESS);
 }
+
+/* ---- clusters ---------------------------------------------------------------------------------------------- */
+
+/* CTAs of a cluster that a launch asks for, or the kernel wants; 1: there are no clusters. */
+static unsigned cluster_of(const struct CUfunc_st *f, const CUlaunchConfig *g)
+{
+    const struct emu_kernel_info info = info_of(f);
+    const uint32_t *own = info.cluster;
+    unsigned size = own[0] ? own[0] * own[1] * own[2] : 1;
+    for (unsigned i = 0; i < g->numAttrs; i++) {
+        const CUlaunchAttribute *a = &g->attrs[i];
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            size = a->value.clusterDim.x * a->value.clusterDim.y * a->value.clusterDim.z;
+    }
+    return size;
+}
+
+static CUresult begin_clusters(const int *out, CUfunction f, const CUlaunchConfig *g, int *blocks)
+{
+    CUresult r = begin_function(f);
+    if (r == CUDA_SUCCESS && (!out || !g || (g->numAttrs && !g->attrs)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !device_attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH))
+        r = CUDA_ERROR_NOT_SUPPORTED;
+    if (r != CUDA_SUCCESS) return r;
+    const uint64_t block = (uint64_t)g->blockDimX * g->blockDimY * g->blockDimZ;
+    if (!block || block > 1024) return CUDA_ERROR_INVALID_VALUE;
+    return function_occupancy(f, (int)block, g->sharedMemBytes, blocks);
+}
+
+/* The CTAs of a cluster may be on any SMs: how SMs are grouped is not known here. */
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *g)
+{
+    int blocks = 0;
+    CUresult r = begin_clusters(clusters, function, g, &blocks);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    const unsigned size = cluster_of(function, g), most = function->any_cluster ? 16 : 8;
+    if (!size || size > most) return driver_end(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    *clusters = blocks * driver.limits.sms / (int)size;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *g)
+{
+    int blocks = 0;
+    CUresult r = begin_clusters(size, function, g, &blocks);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    const struct emu_kernel_info info = info_of(function);
+    const uint32_t *own = info.cluster;
+    *size = own[0] ? (int)(own[0] * own[1] * own[2]) : function->any_cluster ? 16 : 8;
+    *size = least(*size, blocks * driver.limits.sms);
+    return driver_end(CUDA_SUCCESS);
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DRIVER_VERSION CUDA_VERSION
+#define TEXTURE_1D_LINEAR_WIDTH ((CUdevice_attribute)69)
 
 CUresult cuDriverGetVersion(int *version)
 {
@@ -180,6 +181,34 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     if (r == CUDA_SUCCESS && !device_ok(peer)) r = CUDA_ERROR_INVALID_DEVICE;
     if (r == CUDA_SUCCESS) *can = 0;
     return driver_end(r);
+}
+
+/* Of two devices; there is one. */
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
+                                 CUdevice to)
+{
+    CUresult r = begin_device(from, value);
+    if (r == CUDA_SUCCESS && (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+                              attribute > CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && (!device_ok(to) || from == to)) r = CUDA_ERROR_INVALID_DEVICE;
+    return driver_end(r);
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format,
+                                            unsigned channels, CUdevice device)
+{
+    struct texture_memory m;
+    CUresult r = begin_device(device, texels);
+    if (r == CUDA_SUCCESS && !texture_format(format, channels, &m)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *texels = (size_t)device_attribute(TEXTURE_1D_LINEAR_WIDTH);
+    return driver_end(r);
+}
+
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+    struct CUctx_st *c;
+    return driver_end(driver_begin(&c)); /* nothing persists there */
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice device)

@@ -236,6 +236,15 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject 
     return get_resource(resource, surface, true);
 }
 
+/* None has a view. */
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *view, CUtexObject texture)
+{
+    struct texture_object *o;
+    CUresult r = begin_object(texture, false, &o);
+    (void)view;
+    return driver_end(r == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : r);
+}
+
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *d, CUtexObject texture)
 {
     struct texture_object *o;

@@ -339,6 +339,74 @@ Test(runtime, arrays_have_channels_and_rows, .init = start, .fini = stop)
     IS(cudaFreeArray(a), cudaErrorInvalidResourceHandle);
 }
 
+Test(runtime, tells_what_textures_were_made_of, .init = start, .fini = stop)
+{
+    struct cudaResourceDesc r = {.resType = cudaResourceTypePitch2D}, asked;
+    struct cudaTextureDesc d = {.addressMode = {1, 3, 0},
+                                .filterMode = 1,
+                                .readMode = 1,
+                                .normalizedCoords = 1,
+                                .borderColor = {0.5f, 1, 2, 3},
+                                .maxMipmapLevelClamp = 7},
+                           back;
+    cudaTextureObject_t t;
+    cudaSurfaceObject_t s;
+    cudaArray_t array;
+    void *memory;
+    size_t width;
+    OK(cudaMalloc(&memory, 4096));
+    r.res.pitch2D.devPtr = memory;
+    r.res.pitch2D.desc = cudaCreateChannelDesc(8, 8, 0, 0, cudaChannelFormatKindUnsigned);
+    r.res.pitch2D.width = 20;
+    r.res.pitch2D.height = 3;
+    r.res.pitch2D.pitchInBytes = 512;
+    OK(cudaCreateTextureObject(&t, &r, &d, NULL));
+    OK(cudaGetTextureObjectResourceDesc(&asked, t));
+    cr_expect(asked.resType == r.resType && asked.res.pitch2D.devPtr == memory);
+    cr_expect(!memcmp(&asked.res.pitch2D.desc, &r.res.pitch2D.desc, sizeof r.res.pitch2D.desc));
+    cr_expect(asked.res.pitch2D.width == 20 && asked.res.pitch2D.pitchInBytes == 512);
+    OK(cudaGetTextureObjectTextureDesc(&back, t));
+    cr_expect(memcmp(&back, &d, sizeof d) == 0);
+    IS(cudaGetTextureObjectResourceViewDesc((void *)&back, t), cudaErrorInvalidValue);
+    OK(cudaDestroyTextureObject(t));
+    IS(cudaGetTextureObjectTextureDesc(&back, t), cudaErrorInvalidValue);
+    struct cudaChannelFormatDesc word = cudaCreateChannelDesc(32, 0, 0, 0,
+                                                              cudaChannelFormatKindFloat);
+    OK(cudaMallocArray(&array, &word, 8, 8, 2));
+    struct cudaResourceDesc of = {.resType = cudaResourceTypeArray, .res.array.array = array};
+    OK(cudaCreateSurfaceObject(&s, &of));
+    OK(cudaGetSurfaceObjectResourceDesc(&asked, s));
+    cr_expect(asked.resType == cudaResourceTypeArray && asked.res.array.array == array);
+    OK(cudaDeviceGetTexture1DLinearMaxWidth(&width, &word, 0));
+    cr_expect(width == (size_t)1 << 27);
+    IS(cudaArrayGetPlane(&array, array, 0), cudaErrorInvalidValue);
+    IS(cudaArrayGetMemoryRequirements(NULL, array, 0), cudaErrorInvalidValue);
+    IS(cudaArrayGetSparseProperties(NULL, NULL), cudaErrorInvalidResourceHandle);
+}
+
+Test(runtime, counts_clusters, .init = start, .fini = stop)
+{
+    struct CUlaunchAttribute_st four = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                        .value.clusterDim = {2, 2, 1}};
+    cudaLaunchConfig_t g = {
+        .gridDim = {64, 2, 1}, .blockDim = {1024, 1, 1}, .attrs = &four, .numAttrs = 1};
+    int n, value;
+    OK(cudaOccupancyMaxActiveClusters(&n, &fill_stub, &g));
+    cr_expect_eq(n, 132 * 2 / 4); /* two blocks of 1024 threads on an SM */
+    OK(cudaOccupancyMaxPotentialClusterSize(&n, &fill_stub, &g));
+    cr_expect_eq(n, 8);
+    four.value.clusterDim.x = 8;
+    IS(cudaOccupancyMaxActiveClusters(&n, &fill_stub, &g), cudaErrorInvalidClusterSize);
+    g.blockDim.x = 0;
+    IS(cudaOccupancyMaxActiveClusters(&n, &fill_stub, &g), cudaErrorInvalidValue);
+    IS(cudaOccupancyMaxActiveClusters(&n, &factor, &g), cudaErrorInvalidDeviceFunction);
+    IS(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrPerformanceRank, 0, 0),
+       cudaErrorInvalidDevice);
+    IS(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrPerformanceRank, 0, 1),
+       cudaErrorInvalidDevice);
+    OK(cudaCtxResetPersistingL2Cache());
+}
+
 Test(runtime, tells_what_pointers_kernels_and_the_device_are, .init = start, .fini = stop)
 {
     void *device, *pinned;

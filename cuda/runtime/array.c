@@ -139,6 +139,48 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_t a
     RUNTIME_CALL(info(desc, NULL, NULL, array));
 }
 
+cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
+                                           cudaArray_t array, int device)
+{
+    RUNTIME_CALL(cuArrayGetMemoryRequirements(out, array, device));
+}
+
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
+                                                    cudaMipmappedArray_t array, int device)
+{
+    RUNTIME_CALL(cuMipmappedArrayGetMemoryRequirements(out, array, device));
+}
+
+cudaError_t cudaArrayGetSparseProperties(struct cudaArraySparseProperties *out, cudaArray_t array)
+{
+    RUNTIME_CALL(cuArrayGetSparseProperties(out, array));
+}
+
+cudaError_t cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *out,
+                                                  cudaMipmappedArray_t array)
+{
+    RUNTIME_CALL(cuMipmappedArrayGetSparseProperties(out, array));
+}
+
+cudaError_t cudaArrayGetPlane(cudaArray_t *plane, cudaArray_t array, unsigned i)
+{
+    RUNTIME_CALL(cuArrayGetPlane(plane, array, i));
+}
+
+static unsigned linear_width(size_t *texels, const struct cudaChannelFormatDesc *d, int device)
+{
+    CUarray_format format;
+    unsigned channels;
+    if (!d || !read_channels(d, &format, &channels)) return cudaErrorInvalidValue;
+    return cuDeviceGetTexture1DLinearMaxWidth(texels, format, channels, device);
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels,
+                                                 const struct cudaChannelFormatDesc *d, int device)
+{
+    RUNTIME_CALL(linear_width(texels, d, device));
+}
+
 /* ---- textures and surfaces ---------------------------------------------------------------------------------- */
 
 static unsigned read_resource(const struct cudaResourceDesc *r, CUDA_RESOURCE_DESC *out)
@@ -211,6 +253,95 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaR
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture)
 {
     RUNTIME_CALL(cuTexObjectDestroy(texture));
+}
+
+static void write_resource(const CUDA_RESOURCE_DESC *r, struct cudaResourceDesc *out)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR linear = {.Format = r->res.linear.format,
+                                            .NumChannels = r->res.linear.numChannels},
+                                  rows = {.Format = r->res.pitch2D.format,
+                                          .NumChannels = r->res.pitch2D.numChannels};
+    memset(out, 0, sizeof *out);
+    out->resType = (enum cudaResourceType)r->resType;
+    switch (r->resType) {
+    case CU_RESOURCE_TYPE_ARRAY: out->res.array.array = r->res.array.hArray; break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        out->res.mipmap.mipmap = r->res.mipmap.hMipmappedArray;
+        break;
+    case CU_RESOURCE_TYPE_LINEAR:
+        runtime_give(CUDA_SUCCESS, &r->res.linear.devPtr, &out->res.linear.devPtr);
+        out->res.linear.desc = channels_of(&linear);
+        out->res.linear.sizeInBytes = r->res.linear.sizeInBytes;
+        break;
+    case CU_RESOURCE_TYPE_PITCH2D:
+        runtime_give(CUDA_SUCCESS, &r->res.pitch2D.devPtr, &out->res.pitch2D.devPtr);
+        out->res.pitch2D.desc = channels_of(&rows);
+        out->res.pitch2D.width = r->res.pitch2D.width;
+        out->res.pitch2D.height = r->res.pitch2D.height;
+        out->res.pitch2D.pitchInBytes = r->res.pitch2D.pitchInBytes;
+        break;
+    }
+}
+
+static CUresult resource_of(struct cudaResourceDesc *out, unsigned long long object,
+                            CUresult (*ask)(CUDA_RESOURCE_DESC *, unsigned long long))
+{
+    CUDA_RESOURCE_DESC r;
+    const CUresult result = ask(&r, object);
+    if (result == CUDA_SUCCESS) write_resource(&r, out);
+    return result;
+}
+
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out,
+                                             cudaTextureObject_t texture)
+{
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(resource_of(out, texture, cuTexObjectGetResourceDesc));
+}
+
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out,
+                                             cudaSurfaceObject_t surface)
+{
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(resource_of(out, surface, cuSurfObjectGetResourceDesc));
+}
+
+static CUresult texture_of(struct cudaTextureDesc *out, cudaTextureObject_t texture)
+{
+    CUDA_TEXTURE_DESC d;
+    const CUresult r = cuTexObjectGetTextureDesc(&d, texture);
+    if (r != CUDA_SUCCESS) return r;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < 3; i++) out->addressMode[i] = (int)d.addressMode[i];
+    memcpy(out->borderColor, d.borderColor, sizeof out->borderColor);
+    out->filterMode = (int)d.filterMode;
+    out->readMode = !(d.flags & CU_TRSF_READ_AS_INTEGER);
+    out->sRGB = (d.flags & CU_TRSF_SRGB) != 0;
+    out->normalizedCoords = (d.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    out->maxAnisotropy = d.maxAnisotropy;
+    out->mipmapFilterMode = (int)d.mipmapFilterMode;
+    out->mipmapLevelBias = d.mipmapLevelBias;
+    out->minMipmapLevelClamp = d.minMipmapLevelClamp;
+    out->maxMipmapLevelClamp = d.maxMipmapLevelClamp;
+    out->disableTrilinearOptimization = (d.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
+#if CUDART_VERSION >= 12000
+    out->seamlessCubemap = (d.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+#endif
+    return r;
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out,
+                                            cudaTextureObject_t texture)
+{
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(texture_of(out, texture));
+}
+
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *out,
+                                                 cudaTextureObject_t texture)
+{
+    if (!out) return runtime_done(cudaErrorInvalidValue);
+    RUNTIME_CALL(cuTexObjectGetResourceViewDesc(NULL, texture));
 }
 
 static unsigned create_surface(cudaSurfaceObject_t *out, const struct cudaResourceDesc *r)

@@ -94,6 +94,17 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     RUNTIME_CALL(cuDeviceCanAccessPeer(can, device, peer));
 }
 
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                      int to)
+{
+    RUNTIME_CALL(cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, from, to));
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    RUNTIME_CALL(cuCtxResetPersistingL2Cache());
+}
+
 /* There is one device, and no device is its own peer. */
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {

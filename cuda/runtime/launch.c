@@ -92,13 +92,19 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
     return launch(function, &g, args);
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+static CUlaunchConfig driver_config(const cudaLaunchConfig_t *config)
 {
-    if (!config) return runtime_done(cudaErrorInvalidValue);
     CUlaunchConfig g = config_of(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                                  config->stream);
     g.attrs = config->attrs;
     g.numAttrs = config->numAttrs;
+    return g;
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    if (!config) return runtime_done(cudaErrorInvalidValue);
+    const CUlaunchConfig g = driver_config(config);
     return launch(function, &g, args);
 }
 
@@ -212,4 +218,20 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
                                                       int blocks, int block)
 {
     FUNCTION_CALL(function, cuOccupancyAvailableDynamicSMemPerBlock(bytes, f, blocks, block));
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
+                                           const cudaLaunchConfig_t *config)
+{
+    if (!config) return runtime_done(cudaErrorInvalidValue);
+    const CUlaunchConfig g = driver_config(config);
+    FUNCTION_CALL(function, cuOccupancyMaxActiveClusters(clusters, f, &g));
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
+                                                 const cudaLaunchConfig_t *config)
+{
+    if (!config) return runtime_done(cudaErrorInvalidValue);
+    const CUlaunchConfig g = driver_config(config);
+    FUNCTION_CALL(function, cuOccupancyMaxPotentialClusterSize(size, f, &g));
 }

@@ -37,6 +37,8 @@ typedef void (*cudaHostFn_t)(void *data);
 #define cudaMemLocation CUmemLocation_st
 #define cudaMemAccessDesc CUmemAccessDesc_st
 #define cudaMemPoolProps CUmemPoolProps_st
+#define cudaArrayMemoryRequirements CUDA_ARRAY_MEMORY_REQUIREMENTS_st
+#define cudaArraySparseProperties CUDA_ARRAY_SPARSE_PROPERTIES_st
 #define cudaMemcpyAttributes CUmemcpyAttributes_st
 #define cudaMemcpy3DBatchOp CUDA_MEMCPY3D_BATCH_OP_st
 #define cudaMemPoolPtrExportData CUmemPoolPtrExportData_st
@@ -71,6 +73,7 @@ enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 }; /* of CUme
 enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };       /* and so on */
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
 enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0 };
+enum cudaDeviceP2PAttr { cudaDevP2PAttrPerformanceRank = 1 };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 }; /* numbers of CUdevice_attribute */
 
 #if CUDART_VERSION >= 13000
@@ -485,6 +488,33 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaR
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *r);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+
+/* Of arrays that are mapped later, that are sparse, or that have planes: there are none. */
+cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
+                                           cudaArray_t array, int device);
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
+                                                    cudaMipmappedArray_t array, int device);
+cudaError_t cudaArrayGetSparseProperties(struct cudaArraySparseProperties *out, cudaArray_t array);
+cudaError_t cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *out,
+                                                  cudaMipmappedArray_t array);
+cudaError_t cudaArrayGetPlane(cudaArray_t *plane, cudaArray_t array, unsigned i);
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels,
+                                                 const struct cudaChannelFormatDesc *d, int device);
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                      int to);
+cudaError_t cudaCtxResetPersistingL2Cache(void);
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
+                                           const cudaLaunchConfig_t *config);
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
+                                                 const cudaLaunchConfig_t *config);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out,
+                                             cudaTextureObject_t texture);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out,
+                                             cudaSurfaceObject_t surface);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out,
+                                            cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *out,
+                                                 cudaTextureObject_t texture);
 
 /* ---- streams and events ------------------------------------------------------------------------------- */
 
