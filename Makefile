@@ -89,6 +89,8 @@ $B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
+$B/tests/bench/calls: $B/tests/bench/calls.o $(RUNTIME) $(CUDA) $B/libheddle.a
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/claims: $B/tests/bench/claims.o $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
@@ -174,10 +176,11 @@ check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
 
-bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders) heddle) ## speed of the front end, the emulator, orders and checks
+bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) heddle) ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
 	@$B/tests/bench/orders
+	@$B/tests/bench/calls
 	@tests/bench/checks.sh $B/heddle
 
 claims: $B/tests/bench/claims   ## count what the papers on GPUDet and DAB claim; CLAIM=ends shows one
