@@ -398,14 +398,15 @@ static void do_sum(struct thread *t, const struct ptx_inst *i, const char *name)
         return;
     }
     u128 a = value(t, &i->opnds[1], type), b = value(t, &i->opnds[2], type);
-    bool in = has_carry && now(t)->carry;
+    bool in = has_carry ? now(t)->carry : sub;
     if (has(i, "sat")) {
         i128 x = number(a, bits, sign), y = number(b, bits, sign);
-        put(t, &i->opnds[0], type, (u128)clamp(sub ? x - y - in : x + y + in, bits, sign));
+        put(t, &i->opnds[0], type, (u128)clamp(sub ? x - y - !in : x + y + in, bits, sign));
         return;
     }
-    sum = sub ? a - b - in : a + b + in;
-    if (has(i, "cc")) now(t)->carry = sum >> bits & 1; /* a borrow runs through all higher bits */
+    sum = sub ? a - b - !in : a + b + in;
+    /* A borrow runs through all higher bits, and is no carry. */
+    if (has(i, "cc")) now(t)->carry = (sum >> bits & 1) ^ sub;
     put(t, &i->opnds[0], type, sum);
 }
 

@@ -241,3 +241,24 @@ Test(emu_found, printf_says_how_many_arguments_it_took)
         cr_expect(n == cases[i].taken, "%s: %u", cases[i].format, n);
     }
 }
+
+/* A difference that is followed by addc, as in nvcc's division of 128-bit integers: the carry of a + ~b + 1 is what says
+ * that nothing was borrowed. Likewise subc behind a sum: it borrows where there was no carry. */
+Test(emu_found, a_carry_is_no_borrow)
+{
+    uint32_t out[4];
+    struct emu_run r = {
+        .ptx = emu_ptx(".param .u64 out",
+                       ".reg .b32 %r<6>; .reg .b64 %rd1; ld.param.u64 %rd1, [out]; mov.u32 %r0, 7;"
+                       " sub.cc.u32 %r1, %r0, 5; addc.u32 %r1, 0, 0;"
+                       " sub.cc.u32 %r2, 5, %r0; addc.u32 %r2, 0, 0;"
+                       " add.cc.u32 %r3, %r0, 1; subc.u32 %r3, 0, 0;"
+                       " add.cc.u32 %r4, %r0, -1; subc.u32 %r4, 0, 0;"
+                       " st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4};"),
+        .grid = 1,
+        .block = 1};
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    cr_expect(out[0] == 1 && out[1] == 0 && out[2] == UINT32_MAX && out[3] == 0, "%u %u %u %u",
+              out[0], out[1], out[2], out[3]);
+}

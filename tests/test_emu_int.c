@@ -190,10 +190,11 @@ END
 {
     unsigned t = s->type[0], bits = ptx_types[t].bits;
     const char *p = s->opcode;
-    int carry = p[3] == 'c' || p[4] == 'c' ? carry_of(s, in) : 0; /* addc subc madc */
+    /* addc subc madc; a difference is a + ~b + carry, so that it carries where it does not borrow */
+    int carry = p[3] == 'c' || p[4] == 'c' ? carry_of(s, in) : p[0] == 's';
 #define OPERAND(k) (for_flag ? (wide)cut(t, (wide)in[k]) : value(t, in[k]))
     if (p[0] == 'a') return OPERAND(0) + OPERAND(1) + carry;
-    if (p[0] == 's') return OPERAND(0) - OPERAND(1) - carry;
+    if (p[0] == 's') return OPERAND(0) - OPERAND(1) - !carry;
     wide part = strstr(p, ".hi") ? high(t, in[0], in[1])
                                  : (wide)((uwide)value(t, in[0]) * (uwide)value(t, in[1]));
     if (for_flag) part = (wide)cut(t, part);
@@ -207,7 +208,7 @@ wide r = chained(s, in, false);
 return cut(t, has(s, "sat") ? S32(r) : r);
 END REF(carry_out)
 wide r = chained(s, in, true);
-return r < 0 || r >> ptx_types[t].bits ? 1 : 0;
+return s->opcode[0] == 's' ? r >= 0 : r >> ptx_types[t].bits ? 1 : 0;
 END
 
 /* ---- bits -------------------------------------------------------------------------------------------- */
