@@ -191,7 +191,7 @@ END
     unsigned t = s->type[0], bits = ptx_types[t].bits;
     const char *p = s->opcode;
     /* addc subc madc; a difference is a + ~b + carry, so that it carries where it does not borrow */
-    int carry = p[3] == 'c' || p[4] == 'c' ? carry_of(s, in) : p[0] == 's';
+    int carry = p[3] == 'c' ? carry_of(s, in) : p[0] == 's';
 #define OPERAND(k) (for_flag ? (wide)cut(t, (wide)in[k]) : value(t, in[k]))
     if (p[0] == 'a') return OPERAND(0) + OPERAND(1) + carry;
     if (p[0] == 's') return OPERAND(0) - OPERAND(1) - !carry;
