@@ -455,6 +455,7 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
         show_all(r, s->who);
         forget(&r->sms[s->who->sm]);
         break;
+    case EMU_SYNC_RUNTIME: /* it reads memory itself: texts, parameters */
     case EMU_SYNC_BARRIER:
     case EMU_SYNC_WARP:
     case EMU_SYNC_CLUSTER_ARRIVE:

@@ -237,8 +237,10 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
                                             image_func_number(L->image, L->code->module, f));
         d->name = arena_copy(L->arena, f->sym->name->text, f->sym->name->length);
         d->function = image_func_number(L->image, L->code->module, f);
-        if (!at.func || !at.func->is_defined) {
-            d->runtime = runtime_of(f->sym->name);
+        d->runtime = runtime_of(f->sym->name);
+        /* NVIDIA's device runtime, linked in, is PTX on what only its driver has: Heddle's is in its place. */
+        const bool launches = d->runtime >= RUNTIME_GRIDS && d->runtime < RUNTIME_UNKNOWN;
+        if (!at.func || !at.func->is_defined || launches) {
             if (d->runtime == RUNTIME_UNKNOWN) {
                 u = lower_emit(L, UOP_unsupported, 0, 0, 0, 0);
                 u->ext = arena_printf(

@@ -311,3 +311,50 @@ Test(emu_grids, calls_of_the_first_version)
     cr_expect(!*heddle_device_leaks(device, NULL), "%s", heddle_device_leaks(device, NULL));
     close_all();
 }
+
+/* A store of the parent to its parameters may be late for others, but not for the launch. */
+Test(emu_grids, are_given_what_was_stored_for_them)
+{
+    uint32_t got[2];
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        open_text("stored.ptx",
+                  DECLARE START NOTE HEAD("parent") " mov.u64 %d3, note;\n" CALL_START(
+                      "%d3", "1", "1", "0", "%d1", "%r1") " ret;\n}\n",
+                  (struct heddle_device_options){.order = "random", .seed = seed});
+        uint64_t d = heddle_device_alloc(device, sizeof got, "list");
+        heddle_device_write(device, d, &(uint64_t){0}, sizeof got);
+        struct heddle_run r = launch("parent", 1, 1, (uint64_t[]){d, 42}, 2);
+        cr_assert(!r.fault, "%s", r.text);
+        heddle_device_read(device, got, d, sizeof got);
+        cr_expect(got[0] == 1 && got[1] == 42, "seed %llu: %u, %u", (unsigned long long)seed,
+                  got[0], got[1]);
+        close_all();
+    }
+}
+
+/* nvcc links NVIDIA's device runtime in: its functions call what its driver has. */
+Test(emu_grids, are_launched_by_heddle_though_a_module_has_the_functions)
+{
+    uint32_t got[2] = {0};
+    open_text(
+        "linked.ptx",
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".extern .func (.param .b64 r) driver(.param .b64 f);\n"
+        ".func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 "
+        ".b8 g[12], .param .align 4 .b8 b[12], .param .b32 s)\n{\n"
+        " .param .b64 x; .param .b64 y; .reg .b64 %d; ld.param.b64 %d, [f]; st.param.b64 [y], %d;\n"
+        " call (x), driver, (y); ld.param.b64 %d, [x]; st.param.b64 [r], %d; ret;\n}\n"
+        ".func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s)\n{\n"
+        " trap; ret;\n}\n"
+        ".func (.param .b32 r) __cudaCDP2GetLastError()\n{\n st.param.b32 [r], 1; ret;\n}\n" START
+            NOTE HEAD("parent") " mov.u64 %d3, note;\n" CALL_START("%d3", "1", "1", "0", "%d1",
+                                                                   "%r1") " ret;\n}\n",
+        (struct heddle_device_options){0});
+    uint64_t d = heddle_device_alloc(device, sizeof got, "list");
+    heddle_device_write(device, d, got, sizeof got);
+    struct heddle_run r = launch("parent", 1, 1, (uint64_t[]){d, 42}, 2);
+    cr_assert(!r.fault, "%s", r.text);
+    heddle_device_read(device, got, d, sizeof got);
+    cr_expect(got[0] == 1 && got[1] == 42, "%u, %u", got[0], got[1]);
+    close_all();
+}
