@@ -53,6 +53,14 @@ CUresult cuProfilerStop(void)
     return driver_end(driver_begin(&c));
 }
 
+/* Tables of functions that nobody documents: there are none. */
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+    if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
+    *table = NULL;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 /* ---- entry points ------------------------------------------------------------------------------------ */
 
 typedef void entry_point(void);

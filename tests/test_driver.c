@@ -1091,6 +1091,11 @@ Test(driver, entry_points_by_name_and_version)
     OK(cuGetProcAddress("cuGetProcAddress", &p, 11030, 0, NULL));
     OK(cuGetProcAddress("cuGetProcAddress", &q, 12000, 0, NULL));
     cr_expect(p != q && q == (void *)cuGetProcAddress_v2);
+    const void *table = &s;
+    const CUuuid id = {{0}};
+    OK(cuGetProcAddress("cuGetExportTable", &p, 3000, 0, NULL));
+    IS(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_SUPPORTED); /* NVRTC asks, and goes on */
+    cr_expect(!table);
 }
 
 static void *in_thread(void *failed)
