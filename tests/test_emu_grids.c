@@ -339,11 +339,11 @@ Test(emu_grids, are_launched_by_heddle_though_a_module_has_the_functions)
     open_text(
         "linked.ptx",
         ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".extern .func (.param .b64 r) driver(.param .b64 f);\n"
+        ".extern .func (.param .b64 r) __cuda_syscall(.param .b64 f);\n"
         ".func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 "
         ".b8 g[12], .param .align 4 .b8 b[12], .param .b32 s)\n{\n"
         " .param .b64 x; .param .b64 y; .reg .b64 %d; ld.param.b64 %d, [f]; st.param.b64 [y], %d;\n"
-        " call (x), driver, (y); ld.param.b64 %d, [x]; st.param.b64 [r], %d; ret;\n}\n"
+        " call (x), __cuda_syscall, (y); ld.param.b64 %d, [x]; st.param.b64 [r], %d; ret;\n}\n"
         ".func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s)\n{\n"
         " trap; ret;\n}\n"
         ".func (.param .b32 r) __cudaCDP2GetLastError()\n{\n st.param.b32 [r], 1; ret;\n}\n" START
