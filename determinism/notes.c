@@ -9,29 +9,30 @@ static size_t size_of(uint32_t count)
     return (size + unit - 1) / unit * unit;
 }
 
-struct note *notes_add(struct notes *r, uint32_t count)
+struct note *notes_add(struct notes *notes, uint32_t count)
 {
     const size_t size = size_of(count);
-    if (r->size + size > r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 1 << 14;
-        r->room = realloc(r->room, r->cap);
-        if (!r->room) abort();
+    if (notes->size + size > notes->cap) {
+        notes->cap = notes->cap ? 2 * notes->cap : 1 << 14;
+        notes->room = realloc(notes->room, notes->cap);
+        if (!notes->room) abort();
     }
-    struct note *n = (struct note *)(void *)(r->room + r->size);
-    r->size += size;
+    struct note *n = (struct note *)(void *)(notes->room + notes->size);
+    notes->size += size;
     n->count = count;
     return n;
 }
 
-struct note *notes_next(const struct notes *r, const struct note *last)
+struct note *notes_next(const struct notes *notes, const struct note *last)
 {
-    const size_t at = last ? (size_t)((const unsigned char *)last - r->room) + size_of(last->count)
+    const size_t at = last ? (size_t)((const unsigned char *)last - notes->room) +
+                                 size_of(last->count)
                            : 0;
-    return at < r->size ? (struct note *)(void *)(r->room + at) : NULL;
+    return at < notes->size ? (struct note *)(void *)(notes->room + at) : NULL;
 }
 
-void notes_free(struct notes *r)
+void notes_free(struct notes *notes)
 {
-    free(r->room);
-    *r = (struct notes){0};
+    free(notes->room);
+    *notes = (struct notes){0};
 }

@@ -36,14 +36,14 @@ struct notes {
 
 enum { NOTES_MOST = 1 << 28 }; /* bytes; if there are more they are looked at, and begin afresh */
 
-struct note *notes_add(struct notes *n, uint32_t count);
-struct note *notes_next(const struct notes *n,
+struct note *notes_add(struct notes *notes, uint32_t count);
+struct note *notes_next(const struct notes *notes,
                         const struct note *last); /* NULL: before the first; the end */
-static inline void notes_clear(struct notes *n)
+static inline void notes_clear(struct notes *notes)
 {
-    n->size = 0;
-    n->number++;
+    notes->size = 0;
+    notes->number++;
 }
-void notes_free(struct notes *n);
+void notes_free(struct notes *notes);
 
 #endif

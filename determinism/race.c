@@ -626,7 +626,7 @@ static bool mend(struct look *k, struct seen *seen, struct page *p, uint32_t row
     return true;
 }
 
-enum { SINGLES = 7 }; /* spans of a row that has more are not for single words */
+enum { SINGLES = 1 }; /* spans of a row that has more are not for single words */
 
 /* The lanes' words as a span. false: the row has come apart. */
 static bool touch_row(struct look *k, struct seen *seen, struct page *p, uint32_t row,
