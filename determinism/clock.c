@@ -1,26 +1,45 @@
-/* Vector clocks: trees with counted references, each of them in a table by what it holds. */
+/* Vector clocks: with counted references; trees are in a table by what they hold. */
 #include "determinism/clock.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 32, PUT_OFF = 1 << 30 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 16, LIST_MOST = 32 };
+enum kind {
+    LIST,  /* of few entries, of any CTAs, by CTA and part */
+    TREE,  /* in the table; a leaf is of one CTA, by part */
+    LATER, /* a join that was put off */
+};
+
+struct known {
+    uint32_t cta, part, when;
+};
 
 struct clock {
     uint32_t refs, hash;
-    uint32_t count;     /* entries of a leaf; 0: a node */
-    uint32_t room;      /* for entries */
-    uint32_t weight;    /* entries in all of it; PUT_OFF: `later` */
-    struct clock *next; /* in the table */
+    uint32_t count;     /* entries of a list or leaf; 0: a node */
+    uint32_t weight;    /* entries in all of it */
+    uint8_t kind, size; /* enum kind, enum size */
+    struct clock *next; /* in the table, or of those that are spare */
     union {
         struct clock *child[FAN];
         struct {
             struct clock *both[2];
             uint64_t time, asked;
         } later;
+        struct known list[1];
         struct clock_entry entry[1]; /* by part */
     } u;
+};
+
+/* Room behind the head. */
+static const size_t sizes[CLOCK_SIZES] = {64, sizeof(struct clock *) * FAN,
+                                          LIST_MOST * sizeof(struct known)};
+
+enum { BLOCK = 256 }; /* clocks of one size, made at once */
+struct clock_block {
+    struct clock_block *next;
 };
 
 void clock_tree_begin(struct clock_tree *t, uint32_t ctas)
@@ -33,9 +52,9 @@ void clock_tree_end(struct clock_tree *t)
 {
     free((void *)t->table);
     free((void *)t->todo);
-    for (struct clock *c = t->spare, *next; c; c = next) {
-        next = c->next;
-        free(c);
+    for (struct clock_block *b = t->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
     }
     *t = (struct clock_tree){0};
 }
@@ -86,17 +105,12 @@ static void push(struct clock_tree *t, uint32_t *n, struct clock *c)
     t->todo[(*n)++] = c;
 }
 
-static bool is_least(uint32_t entries)
-{
-    return entries * sizeof(struct clock_entry) <= sizeof(struct clock *) * FAN;
-}
-
 static void let_go(struct clock_tree *t, struct clock *c)
 {
     t->clocks--;
-    if (is_least(c->room)) {
-        c->next = t->spare;
-        t->spare = c;
+    if (c->size < CLOCK_SIZES) {
+        c->next = t->spare[c->size];
+        t->spare[c->size] = c;
     } else free(c);
 }
 
@@ -124,10 +138,9 @@ void clock_drop(struct clock_tree *t, struct clock *c)
     if (c) push(t, &n, c);
     while (n) {
         c = t->todo[--n];
-        if (c->weight != PUT_OFF) drop_tree(t, c, t->depth);
+        if (c->kind == TREE) drop_tree(t, c, t->depth);
         else if (!--c->refs) {
-            push(t, &n, c->u.later.both[0]);
-            push(t, &n, c->u.later.both[1]);
+            for (int i = 0; i < 2 && c->kind == LATER; i++) push(t, &n, c->u.later.both[i]);
             let_go(t, c);
         }
     }
@@ -153,39 +166,137 @@ static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned dept
     return c;
 }
 
-/* ---- trees -------------------------------------------------------------------------------------------- */
+/* ---- making them ---------------------------------------------------------------------------------------- */
 
-static struct clock *allocate(struct clock_tree *t, uint32_t entries)
+static void make_spare(struct clock_tree *t, unsigned size)
 {
-    struct clock *c = is_least(entries) ? t->spare : NULL;
-    if (c) {
-        t->spare = c->next;
-        memset(c, 0, sizeof *c);
-    } else {
-        const size_t own = entries * sizeof(struct clock_entry);
-        c = calloc(1, is_least(entries) ? sizeof *c : offsetof(struct clock, u) + own);
+    const size_t each = offsetof(struct clock, u) + sizes[size];
+    struct clock_block *b = malloc(sizeof *b + BLOCK * each);
+    if (!b) abort();
+    b->next = t->blocks;
+    t->blocks = b;
+    for (size_t i = BLOCK; i-- > 0;) {
+        struct clock *c = (struct clock *)(void *)((unsigned char *)(b + 1) + i * each);
+        c->next = t->spare[size];
+        t->spare[size] = c;
     }
+}
+
+static struct clock *allocate(struct clock_tree *t, enum kind kind, size_t room)
+{
+    uint8_t size = 0;
+    while (size < CLOCK_SIZES && sizes[size] < room) size++;
+    struct clock *c = NULL;
+    if (size < CLOCK_SIZES) {
+        if (!t->spare[size]) make_spare(t, size);
+        c = t->spare[size];
+        t->spare[size] = c->next;
+    } else c = malloc(offsetof(struct clock, u) + room);
     if (!c) abort();
     t->clocks++;
+    memset(c, 0, offsetof(struct clock, u));
+    c->kind = (uint8_t)kind;
+    c->size = size;
     c->refs = 1;
-    c->room = entries;
-    c->count = entries;
+    return c;
+}
+
+static struct clock *new_node(struct clock_tree *t)
+{
+    struct clock *c = allocate(t, TREE, sizeof c->u.child);
+    memset((void *)c->u.child, 0, sizeof c->u.child);
+    return c;
+}
+
+static struct clock *new_leaf(struct clock_tree *t, uint32_t count)
+{
+    struct clock *c = allocate(t, TREE, count * sizeof(struct clock_entry));
+    c->count = count;
+    return c;
+}
+
+/* The tree that has this leaf, which is given up. */
+static struct clock *tree_of_leaf(struct clock_tree *t, uint32_t cta, struct clock *c)
+{
+    c = unique(t, c, 0);
+    for (unsigned level = 0; level < t->depth; level++) {
+        struct clock *above = new_node(t);
+        above->u.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
+        c = unique(t, above, level + 1);
+    }
     return c;
 }
 
 struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
                        uint32_t count)
 {
-    struct clock *c = allocate(t, count);
-    memcpy(c->u.entry, list, count * sizeof *list);
-    c = unique(t, c, 0);
-    for (unsigned level = 0; level < t->depth; level++) {
-        struct clock *above = allocate(t, 0);
-        above->u.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
-        c = unique(t, above, level + 1);
+    if (count > LIST_MOST) {
+        struct clock *leaf = new_leaf(t, count);
+        memcpy(leaf->u.entry, list, count * sizeof *list);
+        return tree_of_leaf(t, cta, leaf);
     }
+    struct clock *c = allocate(t, LIST, count * sizeof(struct known));
+    for (uint32_t i = 0; i < count; i++)
+        c->u.list[i] = (struct known){cta, list[i].part, list[i].when};
+    c->count = c->weight = count;
     return c;
 }
+
+/* ---- lists -------------------------------------------------------------------------------------------- */
+
+static uint64_t place_of(struct known e)
+{
+    return (uint64_t)e.cta << 32 | e.part;
+}
+
+/* Joins what two lists have; returns how many there are. *a_all, *b_all: the one has all of it. */
+static uint32_t merge(const struct clock *a, const struct clock *b, struct known *to, bool *a_all,
+                      bool *b_all)
+{
+    uint32_t i = 0, k = 0, n = 0;
+    *a_all = *b_all = true;
+    while (i < a->count || k < b->count) {
+        const struct known *x = i < a->count ? &a->u.list[i] : NULL,
+                           *y = k < b->count ? &b->u.list[k] : NULL;
+        const bool take_x = x && (!y || place_of(*x) <= place_of(*y)),
+                   take_y = y && (!x || place_of(*y) <= place_of(*x));
+        *a_all &= take_x && (!take_y || x->when >= y->when);
+        *b_all &= take_y && (!take_x || y->when >= x->when);
+        to[n++] = take_x && (!take_y || x->when >= y->when) ? *x : *y;
+        i += take_x;
+        k += take_y;
+    }
+    return n;
+}
+
+/* NULL: it would be too long. */
+static struct clock *join_lists(struct clock_tree *t, struct clock *a, struct clock *b)
+{
+    struct known list[2 * LIST_MOST];
+    bool a_all, b_all;
+    const uint32_t n = merge(a, b, list, &a_all, &b_all);
+    if (a_all) return clock_keep(a);
+    if (b_all) return clock_keep(b);
+    if (n > LIST_MOST) return NULL;
+    struct clock *c = allocate(t, LIST, n * sizeof *list);
+    memcpy(c->u.list, list, n * sizeof *list);
+    c->count = c->weight = n;
+    return c;
+}
+
+static bool list_covers(const struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                        uint32_t when)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct known *e = &c->u.list[i];
+        if (e->cta != cta || e->when < when) continue;
+        if (e->part == part) return true;
+        if (warp != UINT32_MAX && (e->part == PART_CTA || e->part == PART_WARP + warp)) return true;
+    }
+    return false;
+}
+
+/* ---- trees -------------------------------------------------------------------------------------------- */
 
 /* Whether a knows all that b does. */
 static bool contains(const struct clock *a, const struct clock *b)
@@ -205,7 +316,7 @@ static struct clock *join_leaves(struct clock_tree *t, struct clock *a, struct c
 {
     if (contains(a, b)) return clock_keep(a);
     if (contains(b, a)) return clock_keep(b);
-    struct clock *c = allocate(t, a->count + b->count);
+    struct clock *c = new_leaf(t, a->count + b->count);
     uint32_t i = 0, k = 0, n = 0;
     while (i < a->count || k < b->count) {
         struct clock_entry *e = &c->u.entry[n++];
@@ -227,7 +338,7 @@ static struct clock *join_trees(struct clock_tree *t, struct clock *a, struct cl
     if (a == b || !b) return clock_keep(a);
     if (!a) return clock_keep(b);
     if (!depth) return join_leaves(t, a, b);
-    struct clock *c = allocate(t, 0);
+    struct clock *c = new_node(t);
     bool is_a = true, is_b = true;
     for (unsigned i = 0; i < FAN; i++) {
         c->u.child[i] = join_trees(t, a->u.child[i], b->u.child[i], depth - 1);
@@ -240,26 +351,52 @@ static struct clock *join_trees(struct clock_tree *t, struct clock *a, struct cl
     return clock_keep(is_a ? a : b);
 }
 
+static struct clock *tree_of(struct clock_tree *t, const struct clock *c)
+{
+    struct clock *all = NULL;
+    for (uint32_t i = 0, k; i < c->count; i = k) {
+        const struct known *list = &c->u.list[i];
+        for (k = i; k < c->count && c->u.list[k].cta == list->cta; k++) {
+        }
+        struct clock *leaf = new_leaf(t, k - i);
+        for (uint32_t n = 0; n < k - i; n++)
+            leaf->u.entry[n] = (struct clock_entry){list[n].part, list[n].when};
+        struct clock *one = tree_of_leaf(t, list->cta, leaf);
+        clock_learn(t, &all, one);
+        clock_drop(t, one);
+    }
+    return all;
+}
+
 static bool is_part_of(const struct clock *c, const struct clock *part)
 {
-    return c->weight == PUT_OFF && (c->u.later.both[0] == part || c->u.later.both[1] == part);
+    return c->kind == LATER && (c->u.later.both[0] == part || c->u.later.both[1] == part);
+}
+
+static struct clock *put_off(struct clock_tree *t, struct clock *a, struct clock *b)
+{
+    if (is_part_of(a, b)) return clock_keep(a);
+    if (is_part_of(b, a)) return clock_keep(b);
+    struct clock *c = allocate(t, LATER, sizeof c->u.later);
+    c->u.later.both[0] = clock_keep(a);
+    c->u.later.both[1] = clock_keep(b);
+    c->u.later.time = ++t->time;
+    c->u.later.asked = 0;
+    return c;
 }
 
 struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
 {
     if (a == b || !b) return clock_keep(a);
     if (!a) return clock_keep(b);
-    const bool put_off = a->weight == PUT_OFF || b->weight == PUT_OFF;
-    if (!put_off && (a->weight < LARGE || b->weight < LARGE)) return join_trees(t, a, b, t->depth);
-    if (is_part_of(a, b)) return clock_keep(a);
-    if (is_part_of(b, a)) return clock_keep(b);
-    struct clock *c = allocate(t, 0);
-    c->weight = PUT_OFF;
-    c->u.later.both[0] = clock_keep(a);
-    c->u.later.both[1] = clock_keep(b);
-    c->u.later.time = ++t->time;
-    c->u.later.asked = 0;
-    return c;
+    if (a->kind == LATER || b->kind == LATER) return put_off(t, a, b);
+    struct clock *c = a->kind == LIST && b->kind == LIST ? join_lists(t, a, b) : NULL;
+    if (c) return c;
+    if (a->weight >= LARGE && b->weight >= LARGE) return put_off(t, a, b);
+    if (a->kind == TREE && b->kind == TREE) return join_trees(t, a, b, t->depth);
+    struct clock *tree = tree_of(t, a->kind == LIST ? a : b);
+    clock_learn(t, &tree, a->kind == LIST ? b : a);
+    return tree;
 }
 
 void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b)
@@ -291,17 +428,25 @@ static bool tree_covers(const struct clock_tree *t, const struct clock *c, uint3
     return warp != UINT32_MAX && (has(c, PART_CTA, when) || has(c, PART_WARP + warp, when));
 }
 
+static bool covers_at_once(const struct clock_tree *t, const struct clock *c, uint32_t cta,
+                           uint32_t part, uint32_t warp, uint32_t when)
+{
+    return c->kind == LIST ? list_covers(c, cta, part, warp, when)
+                           : tree_covers(t, c, cta, part, warp, when);
+}
+
 bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
                   uint32_t when, uint64_t since)
 {
-    if (!c || c->weight != PUT_OFF) return tree_covers(t, c, cta, part, warp, when);
+    if (!c) return false;
+    if (c->kind != LATER) return covers_at_once(t, c, cta, part, warp, when);
     uint32_t n = 0;
     t->asked++;
     push(t, &n, c);
     while (n) {
         c = t->todo[--n];
-        if (c->weight != PUT_OFF) {
-            if (tree_covers(t, c, cta, part, warp, when)) return true;
+        if (c->kind != LATER) {
+            if (covers_at_once(t, c, cta, part, warp, when)) return true;
         } else if (c->u.later.time > since && c->u.later.asked != t->asked) {
             c->u.later.asked = t->asked;
             push(t, &n, c->u.later.both[0]);

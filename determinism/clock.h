@@ -4,8 +4,9 @@
  * a clock is a tree over the CTAs; a leaf lists the parts of one CTA that are known, each up to a time. A part
  * is a thread, a warp (all its lanes), the CTA (all its threads), or what is not a thread but has a time of
  * its own: an mbarrier, by its phases. Clocks never change, and trees that are equal are one: what two
- * clocks have in common costs nothing when they are joined. Where two that are large would be joined, as
- * with many locks, that is put off: the result remembers both, and what is asked of it is asked of them.
+ * clocks have in common costs nothing when they are joined. A clock of few parts is a plain list of them. Where two
+ * that are large would be joined, as with many locks, that is put off: the result remembers both, and what is asked
+ * of it is asked of them.
  *
  *     struct clock *c = clock_join(t, known, news);       // a reference of its own
  *     if (clock_covers(t, c, cta, thread, warp, when)) ...
@@ -29,6 +30,7 @@ struct clock_entry { /* the part's time up to `when`, inclusive */
     uint32_t part, when;
 };
 
+enum { CLOCK_SIZES = 3 };
 struct clock;
 struct clock_tree {       /* of a launch */
     unsigned depth;       /* levels of 16 above the leaves */
@@ -38,8 +40,9 @@ struct clock_tree {       /* of a launch */
     uint64_t asked;       /* and questions */
     struct clock **todo;  /* room for going through them */
     uint32_t todo_cap;
-    uint64_t clocks;     /* that there are, each of about 200 bytes */
-    struct clock *spare; /* room for more of the least size */
+    uint64_t clocks;                  /* that there are, each of about 200 bytes at most */
+    struct clock *spare[CLOCK_SIZES]; /* room for more, */
+    struct clock_block *blocks;       /* in these */
 };
 void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* all clocks before it were dropped */
 void clock_tree_end(struct clock_tree *t);

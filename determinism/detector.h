@@ -16,15 +16,17 @@
 #include "emu/order.h"
 
 enum { WARPS = 32, BARRIERS = 16, RECENT = 32 };
-enum { LEARNED = 2, CLOCKS_MOST = 5000000 };
+enum { LEARNED = 4, CLOCKS_MOST = 5000000 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
 
 struct mind {                   /* of a thread, beyond what the bases say */
     struct clock *know;         /* NULL: what the CTA knows */
     struct clock *seen[LEVELS]; /* released, read by strong reads, not acquired: a fence may yet */
-    struct clock *learned[LEARNED]; /* the last ones that went into seen[LEVELS - 1], */
-    struct clock *acquired
-        [LEARNED]; /* and those of them before the last fence: what it let be known has them */
+    /* What strong reads of all scopes read last is not yet in seen[LEVELS - 1]: released in these chains of flags, */
+    struct clock *learned[LEARNED];
+    uint32_t chain[LEARNED];
+    uint8_t taken;                   /* those that a fence has acquired since; by bit */
+    struct clock *acquired[LEARNED]; /* before the last fence: what it let be known has them */
     uint32_t turn;
     bool fenced; /* there was a release fence: */
     uint8_t fence_scope;
@@ -72,6 +74,7 @@ struct flag {
     uint64_t address; /* 0: free */
     uint32_t id[2];
     struct clock *released[LEVELS];
+    uint32_t chain; /* as long as it is the same, released[LEVELS - 1] has all that it had before */
     uint32_t writer_cta, writer_thread; /* of the last strong write, */
     struct clock
         *own; /* and what that thread released here by an operation, for its later writes */
@@ -129,7 +132,8 @@ struct race {
     uint32_t cta_count;       /* both */
     struct group *groups;
     uint32_t turn;
-    bool copies; /* there may be asynchronous ones */
+    uint32_t chains; /* of flags, so far */
+    bool copies;     /* there may be asynchronous ones */
     bool mapped;
     struct race_limits limits;
     uint64_t happened; /* events of the launch so far, of all memories */

@@ -251,6 +251,7 @@ static void empty(const struct shadow *s, struct page *p, bool fine)
     memset(p->rows, 0, sizeof p->rows);
     memset(p->closed, 0, sizeof p->closed);
     p->noted_in = 0;
+    p->flagged = 0;
     p->shift = fine ? 0 : 2;
     p->apart = fine || !s->events ? ~0u : 0;
     if (fine && !p->roomy) {

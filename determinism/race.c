@@ -27,6 +27,7 @@ struct look {
     uint64_t born;  /* clock_tree.time */
     uint32_t width; /* of an element that is accessed as one */
     bool strong, writes, reported;
+    bool flagged; /* somebody may have released something in its rows */
 };
 
 /* ---- whether it is ordered ---------------------------------------------------------------------------- */
@@ -686,7 +687,7 @@ static bool whole_warp(struct look *k, uint32_t size)
     const bool twice = a->lanes == ~0u && !k->writes && is_twice(a);
     const uint32_t number = event(k, when, twice ? 0x10001 : 0);
     if (!number) return true;
-    const bool flags = k->writes && (shared ? k->c->flags.count : k->r->flags.count);
+    const bool flags = k->writes && k->flagged;
     const uint32_t lanes = twice ? 0xffff : a->lanes,
                    runs = size == 4 && !flags ? runs_of(a, lanes) : 0;
     uint32_t singly = flags || size > 4 ? ~0u : 0; /* lanes whose rows have come apart */
@@ -753,8 +754,7 @@ static bool whole_warp(struct look *k, uint32_t size)
 static bool strong_words(struct look *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
-    const uint32_t flags = k->home ? k->home->flags.count : k->r->flags.count;
-    const bool plain = !flags && !k->w->mind && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
+    const bool plain = !k->flagged && !k->w->mind && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
     if (!k->strong || !plain || !k->one || a->kind == EMU_LOAD || a->op == ATOMIC_CAS ||
         size != 4 || !is_one_time(k->w, a->lanes))
         return false;
@@ -914,6 +914,7 @@ static void look_at_note(const struct look *now, const struct note *n)
     k.born = n->born;
     k.width = n->width;
     k.strong = k.writes = strong;
+    k.flagged = false;
     for (uint32_t i = touched_rows(&k, n->size, n->run ? 0 : differences(&a), list); i--;) {
         if (list[i].page->struck & list[i].rows) r->eager[n->pc] = true;
         close_rows(&list[i], note_of(strong, n->size), strong);
@@ -943,14 +944,14 @@ static void look_at_notes(const struct look *k, const struct touched *list, uint
 static int kind_of_note(const struct look *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
-    const uint32_t flags = k->home ? k->home->flags.count : k->r->flags.count;
     if (a->flags & (EMU_ASYNC | EMU_ACQUIRE | EMU_RELEASE) || k->w->mind || k->c->know ||
         k->r->eager[a->pc] || !is_one_time(k->w, a->lanes) ||
         (k->home && k->r->extent.cluster > 1)) /* others may write there */
         return NOTE_KINDS;
     if (a->kind == EMU_LOAD) return k->strong ? NOTE_KINDS : NOTE_READ;
     const bool adds = (a->kind == EMU_ATOMIC || a->kind == EMU_RED) && a->op != ATOMIC_CAS;
-    if (!adds || !k->strong || flags || k->width != size || (!k->home && a->scope < EMU_SCOPE_GPU))
+    if (!adds || !k->strong || k->flagged || k->width != size ||
+        (!k->home && a->scope < EMU_SCOPE_GPU))
         return NOTE_KINDS;
     return note_of(true, size);
 }
@@ -995,10 +996,12 @@ static void mark_noted(const struct look *k, const struct touched *t, int kind)
 static bool put_off(struct look *k, uint32_t size)
 {
     struct touched list[TOUCHED_MOST];
-    uint32_t closed = 0, noted = 0;
+    uint32_t closed = 0, noted = 0, flagged = 0;
     const uint64_t differ = k->a->run ? 0 : differences(k->a);
     const uint32_t count = touched_rows(k, size, differ, list);
-    int kind = differ >> 31 ? NOTE_KINDS : kind_of_note(k, size);
+    for (uint32_t i = 0; i < count; i++) flagged |= list[i].page->flagged & list[i].rows;
+    k->flagged = k->home ? k->home->flags.count : flagged;
+    const int kind = differ >> 31 ? NOTE_KINDS : kind_of_note(k, size);
     for (uint32_t i = 0; i < count; i++) {
         closed |= kind == NOTE_KINDS ? 0 : list[i].page->closed[kind] & list[i].rows;
         noted |= noted_but(k, &list[i], kind);
@@ -1025,7 +1028,8 @@ static void each(struct race *r, const struct emu_access *a, followed *then)
                      .width = packed(a->type) ? a->width / 2u : a->width,
                      .born = r->tree.time,
                      .writes = a->kind != EMU_LOAD,
-                     .strong = a->flags & EMU_RELAXED};
+                     .strong = a->flags & EMU_RELAXED,
+                     .flagged = true};
     const uint32_t size = (uint32_t)a->width * a->count;
     find_memory(&k);
     if (k.one && put_off(&k, size)) return;
@@ -1041,13 +1045,12 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
 {
     const struct emu_access *a = k->a;
     const uint64_t key = k->home ? at + 1 : at + MEM_GLOBAL;
-    const uint32_t flags = k->home ? k->home->flags.count : k->r->flags.count;
-    if (k->strong && (flags || k->w->mind || a->flags & EMU_RELEASE))
+    if (k->strong && (k->flagged || k->w->mind || a->flags & EMU_RELEASE))
         for (uint32_t m = mask; m; m &= m - 1)
             for (uint32_t e = 0; e < a->count; e++)
                 race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->home,
                           key + e * a->width);
-    else if (!k->strong && k->writes && flags)
+    else if (!k->strong && k->writes && k->flagged)
         for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
             race_unflag(k->r, k->home, key + o);
 }

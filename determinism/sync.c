@@ -253,6 +253,15 @@ static uint32_t level_of(uint32_t scope)
     return scope < LEVELS ? scope : LEVELS - 1;
 }
 
+/* All that strong reads read is acquired. */
+static void take_learned(struct race *r, const struct cta *c, struct warp *w, uint32_t lane)
+{
+    struct mind *m = &w->mind[lane];
+    for (uint32_t i = 0; i < LEARNED; i++)
+        if (!(m->taken >> i & 1)) learn(r, c, w, lane, m->learned[i]);
+    m->taken = (1u << LEARNED) - 1;
+}
+
 static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
 {
     struct warp *w = race_warp(c, s->who->warp);
@@ -261,6 +270,7 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
         struct mind *mind = race_mind(w, l);
         for (uint32_t i = 0; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
             if (!i || mind->seen[i] != mind->seen[i - 1]) learn(r, c, w, l, mind->seen[i]);
+        if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1) take_learned(r, c, w, l);
         for (uint32_t i = 0; i < LEARNED; i++) {
             clock_drop(&r->tree, mind->acquired[i]);
             mind->acquired[i] = NULL;
@@ -328,6 +338,30 @@ static struct flag *add_flag(struct flags *f, uint64_t address)
     return &f->list[i];
 }
 
+/* The rows of global memory that flags are in: *bit is that of the address. */
+static uint32_t *flagged_rows(struct race *r, uint64_t address, uint32_t *bit)
+{
+    struct page *p = shadow_page(&r->global, address - MEM_GLOBAL, false);
+    *bit = 1u << (address % PAGE) / (4 * ROW_WORDS);
+    return p ? &p->flagged : NULL;
+}
+
+static struct flag *flag_at(struct race *r, struct flags *f, uint64_t address)
+{
+    uint32_t bit;
+    const uint32_t *rows = f == &r->flags && f->count ? flagged_rows(r, address, &bit) : NULL;
+    return !f->count || (rows && !(*rows & bit)) ? NULL : find_flag(f, address);
+}
+
+static struct flag *begin_flag(struct race *r, struct flags *f, uint64_t address)
+{
+    uint32_t bit, *rows = f == &r->flags ? flagged_rows(r, address, &bit) : NULL;
+    if (rows) *rows |= bit;
+    struct flag *flag = add_flag(f, address);
+    flag->chain = ++r->chains;
+    return flag;
+}
+
 static void empty_flag(struct race *r, struct flag *f)
 {
     for (uint32_t i = 0; i < LEVELS; i++) {
@@ -367,7 +401,7 @@ void race_flags_clear(struct race *r, struct flags *f)
 void race_unflag(struct race *r, struct cta *home, uint64_t address)
 {
     struct flags *f = home ? &home->flags : &r->flags;
-    struct flag *flag = find_flag(f, address);
+    struct flag *flag = flag_at(r, f, address);
     if (flag) remove_flag(r, f, flag);
 }
 
@@ -381,6 +415,27 @@ static void learn_again(struct race *r, struct clock **to, uint32_t level)
 {
     clock_drop(&r->tree, to[level]);
     to[level] = clock_keep(to[level - 1]);
+}
+
+/* What was read later of a chain has all that was read of it before. */
+static void remember_learned(struct race *r, struct mind *m, struct clock *now, uint32_t chain)
+{
+    uint32_t at = m->turn % LEARNED;
+    bool newer = false;
+    for (uint32_t i = 0; i < LEARNED; i++) {
+        if (m->learned[i] == now) return;
+        if (!m->learned[i] || m->chain[i] != chain) continue;
+        at = i;
+        newer = true;
+    }
+    if (!newer) {
+        m->turn++;
+        if (!(m->taken >> at & 1)) clock_learn(&r->tree, &m->seen[LEVELS - 1], m->learned[at]);
+    }
+    clock_drop(&r->tree, m->learned[at]);
+    m->learned[at] = clock_keep(now);
+    m->chain[at] = chain;
+    m->taken &= (uint8_t) ~(1u << at);
 }
 
 static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
@@ -398,21 +453,22 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         if (a->flags & EMU_ACQUIRE && !again) learn(r, c, w, lane, now);
         /* An acquire fence that is wider than this read may come, too. */
         released = now;
-        if (i == LEVELS - 1 && (m->learned[0] == now || m->learned[1] == now)) continue;
+        if (i == LEVELS - 1) {
+            remember_learned(r, m, now, f->chain);
+            continue;
+        }
         const bool alike = again && seen == m->seen[i];
         seen = m->seen[i];
         if (alike) learn_again(r, m->seen, i);
         else clock_learn(&r->tree, &m->seen[i], now);
-        if (i < LEVELS - 1) continue;
-        struct clock **last = &m->learned[m->turn++ % LEARNED];
-        clock_drop(&r->tree, *last);
-        *last = clock_keep(now);
     }
 }
 
 static bool has_acquired(const struct mind *m, const struct clock *c)
 {
-    return m->acquired[0] == c || m->acquired[1] == c;
+    bool has = false;
+    for (uint32_t i = 0; i < LEARNED; i++) has |= m->acquired[i] == c;
+    return has;
 }
 
 /* A strong write takes the place of what was released here, but a read-modify-write passes it on. */
@@ -425,7 +481,7 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     const bool passes_on = a->kind != EMU_STORE, releases = a->flags & EMU_RELEASE;
     const bool fenced = mind && mind->fenced;
     if (!f && !releases && !fenced) return;
-    if (!f) f = add_flag(flags, address);
+    if (!f) f = begin_flag(r, flags, address);
     const bool again = f->own && f->writer_cta == c->index && f->writer_thread == thread;
     struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
     struct clock *before = fenced ? news_of_fence(r, c, w, lane) : NULL;
@@ -435,6 +491,7 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         if (i > top || !passes_on || !same_group(f, c, i)) {
             clock_drop(&r->tree, f->released[i]);
             f->released[i] = NULL;
+            if (i == LEVELS - 1) f->chain = ++r->chains;
         }
         if (i > top) continue;
         const struct clock *was = f->released[i];
@@ -488,7 +545,7 @@ void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                const struct emu_access *a, struct cta *home, uint64_t address)
 {
     struct flags *flags = home ? &home->flags : &r->flags;
-    struct flag *f = flags->count ? find_flag(flags, address) : NULL;
+    struct flag *f = flag_at(r, flags, address);
     if (f && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC)) acquire(r, c, w, lane, a, f);
     if (a->kind != EMU_LOAD && !race_fails(a, lane)) release(r, c, w, lane, a, flags, f, address);
 }
