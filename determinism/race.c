@@ -817,6 +817,7 @@ static uint64_t differences(const struct emu_access *a)
 {
     const uint64_t first = a->address[__builtin_ctz(a->lanes)];
     uint64_t differ = 0;
+    if (a->alike) return ~a->alike;
     if (a->lanes == ~0u)
         for (uint32_t l = 0; l < LANES; l++) differ |= a->address[l] ^ first;
     else
@@ -956,6 +957,11 @@ static int kind_of_note(const struct look *k, uint32_t size)
     return note_of(true, size);
 }
 
+static void copy_offsets(int32_t *restrict to, const uint64_t *restrict at, uint64_t first)
+{
+    for (uint32_t l = 0; l < LANES; l++) to[l] = (int32_t)((uint32_t)at[l] - (uint32_t)first);
+}
+
 static void note(const struct look *k, uint32_t size, uint64_t differ)
 {
     const struct emu_access *a = k->a;
@@ -976,7 +982,7 @@ static void note(const struct look *k, uint32_t size, uint64_t differ)
     n->kind = a->kind;
     n->scope = a->scope;
     n->run = a->run;
-    for (uint32_t l = 0; l < n->count; l++) n->from_first[l] = (int32_t)(a->address[l] - first);
+    if (n->count) copy_offsets(n->from_first, a->address, first);
 }
 
 static size_t most_notes(const struct look *k)

@@ -232,7 +232,8 @@ static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, co
     const struct mem_desc *v = in->ext;
     if (!g->worker->machine->blind || !g->exec[0]) return;
     const u64 a = at[__builtin_ctz(g->exec[0])];
-    if (v->space == PTX_SPACE_GLOBAL || (v->space == PTX_SPACE_GENERIC && a >= MEM_GLOBAL))
+    if (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST ||
+        (v->space == PTX_SPACE_GENERIC && a >= MEM_GLOBAL))
         emu_find_bound(g, in, a, write, &g->worker->bounds[in->site]);
 }
 
@@ -245,12 +246,14 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u64 at
     const struct lane_address from = {v->space, in->x, in->a, in->imm};
     const struct emu_machine *m = g->worker->machine;
     bool run;
+    u64 alike;
     if (!m->blind || !g->exec[0]) return false;
     const u32 space = m->counting->find_lanes(g, &from, (u32)v->width * v->count,
-                                              &g->worker->bounds[in->site], at, &run);
+                                              &g->worker->bounds[in->site], at, &run, &alike);
     if (space == PTX_SPACE_GENERIC) return false;
     describe(g, in, a, at, kind);
     a->run = run;
+    a->alike = alike;
     a->space = (u8)space;
     return true;
 }

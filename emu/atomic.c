@@ -330,10 +330,11 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
     const struct atomic_desc *const v = in->ext;
     const struct emu_machine *m = g->worker->machine;
     bool run;
+    u64 alike;
     if (!m->blind || v->count > 1 || !g->exec[0]) return false;
     if (v->op == ATOMIC_CAS && m->launch->observer_count) return false; /* whether it fails */
     const u32 space = m->counting->find_lanes(g, &v->at, v->width, &g->worker->bounds[in->site], at,
-                                              &run);
+                                              &run, &alike);
     if (space == PTX_SPACE_GENERIC) return false;
     *a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
                              .space = (u8)space,
@@ -346,6 +347,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
                              .run = run,
                              .lanes = g->exec[0],
                              .address = at,
+                             .alike = alike,
                              .pc = in->pc};
     return true;
 }

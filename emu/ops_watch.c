@@ -6,33 +6,58 @@
 #include "emu/count.h"
 #include "ptx/ptx.h"
 
-static inline bool inside(const u64 *at, u32 m, bool run, u64 low, u64 high, u32 size)
+struct lanes { /* that are on */
+    const u64 *at;
+    u32 mask, size;
+    u64 first, differ; /* the first one's address; bits in which another one's is not the same */
+    bool run;
+};
+
+static inline bool inside(const struct lanes *l, u64 low, u64 high)
 {
-    const u64 bytes = LANES * (u64)size;
-    if (!run) return lanes_inside(at, m, low, high, size);
-    return high - low >= bytes && at[0] - low <= high - low - bytes && !(at[0] & (size - 1));
+    if (high - low < l->size) return false;
+    const u64 last = high - low - l->size;
+    if (l->run) {
+        const u64 bytes = (LANES - 1) * (u64)l->size;
+        return last >= bytes && l->at[0] - low <= last - bytes && !(l->at[0] & (l->size - 1));
+    }
+    const u64 any = l->differ ? UINT64_MAX >> __builtin_clzll(l->differ) : 0,
+              least = l->first & ~any, most = l->first | any;
+    if (!((l->first | l->differ) & (l->size - 1)) && least - low <= last && most - low <= last)
+        return true;
+    return lanes_inside(l->at, l->mask, low, high, l->size);
 }
 
-static u32 space_of(const struct emu_group *g, const u64 *at, bool run, u32 space, u32 size,
-                    u64 low, u64 high)
+static u32 space_of(const struct emu_group *g, const struct lanes *l, u32 space, u64 low, u64 high)
 {
-    const u32 m = g->exec[0], room = g->cta->shared_size;
-    if (space == PTX_SPACE_SHARED)
-        return inside(at, m, run, 0, room, size) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
+    const u32 room = g->cta->shared_size;
+    if (space == PTX_SPACE_SHARED) return inside(l, 0, room) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
+    if (space == PTX_SPACE_CONST) return inside(l, low, high) ? PTX_SPACE_CONST : PTX_SPACE_GENERIC;
     if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_GENERIC) return PTX_SPACE_GENERIC;
-    if (inside(at, m, run, low, high, size)) return PTX_SPACE_GLOBAL;
-    if (space == PTX_SPACE_GENERIC && inside(at, m, run, MEM_SHARED, MEM_SHARED + room, size))
+    if (inside(l, low, high)) return PTX_SPACE_GLOBAL;
+    if (space == PTX_SPACE_GENERIC && inside(l, MEM_SHARED, MEM_SHARED + room))
         return PTX_SPACE_SHARED;
     return PTX_SPACE_GENERIC;
 }
 
 emu_find_lanes FIND_LANES;
 u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 size,
-               const struct emu_bound *bound, u64 at[LANES], bool *run)
+               const struct emu_bound *bound, u64 at[LANES], bool *run, u64 *alike)
 {
     lane_addresses(g, from, 0, at);
-    u64 off = 0;
-    LANE_LOOP for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (at[0] + l * (u64)size);
-    *run = g->exec[0] == ~0u && !off;
-    return space_of(g, at, *run, from->space, size, bound->low, bound->high);
+    const u32 mask = g->exec[0];
+    const u64 first = at[__builtin_ctz(mask)];
+    u64 off = 0, differ = 0;
+    if (mask == ~0u) {
+        LANE_LOOP for (u32 l = 0; l < LANES; l++)
+        {
+            off |= at[l] ^ (first + l * (u64)size);
+            differ |= at[l] ^ first;
+        }
+    } else
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= (at[l] ^ first) & -(u64)(mask >> l & 1);
+    *run = mask == ~0u && !off;
+    *alike = ~differ;
+    const struct lanes lanes = {at, mask, size, first, differ, *run};
+    return space_of(g, &lanes, from->space, bound->low, bound->high);
 }

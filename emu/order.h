@@ -61,6 +61,8 @@ struct emu_access {
         run; /* all 32 lanes take part, and their bytes lie one behind the other. false: nobody has looked */
     uint32_t lanes;          /* mask of lanes that take part */
     const uint64_t *address; /* by lane: generic addresses */
+    uint64_t
+        alike; /* bits in which the addresses of those that take part are the same. 0: nobody has looked */
     /* STORE, RED, ATOMIC: lane l's operand at data + stride * l; of compare-and-swap the comparand, and the new
      * value 32 bytes behind. Elements lie side by side. Good during the call. */
     const uint8_t *data;
