@@ -48,6 +48,7 @@ struct warp {
     uint32_t since; /* the CTA's base when this was last looked at */
     uint32_t exist;
     bool even;                   /* all its lanes are at one time; else perhaps not */
+    bool moved;                  /* there were fences of proxies, or groups of copies */
     struct mind *mind;           /* of each lane; NULL: none has any */
     uint32_t proxy_fence[LANES]; /* when each last fenced the proxies, */
     uint32_t proxy_base[LANES];  /* and the CTA's base then */
@@ -58,7 +59,7 @@ struct warp {
     uint32_t copy_event;
     struct events *copy_events;
     struct recent { /* events that are not old: by place */
-        uint32_t pc, when, mask, event;
+        uint32_t pc, cta, when, mask, event;
         uint8_t kind, space;
     } recent[RECENT];
 };

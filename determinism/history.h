@@ -23,19 +23,23 @@ enum {
     EVENT_BULK = 8, /* by the way of bulk copies */
 };
 struct event {
-    uint64_t born; /* clock_tree.time when it first happened */
+    uint32_t born; /* clock_tree.time when it first happened, or UINT32_MAX if that is less */
     uint32_t cta, pc;
     uint32_t clock; /* of its lanes when it happened */
-    uint32_t
-        mask; /* lanes that did it together to the same bytes, bit 0 the one that a tag names; 0: alone */
-    uint32_t owner, part;
-    uint32_t pending; /* PENDING: lanes that have not waited */
+    union {
+        uint32_t
+            mask; /* lanes that did it together to the same bytes, bit 0 the one that a tag names; 0: alone */
+        uint32_t pending; /* PENDING: lanes that have not waited */
+    };
+    uint32_t owner;
+    uint16_t part;
     uint8_t warp;
     uint8_t kind;  /* enum emu_access_kind */
     uint8_t flags; /* above */
     uint8_t scope; /* STRONG */
     uint8_t width; /* of an element */
 };
+_Static_assert(sizeof(struct event) == 32, "there are many");
 
 enum { EVENTS_MOST = 1 << 26, HISTORY = 15 };
 struct events {

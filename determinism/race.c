@@ -88,7 +88,8 @@ static bool ordered(const struct look *k, tag t, uint32_t lane)
         return know && clock_covers(&k->r->tree, know, e->owner, PART_MBARRIER + e->part,
                                     UINT32_MAX, e->clock, e->born);
     }
-    if (!e->mask) return knows(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
+    if (e->flags & EVENT_PENDING || !e->mask)
+        return knows(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
     if (known_to_all(k, t >> 5)) return true;
     for (uint32_t m = e->mask << its_lane; m; m &= m - 1)
         if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
@@ -320,7 +321,7 @@ static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint
 
 static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
 {
-    return (struct event){.born = k->born,
+    return (struct event){.born = k->born < UINT32_MAX ? (uint32_t)k->born : UINT32_MAX,
                           .cta = k->c->index,
                           .pc = k->a->pc,
                           .clock = when,
@@ -358,11 +359,12 @@ static uint32_t event(struct look *k, uint32_t when, uint32_t mask)
 {
     const uint8_t space = !k->home ? 0 : k->home == k->c ? 1 : 2;
     struct recent *n = &k->w->recent[(k->a->pc ^ mask >> 7 ^ mask << 3) % RECENT];
-    if (n->event && n->pc == k->a->pc && n->when == when && n->mask == mask &&
-        n->kind == k->a->kind && n->space == space && space < 2)
+    if (n->event && n->pc == k->a->pc && n->cta == k->c->index && n->when == when &&
+        n->mask == mask && n->kind == k->a->kind && n->space == space && space < 2)
         return n->event;
     const struct event e = event_of(k, when, mask);
     *n = (struct recent){.pc = k->a->pc,
+                         .cta = k->c->index,
                          .when = when,
                          .mask = mask,
                          .event = add_event(k, &e),
@@ -409,7 +411,7 @@ static uint32_t async_event(struct look *k, uint32_t lane)
         struct mbarrier *m = race_mbarrier(k->r, home, (uint32_t)(at % MEM_SHARED_WINDOW), &slot);
         e.flags |= EVENT_MBARRIER;
         e.owner = home->index;
-        e.part = slot;
+        e.part = (uint16_t)slot;
         e.clock = m->phase + 1;
     } else {
         e.flags |= EVENT_PENDING;

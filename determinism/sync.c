@@ -299,6 +299,7 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
         w->proxy_fence[l] = w->when[l];
         w->proxy_base[l] = c->base;
     }
+    w->moved = true;
     tick(c, w, lanes);
 }
 
@@ -614,7 +615,7 @@ static void hand_over(struct warp *w, uint32_t lane, const struct cta *home, uin
             e->pending &= ~(1u << lane);
             e->flags = (uint8_t)((e->flags & ~(e->pending ? 0 : EVENT_PENDING)) | EVENT_MBARRIER);
             e->owner = home->index;
-            e->part = slot;
+            e->part = (uint16_t)slot;
             e->clock = b->phase + 1;
         }
         if (p->lanes) w->copies[n++] = *p;
@@ -680,6 +681,21 @@ static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
 
 /* ---- events --------------------------------------------------------------------------------------------- */
 
+/* Events that are recent say of which CTA they are. */
+static void forget_warp(struct warp *w)
+{
+    free(w->mind);
+    w->mind = NULL;
+    w->base = w->since = 0;
+    w->copy_count = 0;
+    w->copy_event = 0;
+    if (!w->moved) return;
+    memset(w->proxy_fence, 0, sizeof w->proxy_fence);
+    memset(w->proxy_base, 0, sizeof w->proxy_base);
+    memset(w->groups, 0, sizeof w->groups);
+    w->moved = false;
+}
+
 void race_cta_end(struct race *r, struct cta *c)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
@@ -695,8 +711,7 @@ void race_cta_end(struct race *r, struct cta *c)
             }
             for (uint32_t i = 0; i < LEVELS; i++) clock_drop(&r->tree, m->seen[i]);
         }
-        free(warp->mind);
-        *warp = (struct warp){.copies = warp->copies, .copy_cap = warp->copy_cap};
+        forget_warp(warp);
     }
     for (uint32_t i = 0; i < BARRIERS; i++) clock_drop(&r->tree, c->barriers[i].arrived);
     memset(c->barriers, 0, sizeof c->barriers);
@@ -741,6 +756,7 @@ void race_sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_ASYNC_COMMIT:
         for (uint32_t m = s->lanes; m; m &= m - 1)
             w->groups[(s->flags & EMU_BULK) != 0][__builtin_ctz(m)]++;
+        w->moved = true;
         break;
     case EMU_SYNC_ASYNC_WAIT: wait_for_copies(c, s); break;
     case EMU_SYNC_MBARRIER_DONE: mbarrier(r, c, s); break;

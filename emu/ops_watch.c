@@ -47,12 +47,11 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 s
     lane_addresses(g, from, 0, at);
     const u32 mask = g->exec[0];
     const u64 first = at[__builtin_ctz(mask)];
-    u64 off = 0, differ = 0;
+    u64 off = at[LANES - 1] ^ (first + (LANES - 1) * (u64)size), differ = 0;
     if (mask == ~0u) {
-        LANE_LOOP for (u32 l = 0; l < LANES; l++)
-        {
-            off |= at[l] ^ (first + l * (u64)size);
-            differ |= at[l] ^ first;
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= at[l] ^ first;
+        if (!off) {
+            LANE_LOOP for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (first + l * (u64)size);
         }
     } else
         LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= (at[l] ^ first) & -(u64)(mask >> l & 1);
