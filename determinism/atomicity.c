@@ -96,7 +96,7 @@ void atomicity_free(struct atomicity *k)
 {
     if (!k) return;
     if (k->mapped) shadow_end(&k->shadow);
-    free(k->events.list);
+    events_end(&k->events);
     free(k);
 }
 

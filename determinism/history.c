@@ -6,6 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+void events_reserve(struct events *e)
+{
+    e->list = pages_new(EVENTS_MOST * sizeof *e->list, PAGES_DENSE);
+    e->cap = EVENTS_MOST;
+    e->reserved = true;
+}
+
+void events_end(struct events *e)
+{
+    if (e->reserved) pages_free(e->list, EVENTS_MOST * sizeof *e->list);
+    else free(e->list);
+    *e = (struct events){0};
+}
+
 uint32_t events_add(struct events *e, const struct event *event)
 {
     if (!e->count) e->count = 1;

@@ -45,7 +45,10 @@ enum { EVENTS_MOST = 1 << 26, HISTORY = 15 };
 struct events {
     struct event *list; /* [0] is nobody's */
     uint32_t count, cap;
+    bool reserved; /* for all that there may be: cap is EVENTS_MOST */
 };
+void events_reserve(struct events *e); /* of an empty list: it will never move */
+void events_end(struct events *e);
 /* Its number; 0: there are EVENTS_MOST. */
 uint32_t events_add(struct events *e, const struct event *event);
 

@@ -1127,7 +1127,7 @@ static void free_cta(struct race *r, struct cta *c)
 {
     race_cta_end(r, c);
     shadow_end(&c->shared);
-    free(c->events.list);
+    events_end(&c->events);
     notes_free(&c->notes);
     free(c->flags.list);
     free(c->mbarriers);
@@ -1172,6 +1172,7 @@ static void begin(void *self, struct emu_machine *m)
     r->eager = calloc(emu_machine_places(m), sizeof *r->eager);
     if (!r->eager) abort();
     clock_tree_begin(&r->tree, r->extent.ctas);
+    if (!r->events.list) events_reserve(&r->events);
     if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);
     else shadow_forget(&r->global);
     r->mapped = true;
@@ -1202,7 +1203,7 @@ void race_free(struct race *r)
     if (!r) return;
     forget(r);
     if (r->mapped) shadow_end(&r->global);
-    free(r->events.list);
+    events_end(&r->events);
     notes_free(&r->notes);
     free(r->flags.list);
     clock_tree_end(&r->tree);
