@@ -4,7 +4,24 @@
 #include <string.h>
 
 static const struct emu_gpu gpus[] = {
-#define GPU(name, title, ...) {#name, title, __VA_ARGS__},
+#define GPU(name_, title_, capability_, sms_, schedulers_, warps_, ctas_, registers_, unit,        \
+            shared_, cta, shared_unit_, system, l1_, unified_, l2_)                                \
+    {.name = #name_,                                                                               \
+     .title = title_,                                                                              \
+     .capability = capability_,                                                                    \
+     .sms = sms_,                                                                                  \
+     .schedulers = schedulers_,                                                                    \
+     .warps = warps_,                                                                              \
+     .ctas = ctas_,                                                                                \
+     .registers = registers_,                                                                      \
+     .register_unit = unit,                                                                        \
+     .shared = shared_,                                                                            \
+     .shared_cta = cta,                                                                            \
+     .shared_unit = shared_unit_,                                                                  \
+     .shared_system = system,                                                                      \
+     .l1 = l1_,                                                                                    \
+     .unified = unified_,                                                                          \
+     .l2 = l2_},
 #include "emu/gpus.def"
 };
 

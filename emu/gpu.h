@@ -1,7 +1,10 @@
-/* emu/gpu.h: the GPU that a launch is placed on: what its SMs have room for, and its caches.
+/* emu/gpu.h: the GPU that a launch is placed on: what its SMs have room for, its caches, units, latencies,
+ * clocks and bandwidths.
  *
- * Nothing here changes what a kernel computes. It decides how many CTAs an SM holds (occupancy, waves)
- * and what the caches of emu/cache.h look like. emu/gpus.def has the known ones, with sources. */
+ * Nothing here changes what a kernel computes. It decides how many CTAs an SM holds (occupancy, waves),
+ * what the caches of emu/cache.h look like, and what an estimate of cycles reckons with. What each number
+ * means is said once, in emu/gpu.def. The known GPUs are the files model/gpus/NAME.yaml, with sources; the
+ * build makes emu/gpu.c's table of them. */
 #ifndef HEDDLE_EMU_GPU_H
 #define HEDDLE_EMU_GPU_H
 
@@ -10,21 +13,10 @@
 
 struct emu_gpu {
     const char *name, *title; /* "v100", "Tesla V100 SXM2" */
-    uint32_t capability;      /* compute capability times ten: 70 */
-    uint32_t sms;
-    /* of an SM */
-    uint32_t schedulers;    /* warp schedulers */
-    uint32_t warps, ctas;   /* resident at most */
-    uint32_t registers;     /* of 32 bits */
-    uint32_t register_unit; /* registers are given to a warp in multiples of this */
-    uint32_t shared;        /* bytes of shared memory for all CTAs, */
-    uint32_t shared_cta;    /* for one, */
-    uint32_t shared_unit;   /* given in multiples of this, */
-    uint32_t shared_system; /* and so many bytes more for each CTA */
-    uint32_t l1;            /* bytes of L1; if unified, shared memory in use is taken from it */
-    uint32_t unified;
-    /* of the device */
-    uint32_t l2; /* bytes */
+#define COUNT(section, key, field, least, most, unit, text) uint32_t field;
+#define RATE(section, key, field, least, most, unit, text) double field;
+#define FLAG(section, key, field, text) uint32_t field;
+#include "emu/gpu.def"
 };
 
 /* The GPU of that name; NULL: none. NULL as name: the default, "v100". */
