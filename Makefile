@@ -7,7 +7,7 @@ ifeq ($(origin CC),default)
 CC     := gcc
 endif
 B      := build/$(notdir $(CC))-$(MODE)
-MODULE := base ptx emu determinism
+MODULE := base ptx emu determinism model
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g
@@ -37,7 +37,7 @@ OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif
 OPS_FLAGS.release := -O3
 LIB   := $(patsubst %.c,$B/%.o,$(wildcard heddle*.c) $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
-         $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS)))
+         $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
@@ -108,6 +108,12 @@ endef
 $(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+# The table of GPUs is made from their files.
+$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml)
+	@mkdir -p $(@D)
+	tools/gpus.sh > $@.new && mv $@.new $@
+$B/emu/gpus.o: $B/emu/gpus.c
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 -include $(LIB:.o=.d) $(CLI:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 

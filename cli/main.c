@@ -198,6 +198,16 @@ static const struct command {
      "behind colons, as in random:strategy=pct:late-stores=off.\n"
      "\n"
      "  --format=text|json  json: one document\n"},
+    {"gpus", NULL, "list the GPUs that are known, show all numbers of one", cmd_gpus,
+     "usage: heddle gpus [NAME|FILE]\n"
+     "\n"
+     "Without a name, lists the GPUs that --gpu takes. With one, prints its numbers as YAML, with the\n"
+     "source of each: a file to start from for a GPU of your own.\n"
+     "\n"
+     "FILE has a '.' or a '/': YAML like that, or GPGPU-Sim's gpgpusim.config (*.config). It is read\n"
+     "strictly, and printed as YAML.\n"
+     "\n"
+     "exit status: 0 fine; 1 the file has errors; 2 a wrong call, or a file that cannot be read\n"},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

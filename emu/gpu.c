@@ -3,43 +3,26 @@
 
 #include <string.h>
 
-static const struct emu_gpu gpus[] = {
-#define GPU(name_, title_, capability_, sms_, schedulers_, warps_, ctas_, registers_, unit,        \
-            shared_, cta, shared_unit_, system, l1_, unified_, l2_)                                \
-    {.name = #name_,                                                                               \
-     .title = title_,                                                                              \
-     .capability = capability_,                                                                    \
-     .sms = sms_,                                                                                  \
-     .schedulers = schedulers_,                                                                    \
-     .warps = warps_,                                                                              \
-     .ctas = ctas_,                                                                                \
-     .registers = registers_,                                                                      \
-     .register_unit = unit,                                                                        \
-     .shared = shared_,                                                                            \
-     .shared_cta = cta,                                                                            \
-     .shared_unit = shared_unit_,                                                                  \
-     .shared_system = system,                                                                      \
-     .l1 = l1_,                                                                                    \
-     .unified = unified_,                                                                          \
-     .l2 = l2_},
-#include "emu/gpus.def"
-};
-
 size_t emu_gpu_count(void)
 {
-    return sizeof gpus / sizeof *gpus;
+    return emu_gpu_total;
 }
 
 const struct emu_gpu *emu_gpu_at(size_t i)
 {
-    return &gpus[i];
+    return &emu_gpus[i];
+}
+
+const char *emu_gpu_text(size_t i)
+{
+    return emu_gpu_texts[i];
 }
 
 const struct emu_gpu *emu_gpu_find(const char *name)
 {
     if (!name) name = "v100";
     for (size_t i = 0; i < emu_gpu_count(); i++)
-        if (strcmp(gpus[i].name, name) == 0) return &gpus[i];
+        if (strcmp(emu_gpus[i].name, name) == 0) return &emu_gpus[i];
     return NULL;
 }
 

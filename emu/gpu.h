@@ -23,6 +23,12 @@ struct emu_gpu {
 const struct emu_gpu *emu_gpu_find(const char *name);
 size_t emu_gpu_count(void);
 const struct emu_gpu *emu_gpu_at(size_t i);
+const char *emu_gpu_text(size_t i); /* its file, YAML with the source of each value */
+
+/* Made by tools/gpus.sh. */
+extern const struct emu_gpu emu_gpus[];
+extern const size_t emu_gpu_total;
+extern const char *const emu_gpu_texts[];
 
 enum emu_limit { EMU_LIMIT_CTAS, EMU_LIMIT_WARPS, EMU_LIMIT_REGISTERS, EMU_LIMIT_SHARED };
 const char *emu_limit_name(enum emu_limit limit); /* "registers" */

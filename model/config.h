@@ -1,9 +1,8 @@
 /* model/config.h: GPU configurations as people write them, and what follows from their numbers.
  *
  *     struct emu_gpu g;
- *     struct config c = {.gpu = &g};
- *     config_set(&c, "clock", 5, "core", 4, "1200", 4, &why);     // for each value of a file
- *     config_check(&c, complain, self);                           // all there? none contradicts another?
+ *     const char *why = config_read(&g, CONFIG_sms, "80", 2);       // for each value of a file
+ *     config_check(&g, complain, self);                             // does none contradict another?
  *
  * `struct emu_gpu` (emu/gpu.h, emu/gpu.def) is the configuration; this reads values into it and judges
  * them. The readers of files stand on it: cli/gpu_file.h for YAML, model/gpgpusim.h for gpgpusim.config. */
@@ -47,12 +46,8 @@ bool config_check(const struct emu_gpu *g, void (*complain)(void *self, int key,
                   void *self);
 
 /* What follows, in cycles of the SM's clock, for the whole device. */
-double config_issue_rate(const struct emu_gpu *g);  /* of an SM: warp instructions/cycle */
-double config_l1_rate(const struct emu_gpu *g);     /* of an SM: 32-byte sectors/cycle */
-double config_l2_rate(const struct emu_gpu *g);     /* 32-byte sectors/cycle: slices or network */
-double config_dram_rate(const struct emu_gpu *g);   /* 32-byte sectors/cycle */
-double config_atomic_rate(const struct emu_gpu *g); /* sectors of atomics/cycle, all slices */
-double config_peak_flops(const struct emu_gpu *g);  /* f32 multiply-adds/cycle, all SMs */
+double config_l2_rate(const struct emu_gpu *g);   /* 32-byte sectors/cycle: slices or network */
+double config_dram_rate(const struct emu_gpu *g); /* 32-byte sectors/cycle */
 double config_seconds(const struct emu_gpu *g, double cycles);
 
 #endif

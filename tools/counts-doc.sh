@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the tables of docs/counts.md from emu/counts.def and emu/gpus.def; --check: compares only.
+# Writes the tables of docs/counts.md from emu/counts.def and model/gpus; --check: compares only.
 set -eu
 cd "$(dirname "$0")/.."
 doc=docs/counts.md
@@ -13,7 +13,10 @@ table() {
     access) rows ACCESS ;;
     caches) rows CACHE ;;
     gpus)
-        sed -n 's/^GPU(\([a-z0-9]*\), "\([^"]*\)", \([0-9]*\)\([0-9]\), \([0-9]*\),.*/| `\1` | \2 | \3.\4 | \5 |/p' emu/gpus.def
+        for f in model/gpus/*.yaml; do
+            sed -n 's/^name: //p; s/^title: //p; s/^  capability: *\([0-9.]*\).*/\1/p; s/^  sms: *\([0-9]*\).*/\1/p' "$f" |
+                paste -sd'|'
+        done | sort -t'|' -k3,3V -k1,1 | sed 's/\(.*\)|\(.*\)|\(.*\)|\(.*\)/| `\1` | \2 | \3 | \4 |/'
         ;;
     esac
 }

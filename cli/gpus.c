@@ -1,0 +1,67 @@
+/* `heddle gpus`: the known GPUs, or all that is said of one. */
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/gpu_file.h"
+#include "model/config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void list(void)
+{
+    printf("%-13s %-22s %4s %5s %7s %9s %8s\n", "name", "GPU", "cc", "SMs", "MHz", "GB/s", "L2");
+    for (uint32_t capability = 0; capability < 130; capability++)
+        for (size_t i = 0; i < emu_gpu_count(); i++) {
+            const struct emu_gpu *g = emu_gpu_at(i);
+            if (g->capability != capability) continue;
+            printf("%-13s %-22s %2u.%u %5u %7.0f %9.1f %5u KB\n", g->name, g->title,
+                   g->capability / 10, g->capability % 10, g->sms, g->core_mhz, g->dram_bandwidth,
+                   g->l2 / 1024);
+        }
+}
+
+static void print_value(const struct emu_gpu *g, int key)
+{
+    const struct config_key *k = &config_keys[key];
+    const double value = config_get(g, key);
+    char text[64];
+    if (k->kind == CONFIG_FLAG) snprintf(text, sizeof text, "%s", value > 0 ? "yes" : "no");
+    else if (key == CONFIG_capability) snprintf(text, sizeof text, "%.1f", value / 10);
+    else snprintf(text, sizeof text, "%.10g", value);
+    printf("  %s: %-*s # %s%s%s\n", k->key, (int)(26 - strlen(k->key)), text, k->unit,
+           *k->unit ? ", " : "", k->text);
+}
+
+/* Of a file: as YAML, with what each value means. */
+static void print_gpu(const struct emu_gpu *g)
+{
+    printf("name: %s\ntitle: %s\n", g->name, g->title);
+    for (int k = 0; k < CONFIG_KEYS; k++) {
+        if (!k || strcmp(config_keys[k].section, config_keys[k - 1].section) != 0)
+            printf("\n%s:\n", config_keys[k].section);
+        print_value(g, k);
+    }
+}
+
+static int show(const char *name)
+{
+    struct arena *a = arena_new();
+    int status = EXIT_FINE;
+    const struct emu_gpu *g = gpu_named("gpus", name, a, &status);
+    size_t i = 0;
+    while (i < emu_gpu_count() && emu_gpu_at(i) != g) i++;
+    if (g && i < emu_gpu_count()) fputs(emu_gpu_text(i), stdout);
+    else if (g) print_gpu(g);
+    arena_free(a);
+    return status;
+}
+
+int cmd_gpus(int argc, char **argv)
+{
+    if (argc > 2) return usage_error("gpus", "one GPU at a time");
+    if (argc == 2 && argv[1][0] == '-') return usage_error("gpus", "unknown option '%s'", argv[1]);
+    int status = EXIT_FINE;
+    if (argc == 2) status = show(argv[1]);
+    else list();
+    return finish_output("gpus", status);
+}

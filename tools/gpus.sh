@@ -1,0 +1,44 @@
+#!/bin/sh
+# Writes a C table of GPUs from emu/gpu.def (what is said of a GPU) and model/gpus/*.yaml (what their values
+# are), and the texts of these files:  tools/gpus.sh > gpus.c
+# It knows only the plain form of those files; cli/gpu_file.c reads them strictly, and a test compares.
+set -eu
+cd "$(dirname "$0")/.."
+echo '#include "emu/gpu.h"'
+echo 'const struct emu_gpu emu_gpus[] = {'
+awk '
+FILENAME == "emu/gpu.def" {
+    if (match($0, /^(COUNT|RATE|FLAG)\(/)) {
+        split(substr($0, RLENGTH + 1), part, /, */)
+        field[part[1] "." part[2]] = part[3]
+    }
+    next
+}
+/^[ \t]*(#|$)/ { next }
+{
+    value = $0
+    sub(/[ \t]*#.*/, "", value)
+    key = value
+    sub(/^ */, "", key); sub(/:.*/, "", key)
+    sub(/^[^:]*:[ \t]*/, "", value)
+}
+key == "name" { if (open) print "},"; open = 1; printf "{.name = \"%s\",\n", value; next }
+key == "title" { printf " .title = \"%s\",\n", value; next }
+/^[a-z]/ { section = key; next }
+{
+    f = field[section "." key]
+    if (f == "") { print FILENAME ": unknown " section "." key > "/dev/stderr"; exit 1 }
+    if (value == "yes" || value == "no") value = value == "yes"
+    if (sub(/ KB$/, "", value)) value = value * 1024
+    if (f == "capability") { split(value, v, "."); value = v[1] * 10 + v[2] }
+    printf " .%s = %s,\n", f, value
+}
+END { if (open) print "}," }' emu/gpu.def model/gpus/*.yaml
+echo '};'
+echo 'const size_t emu_gpu_total = sizeof emu_gpus / sizeof *emu_gpus;'
+echo 'const char *const emu_gpu_texts[] = {'
+for f in model/gpus/*.yaml; do
+    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$/\\n"/' "$f"
+    echo ,
+done
+echo '};'
