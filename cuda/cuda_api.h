@@ -368,9 +368,13 @@ typedef enum CUlibraryOption_enum {
 
 typedef enum CUlaunchAttributeID_enum { /* likewise */
                                         CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
+                                        CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
                                         CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+                                        CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3,
                                         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
-                                        CU_LAUNCH_ATTRIBUTE_PRIORITY = 8
+                                        CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
+                                        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9,
+                                        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10
 } CUlaunchAttributeID;
 
 typedef enum CUmoduleLoadingMode_enum {
@@ -552,8 +556,22 @@ typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st CUDA_ARRAY_MEMORY_REQUIREMENTS;
 typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st CUDA_ARRAY_SPARSE_PROPERTIES;
 typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC; /* must be NULL */
 
+enum { CU_SYNC_POLICY_AUTO = 1, CU_SYNC_POLICY_BLOCKING_SYNC = 4 };
+
+typedef struct CUaccessPolicyWindow_st {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    int hitProp, missProp;
+} CUaccessPolicyWindow;
+
 typedef union CUlaunchAttributeValue_union {
     char pad[64];
+    CUaccessPolicyWindow window;
+    int policy, domain;
+    struct {
+        unsigned char normal, remote;
+    } domains;
     int cooperative;
     struct {
         unsigned int x, y, z;
@@ -874,6 +892,12 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority);
 CUresult cuStreamGetFlags(CUstream stream, unsigned *flags);
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
+CUresult cuStreamGetAttribute(CUstream stream, CUlaunchAttributeID id,
+                              CUlaunchAttributeValue *value);
+CUresult cuStreamSetAttribute(CUstream stream, CUlaunchAttributeID id,
+                              const CUlaunchAttributeValue *value);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
                              unsigned flags);
@@ -901,6 +925,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 #ifdef __cplusplus
 }
 #endif
+
+#include "cuda/graph_api.h"
 
 /* The names that programs write stand for the newest version of a function. */
 #define cuGetProcAddress cuGetProcAddress_v2
@@ -959,5 +985,25 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define cuEventElapsedTime cuEventElapsedTime_v2
+#define cuGraphGetEdges cuGraphGetEdges_v2
+#define cuGraphNodeGetDependencies cuGraphNodeGetDependencies_v2
+#define cuGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes_v2
+#define cuGraphAddDependencies cuGraphAddDependencies_v2
+#define cuGraphRemoveDependencies cuGraphRemoveDependencies_v2
+#define cuGraphAddNode cuGraphAddNode_v2
+#define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
+#define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
+#define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
+#define cuGraphExecUpdate cuGraphExecUpdate_v2
+#define cuStreamBeginCapture cuStreamBeginCapture_v2
+#define cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v3
+#define cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2
+#define cuStreamWaitValue32 cuStreamWaitValue32_v2
+#define cuStreamWaitValue64 cuStreamWaitValue64_v2
+#define cuStreamWriteValue32 cuStreamWriteValue32_v2
+#define cuStreamWriteValue64 cuStreamWriteValue64_v2
+#define cuStreamBatchMemOp cuStreamBatchMemOp_v2
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
 
 #endif

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/caller.h"
+#include "cuda/capture.h"
+#include "cuda/graph.h"
+#include "cuda/queue.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -22,6 +25,8 @@
 
 struct driver driver;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
+static _Thread_local bool in_host_function;
 
 enum { STACK = 64 };
 static _Thread_local struct {
@@ -39,6 +44,29 @@ void driver_lock(void)
 void driver_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+void driver_sleep(void)
+{
+    pthread_cond_wait(&progress, &lock);
+}
+
+void driver_wake(void)
+{
+    pthread_cond_broadcast(&progress);
+}
+
+void driver_host_function(bool in_it)
+{
+    in_host_function = in_it;
+}
+
+unsigned long long driver_thread(void)
+{
+    static unsigned long long threads; /* the lock is held */
+    static _Thread_local unsigned long long number;
+    if (!number) number = ++threads;
+    return number;
 }
 
 struct CUctx_st *driver_current(void)
@@ -60,6 +88,7 @@ CUresult driver_begin(struct CUctx_st **context)
 {
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return r;
+    if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
     *context = driver_current();
     if (!*context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!object_check(*context, OBJECT_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -155,6 +184,11 @@ void *object_new(enum object_kind kind, size_t size)
 void object_destroy(struct object *o)
 {
     o->kind = OBJECT_NONE;
+    object_reuse(o);
+}
+
+void object_reuse(struct object *o)
+{
     o->next_free = driver.free_objects[list_of(o->was)];
     driver.free_objects[list_of(o->was)] = o;
 }
@@ -422,6 +456,7 @@ static void write_counts(void)
 static void at_exit(void)
 {
     driver_lock();
+    (void)queue_wait_context(NULL);
     write_counts();
     if (!driver.configured) report_leaks();
     account_end(driver.account);
@@ -449,6 +484,8 @@ CUresult cuInit(unsigned flags)
     driver.checks = checks_new(driver.config.checks);
     driver.unified = emu_unify(driver.emu);
     driver.limits = limits_of(driver.config.gpu);
+    driver.adversary = driver.order && strncmp(driver.order, "random", 6) == 0;
+    driver.choices = driver.seed;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
     if (!registered) registered = atexit(at_exit) == 0;
@@ -458,6 +495,11 @@ CUresult cuInit(unsigned flags)
 static void reset(void)
 {
     if (!driver.initialised) return;
+    queue_drop();
+    capture_drop_all();
+    graph_drop_all(NULL);
+    for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
+        if (o->kind == OBJECT_EVENT) event_destroy((struct CUevent_st *)o);
     if (driver.configured) report_leaks();
     write_counts();
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
@@ -470,6 +512,8 @@ static void reset(void)
     for (size_t i = 0; i < driver.allocation_count; i++) advice_free(driver.allocations[i].advice);
     free(driver.allocations);
     free(driver.objects);
+    free((void *)driver.busy);
+    free((void *)driver.ready);
     emu_free(driver.emu);
     checks_free(driver.checks);
     if (driver.orders) driver.config.order = NULL;
@@ -532,8 +576,19 @@ static struct CUctx_st *context_new(unsigned flags, unsigned api_version)
     return c;
 }
 
+/* What its streams have still to do is done. */
+static void finish_streams(struct CUctx_st *c)
+{
+    for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
+        if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c)
+            capture_leave((struct CUstream_st *)o);
+    (void)queue_wait_context(c);
+}
+
 void context_release_all(struct CUctx_st *c, const char *by)
 {
+    finish_streams(c);
+    graph_drop_all(c);
     if (driver.config.checks & EMU_CHECK_MEMORY) {
         allocation_leaks(c);
         array_leaks(c);
@@ -546,8 +601,10 @@ void context_release_all(struct CUctx_st *c, const char *by)
             module_destroy((struct CUmod_st *)o);
     for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
         if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c) object_destroy(o);
+    c->legacy = NULL;
     for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
-        if (o->kind == OBJECT_EVENT && ((struct CUevent_st *)o)->context == c) object_destroy(o);
+        if (o->kind == OBJECT_EVENT && ((struct CUevent_st *)o)->context == c)
+            event_destroy((struct CUevent_st *)o);
 }
 
 static CUresult push(struct CUctx_st *c)
@@ -671,7 +728,9 @@ CUresult cuCtxSynchronize(void)
 {
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS) pools_synchronise(); /* all work is done when it is issued */
+    if (r == CUDA_SUCCESS) r = capture_unsafe();
+    if (r == CUDA_SUCCESS) r = queue_wait_context(c);
+    if (r == CUDA_SUCCESS) pools_synchronise();
     return driver_end(r);
 }
 

@@ -1,7 +1,7 @@
 /* cuda/driver.h: what the files of the driver API share.
  *
- * Every exported function is `begin, work, end`: one mutex guards all state, and work is done when it is
- * asked for, so that streams and events order nothing: issue order is a legal schedule of every program.
+ * Every exported function is `begin, work, end`: one mutex guards all state. When work is done that streams are asked
+ * for, cuda/queue.h says.
  *
  * Handles are pointers to objects that are never given back to the host before cuda_device_reset: a
  * destroyed object's kind is cleared and it waits in a list to be used again, so a stale handle is
@@ -40,6 +40,10 @@ enum object_kind {
     OBJECT_TEXTURE,
     OBJECT_REFERENCE,
     OBJECT_POOL,
+    OBJECT_GRAPH,
+    OBJECT_NODE,
+    OBJECT_EXEC,
+    OBJECT_USER,
     OBJECT_END
 };
 enum { OBJECT_KINDS = OBJECT_END - OBJECT_CONTEXT };
@@ -58,7 +62,8 @@ struct CUctx_st {
     CUresult broken; /* what a launch failed with: from then on every call does */
     CUfunc_cache cache;
     CUsharedconfig banks;
-    size_t limits[7]; /* CUlimit */
+    size_t limits[7];           /* CUlimit */
+    struct CUstream_st *legacy; /* its default stream; NULL: nobody has used it */
 };
 
 struct CUfunc_st {
@@ -89,12 +94,28 @@ struct CUlib_st {
     struct CUmod_st *module;
 };
 
+struct operation; /* queue.h */
+struct capture;   /* capture.h */
+
+struct nodes { /* of a graph */
+    CUgraphNode *at;
+    size_t count;
+};
+
 struct CUstream_st {
     struct object object;
     struct CUctx_st *context;
     unsigned flags;
     int priority;
     unsigned long long id;
+    bool legacy;               /* the context's default stream */
+    unsigned long long thread; /* whose default stream it is; 0: none's */
+    struct operation *head, *tail;
+    struct capture *capture; /* NULL: none */
+    struct nodes frontier;   /* of the capture: behind which the next node comes */
+    CUaccessPolicyWindow window;
+    int policy, domain;
+    unsigned char domains[2];
 };
 
 struct CUevent_st {
@@ -103,6 +124,9 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     struct timespec at;
+    struct operation *last;      /* that records it; NULL: none has */
+    unsigned long long captured; /* number of the capture that it was last recorded in; 0: none */
+    struct nodes nodes;          /* of that: what was done by then */
 };
 
 struct CUarray_st {
@@ -201,6 +225,12 @@ struct driver {
     unsigned long long serial; /* of contexts, streams, allocations */
     unsigned generation; /* counts resets: contexts current in a thread before are not after */
     unsigned long long calls[CALL_COUNT]; /* of each, so far: reports name them by number */
+    struct CUstream_st **busy, **ready;   /* those with operations; room for those that can go on */
+    size_t busy_count, busy_room;
+    struct capture *captures;
+    struct graph_memory *graph_memory; /* all there is */
+    bool adversary;                    /* chance has how streams interleave, by numbers from: */
+    uint64_t choices;
 };
 extern struct driver driver;
 
@@ -225,8 +255,16 @@ void heddle_call_failed(unsigned result, const char *name);
 void driver_unlock(void);
 void driver_lock(void);
 
+/* Until somebody else has done something, with nothing held meanwhile; and that it is done. */
+void driver_sleep(void);
+void driver_wake(void);
+/* In a function of the host that a stream calls: CUDA must not be called. */
+void driver_host_function(bool in_it);
+unsigned long long driver_thread(void); /* this thread's number, from 1 */
+
 void *object_new(enum object_kind kind, size_t size);
 void object_destroy(struct object *o);
+void object_reuse(struct object *o); /* its kind is cleared already */
 /* The handle, or NULL if it is not what it should be. */
 void *object_check(void *handle, enum object_kind kind);
 
@@ -250,6 +288,8 @@ struct allocation *allocation_of_host(const void *pointer);
 /* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
 uint64_t allocation_address(uint64_t pointer);
 void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */
+CUresult memory_allocate(struct CUctx_st *c, size_t size, CUdeviceptr *address);
+CUresult memory_free(CUdeviceptr address, enum numbered_call call);
 void allocation_leaks(const struct CUctx_st *c); /* says what of it was not freed; NULL: all */
 
 /* Variables of a module are allocations, too, from its loading on. */
@@ -284,6 +324,7 @@ struct CUfunc_st *function_check(CUfunction f); /* a kernel too */
 CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks);
 
 bool stream_ok(CUstream s);
+void event_destroy(CUevent e);
 
 /* Addresses that are host pointers after all. */
 static inline void *pointer_of(uint64_t address)

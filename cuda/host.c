@@ -4,6 +4,7 @@
  * whether it is asked for or not, as of devices with a unified address space. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
+#include "cuda/queue.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,8 +46,10 @@ CUresult cuMemFreeHost(void *pointer)
     CUresult r = begin_pinned(pointer, &a);
     if (r == CUDA_SUCCESS && (a->host != pointer || a->kind != ALLOCATION_PINNED || a->pool))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) allocation_end(a, driver_call(CALL_MEM_FREE_HOST).text);
-    else if (driver.emu) allocation_say_wrong("cuMemFreeHost", (uintptr_t)pointer);
+    if (r == CUDA_SUCCESS) {
+        (void)queue_wait_context(a->context);
+        allocation_end(a, driver_call(CALL_MEM_FREE_HOST).text);
+    } else if (driver.emu) allocation_say_wrong("cuMemFreeHost", (uintptr_t)pointer);
     return driver_end(r);
 }
 

@@ -1,6 +1,7 @@
-/* Launches. A kernel runs to its end before the call returns, so a fault is the launch's own answer, as
- * with CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
-#include "cuda/driver.h"
+/* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
+ * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
+#include "cuda/queue.h"
+#include "cuda/work.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -54,37 +55,58 @@ static CUresult pack(const struct CUfunc_st *f, void **params, void **extra, uns
     return CUDA_SUCCESS;
 }
 
-static bool fills(const CUlaunchConfig *g, const uint32_t cluster[3])
-{
-    return g->gridDimX % cluster[0] == 0 && g->gridDimY % cluster[1] == 0 &&
-           g->gridDimZ % cluster[2] == 0;
-}
-
 /* What CUDA refuses before anything runs, and emu does not know of. */
-static CUresult check(struct CUfunc_st *f, const CUlaunchConfig *g, bool cooperative,
-                      bool in_clusters)
+static CUresult check_shape(struct CUfunc_st *f, const struct work_kernel *k)
 {
-    int dynamic, most, blocks;
-    uint64_t block = (uint64_t)g->blockDimX * g->blockDimY * g->blockDimZ;
     struct emu_kernel_info info;
-    if (!g->gridDimX || !g->gridDimY || !g->gridDimZ || !block) return CUDA_ERROR_INVALID_VALUE;
-    if (block > 1024 || g->blockDimX > 1024 || g->blockDimY > 1024 || g->blockDimZ > 64 ||
-        g->gridDimX > INT32_MAX || g->gridDimY > 65535 || g->gridDimZ > 65535)
+    const uint64_t block = (uint64_t)k->block[0] * k->block[1] * k->block[2];
+    if (!k->grid[0] || !k->grid[1] || !k->grid[2] || !block) return CUDA_ERROR_INVALID_VALUE;
+    if (block > 1024 || k->block[0] > 1024 || k->block[1] > 1024 || k->block[2] > 64 ||
+        k->grid[0] > INT32_MAX || k->grid[1] > 65535 || k->grid[2] > 65535)
         return CUDA_ERROR_INVALID_VALUE;
     if (!emu_kernel_info(f->kernel, &info)) return CUDA_SUCCESS; /* the launch says why */
-    most = driver.limits.shared_block - (int)info.shared;
-    dynamic = f->max_dynamic >= 0 ? f->max_dynamic : most > 0 ? most : 0;
-    if (block > info.max_threads) return CUDA_ERROR_INVALID_VALUE;
-    if (info.cluster[0] && !in_clusters && !fills(g, info.cluster))
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    if (g->sharedMemBytes > (unsigned)dynamic) return CUDA_ERROR_INVALID_VALUE;
-    if (!cooperative) return CUDA_SUCCESS;
-    CUresult r = function_occupancy(f, (int)block, g->sharedMemBytes, &blocks);
+    const int most = driver.limits.shared_block - (int)info.shared;
+    const int dynamic = f->max_dynamic >= 0 ? f->max_dynamic : most > 0 ? most : 0;
+    return block > info.max_threads || k->shared > (unsigned)dynamic ? CUDA_ERROR_INVALID_VALUE
+                                                                     : CUDA_SUCCESS;
+}
+
+static CUresult check_cooperative(struct CUfunc_st *f, const struct work_kernel *k)
+{
+    int blocks;
+    struct emu_kernel_info info;
+    if (!k->cooperative || !emu_kernel_info(f->kernel, &info)) return CUDA_SUCCESS;
+    const CUresult r = function_occupancy(f, (int)(k->block[0] * k->block[1] * k->block[2]),
+                                          k->shared, &blocks);
     if (r != CUDA_SUCCESS) return r;
-    if ((uint64_t)g->gridDimX * g->gridDimY * g->gridDimZ >
-        (uint64_t)blocks * (uint64_t)driver.limits.sms)
-        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    return CUDA_SUCCESS;
+    return (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] >
+                   (uint64_t)blocks * (uint64_t)driver.limits.sms
+               ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+               : CUDA_SUCCESS;
+}
+
+static bool fills(const struct work_kernel *k, const uint32_t cluster[3])
+{
+    return k->grid[0] % cluster[0] == 0 && k->grid[1] % cluster[1] == 0 &&
+           k->grid[2] % cluster[2] == 0;
+}
+
+static CUresult check_cluster(const struct CUfunc_st *f, const struct work *w)
+{
+    struct emu_kernel_info info;
+    const struct work_kernel *k = &w->kernel;
+    const CUlaunchAttributeValue *v = work_kernel_attribute(w,
+                                                            CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    if (!v)
+        return emu_kernel_info(f->kernel, &info) && info.cluster[0] && !fills(k, info.cluster)
+                   ? CUDA_ERROR_INVALID_CLUSTER_SIZE
+                   : CUDA_SUCCESS;
+    const uint32_t size[] = {v->clusterDim.x, v->clusterDim.y, v->clusterDim.z};
+    const uint32_t most = f->any_cluster ? 16 : 8;
+    return !size[0] || !size[1] || !size[2] || size[0] > 16 || size[1] > 16 || size[2] > 16 ||
+                   size[0] * size[1] * size[2] > most || !fills(k, size)
+               ? CUDA_ERROR_INVALID_CLUSTER_SIZE
+               : CUDA_SUCCESS;
 }
 
 static void add_to_outcome(const struct emu_report *r)
@@ -127,43 +149,74 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     return r;
 }
 
-static CUresult launch(const CUlaunchConfig *g, CUfunction function, void **params, void **extra,
-                       bool cooperative)
+static void set_attributes(struct work *w, const CUlaunchConfig *g)
 {
-    struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
-    if (r != CUDA_SUCCESS) return driver_end(r);
-    if (!g) return driver_end(CUDA_ERROR_INVALID_VALUE);
-    struct CUfunc_st *f = function_check(function);
-    if (!f || !stream_ok(g->hStream)) return driver_end(CUDA_ERROR_INVALID_HANDLE);
-    struct emu_launch l = {.grid = {g->gridDimX, g->gridDimY, g->gridDimZ},
-                           .block = {g->blockDimX, g->blockDimY, g->blockDimZ},
-                           .shared = g->sharedMemBytes};
-    if (g->numAttrs && !g->attrs) return driver_end(CUDA_ERROR_INVALID_VALUE);
-    for (unsigned i = 0; i < g->numAttrs; i++) {
-        const CUlaunchAttributeValue *v = &g->attrs[i].value;
-        if (g->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) cooperative = v->cooperative != 0;
-        if (g->attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
-        unsigned size = v->clusterDim.x * v->clusterDim.y * v->clusterDim.z;
-        if (!size || v->clusterDim.x > 16 || v->clusterDim.y > 16 || v->clusterDim.z > 16 ||
-            size > (f->any_cluster ? 16 : 8) ||
-            !fills(g, (uint32_t[]){v->clusterDim.x, v->clusterDim.y, v->clusterDim.z}))
-            return driver_end(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    for (unsigned i = 0; i < g->numAttrs; i++)
+        if (g->attrs[i].id != CU_LAUNCH_ATTRIBUTE_IGNORE)
+            work_kernel_set_attribute(w, g->attrs[i].id, &g->attrs[i].value);
+}
+
+static CUresult make(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g,
+                     CUfunction function, void **params, void **extra, bool cooperative)
+{
+    struct CUfunc_st *f = g ? function_check(function) : NULL;
+    if (!g) return CUDA_ERROR_INVALID_VALUE;
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (g->numAttrs && !g->attrs) return CUDA_ERROR_INVALID_VALUE;
+    w->context = c;
+    w->kernel = (struct work_kernel){
+        .function = f,
+        .grid = {g->gridDimX, g->gridDimY, g->gridDimZ},
+        .block = {g->blockDimX, g->blockDimY, g->blockDimZ},
+        .shared = g->sharedMemBytes,
+        .cooperative = cooperative,
+    };
+    set_attributes(w, g);
+    CUresult r = check_shape(f, &w->kernel);
+    if (r == CUDA_SUCCESS) r = check_cluster(f, w);
+    if (r == CUDA_SUCCESS) r = check_cooperative(f, &w->kernel);
+    if (r != CUDA_SUCCESS) return r;
+    w->kernel.packed = calloc(1, f->params_size + 1);
+    return w->kernel.packed ? pack(f, params, extra, w->kernel.packed) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult work_kernel(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g,
+                     CUfunction function, void **params, void **extra, bool cooperative)
+{
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_KERNEL};
+    const CUresult r = make(w, c, g, function, params, extra, cooperative);
+    if (r != CUDA_SUCCESS) work_end(w);
+    return r;
+}
+
+CUresult kernel_run(struct work *w)
+{
+    const struct work_kernel *k = &w->kernel;
+    const CUlaunchAttributeValue *v = work_kernel_attribute(w,
+                                                            CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    struct emu_launch l = {.grid = {k->grid[0], k->grid[1], k->grid[2]},
+                           .block = {k->block[0], k->block[1], k->block[2]},
+                           .shared = k->shared,
+                           .params = k->packed,
+                           .params_size = k->function->params_size,
+                           .cooperative = k->cooperative};
+    if (!function_check(k->function)) return CUDA_ERROR_INVALID_HANDLE; /* unloaded meanwhile */
+    if (v) {
         l.cluster[0] = v->clusterDim.x;
         l.cluster[1] = v->clusterDim.y;
         l.cluster[2] = v->clusterDim.z;
     }
-    l.cooperative = cooperative;
-    r = check(f, g, cooperative, l.cluster[0]);
-    if (r != CUDA_SUCCESS) return driver_end(r);
-    unsigned char *packed = calloc(1, f->params_size + 1);
-    if (!packed) return driver_end(CUDA_ERROR_OUT_OF_MEMORY);
-    r = pack(f, params, extra, packed);
-    l.params = packed;
-    l.params_size = f->params_size;
-    if (r == CUDA_SUCCESS) r = run(c, f, &l);
-    free(packed);
-    return driver_end(r);
+    return run(w->context, k->function, &l);
+}
+
+static CUresult launch(const CUlaunchConfig *g, CUfunction function, void **params, void **extra,
+                       bool cooperative)
+{
+    struct CUctx_st *c;
+    struct work w;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS) r = work_kernel(&w, c, g, function, params, extra, cooperative);
+    return stream_call(g ? g->hStream : NULL, r, c, &w, false);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,

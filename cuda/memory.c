@@ -5,7 +5,10 @@
  * registered memory stays where the host has it, and the device has another address for it. Calls take
  * both: cuMemcpy and CU_MEMORYTYPE_UNIFIED find out what a pointer is, and where a direction says what it
  * is they return an error if that is not so. */
-#include "cuda/driver.h"
+#include "cuda/capture.h"
+#include "cuda/graph.h"
+#include "cuda/queue.h"
+#include "cuda/work.h"
 
 #include "determinism/account.h"
 
@@ -86,6 +89,9 @@ CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t si
     const struct call_name name = driver_call(call);
     struct allocation a = {.size = size, .kind = kind, .context = c, .host = host};
     if (!size) return CUDA_ERROR_INVALID_VALUE;
+    if (call != CALL_MEM_ALLOC_ASYNC && call != CALL_MEM_ALLOC_FROM_POOL &&
+        capture_unsafe() != CUDA_SUCCESS)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (kind == ALLOCATION_DEVICE) a.address = emu_alloc(driver.emu, size, name.text);
     else if (host) a.address = emu_adopt(driver.emu, host, size, name.text);
     else a.address = emu_alloc_shared(driver.emu, size, name.text);
@@ -162,6 +168,16 @@ static CUresult device_allocate(CUdeviceptr *address, size_t size, enum numbered
     return driver_end(r);
 }
 
+CUresult memory_allocate(struct CUctx_st *c, size_t size, CUdeviceptr *address)
+{
+    struct allocation *a;
+    const CUresult r = !address ? CUDA_ERROR_INVALID_VALUE
+                                : allocation_new(c, ALLOCATION_DEVICE, size, NULL,
+                                                 CALL_MEM_ALLOC_ASYNC, &a);
+    if (r == CUDA_SUCCESS) *address = a->address;
+    return r;
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
     return device_allocate(address, size, CALL_MEM_ALLOC);
@@ -192,31 +208,41 @@ void allocation_say_wrong(const char *call, uint64_t address)
     driver_find("heddle: %s: %s of 0x%" PRIx64 "\n%s", what, call, address, where);
 }
 
-static CUresult release(CUdeviceptr address, enum numbered_call call)
+CUresult memory_free(CUdeviceptr address, enum numbered_call call)
 {
-    struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
-    if (r != CUDA_SUCCESS) return driver_end(r);
     struct call_name name = driver_call(call);
-    if (!address) return driver_end(r); /* 0 may be freed */
     struct allocation *a = allocation_find(address);
     const bool whole = a && a->address == address && !a->module;
     if (whole && (a->kind == ALLOCATION_DEVICE || a->kind == ALLOCATION_MANAGED || a->pool)) {
         allocation_end(a, name.text);
-        return driver_end(CUDA_SUCCESS);
+        return CUDA_SUCCESS;
     }
     allocation_say_wrong(name.text, address);
-    return driver_end(CUDA_ERROR_INVALID_VALUE);
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Whatever may still use it is done first. 0 may be freed. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
-    return release(address, CALL_MEM_FREE);
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && !address) return driver_end(r);
+    if (r == CUDA_SUCCESS) r = capture_unsafe();
+    if (r == CUDA_SUCCESS) r = queue_wait_context(c);
+    if (r == CUDA_SUCCESS)
+        r = graph_memory_is(address) ? graph_memory_give(address)
+                                     : memory_free(address, CALL_MEM_FREE);
+    return driver_end(r);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    return stream_ok(stream) ? release(address, CALL_MEM_FREE_ASYNC) : CUDA_ERROR_INVALID_HANDLE;
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    struct work w = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = address};
+    if (r == CUDA_SUCCESS && !address) r = CUDA_ERROR_INVALID_VALUE;
+    w.context = r == CUDA_SUCCESS ? c : NULL;
+    return stream_call(stream, r, c, &w, false);
 }
 
 /* ---- what a pointer is -------------------------------------------------------------------------------- */
@@ -374,60 +400,84 @@ static CUresult copy(struct end to, struct end from, size_t size)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult copy_linear(const void *to_host, const void *from_host, CUdeviceptr to,
-                            CUdeviceptr from, size_t size, CUstream stream)
+/* A copy of bytes side by side; of UNIFIED memory both ends are found by their addresses. */
+static CUDA_MEMCPY3D linear(CUmemorytype to_type, CUdeviceptr to, CUmemorytype from_type,
+                            CUdeviceptr from, size_t size)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = from_type,
+                           .srcHost = pointer_of(from),
+                           .srcDevice = from,
+                           .dstMemoryType = to_type,
+                           .dstHost = pointer_of(to),
+                           .dstDevice = to,
+                           .WidthInBytes = size,
+                           .Height = 1,
+                           .Depth = 1};
+}
+
+/* A stream's copy. */
+static CUresult copy_in_stream(const CUDA_MEMCPY3D *p, CUstream stream, bool synchronous)
 {
     struct CUctx_st *c;
+    struct work w;
     CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS)
-        r = copy(to_host ? in_host(to_host) : in_device(to),
-                 from_host ? in_host(from_host) : in_device(from), size);
-    return driver_end(r);
+    if (r == CUDA_SUCCESS) r = work_copy(&w, c, p);
+    return stream_call(stream, r, c, &w, synchronous);
+}
+
+static CUresult copy_linear(CUmemorytype to_type, CUdeviceptr to, CUmemorytype from_type,
+                            CUdeviceptr from, size_t size, CUstream stream, bool synchronous)
+{
+    const CUDA_MEMCPY3D p = linear(to_type, to, from_type, from, size);
+    if (size && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
+    return copy_in_stream(&p, stream, synchronous);
+}
+
+static CUdeviceptr number_of(const void *p)
+{
+    return (CUdeviceptr)(uintptr_t)p;
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
 {
-    struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && size && (!to || !from)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) r = copy(either(to), either(from), size);
-    return driver_end(r);
+    return copy_linear(CU_MEMORYTYPE_UNIFIED, to, CU_MEMORYTYPE_UNIFIED, from, size, stream, false);
 }
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size)
 {
-    return cuMemcpyAsync(to, from, size, NULL);
+    return copy_linear(CU_MEMORYTYPE_UNIFIED, to, CU_MEMORYTYPE_UNIFIED, from, size, NULL, true);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
 {
-    if (!from && size) return CUDA_ERROR_INVALID_VALUE;
-    return copy_linear(NULL, from, to, 0, size, stream);
+    return copy_linear(CU_MEMORYTYPE_DEVICE, to, CU_MEMORYTYPE_HOST, number_of(from), size, stream,
+                       false);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
-    if (!to && size) return CUDA_ERROR_INVALID_VALUE;
-    return copy_linear(to, NULL, 0, from, size, stream);
+    return copy_linear(CU_MEMORYTYPE_HOST, number_of(to), CU_MEMORYTYPE_DEVICE, from, size, stream,
+                       false);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
 {
-    return copy_linear(NULL, NULL, to, from, size, stream);
+    return copy_linear(CU_MEMORYTYPE_DEVICE, to, CU_MEMORYTYPE_DEVICE, from, size, stream, false);
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
 {
-    return cuMemcpyHtoDAsync_v2(to, from, size, NULL);
+    return copy_linear(CU_MEMORYTYPE_DEVICE, to, CU_MEMORYTYPE_HOST, number_of(from), size, NULL,
+                       true);
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {
-    return cuMemcpyDtoHAsync_v2(to, from, size, NULL);
+    return copy_linear(CU_MEMORYTYPE_HOST, number_of(to), CU_MEMORYTYPE_DEVICE, from, size, NULL,
+                       true);
 }
 
+/* The host does not wait for copies between device memory. */
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t size)
 {
     return cuMemcpyDtoDAsync_v2(to, from, size, NULL);
@@ -481,62 +531,136 @@ static struct end row_of(const struct box *b, size_t y, size_t z)
     return e;
 }
 
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
+/* Where both ends are; nothing is copied where a size is 0. */
+static CUresult boxes_of(const CUDA_MEMCPY3D *p, struct box *to, struct box *from)
 {
-    struct CUctx_st *c;
+    const CUresult r = box_of(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
+                              p->srcXInBytes, p->srcY, p->srcZ, p->srcPitch, p->srcHeight, p, from);
+    if (r != CUDA_SUCCESS) return r;
+    return box_of(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes, p->dstY,
+                  p->dstZ, p->dstPitch, p->dstHeight, p, to);
+}
+
+static bool is_nothing(const CUDA_MEMCPY3D *p)
+{
+    return !p->WidthInBytes || !p->Height || !p->Depth;
+}
+
+static bool is_inside(const struct box *b, const CUDA_MEMCPY3D *p, const char *what)
+{
+    if (b->start.wrong) return false;
+    for (size_t z = 0; !b->start.host && z < p->Depth; z++)
+        for (size_t y = 0; y < p->Height; y++) {
+            const uint64_t row = row_of(b, y, z).device;
+            if (emu_bytes(driver.emu, row, p->WidthInBytes)) continue;
+            say_outside(what, row, p->WidthInBytes);
+            return false;
+        }
+    return true;
+}
+
+CUresult copy_check(const CUDA_MEMCPY3D *p)
+{
     struct box to, from;
-    CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && !p) r = CUDA_ERROR_INVALID_VALUE;
-    if (r != CUDA_SUCCESS) return driver_end(r);
-    if (!p->WidthInBytes || !p->Height || !p->Depth) return driver_end(CUDA_SUCCESS);
-    r = box_of(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes, p->srcY,
-               p->srcZ, p->srcPitch, p->srcHeight, p, &from);
-    if (r == CUDA_SUCCESS)
-        r = box_of(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes, p->dstY,
-                   p->dstZ, p->dstPitch, p->dstHeight, p, &to);
+    if (is_nothing(p)) return CUDA_SUCCESS;
+    const CUresult r = boxes_of(p, &to, &from);
+    if (r != CUDA_SUCCESS) return r;
+    return is_inside(&to, p, "write") && is_inside(&from, p, "read") ? CUDA_SUCCESS
+                                                                     : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult copy_run(const CUDA_MEMCPY3D *p)
+{
+    struct box to, from;
+    if (is_nothing(p)) return CUDA_SUCCESS;
+    CUresult r = boxes_of(p, &to, &from);
     for (size_t z = 0; r == CUDA_SUCCESS && z < p->Depth; z++)
         for (size_t y = 0; r == CUDA_SUCCESS && y < p->Height; y++)
             r = copy(row_of(&to, y, z), row_of(&from, y, z), p->WidthInBytes);
-    return driver_end(r);
+    return r;
+}
+
+/* Host memory that the device cannot reach. */
+static bool is_pageable(CUmemorytype type, const void *host, CUdeviceptr device)
+{
+    if (type == CU_MEMORYTYPE_HOST) return !allocation_of_host(host);
+    return type == CU_MEMORYTYPE_UNIFIED && either(device).host &&
+           !allocation_of_host(pointer_of(device));
+}
+
+bool copy_waits(const CUDA_MEMCPY3D *p)
+{
+    return !is_nothing(p) && is_pageable(p->dstMemoryType, p->dstHost, p->dstDevice);
+}
+
+/* Rows side by side. */
+void *copy_stage(CUDA_MEMCPY3D *p)
+{
+    struct box to, from;
+    if (is_nothing(p) || !is_pageable(p->srcMemoryType, p->srcHost, p->srcDevice) ||
+        boxes_of(p, &to, &from) != CUDA_SUCCESS || !from.start.host)
+        return NULL;
+    char *bytes = malloc(p->WidthInBytes * p->Height * p->Depth), *end = bytes;
+    if (!bytes) abort();
+    for (size_t z = 0; z < p->Depth; z++)
+        for (size_t y = 0; y < p->Height; y++, end += p->WidthInBytes)
+            memcpy(end, from.start.host + z * from.slice + y * from.pitch, p->WidthInBytes);
+    p->srcMemoryType = CU_MEMORYTYPE_HOST;
+    p->srcHost = bytes;
+    p->srcPitch = p->WidthInBytes;
+    p->srcHeight = p->Height;
+    p->srcXInBytes = p->srcY = p->srcZ = 0;
+    return bytes;
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
+{
+    return copy_in_stream(p, stream, false);
 }
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p)
 {
-    return cuMemcpy3DAsync_v2(p, NULL);
+    return copy_in_stream(p, NULL, true);
+}
+
+static CUDA_MEMCPY3D plane(const CUDA_MEMCPY2D *p)
+{
+    return (CUDA_MEMCPY3D){.srcXInBytes = p->srcXInBytes,
+                           .srcY = p->srcY,
+                           .srcMemoryType = p->srcMemoryType,
+                           .srcHost = p->srcHost,
+                           .srcDevice = p->srcDevice,
+                           .srcArray = p->srcArray,
+                           .srcPitch = p->srcPitch,
+                           .dstXInBytes = p->dstXInBytes,
+                           .dstY = p->dstY,
+                           .dstMemoryType = p->dstMemoryType,
+                           .dstHost = p->dstHost,
+                           .dstDevice = p->dstDevice,
+                           .dstArray = p->dstArray,
+                           .dstPitch = p->dstPitch,
+                           .WidthInBytes = p->WidthInBytes,
+                           .Height = p->Height,
+                           .Depth = 1};
 }
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
 {
     if (!p) return CUDA_ERROR_INVALID_VALUE;
-    CUDA_MEMCPY3D q = {.srcXInBytes = p->srcXInBytes,
-                       .srcY = p->srcY,
-                       .srcMemoryType = p->srcMemoryType,
-                       .srcHost = p->srcHost,
-                       .srcDevice = p->srcDevice,
-                       .srcArray = p->srcArray,
-                       .srcPitch = p->srcPitch,
-                       .dstXInBytes = p->dstXInBytes,
-                       .dstY = p->dstY,
-                       .dstMemoryType = p->dstMemoryType,
-                       .dstHost = p->dstHost,
-                       .dstDevice = p->dstDevice,
-                       .dstArray = p->dstArray,
-                       .dstPitch = p->dstPitch,
-                       .WidthInBytes = p->WidthInBytes,
-                       .Height = p->Height,
-                       .Depth = 1};
-    return cuMemcpy3DAsync_v2(&q, stream);
+    const CUDA_MEMCPY3D q = plane(p);
+    return copy_in_stream(&q, stream, false);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
 {
-    return cuMemcpy2DAsync_v2(p, NULL);
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_MEMCPY3D q = plane(p);
+    return copy_in_stream(&q, NULL, true);
 }
 
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 {
-    return cuMemcpy2DAsync_v2(p, NULL);
+    return cuMemcpy2D_v2(p);
 }
 
 /* ---- copies of a part of an array, row after row ------------------------------------------------------- */
@@ -544,149 +668,197 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 struct run { /* one side: an array's bytes from an offset on, or plain memory */
     CUarray array;
     size_t at;
-    bool host;
-    uint64_t address;
+    CUmemorytype type;
+    CUdeviceptr memory;
 };
 
-/* Where the bytes from `done` on lie, and how many lie side by side; 0: there are none. */
-static size_t run_at(const struct run *r, size_t done, struct end *out)
+static size_t row_bytes(CUarray a)
 {
-    if (!r->array) {
-        *out = r->host ? in_host(pointer_of(r->address)) : in_device(r->address);
-        if (out->host) out->host += done;
-        else out->device += done;
-        return SIZE_MAX;
-    }
-    const struct texture_memory *m = &r->array->memory;
-    size_t row = m->level[0].width * (m->channels * m->bits / 8u), at = r->at + done;
-    if (m->layers || m->depth || at / row >= m->level[0].height) return 0;
-    *out = (struct end){.device = m->address + at / row * m->level[0].pitch + at % row};
-    return row - at % row;
+    return a->memory.level[0].width * (a->memory.channels * a->memory.bits / 8u);
 }
 
-static CUresult copy_run(struct run to, struct run from, size_t size, CUstream stream)
+/* How many bytes from `done` on lie side by side; 0: there are none. */
+static size_t side_by_side(const struct run *r, size_t done)
+{
+    if (!r->array) return SIZE_MAX;
+    const struct texture_memory *m = &r->array->memory;
+    const size_t row = row_bytes(r->array), at = r->at + done;
+    return m->layers || m->depth || at / row >= m->level[0].height ? 0 : row - at % row;
+}
+
+static CUDA_MEMCPY3D part_of_run(const struct run *to, const struct run *from, size_t done,
+                                 size_t size)
+{
+    CUDA_MEMCPY3D p = linear(to->type, to->memory + done, from->type, from->memory + done, size);
+    if (to->array) {
+        p.dstArray = to->array;
+        p.dstXInBytes = (to->at + done) % row_bytes(to->array);
+        p.dstY = (to->at + done) / row_bytes(to->array);
+    }
+    if (from->array) {
+        p.srcArray = from->array;
+        p.srcXInBytes = (from->at + done) % row_bytes(from->array);
+        p.srcY = (from->at + done) / row_bytes(from->array);
+    }
+    return p;
+}
+
+static CUresult copy_runs(struct CUctx_st *c, const struct run *to, const struct run *from,
+                          size_t size, CUstream stream, bool synchronous)
+{
+    if ((to->array && !object_check(to->array, OBJECT_ARRAY)) ||
+        (from->array && !object_check(from->array, OBJECT_ARRAY)))
+        return CUDA_ERROR_INVALID_HANDLE;
+    CUresult r = CUDA_SUCCESS;
+    for (size_t done = 0, n; r == CUDA_SUCCESS && done < size; done += n) {
+        struct work w;
+        const size_t a = side_by_side(to, done), b = side_by_side(from, done);
+        n = a < b ? a : b;
+        if (n > size - done) n = size - done;
+        if (!n) return CUDA_ERROR_INVALID_VALUE;
+        const CUDA_MEMCPY3D p = part_of_run(to, from, done, n);
+        r = work_copy(&w, c, &p);
+        if (r == CUDA_SUCCESS)
+            r = (synchronous ? stream_submit_and_wait : stream_submit)(c, stream, &w);
+    }
+    return r;
+}
+
+static CUresult copy_run_in_stream(struct run to, struct run from, size_t size, CUstream stream,
+                                   bool synchronous)
 {
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && ((to.array && !object_check(to.array, OBJECT_ARRAY)) ||
-                              (from.array && !object_check(from.array, OBJECT_ARRAY))))
-        r = CUDA_ERROR_INVALID_HANDLE;
-    for (size_t done = 0, n; r == CUDA_SUCCESS && done < size; done += n) {
-        struct end t, f;
-        size_t a = run_at(&to, done, &t), b = run_at(&from, done, &f);
-        n = a < b ? a : b;
-        if (n > size - done) n = size - done;
-        r = n ? copy(t, f, n) : CUDA_ERROR_INVALID_VALUE;
-    }
+    if (r == CUDA_SUCCESS) r = copy_runs(c, &to, &from, size, stream, synchronous);
     return driver_end(r);
 }
 
 static struct run run_in_array(CUarray array, size_t at)
 {
-    return (struct run){.array = array, .at = at};
+    return (struct run){.array = array, .at = at, .type = CU_MEMORYTYPE_ARRAY};
 }
 static struct run run_in_host(const void *p)
 {
-    return (struct run){.host = true, .address = (uintptr_t)p};
+    return (struct run){.type = CU_MEMORYTYPE_HOST, .memory = number_of(p)};
 }
 static struct run run_in_device(CUdeviceptr p)
 {
-    return (struct run){.address = p};
+    return (struct run){.type = CU_MEMORYTYPE_DEVICE, .memory = p};
 }
 
 CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t size,
                               CUstream stream)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(run_in_array(to, offset), run_in_host(from), size, stream);
+    return copy_run_in_stream(run_in_array(to, offset), run_in_host(from), size, stream, false);
 }
 
 CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t size, CUstream stream)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(run_in_host(to), run_in_array(from, offset), size, stream);
+    return copy_run_in_stream(run_in_host(to), run_in_array(from, offset), size, stream, false);
 }
 
 CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t size)
 {
-    return cuMemcpyHtoAAsync_v2(to, offset, from, size, NULL);
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run_in_stream(run_in_array(to, offset), run_in_host(from), size, NULL, true);
 }
 
 CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t size)
 {
-    return cuMemcpyAtoHAsync_v2(to, from, offset, size, NULL);
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return copy_run_in_stream(run_in_host(to), run_in_array(from, offset), size, NULL, true);
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(run_in_array(to, offset), run_in_device(from), size, NULL);
+    return copy_run_in_stream(run_in_array(to, offset), run_in_device(from), size, NULL, false);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(run_in_device(to), run_in_array(from, offset), size, NULL);
+    return copy_run_in_stream(run_in_device(to), run_in_array(from, offset), size, NULL, false);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                          size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run(run_in_array(to, to_offset), run_in_array(from, from_offset), size, NULL);
+    return copy_run_in_stream(run_in_array(to, to_offset), run_in_array(from, from_offset), size,
+                              NULL, false);
 }
 
 /* ---- fills ------------------------------------------------------------------------------------------------ */
 
-static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, unsigned width, size_t count,
+CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    const unsigned width = p->elementSize;
+    if (width != 1 && width != 2 && width != 4) return CUDA_ERROR_INVALID_VALUE;
+    if (p->dst % width || (p->height > 1 && (p->pitch % width || p->pitch / width < p->width)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (p->width > SIZE_MAX / 4) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t y = 0; p->width && y < p->height; y++) {
+        if (emu_bytes(driver.emu, p->dst + y * p->pitch, p->width * width)) continue;
+        say_outside("write", p->dst + y * p->pitch, p->width * width);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fill_run(const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    for (size_t y = 0; p->width && y < p->height; y++)
+        if (!emu_fill(driver.emu, p->dst + y * p->pitch, &p->value, p->elementSize, p->width))
+            return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned width, size_t count,
                      size_t rows, CUstream stream)
 {
     struct CUctx_st *c;
+    struct work w;
     CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    to = allocation_address(to);
-    if (r == CUDA_SUCCESS && (to % width || (rows > 1 && (pitch % width || pitch / width < count))))
-        r = CUDA_ERROR_INVALID_VALUE;
-    for (size_t y = 0; r == CUDA_SUCCESS && y < rows; y++)
-        if (!emu_fill(driver.emu, to + y * pitch, value, width, count)) {
-            say_outside("write", to + y * pitch, count * width);
-            r = CUDA_ERROR_INVALID_VALUE;
-        }
-    return driver_end(r);
+    const CUDA_MEMSET_NODE_PARAMS p = {allocation_address(to), pitch, value, width, count, rows};
+    if (r == CUDA_SUCCESS) r = work_fill(&w, c, &p);
+    return stream_call(stream, r, c, &w, false);
 }
 
 CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
                            size_t height, CUstream stream)
 {
-    return fill(to, pitch, &value, 1, width, height, stream);
+    return fill(to, pitch, value, 1, width, height, stream);
 }
 
 CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
                             size_t height, CUstream stream)
 {
-    return fill(to, pitch, &value, 2, width, height, stream);
+    return fill(to, pitch, value, 2, width, height, stream);
 }
 
 CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width,
                             size_t height, CUstream stream)
 {
-    return fill(to, pitch, &value, 4, width, height, stream);
+    return fill(to, pitch, value, 4, width, height, stream);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
 {
-    return fill(to, 0, &value, 1, count, 1, stream);
+    return fill(to, 0, value, 1, count, 1, stream);
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream)
 {
-    return fill(to, 0, &value, 2, count, 1, stream);
+    return fill(to, 0, value, 2, count, 1, stream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream)
 {
-    return fill(to, 0, &value, 4, count, 1, stream);
+    return fill(to, 0, value, 4, count, 1, stream);
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)

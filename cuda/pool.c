@@ -6,7 +6,9 @@
  *
  * There are three places: the device, the host, and managed memory, each with a default pool and a current
  * one. Pools are not shared between processes: no handle type is supported. */
-#include "cuda/driver.h"
+#include "cuda/capture.h"
+#include "cuda/graph.h"
+#include "cuda/queue.h"
 
 enum { UNIT = 2 << 20 };
 
@@ -119,7 +121,14 @@ static CUresult begin_alloc(struct CUctx_st **c, const CUdeviceptr *address, CUs
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 {
     struct CUctx_st *c;
+    struct work w;
     CUresult r = begin_alloc(&c, address, stream);
+    struct CUstream_st *s = r == CUDA_SUCCESS ? stream_of(c, stream) : NULL;
+    if (r == CUDA_SUCCESS) r = capture_use(s, false);
+    if (r == CUDA_SUCCESS && s->capture) {
+        r = graph_memory_work(&w, c, size, address);
+        return driver_end(r == CUDA_SUCCESS ? capture_add(s, &w) : r);
+    }
     if (r == CUDA_SUCCESS)
         r = take(c, current_pool(POOL_DEVICE), size, CALL_MEM_ALLOC_ASYNC, address);
     return driver_end(r);

@@ -74,6 +74,15 @@ static const struct {
 #undef cuDeviceGetUuid
 #undef cuMemAdvise
 #undef cuMemPrefetchAsync
+#undef cuGraphGetEdges
+#undef cuGraphNodeGetDependencies
+#undef cuGraphNodeGetDependentNodes
+#undef cuGraphAddDependencies
+#undef cuGraphRemoveDependencies
+#undef cuGraphAddNode
+#undef cuGraphInstantiate
+#undef cuGraphExecUpdate
+#undef cuStreamUpdateCaptureDependencies
 #define API(symbol, name, since) {(entry_point *)(symbol), name, since},
 #include "cuda/api.def"
 };

@@ -234,6 +234,9 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
     case RUNTIME_GET_DEVICE_COUNT:
         if (!give(g, in, w, lane, arg[0], call == RUNTIME_GET_DEVICE_COUNT, 4)) return false;
         break;
+    case RUNTIME_SET_CONDITIONAL: /* the handle is an address (cuda/graph_nodes.c) */
+        if (!give(g, in, w, lane, arg[0], (u32)arg[1], 4)) return false;
+        break;
     case RUNTIME_CUDA_MALLOC: {
         u64 at = launch_heap_alloc(g, in, w, lane, arg[1]);
         if (!at && arg[1]) error = NO_MEMORY;

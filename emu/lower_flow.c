@@ -191,7 +191,8 @@ static enum runtime_call runtime_of(const struct ptx_name *n)
                  {"Malloc", RUNTIME_CUDA_MALLOC},
                  {"Free", RUNTIME_CUDA_FREE},
                  {"MemcpyAsync", RUNTIME_MEMCPY},
-                 {"MemsetAsync", RUNTIME_MEMSET}};
+                 {"MemsetAsync", RUNTIME_MEMSET},
+                 {"GraphSetConditional", RUNTIME_SET_CONDITIONAL}};
     static const char *const prefixes[] = {"__cudaCDP2", "cuda"};
     for (size_t p = 0; p < 2; p++) {
         size_t skip = strlen(prefixes[p]), length = n->length;

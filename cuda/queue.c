@@ -1,0 +1,319 @@
+/* Queues of streams: what is ready, who goes on, who waits. */
+#define _GNU_SOURCE
+#include "cuda/queue.h"
+
+#include "base/rng.h"
+#include "cuda/capture.h"
+#include "cuda/graph.h"
+
+#include <stdlib.h>
+
+struct operation {
+    struct operation *next; /* in its stream */
+    struct CUstream_st *stream;
+    unsigned long long id; /* in order of submission */
+    struct work work;
+    struct graph_run *run;     /* of a launch of a graph; NULL: it has not begun */
+    struct operation *awaited; /* by a wait for an event; NULL: it was done */
+    unsigned references;       /* its queue's, waits', an event's */
+    bool running, done;
+    CUresult result;
+};
+
+uint32_t queue_choose(uint32_t n)
+{
+    return driver.adversary && n > 1 ? rng_below(&driver.choices, n) : 0;
+}
+
+void operation_release(struct operation *o)
+{
+    if (!o || --o->references) return;
+    operation_release(o->awaited);
+    free(o);
+}
+
+bool operation_is_done_or_runs(const struct operation *o)
+{
+    return !o || o->done || o->running;
+}
+
+static struct operation *retain(struct operation *o)
+{
+    if (o) o->references++;
+    return o;
+}
+
+/* ---- which streams are at work ------------------------------------------------------------------------- */
+
+static void add_busy(struct CUstream_st *s)
+{
+    if (driver.busy_count == driver.busy_room) {
+        driver.busy_room = driver.busy_room ? 2 * driver.busy_room : 8;
+        driver.busy = realloc((void *)driver.busy, driver.busy_room * sizeof *driver.busy);
+        driver.ready = realloc((void *)driver.ready, driver.busy_room * sizeof *driver.ready);
+        if (!driver.busy || !driver.ready) abort();
+    }
+    driver.busy[driver.busy_count++] = s;
+}
+
+static void remove_busy(const struct CUstream_st *s)
+{
+    size_t i = 0;
+    while (driver.busy[i] != s) i++;
+    driver.busy_count--;
+    memmove((void *)&driver.busy[i], (void *)&driver.busy[i + 1],
+            (driver.busy_count - i) * sizeof *driver.busy);
+}
+
+/* Whether the first operation of the one is to be done before that of the other. */
+static bool holds_back(const struct CUstream_st *other, const struct CUstream_st *s)
+{
+    if (other == s || other->context != s->context || other->head->id > s->head->id) return false;
+    return (s->legacy && !(other->flags & CU_STREAM_NON_BLOCKING)) ||
+           (other->legacy && !(s->flags & CU_STREAM_NON_BLOCKING));
+}
+
+static bool is_ready(const struct CUstream_st *s)
+{
+    const struct operation *o = s->head;
+    if (o->running || (o->awaited && !o->awaited->done)) return false;
+    for (size_t i = 0; i < driver.busy_count; i++)
+        if (holds_back(driver.busy[i], s)) return false;
+    return true;
+}
+
+/* ---- doing --------------------------------------------------------------------------------------------- */
+
+static void finish(struct operation *o, CUresult r)
+{
+    struct CUstream_st *s = o->stream;
+    o->done = true;
+    o->result = r;
+    operation_release(o->awaited);
+    o->awaited = NULL;
+    graph_run_end(o->run);
+    o->run = NULL;
+    work_end(&o->work);
+    s->head = o->next;
+    if (!s->head) {
+        s->tail = NULL;
+        remove_busy(s);
+        if (!s->object.kind) object_reuse(&s->object);
+    }
+    operation_release(o);
+}
+
+static CUresult step_graph(struct operation *o)
+{
+    if (!o->run) {
+        graph_begin(o->work.graph);
+        o->run = graph_run_new(o->work.graph);
+    }
+    return graph_run_done(o->run) ? CUDA_SUCCESS : graph_run_step(o->run);
+}
+
+/* A step of the stream's first operation. NOT_READY: it cannot be done yet. */
+static CUresult step(struct CUstream_st *s)
+{
+    struct operation *o = s->head;
+    CUresult r;
+    o->running = true;
+    if (o->work.context->broken) r = o->work.context->broken;
+    else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);
+    else r = work_run(&o->work);
+    o->running = false;
+    if (r == CUDA_ERROR_NOT_READY) return r;
+    if (r != CUDA_SUCCESS || !o->run || graph_run_done(o->run)) finish(o, r);
+    driver_wake();
+    return r;
+}
+
+/* Some stream goes on. false: none can. */
+static bool go_on(void)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < driver.busy_count; i++)
+        if (is_ready(driver.busy[i])) driver.ready[n++] = driver.busy[i];
+    while (n) {
+        const uint32_t chosen = queue_choose(n);
+        if (step(driver.ready[chosen]) != CUDA_ERROR_NOT_READY) return true;
+        driver.ready[chosen] = driver.ready[--n]; /* it waits for a value */
+    }
+    return false;
+}
+
+/* Somebody else is at it, or a value is still to be written by the host. */
+static void wait_for_others(void)
+{
+    for (size_t i = 0; i < driver.busy_count; i++)
+        if (driver.busy[i]->head->running) {
+            driver_sleep();
+            return;
+        }
+    driver_unlock();
+    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    driver_lock();
+}
+
+static void go_on_until(struct operation *o)
+{
+    retain(o);
+    while (!o->done)
+        if (!go_on()) wait_for_others();
+    operation_release(o);
+}
+
+/* Without an adversary, what can be done is done at once. */
+static void go_on_at_once(void)
+{
+    while (!driver.adversary && driver.busy_count && go_on()) {
+    }
+}
+
+/* ---- submitting ---------------------------------------------------------------------------------------- */
+
+/* Who waits for the event waits for the operation. */
+static void records(struct operation *o, CUevent e)
+{
+    if (!object_check(e, OBJECT_EVENT)) return;
+    operation_release(e->last);
+    e->last = retain(o);
+    e->recorded = true;
+    e->captured = 0;
+}
+
+static void records_of_graph(struct operation *o, const struct CUgraph_st *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        const struct work *w = &g->nodes[i]->work;
+        if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) records(o, w->event);
+        if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) records_of_graph(o, w->graph);
+    }
+}
+
+static struct operation *enqueue(struct CUstream_st *s, struct work *w)
+{
+    struct operation *o = calloc(1, sizeof *o);
+    if (!o) abort();
+    *o = (struct operation){
+        .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .next = NULL};
+    if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) o->awaited = retain(w->event->last);
+    if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) records(o, w->event);
+    if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        o->awaited = w->graph->last;
+        w->graph->last = retain(o);
+        records_of_graph(o, w->graph);
+    }
+    if (s->tail) s->tail->next = o;
+    else {
+        s->head = o;
+        add_busy(s);
+    }
+    s->tail = o;
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_EMPTY};
+    return o;
+}
+
+static CUresult submit(struct CUctx_st *c, CUstream handle, struct work *w, bool wait)
+{
+    struct CUstream_st *s = stream_of(c, handle);
+    if (!s) {
+        work_end(w);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    CUresult r = capture_use(s, wait);
+    if (r != CUDA_SUCCESS) {
+        work_end(w);
+        return r;
+    }
+    if (s->capture) return capture_add(s, w);
+    wait |= w->type == CU_GRAPH_NODE_TYPE_MEMCPY && copy_waits(&w->copy);
+    if (!wait && (driver.adversary || s->head)) work_stage(w);
+    struct operation *o = retain(enqueue(s, w));
+    go_on_at_once();
+    if (wait) go_on_until(o);
+    if (o->done) r = o->result;
+    operation_release(o);
+    return r;
+}
+
+CUresult stream_submit(struct CUctx_st *c, CUstream handle, struct work *w)
+{
+    return submit(c, handle, w, false);
+}
+
+CUresult stream_submit_and_wait(struct CUctx_st *c, CUstream handle, struct work *w)
+{
+    return submit(c, handle, w, true);
+}
+
+CUresult stream_call(CUstream handle, CUresult made, struct CUctx_st *c, struct work *w,
+                     bool synchronous)
+{
+    return driver_end(made != CUDA_SUCCESS ? made : submit(c, handle, w, synchronous));
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+CUresult queue_wait_stream(struct CUstream_st *s)
+{
+    if (s->legacy) /* behind all that it would be behind */
+        for (size_t i = 0; i < driver.busy_count;) {
+            struct CUstream_st *other = driver.busy[i];
+            if (other->context == s->context && !(other->flags & CU_STREAM_NON_BLOCKING)) {
+                go_on_until(other->tail);
+                i = 0;
+            } else i++;
+        }
+    if (s->tail) go_on_until(s->tail);
+    return s->context->broken;
+}
+
+CUresult queue_wait_context(const struct CUctx_st *c)
+{
+    for (size_t i = 0; i < driver.busy_count;) {
+        struct CUstream_st *s = driver.busy[i];
+        if (!c || s->context == c) {
+            go_on_until(s->tail);
+            i = 0;
+        } else i++;
+    }
+    return c ? c->broken : CUDA_SUCCESS;
+}
+
+CUresult queue_wait_event(CUevent e)
+{
+    struct CUctx_st *c = e->context;
+    if (e->last) go_on_until(e->last);
+    return c->broken;
+}
+
+bool queue_poll_stream(struct CUstream_st *s)
+{
+    if (s->head) go_on();
+    return !s->head;
+}
+
+bool queue_poll_event(CUevent e)
+{
+    struct operation *o = e->last;
+    if (o && !o->done) {
+        retain(o);
+        go_on();
+        const bool done = o->done;
+        operation_release(o);
+        return done;
+    }
+    return true;
+}
+
+void queue_leave(struct CUstream_st *s)
+{
+    s->object.kind = OBJECT_NONE;
+    if (!s->head) object_reuse(&s->object);
+}
+
+void queue_drop(void)
+{
+    while (driver.busy_count) finish(driver.busy[0]->head, CUDA_ERROR_DEINITIALIZED);
+}

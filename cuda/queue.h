@@ -1,0 +1,48 @@
+/* cuda/queue.h: streams at work.
+ *
+ * A stream is a queue of operations, done in order. What else orders them: an operation that waits for an event is
+ * done behind the operation that recorded it; one of the legacy default stream behind all that was submitted before
+ * to the context's other streams (non-blocking ones excepted), and these behind it. All else is free.
+ *
+ * Without an adversary an operation is done when it is submitted, unless what it waits for is not there. With one
+ * (order `random`) operations stay in their queues until the program waits for them, and then whichever stream is
+ * drawn goes on: an operation is done only if the program has to see it done, or if chance has it. */
+#ifndef HEDDLE_CUDA_QUEUE_H
+#define HEDDLE_CUDA_QUEUE_H
+
+#include "cuda/driver.h"
+#include "cuda/work.h"
+
+/* The stream of a handle; NULL: there is none. */
+struct CUstream_st *stream_of(struct CUctx_st *c, CUstream handle);
+/* Those of these threads and contexts that have no handle are made when they are first used. */
+
+/* The stream's from now on, or a node of its capture. An error is of the operation itself, if it was done at once. */
+CUresult stream_submit(struct CUctx_st *c, CUstream handle, struct work *w);
+/* and waits for it, unless it is of a capture, where that cannot be */
+CUresult stream_submit_and_wait(struct CUctx_st *c, CUstream handle, struct work *w);
+/* What a call ends with: `made` is why there is no operation, or CUDA_SUCCESS. */
+CUresult stream_call(CUstream handle, CUresult made, struct CUctx_st *c, struct work *w,
+                     bool synchronous);
+
+/* Done, with whatever has to be done for it. Errors are what has broken the context meanwhile. */
+CUresult queue_wait_stream(struct CUstream_st *s);
+CUresult queue_wait_context(const struct CUctx_st *c); /* NULL: of all */
+CUresult queue_wait_event(CUevent e);
+/* Whether it is; and if not, some stream goes on a little. */
+bool queue_poll_stream(struct CUstream_st *s);
+bool queue_poll_event(CUevent e);
+
+/* What is in the queue of a destroyed stream is still done. */
+void queue_leave(struct CUstream_st *s);
+/* The device ends: nothing is done any more. */
+void queue_drop(void);
+
+/* One of n by chance; 0 without an adversary. */
+uint32_t queue_choose(uint32_t n);
+
+struct operation;
+void operation_release(struct operation *o); /* NULL is allowed */
+bool operation_is_done_or_runs(const struct operation *o);
+
+#endif

@@ -1,0 +1,260 @@
+/* Operations of streams and nodes: made, copied, done. */
+#include "cuda/work.h"
+
+#include "cuda/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *copy_of(const void *from, size_t size)
+{
+    void *to = malloc(size ? size : 1);
+    if (!to) abort();
+    if (size) memcpy(to, from, size);
+    return to;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------- */
+
+void **work_kernel_pointers(struct work *w)
+{
+    struct work_kernel *k = &w->kernel;
+    const struct CUfunc_st *f = k->function;
+    if (k->pointers || !f->param_count) return k->pointers;
+    k->pointers = calloc(f->param_count, sizeof *k->pointers);
+    if (!k->pointers) abort();
+    for (size_t i = 0; i < f->param_count; i++) k->pointers[i] = k->packed + f->params[i].offset;
+    return k->pointers;
+}
+
+const CUlaunchAttributeValue *work_kernel_attribute(const struct work *w, CUlaunchAttributeID id)
+{
+    for (unsigned i = w->kernel.attr_count; i-- > 0;)
+        if (w->kernel.attrs[i].id == id) return &w->kernel.attrs[i].value;
+    return NULL;
+}
+
+void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
+                               const CUlaunchAttributeValue *value)
+{
+    struct work_kernel *k = &w->kernel;
+    unsigned i = 0;
+    while (i < k->attr_count && k->attrs[i].id != id) i++;
+    if (i == k->attr_count) {
+        k->attrs = realloc(k->attrs, (i + 1) * sizeof *k->attrs);
+        if (!k->attrs) abort();
+        k->attrs[k->attr_count++] = (CUlaunchAttribute){.id = id};
+    }
+    k->attrs[i].value = *value;
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) k->cooperative = value->cooperative != 0;
+}
+
+void work_stage(struct work *w)
+{
+    if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY) w->staged = copy_stage(&w->copy);
+}
+
+/* ---- others ----------------------------------------------------------------------------------------- */
+
+CUresult work_copy(struct work *w, struct CUctx_st *c, const CUDA_MEMCPY3D *p)
+{
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult r = copy_check(p);
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_MEMCPY, .context = c, .copy = *p};
+    return r;
+}
+
+CUresult work_fill(struct work *w, struct CUctx_st *c, const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult r = fill_check(p);
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_MEMSET, .context = c, .fill = *p};
+    return r;
+}
+
+CUresult work_host(struct work *w, struct CUctx_st *c, const CUDA_HOST_NODE_PARAMS *p)
+{
+    if (!p || !p->fn) return CUDA_ERROR_INVALID_VALUE;
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_HOST,
+                       .context = c,
+                       .host = {.function = p->fn, .data = p->userData}};
+    return CUDA_SUCCESS;
+}
+
+CUresult work_event(struct work *w, struct CUctx_st *c, CUgraphNodeType type, CUevent event)
+{
+    if (!object_check(event, OBJECT_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
+    *w = (struct work){.type = type, .context = c, .event = event};
+    return CUDA_SUCCESS;
+}
+
+/* ---- values in memory that streams wait for and write ------------------------------------------------ */
+
+static bool is_wide(CUstreamBatchMemOpType t)
+{
+    return t == CU_STREAM_MEM_OP_WAIT_VALUE_64 || t == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+}
+
+static CUresult check_value(const CUstreamBatchMemOpParams *op)
+{
+    const unsigned size = is_wide(op->operation) ? 8 : 4;
+    switch (op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        if (op->waitValue.flags & ~(unsigned)(3 | CU_STREAM_WAIT_VALUE_FLUSH))
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        if (op->writeValue.flags > 1) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+    case CU_STREAM_MEM_OP_BARRIER: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (op->waitValue.address % size) return CUDA_ERROR_INVALID_VALUE;
+    return emu_bytes(driver.emu, op->waitValue.address, size) ? CUDA_SUCCESS
+                                                              : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult work_batch(struct work *w, struct CUctx_st *c, unsigned count,
+                    const CUstreamBatchMemOpParams *ops, unsigned flags)
+{
+    if (!count || count > 256 || !ops || flags) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        const CUresult r = check_value(&ops[i]);
+        if (r != CUDA_SUCCESS) return r;
+    }
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                       .context = c,
+                       .batch = {.count = count, .ops = copy_of(ops, count * sizeof *ops)}};
+    return CUDA_SUCCESS;
+}
+
+/* Cyclic comparison, as CUDA has it for GEQ: the difference is not negative. */
+static bool is_reached(const CUstreamBatchMemOpParams *op, uint64_t now)
+{
+    const bool wide = is_wide(op->operation);
+    const uint64_t want = wide ? op->waitValue.value64 : op->waitValue.value;
+    const uint64_t mask = wide ? UINT64_MAX : UINT32_MAX;
+    switch (op->waitValue.flags & 3) {
+    case CU_STREAM_WAIT_VALUE_EQ: return now == want;
+    case CU_STREAM_WAIT_VALUE_AND: return (now & want) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR: return (~(now | want) & mask) != 0;
+    default: return wide ? (int64_t)(now - want) >= 0 : (int32_t)(uint32_t)(now - want) >= 0;
+    }
+}
+
+static CUresult run_value(const CUstreamBatchMemOpParams *op)
+{
+    const unsigned size = is_wide(op->operation) ? 8 : 4;
+    uint64_t now = 0;
+    switch (op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        if (!emu_copy_out(driver.emu, &now, op->waitValue.address, size))
+            return CUDA_ERROR_INVALID_VALUE;
+        return is_reached(op, now) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return emu_copy_in(driver.emu, op->writeValue.address, &op->writeValue.value64, size)
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_SUCCESS;
+    }
+}
+
+/* From the first that is not done yet. */
+static CUresult run_batch(struct work *w)
+{
+    while (w->batch.done < w->batch.count) {
+        const CUresult r = run_value(&w->batch.ops[w->batch.done]);
+        if (r != CUDA_SUCCESS) return r;
+        w->batch.done++;
+    }
+    w->batch.done = 0;
+    return CUDA_SUCCESS;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------- */
+
+struct work work_clone(const struct work *w)
+{
+    struct work to = *w;
+    switch (w->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        to.kernel.pointers = NULL;
+        to.kernel.packed = copy_of(w->kernel.packed, w->kernel.function->params_size);
+        if (w->kernel.attrs)
+            to.kernel.attrs = copy_of(w->kernel.attrs,
+                                      w->kernel.attr_count * sizeof *w->kernel.attrs);
+        break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        to.batch.ops = copy_of(w->batch.ops, w->batch.count * sizeof *w->batch.ops);
+        break;
+    case CU_GRAPH_NODE_TYPE_GRAPH: to.graph = graph_copy(w->graph); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: graph_memory_retain(w->alloc.memory); break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+        const CUDA_CONDITIONAL_NODE_PARAMS *p = &w->conditional.params;
+        CUgraph *bodies = calloc(p->size, sizeof *bodies);
+        if (!bodies) abort();
+        for (unsigned i = 0; i < p->size; i++) bodies[i] = graph_copy(p->phGraph_out[i]);
+        to.conditional.params.phGraph_out = bodies;
+        break;
+    }
+    default: break;
+    }
+    return to;
+}
+
+void work_end(struct work *w)
+{
+    switch (w->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        free(w->kernel.packed);
+        free(w->kernel.attrs);
+        free((void *)w->kernel.pointers);
+        break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: free(w->batch.ops); break;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        if (!w->launched || (--w->graph->users == 0 && w->graph->dropped)) graph_drop(w->graph);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: graph_memory_release(w->alloc.memory); break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        for (unsigned i = 0; i < w->conditional.params.size; i++)
+            graph_drop(w->conditional.params.phGraph_out[i]);
+        free((void *)w->conditional.params.phGraph_out);
+        break;
+    default: break;
+    }
+    free(w->staged);
+    *w = (struct work){.type = CU_GRAPH_NODE_TYPE_EMPTY};
+}
+
+/* The program may do anything in there, but for calls of CUDA. */
+static CUresult run_host(const struct work *w)
+{
+    const struct work copy = *w;
+    driver_host_function(true);
+    driver_unlock();
+    if (copy.host.callback) copy.host.callback(copy.host.stream, CUDA_SUCCESS, copy.host.data);
+    else copy.host.function(copy.host.data);
+    driver_lock();
+    driver_host_function(false);
+    return CUDA_SUCCESS;
+}
+
+CUresult work_run(struct work *w)
+{
+    switch (w->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_run(w);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_run(&w->copy);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return fill_run(&w->fill);
+    case CU_GRAPH_NODE_TYPE_HOST: return run_host(w);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return event_record(w->event);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return graph_memory_take(w->alloc.memory);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return graph_memory_give(w->free);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return run_batch(w);
+    default: return CUDA_SUCCESS; /* graphs and conditionals: what is in them runs (graph_run.c) */
+    }
+}

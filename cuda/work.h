@@ -1,0 +1,92 @@
+/* cuda/work.h: what an asynchronous call asks for, as a value.
+ *
+ *     struct work w;
+ *     CUresult r = work_kernel(&w, c, &config, function, params, extra, false);   // checked, arguments copied
+ *     if (r == CUDA_SUCCESS) r = stream_submit(c, stream, &w);                    // w is the stream's now
+ *
+ * The same value runs at once, waits in a stream, or is what a node of a graph stands for. Its type is that of such a
+ * node. Nothing in it belongs to the caller: it may be copied with work_clone, and ends with work_end. */
+#ifndef HEDDLE_CUDA_WORK_H
+#define HEDDLE_CUDA_WORK_H
+
+#include "cuda/driver.h"
+
+struct graph_memory;
+
+struct work {
+    CUgraphNodeType type;
+    struct CUctx_st *context;
+    bool launched; /* of a graph: it is an executable's, not the operation's */
+    void *staged;  /* what a copy from pageable memory has read of it; NULL: nothing */
+    union {
+        struct work_kernel {
+            struct CUfunc_st *function;
+            CUkernel named; /* as what the caller named it; NULL: a function */
+            unsigned grid[3], block[3], shared;
+            bool cooperative;
+            unsigned attr_count;
+            CUlaunchAttribute *attrs;
+            unsigned char *packed; /* parameters at their offsets */
+            void **pointers;       /* one to each of them; NULL: nobody has asked */
+        } kernel;
+        CUDA_MEMCPY3D copy;
+        CUDA_MEMSET_NODE_PARAMS fill;
+        struct {
+            CUhostFn function;
+            void *data;
+            CUstreamCallback callback; /* instead of function */
+            CUstream stream;           /* that is told to it */
+        } host;
+        struct CUgraph_st *graph; /* a child's, or what a launch of a graph runs */
+        CUevent event;
+        struct {
+            CUDA_MEM_ALLOC_NODE_PARAMS params;
+            struct graph_memory *memory;
+        } alloc;
+        CUdeviceptr free;
+        struct {
+            unsigned count, done; /* those before have been carried out */
+            CUstreamBatchMemOpParams *ops;
+        } batch;
+        struct {
+            CUDA_CONDITIONAL_NODE_PARAMS params; /* phGraph_out: bodies */
+        } conditional;
+    };
+};
+
+/* What the call that asks for it is to be answered, if it cannot be carried out. */
+CUresult work_kernel(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g,
+                     CUfunction function, void **params, void **extra, bool cooperative);
+CUresult work_copy(struct work *w, struct CUctx_st *c, const CUDA_MEMCPY3D *p);
+CUresult work_fill(struct work *w, struct CUctx_st *c, const CUDA_MEMSET_NODE_PARAMS *p);
+CUresult work_host(struct work *w, struct CUctx_st *c, const CUDA_HOST_NODE_PARAMS *p);
+CUresult work_batch(struct work *w, struct CUctx_st *c, unsigned count,
+                    const CUstreamBatchMemOpParams *ops, unsigned flags);
+CUresult work_event(struct work *w, struct CUctx_st *c, CUgraphNodeType type, CUevent event);
+
+struct work work_clone(const struct work *w);
+void work_end(struct work *w);
+
+/* Does it. The lock is held, but while functions of the host run. NOT_READY: it waits for a value. */
+CUresult work_run(struct work *w);
+
+/* As memory is when a call that has it done later returns. */
+void work_stage(struct work *w);
+
+void **work_kernel_pointers(struct work *w);
+const CUlaunchAttributeValue *work_kernel_attribute(const struct work *w, CUlaunchAttributeID id);
+void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
+                               const CUlaunchAttributeValue *value);
+
+/* launch.c and memory.c */
+CUresult kernel_run(struct work *w);
+CUresult copy_check(const CUDA_MEMCPY3D *p);
+CUresult copy_run(const CUDA_MEMCPY3D *p);
+/* Whether the call returns only when it is done: it goes to host memory that the device cannot reach. */
+bool copy_waits(const CUDA_MEMCPY3D *p);
+/* What it reads of such memory is read now, into memory for the caller to free; NULL: it reads none. */
+void *copy_stage(CUDA_MEMCPY3D *p);
+CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p);
+CUresult fill_run(const CUDA_MEMSET_NODE_PARAMS *p);
+
+#endif
