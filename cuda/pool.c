@@ -1,6 +1,6 @@
 /* Memory pools and allocation in the order of streams.
  *
- * Work is done when it is issued, so memory that is freed is free at once. A pool counts what its allocations
+ * Memory is there when it is asked for, and free when its stream has come to that. A pool counts what its allocations
  * use and what it would hold of the device's: whole units, kept beyond the threshold until something
  * is waited for. What it holds and nobody uses is not withheld from others, only counted as taken.
  *

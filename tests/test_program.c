@@ -345,3 +345,27 @@ Test(program, of_nvcc_textures, .init = start_runs, .fini = stop)
 {
     nvcc_program("textures", "");
 }
+
+Test(program, of_nvcc_graphs, .init = start_runs, .fini = stop)
+{
+    nvcc_program("graphs", "");
+    nvcc_program("graphs", "-default-stream per-thread");
+}
+
+/* Two streams without an event between them: chance shows what may come out; with one it is the same. */
+Test(program, streams_come_as_chance_has_it, .init = start_runs, .fini = stop)
+{
+    char first[64] = "";
+    bool differ = false;
+    if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
+    cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/stream_race.cu'", here), 0);
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        cr_expect_eq(sh("'%s' run --quiet --order random --seed %u ./app", heddle, seed), 0);
+        if (seed == 1) snprintf(first, sizeof first, "%.60s", said.data);
+        differ |= strncmp(first, said.data, 60) != 0;
+        cr_expect_eq(sh("'%s' run --quiet --order random --seed %u ./app ordered", heddle, seed),
+                     0);
+        cr_expect_str_eq(said.data, "23244 cudaSuccess\n");
+    }
+    cr_expect(differ);
+}

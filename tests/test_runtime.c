@@ -473,11 +473,11 @@ Test(runtime, says_after_the_end_that_it_is_too_late, .init = start)
     IS(cudaGetSymbolSize(&size, added), cudaErrorCudartUnloading);
 }
 
-cudaError_t cudaGraphCreate(void *graph, unsigned flags); /* as CUDA's header has it */
+cudaError_t cudaImportExternalMemory(void **memory, const void *d); /* as CUDA's header has it */
 
 Test(runtime, names_what_is_not_there, .init = start, .fini = stop)
 {
-    IS(cudaGraphCreate(NULL, 0), cudaErrorNotSupported);
+    IS(cudaImportExternalMemory(NULL, NULL), cudaErrorNotSupported);
     IS(cudaGetLastError(), cudaErrorNotSupported);
     cr_expect_str_eq(cudaGetErrorString(cudaErrorNotSupported), "operation not supported");
     cr_expect_str_eq(cudaGetErrorString((cudaError_t)12345), "unrecognized error code");

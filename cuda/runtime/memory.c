@@ -149,6 +149,12 @@ static unsigned copy(void *to, const void *from, size_t size, enum cudaMemcpyKin
     }
 }
 
+/* What was submitted to the default stream is waited for. */
+static cudaError_t waited(cudaError_t r)
+{
+    return r == cudaSuccess ? cudaStreamSynchronize(NULL) : r;
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
@@ -157,7 +163,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyAsync(to, from, size, kind, NULL);
+    const cudaError_t r = cudaMemcpyAsync(to, from, size, kind, NULL);
+    return kind == cudaMemcpyDeviceToDevice ? r : waited(r); /* the host waits for its own memory */
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
@@ -205,33 +212,41 @@ struct side { /* of a copy of rows: memory, or an array */
     size_t pitch, height;
 };
 
-static unsigned copy_between(const struct side *from, const struct side *to, size_t width,
-                             struct cudaExtent e, cudaStream_t stream)
+static unsigned between(const struct side *from, const struct side *to, size_t width,
+                        struct cudaExtent e, CUDA_MEMCPY3D *out)
 {
     if ((!from->array && from->pitch < width) || (!to->array && to->pitch < width))
         return cudaErrorInvalidPitchValue;
-    const CUDA_MEMCPY3D c = {.srcXInBytes = from->x,
-                             .srcY = from->y,
-                             .srcZ = from->z,
-                             .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : from->type,
-                             .srcHost = from->memory,
-                             .srcDevice = runtime_address(from->memory),
-                             .srcArray = from->array,
-                             .srcPitch = from->pitch,
-                             .srcHeight = from->height,
-                             .dstXInBytes = to->x,
-                             .dstY = to->y,
-                             .dstZ = to->z,
-                             .dstMemoryType = to->array ? CU_MEMORYTYPE_ARRAY : to->type,
-                             .dstHost = (void *)to->memory,
-                             .dstDevice = runtime_address(to->memory),
-                             .dstArray = to->array,
-                             .dstPitch = to->pitch,
-                             .dstHeight = to->height,
-                             .WidthInBytes = width,
-                             .Height = e.height,
-                             .Depth = e.depth};
-    return cuMemcpy3DAsync(&c, stream);
+    *out = (CUDA_MEMCPY3D){.srcXInBytes = from->x,
+                           .srcY = from->y,
+                           .srcZ = from->z,
+                           .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : from->type,
+                           .srcHost = from->memory,
+                           .srcDevice = runtime_address(from->memory),
+                           .srcArray = from->array,
+                           .srcPitch = from->pitch,
+                           .srcHeight = from->height,
+                           .dstXInBytes = to->x,
+                           .dstY = to->y,
+                           .dstZ = to->z,
+                           .dstMemoryType = to->array ? CU_MEMORYTYPE_ARRAY : to->type,
+                           .dstHost = (void *)to->memory,
+                           .dstDevice = runtime_address(to->memory),
+                           .dstArray = to->array,
+                           .dstPitch = to->pitch,
+                           .dstHeight = to->height,
+                           .WidthInBytes = width,
+                           .Height = e.height,
+                           .Depth = e.depth};
+    return cudaSuccess;
+}
+
+static unsigned copy_between(const struct side *from, const struct side *to, size_t width,
+                             struct cudaExtent e, cudaStream_t stream)
+{
+    CUDA_MEMCPY3D c;
+    const unsigned r = between(from, to, width, e, &c);
+    return r == cudaSuccess ? (unsigned)cuMemcpy3DAsync(&c, stream) : r;
 }
 
 /* `element`: bytes that x of an array counts. */
@@ -248,18 +263,63 @@ static struct side side_of(cudaArray_t array, struct cudaPos at, struct cudaPitc
                          .height = memory.ysize};
 }
 
-static unsigned copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+unsigned runtime_copy(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out)
 {
     size_t element;
     if (!p) return cudaErrorInvalidValue;
     if ((unsigned)p->kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
-    if (!p->extent.width || !p->extent.height || !p->extent.depth) return cudaSuccess;
     const CUresult r = element_of(p, &element);
     if (r != CUDA_SUCCESS) return r;
     const struct side from = side_of(p->srcArray, p->srcPos, p->srcPtr, source_of(p->kind),
                                      element),
                       to = side_of(p->dstArray, p->dstPos, p->dstPtr, target_of(p->kind), element);
-    return copy_between(&from, &to, p->extent.width * element, p->extent, stream);
+    return between(&from, &to, p->extent.width * element, p->extent, out);
+}
+
+static enum cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to)
+{
+    if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
+    if (from == CU_MEMORYTYPE_HOST)
+        return to == CU_MEMORYTYPE_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+    return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+}
+
+static struct cudaPitchedPtr memory_of(CUmemorytype type, const void *host, CUdeviceptr device,
+                                       size_t pitch, size_t width, size_t height)
+{
+    struct cudaPitchedPtr p = {(void *)host, pitch, width, height};
+    if (type == CU_MEMORYTYPE_ARRAY) return (struct cudaPitchedPtr){0};
+    if (type != CU_MEMORYTYPE_HOST) memcpy(&p.ptr, &device, sizeof p.ptr);
+    return p;
+}
+
+unsigned runtime_copy_back(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *out)
+{
+    size_t element;
+    *out = (struct cudaMemcpy3DParms){
+        .srcArray = c->srcMemoryType == CU_MEMORYTYPE_ARRAY ? c->srcArray : NULL,
+        .dstArray = c->dstMemoryType == CU_MEMORYTYPE_ARRAY ? c->dstArray : NULL};
+    const unsigned r = element_of(out, &element);
+    if (r != cudaSuccess) return r;
+    out->srcPos = (struct cudaPos){c->srcXInBytes / (out->srcArray ? element : 1), c->srcY,
+                                   c->srcZ};
+    out->dstPos = (struct cudaPos){c->dstXInBytes / (out->dstArray ? element : 1), c->dstY,
+                                   c->dstZ};
+    out->srcPtr = memory_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcPitch,
+                            c->WidthInBytes, c->srcHeight);
+    out->dstPtr = memory_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstPitch,
+                            c->WidthInBytes, c->dstHeight);
+    out->extent = (struct cudaExtent){c->WidthInBytes / element, c->Height, c->Depth};
+    out->kind = kind_of(c->srcMemoryType, c->dstMemoryType);
+    return cudaSuccess;
+}
+
+static unsigned copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    CUDA_MEMCPY3D c;
+    if (p && (!p->extent.width || !p->extent.height || !p->extent.depth)) return cudaSuccess;
+    const unsigned r = runtime_copy(p, &c);
+    return r == cudaSuccess ? (unsigned)cuMemcpy3DAsync(&c, stream) : r;
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
@@ -269,7 +329,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t st
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
-    return cudaMemcpy3DAsync(p, NULL);
+    return waited(cudaMemcpy3DAsync(p, NULL));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -286,7 +346,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+    return waited(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL));
 }
 
 static unsigned copy_rows(const struct side *from, const struct side *to, size_t width,
@@ -310,7 +370,7 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *
                                 size_t from_pitch, size_t width, size_t height,
                                 enum cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DToArrayAsync(to, x, y, from, from_pitch, width, height, kind, NULL);
+    return waited(cudaMemcpy2DToArrayAsync(to, x, y, from, from_pitch, width, height, kind, NULL));
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t to_pitch, cudaArray_t from, size_t x,
@@ -325,7 +385,7 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t to_pitch, cudaArray_t fr
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t to_pitch, cudaArray_t from, size_t x, size_t y,
                                   size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DFromArrayAsync(to, to_pitch, from, x, y, width, height, kind, NULL);
+    return waited(cudaMemcpy2DFromArrayAsync(to, to_pitch, from, x, y, width, height, kind, NULL));
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
@@ -520,8 +580,7 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
     RUNTIME_CALL(runtime_variable(symbol, NULL, size));
 }
 
-/* Where in the variable a copy of so many bytes begins. */
-static unsigned part_of(const void *symbol, size_t size, size_t offset, void **part)
+unsigned runtime_part_of(const void *symbol, size_t size, size_t offset, void **part)
 {
     CUdeviceptr address = 0;
     size_t whole = 0;
@@ -538,7 +597,7 @@ static unsigned to_symbol(const void *symbol, const void *from, size_t size, siz
     void *to = NULL;
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
-    const unsigned r = part_of(symbol, size, offset, &to);
+    const unsigned r = runtime_part_of(symbol, size, offset, &to);
     return r == cudaSuccess ? copy(to, from, size, kind, stream) : r;
 }
 
@@ -548,7 +607,7 @@ static unsigned from_symbol(void *to, const void *symbol, size_t size, size_t of
     void *from = NULL;
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
-    const unsigned r = part_of(symbol, size, offset, &from);
+    const unsigned r = runtime_part_of(symbol, size, offset, &from);
     return r == cudaSuccess ? copy(to, from, size, kind, stream) : r;
 }
 
@@ -561,7 +620,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
                                enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, NULL);
+    return waited(cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, NULL));
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
@@ -573,5 +632,5 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
                                  enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, NULL);
+    return waited(cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, NULL));
 }

@@ -184,7 +184,19 @@ unsigned runtime_function(const void *host, CUfunction *out)
     if (t && !t->variable) r = look_up(t);
     if (r == cudaSuccess) *out = t->function;
     pthread_mutex_unlock(&lock);
-    return r;
+    const char *name;
+    if (t || !host || cuFuncGetName(&name, (CUfunction)host) != CUDA_SUCCESS) return r;
+    *out = (CUfunction)host; /* a library's */
+    return cudaSuccess;
+}
+
+const void *runtime_host_of(CUfunction function)
+{
+    const struct thing key = {.function = function};
+    pthread_mutex_lock(&lock);
+    const struct thing *t = find(&by_function, &key, compare_function);
+    pthread_mutex_unlock(&lock);
+    return t ? t->host : (const void *)function;
 }
 
 /* The managed variable that is there; host code names them by their addresses. */

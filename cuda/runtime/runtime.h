@@ -38,6 +38,14 @@ unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size);
 /* The device was reset: modules are gone. */
 void runtime_forget_modules(void);
 
+/* The host's function that stands for a kernel; the kernel itself where there is none. */
+const void *runtime_host_of(CUfunction function);
+/* Where in a variable a copy of so many bytes begins. */
+unsigned runtime_part_of(const void *symbol, size_t size, size_t offset, void **part);
+/* A copy as the driver has it, and back. */
+unsigned runtime_copy(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out);
+unsigned runtime_copy_back(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *out);
+
 /* Bytes of one channel. */
 size_t runtime_texel(CUarray_format format);
 

@@ -541,4 +541,6 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
 #pragma GCC visibility pop
+#include "cuda/runtime/graph_api.h"
+
 #endif

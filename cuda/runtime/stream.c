@@ -99,6 +99,22 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
     RUNTIME_CALL(cuStreamGetId(stream, id));
 }
 
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, int id, cudaLaunchAttributeValue *value)
+{
+    RUNTIME_CALL(cuStreamGetAttribute(stream, (CUlaunchAttributeID)id, value));
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int id,
+                                   const cudaLaunchAttributeValue *value)
+{
+    RUNTIME_CALL(cuStreamSetAttribute(stream, (CUlaunchAttributeID)id, value));
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    RUNTIME_CALL(cuStreamCopyAttributes(to, from));
+}
+
 cudaError_t cudaEventCreate(cudaEvent_t *out)
 {
     RUNTIME_CALL(cuEventCreate(out, CU_EVENT_DEFAULT));
