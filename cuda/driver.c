@@ -5,6 +5,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/queue.h"
+#include "cuda/unordered.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -496,6 +497,7 @@ static void reset(void)
 {
     if (!driver.initialised) return;
     queue_drop();
+    unordered_end();
     capture_drop_all();
     graph_drop_all(NULL);
     for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)

@@ -111,6 +111,8 @@ struct CUstream_st {
     bool legacy;               /* the context's default stream */
     unsigned long long thread; /* whose default stream it is; 0: none's */
     struct operation *head, *tail;
+    struct stamp *stamp;     /* of its last operation (cuda/unordered.h) */
+    uint32_t slot;           /* in stamps; 0: none yet */
     struct capture *capture; /* NULL: none */
     struct nodes frontier;   /* of the capture: behind which the next node comes */
     CUaccessPolicyWindow window;

@@ -1,6 +1,7 @@
 /* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
  * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
 #include "cuda/queue.h"
+#include "cuda/unordered.h"
 #include "cuda/work.h"
 
 #include "determinism/account.h"
@@ -128,6 +129,8 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     l = &watched;
     if (driver.account) account_before(driver.account, l);
     checks_join(driver.checks, l);
+    unordered_name("kernel '%s'", f->name);
+    unordered_join(l);
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);

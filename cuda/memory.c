@@ -8,6 +8,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/queue.h"
+#include "cuda/unordered.h"
 #include "cuda/work.h"
 
 #include "determinism/account.h"
@@ -214,6 +215,8 @@ CUresult memory_free(CUdeviceptr address, enum numbered_call call)
     struct allocation *a = allocation_find(address);
     const bool whole = a && a->address == address && !a->module;
     if (whole && (a->kind == ALLOCATION_DEVICE || a->kind == ALLOCATION_MANAGED || a->pool)) {
+        unordered_name("%s", name.text);
+        unordered_touch(a->address, a->size, TOUCHED_WRITE);
         allocation_end(a, name.text);
         return CUDA_SUCCESS;
     }
@@ -392,6 +395,8 @@ static CUresult copy(struct end to, struct end from, size_t size)
     else if (to.host) ok = emu_copy_out(driver.emu, to.host, from.device, size);
     else if (from.host) ok = emu_copy_in(driver.emu, to.device, from.host, size);
     else ok = emu_copy(driver.emu, to.device, from.device, size);
+    if (ok && !to.host) unordered_touch(to.device, size, TOUCHED_WRITE);
+    if (ok && !from.host) unordered_touch(from.device, size, TOUCHED_READ);
     if (ok && to.host && !from.host && driver.account)
         account_copied(driver.account, to.host, size);
     if (ok) return CUDA_SUCCESS;
@@ -574,6 +579,7 @@ CUresult copy_run(const CUDA_MEMCPY3D *p)
     struct box to, from;
     if (is_nothing(p)) return CUDA_SUCCESS;
     CUresult r = boxes_of(p, &to, &from);
+    unordered_name("copy of %zu bytes", p->WidthInBytes * p->Height * p->Depth);
     for (size_t z = 0; r == CUDA_SUCCESS && z < p->Depth; z++)
         for (size_t y = 0; r == CUDA_SUCCESS && y < p->Height; y++)
             r = copy(row_of(&to, y, z), row_of(&from, y, z), p->WidthInBytes);
@@ -811,9 +817,14 @@ CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p)
 
 CUresult fill_run(const CUDA_MEMSET_NODE_PARAMS *p)
 {
-    for (size_t y = 0; p->width && y < p->height; y++)
-        if (!emu_fill(driver.emu, p->dst + y * p->pitch, &p->value, p->elementSize, p->width))
+    const size_t bytes = p->width * p->elementSize;
+    unordered_name("fill of %zu bytes", bytes * p->height);
+    for (size_t y = 0; bytes && y < p->height; y++) {
+        const uint64_t row = p->dst + y * p->pitch;
+        if (!emu_fill(driver.emu, row, &p->value, p->elementSize, p->width))
             return CUDA_ERROR_INVALID_VALUE;
+        unordered_touch(row, bytes, TOUCHED_WRITE);
+    }
     return CUDA_SUCCESS;
 }
 

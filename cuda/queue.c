@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "cuda/capture.h"
 #include "cuda/graph.h"
+#include "cuda/unordered.h"
 
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ struct operation {
     struct CUstream_st *stream;
     unsigned long long id; /* in order of submission */
     struct work work;
-    struct graph_run *run;     /* of a launch of a graph; NULL: it has not begun */
+    struct graph_run *run; /* of a launch of a graph; NULL: it has not begun */
+    struct stamp *stamp;
     struct operation *awaited; /* by a wait for an event; NULL: it was done */
     unsigned references;       /* its queue's, waits', an event's */
     bool running, done;
@@ -29,6 +31,7 @@ void operation_release(struct operation *o)
 {
     if (!o || --o->references) return;
     operation_release(o->awaited);
+    stamp_release(o->stamp);
     free(o);
 }
 
@@ -118,10 +121,12 @@ static CUresult step(struct CUstream_st *s)
     struct operation *o = s->head;
     CUresult r;
     o->running = true;
+    unordered_begin(s, o->stamp);
     if (o->work.context->broken) r = o->work.context->broken;
     else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);
     else r = work_run(&o->work);
     o->running = false;
+    unordered_done();
     if (r == CUDA_ERROR_NOT_READY) return r;
     if (r != CUDA_SUCCESS || !o->run || graph_run_done(o->run)) finish(o, r);
     driver_wake();
@@ -160,6 +165,7 @@ static void go_on_until(struct operation *o)
     retain(o);
     while (!o->done)
         if (!go_on()) wait_for_others();
+    unordered_wait(o->stamp);
     operation_release(o);
 }
 
@@ -204,6 +210,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
         w->graph->last = retain(o);
         records_of_graph(o, w->graph);
     }
+    o->stamp = unordered_submit(s, o->awaited ? o->awaited->stamp : NULL);
     if (s->tail) s->tail->next = o;
     else {
         s->head = o;
@@ -266,6 +273,7 @@ CUresult queue_wait_stream(struct CUstream_st *s)
             } else i++;
         }
     if (s->tail) go_on_until(s->tail);
+    unordered_wait(s->stamp);
     return s->context->broken;
 }
 
@@ -278,6 +286,9 @@ CUresult queue_wait_context(const struct CUctx_st *c)
             i = 0;
         } else i++;
     }
+    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next)
+        if (!c || ((struct CUstream_st *)o)->context == c)
+            unordered_wait(((struct CUstream_st *)o)->stamp);
     return c ? c->broken : CUDA_SUCCESS;
 }
 
@@ -291,20 +302,19 @@ CUresult queue_wait_event(CUevent e)
 bool queue_poll_stream(struct CUstream_st *s)
 {
     if (s->head) go_on();
+    if (!s->head) unordered_wait(s->stamp);
     return !s->head;
 }
 
 bool queue_poll_event(CUevent e)
 {
-    struct operation *o = e->last;
-    if (o && !o->done) {
-        retain(o);
-        go_on();
-        const bool done = o->done;
-        operation_release(o);
-        return done;
-    }
-    return true;
+    struct operation *o = retain(e->last);
+    if (!o) return true;
+    if (!o->done) go_on();
+    const bool done = o->done;
+    if (done) unordered_wait(o->stamp);
+    operation_release(o);
+    return done;
 }
 
 void queue_leave(struct CUstream_st *s)

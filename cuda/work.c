@@ -2,6 +2,7 @@
 #include "cuda/work.h"
 
 #include "cuda/graph.h"
+#include "cuda/unordered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,7 @@ static bool is_reached(const CUstreamBatchMemOpParams *op, uint64_t now)
 
 static CUresult run_value(const CUstreamBatchMemOpParams *op)
 {
+    unordered_name("a value in memory");
     const unsigned size = is_wide(op->operation) ? 8 : 4;
     uint64_t now = 0;
     switch (op->operation) {
@@ -154,9 +156,11 @@ static CUresult run_value(const CUstreamBatchMemOpParams *op)
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
         if (!emu_copy_out(driver.emu, &now, op->waitValue.address, size))
             return CUDA_ERROR_INVALID_VALUE;
+        unordered_touch(op->waitValue.address, size, TOUCHED_ATOMIC);
         return is_reached(op, now) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        unordered_touch(op->writeValue.address, size, TOUCHED_ATOMIC);
         return emu_copy_in(driver.emu, op->writeValue.address, &op->writeValue.value64, size)
                    ? CUDA_SUCCESS
                    : CUDA_ERROR_INVALID_VALUE;

@@ -784,3 +784,96 @@ Test(driver_graph, chance_lets_work_wait, .init = start_random, .fini = stop)
     OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     cr_expect_eq(value_at(cell), 14);
 }
+
+/* ---- missing dependencies ---------------------------------------------------------------------------- */
+
+static char told[8192];
+static unsigned tellings;
+static void tell(void *self, const char *text)
+{
+    (void)self;
+    if (strstr(text, "race of streams")) tellings++;
+    strncat(told, text, sizeof told - strlen(told) - 1);
+}
+
+static void start_checked(void)
+{
+    cuda_device_configure(
+        &(struct emu_config){.threads = 1, .memory = 64 << 20, .checks = EMU_CHECK_RACE});
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuMemAlloc(&cell, 4096));
+    OK(cuMemsetD32(cell, 0, 1024));
+    OK(cuCtxSynchronize());
+    cuda_device_watch(&(struct cuda_watch){.say = tell});
+}
+
+/* How many are told of since the last call. */
+static unsigned races(void)
+{
+    const unsigned n = tellings;
+    OK(cuCtxSynchronize());
+    tellings = 0;
+    return n;
+}
+
+Test(driver_graph, operations_that_nothing_orders_race, .init = start_checked, .fini = stop)
+{
+    CUstream s, t, blocking;
+    CUevent e;
+    unsigned *pinned;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    OK(cuEventCreate(&e, 0));
+    OK(cuMemHostAlloc((void **)&pinned, 4096, 0));
+
+    launch_mad(s, 10, 1);
+    launch_mad(t, 10, 1);
+    cr_expect_eq(races(), 1);
+    cr_expect(strstr(told, "kernel 'mad' in stream ") && strstr(told, "cuMemAlloc #1"), "%s", told);
+    launch_mad(s, 10, 1);
+    launch_mad(t, 10, 1);
+    cr_expect_eq(races(), 0, "once is enough");
+
+    launch_mad(s, 10, 1); /* the event */
+    OK(cuEventRecord(e, s));
+    OK(cuStreamWaitEvent(t, e, 0));
+    OK(cuMemcpyDtoHAsync(pinned, cell, 4, t));
+    cr_expect_eq(races(), 0);
+    OK(cuEventRecord(e, s)); /* comes before what it should come behind */
+    launch_mad(s, 10, 1);
+    OK(cuStreamWaitEvent(t, e, 0));
+    OK(cuMemcpyDtoHAsync(pinned, cell, 4, t));
+    cr_expect_eq(races(), 1);
+    cr_expect(strstr(told, "copy of 4 bytes in stream "), "%s", told);
+
+    launch_mad(s, 10, 1); /* the host */
+    OK(cuStreamSynchronize(s));
+    OK(cuMemsetD32Async(cell, 1, 1, t));
+    OK(cuEventRecord(e, t));
+    OK(cuEventSynchronize(e));
+    launch_mad(s, 10, 1);
+    cr_expect_eq(races(), 0);
+
+    OK(cuMemsetD32Async(cell, 1, 1, NULL)); /* the default stream orders blocking ones alone */
+    launch_mad(blocking, 10, 1);
+    OK(cuMemsetD32Async(cell, 1, 1, NULL));
+    cr_expect_eq(races(), 0);
+    OK(cuMemsetD32Async(cell, 1, 1, NULL));
+    launch_mad(t, 10, 1);
+    cr_expect_eq(races(), 1);
+    cr_expect(strstr(told, "fill of 4 bytes in the default stream writes it"), "%s", told);
+
+    OK(cuMemsetD8Async(cell + 8, 1, 3, s)); /* side by side */
+    OK(cuMemsetD8Async(cell + 11, 1, 1, t));
+    OK(cuMemcpyDtoHAsync(pinned, cell + 12, 4, s)); /* and both reading */
+    OK(cuMemcpyDtoHAsync(pinned + 1, cell + 12, 4, t));
+    cr_expect_eq(races(), 0);
+    OK(cuMemcpyDtoHAsync(pinned, cell + 12, 4, s));
+    OK(cuMemcpyDtoHAsync((char *)pinned + 3, cell + 20, 4, t));
+    cr_expect_eq(races(), 1);
+    OK(cuMemFreeHost(pinned));
+}

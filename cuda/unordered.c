@@ -1,0 +1,247 @@
+/* Missing dependencies between streams. */
+#include "cuda/unordered.h"
+
+#include "emu/emu.h"
+#include "emu/order.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_RECORDS = 1024, MOST_OBSERVERS = 8 };
+
+struct stamp {
+    unsigned references;
+    uint32_t slot, count; /* of its stream; numbers there are */
+    uint32_t at[]; /* by slot: how many operations of that stream come before, itself included */
+};
+
+struct record {
+    struct record *next;
+    struct stamp *stamp;
+    struct touched *touched;
+    char name[160], stream[64];
+};
+
+struct told { /* once is enough for two operations of the same names */
+    struct told *next;
+    char text[512];
+};
+
+static struct {
+    struct stamp *host; /* what the host has waited for; NULL: nothing */
+    uint32_t slots;
+    struct record *records, *now; /* the newest first; the one that goes on */
+    size_t count;
+    struct told *told;
+} state; /* the driver's lock guards it */
+
+/* ---- stamps ----------------------------------------------------------------------------------------- */
+
+struct stamp *stamp_retain(struct stamp *s)
+{
+    if (s) s->references++;
+    return s;
+}
+
+void stamp_release(struct stamp *s)
+{
+    if (s && --s->references == 0) free(s);
+}
+
+static struct stamp *stamp_new(uint32_t count)
+{
+    struct stamp *s = calloc(1, sizeof *s + count * sizeof *s->at);
+    if (!s) abort();
+    s->references = 1;
+    s->count = count;
+    return s;
+}
+
+static void join(struct stamp *s, const struct stamp *other)
+{
+    for (uint32_t i = 0; other && i < other->count; i++)
+        if (other->at[i] > s->at[i]) s->at[i] = other->at[i];
+}
+
+static bool is_before(const struct stamp *a, const struct stamp *b)
+{
+    return b && a->slot < b->count && b->at[a->slot] >= a->at[a->slot];
+}
+
+static bool is_watched(void)
+{
+    return (driver.config.checks & EMU_CHECK_RACE) != 0;
+}
+
+/* The legacy default stream orders those that block. */
+static bool are_ordered(const struct CUstream_st *a, const struct CUstream_st *b)
+{
+    if (a == b) return true;
+    if (a->context != b->context || !(a->legacy || b->legacy)) return false;
+    return !((a->legacy ? b : a)->flags & CU_STREAM_NON_BLOCKING);
+}
+
+struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited)
+{
+    if (!is_watched()) return NULL;
+    if (!s->slot) s->slot = ++state.slots;
+    struct stamp *new = stamp_new(state.slots + 1);
+    new->slot = s->slot;
+    join(new, state.host);
+    join(new, awaited);
+    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+        const struct CUstream_st *other = (const struct CUstream_st *)o;
+        if (other->stamp && are_ordered(s, other)) join(new, other->stamp);
+    }
+    new->at[new->slot]++;
+    stamp_release(s->stamp);
+    s->stamp = stamp_retain(new);
+    return new;
+}
+
+/* ---- records ---------------------------------------------------------------------------------------- */
+
+static void drop(struct record *r)
+{
+    stamp_release(r->stamp);
+    touched_free(r->touched);
+    free(r);
+}
+
+/* What everything to come is behind, once nothing else is to be done. */
+static void forget(void)
+{
+    struct record **at = &state.records;
+    while (*at) {
+        struct record *r = *at;
+        if (!is_before(r->stamp, state.host)) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        state.count--;
+        drop(r);
+    }
+}
+
+void unordered_wait(const struct stamp *s)
+{
+    if (!s || !is_watched()) return;
+    struct stamp *host = stamp_new(state.slots + 1);
+    join(host, state.host);
+    join(host, s);
+    stamp_release(state.host);
+    state.host = host;
+    if (!driver.busy_count) forget();
+}
+
+void unordered_end(void)
+{
+    while (state.records) {
+        struct record *r = state.records;
+        state.records = r->next;
+        drop(r);
+    }
+    while (state.told) {
+        struct told *t = state.told;
+        state.told = t->next;
+        free(t);
+    }
+    if (state.now) drop(state.now);
+    stamp_release(state.host);
+    memset(&state, 0, sizeof state);
+}
+
+void unordered_begin(const struct CUstream_st *s, struct stamp *stamp)
+{
+    if (!stamp || state.now) return;
+    struct record *r = state.now = calloc(1, sizeof *r);
+    if (!r) abort();
+    r->stamp = stamp_retain(stamp);
+    r->touched = touched_new();
+    if (s->legacy) snprintf(r->stream, sizeof r->stream, "the default stream");
+    else if (s->thread)
+        snprintf(r->stream, sizeof r->stream, "the default stream of thread %llu", s->thread);
+    else snprintf(r->stream, sizeof r->stream, "stream %llu", s->id);
+}
+
+void unordered_name(const char *format, ...)
+{
+    va_list args;
+    if (!state.now || *state.now->name) return;
+    va_start(args, format);
+    vsnprintf(state.now->name, sizeof state.now->name, format, args);
+    va_end(args);
+}
+
+void unordered_touch(uint64_t address, uint64_t size, enum touched_how how)
+{
+    if (state.now) touched_range(state.now->touched, address, size, how);
+}
+
+void unordered_join(struct emu_launch *l)
+{
+    static const struct emu_observer *list[MOST_OBSERVERS];
+    if (!state.now || l->observer_count == MOST_OBSERVERS) return;
+    for (size_t i = 0; i < l->observer_count; i++) list[i] = l->observers[i];
+    list[l->observer_count] = touched_observer(state.now->touched);
+    l->observers = list;
+    l->observer_count++;
+}
+
+static bool is_news(const char *text)
+{
+    for (const struct told *t = state.told; t; t = t->next)
+        if (strcmp(t->text, text) == 0) return false;
+    struct told *t = calloc(1, sizeof *t);
+    if (!t) abort();
+    snprintf(t->text, sizeof t->text, "%s", text);
+    t->next = state.told;
+    state.told = t;
+    return true;
+}
+
+/* The same two come out the same, whichever was first. */
+static bool is_first(const struct record *a, const struct record *b)
+{
+    const int names = strcmp(a->name, b->name);
+    return names ? names < 0 : a->stamp->slot < b->stamp->slot;
+}
+
+static void report(const struct record *a, const struct record *b, const struct touched_meeting *m)
+{
+    static const char *const ways[] = {
+        [TOUCHED_READ] = "reads", [TOUCHED_WRITE] = "writes", [TOUCHED_ATOMIC] = "changes"};
+    char text[512], where[1024];
+    snprintf(text, sizeof text, "  %s in %s %s it\n  and %s in %s %s it\n", a->name, a->stream,
+             ways[m->one], b->name, b->stream, ways[m->other]);
+    if (!is_news(text)) return;
+    emu_describe(driver.emu, m->address, where, sizeof where);
+    driver_find("heddle: race of streams: nothing orders two operations on 0x%" PRIx64 "\n%s%s"
+                "  an event, one stream, or a wait of the host between them would\n",
+                m->address, text, where);
+}
+
+void unordered_done(void)
+{
+    struct record *r = state.now;
+    struct touched_meeting m;
+    if (!r) return;
+    state.now = NULL;
+    for (const struct record *other = state.records; other; other = other->next)
+        if (!is_before(other->stamp, r->stamp) && !is_before(r->stamp, other->stamp) &&
+            touched_meet(other->touched, r->touched, &m))
+            is_first(other, r)
+                ? report(other, r, &m)
+                : report(r, other, &(struct touched_meeting){m.address, m.other, m.one});
+    r->next = state.records;
+    state.records = r;
+    if (++state.count <= MOST_RECORDS) return;
+    struct record **at = &state.records;
+    while ((*at)->next) at = &(*at)->next;
+    drop(*at);
+    *at = NULL;
+    state.count--;
+}

@@ -1,0 +1,33 @@
+/* cuda/unordered.h: finds operations of streams that nothing orders, of which one writes what the other touches.
+ *
+ * What orders operations: their stream, events, the default stream, and the host, where it has waited for the one before
+ * it asked for the other. That is settled when they are asked for, by vector clocks, so a missing dependency is found
+ * in one run, whichever of the two came first. The host counts as one, whatever its threads.
+ *
+ * Operations that the host has waited for are forgotten. A graph's launch is one operation here. */
+#ifndef HEDDLE_CUDA_UNORDERED_H
+#define HEDDLE_CUDA_UNORDERED_H
+
+#include "cuda/driver.h"
+#include "cuda/touched.h"
+
+struct stamp; /* when: which operations of each stream come before */
+
+void stamp_release(struct stamp *s); /* NULL is allowed */
+struct stamp *stamp_retain(struct stamp *s);
+
+/* The stamp of a new operation of the stream; `awaited`: of what it waits for, or NULL. NULL: nobody looks. */
+struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited);
+/* The host has waited for it. */
+void unordered_wait(const struct stamp *s);
+void unordered_end(void); /* with the device */
+
+/* Around the operation. Between them its accesses are told of. */
+void unordered_begin(const struct CUstream_st *s, struct stamp *stamp);
+void unordered_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void unordered_touch(uint64_t address, uint64_t size, enum touched_how how);
+struct emu_launch;
+void unordered_join(struct emu_launch *l); /* of its kernel */
+void unordered_done(void);
+
+#endif
