@@ -13,6 +13,7 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-protot
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
 CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DARENA_BLOCK=64
+CFLAGS.tsan    := -O1 -g -fsanitize=thread
 CFLAGS.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                   -fno-sanitize-coverage=trace-cmp
 ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
@@ -56,7 +57,7 @@ DATADIR ?= $(PREFIX)/share
 SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-same check-san check-fuzz \
+.PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
         bench claims fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
@@ -83,6 +84,9 @@ $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
+$B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $B/libcudart.so.13 $B/libcuda.so.1 -lpthread -Wl,-rpath,'$$ORIGIN/..'
 $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/libheddle.a
@@ -156,7 +160,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 
 check:                          ## what a change must pass: format, tidy, layers, clang, same bits, sanitizers, fuzz
 	@tools/deps.sh build test check
-	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-same check-san check-fuzz
+	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-same check-san check-tsan check-fuzz
 
 format-check:
 	files=$$(git ls-files '*.c' '*.h' ':!tests/corpus') && clang-format --dry-run -Werror $$files
@@ -178,6 +182,10 @@ check-san:
 	HEDDLE=build/gcc-san/heddle HEDDLE_PROGRAMS=40 \
 	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 build/gcc-san/tests/run
 	build/gcc-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
+check-tsan: # eight threads of a program that call the driver and the runtime at the same time
+	$(MAKE) -j2 MODE=tsan build/gcc-tsan/tests/threads
+	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads
+	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads
 check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
