@@ -120,7 +120,8 @@ static void join_findings(struct check_run *r)
         const struct check_finding *f = &r->findings[i];
         size_t k = 0;
         while (k < kept && (r->findings[k].race != f->race || r->findings[k].line != f->line ||
-                            r->findings[k].line2 != f->line2))
+                            r->findings[k].line2 != f->line2 ||
+                            (!f->line && strcmp(r->findings[k].text, f->text) != 0)))
             k++;
         if (k < kept) r->findings[k].count += f->count;
         else r->findings[kept++] = *f;

@@ -4,8 +4,8 @@
 #include "cuda/caller.h"
 #include "cuda/capture.h"
 #include "cuda/graph.h"
+#include "cuda/ledger.h"
 #include "cuda/queue.h"
-#include "cuda/unordered.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -497,6 +497,7 @@ static void reset(void)
 {
     if (!driver.initialised) return;
     queue_drop();
+    ledger_drop();
     unordered_end();
     capture_drop_all();
     graph_drop_all(NULL);

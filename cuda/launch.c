@@ -135,7 +135,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
     if (driver.outcome) add_to_outcome(report);
-    if (driver.account) account_after(driver.account, driver.emu, f->name, report);
+    if (driver.account) account_checked(driver.account, f->name, report);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
     for (size_t i = 0; i < report->finding_count; i++) {
         driver_find("heddle: kernel '%s': %s", f->name, report->findings[i].text);

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "cuda/capture.h"
 #include "cuda/graph.h"
-#include "cuda/unordered.h"
+#include "cuda/ledger.h"
 
 #include <stdlib.h>
 
@@ -16,6 +16,7 @@ struct operation {
     struct work work;
     struct graph_run *run; /* of a launch of a graph; NULL: it has not begun */
     struct stamp *stamp;
+    struct ledger_entry *told; /* NULL: nobody is */
     struct operation *awaited; /* by a wait for an event; NULL: it was done */
     unsigned references;       /* its queue's, waits', an event's */
     bool running, done;
@@ -92,6 +93,8 @@ static void finish(struct operation *o, CUresult r)
     struct CUstream_st *s = o->stream;
     o->done = true;
     o->result = r;
+    ledger_done(o->told);
+    o->told = NULL;
     operation_release(o->awaited);
     o->awaited = NULL;
     graph_run_end(o->run);
@@ -211,6 +214,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
         records_of_graph(o, w->graph);
     }
     o->stamp = unordered_submit(s, o->awaited ? o->awaited->stamp : NULL);
+    o->told = ledger_submit(&o->work, o->stamp);
     if (s->tail) s->tail->next = o;
     else {
         s->head = o;

@@ -1,6 +1,8 @@
 /* Missing dependencies between streams. */
 #include "cuda/unordered.h"
+#include "cuda/ledger.h"
 
+#include "determinism/account.h"
 #include "emu/emu.h"
 #include "emu/order.h"
 
@@ -65,9 +67,14 @@ static void join(struct stamp *s, const struct stamp *other)
         if (other->at[i] > s->at[i]) s->at[i] = other->at[i];
 }
 
-static bool is_before(const struct stamp *a, const struct stamp *b)
+bool stamp_is_before(const struct stamp *a, const struct stamp *b)
 {
     return b && a->slot < b->count && b->at[a->slot] >= a->at[a->slot];
+}
+
+const struct stamp *unordered_host(void)
+{
+    return state.host;
 }
 
 static bool is_watched(void)
@@ -85,7 +92,7 @@ static bool are_ordered(const struct CUstream_st *a, const struct CUstream_st *b
 
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited)
 {
-    if (!is_watched()) return NULL;
+    if (!is_watched() && !driver.account) return NULL;
     if (!s->slot) s->slot = ++state.slots;
     struct stamp *new = stamp_new(state.slots + 1);
     new->slot = s->slot;
@@ -116,7 +123,7 @@ static void forget(void)
     struct record **at = &state.records;
     while (*at) {
         struct record *r = *at;
-        if (!is_before(r->stamp, state.host)) {
+        if (!stamp_is_before(r->stamp, state.host)) {
             at = &r->next;
             continue;
         }
@@ -128,13 +135,14 @@ static void forget(void)
 
 void unordered_wait(const struct stamp *s)
 {
-    if (!s || !is_watched()) return;
+    if (!s) return;
     struct stamp *host = stamp_new(state.slots + 1);
     join(host, state.host);
     join(host, s);
     stamp_release(state.host);
     state.host = host;
     if (!driver.busy_count) forget();
+    if (driver.account) ledger_wait();
 }
 
 void unordered_end(void)
@@ -156,7 +164,7 @@ void unordered_end(void)
 
 void unordered_begin(const struct CUstream_st *s, struct stamp *stamp)
 {
-    if (!stamp || state.now) return;
+    if (!stamp || state.now || !is_watched()) return;
     struct record *r = state.now = calloc(1, sizeof *r);
     if (!r) abort();
     r->stamp = stamp_retain(stamp);
@@ -214,14 +222,18 @@ static void report(const struct record *a, const struct record *b, const struct 
 {
     static const char *const ways[] = {
         [TOUCHED_READ] = "reads", [TOUCHED_WRITE] = "writes", [TOUCHED_ATOMIC] = "changes"};
-    char text[512], where[1024];
+    char text[512], where[1024], all[2048];
     snprintf(text, sizeof text, "  %s in %s %s it\n  and %s in %s %s it\n", a->name, a->stream,
              ways[m->one], b->name, b->stream, ways[m->other]);
     if (!is_news(text)) return;
     emu_describe(driver.emu, m->address, where, sizeof where);
-    driver_find("heddle: race of streams: nothing orders two operations on 0x%" PRIx64 "\n%s%s"
-                "  an event, one stream, or a wait of the host between them would\n",
-                m->address, text, where);
+    snprintf(all, sizeof all,
+             "race of streams: nothing orders two operations on 0x%" PRIx64 "\n%s%s"
+             "  an event, one stream, or a wait of the host between them would\n",
+             m->address, text, where);
+    if (driver.account) account_race(driver.account, all);
+    else driver_say("heddle: %s", all);
+    driver_found();
 }
 
 void unordered_done(void)
@@ -231,7 +243,7 @@ void unordered_done(void)
     if (!r) return;
     state.now = NULL;
     for (const struct record *other = state.records; other; other = other->next)
-        if (!is_before(other->stamp, r->stamp) && !is_before(r->stamp, other->stamp) &&
+        if (!stamp_is_before(other->stamp, r->stamp) && !stamp_is_before(r->stamp, other->stamp) &&
             touched_meet(other->touched, r->touched, &m))
             is_first(other, r)
                 ? report(other, r, &m)

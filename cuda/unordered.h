@@ -15,8 +15,12 @@ struct stamp; /* when: which operations of each stream come before */
 
 void stamp_release(struct stamp *s); /* NULL is allowed */
 struct stamp *stamp_retain(struct stamp *s);
+bool stamp_is_before(const struct stamp *a, const struct stamp *b); /* or the same; b may be NULL */
+/* What the host has waited for; NULL: nothing. */
+const struct stamp *unordered_host(void);
 
-/* The stamp of a new operation of the stream; `awaited`: of what it waits for, or NULL. NULL: nobody looks. */
+/* The stamp of a new operation of the stream; `awaited`: of what it waits for, or NULL. NULL: nobody looks, neither
+ * the check of races nor an account. */
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited);
 /* The host has waited for it. */
 void unordered_wait(const struct stamp *s);

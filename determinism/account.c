@@ -221,20 +221,44 @@ static void tell_fault(struct account *a, const char *kernel, const struct emu_f
                                                    .source_file = f->source_file});
 }
 
-void account_after(struct account *a, struct emu *e, const char *kernel, const struct emu_report *r)
+void account_checked(struct account *a, const char *kernel, const struct emu_report *r)
+{
+    if (a->task.work != ACCOUNT_RUN) return;
+    tell_findings(a, r);
+    tell_fault(a, kernel, &r->fault);
+}
+
+uint64_t account_digest(struct account *a, struct emu *e, uint64_t launch)
 {
     a->memory = emu_digest(e);
     const uint64_t digest = account_mix(a->memory, a->printed);
-    if (a->task.work != ACCOUNT_RUN) {
-        if (a->launches++ == a->task.launch) stop(a, e, digest);
-        return;
-    }
+    if (a->task.work != ACCOUNT_RUN && launch == a->task.launch) stop(a, e, digest);
+    return digest;
+}
+
+void account_launch(struct account *a, const char *kernel, uint64_t digest)
+{
+    if (a->task.work != ACCOUNT_RUN) return;
     if (a->launches++ < ACCOUNT_LAUNCHES)
         account_write(a->file, &(struct account_entry){
                                    .kind = ACCOUNT_LAUNCH, .digest = digest, .name = kernel});
     else a->rest = account_mix(a->rest, digest);
-    tell_findings(a, r);
-    tell_fault(a, kernel, &r->fault);
+}
+
+void account_race(struct account *a, const char *text)
+{
+    if (a->task.work == ACCOUNT_RUN)
+        account_write(a->file,
+                      &(struct account_entry){
+                          .kind = ACCOUNT_FINDING, .what = EMU_RACE, .count = 1, .text = text});
+}
+
+void account_after(struct account *a, struct emu *e, const char *kernel, const struct emu_report *r)
+{
+    const uint64_t digest = account_digest(a, e, a->launches);
+    if (a->task.work != ACCOUNT_RUN) a->launches++;
+    account_launch(a, kernel, digest);
+    account_checked(a, kernel, r);
 }
 
 void account_end(struct account *a)

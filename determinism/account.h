@@ -79,6 +79,12 @@ struct account *account_new(const struct account_task *t, int file); /* the task
 void account_before(struct account *a, struct emu_launch *launch);   /* may add an observer */
 void account_after(struct account *a, struct emu *e, const char *kernel,
                    const struct emu_report *r);
+/* Or in its parts, for launches that are done in another order than they were asked for: */
+void account_checked(struct account *a, const char *kernel, const struct emu_report *r);
+/* What memory holds now, and was printed. The task may be to end behind this launch. */
+uint64_t account_digest(struct account *a, struct emu *e, uint64_t launch);
+void account_launch(struct account *a, const char *kernel, uint64_t digest);
+void account_race(struct account *a, const char *text); /* between operations, found by the host */
 void account_printed(struct account *a, const char *text, size_t size);
 void account_copied(struct account *a, const void *bytes, size_t size);
 void account_said(struct account *a, const char *text);

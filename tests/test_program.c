@@ -369,3 +369,13 @@ Test(program, streams_come_as_chance_has_it, .init = start_runs, .fini = stop)
     }
     cr_expect(differ);
 }
+
+Test(program, is_checked_with_its_streams, .init = start_runs, .fini = stop)
+{
+    if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
+    cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/stream_race.cu'", here), 0);
+    cr_expect_eq(sh("'%s' check --runs 8 ./app ordered", heddle), 0, "%s", said.data);
+    cr_expect_eq(sh("'%s' check --runs 8 ./app apart", heddle), 0, "%s", said.data);
+    cr_expect(sh("'%s' check --runs 8 ./app", heddle) != 0, "%s", said.data);
+    cr_expect(strstr(said.data, "race of streams"), "%s", said.data);
+}

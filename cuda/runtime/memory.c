@@ -436,7 +436,7 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const voi
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
                               enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyToArrayAsync(to, x, y, from, size, kind, NULL);
+    return waited(cudaMemcpyToArrayAsync(to, x, y, from, size, kind, NULL));
 }
 
 static unsigned from_array(void *to, cudaArray_t from, size_t x, size_t y, size_t size,
@@ -459,7 +459,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_t from, size_t x, size_
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_t from, size_t x, size_t y, size_t size,
                                 enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyFromArrayAsync(to, from, x, y, size, kind, NULL);
+    return waited(cudaMemcpyFromArrayAsync(to, from, x, y, size, kind, NULL));
 }
 
 static unsigned array_to_array(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
@@ -492,7 +492,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStr
 
 cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
 {
-    return cudaMemcpy3DPeerAsync(p, NULL);
+    return waited(cudaMemcpy3DPeerAsync(p, NULL));
 }
 
 cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,

@@ -1,18 +1,20 @@
-// Two streams share a buffer. With any argument an event orders them; without, chance does.
+// Two streams share a number. As `ordered` events order them, as `apart` each has its own; otherwise chance does.
 #include <cstdio>
+#include <cstring>
 
 __global__ void mad(int *at, int times, int plus)
 {
     *at = *at * times + plus;
 }
 
-int main(int argc, char **)
+int main(int argc, char **argv)
 {
+    const bool ordered = argc > 1 && strcmp(argv[1], "ordered") == 0, apart = argc > 1 && !ordered;
     int *at, host = -1;
     cudaStream_t s, t;
     cudaEvent_t e;
-    cudaMalloc(&at, sizeof *at);
-    cudaMemset(at, 0, sizeof *at);
+    cudaMalloc(&at, 2 * sizeof *at);
+    cudaMemset(at, 0, 2 * sizeof *at);
     cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
     cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
     cudaEventCreate(&e);
@@ -20,10 +22,10 @@ int main(int argc, char **)
     for (int i = 1; i <= 4; i++) {
         mad<<<1, 1, 0, s>>>(at, 3, i);
         cudaEventRecord(e, s);
-        if (argc > 1) cudaStreamWaitEvent(t, e, 0);
-        mad<<<1, 1, 0, t>>>(at, 5, i);
+        if (ordered) cudaStreamWaitEvent(t, e, 0);
+        mad<<<1, 1, 0, t>>>(at + apart, 5, i);
         cudaEventRecord(e, t);
-        if (argc > 1) cudaStreamWaitEvent(s, e, 0);
+        if (ordered) cudaStreamWaitEvent(s, e, 0);
     }
     cudaDeviceSynchronize();
     cudaMemcpy(&host, at, sizeof host, cudaMemcpyDeviceToHost);
