@@ -47,14 +47,18 @@ void driver_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+static unsigned sleepers;
+
 void driver_sleep(void)
 {
+    sleepers++;
     pthread_cond_wait(&progress, &lock);
+    sleepers--;
 }
 
 void driver_wake(void)
 {
-    pthread_cond_broadcast(&progress);
+    if (sleepers) pthread_cond_broadcast(&progress);
 }
 
 void driver_host_function(bool in_it)
@@ -90,6 +94,7 @@ CUresult driver_begin(struct CUctx_st **context)
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return r;
     if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
+    driver.begun++;
     *context = driver_current();
     if (!*context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!object_check(*context, OBJECT_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;

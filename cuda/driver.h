@@ -233,6 +233,7 @@ struct driver {
     struct graph_memory *graph_memory; /* all there is */
     bool adversary;                    /* chance has how streams interleave, by numbers from: */
     uint64_t choices;
+    unsigned long long begun; /* counts calls */
 };
 extern struct driver driver;
 

@@ -7,6 +7,7 @@
 #include "cuda/graph.h"
 #include "cuda/ledger.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 struct operation {
@@ -179,6 +180,29 @@ static void go_on_at_once(void)
     }
 }
 
+/* A program may look at memory that it shares with the device until something is done there, and call nothing
+ * meanwhile: when it has called nothing for a second, all that can be done is done. */
+static void *watch(void *unused)
+{
+    unsigned long long seen = 0;
+    for (;;) {
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        driver_lock();
+        while (driver.begun == seen && driver.busy_count && go_on()) {
+        }
+        seen = driver.begun;
+        driver_unlock();
+    }
+    return unused;
+}
+
+static void start_watch(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, watch, NULL) != 0) abort();
+    pthread_detach(thread);
+}
+
 /* ---- submitting ---------------------------------------------------------------------------------------- */
 
 /* Who waits for the event waits for the operation. */
@@ -202,8 +226,10 @@ static void records_of_graph(struct operation *o, const struct CUgraph_st *g)
 
 static struct operation *enqueue(struct CUstream_st *s, struct work *w)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct operation *o = calloc(1, sizeof *o);
     if (!o) abort();
+    if (driver.adversary) pthread_once(&once, start_watch);
     *o = (struct operation){
         .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .next = NULL};
     if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) o->awaited = retain(w->event->last);

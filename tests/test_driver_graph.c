@@ -785,6 +785,22 @@ Test(driver_graph, chance_lets_work_wait, .init = start_random, .fini = stop)
     cr_expect_eq(value_at(cell), 14);
 }
 
+/* Who looks at memory and calls nothing must see it change sooner or later. */
+Test(driver_graph, work_is_done_though_nobody_asks, .init = start_random, .fini = stop,
+     .timeout = 60)
+{
+    CUstream s;
+    volatile unsigned *flag;
+    CUdeviceptr at;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuMemHostAlloc((void **)&flag, 4, 0));
+    OK(cuMemHostGetDevicePointer(&at, (void *)flag, 0));
+    *flag = 0;
+    OK(cuMemsetD32Async(at, 5, 1, s));
+    while (*flag != 5) usleep(1000);
+    OK(cuStreamSynchronize(s));
+}
+
 /* ---- missing dependencies ---------------------------------------------------------------------------- */
 
 static char told[8192];
