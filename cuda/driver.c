@@ -502,6 +502,8 @@ static void reset(void)
 {
     if (!driver.initialised) return;
     queue_drop();
+    for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
+        unordered_leave((struct CUstream_st *)o);
     ledger_drop();
     unordered_end();
     capture_drop_all();
@@ -608,7 +610,10 @@ void context_release_all(struct CUctx_st *c, const char *by)
         if (o->kind == OBJECT_MODULE && ((struct CUmod_st *)o)->context == c)
             module_destroy((struct CUmod_st *)o);
     for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
-        if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c) object_destroy(o);
+        if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c) {
+            unordered_leave((struct CUstream_st *)o);
+            object_destroy(o);
+        }
     c->legacy = NULL;
     for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
         if (o->kind == OBJECT_EVENT && ((struct CUevent_st *)o)->context == c)

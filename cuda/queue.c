@@ -319,6 +319,7 @@ CUresult queue_wait_context(const struct CUctx_st *c)
     for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next)
         if (!c || ((struct CUstream_st *)o)->context == c)
             unordered_wait(((struct CUstream_st *)o)->stamp);
+    unordered_wait_gone();
     return c ? c->broken : CUDA_SUCCESS;
 }
 
@@ -350,6 +351,7 @@ bool queue_poll_event(CUevent e)
 void queue_leave(struct CUstream_st *s)
 {
     s->object.kind = OBJECT_NONE;
+    unordered_leave(s);
     if (!s->head) object_reuse(&s->object);
 }
 

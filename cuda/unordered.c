@@ -33,6 +33,7 @@ struct told { /* once is enough for two operations of the same names */
 
 static struct {
     struct stamp *host; /* what the host has waited for; NULL: nothing */
+    struct stamp *gone; /* what streams were asked for that are no more */
     uint32_t slots;
     struct record *records, *now; /* the newest first; the one that goes on */
     size_t count;
@@ -98,6 +99,7 @@ struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaite
     new->slot = s->slot;
     join(new, state.host);
     join(new, awaited);
+    if (s->legacy) join(new, state.gone);
     for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         const struct CUstream_st *other = (const struct CUstream_st *)o;
         if (other->stamp && are_ordered(s, other)) join(new, other->stamp);
@@ -145,6 +147,23 @@ void unordered_wait(const struct stamp *s)
     if (driver.account) ledger_wait();
 }
 
+void unordered_leave(struct CUstream_st *s)
+{
+    if (!s->stamp) return;
+    struct stamp *gone = stamp_new(state.slots + 1);
+    join(gone, state.gone);
+    join(gone, s->stamp);
+    stamp_release(state.gone);
+    stamp_release(s->stamp);
+    state.gone = gone;
+    s->stamp = NULL;
+}
+
+void unordered_wait_gone(void)
+{
+    unordered_wait(state.gone);
+}
+
 void unordered_end(void)
 {
     while (state.records) {
@@ -159,6 +178,7 @@ void unordered_end(void)
     }
     if (state.now) drop(state.now);
     stamp_release(state.host);
+    stamp_release(state.gone);
     memset(&state, 0, sizeof state);
 }
 

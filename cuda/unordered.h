@@ -24,7 +24,10 @@ const struct stamp *unordered_host(void);
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited);
 /* The host has waited for it. */
 void unordered_wait(const struct stamp *s);
-void unordered_end(void); /* with the device */
+void unordered_leave(
+    struct CUstream_st *s);     /* it is destroyed: what it was asked for stays known */
+void unordered_wait_gone(void); /* and the host has waited for that, too */
+void unordered_end(void);       /* with the device, when streams have left */
 
 /* Around the operation. Between them its accesses are told of. */
 void unordered_begin(const struct CUstream_st *s, struct stamp *stamp);
