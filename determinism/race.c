@@ -677,6 +677,16 @@ static uint32_t run_at(uint32_t runs, uint32_t lane)
     return 1 + (uint32_t)__builtin_ctzll(more);
 }
 
+/* Nobody touched the word before, in a row that has come apart. */
+static inline bool write_first(struct page *p, uint64_t at, tag own)
+{
+    if (!(p->apart >> (at % PAGE / 4 / ROW_WORDS) & 1)) return false;
+    struct cell *cell = &p->cells[at % PAGE / 4];
+    if (cell->write || cell->read) return false;
+    cell->write = own;
+    return true;
+}
+
 /* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
 static bool whole_warp(struct look *k, uint32_t size)
 {
@@ -713,6 +723,10 @@ static bool whole_warp(struct look *k, uint32_t size)
             if (!together) return true;
             own = tag_of(together, lane);
         }
+        const bool in_run = (runs | runs >> 1) & ~singly & 1u << lane;
+        if (!in_run && k->writes && !flags && size == 4 && page->shift == 2 &&
+            write_first(page, at, own))
+            continue;
         if (!(singly >> lane & 1)) {
             const uint32_t cell = (uint32_t)(at % PAGE) / 4 % ROW_WORDS;
             const uint32_t most = ROW_WORDS - cell, run = run_at(runs, lane),
