@@ -136,11 +136,10 @@ static bool step(struct emu_group *g)
 
 static bool goes_round(const struct emu_program *p, struct emu_group *g)
 {
-    for (u32 n = 0; g->pc->id != UOP_block;
-         n++) { /* it stands in the middle of one, where it waited */
+    if (g->pc->id !=
+        UOP_block) { /* in the middle of one, where it waits, or did: then it gets on */
         const struct emu_uop *at = g->pc;
-        if (n == ROUND || !step(g)) return false;
-        if (g->state == GROUP_WAIT && g->pc == at) return true;
+        return step(g) && g->state == GROUP_WAIT && g->pc == at;
     }
     const struct emu_uop *from = g->pc;
     u64 state = deadlock_state(g);

@@ -474,6 +474,43 @@ Test(emu_faults, looking_at_a_clock_is_no_deadlock)
     cr_expect(emu_run(&r), "%s", r.fault);
 }
 
+/* Nor does a warp whose wait is over, and that tells others to go on, whoever it is that comes to the barrier, and
+ * after however many turns: the last one may be just before the others are looked at. */
+Test(emu_faults, a_wait_that_is_over_is_no_deadlock, .timeout = 120)
+{
+    static const char body[] =
+        ".shared .b64 bar; .reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p<6>;\n"
+        "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [roles]; ld.param.u32 %r2, [delay];\n"
+        "mov.u32 %r3, %tid.x; setp.eq.u32 %p1, %r3, 0; mov.u32 %r4, bar;\n"
+        "@%p1 mbarrier.init.shared.b64 [%r4], 1;\n"
+        "bar.sync 0; shr.u32 %r5, %r3, 5; shl.b32 %r5, %r5, 2; shr.u32 %r1, %r1, %r5;\n"
+        "and.b32 %r1, %r1, 3; setp.eq.u32 %p2, %r1, 1; setp.eq.u32 %p3, %r1, 2;\n"
+        "@%p2 bra waits; @%p3 bra comes;\n"
+        "spins: ld.volatile.global.u32 %r6, [%d1]; setp.eq.u32 %p4, %r6, 0; @%p4 bra spins;\n"
+        "st.volatile.global.u32 [%d1+4], 1; ret;\n"
+        "comes: sub.u32 %r2, %r2, 1; setp.ne.u32 %p4, %r2, 0; @%p4 bra comes;\n"
+        "and.b32 %r7, %r3, 31; setp.eq.u32 %p5, %r7, 0;\n"
+        "@%p5 mbarrier.arrive.shared.b64 %d2, [%r4]; mov.u64 %d2, 0; bra end;\n"
+        "waits: mbarrier.try_wait.parity.shared.b64 %p4, [%r4], 0; selp.u32 %r6, 1, 0, %p4;\n"
+        "st.volatile.global.u32 [%d1], %r6; @!%p4 bra waits;\n"
+        "end: ld.volatile.global.u32 %r6, [%d1+4]; setp.eq.u32 %p4, %r6, 0; @%p4 bra end; ret;";
+    static const unsigned roles[] = {0x210, 0x120, 0x201, 0x102, 0x021, 0x012};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        for (uint64_t delay = 240000; delay < 300000; delay += 10000) {
+            uint32_t words[2] = {0};
+            struct emu_run r = {
+                .ptx = emu_ptx(".param .u64 p, .param .u32 roles, .param .u32 delay", body),
+                .grid = 1,
+                .block = 96,
+                .once = true,
+                .in_turn = true};
+            r.args[0] = emu_inout(&r, words, sizeof words);
+            r.args[1] = roles[i];
+            r.args[2] = delay;
+            cr_expect(emu_run(&r), "%x, %u: %s", roles[i], (unsigned)delay, r.fault);
+        }
+}
+
 Test(emu_faults, a_deadlock_names_the_lines)
 {
     /* lines 9-11 spin, the lane that has the lock waits at line 12 */
