@@ -225,6 +225,15 @@ static void mark_strong(struct look *k, const struct cell *cell)
     if (set->cta == k->c->index || set->scope >= EMU_SCOPE_GPU) set->strong = (uint8_t)k->width;
 }
 
+/* Reports what is not before the lane's weak write. Nothing of the half need be remembered after that. */
+static void race_with(struct look *k, tag own, uint32_t lane, const tag *half, uint64_t address)
+{
+    const tag *list;
+    const uint32_t count = shadow_tags(k->shadow, half, &list);
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] != own && !ordered(k, list[i], lane)) report(k, own, list[i], lane, address);
+}
+
 static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell, uint64_t address)
 {
     tag left[HISTORY + 1];
@@ -233,6 +242,14 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
         return;
     }
     if (cell->write == own && !cell->read) return;
+    if (!k->strong) {
+        race_with(k, own, lane, &cell->write, address);
+        race_with(k, own, lane, &cell->read, address);
+        shadow_clear(k->shadow, &cell->write);
+        shadow_clear(k->shadow, &cell->read);
+        cell->write = own;
+        return;
+    }
     if (add_strong(k, own, cell)) return;
     k->reported = false;
     uint32_t n = sift(k, own, lane, &cell->write, address, left);
