@@ -1,0 +1,48 @@
+/* determinism/look.h: an access while the race detector looks at it, between race.c (what it means) and put_off.c
+ * (whether that can wait). */
+#ifndef HEDDLE_DETERMINISM_LOOK_H
+#define HEDDLE_DETERMINISM_LOOK_H
+
+#include "determinism/detector.h"
+
+/* One access of a warp, while it is looked at. */
+struct look {
+    struct race *r;
+    const struct emu_access *a;
+    struct cta *c; /* whose thread it is, */
+    struct warp *w;
+    uint32_t warp;
+    struct cta *home; /* and in whose shared memory; NULL: global */
+    struct shadow *shadow;
+    struct events *events;
+    struct notes *notes;
+    bool one;       /* memory that all lanes access: then home and what follows are that's, */
+    uint64_t from;  /* which begins there */
+    uint64_t born;  /* clock_tree.time */
+    uint32_t width; /* of an element that is accessed as one */
+    bool strong, writes, reported;
+    bool flagged; /* somebody may have released something in its rows */
+};
+
+static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)
+{
+    const uint32_t when = w->when[__builtin_ctz(lanes)];
+    uint32_t differ = 0;
+    if (w->even) return true;
+    if (lanes == ~0u)
+        for (uint32_t l = 0; l < LANES; l++) differ |= w->when[l] ^ when;
+    else
+        for (uint32_t m = lanes; m; m &= m - 1) differ |= w->when[__builtin_ctz(m)] ^ when;
+    return !differ;
+}
+
+typedef void look_followed(struct look *k, uint32_t mask, uint64_t at);
+/* What lanes do as one is looked at, then handed to `then` (NULL is allowed) unless it is of plain words. `size`: bytes
+ * of a lane. */
+void race_look_through(struct look *k, uint32_t size, look_followed *then);
+
+/* put_off.c: whether an access of one memory can be looked at later, if ever. If not, what was put off where it
+ * touches has been looked at. */
+bool race_put_off(struct look *k, uint32_t size);
+
+#endif
