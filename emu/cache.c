@@ -2,6 +2,7 @@
 #include "emu/cache.h"
 
 #include "emu/count.h"
+#include "emu/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +57,38 @@ void cache_grow(struct cache_port *p)
     if (!p->notes) abort();
 }
 
+void cache_trace(struct cache_port *p, size_t count)
+{
+    if (p->trace->off) return;
+    for (uint64_t *n = &p->notes[p->count]; count--; n++) {
+        trace_note(p->trace, (struct trace_note){.line = CACHE_NOTE_LINE(*n),
+                                                 .sectors = (u8)CACHE_NOTE_SECTORS(*n),
+                                                 .how = (u8)CACHE_NOTE_HOW(*n)});
+        *n |= CACHE_NOTE_TRACED;
+    }
+}
+
+/* One by one, to see what each comes to. */
+static void settle_traced(struct cache_port *p)
+{
+    struct trace_cta *t = p->trace;
+    for (size_t i = 0; i < p->count; i++) {
+        const struct cache_events *e = &p->caches->sm[p->sm], was = *e;
+        const bool traced = p->notes[i] & CACHE_NOTE_TRACED;
+        p->notes[i] &= ~CACHE_NOTE_TRACED;
+        p->caches->carry_out(p->caches, p->sm, &p->notes[i], 1);
+        if (!traced) continue;
+        while (t->notes[t->settled].how == TRACE_AROUND) t->settled++;
+        struct trace_note *n = &t->notes[t->settled++];
+        n->from_l2 = (u8)(e->l2_loads - was.l2_loads + (e->l2_atomics - was.l2_atomics));
+        n->from_dram = (u8)(e->dram_reads - was.dram_reads);
+    }
+}
+
 void cache_settle(struct cache_port *p)
 {
-    if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count);
+    if (p->count && p->trace) settle_traced(p);
+    else if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count);
     p->count = 0;
 }
 

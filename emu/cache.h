@@ -45,8 +45,14 @@ struct cache_events { /* sectors */
 #define CACHE_NOTE_HOW(note) ((uint32_t)(note) >> 4 & 3)
 #define CACHE_NOTE_SECTORS(note) ((uint32_t)(note)&15)
 
+/* Set while a note waits that a trace has, too: there are fewer sites than that. */
+#define CACHE_NOTE_TRACED (UINT64_C(1) << 31)
+
 struct caches;
 typedef void cache_carry_out(struct caches *c, uint32_t sm, uint64_t *notes, size_t count);
+struct cache;
+/* Sectors first .. last are written to L2 by nobody's SM. */
+typedef void cache_fill(struct cache *l2, uint32_t first, uint32_t last);
 
 struct caches { /* of a launch */
     const struct emu_gpu *gpu;
@@ -67,6 +73,7 @@ void cache_begin_l1(struct caches *c, uint32_t sm);
 /* What the loads, stores and atomics of one CTA go through. */
 struct cache_port {
     struct caches *caches;
+    struct trace_cta *trace; /* that is told of what is noted, and what it came to; NULL: none */
     uint32_t sm;
     bool now;        /* it is the CTA's turn: notes are carried out when there are CACHE_BATCH */
     uint64_t *notes; /* malloc'd */
@@ -82,8 +89,10 @@ static inline uint64_t *cache_room(struct cache_port *p)
     if (p->cap - p->count < 64) cache_grow(p);
     return &p->notes[p->count];
 }
+void cache_trace(struct cache_port *p, size_t count); /* so many, from p->notes[p->count] on */
 static inline void cache_noted(struct cache_port *p, size_t count)
 {
+    if (p->trace) cache_trace(p, count);
     p->count += count;
     if (p->now && p->count >= CACHE_BATCH) cache_settle(p);
 }

@@ -6,6 +6,8 @@
  * exec; the entry below has them. */
 #include "emu/control.h"
 
+#include "emu/trace.h"
+
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -133,6 +135,7 @@ const struct emu_uop *emu_op_block(struct emu_group *g, const struct emu_uop *in
     if (count && in->imm) {
         count[in->site].warps += g->warp_count;
         count[in->site].lanes += g->lane_count;
+        if (g->worker->trace) trace_block(g->worker->trace, g->first, in->site, (u32)in->imm);
     }
     return in + 1;
 }

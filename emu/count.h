@@ -6,6 +6,7 @@
 
 #include "emu/cache.h"
 #include "emu/exec.h"
+#include "emu/trace.h"
 
 enum { SECTOR = 32, LINE = 128 }; /* bytes */
 
@@ -37,6 +38,7 @@ struct emu_counting { /* compiled for each host instruction set */
     /* All lanes of a warp do an atomic on `size` bytes, 4 or 8, of shared memory, at these offsets. */
     void (*shared_atomics)(struct emu_group *g, const struct emu_uop *in, const u32 *at, u32 size);
     cache_carry_out *carry_out;
+    cache_fill *fill;
     emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
@@ -52,12 +54,42 @@ static inline u32 emu_sector_of(u64 address)
     return (u32)((address - MEM_GLOBAL) / SECTOR);
 }
 
+/* Where the trace of the group's CTA is before an access; and what the access to global or .local memory then
+ * came to, the notes that were made since. (Groups of traced CTAs are of one warp.) */
+static inline u32 emu_trace_mark(const struct emu_group *g)
+{
+    struct trace_cta *t = g->worker->trace;
+    if (!t) return 0;
+    t->off = t->warps[g->first].cut;
+    return t->note_count;
+}
+static inline void emu_trace_access(const struct emu_group *g, const struct emu_uop *in, u32 tag,
+                                    u32 mark, u32 lanes, u32 rounds)
+{
+    struct trace_cta *t = g->worker->trace;
+    if (!t || t->off) return;
+    struct trace_warp *w = &t->warps[g->first];
+    trace_word(w, in->site << 2 | tag);
+    trace_word(w, mark);
+    trace_word(w, TRACE_SIZE(t->note_count - mark, lanes, rounds));
+}
+static inline void emu_trace_passes(const struct emu_group *g, const struct emu_uop *in, u32 passes,
+                                    u32 lanes, u32 rounds)
+{
+    struct trace_cta *t = g->worker->trace;
+    if (!t || t->warps[g->first].cut) return;
+    struct trace_warp *w = &t->warps[g->first];
+    trace_word(w, in->site << 2 | TRACE_SHARED);
+    trace_word(w, TRACE_SIZE(passes, lanes, rounds));
+}
+
 /* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory; and another one,
  * of as many bytes from `second` on, if that is not 0: the two touch no line in common. */
 static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, u64 from,
                                  u64 second, u64 bytes, u32 lanes, u32 bytes_each, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
+    const u32 mark = emu_trace_mark(g);
     s->warps++;
     s->lanes += lanes;
     s->bytes += (u64)bytes_each * lanes;
@@ -69,6 +101,7 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
             cache_run(g->worker->port, in->site, how, first, last);
         from = second, second = 0;
     } while (from);
+    emu_trace_access(g, in, TRACE_GLOBAL, mark, lanes, 1);
 }
 
 /* Lanes of one warp that access shared memory in so many passes. */
@@ -81,6 +114,7 @@ static inline void emu_count_passes(struct emu_group *g, const struct emu_uop *i
     s->shared++;
     s->shared_lanes += lanes;
     s->passes += passes;
+    emu_trace_passes(g, in, passes, lanes, 1);
 }
 
 #endif

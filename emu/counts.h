@@ -86,6 +86,7 @@ struct emu_counts {
     const struct emu_phase *phases;
     size_t instruction_count;
     const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
+    const struct emu_trace *trace;              /* NULL: config.trace was off, or an order chose */
     const struct emu_counts
         *next; /* of the next grid that the kernel launched, in the order they ran */
 };

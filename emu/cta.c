@@ -291,7 +291,7 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;
     c->group_count = 0;
-    const u32 width = m->group_warps;
+    const u32 width = p->trace ? 1 : m->group_warps; /* a trace is of a warp */
     const struct emu_frame from = written_first(m);
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];

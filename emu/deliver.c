@@ -175,11 +175,13 @@ void deliver_count_for(struct hand *h, struct slot *p)
     }
     h->worker.sites = h->sites[sm];
     h->worker.blocks = h->blocks[sm];
+    h->worker.trace = p->trace;
     if (!m->caches) return;
     struct cache_port *before = h->worker.port;
     if (before && before->now) cache_settle(before);
     p->port.caches = m->caches;
     p->port.sm = sm;
+    p->port.trace = p->trace;
     p->port.now = caches_are_free(h->wp, &p->cta);
     if (p->port.now) cache_settle(&p->port);
     h->worker.port = &p->port;

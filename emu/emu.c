@@ -14,6 +14,7 @@
 #include "emu/lower.h"
 #include "emu/report.h"
 #include "emu/rooms.h"
+#include "emu/trace.h"
 #include "ptx/flow.h"
 #include "ptx/link.h"
 
@@ -38,6 +39,7 @@ struct emu {
     struct cache **l1;          /* by SM */
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
+    struct trace *traces;       /* likewise */
     struct arena *leak_arena;   /* of the last emu_leaks */
     struct emu_report report;
     u64 grids, heap_used;
@@ -90,6 +92,7 @@ struct emu *emu_new(const struct emu_config *config)
     if (!e) abort();
     if (config) e->config = *config;
     struct emu_config *c = &e->config;
+    if (c->trace) c->count = c->caches = true;
     if (!c->memory) c->memory = DEFAULT_MEMORY;
     if (!c->threads) {
         long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -107,10 +110,17 @@ struct emu *emu_new(const struct emu_config *config)
     return e;
 }
 
+static void drop_launch(struct emu *e)
+{
+    for (struct trace *t = e->traces; t; t = t->next) trace_free(t);
+    e->traces = NULL;
+    arena_free(e->launch_arena);
+}
+
 void emu_free(struct emu *e)
 {
     if (!e) return;
-    arena_free(e->launch_arena);
+    drop_launch(e);
     for (u32 sm = 0; e->l1 && sm < e->sms; sm++) cache_free(e->l1[sm]);
     free(e->l1);
     cache_free(e->l2);
@@ -173,6 +183,15 @@ void *emu_bytes(struct emu *e, uint64_t address, uint64_t size)
     return b ? b->host + (address - b->address) : NULL;
 }
 
+/* What the host copies in goes through L2 and stays there. */
+static void fill_l2(struct emu *e, u64 to, u64 size)
+{
+    if (!e->config.trace || to < MEM_GLOBAL) return;
+    if (!e->l2) e->l2 = cache_new(e->gpu->l2);
+    const u32 first = emu_sector_of(to), last = emu_sector_of(to + size - 1);
+    e->handlers.counting->fill(e->l2, first, last);
+}
+
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 {
     if (!size) return true;
@@ -180,6 +199,7 @@ bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
     if (!p) return false;
     memcpy(p, from, size);
     mem_mark_written(e->mem, to, size);
+    fill_l2(e, to, size);
     return true;
 }
 
@@ -691,6 +711,12 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                       m.slots_per_sm * m.sms);
     if (e->config.count && e->config.phases && l->order)
         m.phases = launch_phases_new(a, program, e->sms);
+    if (e->config.trace && !watched && !its) {
+        m.trace = arena_alloc(e->launch_arena, sizeof *m.trace);
+        trace_plan(m.trace, &m);
+        m.trace->next = e->traces;
+        e->traces = m.trace;
+    }
     launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
     rooms_leave(e->rooms);
     for (size_t i = 0; i < l->observer_count; i++)
@@ -701,6 +727,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         struct emu_counts *c = emu_counts_make(e->launch_arena, &m, e->gpu, &occupancy, counts);
         for (size_t i = 0; i < c->phase_count; i++)
             all->thread_instructions += c->phases[i].total.thread_instructions;
+        if (m.trace) c->trace = trace_end(e->launch_arena, m.trace, &m);
         *all->last_counts = c;
         all->last_counts = &c->next;
     }
@@ -830,7 +857,7 @@ static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
 {
     double start = seconds();
-    arena_free(e->launch_arena);
+    drop_launch(e);
     struct arena *a = e->launch_arena = arena_new();
     e->report = (struct emu_report){0};
     struct whole all = {.check.arena = a,

@@ -57,10 +57,12 @@ struct emu_config {
     unsigned group_warps; /* warps of a CTA in lockstep, 1, 2 or 4; 0: 4 */
     unsigned sms;         /* SMs that CTAs are dealt to; 0: as the GPU has */
     enum emu_divergence divergence;
-    enum emu_isa isa;              /* which of the handlers, for tests; all give the same bits */
-    unsigned checks;               /* enum emu_check */
-    bool count;                    /* count events: emu_report.counts */
-    bool caches;                   /* with count: also what hits in L1 and L2 (emu/cache.h) */
+    enum emu_isa isa; /* which of the handlers, for tests; all give the same bits */
+    unsigned checks;  /* enum emu_check */
+    bool count;       /* count events: emu_report.counts */
+    bool caches;      /* with count: also what hits in L1 and L2 (emu/cache.h) */
+    /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). What the host copies in is then found in L2. */
+    bool trace;
     bool phases;                   /* with count: also by phase, of orders that have some */
     uint64_t max_instructions;     /* warp instructions of a launch; 0: no limit */
     double timeout;                /* seconds of a launch; 0: none */

@@ -377,6 +377,7 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct emu_site *sites;         /* of the SM that runs; NULL: not counting */
     struct emu_block_count *blocks; /* likewise */
     struct emu_bound *bounds;       /* by site */
+    struct trace_cta *trace;        /* of the CTA; NULL: it is not traced */
     struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
     u8 *who; /* scratch of counting: a lane's number by word of shared memory */
     u64 warp_instructions;
@@ -384,6 +385,8 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
 };
 
 struct launch_phases;
+struct trace_cta;
+struct trace;
 struct emu_machine { /* a launch */
     struct emu *emu;
     const struct emu_program *program;
@@ -422,6 +425,7 @@ struct emu_machine { /* a launch */
     struct emu_workplace *workplace; /* workplace.h */
     struct ordered *ordered;         /* ordered.c's own; NULL: no order */
     const struct emu_access *asked;  /* what the order is being asked about; NULL: nothing */
+    struct trace *trace;             /* trace.h; NULL: not asked for */
     struct launch_phases *phases;    /* phases.c's own; NULL: not asked for */
 };
 

@@ -24,6 +24,9 @@
 #define CACHE_CARRY_OUT_PASTE2(isa) cache_carry_out_##isa
 #define CACHE_CARRY_OUT_PASTE(isa) CACHE_CARRY_OUT_PASTE2(isa)
 #define CACHE_CARRY_OUT CACHE_CARRY_OUT_PASTE(ISA)
+#define CACHE_FILL_PASTE2(isa) cache_fill_##isa
+#define CACHE_FILL_PASTE(isa) CACHE_FILL_PASTE2(isa)
+#define CACHE_FILL CACHE_FILL_PASTE(ISA)
 
 #define FIND_LANES_PASTE2(isa) emu_find_lanes_##isa
 #define FIND_LANES_PASTE(isa) FIND_LANES_PASTE2(isa)

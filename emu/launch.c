@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "emu/control.h"
+#include "emu/trace.h"
 #include "emu/watch.h"
 
 #include <stdlib.h>
@@ -129,11 +130,22 @@ void launch_stop(struct slot *p, enum emu_fault_kind kind)
     else launch_raise_stop(g, kind, hand_of(g)->wp->limit);
 }
 
+static struct trace_cta *trace_of(struct hand *h, u32 linear)
+{
+    const struct emu_machine *m = h->wp->m;
+    if (!m->trace) return NULL;
+    pthread_mutex_lock(&h->wp->lock);
+    struct trace_cta *c = trace_begin(m->trace, m, linear);
+    pthread_mutex_unlock(&h->wp->lock);
+    return c;
+}
+
 static struct slot *admit_one(struct hand *h, u32 linear, u32 sm)
 {
     struct slot *p = h->spare;
     if (p) h->spare = p->next;
     else p = slot_new(h);
+    p->trace = trace_of(h, linear);
     slot_begin(h, p, linear, sm);
     p->next = NULL;
     *h->last = p;

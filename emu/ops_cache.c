@@ -220,3 +220,17 @@ void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *notes, size_t count)
         notes[n] = behind;
     }
 }
+
+cache_fill CACHE_FILL;
+void CACHE_FILL(struct cache *l2, u32 first, u32 last)
+{
+    const u32 room = 2 * l2->sets * CACHE_WAYS; /* what is before that many lines will be gone */
+    u32 line = last / 4 - first / 4 > room ? last / 4 - room : first / 4;
+    for (; line <= last / 4; line++) {
+        u32 sectors = 15, had, gone;
+        if (line == first / 4) sectors &= 15u << first % 4;
+        if (line == last / 4) sectors &= 15u >> (3 - last % 4);
+        u8 *state = find(set_of(l2, line), line, &had, &gone);
+        *state = (u8)(had | sectors);
+    }
+}

@@ -193,6 +193,18 @@ static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
 #endif
 }
 
+/* The most lanes that name one element. */
+static u32 rounds_of(const u32 *element, u32 mask)
+{
+    u32 most = 1;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 n = 0;
+        for (u32 l = 0; l < LANES; l++) n += element[l] == element[__builtin_ctz(left)];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 static void count_global(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
                          u32 size, u32 how)
 {
@@ -217,10 +229,35 @@ static void count_global(struct emu_group *g, const struct emu_uop *in, const u6
     }
 }
 
+/* Lines of .local memory as a trace has them: above those of global memory, a region for each warp. */
+static void trace_local(struct emu_group *g, const struct emu_uop *in, const u64 *offset, u32 mask,
+                        u32 size, u32 how)
+{
+    const u32 mark = emu_trace_mark(g), words = (size + 3) / 4;
+    const u32 warp = g->cta->linear * g->cta->warps + g->first;
+    for (u32 left = mask, done = 0; left; left &= left - 1) {
+        const u64 first = offset[__builtin_ctz(left)];
+        if (done & left & -left) continue;
+        u32 sectors = 0;
+        for (u32 l = 0; l < LANES; l++)
+            if (mask >> l & 1 && offset[l] == first) done |= 1u << l, sectors |= 1u << l / 8;
+        for (u32 w = 0; w < words; w++)
+            trace_note(g->worker->trace,
+                       (struct trace_note){.line = TRACE_LOCAL_LINES |
+                                                   ((warp << 12) + (u32)(first / 4 + w)),
+                                           .sectors = (u8)sectors,
+                                           .how = TRACE_AROUND,
+                                           .from_l2 = (u8)emu_lanes_of(sectors)});
+    }
+    emu_trace_access(g, in, TRACE_LOCAL, mark, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
+}
+
 /* What an access to .local memory adds: word i of a warp's lanes is one line. */
-static void count_local(struct emu_group *g, const struct emu_uop *in, u32 mask, u32 size)
+static void count_local(struct emu_group *g, const struct emu_uop *in, const u64 *offset, u32 mask,
+                        u32 size, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
+    if (g->worker->trace && !g->worker->trace->off) trace_local(g, in, offset, mask, size, how);
     s->local++;
     s->local_lanes += emu_lanes_of(mask);
     s->local_sectors += LINE / SECTOR * ((size + 3) / 4);
@@ -230,8 +267,9 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
                         u32 size, u32 space, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
-    u32 shared = 0, local = 0;
+    u32 shared = 0, local = 0, rounds = 1;
     u64 base = 0;
+    const u32 mark = emu_trace_mark(g);
     if (space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER) shared = mask;
     else if (space == PTX_SPACE_LOCAL) local = mask;
     else if (space == PTX_SPACE_GENERIC) {
@@ -250,18 +288,28 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
         _Alignas(64) u32 element[LANES];
         LANE_LOOP for (u32 l = 0; l < LANES; l++) element[l] = mask >> l & 1 ? (u32)(at[l] >> shift)
                                                                              : COUNT_NOBODY + l;
-        s->extra += emu_lanes_of(mask & ~firsts(element));
+        const u32 again = emu_lanes_of(mask & ~firsts(element));
+        s->extra += again;
+        if (g->worker->trace && again) rounds = rounds_of(element, mask);
     }
     if (shared) {
         u64 offset[LANES];
         LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - base;
         s->shared++;
         s->shared_lanes += emu_lanes_of(shared);
-        s->passes += passes(offset, shared, size, how == COUNT_ATOMIC);
+        const u32 n = passes(offset, shared, size, how == COUNT_ATOMIC);
+        s->passes += n;
+        emu_trace_passes(g, in, n, emu_lanes_of(shared), rounds);
     }
-    if (local) count_local(g, in, local, size);
+    if (local) {
+        u64 offset[LANES];
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - (base ? MEM_LOCAL : 0);
+        count_local(g, in, offset, local, size, how);
+    }
     mask &= ~(shared | local);
-    if (mask) count_global(g, in, at, mask, size, how);
+    if (!mask) return;
+    count_global(g, in, at, mask, size, how);
+    emu_trace_access(g, in, TRACE_GLOBAL, mark, emu_lanes_of(mask), rounds);
 }
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own
@@ -286,11 +334,14 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     s->lanes += LANES;
     s->shared++;
     s->shared_lanes += LANES;
-    s->passes += size == 8 ? passes_of(wide, ~0u, 2, true) : degree(word, ~0u);
+    const u32 passes = size == 8 ? passes_of(wide, ~0u, 2, true) : degree(word, ~0u);
+    s->passes += passes;
     s->extra += LANES - distinct(g->worker->who, word);
+    if (g->worker->trace) emu_trace_passes(g, in, passes, LANES, rounds_of(word, ~0u));
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* ops_cache.c */
-emu_find_lanes FIND_LANES;       /* ops_watch.c */
+cache_fill CACHE_FILL;
+emu_find_lanes FIND_LANES; /* ops_watch.c */
 const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_CARRY_OUT,
-                                      FIND_LANES};
+                                      CACHE_FILL, FIND_LANES};

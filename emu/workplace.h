@@ -44,6 +44,7 @@ struct slot {
     struct slot *next;
     u32 turns;
     struct cache_port port;
+    struct trace_cta *trace; /* of the CTA; NULL: it is not traced */
 };
 
 struct rounds {   /* of warps under an order, while they are looked at */

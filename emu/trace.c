@@ -1,0 +1,165 @@
+/* What of a launch is traced, and the code that goes with it. */
+#include "emu/trace.h"
+
+#include "base/arena.h"
+#include "emu/exec.h"
+#include "ptx/flow.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WARPS = 4096,           /* that are traced at most, as long as every SM's share is */
+    ROUNDS = 3,             /* of full occupancy that are traced at least */
+    INSTRUCTIONS = 2 << 20, /* warp instructions that are traced at most, about */
+    LEAST = 512,            /* of a warp, however many there are */
+};
+
+void trace_plan(struct trace *t, const struct emu_machine *m)
+{
+    const u64 warps = (u64)m->cta_count * m->warps_per_cta;
+    *t = (struct trace){.sms_traced = m->sms, .ctas_traced = m->cta_count};
+    if (warps > WARPS) {
+        const u64 sms = (u64)m->sms * WARPS / warps;
+        t->sms_traced = sms ? (u32)sms : 1;
+        const u64 rounds = (u64)m->slots_per_sm * ROUNDS,
+                  own = WARPS / (m->warps_per_cta * t->sms_traced),
+                  last = (rounds > own ? rounds : own) * m->sms;
+        if (last < m->cta_count) t->ctas_traced = (u32)last;
+    }
+    const u64 traced = (u64)t->ctas_traced * m->warps_per_cta * t->sms_traced / m->sms + 1,
+              most = INSTRUCTIONS / traced;
+    t->most = most > LEAST ? (u32)most : LEAST;
+}
+
+struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
+{
+    if (linear >= t->ctas_traced || linear % m->sms >= t->sms_traced) return NULL;
+    struct trace_cta *c = calloc(1, sizeof *c);
+    if (!c || !(c->warps = calloc(m->warps_per_cta, sizeof *c->warps))) abort();
+    c->linear = linear;
+    c->warp_count = m->warps_per_cta;
+    c->most = t->most;
+    c->next = t->first;
+    return t->first = c;
+}
+
+void trace_grow_words(struct trace_warp *w)
+{
+    w->cap = w->cap ? 2 * w->cap : 64;
+    w->words = realloc(w->words, w->cap * sizeof *w->words);
+    if (!w->words) abort();
+}
+
+void trace_grow_notes(struct trace_cta *c)
+{
+    c->note_cap = c->note_cap ? 2 * c->note_cap : 256;
+    c->notes = realloc(c->notes, c->note_cap * sizeof *c->notes);
+    if (!c->notes) abort();
+}
+
+static void cta_free(struct trace_cta *c)
+{
+    for (u32 w = 0; w < c->warp_count; w++) free(c->warps[w].words);
+    free(c->warps);
+    free(c->notes);
+    free(c);
+}
+
+void trace_free(struct trace *t)
+{
+    for (struct trace_cta *c = t->first, *next; c; c = next) next = c->next, cta_free(c);
+    t->first = NULL;
+}
+
+/* ---- the code ----------------------------------------------------------------------------------------- */
+
+struct code { /* what is being put together */
+    struct arena *arena;
+    struct trace_inst *insts;
+    u32 *regs;
+    size_t reg_count, reg_cap;
+    u32 numbers; /* of registers that were given */
+};
+
+static u32 put_regs(struct code *k, const struct ptx_flow *f, u32 stmt, u32 how)
+{
+    u32 n = 0;
+    for (u32 u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++) {
+        if (!(f->uses[u].how & how)) continue;
+        k->regs = arena_grow(k->arena, k->regs, k->reg_count, &k->reg_cap, k->reg_count + 1,
+                             sizeof *k->regs);
+        k->regs[k->reg_count++] = k->numbers + f->uses[u].reg;
+        n++;
+    }
+    return n;
+}
+
+/* The places of a function stand side by side, in the order of its statements. */
+static void put_function(struct code *k, const struct emu_program *p, const struct emu_code *c)
+{
+    struct arena *scratch = arena_new();
+    const struct ptx_flow *f = ptx_flow_new(scratch, ptx_cfg_new(scratch, c->func));
+    const struct ptx_body *body = c->func->body;
+    size_t s = 0;
+    for (u32 pc = 0; pc < p->place_count; pc++) {
+        if (p->places[pc].code != c) continue;
+        struct trace_inst *i = &k->insts[pc];
+        i->op = p->places[pc].inst->op;
+        i->dead_result = p->places[pc].dead_result;
+        while (s < body->count &&
+               !(body->stmts[s].kind == PTX_STMT_INST && body->stmts[s].inst == p->places[pc].inst))
+            s++;
+        if (s == body->count) break;
+        i->reg = (u32)k->reg_count;
+        i->reads = put_regs(k, f, (u32)s, PTX_USE_READ);
+        i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);
+    }
+    k->numbers += f->reg_count;
+    arena_free(scratch);
+}
+
+static void put_code(struct emu_trace *out, struct arena *a, const struct emu_program *p)
+{
+    struct code k = {.arena = a, .insts = arena_array(a, struct trace_inst, p->place_count)};
+    for (u32 c = 0; c < p->code_count; c++) put_function(&k, p, p->codes[c]);
+    struct trace_block *blocks = arena_array(a, struct trace_block, p->block_count);
+    for (u32 b = 0; b < p->block_count; b++)
+        blocks[b] = (struct trace_block){p->blocks[b].first_pc, p->blocks[b].count};
+    u32 *sites = arena_array(a, u32, p->site_count);
+    for (u32 s = 1; s < p->site_count; s++) sites[s] = p->sites[s].pc;
+    out->insts = k.insts, out->inst_count = p->place_count;
+    out->regs = k.regs, out->reg_count = k.numbers;
+    out->blocks = blocks, out->block_count = p->block_count;
+    out->site_inst = sites, out->site_count = p->site_count;
+}
+
+static int by_linear(const void *a, const void *b)
+{
+    const struct trace_cta *x = *(struct trace_cta *const *)a, *y = *(struct trace_cta *const *)b;
+    return (x->linear > y->linear) - (x->linear < y->linear);
+}
+
+struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m)
+{
+    struct emu_trace *out = arena_alloc(a, sizeof *out);
+    u32 count = 0;
+    for (const struct trace_cta *c = t->first; c; c = c->next) count++;
+    const struct trace_cta **list = arena_array(a, const struct trace_cta *, count);
+    count = 0;
+    for (const struct trace_cta *c = t->first; c; c = c->next) {
+        list[count++] = c;
+        for (u32 w = 0; w < c->warp_count; w++) {
+            out->instructions += c->warps[w].instructions;
+            out->cut |= c->warps[w].cut;
+        }
+    }
+    if (count) qsort(list, count, sizeof(struct trace_cta *), by_linear);
+    out->sms = m->sms;
+    out->sms_traced = t->sms_traced;
+    out->cta_count = count;
+    out->ctas = list;
+    put_code(out, a, m->program);
+    return out;
+}

@@ -1,0 +1,125 @@
+/* emu/trace.h: what warps did, in order, for those who want to know when.
+ *
+ *     struct emu_config c = {.count = true, .caches = true, .trace = true};
+ *     const struct emu_trace *t = emu_launch(e, k, &l)->counts->trace;
+ *
+ * A trace says for each warp of some CTAs which basic blocks it entered and what each of its accesses to
+ * memory came to; with the code that is all that a model of time needs. It has no times: model/clock.h
+ * makes them from it.
+ *
+ * Not all CTAs are traced. Of a large grid those are that a few SMs would be given if CTAs were dealt in
+ * turn (linear index modulo SMs below `sms_traced`), and of these the first ones. Which they are depends
+ * on the grid alone, so that a trace is the same for any number of host threads. A warp is followed for a
+ * limited number of instructions. */
+#ifndef HEDDLE_EMU_TRACE_H
+#define HEDDLE_EMU_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ptx_op;
+
+enum trace_tag {               /* of a word, its low bits */
+                 TRACE_BLOCK,  /* block << 2 */
+                 TRACE_GLOBAL, /* site << 2; two more words: the first note; notes, lanes, rounds */
+                 TRACE_SHARED, /* site << 2; one more word: passes, lanes, rounds */
+                 TRACE_LOCAL,  /* site << 2; two more words as of TRACE_GLOBAL */
+};
+/* The last word of an access. `rounds`: of an atomic, the most lanes that name one element, else 1. */
+#define TRACE_SIZE(n, lanes, rounds) ((uint32_t)(n) << 14 | (uint32_t)(lanes) << 7 | (rounds))
+#define TRACE_SIZE_N(word) ((word) >> 14)
+#define TRACE_SIZE_LANES(word) ((word) >> 7 & 127)
+#define TRACE_SIZE_ROUNDS(word) ((word)&127)
+
+struct trace_warp {
+    uint32_t *words;
+    uint32_t count, cap;
+    uint32_t instructions; /* that the blocks have */
+    bool cut;              /* it went on */
+};
+
+#define TRACE_LOCAL_LINES 0x80000000u
+enum { TRACE_AROUND = 7 }; /* how of notes that do not go through emu/cache.h: .local memory */
+struct trace_note {        /* a line of 128 bytes that an access touches */
+    uint32_t line;
+    uint8_t sectors, how;       /* a bit each; enum count_how */
+    uint8_t from_l2, from_dram; /* sectors that the caches of emu/cache.h lack: in L1, in L2 */
+};
+
+struct trace_cta {
+    uint32_t linear, warp_count;
+    struct trace_warp *warps;
+    struct trace_note *notes;
+    uint32_t note_count, note_cap, settled; /* of these so many have been through the caches */
+    uint32_t most;                          /* instructions of a warp */
+    bool off;                               /* the warp that runs is not followed any more */
+    struct trace_cta *next;
+};
+
+struct trace_inst {              /* a PTX instruction */
+    const struct ptx_op *op;     /* NULL: none */
+    uint32_t reg, reads, writes; /* regs[reg ..]: those read, then those written */
+    bool dead_result;            /* an atomic of which nobody reads the result */
+};
+struct trace_block {
+    uint32_t first, count; /* instructions */
+};
+
+struct emu_trace {
+    uint32_t sms, sms_traced; /* of the launch */
+    uint32_t cta_count;       /* traced ones, in the order of their linear index */
+    const struct trace_cta **ctas;
+    uint64_t instructions; /* warp instructions of these */
+    bool cut;              /* some warp was followed for a part only */
+    const struct trace_inst *insts;
+    const uint32_t *regs; /* numbers below reg_count, no two functions' alike */
+    const struct trace_block *blocks;
+    const uint32_t *site_inst; /* by site: its instruction */
+    uint32_t inst_count, block_count, site_count, reg_count;
+};
+
+/* ---- for those who record ----------------------------------------------------------------------------- */
+
+struct arena;
+struct emu_machine;
+struct emu_program;
+
+struct trace { /* of a launch that runs */
+    uint32_t sms_traced, ctas_traced, most;
+    struct trace_cta *first; /* all that are recorded, in no order */
+    struct trace *next;      /* of another grid of the same launch */
+};
+/* How much of the launch is traced. */
+void trace_plan(struct trace *t, const struct emu_machine *m);
+/* Room for the CTA's trace; NULL: it is not traced. Not for two host threads at once. */
+struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear);
+/* The whole, in the arena. What it says of CTAs stays the trace's. */
+struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m);
+void trace_free(struct trace *t);
+
+void trace_grow_words(struct trace_warp *w);
+void trace_grow_notes(struct trace_cta *c);
+
+static inline void trace_word(struct trace_warp *w, uint32_t word)
+{
+    if (w->count == w->cap) trace_grow_words(w);
+    w->words[w->count++] = word;
+}
+
+static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t block, uint32_t count)
+{
+    struct trace_warp *w = &c->warps[warp];
+    w->cut |= w->instructions >= c->most;
+    if (w->cut) return;
+    w->instructions += count;
+    trace_word(w, block << 2 | TRACE_BLOCK);
+}
+
+static inline void trace_note(struct trace_cta *c, struct trace_note note)
+{
+    if (c->note_count == c->note_cap) trace_grow_notes(c);
+    c->notes[c->note_count++] = note;
+}
+
+#endif
