@@ -14,6 +14,7 @@ ban 'emu/*.c emu/*.h' '#include "(cli|heddle|determinism|model|cuda|suites|calib
 ban 'model/*.c model/*.h' '#include "(cli|heddle|determinism|cuda|suites|calibrate)' 'model stands on emu'
 ban 'calibrate/*.c calibrate/*.h' '#include "(cli|heddle|determinism|cuda|suites)' 'calibrate stands on model'
 ban 'determinism/*' '#include "(cli|heddle|model|cuda|suites|calibrate)' 'determinism stands on emu'
+ban 'model/*' '#include "(cli|heddle|determinism|cuda|suites|calibrate)' 'model stands on emu'
 ban 'cuda/*.c cuda/*.h' '#include "(cli|heddle|suites|calibrate)' 'cuda stands on emu'
 ban 'suites/*.c suites/*.h' '#include "(base|ptx|emu|cli|heddle)' 'suites are programs on the driver API'
 ban 'ptx/*.c ptx/*.h' '#include "(cli|heddle|emu|determinism|model|cuda|suites|calibrate)' 'ptx stands on base'

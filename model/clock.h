@@ -1,0 +1,116 @@
+/* model/clock.h: when warps do what they did: a trace carried out again against a clock.
+ *
+ *     struct clock_times t;
+ *     clock_run(report->counts->trace, &machine, slots, l1_bytes, &t);
+ *     printf("%.0f cycles, %.0f of them waiting for DRAM\n", t.cycles, t.part[CLOCK_DRAM]);
+ *
+ * Each warp has a scoreboard: the cycle from which each of its registers may be read. An instruction issues
+ * when its registers are there, its unit takes one, and its scheduler chooses the warp; its results are
+ * there a latency later, which for a load depends on where each of its sectors was found and on who else
+ * uses the way there: the SM's load unit, L1, the network, the L2 slice, the DRAM channel. (Scoreboards and
+ * intervals between stalls: Huang et al., "GPUMech", MICRO 2014; Lee et al., "GCoM", ISCA 2022. Replaying
+ * functional traces: Khairy et al., "Accel-Sim", ISCA 2020.)
+ *
+ * CTAs are dealt to SMs in turn, as many to each as there is room for, the others as room is made. If the
+ * trace is of a part of the SMs, these have that part of L2 and DRAM.
+ *
+ * Times are doubles; every step is IEEE 754 addition, multiplication and comparison, so that they are the
+ * same on every host. */
+#ifndef HEDDLE_MODEL_CLOCK_H
+#define HEDDLE_MODEL_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emu_trace;
+
+enum clock_class { /* of instructions that take the same time */
+#define CLASS(id, unit, text) CLASS_##id,
+#include "model/clock.def"
+                   CLASSES
+};
+
+enum clock_unit { /* what instructions are issued to */
+                  CLOCK_UNIT_INT,
+                  CLOCK_UNIT_FP32,
+                  CLOCK_UNIT_FP64,
+                  CLOCK_UNIT_SFU,
+                  CLOCK_UNIT_TENSOR,
+                  CLOCK_UNIT_MEMORY,
+                  CLOCK_UNITS
+};
+
+/* What a cycle of a scheduler goes by with. Of a cycle in which it issues nothing: what the warp that issues
+ * next has waited for. */
+enum clock_part {
+    CLOCK_ISSUE,
+    CLOCK_UNIT,    /* the unit is taken */
+    CLOCK_LATENCY, /* a result of arithmetic */
+    CLOCK_L1,
+    CLOCK_L2,
+    CLOCK_DRAM,
+    CLOCK_SHARED,
+    CLOCK_ATOMIC,
+    CLOCK_BARRIER,
+    CLOCK_FETCH, /* instructions that the cache for them lacks */
+    CLOCK_IDLE,  /* it has no warps: other SMs, or the other schedulers, have */
+    CLOCK_START,
+    CLOCK_PARTS
+};
+
+struct clock_machine { /* cycles are of the SM's clock */
+    uint32_t sms, schedulers;
+    double latency[CLASSES];     /* from issue until a dependent instruction can issue */
+    double interval[CLASSES];    /* until the unit takes the next */
+    uint32_t units[CLOCK_UNITS]; /* of an SM */
+    uint32_t shared_int;         /* integer instructions go to the units of FP32 */
+    bool oldest;         /* the schedulers' choice: the last warp or the oldest; else in turn */
+    double branch;       /* cycles after a branch until the warp's next instruction */
+    double next;         /* at least, between two instructions of a warp */
+    double start;        /* of a launch, until the first instruction */
+    double cta_interval; /* between the CTAs that an SM is given at the beginning */
+    double cta_start;    /* from the end of a CTA until the next one issues */
+    double shared_latency, barrier_latency, constant_latency;
+    /* L1 */
+    double l1_latency;
+    double l1_sectors; /* a cycle, on hits */
+    bool l1_whole;     /* lines are fetched whole */
+    bool l1_global;    /* it holds global memory */
+    bool local_back;   /* stores to .local memory that hit stay there */
+    uint32_t l1_ways;
+    uint32_t
+        fetch_lines; /* of the instruction cache, of 128 bytes; 0: it has whatever is asked for */
+    double fetch_latency; /* of an instruction that it lacks */
+    /* network: of a port */
+    uint32_t port_sms;    /* SMs that share one */
+    double port_sectors;  /* a cycle, from L2 to SMs */
+    double port_requests; /* a cycle, the other way: loads, and sectors of stores and atomics */
+    /* L2, DRAM */
+    uint32_t slices, channels;
+    bool hashed;       /* slices are chosen by a hash of the address; else 256 bytes in turn */
+    double l2_latency; /* of a load that hits, but for queues */
+    double l2_interval, atomic_interval; /* of a slice, by sector; by round of an atomic */
+    double atomic_issue;                 /* of the SM's load unit, by round of an atomic */
+    double atomic_latency;               /* beyond that of a load from L2 */
+    double dram_latency;                 /* beyond that of L2 */
+    double dram_interval;                /* of a channel, by sector */
+    uint32_t banks;                      /* of a channel */
+    double row_bytes, row_interval;      /* of a bank, when another row is opened; 0: free */
+    double l1_pending;                   /* lines that an SM's loads may wait for; 0: any number */
+};
+
+struct clock_times {
+    double cycles;            /* from the first CTA's start to the last one's end */
+    double part[CLOCK_PARTS]; /* mean of all schedulers; their sum is `cycles` */
+    uint64_t instructions;    /* warp instructions that were issued */
+    /* What the busiest of its kind had to do, in cycles: bounds of `cycles` from below. */
+    double issue, unit, load_store, port, slice, channel;
+    double chain; /* the longest time of a warp from its first to its last instruction */
+    double solo;  /* the same, if each warp had the GPU to itself */
+};
+
+/* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */
+void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
+               uint32_t l1_bytes, struct clock_times *out);
+
+#endif

@@ -1,0 +1,353 @@
+/* Traces of small kernels, and times that follow from them by hand. */
+#include "base/arena.h"
+#include "emu/counts.h"
+#include "emu/emu.h"
+#include "emu/trace.h"
+#include "model/clock.h"
+#include "tests/emu.h"
+#include "tests/support.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct device {
+    struct parsed *parsed;
+    struct emu *emu;
+    struct emu_image *image;
+    uint64_t memory; /* 64 MiB */
+};
+
+static struct device device_new(const char *ptx, struct emu_config config)
+{
+    struct device d = {.parsed = parse_text("test.ptx", ptx, strlen(ptx))};
+    cr_assert(d.parsed->ok, "%s", first_error(d.parsed));
+    config.trace = true;
+    config.memory = 256 << 20;
+    d.emu = emu_new(&config);
+    char *why = NULL;
+    d.image = emu_load(d.emu, &d.parsed->module, 1, &why);
+    cr_assert(d.image != NULL, "%s", why ? why : "");
+    d.memory = emu_alloc(d.emu, 64 << 20, "memory");
+    return d;
+}
+
+static void device_free(struct device *d)
+{
+    emu_unload(d->image);
+    emu_free(d->emu);
+    parsed_free(d->parsed);
+}
+
+/* Good until the device's next launch. */
+static const struct emu_trace *trace_of(struct device *d, uint32_t grid, uint32_t block)
+{
+    const struct emu_launch l = {.grid = {grid, 1, 1},
+                                 .block = {block, 1, 1},
+                                 .params = &d->memory,
+                                 .params_size = sizeof d->memory};
+    const struct emu_report *r = emu_launch(d->emu, emu_kernel_at(d->image, 0), &l);
+    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
+    cr_assert(r->counts->trace != NULL);
+    return r->counts->trace;
+}
+
+/* One SM with one scheduler. Latencies of 10, the unit takes an instruction every other cycle. */
+static struct clock_machine machine_new(void)
+{
+    struct clock_machine m = {.sms = 1,
+                              .schedulers = 1,
+                              .oldest = true,
+                              .branch = 1,
+                              .next = 1,
+                              .shared_latency = 20,
+                              .constant_latency = 5,
+                              .l1_latency = 30,
+                              .l1_sectors = 4,
+                              .l1_global = true,
+                              .l1_ways = 4,
+                              .port_sms = 1,
+                              .port_sectors = 1,
+                              .port_requests = 1,
+                              .slices = 2,
+                              .channels = 1,
+                              .l2_latency = 100,
+                              .l2_interval = 1,
+                              .atomic_interval = 2,
+                              .atomic_issue = 1,
+                              .dram_latency = 200,
+                              .dram_interval = 4,
+                              .banks = 1,
+                              .row_bytes = 2048};
+    for (int i = 0; i < CLASSES; i++) m.latency[i] = 10, m.interval[i] = 2;
+    m.interval[CLASS_MEMORY] = 1;
+    for (int u = 0; u < CLOCK_UNITS; u++) m.units[u] = 1;
+    return m;
+}
+
+static struct clock_times times_of(const char *body, uint32_t grid, uint32_t block,
+                                   const struct clock_machine *m, uint32_t slots)
+{
+    struct device d = device_new(emu_ptx(".param .u64 p", body),
+                                 (struct emu_config){.sms = m->sms, .threads = 1});
+    struct clock_times t;
+    clock_run(trace_of(&d, grid, block), m, slots, 16384, &t);
+    device_free(&d);
+    double sum = 0;
+    for (int p = 0; p < CLOCK_PARTS; p++) sum += t.part[p];
+    cr_expect(sum > t.cycles - 1e-6 && sum < t.cycles + 1e-6, "the parts of %g come to %g",
+              t.cycles, sum);
+    return t;
+}
+
+/* A kernel that begins with `before` and has n times `text`, in which %d are the numbers from 0 on, modulo. */
+static char *repeat(const char *before, const char *text, int n, int modulo)
+{
+    static char out[2][1 << 16];
+    static int which;
+    char *o = out[which ^= 1];
+    size_t at = (size_t)sprintf(o, "%s\n", before);
+    for (int i = 0; i < n; i++)
+        at += (size_t)sprintf(o + at, text, i % modulo, i % modulo, i % modulo);
+    sprintf(o + at, "ret;\n");
+    return o;
+}
+
+static double more(const char *before, const char *text, int n, int modulo,
+                   const struct clock_machine *m)
+{
+    return times_of(repeat(before, text, 2 * n, modulo), 1, 32, m, 1).cycles -
+           times_of(repeat(before, text, n, modulo), 1, 32, m, 1).cycles;
+}
+
+#define FLOATS                                                                                     \
+    ".reg .f32 %f<9>; .reg .u64 %a; .reg .u32 %r<4>; .reg .b32 %x;"                                \
+    "ld.param.u64 %a, [p]; mov.f32 %f0, 0f3F800000;"
+
+Test(clock, a_chain_takes_its_latencies)
+{
+    const struct clock_machine m = machine_new();
+    cr_expect(eq(dbl, more(FLOATS, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n", 32, 1, &m), 32 * 10));
+}
+
+Test(clock, what_is_independent_takes_its_units_time)
+{
+    const struct clock_machine m = machine_new();
+    cr_expect(
+        eq(dbl, more(FLOATS, "fma.rn.f32 %%f%d, %%f%d, %%f%d, 0f3F800000;\n", 32, 8, &m), 32 * 2));
+}
+
+Test(clock, warps_hide_each_others_latency)
+{
+    struct clock_machine m = machine_new();
+    m.oldest = false;
+    const char *n = "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n";
+    for (uint32_t warps = 1; warps <= 8; warps++) {
+        const double cycles = times_of(repeat(FLOATS, n, 64, 1), 1, 32 * warps, &m, 1).cycles -
+                              times_of(repeat(FLOATS, n, 32, 1), 1, 32 * warps, &m, 1).cycles;
+        const double want = 32 * (2 * warps > 10 ? 2 * warps : 10); /* latency 10, interval 2 */
+        cr_expect(eq(dbl, cycles, want), "%u warps", warps);
+    }
+}
+
+/* p[0] = &p[0] and so on: each load waits for the one before. */
+static double chase(uint64_t stride, uint32_t n, bool copied)
+{
+    char body[2000];
+    sprintf(
+        body,
+        ".reg .u64 %%a, %%b; .reg .u32 %%r; .reg .pred %%q; ld.param.u64 %%a, [p]; mov.u32 %%r, 0;"
+        "mov.u64 %%b, %%a;"
+        "L: ld.global.u64 %%a, [%%a]; add.u32 %%r, %%r, 1; setp.lt.u32 %%q, %%r, %u; @%%q bra L;"
+        "st.global.u64 [%%b+33554432], %%a; ret;",
+        n);
+    struct clock_machine m = machine_new();
+    struct device d = device_new(emu_ptx(".param .u64 p", body),
+                                 (struct emu_config){.sms = 1, .threads = 1});
+    uint64_t *host = emu_bytes(d.emu, d.memory, 64 << 20);
+    for (uint32_t i = 0; i < n; i++)
+        host[(uint64_t)i * stride / 8] = d.memory + (uint64_t)(stride ? i + 1 : 0) * stride;
+    if (copied)
+        for (uint32_t i = 0; i < n; i++)
+            emu_copy_in(d.emu, d.memory + i * stride, &host[(uint64_t)i * stride / 8], 8);
+    struct clock_times t;
+    clock_run(trace_of(&d, 1, 1), &m, 1, 16384, &t);
+    device_free(&d);
+    return t.cycles;
+}
+
+Test(clock, a_pointer_chase_waits_for_where_its_data_is)
+{
+    /* beyond the first load, which is the same in both: the chain is load, load, ... */
+    cr_expect(eq(dbl, chase(0, 100, false) - chase(0, 50, false), 50 * 30.0)); /* L1 */
+    cr_expect(eq(dbl, chase(128, 100, true) - chase(128, 50, true),
+                 50 * (30 + 100 + 1.0))); /* L2: one sector of a slice */
+    cr_expect(eq(dbl, chase(128, 100, false) - chase(128, 50, false),
+                 50 * (30 + 100 + 1 + 200 + 4.0))); /* DRAM: and one sector of a channel */
+}
+
+Test(clock, conflicts_of_banks_take_a_cycle_each)
+{
+    const struct clock_machine m = machine_new();
+    const char *body =
+        ".reg .u64 %%q; .reg .u32 %%r, %%t; .shared .b32 s[1024]; mov.u32 %%t, %%tid.x;"
+        "mul.lo.u32 %%t, %%t, %d; mov.u32 %%r, s; add.u32 %%t, %%t, %%r;%s ret;";
+    double last = 0;
+    for (int conflicts = 1; conflicts <= 32; conflicts *= 2) {
+        char loads[4000] = "", text[5000];
+        for (int i = 0; i < 16; i++)
+            strcat(loads, "ld.shared.u32 %r, [%t]; st.shared.u32 [s], %r;");
+        snprintf(text, sizeof text, body, 4 * conflicts, loads);
+        const double cycles = times_of(text, 1, 32, &m, 1).cycles;
+        /* each store waits for its load */
+        if (conflicts > 1) cr_expect(eq(dbl, cycles - last, 16 * conflicts / 2.0));
+        last = cycles;
+    }
+}
+
+Test(clock, a_barrier_waits_for_the_last_warp)
+{
+    const struct clock_machine m = machine_new();
+    /* the first warp's chain is 20 long, the other's has to wait, and then adds one of 10 */
+    const char *body =
+        ".reg .u32 %t, %r<3>; .reg .pred %q; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 32;"
+        "@%q bra B;"
+        "add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1;"
+        "B: bar.sync 0; add.u32 %r1, %t, %t; add.u32 %r1, %r1, %t; ret;";
+    const struct clock_times t = times_of(body, 1, 64, &m, 1);
+    cr_expect(gt(dbl, t.part[CLOCK_LATENCY], 40.0));
+    const char *even = ".reg .u32 %t, %r<3>; mov.u32 %t, %tid.x; "
+                       "add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1;"
+                       "add.u32 %r1, %t, %t; add.u32 %r1, %r1, %t; ret;";
+    cr_expect(gt(dbl, t.cycles, times_of(even, 1, 32, &m, 1).cycles));
+}
+
+#define COPY                                                                                        \
+    ".reg .u64 %a<3>; .reg .u32 %t, %c, %n, %r<9>; ld.param.u64 %a1, [p]; mov.u32 %t, %tid.x;"      \
+    "mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %t, %c, %n, %t;"                         \
+    "mul.wide.u32 %a2, %t, 4; add.u64 %a1, %a1, %a2;"                                               \
+    "ld.global.u32 %r1, [%a1]; ld.global.u32 %r2, [%a1+4194304]; ld.global.u32 %r3, [%a1+8388608];" \
+    "add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.global.u32 [%a1], %r1; ret;"
+
+Test(clock, what_is_bound_by_dram_follows_it)
+{
+    struct clock_machine m = machine_new();
+    m.sms = 4;
+    const double slow = times_of(COPY, 256, 256, &m, 8).cycles;
+    m.dram_interval /= 2;
+    const double fast = times_of(COPY, 256, 256, &m, 8).cycles;
+    cr_expect(gt(dbl, slow / fast, 1.9));
+    cr_expect(lt(dbl, slow / fast, 2.1));
+}
+
+Test(clock, more_work_takes_longer_and_more_sms_do_not)
+{
+    struct clock_machine m = machine_new();
+    m.sms = 4;
+    double last = 0;
+    for (uint32_t grid = 1; grid <= 128; grid *= 2) {
+        const double cycles = times_of(COPY, grid, 128, &m, 8).cycles;
+        cr_expect(ge(dbl, cycles, last), "%u CTAs", grid);
+        last = cycles;
+    }
+    for (m.sms = 1; m.sms <= 16; m.sms++) {
+        const double cycles = times_of(COPY, 64, 128, &m, 8).cycles;
+        if (m.sms > 1) cr_expect(le(dbl, cycles, last), "%u SMs", m.sms);
+        last = cycles;
+    }
+}
+
+Test(clock, occupancy_steps_where_a_wave_more_is_needed)
+{
+    const struct clock_machine m = machine_new();
+    const char *chain = repeat(FLOATS, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n", 100, 1);
+    const double one = times_of(chain, 4, 32, &m, 4).cycles,
+                 same = times_of(chain, 3, 32, &m, 4).cycles,
+                 two = times_of(chain, 5, 32, &m, 4).cycles;
+    cr_expect(lt(dbl, one - same, 10.0));
+    cr_expect(gt(dbl, two - one, 900.0));
+}
+
+static bool same_trace(const struct emu_trace *a, const struct emu_trace *b)
+{
+    bool same = a->cta_count == b->cta_count && a->instructions == b->instructions;
+    for (uint32_t k = 0; same && k < a->cta_count; k++) {
+        const struct trace_cta *x = a->ctas[k], *y = b->ctas[k];
+        same = x->linear == y->linear && x->note_count == y->note_count &&
+               memcmp(x->notes, y->notes, x->note_count * sizeof *x->notes) == 0;
+        for (uint32_t w = 0; same && w < x->warp_count; w++)
+            same = x->warps[w].count == y->warps[w].count &&
+                   memcmp(x->warps[w].words, y->warps[w].words,
+                          x->warps[w].count * sizeof *x->warps[w].words) == 0;
+    }
+    return same;
+}
+
+Test(clock, traces_do_not_depend_on_the_host)
+{
+    struct device one = device_new(emu_ptx(".param .u64 p", COPY),
+                                   (struct emu_config){.threads = 1, .isa = EMU_ISA_PORTABLE});
+    const struct emu_trace *a = trace_of(&one, 2000, 128);
+    for (enum emu_isa isa = EMU_ISA_BEST; isa <= EMU_ISA_AVX512; isa++)
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            struct device d = device_new(emu_ptx(".param .u64 p", COPY),
+                                         (struct emu_config){.threads = threads, .isa = isa});
+            cr_expect(same_trace(a, trace_of(&d, 2000, 128)), "isa %d, %u threads", (int)isa,
+                      threads);
+            device_free(&d);
+        }
+    device_free(&one);
+}
+
+Test(clock, of_a_large_grid_some_sms_are_traced)
+{
+    struct device d = device_new(emu_ptx(".param .u64 p", COPY), (struct emu_config){0});
+    const struct emu_trace *t = trace_of(&d, 20000, 128);
+    cr_expect(eq(u32, t->sms, 80));
+    cr_expect(lt(u32, t->sms_traced, 8));
+    cr_expect(gt(u32, t->cta_count, 3 * 16));
+    for (uint32_t k = 0; k < t->cta_count; k++)
+        cr_expect(lt(u32, t->ctas[k]->linear % t->sms, t->sms_traced));
+    device_free(&d);
+}
+
+/* A warp's words, from a kernel with a loop, a guard and an access to each space. */
+Test(clock, a_trace_says_what_was_done)
+{
+    const char *body =
+        ".reg .u64 %a; .reg .u32 %t, %i, %v; .reg .pred %q; .shared .b32 s[64]; ld.param.u64 %a, [p];"
+        "mov.u32 %t, %tid.x; mov.u32 %i, 0;"
+        "L: ld.global.u32 %v, [%a]; st.shared.u32 [s], %v; add.u32 %i, %i, 1;"
+        "setp.lt.u32 %q, %i, 3; @%q bra L; setp.gt.u32 %q, %t, 99; @%q st.global.u32 [%a], %t; ret;";
+    struct device d = device_new(emu_ptx(".param .u64 p", body), (struct emu_config){0});
+    const struct emu_trace *t = trace_of(&d, 1, 32);
+    cr_assert(eq(u32, t->cta_count, 1));
+    const struct trace_warp *w = &t->ctas[0]->warps[0];
+    unsigned tags[4] = {0};
+    uint64_t instructions = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        const uint32_t tag = w->words[i] & 3;
+        tags[tag]++;
+        if (tag == TRACE_BLOCK) instructions += t->blocks[w->words[i] >> 2].count;
+        if (tag == TRACE_SHARED) {
+            cr_expect(eq(u32, TRACE_SIZE_N(w->words[i + 1]), 1));
+            i += 1;
+        }
+        if (tag == TRACE_GLOBAL) {
+            cr_expect(eq(u32, TRACE_SIZE_N(w->words[i + 2]), 1));
+            cr_expect(eq(u32, TRACE_SIZE_LANES(w->words[i + 2]), 32));
+            i += 2;
+        }
+    }
+    cr_expect(eq(u32, tags[TRACE_BLOCK], 5));
+    cr_expect(eq(u32, tags[TRACE_GLOBAL], 3));
+    cr_expect(eq(u32, tags[TRACE_SHARED], 3));
+    cr_expect(eq(u64, instructions, 3 + 3 * 5 + 3));
+    cr_expect(eq(u64, t->instructions, 3 + 3 * 5 + 3));
+    cr_assert(eq(u32, t->ctas[0]->note_count, 3));
+    cr_expect(eq(u32, t->ctas[0]->notes[0].from_dram, 1));
+    cr_expect(eq(u32, t->ctas[0]->notes[1].from_l2, 0));
+    device_free(&d);
+}
