@@ -55,6 +55,7 @@ struct emu_kernel {
     struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
     char *failed;                            /* why it cannot be */
     u32 registers;
+    bool ran; /* a launch of it has */
 };
 
 struct emu_image {
@@ -727,7 +728,12 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         struct emu_counts *c = emu_counts_make(e->launch_arena, &m, e->gpu, &occupancy, counts);
         for (size_t i = 0; i < c->phase_count; i++)
             all->thread_instructions += c->phases[i].total.thread_instructions;
-        if (m.trace) c->trace = trace_end(e->launch_arena, m.trace, &m);
+        if (m.trace) {
+            struct emu_trace *trace = trace_end(e->launch_arena, m.trace, &m);
+            trace->again = k->ran;
+            c->trace = trace;
+        }
+        k->ran = true;
         *all->last_counts = c;
         all->last_counts = &c->next;
     }

@@ -3,6 +3,7 @@
 #include "emu/lane.h"
 
 #include "emu/cache.h"
+#include "emu/atomic.h"
 #include "emu/count.h"
 #include "ptx/ptx.h"
 
@@ -309,7 +310,14 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
     mask &= ~(shared | local);
     if (!mask) return;
     count_global(g, in, at, mask, size, how);
+    const bool swaps = how == COUNT_ATOMIC && g->worker->trace && !g->worker->trace->off &&
+                       g->worker->machine->program->sites[in->site].op == ATOMIC_CAS;
+    if (swaps) rounds |= TRACE_ELEMENTS;
     emu_trace_access(g, in, TRACE_GLOBAL, mark, emu_lanes_of(mask), rounds);
+    if (!swaps) return;
+    struct trace_warp *w = &g->worker->trace->warps[g->first];
+    for (u32 left = mask; left; left &= left - 1)
+        trace_word(w, (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4));
 }
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own

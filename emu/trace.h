@@ -26,11 +26,19 @@ enum trace_tag {               /* of a word, its low bits */
                  TRACE_SHARED, /* site << 2; one more word: passes, lanes, rounds */
                  TRACE_LOCAL,  /* site << 2; two more words as of TRACE_GLOBAL */
 };
-/* The last word of an access. `rounds`: of an atomic, the most lanes that name one element, else 1. */
+/* The last word of an access. `rounds`: of an atomic, the most lanes that name one element, else 1; with
+ * TRACE_ELEMENTS, as many words follow as there are lanes: which element of 4 bytes each of them names (of a
+ * compare-and-swap of global memory). */
+enum { TRACE_ELEMENTS = 64 };
 #define TRACE_SIZE(n, lanes, rounds) ((uint32_t)(n) << 14 | (uint32_t)(lanes) << 7 | (rounds))
 #define TRACE_SIZE_N(word) ((word) >> 14)
 #define TRACE_SIZE_LANES(word) ((word) >> 7 & 127)
-#define TRACE_SIZE_ROUNDS(word) ((word)&127)
+#define TRACE_SIZE_ROUNDS(word) ((word)&63)
+/* How many words an access with that tag and last word has behind its first. */
+static inline uint32_t trace_words(uint32_t tag, uint32_t size)
+{
+    return (tag == TRACE_SHARED ? 1 : 2) + (size & TRACE_ELEMENTS ? TRACE_SIZE_LANES(size) : 0);
+}
 
 struct trace_warp {
     uint32_t *words;
@@ -72,6 +80,7 @@ struct emu_trace {
     const struct trace_cta **ctas;
     uint64_t instructions; /* warp instructions of these */
     bool cut;              /* some warp was followed for a part only */
+    bool again;            /* the device has run the kernel before: its code is in caches */
     const struct trace_inst *insts;
     const uint32_t *regs; /* numbers below reg_count, no two functions' alike */
     const struct trace_block *blocks;

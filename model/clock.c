@@ -144,10 +144,11 @@ struct clock {
     struct line *l1;
     struct line *fetched; /* lines of instructions that SMs have */
     u32 l1_sets, l1_ways, ports;
-    struct {
-        u32 line;
-        double filled;
-    } * map; /* lines on their way from DRAM */
+    struct event {
+        u32 name;
+        double when;
+    } * fills,
+        *swaps; /* lines from DRAM, when they are in L2; elements, when a compare-and-swap was through */
 };
 
 /* ---- the tree of schedulers ------------------------------------------------------------------------------ */
@@ -230,10 +231,10 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
     u32 k = mix(n->line) % MAP;
     if (dram) {
         there = from_dram(c, slice, n->line, dram, there);
-        c->map[k].line = n->line, c->map[k].filled = there;
+        c->fills[k].name = n->line, c->fills[k].when = there;
         *part = CLOCK_DRAM;
-    } else if (c->map[k].line == n->line && c->map[k].filled > there) {
-        there = c->map[k].filled;
+    } else if (c->fills[k].name == n->line && c->fills[k].when > there) {
+        there = c->fills[k].when;
         *part = CLOCK_DRAM;
     }
     if (atomic) there += m->atomic_latency, *part = CLOCK_ATOMIC;
@@ -246,7 +247,9 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
 /* The line in L1, or the one that makes room. */
 static struct line *l1_find(const struct clock *c, u32 sm, u32 line)
 {
-    struct line *set = c->l1 + ((size_t)sm * c->l1_sets + mix(line) % c->l1_sets) * c->l1_ways;
+    struct line *set = c->l1 + ((size_t)sm * c->l1_sets +
+                                (c->m->l1_hashed ? mix(line) : line) % c->l1_sets) *
+                                   c->l1_ways;
     struct line *oldest = set;
     for (u32 i = 0; i < c->l1_ways; i++) {
         if (set[i].tag == line) return &set[i];
@@ -331,7 +334,8 @@ static void global_access(struct clock *c, u32 sm, const struct warp *w, const s
             u8 part = CLOCK_ATOMIC;
             const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
             const double at = take(&c->load_store[sm], now, all * m->atomic_issue);
-            const double done = through_l2(c, sm, n, sectors, n->from_dram, all, true, at, &part);
+            const double done = through_l2(c, sm, n, sectors, n->from_dram, all, true, at, &part) +
+                                (all - 1) * m->atomic_issue;
             at_least(a, done + m->l1_latency, CLOCK_ATOMIC);
             if (done > *stored) *stored = done;
             continue;
@@ -349,6 +353,28 @@ static void global_access(struct clock *c, u32 sm, const struct warp *w, const s
     if (!count) at_least(a, take(&c->load_store[sm], now, 1) + m->constant_latency, CLOCK_L1);
 }
 
+/* How many words an access has behind its first. */
+static u32 behind(const u32 *words)
+{
+    const u32 tag = words[0] & 3;
+    return trace_words(tag, words[tag == TRACE_SHARED ? 1 : 2]);
+}
+
+/* A compare-and-swap fails, and is tried again, if another one came between it and the load that it followed: on
+ * one element they succeed a round trip apart. */
+static void swap(struct clock *c, const u32 *elements, u32 lanes, double now, struct access *a)
+{
+    const double trip = a->done - now;
+    for (u32 l = 0; l < lanes; l++) {
+        const u32 k = mix(elements[l]) % MAP;
+        if (c->swaps[k].name == elements[l]) at_least(a, c->swaps[k].when + trip, CLOCK_ATOMIC);
+    }
+    for (u32 l = 0; l < lanes; l++) {
+        const u32 k = mix(elements[l]) % MAP;
+        c->swaps[k].name = elements[l], c->swaps[k].when = a->done;
+    }
+}
+
 /* What of the trace belongs to the instruction. */
 static struct access access_memory(struct clock *c, struct warp *w, u32 inst, u32 sm, double now,
                                    double *stored)
@@ -364,12 +390,13 @@ static struct access access_memory(struct clock *c, struct warp *w, u32 inst, u3
             const double passes = TRACE_SIZE_N(size);
             const double at = take(&c->load_store[sm], now, passes);
             at_least(&a, at + passes - 1 + c->m->shared_latency, CLOCK_SHARED);
-            w->at += 2;
         } else {
             global_access(c, sm, w, &t->insts[inst], words[w->at + 1], words[w->at + 2], now, &a,
                           stored);
-            w->at += 3;
+            const u32 size = words[w->at + 2];
+            if (size & TRACE_ELEMENTS) swap(c, words + w->at + 3, TRACE_SIZE_LANES(size), now, &a);
         }
+        w->at += 1 + behind(words + w->at);
     }
     return a;
 }
@@ -389,7 +416,7 @@ static double fetch(struct clock *c, u32 sm, u32 inst, double now)
         }
         if (all[i].used < oldest->used) oldest = &all[i];
     }
-    *oldest = (struct line){line, 15, now, now + c->m->fetch_latency};
+    *oldest = (struct line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
     return oldest->filled;
 }
 
@@ -400,7 +427,7 @@ static bool look_ahead(struct clock *c, struct warp *w, double now, u8 part)
         if (w->at == w->trace->count) return false;
         const u32 word = w->trace->words[w->at++];
         if ((word & 3) != TRACE_BLOCK) { /* of an instruction that nobody named */
-            w->at += (word & 3) == TRACE_SHARED ? 1 : 2;
+            w->at += behind(w->trace->words + w->at - 1);
             continue;
         }
         w->inst = c->t->blocks[word >> 2].first;
@@ -510,6 +537,8 @@ static void issue(struct clock *c, struct scheduler *s, struct warp *w, double n
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
     if (class == CLASS_MEMORY) done = access_memory(c, w, inst, sm, now, &w->stored);
+    const bool waits = m->atomic_blocks && done.part == CLOCK_ATOMIC;
+    if (waits && done.done > after) after = done.done;
     for (u32 r = 0; r < i->writes; r++) {
         const u32 reg = c->t->regs[i->reg + i->reads + r] % c->regs;
         w->regs[reg] = done.done;
@@ -520,7 +549,8 @@ static void issue(struct clock *c, struct scheduler *s, struct warp *w, double n
         w->ready = NEVER;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
-    } else if (!look_ahead(c, w, after, CLOCK_LATENCY)) end_warp(c, w, now + m->latency[CLASS_ALU]);
+    } else if (!look_ahead(c, w, after, waits ? CLOCK_ATOMIC : CLOCK_LATENCY))
+        end_warp(c, w, now + m->latency[CLASS_ALU]);
 }
 
 /* ---- schedulers ---------------------------------------------------------------------------------------------- */
@@ -632,8 +662,9 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->fetched = room(fetched, sizeof *c->fetched);
     for (size_t i = 0; i < fetched; i++)
         c->fetched[i] = (struct line){.tag = UINT32_MAX, .used = -1};
-    c->map = room(MAP, sizeof *c->map);
-    for (u32 i = 0; i < MAP; i++) c->map[i].line = UINT32_MAX;
+    c->fills = room(MAP, sizeof *c->fills);
+    c->swaps = room(MAP, sizeof *c->swaps);
+    for (u32 i = 0; i < MAP; i++) c->fills[i].name = c->swaps[i].name = UINT32_MAX;
 }
 
 static void clear(struct clock *c)
@@ -641,7 +672,7 @@ static void clear(struct clock *c)
     void *all[] = {c->reg_times,  c->reg_parts,       c->classes, c->warps,      c->ctas,
                    c->schedulers, c->scheduler_warps, c->key,     c->load_store, c->port_in,
                    c->port_out,   c->slice,           c->channel, c->bank_free,  c->bank_row,
-                   c->l1,         c->fetched,         c->map};
+                   c->l1,         c->fetched,         c->fills,   c->swaps};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     for (u32 u = 0; u < CLOCK_UNITS; u++) free(c->units[u]);
 }

@@ -76,6 +76,7 @@ struct clock_machine { /* cycles are of the SM's clock */
     double l1_sectors; /* a cycle, on hits */
     bool l1_whole;     /* lines are fetched whole */
     bool l1_global;    /* it holds global memory */
+    bool l1_hashed;    /* its sets are chosen by a hash */
     bool local_back;   /* stores to .local memory that hit stay there */
     uint32_t l1_ways;
     uint32_t
@@ -91,6 +92,7 @@ struct clock_machine { /* cycles are of the SM's clock */
     double l2_latency; /* of a load that hits, but for queues */
     double l2_interval, atomic_interval; /* of a slice, by sector; by round of an atomic */
     double atomic_issue;                 /* of the SM's load unit, by round of an atomic */
+    bool atomic_blocks;                  /* a warp issues nothing until its atomic is through */
     double atomic_latency;               /* beyond that of a load from L2 */
     double dram_latency;                 /* beyond that of L2 */
     double dram_interval;                /* of a channel, by sector */
