@@ -166,8 +166,9 @@ struct heddle_device_options {
     bool check_api;           /* of CUDA programs: find calls that fail */
     bool count;               /* count events: heddle_device_count, heddle_device_counts */
     bool caches;              /* with count: also what hits in L1 and L2 */
-    bool phases;              /* with count: also by phase, of orders that have some */
-    const char *gpu;          /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
+    bool trace;      /* count with caches, and keep what a model of time needs of the last launch */
+    bool phases;     /* with count: also by phase, of orders that have some */
+    const char *gpu; /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
     const char
         *order;    /* memory order, as in "random:strategy=pct": heddle_order(); NULL: "native" */
     uint64_t seed; /* of an order that draws by chance */

@@ -49,6 +49,7 @@ struct emu_config device_config(const struct heddle_device_options *o)
                                          (o->check_api ? EMU_CHECK_API : 0u),
                                .count = o->count,
                                .caches = o->caches,
+                               .trace = o->trace,
                                .phases = o->phases,
                                .gpu = emu_gpu_find(o->gpu),
                                .max_instructions = o->max_instructions,

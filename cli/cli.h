@@ -30,6 +30,7 @@ int cmd_orders(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_estimate(int argc, char **argv);
 int cmd_suite_list(int argc, char **argv);
 int cmd_suite_run(int argc, char **argv);
 

@@ -1,6 +1,7 @@
 #include "cli/counts.h"
 
 #include "cli/json.h"
+#include "model/launch_time.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@ enum { LINES_SHOWN = 20, TEXT_SHOWN = 60 };
 
 bool counts_begin(struct counts *c, const char *path, bool profile)
 {
-    *c = (struct counts){.path = path};
+    *c = (struct counts){.path = path, .estimates = c->estimates};
+    if (c->estimates && !(c->estimates_file = fopen(c->estimates, "w"))) return false;
     if (profile) c->profile = emu_profile_new();
     if (!path) return true;
     if (!replacement_open(&c->file, path)) return replacement_close(&c->file, false);
@@ -23,6 +25,9 @@ void counts_launch(struct counts *c, const struct emu_counts *counts)
     if (!c || !counts) return;
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
+    struct launch_time t;
+    for (; c->estimates_file && counts; counts = counts->next)
+        if (launch_time_of(counts, &t)) launch_time_write(c->estimates_file, &t);
 }
 
 bool counts_end(struct counts *c, bool ok)
@@ -35,6 +40,7 @@ bool counts_end(struct counts *c, bool ok)
 void counts_free(struct counts *c)
 {
     emu_profile_free(c->profile);
+    if (c->estimates_file) (void)fclose(c->estimates_file);
 }
 
 bool counts_profiling(const struct counts *c)

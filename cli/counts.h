@@ -14,6 +14,9 @@ struct counts {
     struct replacement file;
     struct emu_counts_writer writer;
     struct emu_profile *profile; /* of --profile; NULL: not asked for */
+    const char *
+        estimates; /* where `heddle estimate` wants a line for each grid (model/launch_time.h); NULL */
+    FILE *estimates_file;
 };
 
 /* path may be NULL. false: the file cannot be written, and errno says why. */

@@ -191,6 +191,24 @@ static const struct command {
      "\n"
      "  --format=text|json  json: one document\n"
      "  --refused           only forms that are refused, with the reason\n"},
+    {"estimate", NULL, "estimate how many cycles launches take on a GPU, and why", cmd_estimate,
+     "usage: heddle estimate [options] TARGET [ARGUMENTS]\n"
+     "\n"
+     "Runs TARGET (as of 'heddle run': a kernel file, a job file, suite:NAME[:SIZE], or a program) and says how\n"
+     "long each launch would take on a GPU: cycles and time, what the SMs' schedulers would spend them with,\n"
+     "instructions per cycle, and where the launch stands under the roofline.\n"
+     "\n"
+     "  --gpu NAME[,NAME...]      the GPU (default titanv; 'heddle gpus' lists them); of several, each\n"
+     "                            after the other, and their totals beside each other\n"
+     "  --format=table|json|csv   csv: a row for each launch (docs/estimate.md)\n"
+     "\n"
+     "Other options are those of 'heddle run'. What the target prints goes to standard error. Estimates are of\n"
+     "the native order: what gpudet or dab would add is not known to it yet.\n"
+     "\n"
+     "For titanv and gtx480 the times were fitted to measured cycles, and an interval is given that holds 8 of\n"
+     "10 of these; for other GPUs they follow from its configuration alone.\n"
+     "\n"
+     "exit status: 0 fine; else as 'heddle run'\n"},
     {"orders", NULL, "list the memory orders and their options", cmd_orders,
      "usage: heddle orders [options] [NAME]\n"
      "\n"

@@ -1,4 +1,5 @@
 /* heddle run TARGET: a kernel file, a job file or a workload. */
+#define _GNU_SOURCE
 #include "cli/run.h"
 #include "cli/cli.h"
 #include "cli/counts.h"
@@ -10,10 +11,12 @@
 #include "cli/run_program.h"
 #include "cli/run_suite.h"
 #include "cli/watches.h"
+#include "cuda/outcome.h"
 
 #include "base/arena.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_JOB_TEXT = 16 << 20 };
@@ -116,6 +119,7 @@ static bool begin_counts(struct report *r, const struct run_options *o,
     const bool profile = run_option_find(o, OPTION_PROFILE) != NULL;
     const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
     device->caches = path || profile;
+    device->trace = r->counts->estimates != NULL;
     device->phases = path != NULL;
     if (counts_begin(r->counts, path, profile)) return true;
     report_fail(r, EXIT_USAGE, "heddle run: cannot write '%s': %s\n", path, strerror(errno));
@@ -174,14 +178,20 @@ static int run_program(struct run_options *o, char **argv)
 
 int cmd_run(int argc, char **argv)
 {
+    return run_command(argc, argv, NULL);
+}
+
+int run_command(int argc, char **argv, const char *estimates)
+{
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena};
     struct progress progress;
-    struct counts counts = {0};
+    struct counts counts = {.estimates = estimates};
     struct watches watches = {0};
     struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);
     if (ok && o.kind == TARGET_PROGRAM) {
+        if (estimates) setenv(CUDA_ESTIMATE, estimates, 1);
         const int status = run_program(&o, argv + o.rest);
         arena_free(arena);
         return status;

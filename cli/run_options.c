@@ -168,7 +168,7 @@ static bool is_program(struct piece target)
            (memcmp(head, "#!", 2) == 0 && access(path, X_OK) == 0);
 }
 
-static enum run_target target_kind(struct piece target)
+enum run_target run_target_kind(struct piece target)
 {
     if (target.length > 6 && memcmp(target.text, "suite:", 6) == 0) return TARGET_SUITE;
     if (target.length > 4 && memcmp(target.text + target.length - 4, ".yml", 4) == 0)
@@ -218,7 +218,7 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
                        "one target is run, not also '%.*s'", (int)words[i].length, words[i].text);
         else {
             o->target = words[i];
-            o->kind = target_kind(o->target);
+            o->kind = run_target_kind(o->target);
             o->rest = i;
             if (o->kind == TARGET_PROGRAM) break;
         }

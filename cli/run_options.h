@@ -72,6 +72,9 @@ struct run_options {
 /* argv[0] is the command, "run" or "check". false after errors. */
 bool run_options_read(struct run_options *o, int argc, char **argv);
 
+/* What a word names as a target. */
+enum run_target run_target_kind(struct piece target);
+
 /* The last option of this kind; NULL: it was not given. */
 const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id);
 

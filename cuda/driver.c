@@ -307,6 +307,13 @@ static bool set_counts(struct emu_config *c, const char *text)
     return true;
 }
 
+/* A line for each launch, of how long it takes (model/launch_time.h). */
+static bool set_estimate(struct emu_config *c, const char *text)
+{
+    driver.estimate = fopen(text, "w");
+    return c->trace = driver.estimate != NULL;
+}
+
 static bool set_order(struct emu_config *c, const char *text)
 {
     (void)c;
@@ -373,6 +380,7 @@ static const struct option {
     {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
     {"HEDDLE_GPU", "a name as 'heddle run --gpu' takes", set_gpu},
     {"HEDDLE_COUNTS", "a file that can be written", set_counts},
+    {CUDA_ESTIMATE, "a file that can be written", set_estimate},
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
     {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
 };

@@ -204,6 +204,7 @@ struct driver {
     struct emu_config config;
     struct cuda_watch watch;
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
+    FILE *estimate;    /* of CUDA_ESTIMATE; NULL: not asked for */
     struct emu_counts_writer counts;
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
     struct account *account;      /* of HEDDLE_ACCOUNT; likewise */

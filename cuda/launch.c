@@ -6,6 +6,7 @@
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
+#include "model/launch_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,14 @@ static void add_to_outcome(const struct emu_report *r)
     o->nanoseconds += (uint64_t)(r->seconds * 1e9);
 }
 
+static void write_times(const struct emu_counts *c)
+{
+    struct launch_time t;
+    for (; c; c = c->next)
+        if (launch_time_of(c, &t)) launch_time_write(driver.estimate, &t);
+    (void)fflush(driver.estimate);
+}
+
 static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *l)
 {
     const struct cuda_watch *w = &driver.watch;
@@ -137,6 +146,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     if (driver.outcome) add_to_outcome(report);
     if (driver.account) account_checked(driver.account, f->name, report);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
+    if (driver.estimate) write_times(report->counts);
     for (size_t i = 0; i < report->finding_count; i++) {
         driver_find("heddle: kernel '%s': %s", f->name, report->findings[i].text);
         if (report->findings[i].count > 1)

@@ -12,6 +12,9 @@
 /* Of `heddle run`: the number of a file descriptor, which is to be mapped. */
 #define CUDA_OUTCOME "HEDDLE_OUTCOME"
 
+/* Of `heddle estimate`: a file that gets a line of launch_time_write for each grid. */
+#define CUDA_ESTIMATE "HEDDLE_ESTIMATE"
+
 struct cuda_outcome {
     uint64_t launches, faults, findings;
     uint64_t warp_instructions, thread_instructions;

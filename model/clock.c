@@ -139,6 +139,7 @@ struct clock {
     u32 next_cta, age;
     double end;
     /* memory */
+    double network; /* when the network takes the next request */
     double *load_store, *port_in, *port_out, *slice, *channel, *bank_free;
     u32 *bank_row;
     struct line *l1;
@@ -223,8 +224,11 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
     const bool loads = n->how == COUNT_LOAD || n->how == COUNT_LOAD_L2;
     const bool atomic = n->how == COUNT_ATOMIC;
     const u32 requests = atomic ? rounds : sectors;
-    const double sent = take(&c->port_out[port], now,
-                             (loads && m->l1_whole ? 1 : requests) / m->port_requests);
+    double sent = take(&c->port_out[port], now,
+                       (loads && m->l1_whole ? 1 : requests) / m->port_requests);
+    if (m->network_requests > 0)
+        sent = take(&c->network, sent,
+                    (loads && m->l1_whole ? 1 : requests) / (m->network_requests * c->share));
     const double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
     const double begin = take(&c->slice[slice], sent + m->l2_latency / 2, service / c->share);
     double there = begin + service;
@@ -364,7 +368,8 @@ static u32 behind(const u32 *words)
  * one element they succeed a round trip apart. */
 static void swap(struct clock *c, const u32 *elements, u32 lanes, double now, struct access *a)
 {
-    const double trip = a->done - now;
+    const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
+                 trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
         const u32 k = mix(elements[l]) % MAP;
         if (c->swaps[k].name == elements[l]) at_least(a, c->swaps[k].when + trip, CLOCK_ATOMIC);

@@ -83,9 +83,10 @@ struct clock_machine { /* cycles are of the SM's clock */
         fetch_lines; /* of the instruction cache, of 128 bytes; 0: it has whatever is asked for */
     double fetch_latency; /* of an instruction that it lacks */
     /* network: of a port */
-    uint32_t port_sms;    /* SMs that share one */
-    double port_sectors;  /* a cycle, from L2 to SMs */
-    double port_requests; /* a cycle, the other way: loads, and sectors of stores and atomics */
+    uint32_t port_sms;       /* SMs that share one */
+    double port_sectors;     /* a cycle, from L2 to SMs */
+    double port_requests;    /* a cycle, the other way: loads, and sectors of stores and atomics */
+    double network_requests; /* a cycle, of all ports together; 0: as many as they send */
     /* L2, DRAM */
     uint32_t slices, channels;
     bool hashed;       /* slices are chosen by a hash of the address; else 256 bytes in turn */

@@ -1,0 +1,121 @@
+#include "model/launch_time.h"
+
+#include "emu/trace.h"
+#include "model/config.h"
+#include "model/machine.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *launch_part_name(enum clock_part p)
+{
+    static const char *const names[CLOCK_PARTS] = {
+        [CLOCK_ISSUE] = "issue",   [CLOCK_UNIT] = "units",     [CLOCK_LATENCY] = "latency",
+        [CLOCK_L1] = "l1",         [CLOCK_L2] = "l2",          [CLOCK_DRAM] = "dram",
+        [CLOCK_SHARED] = "shared", [CLOCK_ATOMIC] = "atomics", [CLOCK_BARRIER] = "barriers",
+        [CLOCK_FETCH] = "fetch",   [CLOCK_IDLE] = "imbalance", [CLOCK_START] = "launch"};
+    return names[p];
+}
+
+const char *launch_warning_text(unsigned bit)
+{
+    switch (bit) {
+    case LAUNCH_UNMEASURED:
+        return "no cycles of this GPU were measured: latencies and bandwidths are those of its "
+               "configuration, and no interval is known";
+    case LAUNCH_PARTLY: return "some SMs were traced, the others are taken to be alike";
+    case LAUNCH_LARGE: return "more instructions than any launch that was measured";
+    case LAUNCH_UNITS: return "tensor cores or textures: not among what was measured";
+    default: return "";
+    }
+}
+
+/* What the caches of the whole launch moved: the trace has a part. */
+static void add_roofline(const struct emu_counts *c, const struct emu_events *e,
+                         struct launch_time *out)
+{
+    const double bytes = 32.0 * (double)(e->cache.dram_reads + e->cache.dram_writes);
+    const double slots = (double)c->gpu->schedulers * c->gpu->issue * c->gpu->sms;
+    const double rate = config_dram_rate(c->gpu) * 32; /* bytes a cycle */
+    out->performance = (double)e->warp_instructions / out->cycles;
+    out->intensity = bytes > 0 ? (double)e->warp_instructions / bytes : 0;
+    out->roof = bytes > 0 && rate * out->intensity < slots ? rate * out->intensity : slots;
+}
+
+static enum clock_part bound_of(const struct launch_time *t)
+{
+    if (t->part[CLOCK_IDLE] > t->cycles / 2) return CLOCK_IDLE;
+    enum clock_part most = CLOCK_ISSUE;
+    for (int p = 0; p < CLOCK_PARTS; p++)
+        if (p != CLOCK_IDLE && t->part[p] > t->part[most]) most = (enum clock_part)p;
+    return most;
+}
+
+bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
+{
+    struct clock_machine m;
+    struct clock_times t;
+    if (!c || !c->trace || !c->trace->cta_count) return false;
+    const struct emu_events *e = &c->phases[0].total;
+    const struct clock_fit *fit = machine_of(c->gpu, &m);
+    const uint64_t each = (c->ctas + c->sms - 1) / c->sms; /* CTAs that an SM is given */
+    const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
+                   here = each < slots ? (uint32_t)each : slots;
+    clock_run(c->trace, &m, slots, machine_l1_bytes(c->gpu, fit, here, c->shared), &t);
+    const double traced = (double)t.instructions * c->trace->sms / c->trace->sms_traced,
+                 scale = traced > 0 && c->trace->instructions < e->warp_instructions
+                             ? (double)e->warp_instructions / traced
+                             : 1;
+    *out = (struct launch_time){.ctas = c->occupancy.ctas,
+                                .warps = c->occupancy.warps,
+                                .cycles = t.cycles * scale,
+                                .warp_instructions = e->warp_instructions,
+                                .thread_instructions = e->thread_instructions};
+    snprintf(out->kernel, sizeof out->kernel, "%s", c->kernel);
+    snprintf(out->gpu, sizeof out->gpu, "%s", c->gpu->name);
+    memcpy(out->grid, c->grid, sizeof out->grid);
+    memcpy(out->block, c->block, sizeof out->block);
+    for (int p = 0; p < CLOCK_PARTS; p++) out->part[p] = t.part[p] * scale;
+    if (out->cycles <= 0) return false;
+    out->seconds = config_seconds(c->gpu, out->cycles);
+    out->low = fit ? out->cycles * fit->low : 0;
+    out->high = fit ? out->cycles * fit->high : 0;
+    out->bound = bound_of(out);
+    out->ipc = (double)e->thread_instructions / out->cycles;
+    add_roofline(c, e, out);
+    if (!fit) out->warnings |= LAUNCH_UNMEASURED;
+    if (fit && e->warp_instructions > fit->most) out->warnings |= LAUNCH_LARGE;
+    if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
+    if (e->unit_warp[PTX_UNIT_TENSOR] || e->unit_warp[PTX_UNIT_TEX]) out->warnings |= LAUNCH_UNITS;
+    return true;
+}
+
+void launch_time_write(FILE *to, const struct launch_time *t)
+{
+    fprintf(to, "%s %s %u %u %u %u %u %u %u %u %.17g %.17g %.17g %.17g", t->kernel, t->gpu,
+            t->grid[0], t->grid[1], t->grid[2], t->block[0], t->block[1], t->block[2], t->ctas,
+            t->warps, t->cycles, t->seconds, t->low, t->high);
+    fprintf(to, " %d %.17g %.17g %.17g %.17g %" PRIu64 " %" PRIu64 " %u", (int)t->bound, t->ipc,
+            t->intensity, t->performance, t->roof, t->warp_instructions, t->thread_instructions,
+            t->warnings);
+    for (int p = 0; p < CLOCK_PARTS; p++) fprintf(to, " %.17g", t->part[p]);
+    fprintf(to, "\n");
+}
+
+bool launch_time_read(FILE *from, struct launch_time *t)
+{
+    int bound = 0;
+    *t = (struct launch_time){0};
+    int n = fscanf(from, "%255s %63s %u %u %u %u %u %u %u %u %lf %lf %lf %lf", t->kernel, t->gpu,
+                   &t->grid[0], &t->grid[1], &t->grid[2], &t->block[0], &t->block[1], &t->block[2],
+                   &t->ctas, &t->warps, &t->cycles, &t->seconds, &t->low, &t->high);
+    if (n != 14) return false;
+    n = fscanf(from, " %d %lf %lf %lf %lf %" SCNu64 " %" SCNu64 " %u", &bound, &t->ipc,
+               &t->intensity, &t->performance, &t->roof, &t->warp_instructions,
+               &t->thread_instructions, &t->warnings);
+    if (n != 8 || bound < 0 || bound >= CLOCK_PARTS) return false;
+    t->bound = (enum clock_part)bound;
+    for (int p = 0; p < CLOCK_PARTS; p++)
+        if (fscanf(from, " %lf", &t->part[p]) != 1) return false;
+    return true;
+}

@@ -1,0 +1,55 @@
+/* model/launch_time.h: how long a launch takes, why, and how sure that is.
+ *
+ *     struct launch_time t;
+ *     if (launch_time_of(report->counts, &t))                 // emu_config.trace was on
+ *         printf("%.0f cycles [%.0f, %.0f], most of them: %s\n", t.cycles, t.low, t.high,
+ *                launch_part_name(t.bound));
+ */
+#ifndef HEDDLE_MODEL_LAUNCH_TIME_H
+#define HEDDLE_MODEL_LAUNCH_TIME_H
+
+#include "emu/counts.h"
+#include "model/clock.h"
+
+#include <stdio.h>
+
+enum { LAUNCH_NAME = 256 };
+
+enum launch_warning { /* bits */
+                      LAUNCH_UNMEASURED =
+                          1, /* no cycles of the GPU were measured: latencies are its makers' */
+                      LAUNCH_PARTLY = 2, /* a part was traced, the rest is taken to be alike */
+                      LAUNCH_LARGE = 4,  /* larger than what was measured */
+                      LAUNCH_UNITS = 8,  /* tensor cores or textures, which were not measured */
+                      LAUNCH_WARNINGS = 4
+};
+const char *launch_warning_text(unsigned bit); /* of 1, 2, 4, 8 */
+
+struct launch_time {
+    char kernel[LAUNCH_NAME];
+    char gpu[64];
+    uint32_t grid[3], block[3];
+    uint32_t ctas, warps; /* resident on an SM */
+    double cycles, seconds;
+    double low,
+        high; /* 8 of 10 launches that were measured lay so around their estimates; 0: unknown */
+    double part[CLOCK_PARTS]; /* cycles; their sum is `cycles` */
+    enum clock_part
+        bound;        /* the largest of them but for CLOCK_IDLE, unless that is more than half */
+    double ipc;       /* thread instructions/cycle of the device */
+    double intensity; /* roofline: warp instructions/byte of DRAM; 0: no byte was moved */
+    double performance, roof; /* warp instructions/cycle: what there are, what there could be */
+    uint64_t warp_instructions, thread_instructions;
+    unsigned warnings; /* enum launch_warning */
+};
+
+/* Of one grid (not of counts->next). false: it was not traced. */
+bool launch_time_of(const struct emu_counts *c, struct launch_time *out);
+
+const char *launch_part_name(enum clock_part p); /* "dram" */
+
+/* One launch as a line of text, for another process. false: the file ends, or it is none. */
+void launch_time_write(FILE *to, const struct launch_time *t);
+bool launch_time_read(FILE *from, struct launch_time *t);
+
+#endif

@@ -1,0 +1,121 @@
+#include "model/machine.h"
+
+#include "model/config.h"
+
+#include <string.h>
+
+static const struct clock_fit fits[] = {
+#include "model/clock_fits.def"
+};
+
+/* ---- from a configuration ------------------------------------------------------------------------------ */
+
+/* An instruction of a warp for every so many cycles of one scheduler's part of a unit. */
+static double interval(const struct emu_gpu *g, double lanes)
+{
+    const double least = 1;
+    if (lanes <= 0) return 32 * least;
+    const double cycles = 32.0 * g->schedulers / lanes;
+    return cycles > least ? cycles : least;
+}
+
+static void set(struct clock_machine *m, const struct emu_gpu *g, int from, int to, double latency,
+                double lanes)
+{
+    for (int c = from; c <= to; c++) {
+        m->latency[c] = latency > 0 ? latency : g->int_latency;
+        m->interval[c] = interval(g, lanes);
+    }
+}
+
+static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
+{
+    set(m, g, 0, CLASSES - 1, g->int_latency, g->int_lanes);
+    set(m, g, CLASS_IMUL, CLASS_IMAD, g->mul_latency, g->mul_lanes);
+    set(m, g, CLASS_IDIV, CLASS_IDIV, g->divide_latency, g->divide_lanes);
+    set(m, g, CLASS_SHUFFLE, CLASS_SHUFFLE, g->shuffle_latency, g->shuffle_lanes);
+    set(m, g, CLASS_FADD, CLASS_FMAD, g->fp32_latency, g->fp32_lanes);
+    set(m, g, CLASS_FDIV, CLASS_FDIV, g->sfu_latency + 8 * g->fp32_latency, g->sfu_lanes);
+    set(m, g, CLASS_DADD, CLASS_DMAD, g->fp64_latency, g->fp64_lanes);
+    set(m, g, CLASS_DDIV, CLASS_DDIV, 10 * g->fp64_latency, g->fp64_lanes / 8);
+    set(m, g, CLASS_SFU, CLASS_SFU, g->sfu_latency, g->sfu_lanes);
+    set(m, g, CLASS_TENSOR, CLASS_TENSOR, g->tensor_latency, g->tensor_lanes / 64);
+    set(m, g, CLASS_MEMORY, CLASS_MEMORY, g->int_latency, g->memory_lanes);
+    for (int u = 0; u < CLOCK_UNITS; u++) m->units[u] = g->schedulers;
+    m->units[CLOCK_UNIT_MEMORY] = 1;
+    m->interval[CLASS_MEMORY] /= g->schedulers;
+    if (m->interval[CLASS_MEMORY] < 1) m->interval[CLASS_MEMORY] = 1;
+}
+
+static double at_least(double x, double least)
+{
+    return x > least ? x : least;
+}
+
+static void of_configuration(const struct emu_gpu *g, struct clock_machine *m)
+{
+    const double l2_cycle = g->core_mhz / g->l2_mhz,
+                 network = g->sm_bandwidth / 32 * g->interconnect_mhz / g->core_mhz;
+    const uint32_t channels = g->dram_channels < g->l2_slices ? g->dram_channels : g->l2_slices,
+                   slices = g->l2_slices / channels * channels; /* as many for each channel */
+    *m = (struct clock_machine){
+        .sms = g->sms,
+        .schedulers = g->schedulers,
+        .oldest = true,
+        .branch = g->int_latency,
+        .next = 1,
+        .cta_interval = 1,
+        .cta_start = 10,
+        .shared_latency = g->shared_latency,
+        .barrier_latency = g->barrier_latency,
+        .constant_latency = g->constant_latency,
+        .l1_latency = g->l1_latency,
+        .l1_sectors = at_least(g->l1_bandwidth / 32, 0.25),
+        .l1_whole = g->l1_sector == g->l1_line,
+        .l1_global = g->l1_global,
+        .l1_hashed = true,
+        .l1_ways = g->l1_ways && g->l1_ways < 16 ? g->l1_ways : 16,
+        .port_sms = 1,
+        .port_sectors = at_least(network, 0.01),
+        .port_requests = at_least(network, 0.01),
+        .slices = slices,
+        .channels = channels,
+        .hashed = g->capability >= 30,
+        .l2_latency = at_least(g->l2_latency - g->l1_latency, 1),
+        .l2_interval = 32 / g->l2_bandwidth * l2_cycle * slices / g->l2_slices,
+        .atomic_interval = at_least(g->l2_atomic_conflict, 1) * l2_cycle,
+        .atomic_issue = 1,
+        .atomic_latency = at_least(g->atomic_latency - g->l2_latency, 0),
+        .dram_latency = at_least(g->dram_latency - g->l2_latency, 1),
+        .dram_interval = 32.0 * channels * g->core_mhz / (g->dram_bandwidth * 1e3),
+        .banks = g->dram_banks && g->dram_banks < 64 ? g->dram_banks : 16,
+        .row_bytes = 2048,
+        .row_interval = g->dram_row_cycle * g->core_mhz / g->dram_mhz};
+    set_classes(m, g);
+}
+
+const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out)
+{
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++)
+        if (strcmp(fits[i].gpu, g->name) == 0) {
+            *out = fits[i].machine;
+            out->sms = g->sms;
+            out->schedulers = g->schedulers;
+            return &fits[i];
+        }
+    of_configuration(g, out);
+    return NULL;
+}
+
+/* Volta and later give shared memory one of a few sizes; Fermi, as it was measured, 48 KB. */
+uint32_t machine_l1_bytes(const struct emu_gpu *g, const struct clock_fit *fit, uint32_t ctas,
+                          uint32_t shared)
+{
+    static const uint32_t sizes[] = {0, 8, 16, 32, 64, 96, 100, 132, 164, 196, 228};
+    if (fit && fit->machine.fetch_lines && g->unified) return g->l1 - g->shared_cta;
+    if (!g->unified) return g->l1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (ctas * shared <= sizes[i] << 10)
+            return g->l1 > sizes[i] << 10 ? g->l1 - (sizes[i] << 10) : 0;
+    return 0;
+}

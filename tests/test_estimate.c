@@ -1,0 +1,150 @@
+/* heddle estimate, and model/launch_time.h. */
+#define _GNU_SOURCE
+#include "emu/gpu.h"
+#include "model/launch_time.h"
+#include "model/machine.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* What the program prints, and its exit code. Free it. */
+static char *run(const char *arguments, int *status)
+{
+    char command[1000], *text = NULL;
+    const char *program = getenv("HEDDLE");
+    size_t size = 0;
+    snprintf(command, sizeof command, "%s %s 2>&1", program ? program : "./heddle", arguments);
+    FILE *p = popen(command, "r"), *m = open_memstream(&text, &size);
+    cr_assert(p && m);
+    for (int c; (c = getc(p)) != EOF;) putc(c, m);
+    fclose(m);
+    const int s = pclose(p);
+    *status = WIFEXITED(s) ? WEXITSTATUS(s) : -1;
+    return text;
+}
+
+static json_t *document(const char *arguments)
+{
+    char words[500];
+    int status;
+    snprintf(words, sizeof words, "estimate --format=json %s", arguments);
+    char *text = run(words, &status);
+    cr_assert(eq(int, status, 0), "%s", text);
+    json_t *d = json_loads(text, 0, NULL);
+    cr_assert(d != NULL, "%s", text);
+    free(text);
+    return d;
+}
+
+static double number(json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static json_t *of_gpu(json_t *document, size_t i)
+{
+    return json_array_get(json_object_get(document, "gpus"), i);
+}
+
+Test(estimate, parts_sum_to_cycles_and_launches_to_the_total)
+{
+    json_t *d = document("--gpu=titanv,gtx480,v100 suite:sum_tree");
+    for (size_t k = 0; k < 3; k++) {
+        json_t *g = of_gpu(d, k), *launch, *part;
+        double cycles = 0;
+        size_t i;
+        const char *name;
+        json_array_foreach(json_object_get(g, "launches"), i, launch)
+        {
+            double sum = 0;
+            json_object_foreach(json_object_get(launch, "parts"), name, part)
+                sum += json_number_value(part);
+            cr_expect(lt(dbl, fabs(sum - number(launch, "cycles")), 1e-6 * sum));
+            cycles += number(launch, "cycles");
+        }
+        cr_expect(gt(u64, i, 1));
+        cr_expect(
+            lt(dbl, fabs(cycles - number(json_object_get(g, "total"), "cycles")), 1e-6 * cycles));
+        /* only of what was measured an interval is known */
+        cr_expect(eq(int, json_object_get(json_object_get(g, "total"), "interval") != NULL, k < 2));
+    }
+    json_decref(d);
+}
+
+Test(estimate, is_the_same_for_any_number_of_host_threads)
+{
+    int status;
+    char *one = run("estimate --format=csv --gpu=titanv,a100 --threads=1 suite:spmv_vector",
+                    &status);
+    char *many = run("estimate --format=csv --gpu=titanv,a100 --threads=3 suite:spmv_vector",
+                     &status);
+    cr_expect(eq(str, one, many));
+    cr_expect(strstr(one, "\na100,0,") != NULL);
+    free(one), free(many);
+}
+
+Test(estimate, refuses_what_it_does_not_know)
+{
+    static const char *const bad[][2] = {{"--gpu=titan suite:sum_tree", "no GPU is called 'titan'"},
+                                         {"--format=text suite:sum_tree", "table, json or csv"},
+                                         {"--order gpudet suite:sum_tree", "only of native"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char words[200];
+        int status;
+        snprintf(words, sizeof words, "estimate %s", bad[i][0]);
+        char *text = run(words, &status);
+        cr_expect(eq(int, status, 2));
+        cr_expect(strstr(text, bad[i][1]) != NULL, "%s", text);
+        free(text);
+    }
+}
+
+Test(estimate, lines_between_processes_hold_everything)
+{
+    struct launch_time t = {.kernel = "k",
+                            .gpu = "g",
+                            .grid = {1, 2, 3},
+                            .block = {4, 5, 6},
+                            .cycles = 1 / 3.0,
+                            .bound = CLOCK_DRAM,
+                            .warnings = 5},
+                       back;
+    for (int p = 0; p < CLOCK_PARTS; p++) t.part[p] = p / 7.0;
+    FILE *f = tmpfile();
+    launch_time_write(f, &t);
+    rewind(f);
+    cr_assert(launch_time_read(f, &back));
+    cr_expect(eq(str, back.kernel, t.kernel));
+    cr_expect(eq(str, back.gpu, t.gpu));
+    for (int i = 0; i < 3; i++) cr_expect(back.grid[i] == t.grid[i] && back.block[i] == t.block[i]);
+    cr_expect(eq(dbl, back.cycles, t.cycles));
+    cr_expect(back.bound == t.bound && back.warnings == t.warnings);
+    for (int p = 0; p < CLOCK_PARTS; p++) cr_expect(eq(dbl, back.part[p], t.part[p]));
+    cr_expect(not(launch_time_read(f, &back)));
+    fclose(f);
+}
+
+/* Every GPU that is known gives a machine that can run. */
+Test(estimate, machines_are_complete)
+{
+    for (size_t i = 0; i < emu_gpu_count(); i++) {
+        struct clock_machine m;
+        const struct emu_gpu *g = emu_gpu_at(i);
+        machine_of(g, &m);
+        cr_expect(eq(u32, m.sms, g->sms));
+        for (int c = 0; c < CLASSES; c++)
+            cr_expect(m.latency[c] > 0 && m.interval[c] > 0, "%s: class %d", g->name, c);
+        for (int u = 0; u < CLOCK_UNITS; u++) cr_expect(gt(u32, m.units[u], 0));
+        cr_expect(m.slices >= m.channels && m.channels && m.slices % m.channels == 0, "%s",
+                  g->name);
+        cr_expect(m.port_sectors > 0 && m.port_requests > 0 && m.l1_sectors > 0 && m.l1_ways > 0);
+        cr_expect(m.l2_latency > 0 && m.dram_latency > 0 && m.dram_interval > 0, "%s", g->name);
+        cr_expect(m.banks > 0 && m.banks <= 64);
+    }
+}
