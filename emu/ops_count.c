@@ -2,8 +2,8 @@
  * the banks of shared memory. Compiled for each host instruction set; all give the same numbers. */
 #include "emu/lane.h"
 
-#include "emu/cache.h"
 #include "emu/atomic.h"
+#include "emu/cache.h"
 #include "emu/count.h"
 #include "ptx/ptx.h"
 
