@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-    WARPS = 4096,           /* that are traced at most, as long as every SM's share is */
+    WHOLE = 4096,           /* warps of a grid that is traced whole */
+    WARPS = 1024,           /* about so many are traced of a larger one */
     ROUNDS = 3,             /* of full occupancy that are traced at least */
-    INSTRUCTIONS = 2 << 20, /* warp instructions that are traced at most, about */
+    INSTRUCTIONS = 1 << 20, /* warp instructions that are traced at most, about */
     LEAST = 512,            /* of a warp, however many there are */
 };
 
@@ -20,7 +21,7 @@ void trace_plan(struct trace *t, const struct emu_machine *m)
 {
     const u64 warps = (u64)m->cta_count * m->warps_per_cta;
     *t = (struct trace){.sms_traced = m->sms, .ctas_traced = m->cta_count};
-    if (warps > WARPS) {
+    if (warps > WHOLE) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
         const u64 rounds = (u64)m->slots_per_sm * ROUNDS,

@@ -86,17 +86,24 @@ static u8 class_of(const struct ptx_op *op)
 
 /* ---- state --------------------------------------------------------------------------------------------- */
 
+struct next { /* of a warp: what its scheduler looks at; a scheduler's stand side by side */
+    double
+        ready; /* its registers are there, it may issue; NEVER: it waits at a barrier, or has ended */
+    u32 age;
+    u8 unit; /* enum clock_unit, of the next instruction */
+};
+
 struct warp {
     const struct trace_warp *trace;
     const struct trace_cta *cta_trace;
-    u32 at;               /* word */
-    u32 line;             /* of instructions, that it has last: its number and one */
-    u32 inst, left;       /* the next instruction, and how many of its block are left with it */
-    double ready;         /* its registers are there, it may issue */
-    double begun, stored; /* its first issue; when its stores are done */
-    u8 part;              /* enum clock_part: what `ready` waits for */
-    u8 class;             /* of the next instruction */
-    u32 cta, sm, scheduler, age; /* slot of its CTA; scheduler of the device */
+    u32 at;         /* word */
+    u32 line;       /* of instructions, that it has last: its number and one */
+    u32 inst, left; /* the next instruction, and how many of its block are left with it */
+    struct next *next;
+    double begun, stored;   /* its first issue; when its stores are done */
+    u8 part;                /* enum clock_part: what `ready` waits for */
+    u8 class;               /* of the next instruction */
+    u32 cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
     bool live;
     double *regs;
     u8 *reg_parts;
@@ -108,6 +115,7 @@ struct cta { /* a slot of an SM */
 };
 
 struct scheduler {
+    struct next *next; /* of its warps */
     double last;       /* behind the last issue */
     u32 *warps, count; /* slots of warps */
     u32 recent;
@@ -128,6 +136,7 @@ struct clock {
     u32 sms, slots, wpc, warps_per_sm, scheduler_count, regs;
     double share; /* of L2 and DRAM */
     struct warp *warps;
+    struct next *next;
     struct cta *ctas;
     struct scheduler *schedulers;
     u32 *scheduler_warps;
@@ -439,26 +448,27 @@ static bool look_ahead(struct clock *c, struct warp *w, double now, u8 part)
         w->left = c->t->blocks[word >> 2].count;
     }
     const struct trace_inst *i = &c->t->insts[w->inst];
-    w->ready = now;
+    w->next->ready = now;
     w->part = part;
     for (u32 r = 0; r < i->reads + i->writes; r++) {
         const u32 reg = c->t->regs[i->reg + r] % c->regs;
-        if (w->regs[reg] > w->ready) w->ready = w->regs[reg], w->part = w->reg_parts[reg];
+        if (w->regs[reg] > w->next->ready)
+            w->next->ready = w->regs[reg], w->part = w->reg_parts[reg];
     }
     w->class = c->classes[w->inst];
+    w->next->unit = unit_of_class[w->class];
     if (c->m->fetch_lines && w->line != w->inst / FETCHED + 1) {
         const double there = fetch(c, w->sm, w->inst, now);
         w->line = w->inst / FETCHED + 1;
-        if (there > w->ready) w->ready = there, w->part = CLOCK_FETCH;
+        if (there > w->next->ready) w->next->ready = there, w->part = CLOCK_FETCH;
     }
     return true;
 }
 
-static double unit_free(const struct clock *c, u32 sm, u32 scheduler, u32 class, double **at)
+static double *unit_of(const struct clock *c, u32 sm, u32 scheduler, u32 class)
 {
     const u32 u = unit_of_class[class], n = c->m->units[u];
-    *at = &c->units[u][sm * n + scheduler % n];
-    return **at;
+    return &c->units[u][sm * n + scheduler % n];
 }
 
 static void wake(struct clock *c, u32 scheduler, double when)
@@ -480,11 +490,13 @@ static bool place(struct clock *c, u32 slot, double now, u8 part)
                            .cta = slot,
                            .sm = w->sm,
                            .scheduler = w->scheduler,
-                           .age = c->age++,
+                           .next = w->next,
                            .begun = -1,
                            .regs = w->regs,
                            .reg_parts = w->reg_parts};
+        w->next->age = c->age++;
         w->live = look_ahead(c, w, now, part);
+        if (!w->live) w->next->ready = NEVER;
         cta->live += w->live;
         if (w->live) wake(c, w->scheduler, now);
     }
@@ -504,13 +516,14 @@ static void release(struct clock *c, u32 slot, double now)
     cta->arrived = 0;
     for (u32 k = 0; k < c->wpc; k++) {
         struct warp *w = &c->warps[slot * c->wpc + k];
-        if (!w->live || w->ready != NEVER) continue;
+        if (!w->live || w->next->ready != NEVER) continue;
         if (!look_ahead(c, w, now + c->m->barrier_latency, CLOCK_BARRIER)) {
             w->live = false;
+            w->next->ready = NEVER;
             cta->live--;
             continue;
         }
-        wake(c, w->scheduler, w->ready);
+        wake(c, w->scheduler, w->next->ready);
     }
 }
 
@@ -518,6 +531,7 @@ static void end_warp(struct clock *c, struct warp *w, double now)
 {
     struct cta *cta = &c->ctas[w->cta];
     w->live = false;
+    w->next->ready = NEVER;
     if (w->stored > now) now = w->stored;
     if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
     if (now > cta->ends) cta->ends = now;
@@ -534,9 +548,8 @@ static void issue(struct clock *c, struct scheduler *s, struct warp *w, double n
     const u32 inst = w->inst, class = w->class, sm = w->sm;
     const struct trace_inst *i = &c->t->insts[inst];
     struct access done = {now + m->latency[class], CLOCK_LATENCY};
-    double *unit, after = now + m->next;
-    unit_free(c, sm, w->scheduler % m->schedulers, class, &unit);
-    *unit = now + m->interval[class];
+    double after = now + m->next;
+    *unit_of(c, sm, w->scheduler % m->schedulers, class) = now + m->interval[class];
     s->part[CLOCK_ISSUE]++;
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
@@ -551,7 +564,7 @@ static void issue(struct clock *c, struct scheduler *s, struct warp *w, double n
     }
     if (class == CLASS_CONTROL) after = now + m->branch;
     if (class == CLASS_BARRIER) {
-        w->ready = NEVER;
+        w->next->ready = NEVER;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
     } else if (!look_ahead(c, w, after, waits ? CLOCK_ATOMIC : CLOCK_LATENCY))
@@ -566,11 +579,14 @@ static void step(struct clock *c, u32 number, double now)
     const u32 sm = number / c->m->schedulers, own = number % c->m->schedulers;
     double first = NEVER;
     u32 best = UINT32_MAX, best_rank = UINT32_MAX;
+    double free[CLOCK_UNITS];
+    for (u32 u = 0; u < CLOCK_UNITS; u++) {
+        const u32 n = c->m->units[u];
+        free[u] = c->units[u][sm * n + own % n];
+    }
     for (u32 k = 0; k < s->count; k++) {
-        const struct warp *w = &c->warps[s->warps[k]];
-        if (!w->live || w->ready == NEVER) continue;
-        double *unit, at = unit_free(c, sm, own, w->class, &unit);
-        if (w->ready > at) at = w->ready;
+        const struct next *w = &s->next[k];
+        const double at = w->ready > free[w->unit] ? w->ready : free[w->unit];
         if (at < first) first = at;
         if (at > now) continue;
         const u32 rank = !c->m->oldest    ? (k + s->count - s->recent - 1) % s->count
@@ -585,9 +601,7 @@ static void step(struct clock *c, u32 number, double now)
     struct warp *w = &c->warps[s->warps[best]];
     const double waited = now - s->last;
     if (waited > 0) {
-        double *unit;
-        const double at = unit_free(c, sm, own, w->class, &unit);
-        s->part[at > w->ready ? CLOCK_UNIT : w->part] += waited;
+        s->part[free[w->next->unit] > w->next->ready ? CLOCK_UNIT : w->part] += waited;
     }
     s->last = now + 1;
     s->recent = best;
@@ -629,18 +643,22 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->ctas = room((size_t)c->sms * c->slots, sizeof *c->ctas);
     c->schedulers = room(c->scheduler_count, sizeof *c->schedulers);
     c->scheduler_warps = room(warps, sizeof(u32));
+    c->next = room(warps, sizeof *c->next);
     c->reg_times = room((size_t)warps * c->regs, sizeof *c->reg_times);
     c->reg_parts = room((size_t)warps * c->regs, 1);
     u32 *list = c->scheduler_warps;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / m->schedulers;
         c->schedulers[s].warps = list;
+        c->schedulers[s].next = c->next + (list - c->scheduler_warps);
         for (u32 k = s % m->schedulers; k < c->warps_per_sm; k += m->schedulers) {
             const u32 w = sm * c->warps_per_sm + k;
             c->warps[w].sm = sm;
             c->warps[w].scheduler = s;
             c->warps[w].regs = c->reg_times + (size_t)w * c->regs;
             c->warps[w].reg_parts = c->reg_parts + (size_t)w * c->regs;
+            c->warps[w].next = c->next + (list - c->scheduler_warps);
+            c->warps[w].next->ready = NEVER;
             *list++ = w;
         }
         c->schedulers[s].count = (u32)(list - c->schedulers[s].warps);
@@ -674,10 +692,10 @@ static void prepare(struct clock *c, u32 l1_bytes)
 
 static void clear(struct clock *c)
 {
-    void *all[] = {c->reg_times,  c->reg_parts,       c->classes, c->warps,      c->ctas,
-                   c->schedulers, c->scheduler_warps, c->key,     c->load_store, c->port_in,
-                   c->port_out,   c->slice,           c->channel, c->bank_free,  c->bank_row,
-                   c->l1,         c->fetched,         c->fills,   c->swaps};
+    void *all[] = {c->next,     c->reg_times,  c->reg_parts,       c->classes, c->warps,
+                   c->ctas,     c->schedulers, c->scheduler_warps, c->key,     c->load_store,
+                   c->port_in,  c->port_out,   c->slice,           c->channel, c->bank_free,
+                   c->bank_row, c->l1,         c->fetched,         c->fills,   c->swaps};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     for (u32 u = 0; u < CLOCK_UNITS; u++) free(c->units[u]);
 }
