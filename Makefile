@@ -58,7 +58,7 @@ SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
-        bench claims fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims detailed-sim fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 all: heddle $B/libcudart.so.13 $B/heddle-suite ## build ./heddle, libcudart.so.13, libcuda.so.1 and heddle-suite
@@ -197,6 +197,8 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 	@$B/tests/bench/calls
 	@tests/bench/checks.sh $B/heddle
 
+detailed-sim: heddle ## estimates of cycles against those of a detailed simulator; needs nvcc
+	tests/detailed_sim.sh ./heddle
 claims: $B/tests/bench/claims   ## count what the papers on GPUDet and DAB claim; CLAIM=ends shows one
 	@$< $(CLAIM)
 

@@ -162,7 +162,14 @@ static int run_on(struct estimate_call *c, struct estimates *e)
     if (f) (void)fclose(f);
     (void)unlink(path);
     if (child < 0) return usage_error("estimate", "cannot start another process");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAULT;
+    if (!WIFEXITED(status)) return EXIT_FAULT;
+    if (WEXITSTATUS(status) == EXIT_FINE && !e->count) {
+        fprintf(stderr,
+                "heddle estimate: no launch could be estimated: there was none, or it was not "
+                "traced (checks that watch and --divergence=its leave no trace)\n");
+        return EXIT_INPUT;
+    }
+    return WEXITSTATUS(status);
 }
 
 /* ---- printing -------------------------------------------------------------------------------------------- */

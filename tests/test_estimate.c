@@ -130,6 +130,15 @@ Test(estimate, lines_between_processes_hold_everything)
     fclose(f);
 }
 
+Test(estimate, says_that_there_was_nothing_to_estimate)
+{
+    int status;
+    char *text = run("estimate --divergence=its suite:sum_tree", &status);
+    cr_expect(eq(int, status, 1));
+    cr_expect(strstr(text, "no launch could be estimated") != NULL, "%s", text);
+    free(text);
+}
+
 /* Every GPU that is known gives a machine that can run. */
 Test(estimate, machines_are_complete)
 {
