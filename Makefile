@@ -22,7 +22,7 @@ TEST_WARN  := -Wall -Wextra
 LIB_LIBS := -lpcre2-8 -lpthread -lm
 SUITE_LIBS := -lz -lm
 CUDA_LIBS := -llz4 -lzstd
-CLI_LIBS := -ljansson -lfyaml $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
+CLI_LIBS := -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
 # emu/ops_*.c are compiled for each host instruction set; the best one is chosen at run time.
 OPS := $(wildcard emu/ops_*.c)
@@ -40,6 +40,7 @@ OPS_FLAGS.release := -O3
 LIB   := $(patsubst %.c,$B/%.o,$(wildcard heddle*.c) $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
+CALIBRATE := $(patsubst %.c,$B/%.o,$(wildcard calibrate/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
@@ -65,7 +66,7 @@ all: heddle $B/libcudart.so.13 $B/heddle-suite ## build ./heddle, libcudart.so.1
 
 heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
-$B/heddle: $(CLI) $(SUITE) $(CUDA) $B/libheddle.a
+$B/heddle: $(CLI) $(CALIBRATE) $(SUITE) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS)
 $B/libheddle.a: $(LIB)
 	@rm -f $@
@@ -82,7 +83,7 @@ $B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/r
 	    $(RUNTIME) cuda/runtime/per_thread.ld $B/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
-$B/tests/run: $(TEST) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
+$B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
@@ -114,12 +115,12 @@ $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The table of GPUs is made from their files.
-$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml)
+$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml)
 	@mkdir -p $(@D)
 	tools/gpus.sh > $@.new && mv $@.new $@
 $B/emu/gpus.o: $B/emu/gpus.c
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
--include $(LIB:.o=.d) $(CLI:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
+-include $(LIB:.o=.d) $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
 deps:                           ## install what is missing (Debian packages)
 	@tools/deps.sh build
@@ -196,6 +197,7 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 	@$B/tests/bench/orders
 	@$B/tests/bench/calls
 	@tests/bench/checks.sh $B/heddle
+	@tests/bench/calibrate.sh $B/heddle
 
 detailed-sim: heddle ## estimates of cycles against those of a detailed simulator; needs nvcc
 	tests/detailed_sim.sh ./heddle

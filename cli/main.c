@@ -216,6 +216,24 @@ static const struct command {
      "behind colons, as in random:strategy=pct:late-stores=off.\n"
      "\n"
      "  --format=text|json  json: one document\n"},
+    {"calibrate", NULL, "fit the model's weights to measured launches", cmd_calibrate,
+     "usage: heddle calibrate FILE.csv... --gpu NAME [options]\n"
+     "\n"
+     "Reads launches with their counters and measured cycles, fits the weights of the model to them\n"
+     "with GSL, and reports how far estimates lie from what was measured: of each application by a\n"
+     "fit without its launches. A FILE is Heddle's own CSV, 'ncu --csv --page raw', or a sheet of\n"
+     "Nsight Compute's metrics; docs/model.md has the columns.\n"
+     "\n"
+     "  --gpu NAME              what was measured: of 'heddle gpus', or a file\n"
+     "  --output FILE           write the weights with the figures of their fit (YAML)\n"
+     "  --plot FILE.svg         draw estimated over measured cycles (needs gnuplot)\n"
+     "  --csv FILE              write what was read as Heddle's own CSV\n"
+     "  --allow-undetermined    let weights of which the data say nothing stay what was thought before\n"
+     "\n"
+     "exit status: 0 fine; 1 a file has errors, or its launches do not determine a weight; 2 a wrong\n"
+     "call, or a file that cannot be read or written\n"
+     "\n"
+     "example: heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output gv100.yaml\n"},
     {"gpus", NULL, "list the GPUs that are known, show all numbers of one", cmd_gpus,
      "usage: heddle gpus [NAME|FILE]\n"
      "\n"

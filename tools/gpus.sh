@@ -1,10 +1,12 @@
 #!/bin/sh
 # Writes a C table of GPUs from emu/gpu.def (what is said of a GPU) and model/gpus/*.yaml (what their values
-# are), and the texts of these files:  tools/gpus.sh > gpus.c
+# are), the texts of these files, and one of what calibrations found, model/coefficients/*.yaml:
+#     tools/gpus.sh > gpus.c
 # It knows only the plain form of those files; cli/gpu_file.c reads them strictly, and a test compares.
 set -eu
 cd "$(dirname "$0")/.."
 echo '#include "emu/gpu.h"'
+echo '#include "model/coefficients.h"'
 echo 'const struct emu_gpu emu_gpus[] = {'
 awk '
 FILENAME == "emu/gpu.def" {
@@ -42,3 +44,20 @@ for f in model/gpus/*.yaml; do
     echo ,
 done
 echo '};'
+echo 'const struct coefficients coefficients_built_in[] = {'
+awk '
+{ value = $2 }
+/^[ \t]*(#|$)/ { next }
+/^gpu:/ { if (open) print "},"; open = 1; printf "{.gpu = \"%s\",\n", value; next }
+/^[a-z]/ { section = $1; next }
+section == "in_sample:" { next }
+{
+    sub(/:$/, "", $1)
+    if (section == "weight:") printf " .weight[WEIGHT_%s] = %s,\n", $1, value
+    else if (section == "least:" || section == "most:")
+        printf " .%s[FEATURE_%s] = %s,\n", substr(section, 1, length(section) - 1), $1, value
+    else printf " .%s = %s,\n", $1, value
+}
+END { if (open) print "}," }' model/coefficients/*.yaml
+echo '};'
+echo 'const size_t coefficients_total = sizeof coefficients_built_in / sizeof *coefficients_built_in;'

@@ -21,6 +21,7 @@ ban 'ptx/*.c ptx/*.h' '#include "(cli|heddle|emu|determinism|model|cuda|suites|c
 ban 'cli/*' '#include "ptx/' 'the command line uses heddle.h'
 ban 'base/* heddle*.[ch] emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
 ban 'base/* heddle*.[ch] cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c'
+ban 'cli/* determinism/* model/* suites/* calibrate/[a-eg-z]* calibrate/figures*' 'gsl_' 'GSL stays in calibrate/fit.c'
 ban 'base/* heddle*.[ch] ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
 ban 'base/* heddle*.[ch] ptx/* emu/* determinism/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' 'decompression stays in cuda/fatbin.c'
 exit $fail

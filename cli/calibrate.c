@@ -1,0 +1,161 @@
+/* `heddle calibrate`: reads measured launches, fits, reports. */
+#define _GNU_SOURCE /* popen */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "calibrate/report.h"
+#include "cli/cli.h"
+#include "cli/gpu_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { MOST_FILES = 64, MOST_BYTES = 1 << 28 };
+
+struct request {
+    const char *gpu, *output, *plot, *csv;
+    bool undetermined; /* is fine */
+    const char *files[MOST_FILES];
+    size_t file_count;
+};
+
+static bool parse(int argc, char **argv, struct request *q)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *const names[] = {"--gpu", "--output", "--plot", "--csv"};
+        const char **const values[] = {&q->gpu, &q->output, &q->plot, &q->csv};
+        bool taken = false;
+        for (int k = 0; k < 4 && !taken; k++) {
+            const size_t n = strlen(names[k]);
+            if (strncmp(argv[i], names[k], n) != 0 || (argv[i][n] && argv[i][n] != '=')) continue;
+            *values[k] = argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[++i] : NULL;
+            if (!*values[k]) return usage_error("calibrate", "%s wants a value", names[k]), false;
+            taken = true;
+        }
+        if (taken) continue;
+        if (strcmp(argv[i], "--allow-undetermined") == 0) q->undetermined = true;
+        else if (argv[i][0] == '-')
+            return usage_error("calibrate", "unknown option '%s'", argv[i]), false;
+        else if (q->file_count == MOST_FILES)
+            return usage_error("calibrate", "more than %d files", MOST_FILES), false;
+        else q->files[q->file_count++] = argv[i];
+    }
+    if (!q->file_count) return usage_error("calibrate", "which measured launches?"), false;
+    if (!q->gpu) return usage_error("calibrate", "--gpu says what was measured"), false;
+    return true;
+}
+
+static int read_file(struct rows *rows, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    struct buf text = {0};
+    char piece[1 << 16];
+    size_t n;
+    while (f && text.size < MOST_BYTES && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        buf_add(&text, piece, n);
+    const bool fine = f && !ferror(f) && feof(f);
+    if (!fine)
+        fprintf(stderr, "heddle calibrate: cannot read '%s': %s\n", path,
+                f && !ferror(f) ? "larger than 256 MB" : strerror(errno));
+    if (f) fclose(f);
+    int status = fine ? EXIT_FINE : EXIT_USAGE;
+    if (fine) {
+        const struct source source = {path, text.data ? text.data : "", (uint32_t)text.size};
+        struct diags d = {.arena = rows->arena, .source = &source};
+        struct buf out = {0};
+        if (!rows_read(rows, &d)) status = EXIT_INPUT;
+        diags_render(&d, &out);
+        if (out.data) fputs(out.data, stderr);
+        buf_free(&out);
+    }
+    buf_free(&text);
+    return status;
+}
+
+static int write_file(const char *path, const struct buf *b)
+{
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(b->data, 1, b->size, f) == b->size;
+    ok = f && fclose(f) == 0 && ok;
+    if (!ok) fprintf(stderr, "heddle calibrate: cannot write '%s': %s\n", path, strerror(errno));
+    return ok ? EXIT_FINE : EXIT_USAGE;
+}
+
+/* A missing gnuplot is no failure of the calibration. */
+static void plot(const struct report *r, const char *svg)
+{
+    struct buf script = {0};
+    report_plot(&script, r, svg);
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    FILE *f = popen("gnuplot", "w");
+    if (f) fwrite(script.data, 1, script.size, f);
+    const int status = f ? pclose(f) : -1;
+    signal(SIGPIPE, before);
+    if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+        fprintf(stderr, "heddle calibrate: no plot: gnuplot is not installed\n");
+    else if (status) fprintf(stderr, "heddle calibrate: no plot: gnuplot failed\n");
+    buf_free(&script);
+}
+
+static bool determined(const struct request *q, const struct fit *f)
+{
+    if (!f->undetermined || q->undetermined) return true;
+    fprintf(stderr, "heddle calibrate: these launches do not determine\n");
+    for (int i = 0; i < WEIGHTS; i++)
+        if (f->undetermined >> i & 1)
+            fprintf(stderr, "  %s: %s\n", weight_infos[i].name, weight_infos[i].text);
+    fprintf(stderr, "Add launches that depend on them, or let them stay what they were thought to "
+                    "be: --allow-undetermined\n");
+    return false;
+}
+
+static int calibrate(const struct request *q, struct rows *rows)
+{
+    struct fit fit;
+    if (rows->application_count < 3 || rows->count < 2 * WEIGHTS) {
+        fprintf(stderr,
+                "heddle calibrate: %zu launches of %zu applications: %d of 3 are needed at least\n",
+                rows->count, rows->application_count, 2 * WEIGHTS);
+        return EXIT_INPUT;
+    }
+    fit_rows(rows, &fit);
+    if (!determined(q, &fit)) return EXIT_INPUT;
+    struct report r = {.rows = rows, .fit = &fit, .files = q->files, .file_count = q->file_count};
+    struct buf text = {0}, file = {0};
+    figures_of(rows, fit.inside, &r.inside);
+    figures_of(rows, fit.outside, &r.outside);
+    report_text(&text, &r);
+    report_coefficients(&file, &r);
+    fputs(text.data, stdout);
+    int status = q->output ? write_file(q->output, &file) : EXIT_FINE;
+    if (q->plot) plot(&r, q->plot);
+    buf_free(&text);
+    buf_free(&file);
+    return status;
+}
+
+static int convert(const struct request *q, const struct rows *rows)
+{
+    struct buf csv = {0};
+    rows_write(rows, &csv);
+    const int status = write_file(q->csv, &csv);
+    buf_free(&csv);
+    return status;
+}
+
+int cmd_calibrate(int argc, char **argv)
+{
+    struct request q = {0};
+    if (!parse(argc, argv, &q)) return EXIT_USAGE;
+    struct arena *a = arena_new();
+    int status = EXIT_FINE;
+    struct rows rows = {.arena = a, .gpu = gpu_named("calibrate", q.gpu, a, &status)};
+    for (size_t i = 0; i < q.file_count && !status; i++) status = read_file(&rows, q.files[i]);
+    if (!status && q.csv) status = convert(&q, &rows);
+    if (!status) status = calibrate(&q, &rows);
+    arena_free(a);
+    return finish_output("calibrate", status);
+}

@@ -1,0 +1,91 @@
+#include "model/coefficients.h"
+
+#include "model/config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[FEATURES] = {"instructions", "warps", "loads",  "stores",
+                                            "l2",           "dram",  "atomics"};
+
+const char *feature_name(enum feature f)
+{
+    return names[f];
+}
+
+const char *feature_text(enum feature f)
+{
+    static const char *const texts[FEATURES] = {"instructions of an SM",
+                                                "active warps of an SM",
+                                                "loads for each instruction",
+                                                "stores for each instruction",
+                                                "L2 sectors for each instruction",
+                                                "DRAM sectors for each instruction",
+                                                "sectors of atomics for each instruction"};
+    return texts[f];
+}
+
+double feature_of(enum feature f, const struct emu_gpu *g, const struct counters *c)
+{
+    const double n = fmax(1, c->instructions);
+    switch (f) {
+    case FEATURE_instructions: return c->instructions / g->sms;
+    case FEATURE_warps: return c->warps;
+    case FEATURE_loads: return c->load_requests / n;
+    case FEATURE_stores: return c->store_requests / n;
+    case FEATURE_l2: return c->l2_sectors / n;
+    case FEATURE_dram: return c->dram_sectors / n;
+    default: return c->atomic_sectors / n;
+    }
+}
+
+static unsigned apart(unsigned a, unsigned b)
+{
+    return a > b ? a - b : b - a;
+}
+
+const struct coefficients *coefficients_for(const struct emu_gpu *g, bool *borrowed)
+{
+    const struct coefficients *best = NULL;
+    unsigned least = 0;
+    for (size_t i = 0; i < coefficients_total; i++) {
+        const struct coefficients *k = &coefficients_built_in[i];
+        const struct emu_gpu *of = emu_gpu_find(k->gpu);
+        if (!of) continue;
+        unsigned distance = strcmp(k->gpu, g->name) == 0
+                                ? 0
+                                : 1 + 4096 * apart(of->capability, g->capability) +
+                                      apart(of->sms, g->sms);
+        if (!best || distance < least) best = k, least = distance;
+    }
+    *borrowed = least > 0;
+    return best;
+}
+
+/* The roof: what the schedulers issue, or what DRAM's bandwidth lets them. */
+static void roofline(const struct emu_gpu *g, const struct counters *c, struct estimate *e)
+{
+    const double issue = (double)g->sms * g->schedulers * g->issue;
+    const double bytes = 32 * c->dram_sectors, bandwidth = 32 * config_dram_rate(g);
+    e->intensity = bytes > 0 ? c->instructions / bytes : INFINITY;
+    e->performance = c->instructions / e->cycles;
+    e->memory_roof = bytes > 0 && e->intensity * bandwidth < issue;
+    e->roof = e->memory_roof ? e->intensity * bandwidth : issue;
+}
+
+void model_estimate(const struct emu_gpu *g, const struct coefficients *k, bool borrowed,
+                    const struct counters *c, struct estimate *e)
+{
+    *e = (struct estimate){0};
+    e->cycles = form_cycles(g, c, k->weight, &e->terms);
+    for (int f = 0; f < FEATURES; f++) {
+        const double value = feature_of((enum feature)f, g, c);
+        if (value < 0.8 * k->least[f] || value > 1.25 * k->most[f]) e->outside |= 1u << f;
+    }
+    const double wider = borrowed || e->outside ? 2 : 1;
+    e->seconds = config_seconds(g, e->cycles);
+    e->low = e->cycles * pow(fmin(1, k->low), wider);
+    e->high = e->cycles * pow(fmax(1, k->high), wider);
+    roofline(g, c, e);
+}

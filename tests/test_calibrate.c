@@ -1,0 +1,370 @@
+/* The form, the fit, the figures and the files that they come from. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "calibrate/report.h"
+#include "model/coefficients.h"
+#include "model/config.h"
+#include "tests/support.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_rows(struct rows *rows, const char *text, struct buf *said)
+{
+    struct source *source = arena_array(rows->arena, struct source, 1);
+    *source = (struct source){"rows.csv", text, (uint32_t)strlen(text)};
+    struct diags d = {.arena = rows->arena, .source = source};
+    bool ok = rows_read(rows, &d);
+    if (said) diags_render(&d, said);
+    return ok;
+}
+
+static struct rows rows_of(const char *gpu)
+{
+    return (struct rows){.gpu = emu_gpu_find(gpu), .arena = arena_new()};
+}
+
+static struct rows shipped(void)
+{
+    struct rows rows = rows_of("gv100");
+    size_t n;
+    char *text = read_file("calibrate/data/gv100.csv", &n);
+    cr_assert(read_rows(&rows, text, NULL));
+    free(text);
+    return rows;
+}
+
+/* ---- the form ---------------------------------------------------------------------------------------- */
+
+static const struct counters usual = {.share = 0.9,
+                                      .warps = 32,
+                                      .registers = 40,
+                                      .instructions = 4e6,
+                                      .load_requests = 4e5,
+                                      .load_sectors = 1.6e6,
+                                      .store_requests = 1e5,
+                                      .store_sectors = 4e5,
+                                      .l2_load_sectors = 8e5,
+                                      .l2_sectors = 1.2e6,
+                                      .dram_sectors = 6e5,
+                                      .atomic_sectors = 1e4};
+
+static const double *weights(void)
+{
+    bool borrowed;
+    const struct coefficients *k = coefficients_for(emu_gpu_find("gv100"), &borrowed);
+    cr_assert(k && !borrowed);
+    return k->weight;
+}
+
+Test(calibrate, more_work_takes_longer)
+{
+    const struct emu_gpu *g = emu_gpu_find("gv100");
+    static const size_t counts[] = {
+        offsetof(struct counters, instructions), offsetof(struct counters, load_requests),
+        offsetof(struct counters, store_sectors), offsetof(struct counters, dram_sectors),
+        offsetof(struct counters, atomic_sectors)};
+    for (int placed = 0; placed < 2; placed++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            double before = 0;
+            for (double times = 1; times < 1e6; times *= 3) {
+                struct counters c = usual;
+                c.placed = placed;
+                *(double *)(void *)((char *)&c + counts[i]) *= times;
+                double cycles = form_cycles(g, &c, weights(), NULL);
+                cr_expect(cycles > before, "count %zu times %g: %g after %g", i, times, cycles,
+                          before);
+                before = cycles;
+            }
+        }
+}
+
+Test(calibrate, parts_sum_to_the_estimate)
+{
+    struct terms t;
+    for (int placed = 0; placed < 2; placed++) {
+        struct counters c = usual;
+        c.placed = placed;
+        double cycles = form_cycles(emu_gpu_find("gv100"), &c, weights(), &t), sum = 0;
+        for (int i = 0; i < TERMS; i++) {
+            cr_expect(t.part[i] >= 0);
+            sum += t.part[i];
+        }
+        cr_expect(fabs(sum / cycles - 1) < 1e-9, "%g of %g", sum, cycles);
+    }
+}
+
+/* Twice the bandwidth, half the time of a launch that DRAM binds, but for its start. */
+Test(calibrate, what_dram_binds_follows_its_bandwidth)
+{
+    struct emu_gpu g = *emu_gpu_find("gv100");
+    struct counters c = usual;
+    struct terms t;
+    c.placed = true;
+    c.share = 1;
+    c.dram_sectors = c.l2_sectors = c.l2_load_sectors = c.load_sectors = 1e9;
+    c.load_requests = 2.5e8;
+    c.instructions = 5e8;
+    c.warps = 64;
+    double slow = form_cycles(&g, &c, weights(), &t);
+    cr_assert(t.bottleneck == TERM_DRAM, "%s", term_name(t.bottleneck));
+    double others = 0;
+    for (int i = 0; i < TERMS; i++) others += i == TERM_DRAM ? 0 : t.part[i];
+    g.dram_bandwidth *= 2;
+    g.dram_mhz *= 2;
+    double fast = form_cycles(&g, &c, weights(), NULL);
+    cr_expect(fast < 0.75 * slow && fast > 0.5 * slow, "%g, %g", slow, fast);
+    g.dram_bandwidth *= 1e6;
+    cr_expect(form_cycles(&g, &c, weights(), NULL) > 0.2 * slow);
+}
+
+Test(calibrate, one_more_sm_never_hurts)
+{
+    struct emu_gpu g = *emu_gpu_find("gv100");
+    const struct emu_occupancy o = emu_occupancy(&g, 256, 32, 0);
+    for (uint64_t ctas = 1; ctas < 3000; ctas = ctas * 5 / 3 + 1) {
+        double before = INFINITY;
+        for (g.sms = 1; g.sms < 200; g.sms++) {
+            struct counters c = usual;
+            form_place(&g, ctas, 256, &o, &c);
+            double cycles = form_cycles(&g, &c, weights(), NULL);
+            cr_expect(cycles <= before * 1.000001, "%lu CTAs, %u SMs: %g after %g",
+                      (unsigned long)ctas, g.sms, cycles, before);
+            before = cycles;
+        }
+    }
+}
+
+/* A launch whose warps wait takes longer where fewer of them fit: by registers in the steps of occupancy. */
+Test(calibrate, occupancy_has_steps)
+{
+    const struct emu_gpu *g = emu_gpu_find("gv100");
+    uint32_t warps = 0;
+    double before = 0;
+    for (uint32_t registers = 32; registers <= 128; registers++) {
+        const struct emu_occupancy o = emu_occupancy(g, 256, registers, 0);
+        struct counters c = usual;
+        form_place(g, 8000, 256, &o, &c);
+        c.registers = 32; /* what the warp itself does is the same */
+        double cycles = form_cycles(g, &c, weights(), NULL);
+        cr_expect(registers == 32 || (o.warps == warps ? cycles == before : cycles > before),
+                  "%u registers: %g after %g", registers, cycles, before);
+        warps = o.warps;
+        before = cycles;
+    }
+}
+
+/* ---- the fit ----------------------------------------------------------------------------------------- */
+
+/* Figures that the documentation states; they are of this data. */
+Test(calibrate, the_shipped_launches_are_estimated_so_well, .timeout = 120)
+{
+    struct rows rows = shipped();
+    struct fit fit;
+    struct figures f;
+    fit_rows(&rows, &fit);
+    figures_of(&rows, fit.outside, &f);
+    cr_expect(rows.count == 753 && rows.application_count == 21 && !fit.undetermined);
+    cr_expect(f.mean < 0.17 && f.by_application < 0.26 && f.median < 0.10 && f.rank > 0.975,
+              "mean %g, by application %g, median %g, rank %g", f.mean, f.by_application, f.median,
+              f.rank);
+    for (int i = 0; i < WEIGHTS; i++)
+        cr_expect(fabs(fit.weights[i] / weights()[i] - 1) < 1e-3, "%s: %g, built in %g",
+                  weight_infos[i].name, fit.weights[i], weights()[i]);
+    arena_free(rows.arena);
+}
+
+/* Launches made by other weights: they are found again, also where one in twenty is ten times off. */
+Test(calibrate, weights_are_found_again, .timeout = 120)
+{
+    struct rows rows = shipped();
+    struct fit fit;
+    double truth[WEIGHTS];
+    for (int i = 0; i < WEIGHTS; i++)
+        truth[i] = weight_infos[i].before * exp((i % 2 ? 0.5 : -0.5) * weight_infos[i].spread);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct counters *c = &rows.list[i].counters;
+        c->cycles = form_cycles(rows.gpu, c, truth, NULL) * (i % 20 == 7 ? 10 : 1);
+    }
+    fit_rows(&rows, &fit);
+    for (int i = 0; i < WEIGHTS; i++)
+        cr_expect(fabs(log(fit.weights[i] / truth[i])) <
+                      0.1 + 0.5 * (1 - fit.known[i]) * weight_infos[i].spread,
+                  "%s: %g for %g", weight_infos[i].name, fit.weights[i], truth[i]);
+    arena_free(rows.arena);
+}
+
+Test(calibrate, data_without_atomics_do_not_determine_them, .timeout = 120)
+{
+    struct rows rows = shipped();
+    struct fit fit;
+    for (size_t i = 0; i < rows.count; i++) rows.list[i].counters.atomic_sectors = 0;
+    fit_rows(&rows, &fit);
+    cr_expect(fit.undetermined == 1u << WEIGHT_atomic, "%x", fit.undetermined);
+    cr_expect(fabs(fit.weights[WEIGHT_atomic] / weight_infos[WEIGHT_atomic].before - 1) < 1e-6);
+    arena_free(rows.arena);
+}
+
+Test(calibrate, reports_are_the_same_bytes, .timeout = 120)
+{
+    struct buf out[2] = {{0}, {0}};
+    for (int i = 0; i < 2; i++) {
+        struct rows rows = shipped();
+        struct fit fit;
+        fit_rows(&rows, &fit);
+        struct report r = {.rows = &rows, .fit = &fit};
+        figures_of(&rows, fit.inside, &r.inside);
+        figures_of(&rows, fit.outside, &r.outside);
+        report_text(&out[i], &r);
+        report_coefficients(&out[i], &r);
+        report_plot(&out[i], &r, "x.svg");
+        arena_free(rows.arena);
+    }
+    cr_expect(out[0].size > 1000 && strcmp(out[0].data, out[1].data) == 0);
+    buf_free(&out[0]);
+    buf_free(&out[1]);
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------- */
+
+Test(calibrate, figures_by_hand)
+{
+    struct rows rows = rows_of("gv100");
+    const double measured[] = {100, 200, 300, 400}, estimate[] = {110, 180, 300, 800};
+    const size_t application[] = {0, 0, 0, 1};
+    struct row list[4] = {0};
+    for (int i = 0; i < 4; i++) {
+        list[i].counters.cycles = measured[i];
+        list[i].application = application[i];
+    }
+    rows.list = list;
+    rows.count = 4;
+    rows.application_count = 2;
+    struct figures f;
+    figures_of(&rows, estimate, &f);
+    cr_expect(fabs(f.mean - 0.3) < 1e-12 && fabs(f.median - 0.1) < 1e-12 && f.worst == 1);
+    cr_expect(fabs(f.by_application - (0.2 / 3 + 1) / 2) < 1e-12 && f.worst_application == 1);
+    cr_expect(fabs(f.rank - 1) < 1e-12 && f.pearson < 1 && f.pearson > 0.9);
+    cr_expect(f.low == 0.5 && f.high == 200.0 / 180, "%g %g", f.low, f.high);
+    cr_expect(figures_worst(&rows, estimate)[0] == 3);
+    arena_free(rows.arena);
+}
+
+/* ---- estimates --------------------------------------------------------------------------------------- */
+
+Test(calibrate, estimates_say_how_sure_they_are)
+{
+    const struct emu_gpu *g = emu_gpu_find("gv100"), *h = emu_gpu_find("h100");
+    bool borrowed;
+    const struct coefficients *k = coefficients_for(g, &borrowed);
+    struct estimate e, far;
+    cr_assert(!borrowed);
+    model_estimate(g, k, borrowed, &usual, &e);
+    cr_expect(e.low < e.cycles && e.cycles < e.high && !e.outside);
+    cr_expect(fabs(e.seconds * g->core_mhz * 1e6 - e.cycles) < 1);
+    cr_expect(fabs(e.intensity - 4e6 / (6e5 * 32)) < 1e-9 && e.memory_roof &&
+              e.performance < e.roof);
+    struct counters c = usual;
+    c.atomic_sectors = 4e6;
+    c.warps = 500;
+    model_estimate(g, k, borrowed, &c, &far);
+    cr_expect(far.outside == (1u << FEATURE_atomics | 1u << FEATURE_warps), "%x", far.outside);
+    cr_expect(far.high / far.cycles > e.high / e.cycles);
+    cr_expect(coefficients_for(h, &borrowed) != NULL && borrowed);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------- */
+
+static const char head[] =
+    "application,kernel,cycles,share,warps,registers,instructions,load_requests,"
+    "load_sectors,store_requests,store_sectors,l2_load_sectors,l2_sectors,"
+    "dram_sectors,atomic_sectors\n";
+static const char line[] = "a,k,10000,0.5,16,32,50000,1000,4000,500,2000,3000,5000,4000,0\n";
+
+Test(calibrate, ncu_files_are_read)
+{
+    static const char text[] =
+        "\"ID\",\"Process Name\",\"Kernel Name\",\"gpc__cycles_elapsed.max\",\"sm__cycles_active.avg\","
+        "\"sm__warps_active.avg.per_cycle_active\",\"launch__registers_per_thread\","
+        "\"smsp__inst_executed.sum\",\"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum\","
+        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\","
+        "\"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum\","
+        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum\",\"lts__t_sectors_op_read.sum\","
+        "\"lts__t_sectors_op_write.sum\",\"dram__sectors_read.sum\",\"dram__sectors_write.sum\","
+        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum\","
+        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum\"\n"
+        "\"\",\"\",\"\",\"cycle\",\"cycle\",\"warp\",\"register/thread\",\"inst\",\"\",\"sector\",\"\","
+        "\"sector\",\"sector\",\"sector\",\"sector\",\"sector\",\"sector\",\"sector\"\n"
+        "\"0\",\"app\",\"f(int, float)\",\"10,000\",\"5,000\",\"16.5\",\"32\",\"50,000\",\"1,000\","
+        "\"4,000\",\"500\",\"2,000\",\"3,000\",\"2,000\",\"3,000\",\"1,000\",\"7\",\"8\"\n";
+    struct rows rows = rows_of("gv100");
+    struct buf said = {0};
+    cr_assert(read_rows(&rows, text, &said), "%s", said.data);
+    const struct counters *c = &rows.list[0].counters;
+    cr_expect(rows.count == 1 && strcmp(rows.list[0].kernel, "f(int, float)") == 0);
+    cr_expect(c->cycles == 10000 && c->share == 0.5 && c->warps == 16.5 && c->registers == 32);
+    cr_expect(c->l2_sectors == 5000 && c->dram_sectors == 4000 && c->atomic_sectors == 15);
+    cr_expect(c->store_sectors == 2000 && c->load_requests == 1000);
+    struct buf again = {0};
+    rows_write(&rows, &again);
+    struct rows copy = rows_of("gv100");
+    cr_expect(read_rows(&copy, again.data, NULL) &&
+              memcmp(c, &copy.list[0].counters, sizeof *c) == 0);
+    buf_free(&again);
+    arena_free(copy.arena);
+    arena_free(rows.arena);
+}
+
+Test(calibrate, broken_files_are_refused_with_place_and_reason)
+{
+    static const struct {
+        const char *what, *by, *want;
+    } cases[] = {
+        {"0.5", "50", "rows.csv:2:1: error: on a Quadro GV100 this cannot be: SMs were active for"},
+        {"10000", "nan", "rows.csv:2:5: error: 'cycles' is a finite number that is not negative"},
+        {"10000", "inf", "rows.csv:2:5: error: 'cycles'"},
+        {"10000", "-1", "rows.csv:2:5: error: 'cycles'"},
+        {"10000", "", "rows.csv:2:5: error: 'cycles'"},
+        {"10000", "1e4x", "rows.csv:2:5: error: 'cycles'"},
+        {"10000", "0", "it took no cycles"},
+        {",4000,0", ",4000000,0", "more DRAM sectors than can be moved in its cycles: bytes?"},
+        {"50000", "50000000", "by thread, not by warp?"},
+        {"16,32", "160,32", "more warps than an SM holds: a percentage?"},
+        {"16,32", "16,0", "a thread has 1 to 255 registers"},
+        {",1000,4000", ",10,4000", "more than 32 sectors for each request"},
+        {",4000,0", "", "a line of 13 values, too few"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rows rows = rows_of("gv100");
+        struct buf text = {0}, said = {0};
+        const char *at = strstr(line, cases[i].what);
+        cr_assert(at, "%s", cases[i].what);
+        buf_puts(&text, head);
+        buf_add(&text, line, (size_t)(at - line));
+        buf_puts(&text, cases[i].by);
+        buf_puts(&text, at + strlen(cases[i].what));
+        cr_expect(!read_rows(&rows, text.data, &said) && strstr(said.data, cases[i].want), "%s: %s",
+                  cases[i].by, said.data ? said.data : "read");
+        buf_free(&text);
+        buf_free(&said);
+        arena_free(rows.arena);
+    }
+}
+
+Test(calibrate, missing_columns_are_named)
+{
+    struct rows rows = rows_of("gv100");
+    struct buf said = {0};
+    cr_expect(!read_rows(&rows, "# c\n\napplication,kernel,cycles\n", &said));
+    cr_expect(strstr(said.data, "rows.csv:3:1: error: no column 'share', as Heddle's own CSV has"));
+    cr_expect(strstr(said.data, "no column 'atomic_sectors'"));
+    buf_free(&said);
+    cr_expect(!read_rows(&rows, "x,y\n1,2\n", &said) &&
+              strstr(said.data, "no column 'application'"));
+    cr_expect(!read_rows(&rows, "", NULL));
+    buf_free(&said);
+    arena_free(rows.arena);
+}
