@@ -22,20 +22,24 @@ struct problem {
     double *weight, *robust; /* of its squared error */
 };
 
-static double error_of(const struct rows *rows, const struct row *row, const double *log_weights)
+static void weights_of(const double *logarithm, double w[WEIGHTS])
 {
-    double w[WEIGHTS];
-    for (int i = 0; i < WEIGHTS; i++) w[i] = exp(log_weights[i]);
-    return log(form_cycles(rows->gpu, &row->counters, w, NULL) / row->counters.cycles);
+    for (int i = 0; i < WEIGHTS; i++) w[i] = exp(logarithm[i]);
+}
+
+static double error_of(const struct rows *rows, const struct row *row, const double *weights)
+{
+    return log(form_cycles(rows->gpu, &row->counters, weights, NULL) / row->counters.cycles);
 }
 
 static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
 {
     const struct problem *p = data;
-    double w[WEIGHTS];
+    double w[WEIGHTS], weights[WEIGHTS];
     for (size_t i = 0; i < WEIGHTS; i++) w[i] = gsl_vector_get(x, i);
+    weights_of(w, weights);
     for (size_t i = 0; i < p->count; i++) {
-        double e = error_of(p->rows, p->row[i], w);
+        double e = error_of(p->rows, p->row[i], weights);
         gsl_vector_set(f, i, (isfinite(e) ? e : 100) * sqrt(p->robust[i]));
     }
     for (size_t i = 0; i < WEIGHTS; i++)
@@ -46,7 +50,7 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
 }
 
 /* What the data alone say of each weight: without them its deviation is its spread. */
-static void judge(const struct problem *p, const gsl_matrix *jacobian, double known[WEIGHTS])
+static void judge(const gsl_matrix *jacobian, double known[WEIGHTS])
 {
     gsl_matrix *a = gsl_matrix_calloc(WEIGHTS, WEIGHTS);
     gsl_blas_dgemm(CblasTrans, CblasNoTrans, 1, jacobian, jacobian, 0, a);
@@ -57,7 +61,6 @@ static void judge(const struct problem *p, const gsl_matrix *jacobian, double kn
         known[i] = fmax(0, 1 - sqrt(gsl_matrix_get(a, i, i)) / before);
     }
     gsl_matrix_free(a);
-    (void)p;
 }
 
 static void solve(struct problem *p, double *w, double known[WEIGHTS])
@@ -73,14 +76,16 @@ static void solve(struct problem *p, double *w, double known[WEIGHTS])
     gsl_multifit_nlinear_driver(STEPS, 1e-5, 1e-5, 0, NULL, NULL, &info, space);
     const gsl_vector *x = gsl_multifit_nlinear_position(space);
     for (size_t i = 0; i < WEIGHTS; i++) w[i] = gsl_vector_get(x, i);
-    if (known) judge(p, gsl_multifit_nlinear_jac(space), known);
+    if (known) judge(gsl_multifit_nlinear_jac(space), known);
     gsl_multifit_nlinear_free(space);
 }
 
 static void reweight(struct problem *p, const double *w)
 {
+    double weights[WEIGHTS];
+    weights_of(w, weights);
     for (size_t i = 0; i < p->count; i++) {
-        const double e = error_of(p->rows, p->row[i], w) / usual_error;
+        const double e = error_of(p->rows, p->row[i], weights) / usual_error;
         p->robust[i] = p->weight[i] / sqrt(1 + e * e);
     }
 }
@@ -109,13 +114,13 @@ static void choose(struct problem *p, size_t left, const size_t *of_application)
     for (size_t i = 0; i < p->count; i++) p->weight[i] *= (double)p->count / sum;
 }
 
-static void estimate(const struct rows *rows, const double *log_weights, size_t application,
-                     double *out)
+static void estimate(const struct rows *rows, const double *w, size_t application, double *out)
 {
+    double weights[WEIGHTS];
+    weights_of(w, weights);
     for (size_t i = 0; i < rows->count; i++)
         if (application == rows->application_count || rows->list[i].application == application)
-            out[i] = rows->list[i].counters.cycles *
-                     exp(error_of(rows, &rows->list[i], log_weights));
+            out[i] = form_cycles(rows->gpu, &rows->list[i].counters, weights, NULL);
 }
 
 void fit_rows(const struct rows *rows, struct fit *f)
@@ -142,7 +147,7 @@ void fit_rows(const struct rows *rows, struct fit *f)
     for (size_t left = 0; left < applications; left++) {
         memcpy(one, all, sizeof one);
         choose(&p, left, of_application);
-        fit_problem(&p, one, REWEIGHTINGS / 2, NULL);
+        fit_problem(&p, one, REWEIGHTINGS / 3, NULL);
         estimate(rows, one, left, f->outside);
     }
 }
