@@ -6,6 +6,7 @@
 #include "calibrate/report.h"
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
+#include "model/coefficients.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +19,7 @@ enum { MOST_FILES = 64, MOST_BYTES = 1 << 28 };
 struct request {
     const char *gpu, *output, *plot, *csv;
     bool undetermined; /* is fine */
+    bool predict;
     const char *files[MOST_FILES];
     size_t file_count;
 };
@@ -37,6 +39,7 @@ static bool parse(int argc, char **argv, struct request *q)
         }
         if (taken) continue;
         if (strcmp(argv[i], "--allow-undetermined") == 0) q->undetermined = true;
+        else if (strcmp(argv[i], "--predict") == 0) q->predict = true;
         else if (argv[i][0] == '-')
             return usage_error("calibrate", "unknown option '%s'", argv[i]), false;
         else if (q->file_count == MOST_FILES)
@@ -137,6 +140,44 @@ static int calibrate(const struct request *q, struct rows *rows)
     return status;
 }
 
+static void print_outside(unsigned outside)
+{
+    const char *between = "";
+    for (int f = 0; f < FEATURES; f++) {
+        if (!(outside >> f & 1)) continue;
+        printf("%s%s", between, feature_name((enum feature)f));
+        between = " ";
+    }
+    putchar('\n');
+}
+
+/* Estimates by the coefficients that are built in, as CSV; their errors go to standard error. */
+static int predict(const struct rows *rows)
+{
+    bool borrowed;
+    const struct coefficients *k = coefficients_for(rows->gpu, &borrowed);
+    double *cycles = arena_array(rows->arena, double, rows->count);
+    struct figures f;
+    puts("application,kernel,cycles,estimate,low,high,bound_by,roof_share,outside");
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->list[i];
+        struct estimate e;
+        model_estimate(rows->gpu, k, borrowed, &row->counters, &e);
+        cycles[i] = e.cycles;
+        printf("\"%s\",\"%s\",%.6g,%.6g,%.6g,%.6g,%s,%.4f,", rows->applications[row->application],
+               row->kernel, row->counters.cycles, e.cycles, e.low, e.high,
+               term_name(e.terms.bottleneck), e.performance / e.roof);
+        print_outside(e.outside);
+    }
+    figures_of(rows, cycles, &f);
+    fprintf(
+        stderr,
+        "weights of %s%s: mean error %.1f %%, by application %.1f %%, median %.1f %%, rank %.3f\n",
+        k->gpu, borrowed ? ", borrowed" : "", 100 * f.mean, 100 * f.by_application, 100 * f.median,
+        f.rank);
+    return EXIT_FINE;
+}
+
 static int convert(const struct request *q, const struct rows *rows)
 {
     struct buf csv = {0};
@@ -155,7 +196,11 @@ int cmd_calibrate(int argc, char **argv)
     struct rows rows = {.arena = a, .gpu = gpu_named("calibrate", q.gpu, a, &status)};
     for (size_t i = 0; i < q.file_count && !status; i++) status = read_file(&rows, q.files[i]);
     if (!status && q.csv) status = convert(&q, &rows);
-    if (!status) status = calibrate(&q, &rows);
+    if (!status && !rows.count) {
+        fprintf(stderr, "heddle calibrate: no launches\n");
+        status = EXIT_INPUT;
+    }
+    if (!status) status = q.predict ? predict(&rows) : calibrate(&q, &rows);
     arena_free(a);
     return finish_output("calibrate", status);
 }

@@ -1,4 +1,5 @@
 /* The form, the fit, the figures and the files that they come from. */
+#define _GNU_SOURCE /* popen */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
@@ -9,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -367,4 +369,52 @@ Test(calibrate, missing_columns_are_named)
     cr_expect(!read_rows(&rows, "", NULL));
     buf_free(&said);
     arena_free(rows.arena);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------- */
+
+/* What `heddle calibrate ARGUMENTS` prints on both streams. Free it. */
+static char *command(const char *arguments, int *status)
+{
+    char line[512], *program = getenv("HEDDLE"), *said = calloc(1, 1 << 20);
+    snprintf(line, sizeof line, "%s calibrate %s 2>&1", program ? program : "./heddle", arguments);
+    FILE *out = popen(line, "r");
+    cr_assert(out && said && fread(said, 1, (1 << 20) - 1, out) < (1 << 20) - 1);
+    *status = pclose(out) / 256;
+    return said;
+}
+
+Test(calibrate, the_command_predicts_and_refuses, .timeout = 120)
+{
+    static const struct {
+        const char *arguments, *want;
+        int status;
+    } cases[] = {
+        {"calibrate/data/gv100.csv --gpu gv100 --predict", "rank 0.986", 0},
+        {"calibrate/data/gv100.csv --gpu h100 --predict", "weights of gv100, borrowed", 0},
+        {"calibrate/data/gv100.csv --gpu gv10 --predict", "did you mean 'gv100'?", 2},
+        {"calibrate/data/gv100.csv", "--gpu says what was measured", 2},
+        {"--gpu gv100", "which measured launches?", 2},
+        {"no/such.csv --gpu gv100", "cannot read 'no/such.csv'", 2},
+        {"calibrate/data/gv100.csv --gpu gtx480", "on a GeForce GTX 480 this cannot be", 1},
+        {"calibrate/data/gv100.csv --gpu gv100 --sure", "unknown option '--sure'", 2},
+        {"README.md --gpu gv100", "error: no column 'application'", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        char *said = command(cases[i].arguments, &status);
+        cr_expect(status == cases[i].status && strstr(said, cases[i].want), "%s: %d, %.300s",
+                  cases[i].arguments, status, said);
+        free(said);
+    }
+}
+
+Test(calibrate, a_missing_gnuplot_is_said, .timeout = 120)
+{
+    int status;
+    char *said = command("calibrate/data/gv100.csv --gpu gv100 --plot /tmp/heddle-no.svg", &status);
+    cr_expect(status == 0 && (strstr(said, "gnuplot is not installed") ||
+                              system("command -v gnuplot >/dev/null") == 0));
+    cr_expect(strstr(said, "application left out"));
+    free(said);
 }
