@@ -500,6 +500,8 @@ CUresult cuInit(unsigned flags)
     driver.limits = limits_of(driver.config.gpu);
     driver.adversary = driver.order && strncmp(driver.order, "random", 6) == 0;
     driver.choices = driver.seed;
+    if (driver.estimate && driver.limits.major < 9) /* of whatever the program has PTX for */
+        driver.limits.major = 9, driver.limits.minor = 0;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
     if (!registered) registered = atexit(at_exit) == 0;

@@ -32,8 +32,9 @@ awk -F, '
     }
     function rank(v, c, i,    j, r) { r = 1; for (j = 1; j <= n[c]; j++) r += v[c, j] < v[c, i]; return r }
     END {
-        bad = 0
+        bad = measured = 0
         for (c in n) {
+            measured++
             mx = 0; sxy = sxx = syy = 0
             for (i = 1; i <= n[c]; i++) { a[i] = rank(x, c, i); b[i] = rank(y, c, i); ma[c] += a[i]; mb[c] += b[i] }
             for (i = 1; i <= n[c]; i++) {
@@ -45,5 +46,5 @@ awk -F, '
                    100 * sum[c] / n[c], 100 * worst[c], name[c], r
             bad += sum[c] / n[c] > 0.15 || worst[c] > 0.6 || r < 0.97 || n[c] < 267
         }
-        exit bad > 0
+        exit bad > 0 || measured < 2
     }' "$work/estimates" "$data"
