@@ -348,8 +348,8 @@ Test(program, of_nvcc_textures, .init = start_runs, .fini = stop)
 
 Test(program, of_nvcc_graphs, .init = start_runs, .fini = stop)
 {
-    nvcc_program("graphs", "");
-    nvcc_program("graphs", "-default-stream per-thread");
+    nvcc_program("captures", "");
+    nvcc_program("captures", "-default-stream per-thread");
 }
 
 /* Two streams without an event between them: chance shows what may come out; with one it is the same. */
