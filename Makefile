@@ -48,6 +48,7 @@ TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $(patsubst %.c,$B/%.o,$(wildcard tests/bench/*.c))
 CORPUS := tests/corpus/ptx/*.ptx
+PROGRAMS := $(patsubst tests/programs/%.cu,build/programs/%,$(wildcard tests/programs/*.cu))
 
 # Where `make install` puts things, below DESTDIR.
 PREFIX  ?= /usr/local
@@ -58,7 +59,7 @@ DATADIR ?= $(PREFIX)/share
 SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo install check-install test check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
+.PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
         bench claims detailed-sim fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
@@ -88,6 +89,10 @@ $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $B/libcudart.so.13 $B/libcuda.so.1 -lpthread -Wl,-rpath,'$$ORIGIN/..'
+# CUDA programs that the tests run.
+$(PROGRAMS): build/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.sh tests/programs/*.cuh) | $B/libcudart.so.13
+	@mkdir -p $(@D)
+	@CC='$(CC)' tests/programs/make.sh $< $@ $B
 $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/libheddle.a
@@ -152,13 +157,15 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
-	@$(MAKE) -j2 --no-print-directory all $B/tests/run
+	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs
 	$B/tests/run $(if $T,--filter '$T')
 	tests/corpus/generate.sh --check
 	suites/generate.sh --check
+	tests/programs/objects.sh --check
 	tools/counts-doc.sh --check
 	@$(MAKE) --no-print-directory check-install
 
+programs: $(PROGRAMS)           ## the CUDA programs of the tests, into build/programs
 check:                          ## what a change must pass: format, tidy, layers, clang, same bits, sanitizers, fuzz
 	@tools/deps.sh build test check
 	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-same check-san check-tsan check-fuzz

@@ -6,6 +6,8 @@
 #include "tests/support.h"
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,35 +317,51 @@ static void nvcc_program(const char *name, const char *flags)
 
 Test(program, of_nvcc_basics, .init = start_runs, .fini = stop)
 {
-    nvcc_program("basics", "");
     nvcc_program("basics", "-rdc=true");
     nvcc_program("basics", "-default-stream per-thread");
-}
-
-Test(program, of_nvcc_calls, .init = start_runs, .fini = stop)
-{
-    nvcc_program("calls", "");
-}
-
-Test(program, of_nvcc_managed, .init = start_runs, .fini = stop)
-{
-    nvcc_program("managed", "");
     nvcc_program("managed", "-rdc=true");
 }
 
-Test(program, of_nvcc_pools, .init = start_runs, .fini = stop)
+/* ---- those that check themselves ------------------------------------------------------------------------- */
+
+struct built {
+    char name[64];
+};
+
+static int executable(const struct dirent *e)
 {
-    nvcc_program("pools", "");
+    return *e->d_name != '.' && !strchr(e->d_name, '.') && strlen(e->d_name) < sizeof(struct built);
 }
 
-Test(program, of_nvcc_numbers, .init = start_runs, .fini = stop)
+/* What `make programs` has built; one without a name: nothing. */
+ParameterizedTestParameters(program, finds_no_error_under_any_order)
 {
-    nvcc_program("numbers", "");
+    static struct built all[200];
+    struct dirent **list = NULL;
+    const int found = scandir("build/programs", &list, executable, alphasort);
+    size_t count = 0;
+    for (int i = 0; i < found; i++) {
+        if (count < sizeof all / sizeof *all)
+            memcpy(all[count++].name, list[i]->d_name, strlen(list[i]->d_name) + 1);
+        free(list[i]);
+    }
+    free(list);
+    return cr_make_param_array(struct built, all, count ? count : 1);
 }
 
-Test(program, of_nvcc_textures, .init = start_runs, .fini = stop)
+/* And all print the same. */
+ParameterizedTest(struct built *p, program, finds_no_error_under_any_order, .init = start_runs,
+                  .fini = stop)
 {
-    nvcc_program("textures", "");
+    static const char *const orders[] = {"random --seed 1", "random --seed 2", "gpudet", "dab"};
+    if (!*p->name) cr_skip_test("no programs: `make programs` builds them");
+    cr_expect_eq(sh("'%s' run --quiet '%s/build/programs/%s' >native", heddle, here, p->name), 0,
+                 "%s natively: %s", p->name, said.data);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        cr_expect_eq(
+            sh("'%s' run --quiet --order %s '%s/build/programs/%s' >other && cmp native other",
+               heddle, orders[i], here, p->name),
+            0, "%s under %s: %s", p->name, orders[i], said.data);
 }
 
 Test(program, of_nvcc_graphs, .init = start_runs, .fini = stop)
