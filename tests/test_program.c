@@ -376,7 +376,7 @@ Test(program, streams_come_as_chance_has_it, .init = start_runs, .fini = stop)
     char first[64] = "";
     bool differ = false;
     if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
-    cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/stream_race.cu'", here), 0);
+    cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/racy/stream_race.cu'", here), 0);
     for (unsigned seed = 1; seed <= 12; seed++) {
         cr_expect_eq(sh("'%s' run --quiet --order random --seed %u ./app", heddle, seed), 0);
         if (seed == 1) snprintf(first, sizeof first, "%.60s", said.data);
@@ -391,7 +391,7 @@ Test(program, streams_come_as_chance_has_it, .init = start_runs, .fini = stop)
 Test(program, is_checked_with_its_streams, .init = start_runs, .fini = stop)
 {
     if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
-    cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/stream_race.cu'", here), 0);
+    cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/racy/stream_race.cu'", here), 0);
     cr_expect_eq(sh("'%s' check --runs 8 ./app ordered", heddle), 0, "%s", said.data);
     cr_expect_eq(sh("'%s' check --runs 8 ./app apart", heddle), 0, "%s", said.data);
     cr_expect(sh("'%s' check --runs 8 ./app", heddle) != 0, "%s", said.data);
