@@ -63,7 +63,8 @@ SONAME  := libheddle.so.0
         bench claims detailed-sim fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
-all: heddle $B/libcudart.so.13 $B/heddle-suite ## build ./heddle, libcudart.so.13, libcuda.so.1 and heddle-suite
+CUDART := $(addprefix $B/libcudart.so.,13 12 11.0)
+all: heddle $(CUDART) $B/heddle-suite ## build ./heddle, libcudart.so.13, .12 and .11.0, libcuda.so.1 and heddle-suite
 
 heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
@@ -82,6 +83,20 @@ $B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map
 $B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/runtime/per_thread.ld
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=cuda/runtime/libcudart.map -o $@ \
 	    $(RUNTIME) cuda/runtime/per_thread.ld $B/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+# The same sources with the structures of older versions: of each the newest, which reads what its others wrote.
+define runtime_rule
+$B/cudart-$(1)/%.o: cuda/runtime/%.c Makefile
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) -DCUDART_VERSION=$(2) -MMD -MP -c -o $$@ $$<
+$B/libcudart.so.$(1): $(patsubst cuda/runtime/%.c,$B/cudart-$(1)/%.o,$(wildcard cuda/runtime/*.c)) $B/libcuda.so.1 \
+        cuda/runtime/libcudart.map cuda/runtime/per_thread.ld cuda/runtime/older.ld
+	sed 's/libcudart.so.13/libcudart.so.$(1)/' cuda/runtime/libcudart.map > $B/cudart-$(1)/map
+	$$(CC) $$(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.$(1) -Wl,--version-script=$B/cudart-$(1)/map -o $$@ \
+	    $$(filter %.o %.ld,$$^) $B/libcuda.so.1 -Wl,-rpath,'$$$$ORIGIN'
+-include $(patsubst cuda/runtime/%.c,$B/cudart-$(1)/%.d,$(wildcard cuda/runtime/*.c))
+endef
+$(eval $(call runtime_rule,12,12090))
+$(eval $(call runtime_rule,11.0,11080))
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
@@ -90,7 +105,7 @@ $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $B/libcudart.so.13 $B/libcuda.so.1 -lpthread -Wl,-rpath,'$$ORIGIN/..'
 # CUDA programs that the tests run.
-$(PROGRAMS): build/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.sh tests/programs/*.cuh) | $B/libcudart.so.13
+$(PROGRAMS): build/programs/%: tests/programs/%.cu $(addprefix tests/programs/,self.cuh build.sh make.sh) | $B/libcudart.so.13
 	@mkdir -p $(@D)
 	@CC='$(CC)' tests/programs/make.sh $< $@ $B
 $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
@@ -135,7 +150,7 @@ demo:                           ## build, read the checked-in PTX, run the workl
 	@$(MAKE) --no-print-directory all
 	@tools/demo.sh
 
-install: heddle $B/libheddle.a $B/$(SONAME) $B/libcudart.so.13 ## install below PREFIX (/usr/local), DESTDIR in front
+install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) ## install below PREFIX (/usr/local), DESTDIR in front
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
@@ -143,7 +158,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $B/libcudart.so.13 ## install below 
 	install -m 644 $B/$(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so.$(V)'
 	ln -sf libheddle.so.$(V) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so'
-	install -m 644 $B/libcuda.so.1 $B/libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle'
+	install -m 644 $B/libcuda.so.1 $(CUDART) '$(DESTDIR)$(LIBDIR)/heddle'
 	ln -sf libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle/libcuda.so'
 	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'
 	install -m 644 heddle.h '$(DESTDIR)$(INCDIR)'
@@ -178,7 +193,7 @@ tidy:
 	tools/tidy.sh
 check-clang: # warnings without optimisation, too; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
-	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 tests/run)
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 libcudart.so.12 libcudart.so.11.0 tests/run)
 	HEDDLE=build/clang-release/heddle build/clang-release/tests/run
 check-same: # the same bytes by gcc and clang, with -O0 and -O3, with 1 and 4 host threads
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle

@@ -74,8 +74,7 @@ int program_find(struct arena *a, const char *command, char **argv, struct progr
     if (p.kind == PROGRAM_STATIC || p.kind == PROGRAM_SASS) return build_again(command, path, &p);
     if (*p.runtime && !is_there(libraries, p.runtime)) {
         fprintf(stderr,
-                "heddle %s: '%s' wants %s, and libcudart.so.13 is what there is: build it with "
-                "nvcc 13\n",
+                "heddle %s: '%s' wants %s, which is not there: build it with nvcc 13, 12 or 11\n",
                 command, path, p.runtime);
         return EXIT_INPUT;
     }

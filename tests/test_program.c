@@ -234,9 +234,9 @@ Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop
     cr_expect(strstr(said.data, "NVCC_APPEND_FLAGS=\"-gencode arch=compute_75,code=compute_75 "
                                 "-cudart shared\""),
               "%s", said.data);
-    (void)linked(FATBIN_PTX, "libcudart.so.12");
+    (void)linked(FATBIN_PTX, "libcudart.so.10");
     cr_expect_eq(sh("'%s' run ./program", heddle), 1);
-    cr_expect(strstr(said.data, "wants libcudart.so.12"), "%s", said.data);
+    cr_expect(strstr(said.data, "wants libcudart.so.10"), "%s", said.data);
     build_registered();
     cr_expect_eq(sh("'%s' run --grid 4 ./app", heddle), 2);
     cr_expect(strstr(said.data, "--grid does not go with a program"), "%s", said.data);
@@ -300,6 +300,25 @@ Test(program, is_run_again_by_what_a_check_prints, .init = start_runs, .fini = s
     snprintf(first, sizeof first, "%s", said.data);
     cr_assert_eq(sh("'%s' %s", heddle, command), 0, "%s", said.data);
     cr_expect_eq(strncmp(said.data, first, strcspn(first, "\n")), 0);
+}
+
+/* ---- those of older versions ------------------------------------------------------------------------------ */
+
+Test(program, of_cuda_11_and_12_finds_their_structures, .init = start_runs, .fini = stop)
+{
+    static const struct {
+        const char *library;
+        int version;
+    } older[] = {{"libcudart.so.12", 12090}, {"libcudart.so.11.0", 11080}};
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++) {
+        cr_assert_eq(sh("cc -I'%s' -DCUDART_VERSION=%d -o app '%s/tests/programs/properties.c' "
+                        "-Wl,-rpath-link,'%s' '%s/%s' && readelf -V app",
+                        here, older[i].version, here, libraries, libraries, older[i].library),
+                     0, "%s", said.data);
+        cr_expect(strstr(said.data, older[i].library), "%s", said.data); /* as its version, too */
+        cr_expect_eq(sh("'%s' run --quiet ./app", heddle), 0, "%s: %s", older[i].library,
+                     said.data);
+    }
 }
 
 /* ---- what nvcc makes ------------------------------------------------------------------------------------- */

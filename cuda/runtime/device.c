@@ -178,6 +178,19 @@ static const struct {
     unsigned at;
     bool wide; /* size_t, else int */
 } properties[] = {
+#if CUDART_VERSION >= 13000
+    {131, AT(deviceNumaId), false},
+    {134, AT(hostNumaId), false},
+#else
+    {13, AT(clockRate), false},
+    {15, AT(deviceOverlap), false},
+    {17, AT(kernelExecTimeoutEnabled), false},
+    {20, AT(computeMode), false},
+    {36, AT(memoryClockRate), false},
+    {69, AT(maxTexture1DLinear), false},
+    {87, AT(singleToDoublePrecisionPerfRatio), false},
+    {96, AT(cooperativeMultiDeviceLaunch), false},
+#endif
     {1, AT(maxThreadsPerBlock), false},
     {2, AT(maxThreadsDim[0]), false},
     {3, AT(maxThreadsDim[1]), false},
@@ -263,8 +276,6 @@ static const struct {
     {67, AT(maxSurfaceCubemapLayered[0]), false},
     {68, AT(maxSurfaceCubemapLayered[1]), false},
     {90, AT(computePreemptionSupported), false},
-    {131, AT(deviceNumaId), false},
-    {134, AT(hostNumaId), false},
 };
 
 static CUresult describe(struct cudaDeviceProp *p, int device)
