@@ -64,7 +64,8 @@ SONAME  := libheddle.so.0
         ptxas-diff regs corpus format clean help
 
 CUDART := $(addprefix $B/libcudart.so.,13 12 11.0)
-all: heddle $(CUDART) $B/heddle-suite ## build ./heddle, libcudart.so.13, .12 and .11.0, libcuda.so.1 and heddle-suite
+CUDART_STATIC := $(patsubst $B/libcudart.so.%,$B/static-%/libcudart_static.a,$(CUDART))
+all: heddle $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## build ./heddle, libcudart.so.13, .12 and .11.0, libcuda.so.1 and heddle-suite
 
 heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
@@ -95,6 +96,10 @@ $B/libcudart.so.$(1): $(patsubst cuda/runtime/%.c,$B/cudart-$(1)/%.o,$(wildcard 
 	    $$(filter %.o %.ld,$$^) $B/libcuda.so.1 -Wl,-rpath,'$$$$ORIGIN'
 -include $(patsubst cuda/runtime/%.c,$B/cudart-$(1)/%.d,$(wildcard cuda/runtime/*.c))
 endef
+# For links that name the static runtime, a folder for -L: the name stands for the shared one beside the folder.
+$B/static-%/libcudart_static.a: $B/libcudart.so.%
+	@mkdir -p $(@D)
+	echo 'INPUT(../$(<F))' > $@
 $(eval $(call runtime_rule,12,12090))
 $(eval $(call runtime_rule,11.0,11080))
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
@@ -150,7 +155,7 @@ demo:                           ## build, read the checked-in PTX, run the workl
 	@$(MAKE) --no-print-directory all
 	@tools/demo.sh
 
-install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) ## install below PREFIX (/usr/local), DESTDIR in front
+install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) ## install below PREFIX (/usr/local), DESTDIR in front
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
@@ -160,6 +165,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) ## install below PREFIX (/
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so'
 	install -m 644 $B/libcuda.so.1 $(CUDART) '$(DESTDIR)$(LIBDIR)/heddle'
 	ln -sf libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle/libcuda.so'
+	cd $B && cp -r --parents $(CUDART_STATIC:$B/%=%) '$(abspath $(DESTDIR)$(LIBDIR))/heddle'
 	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'
 	install -m 644 heddle.h '$(DESTDIR)$(INCDIR)'
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(V)|' heddle.pc.in \

@@ -160,7 +160,7 @@ static const char kernels[] =
     " ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;\n}\n"
     ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
 
-static void build_registered(void)
+static void build_registered_on(const char *library)
 {
     char path[200];
     struct buf b = {0};
@@ -170,9 +170,14 @@ static void build_registered(void)
     cr_assert(f && fwrite(b.data, 1, b.size, f) == b.size && fclose(f) == 0);
     buf_free(&b);
     cr_assert_eq(sh("cc -g -I'%s' -DFATBIN='\"%s/code\"' -o app '%s/tests/programs/registered.c' "
-                    "-Wl,-rpath-link,'%s' '%s/libcudart.so.13'",
-                    here, folder, here, libraries, libraries),
+                    "-Wl,-rpath-link,'%s' '%s/%s'",
+                    here, folder, here, libraries, libraries, library),
                  0, "%s", said.data);
+}
+
+static void build_registered(void)
+{
+    build_registered_on("libcudart.so.13");
 }
 
 Test(program, runs_with_its_arguments_and_exit_status, .init = start_runs, .fini = stop)
@@ -184,6 +189,15 @@ Test(program, runs_with_its_arguments_and_exit_status, .init = start_runs, .fini
     cr_expect_eq(sh("'%s' run --quiet --order=gpudet ./app 7", heddle), 7);
     cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
     cr_expect_eq(sh("LD_LIBRARY_PATH='%s' HEDDLE_ORDER=dab ./app 8", libraries), 8);
+    cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
+}
+
+/* nvcc names libcudart_static.a unless it is told otherwise; with -L it is Heddle's. */
+Test(program, linked_with_the_static_runtime_runs, .init = start_runs, .fini = stop)
+{
+    build_registered_on("static-13/libcudart_static.a");
+    cr_expect_eq(program_of("app").kind, PROGRAM_SERVED);
+    cr_expect_eq(sh("'%s' run --quiet ./app 7", heddle), 7);
     cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
 }
 
