@@ -414,6 +414,9 @@ struct call_name driver_call(enum numbered_call call)
         [CALL_MEM_FREE] = "cuMemFree",
         [CALL_MEM_FREE_ASYNC] = "cuMemFreeAsync",
         [CALL_MEM_FREE_HOST] = "cuMemFreeHost",
+        [CALL_MEM_ADDRESS_RESERVE] = "cuMemAddressReserve",
+        [CALL_MEM_SET_ACCESS] = "cuMemSetAccess",
+        [CALL_MEM_UNMAP] = "cuMemUnmap",
         [CALL_ARRAY_CREATE] = "cuArrayCreate",
         [CALL_ARRAY_3D_CREATE] = "cuArray3DCreate",
         [CALL_MIPMAP_CREATE] = "cuMipmappedArrayCreate",
@@ -524,6 +527,7 @@ static void reset(void)
     write_counts();
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
+    virtual_drop();
     for (unsigned i = 0; i < OBJECT_KINDS; i++)
         for (struct object *o = driver.all_objects[i], *next; o; o = next) {
             next = o->next;

@@ -44,6 +44,7 @@ enum object_kind {
     OBJECT_NODE,
     OBJECT_EXEC,
     OBJECT_USER,
+    OBJECT_PHYSICAL,
     OBJECT_END
 };
 enum { OBJECT_KINDS = OBJECT_END - OBJECT_CONTEXT };
@@ -161,6 +162,7 @@ struct
     uint64_t address, size;
     enum allocation_kind kind;
     struct CUctx_st *context;
+    bool mapping;                  /* by cuMemMap: cuMemUnmap ends it */
     const struct CUmod_st *module; /* whose variable it is; NULL: nobody's */
     void *host;                    /* where the host finds it; NULL: nowhere */
     unsigned flags;
@@ -188,6 +190,9 @@ enum numbered_call { /* calls that reports name */
                      CALL_MEM_FREE_ASYNC,
                      CALL_MEM_FREE_HOST,
                      CALL_MEM_HOST_UNREGISTER,
+                     CALL_MEM_ADDRESS_RESERVE,
+                     CALL_MEM_SET_ACCESS,
+                     CALL_MEM_UNMAP,
                      CALL_ARRAY_CREATE,
                      CALL_ARRAY_3D_CREATE,
                      CALL_MIPMAP_CREATE,
@@ -222,7 +227,9 @@ struct driver {
     size_t allocation_count, allocation_cap, registered_count;
     bool unified; /* no host pointer is a device address, but of memory that both have */
     struct CUmemPoolHandle_st *default_pools[POOL_PLACES], *current_pools[POOL_PLACES];
-    uint64_t pools_idle; /* bytes that pools hold and nobody uses */
+    uint64_t pools_idle;              /* bytes that pools hold and nobody uses */
+    struct reservation *reservations; /* cuda/virtual.c */
+    struct mapping *mappings;
     struct CUctx_st *primary;
     unsigned primary_flags;
     unsigned long long serial; /* of contexts, streams, allocations */
@@ -274,6 +281,7 @@ void *object_check(void *handle, enum object_kind kind);
 
 struct device_limits limits_of(const struct emu_gpu *g);
 int device_attribute(CUdevice_attribute a);
+size_t driver_memory(void); /* bytes of the device's */
 
 struct CUctx_st *driver_current(void);
 bool device_ok(CUdevice device);
@@ -299,6 +307,11 @@ void allocation_leaks(const struct CUctx_st *c); /* says what of it was not free
 /* Variables of a module are allocations, too, from its loading on. */
 void allocation_add_variables(struct CUmod_st *m);
 void allocation_drop_variables(const struct CUmod_st *m);
+
+/* What is mapped and may be accessed is an allocation of no context. */
+void allocation_add_mapping(uint64_t address, uint64_t size);
+void allocation_drop_mapping(uint64_t address);
+void virtual_drop(void); /* all that there is of it */
 
 void advice_free(struct advice *a);
 

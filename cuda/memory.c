@@ -130,6 +130,17 @@ void allocation_add_variables(struct CUmod_st *m)
     }
 }
 
+void allocation_add_mapping(uint64_t address, uint64_t size)
+{
+    add((struct allocation){.address = address, .size = size, .mapping = true});
+}
+
+void allocation_drop_mapping(uint64_t address)
+{
+    struct allocation *a = allocation_find(address);
+    if (a && a->mapping) take_out(a);
+}
+
 void allocation_drop_variables(const struct CUmod_st *m)
 {
     for (size_t i = driver.allocation_count; i-- > 0;)
@@ -141,7 +152,7 @@ void allocation_leaks(const struct CUctx_st *c)
     for (size_t i = 0; i < driver.allocation_count; i++) {
         const struct allocation *a = &driver.allocations[i];
         struct emu_allocation known;
-        if (a->module || (c && a->context != c)) continue;
+        if (a->module || a->mapping || (c && a->context != c)) continue;
         if (a->context->broken) continue; /* nothing can be freed then */
         if (!emu_allocation_near(driver.emu, a->address, &known)) continue;
         driver_find("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
@@ -213,7 +224,7 @@ CUresult memory_free(CUdeviceptr address, enum numbered_call call)
 {
     struct call_name name = driver_call(call);
     struct allocation *a = allocation_find(address);
-    const bool whole = a && a->address == address && !a->module;
+    const bool whole = a && a->address == address && !a->module && !a->mapping;
     if (whole && (a->kind == ALLOCATION_DEVICE || a->kind == ALLOCATION_MANAGED || a->pool)) {
         unordered_name("%s", name.text);
         unordered_touch(a->address, a->size, TOUCHED_WRITE);

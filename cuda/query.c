@@ -171,7 +171,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
     return cuDeviceGetUuid_v2(uuid, device);
 }
 
-static size_t total_memory(void)
+size_t driver_memory(void)
 {
     return driver.config.memory ? driver.config.memory : (size_t)8 << 30;
 }
@@ -179,7 +179,7 @@ static size_t total_memory(void)
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
     CUresult r = begin_device(device, bytes);
-    if (r == CUDA_SUCCESS) *bytes = total_memory();
+    if (r == CUDA_SUCCESS) *bytes = driver_memory();
     return driver_end(r);
 }
 
@@ -242,7 +242,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return driver_end(r);
-    size_t used = emu_memory_used(driver.emu) + driver.pools_idle, all = total_memory();
+    size_t used = emu_memory_used(driver.emu) + driver.pools_idle, all = driver_memory();
     if (total) *total = all;
     if (free) *free = used < all ? all - used : 0;
     return driver_end(CUDA_SUCCESS);

@@ -193,47 +193,90 @@ static void fill_l2(struct emu *e, u64 to, u64 size)
     e->handlers.counting->fill(e->l2, first, last);
 }
 
+uint64_t emu_reserve(struct emu *e, uint64_t size, uint64_t align, uint64_t at, const char *name)
+{
+    return mem_reserve(e->mem, size, align, at, name);
+}
+
+bool emu_unreserve(struct emu *e, uint64_t address)
+{
+    return mem_release(e->mem, address);
+}
+
+bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, const char *name)
+{
+    return mem_map(e->mem, address, host, size, name);
+}
+
+bool emu_unmap(struct emu *e, uint64_t address, const char *by)
+{
+    return mem_unmap(e->mem, address, by);
+}
+
+/* The bytes at an address, and how many of `size` lie side by side; NULL: none. */
+static u8 *part_at(const struct emu *e, u64 address, u64 size, u64 *n)
+{
+    const struct mem_block *b = mem_find(e->mem, address, 1);
+    *n = 0;
+    if (!b) return NULL;
+    const u64 rest = b->size - (address - b->address);
+    *n = rest < size ? rest : size;
+    return b->host + (address - b->address);
+}
+
+static bool is_there(const struct emu *e, u64 address, u64 size)
+{
+    for (u64 n = 0; size; address += n, size -= n)
+        if (!part_at(e, address, size, &n)) return false;
+    return true;
+}
+
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 {
-    if (!size) return true;
-    void *p = emu_bytes(e, to, size);
-    if (!p) return false;
-    memcpy(p, from, size);
+    if (!is_there(e, to, size)) return false;
     mem_mark_written(e->mem, to, size);
-    fill_l2(e, to, size);
+    for (u64 done = 0, n = 0; done < size; done += n) {
+        u8 *p = part_at(e, to + done, size - done, &n);
+        memcpy(p, (const u8 *)from + done, n);
+    }
+    if (size) fill_l2(e, to, size);
     return true;
 }
 
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
 {
-    if (!size) return true;
-    const void *p = emu_bytes(e, from, size);
-    if (!p) return false;
-    memcpy(to, p, size);
+    if (!is_there(e, from, size)) return false;
+    for (u64 done = 0, n = 0; done < size; done += n) {
+        const u8 *p = part_at(e, from + done, size - done, &n);
+        memcpy((u8 *)to + done, p, n);
+    }
     return true;
 }
 
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 {
-    if (!size) return true;
-    void *p = emu_bytes(e, to, size);
-    const void *q = emu_bytes(e, from, size);
-    if (!p || !q) return false;
-    memmove(p, q, size);
+    if (!is_there(e, to, size) || !is_there(e, from, size)) return false;
     mem_mark_written(e->mem, to, size);
+    for (u64 done = 0, n = 0, m = 0; done < size; done += n) {
+        u8 *p = part_at(e, to + done, size - done, &m);
+        const u8 *q = part_at(e, from + done, m, &n);
+        memmove(p, q, n);
+    }
     return true;
 }
 
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count)
 {
     if (!count || !width) return true;
-    if (count > UINT64_MAX / width) return false;
-    u8 *p = emu_bytes(e, to, count * width);
-    if (!p) return false;
-    if (width == 1) memset(p, *(const u8 *)pattern, count);
-    else
-        for (u64 i = 0; i < count; i++) memcpy(p + i * width, pattern, width);
+    if (count > UINT64_MAX / width || !is_there(e, to, count * width)) return false;
     mem_mark_written(e->mem, to, count * width);
+    for (u64 done = 0, n = 0; done < count * width;
+         done += n) { /* parts are multiples of any width */
+        u8 *p = part_at(e, to + done, count * width - done, &n);
+        if (width == 1) memset(p, *(const u8 *)pattern, n);
+        else
+            for (u64 i = 0; i < n; i += width) memcpy(p + i, pattern, width);
+    }
     return true;
 }
 
@@ -294,7 +337,8 @@ const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *coun
     } *leaks = NULL;
     for (size_t i = 0, k; i < blocks; i++) {
         const struct mem_block *b = mem_at(e->mem, i);
-        if (b->variable || b->constant || (guest_only && !b->at)) continue;
+        if (b->variable || b->constant || b->kind == MEM_RESERVED || (guest_only && !b->at))
+            continue;
         for (k = 0; k < n && !same_place(leaks[k].first, b); k++) {
         }
         if (k == n) {

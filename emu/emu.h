@@ -104,7 +104,14 @@ bool emu_release(struct emu *e, uint64_t address);
 bool emu_release_by(struct emu *e, uint64_t address,
                     const char *by); /* by: as `name`, "cudaFree #2" */
 
-/* Whether all `size` bytes lie in one live allocation (or variable); nothing is copied otherwise. */
+/* Addresses without memory (emu/memory.h), which parts of get memory of the host's. */
+uint64_t emu_reserve(struct emu *e, uint64_t size, uint64_t align, uint64_t at, const char *name);
+bool emu_unreserve(struct emu *e, uint64_t address);
+bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, const char *name);
+bool emu_unmap(struct emu *e, uint64_t address, const char *by);
+
+/* Whether all `size` bytes lie in one live allocation (or variable), or in several that have nothing between
+ * them; nothing is copied otherwise. */
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size);
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size);
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size);

@@ -93,7 +93,7 @@ static uint64_t end_of(const struct node *n)
 static void pull(struct node *n)
 {
     n->count = 1;
-    n->used = n->block.size;
+    n->used = n->block.kind == MEM_RESERVED ? 0 : n->block.size;
     n->most = n->gap;
     const struct node *below[] = {n->left, n->right};
     for (int i = 0; i < 2; i++) {
@@ -346,27 +346,18 @@ static uint8_t *bytes_for(const struct mem *m, const struct mem_block *b, uint64
     switch (b->kind) {
     case MEM_OWN: return m->base + (address - MEM_GLOBAL);
     case MEM_SHARED_BLOCK: return map_shared(m, address, b->size);
-    default: return b->host;
+    case MEM_ADOPTED: return b->host;
+    default: return NULL;
     }
 }
 
-static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
+/* A node for a block whose place is known to be free. */
+static void insert(struct mem *m, struct mem_block block)
 {
-    const uint64_t skew = block.kind == MEM_ADOPTED ? (uintptr_t)block.host % align : 0;
-    const uint64_t size = block.size + skew;
-    if (align < MEM_ALIGN) align = MEM_ALIGN;
-    assert((align & (align - 1)) == 0);
-    if (block.size == 0 || size < skew || size > m->size || align > UINT64_C(1) << 47) return 0;
-    uint64_t address = place_for(m, size, align), offset = address - MEM_GLOBAL;
-    if (offset > m->size || size > m->size - offset || !open_to(m, offset + size)) return 0;
-    block.host = bytes_for(m, &block, address);
-    address += skew;
-    if (!block.host) return 0;
-    if (block.kind != MEM_OWN) m->elsewhere++;
     struct node *n = calloc(1, sizeof *n);
     if (!n) give_up("describe an allocation", sizeof *n);
+    const uint64_t address = block.address;
     n->block = block;
-    n->block.address = address;
     n->block.name = copy_of(block.name ? block.name : "");
     n->block.at = block.at ? copy_of(block.at) : NULL;
     n->block.by = block.by ? copy_of(block.by) : NULL;
@@ -379,8 +370,50 @@ static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
     set_first_gap(n, last(low));
     if (high) set_first_gap(high, n);
     m->root = merge(merge(low, n), high);
-    if (block.kind != MEM_OWN) mem_mark_written(m, address, block.size);
-    return address;
+    if (block.kind == MEM_SHARED_BLOCK || block.kind == MEM_ADOPTED) {
+        m->elsewhere++;
+        mem_mark_written(m, address, block.size);
+    }
+}
+
+/* Takes the node of a block that begins there out of the tree. */
+static struct node *take_out(struct mem *m, uint64_t address)
+{
+    struct node *low, *high, *n;
+    split(m->root, address, &low, &high);
+    split(high, address + 1, &n, &high);
+    assert(n);
+    if (high) set_first_gap(high, last(low));
+    m->root = merge(low, high);
+    if (n->block.kind == MEM_SHARED_BLOCK || n->block.kind == MEM_ADOPTED) m->elsewhere--;
+    return n;
+}
+
+/* Whether a block may have its place there. */
+static bool is_free(const struct mem *m, uint64_t address, uint64_t size)
+{
+    if (address < MEM_GLOBAL || address - MEM_GLOBAL > m->size ||
+        size > m->size - (address - MEM_GLOBAL))
+        return false;
+    const struct node *n = floor_of(m->root, address + size + MEM_GAP - 1);
+    return !n || end_of(n) + MEM_GAP <= address;
+}
+
+static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
+{
+    const uint64_t skew = block.kind == MEM_ADOPTED ? (uintptr_t)block.host % align : 0;
+    const uint64_t size = block.size + skew;
+    if (align < MEM_ALIGN) align = MEM_ALIGN;
+    assert((align & (align - 1)) == 0);
+    if (block.size == 0 || size < skew || size > m->size || align > UINT64_C(1) << 47) return 0;
+    uint64_t address = place_for(m, size, align), offset = address - MEM_GLOBAL;
+    if (offset > m->size || size > m->size - offset) return 0;
+    if (block.kind != MEM_RESERVED && !open_to(m, offset + size)) return 0;
+    block.host = bytes_for(m, &block, address);
+    if (!block.host && block.kind != MEM_RESERVED) return 0;
+    block.address = address + skew;
+    insert(m, block);
+    return block.address;
 }
 
 uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
@@ -434,22 +467,84 @@ bool mem_release(struct mem *m, uint64_t address)
 
 bool mem_release_by(struct mem *m, uint64_t address, const char *by)
 {
-    struct node *low, *high, *n;
     const struct node *found = floor_of(m->root, address);
     if (!found || found->block.address != address) return false;
-    split(m->root, address, &low, &high);
-    split(high, address + 1, &n, &high);
-    assert(n);
-    if (high) set_first_gap(high, last(low));
-    m->root = merge(low, high);
+    struct node *n = take_out(m, address);
     const uint64_t offset = address - MEM_GLOBAL;
     if (n->block.kind == MEM_OWN) clear(n->block.host, n->block.size);
     else if (n->block.kind == MEM_SHARED_BLOCK) unmap_shared(m, &n->block);
-    if (n->block.kind != MEM_OWN) m->elsewhere--;
-    if (m->written) clear(m->written + offset / 8, (n->block.size + 7) / 8);
+    if (m->written && n->block.kind != MEM_RESERVED)
+        clear(m->written + offset / 8, (n->block.size + 7) / 8);
     n->block.freed = by ? copy_of(by) : NULL;
     remember(m, n->block);
     free(n);
+    return true;
+}
+
+/* ---- reserved addresses ------------------------------------------------------------------------------ */
+
+uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, const char *name)
+{
+    struct mem_block b = {.size = size, .name = name, .kind = MEM_RESERVED};
+    if (size && at && align && at % align == 0 && is_free(m, at, size)) {
+        b.address = at;
+        insert(m, b);
+        return at;
+    }
+    return add_block(m, align, b);
+}
+
+/* A part of what is reserved, or what is left of it. */
+static void insert_part(struct mem *m, struct mem_block b, uint64_t from, uint64_t to)
+{
+    b.address = from;
+    b.size = to - from;
+    if (b.size) insert(m, b);
+}
+
+/* Joins what is reserved before an address to what is reserved from it on. */
+static void join(struct mem *m, uint64_t address)
+{
+    const struct node *after = floor_of(m->root, address), *before = floor_of(m->root, address - 1);
+    if (!before || !after || before == after || end_of(before) != address ||
+        before->block.kind != MEM_RESERVED || after->block.kind != MEM_RESERVED)
+        return;
+    const uint64_t from = before->block.address, to = end_of(after);
+    struct node *a = take_out(m, from), *b = take_out(m, address);
+    insert_part(m, a->block, from, to);
+    free_texts(&a->block);
+    free_texts(&b->block);
+    free(a);
+    free(b);
+}
+
+bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, const char *name)
+{
+    const struct node *found = floor_of(m->root, address);
+    if (!found || found->block.kind != MEM_RESERVED || address < found->block.address || !size ||
+        size > end_of(found) - address || address >= end_of(found))
+        return false;
+    struct node *n = take_out(m, found->block.address);
+    insert_part(m, n->block, n->block.address, address);
+    insert(m,
+           (struct mem_block){
+               .address = address, .size = size, .host = host, .name = name, .kind = MEM_ADOPTED});
+    insert_part(m, n->block, address + size, end_of(n));
+    free_texts(&n->block);
+    free(n);
+    return true;
+}
+
+bool mem_unmap(struct mem *m, uint64_t address, const char *by)
+{
+    const struct node *found = floor_of(m->root, address);
+    if (!found || found->block.address != address || found->block.kind != MEM_ADOPTED) return false;
+    const uint64_t size = found->block.size;
+    mem_release_by(m, address, by);
+    insert(m, (struct mem_block){
+                  .address = address, .size = size, .name = "reserved", .kind = MEM_RESERVED});
+    join(m, address + size);
+    join(m, address);
     return true;
 }
 
@@ -458,7 +553,7 @@ bool mem_release_by(struct mem *m, uint64_t address, const char *by)
 const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t size)
 {
     const struct node *n = floor_of(m->root, address);
-    if (!n) return NULL;
+    if (!n || n->block.kind == MEM_RESERVED) return NULL;
     uint64_t offset = address - n->block.address;
     return offset <= n->block.size && size <= n->block.size - offset ? &n->block : NULL;
 }
@@ -601,7 +696,7 @@ static bool touched(struct pages *p, const uint8_t *at)
 static uint64_t digest_block(const struct mem_block *b, uint64_t h, struct pages *pages)
 {
     h = step(step(h, b->address), b->size);
-    uint64_t end = b->address + b->size;
+    uint64_t end = b->kind == MEM_RESERVED ? b->address : b->address + b->size;
     for (uint64_t at = b->address, next; at < end; at = next) {
         next = (at | (CHUNK - 1)) + 1;
         if (next > end) next = end;

@@ -48,6 +48,7 @@ enum mem_kind {
     MEM_OWN,
     MEM_SHARED_BLOCK, /* mapped for the host and the guest */
     MEM_ADOPTED,      /* the host's */
+    MEM_RESERVED,     /* none: addresses that nothing else is given, and that nobody may access */
 };
 
 struct mem_block { /* one allocation or variable; released ones are kept for reports until reused */
@@ -88,6 +89,15 @@ uint64_t mem_alloc_shared(struct mem *m, uint64_t size, const char *name, bool v
 /* An address for memory of the host's, which must stay there until it is released: its bytes are used where
  * they are. The address is as far into a page of 4096 bytes as `host` is. All of it counts as written. */
 uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name);
+/* Addresses, without memory, at a multiple of `align`; at `at` if they are free there, and that is not 0. 0: no
+ * room. Parts of it are given memory of the host's, as mem_adopt does, and lose it again; it is released
+ * when it has none. */
+uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, const char *name);
+/* false: some of the addresses are not reserved, or have memory. */
+bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, const char *name);
+bool mem_unmap(struct mem *m, uint64_t address,
+               const char *by); /* what mem_map gave memory at once */
+
 /* For the guest's malloc: `at` says where in the code, `by` which thread asked; both are copied. */
 uint64_t mem_alloc_heap(struct mem *m, uint64_t size, const char *at, const char *by);
 bool mem_release(struct mem *m, uint64_t address);

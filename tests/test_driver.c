@@ -864,6 +864,80 @@ Test(driver, remembers_advice_by_the_page, .init = start, .fini = stop)
     IS(cuStreamAttachMemAsync(s, p, 0, 3), CUDA_ERROR_INVALID_VALUE);
 }
 
+Test(driver, maps_memory_to_addresses, .init = start, .fini = stop)
+{
+    enum { UNIT = 2 << 20 };
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    const CUmemAccessDesc all = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+                          none = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    CUmemGenericAllocationHandle a, b, again;
+    CUdeviceptr at, hint, p;
+    size_t granularity;
+    unsigned long long flags;
+    static unsigned char out[64], in[64];
+    OK(cuMemGetAllocationGranularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    cr_assert(granularity == UNIT);
+    OK(cuMemAddressReserve(&at, 4 * UNIT, 0, 0, 0));
+    cr_expect(at % UNIT == 0);
+    p = alloc(UNIT); /* not there */
+    cr_expect(p + UNIT <= at || p >= at + 4 * UNIT);
+    OK(cuMemCreate(&a, UNIT, &prop, 0));
+    OK(cuMemCreate(&b, 2 * UNIT, &prop, 0));
+    OK(cuMemMap(at, UNIT, 0, a, 0));
+    OK(cuMemMap(at + UNIT, 2 * UNIT, 0, b, 0));
+    IS(cuMemsetD8(at, 1, 4), CUDA_ERROR_INVALID_VALUE); /* it may not be accessed yet */
+    OK(cuMemSetAccess(at, 3 * UNIT, &all, 1));
+    OK(cuMemGetAccess(&flags, &all.location, at + UNIT + 5));
+    cr_expect(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    /* across the border */
+    for (int i = 0; i < 64; i++) in[i] = (unsigned char)i;
+    OK(cuMemcpyHtoD(at + UNIT - 32, in, 64));
+    OK(cuMemcpyDtoH(out, at + UNIT - 32, 64));
+    cr_expect(memcmp(in, out, 64) == 0);
+    OK(cuMemsetD32(at + UNIT - 16, 7, 8));
+    add_10(at + UNIT - 16, at + 64);
+    OK(cuMemcpyDtoH(out, at + 64, 32));
+    cr_expect(out[0] == 17 && out[28] == 17);
+    IS(cuMemsetD8(at + 3 * UNIT - 4, 1, 5), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFree(at), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemUnmap(at, UNIT / 2), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAddressFree(at, 4 * UNIT), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemMap(at + 2 * UNIT, UNIT, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemMap(at + 3 * UNIT, UNIT, 2 * UNIT, b, 0), CUDA_ERROR_INVALID_VALUE);
+    /* the same memory a second time, and another place for it afterwards */
+    OK(cuMemMap(at + 3 * UNIT, UNIT, 0, a, 0));
+    OK(cuMemSetAccess(at + 3 * UNIT, UNIT, &all, 1));
+    OK(cuMemsetD8(at + 3 * UNIT, 5, 1));
+    OK(cuMemcpyDtoH(out, at, 1));
+    cr_expect(out[0] == 5);
+    OK(cuMemRetainAllocationHandle(&again, (void *)host_of(at + 9)));
+    cr_expect(again == a);
+    OK(cuMemRelease(a));
+    OK(cuMemRelease(a));
+    IS(cuMemRelease(a), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemSetAccess(at + 3 * UNIT, UNIT, &none, 1));
+    IS(cuMemsetD8(at + 3 * UNIT, 5, 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemUnmap(at, 4 * UNIT));
+    IS(cuMemUnmap(at, 4 * UNIT), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemMap(at, UNIT, 0, a, 0), CUDA_ERROR_INVALID_VALUE); /* its memory is gone */
+    OK(cuMemMap(at + UNIT, 2 * UNIT, 0, b, 0));
+    OK(cuMemSetAccess(at + UNIT, 2 * UNIT, &all, 1));
+    OK(cuMemcpyDtoH(out, at + UNIT, 4));
+    cr_expect(out[0] == 7);
+    OK(cuMemUnmap(at + UNIT, 2 * UNIT));
+    OK(cuMemAddressFree(at, 4 * UNIT));
+    OK(cuMemAddressReserve(&hint, 2 * UNIT, 0, at + 2 * UNIT, 0));
+    cr_expect(hint == at + 2 * UNIT);
+    IS(cuMemAddressReserve(&hint, UNIT + 1, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemAddressReserve(&hint, (size_t)1 << 40, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    IS(cuMemCreate(&a, UNIT + 1, &prop, 0), CUDA_ERROR_INVALID_VALUE);
+    /* a kernel that goes astray in it is told so */
+    CUdeviceptr astray = at + 3 * UNIT;
+    IS(launch1(kernel("astray"), 1, 1, (void *[]){&astray}), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 static uint64_t of_pool(CUmemoryPool pool, CUmemPool_attribute a)
 {
     uint64_t value = 99;
