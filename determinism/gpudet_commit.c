@@ -14,8 +14,9 @@
 #include <string.h>
 
 enum {
-    SHORT = 3,      /* one of so many runs of a warp's requests is short: */
-    SHORT_MOST = 8, /* at most this */
+    SHORT = 3,         /* one of so many runs of a warp's requests is short: */
+    SHORT_MOST = 8,    /* at most this */
+    AHEAD_BYTES = 512, /* of entries: those of a warp mostly lie one behind the other */
     AHEAD =
         16 /* runs that are drawn before they are sent: the host fetches meanwhile what they need */
 };
@@ -251,8 +252,10 @@ static void commit_sorted(struct gpudet *g)
     }
     while (n--) {
         struct gpudet_log *l = &g->warps[g->serving[n]].log;
-        for (const struct gpudet_entry *e = l->oldest; e; e = e->next)
+        for (const struct gpudet_entry *e = l->oldest; e; e = e->next) {
+            __builtin_prefetch(e->data + AHEAD_BYTES);
             write_bytes(g, e, (uint64_t[2]){e->mask[0], e->mask[1]});
+        }
         *l = (struct gpudet_log){0};
     }
     g->writer_count = 0;

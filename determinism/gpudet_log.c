@@ -16,6 +16,12 @@ static uint32_t bit_of(const struct gpudet *g, uint64_t chunk, uint32_t k)
     return k * g->subarray + (uint32_t)((chunk * factors[k] >> 32) * g->subarray >> 32);
 }
 
+static uint64_t *new_bloom(struct gpudet *g)
+{
+    const size_t bytes = (g->options.bloom + 63) / 64 * sizeof(uint64_t);
+    return memset(gpudet_room_take(&g->room, bytes), 0, bytes);
+}
+
 static void bloom_add(const struct gpudet *g, uint64_t *bloom, uint64_t chunk)
 {
     for (uint32_t k = 0; k < g->options.subarrays; k++) {
@@ -121,14 +127,17 @@ static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint
     struct gpudet_log *l = &w->log;
     struct gpudet_entry *e = gpudet_room_take(&g->room, sizeof *e + end - first);
     *e = (struct gpudet_entry){.chunk = chunk, .by = by, .first = first};
+    const uint64_t low = chunk * GPUDET_CHUNK, high = low + GPUDET_CHUNK;
     if (!l->count++) {
-        const size_t bytes = (g->options.bloom + 63) / 64 * sizeof *l->bloom;
-        l->bloom = memset(gpudet_room_take(&g->room, bytes), 0, bytes);
         l->oldest = e;
+        l->low = low, l->high = high;
+        if (g->counted) l->bloom = new_bloom(g);
         g->writers[g->writer_count++] = w->number;
     } else l->newest->next = e;
+    if (low < l->low) l->low = low;
+    if (high > l->high) l->high = high;
     l->newest = e;
-    bloom_add(g, l->bloom, chunk);
+    if (l->bloom) bloom_add(g, l->bloom, chunk);
     return e;
 }
 
@@ -186,7 +195,8 @@ static void complete_index(struct gpudet *g, struct gpudet_log *l)
     }
     for (struct gpudet_entry *e = l->indexed ? l->indexed->next : l->oldest; e; e = e->next) {
         struct gpudet_entry **place = place_of(l, e->chunk);
-        e->same = *place;
+        struct gpudet_entry *const same = e->same = *place;
+        for (uint32_t h = 0; h < 2; h++) e->older[h] = same ? same->mask[h] | same->older[h] : 0;
         *place = l->indexed = e;
     }
 }
@@ -195,7 +205,7 @@ static void complete_index(struct gpudet *g, struct gpudet_log *l)
 static const struct gpudet_entry *query(struct gpudet *g, const struct gpudet_log *l,
                                         uint64_t chunk)
 {
-    if (!bloom_has(g, l->bloom, chunk)) return NULL;
+    if (l->bloom && !bloom_has(g, l->bloom, chunk)) return NULL;
     const struct gpudet_entry *e = *place_of(l, chunk);
     g->n.hits++;
     g->n.walked += l->count;
@@ -214,7 +224,20 @@ static void lay_over(const struct gpudet_entry *e, const struct piece *p, uint8_
         want[0] ^= have[0], want[1] ^= have[1];
         while (gpudet_take_run(have, &from, &n))
             copy(to + (from - p->at), e->data + (from - e->first), n);
+        want[0] &= e->older[0], want[1] &= e->older[1];
     }
+}
+
+/* Whether any lane reads what lies between the first and the last byte of the log. */
+static bool is_near(const struct gpudet_log *l, const struct emu_access *a)
+{
+    const uint64_t size = (uint64_t)a->width * a->count, low = l->low - size, room = l->high - low;
+    if (!l->count) return false;
+    if (a->run) return a->address[0] + GPUDET_LANES * size > l->low && a->address[0] < l->high;
+    uint32_t near = 0;
+    for (uint32_t i = 0; i < GPUDET_LANES; i++)
+        near |= (uint32_t)(a->address[i] - low - 1 < room - 1) << i;
+    return near & a->lanes;
 }
 
 bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
@@ -222,7 +245,7 @@ bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_a
     const struct gpudet_entry *newest[PARTS];
     struct cut c;
     bool found = false;
-    if (!w->log.count && !g->counted) return false;
+    if (!g->counted && !is_near(&w->log, a)) return false;
     cut_access(&c, a);
     g->n.queries += c.count;
     if (!w->log.count) return false;

@@ -57,14 +57,17 @@ struct gpudet_entry { /* bytes of one chunk that one instruction stored */
     uint64_t mask[2]; /* which bytes */
     const struct emu_author *by;
     struct gpudet_entry *next; /* of the log */
-    struct gpudet_entry *same; /* of this chunk the one before it, once it is in the index */
-    uint32_t first;            /* the byte of the chunk that data begins with */
+    /* Once it is in the index: the one before it of this chunk, and the bytes of that and all before it. */
+    struct gpudet_entry *same;
+    uint64_t older[2];
+    uint32_t first; /* the byte of the chunk that data begins with */
     uint8_t data[];
 };
 struct gpudet_log { /* all that it points to is in the quantum's room */
     struct gpudet_entry *oldest, *newest, *indexed; /* indexed: the last one that is in the index */
     struct gpudet_entry **index;                    /* by hash of the chunk, the newest of each */
-    uint64_t *bloom;                                /* bits */
+    uint64_t *bloom;    /* bits; NULL: nobody counts what it lets pass */
+    uint64_t low, high; /* addresses: all it has lies in low .. high - 1 */
     uint32_t count, index_size;
 };
 /* Memory that is taken bit by bit and given back as a whole. */

@@ -558,6 +558,11 @@ const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t
     return offset <= n->block.size && size <= n->block.size - offset ? &n->block : NULL;
 }
 
+uint64_t mem_releases(const struct mem *m)
+{
+    return m->released_count;
+}
+
 const struct mem_block *mem_near(const struct mem *m, uint64_t address)
 {
     const struct node *before = floor_of(m->root, address), *after = NULL;

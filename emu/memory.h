@@ -112,6 +112,9 @@ void mem_keep_apart(struct mem *m);
  * as nobody allocates. O(log n). */
 const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t size);
 
+/* How many blocks were ever released: as long as it is the same, what mem_find gave is good. */
+uint64_t mem_releases(const struct mem *m);
+
 /* For reports: the live or released block that holds the address, else the nearest live one; NULL. */
 const struct mem_block *mem_near(const struct mem *m, uint64_t address);
 /* The address as seen from that block, with what made it and what released it, in one or more lines

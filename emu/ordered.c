@@ -75,6 +75,9 @@ struct ordered {
     u64 looked_at, began_at; /* when who goes round was looked for last; when this attempt began */
     u32 phases;              /* idle() in this attempt */
     bool settled;            /* the order was when it began */
+    bool shown;              /* somebody is told of what the order lets go of */
+    struct emu_bound held;   /* the block where it last did, */
+    u64 releases;            /* good until one more is released */
 };
 
 static u32 *queue_at(struct ordered *o, const struct queue *q, u32 at)
@@ -502,6 +505,7 @@ void ordered_run(struct hand *h)
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
     o.look_at = FIRST_LOOK;
     o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
+    o.shown = emu_machine_is_shown(m);
     make_lists(&o);
     for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
     h->wp->m->ordered = &o;
@@ -537,8 +541,16 @@ void ordered_run(struct hand *h)
 
 static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
-    const struct mem_block *b = mem_find(m->mem, address, size);
-    return b ? b->host + (address - b->address) : NULL;
+    struct emu_bound *last = &m->ordered->held;
+    const u64 releases = mem_releases(m->mem);
+    if (m->ordered->releases != releases || address < last->low || address > last->high ||
+        last->high - address < size) {
+        const struct mem_block *b = mem_find(m->mem, address, size);
+        if (!b) return NULL;
+        *last = (struct emu_bound){b->address, b->address + b->size, b->host};
+        m->ordered->releases = releases;
+    }
+    return last->host + (address - last->low);
 }
 
 static void tell_shown(const struct emu_machine *m, const struct emu_shown *s)
@@ -554,9 +566,11 @@ void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t add
 {
     u8 *p = held(m, address, size);
     if (!p) return;
-    tell_shown(m, &(struct emu_shown){
-                      .by = by, .address = address, .size = size, .data = data, .now = m->asked});
     struct ordered *o = m->ordered;
+    if (o->shown)
+        tell_shown(m,
+                   &(struct emu_shown){
+                       .by = by, .address = address, .size = size, .data = data, .now = m->asked});
     if (o->h->rounds && memcmp(p, data, size) != 0) o->rounds.changed = true;
     memcpy(p, data, size);
 }
@@ -595,14 +609,15 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     const u32 size = ptx_types[type].bits / 8u;
     u8 *p = held(m, address, size);
     if (!p) return;
-    tell_shown(m, &(struct emu_shown){.by = by,
-                                      .address = address,
-                                      .size = size,
-                                      .reduces = true,
-                                      .op = op,
-                                      .type = type,
-                                      .data = operand,
-                                      .now = m->asked});
+    if (m->ordered->shown)
+        tell_shown(m, &(struct emu_shown){.by = by,
+                                          .address = address,
+                                          .size = size,
+                                          .reduces = true,
+                                          .op = op,
+                                          .type = type,
+                                          .data = operand,
+                                          .now = m->asked});
     const bool looked_at = m->ordered->h->rounds;
     u8 was[16];
     if (looked_at) memcpy(was, p, size);
