@@ -1,6 +1,7 @@
 /* Buffers of dab.
  *
- * Entries are found by the 16 bytes of memory that they lie in, which none crosses. A reduction is fused with an
+ * Entries are found by the place in memory that they lie in, which none crosses: as many bytes as all of them have,
+ * or if they differ 16. A reduction is fused with an
  * earlier one of the same address, operation and type unless one of another kind that overlaps both came between:
  * then the order of the three counts. What fuses: add, min, max, and, or, xor, and exch, of which the later one
  * stays. inc, dec and compare-and-swap depend on what memory holds and stay apart. */
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACE = 16, FEW = 16, NEW_VALUE = 32 };
+enum { WIDEST = 4, FEW = 16, NEW_VALUE = 32 }; /* WIDEST: 16 bytes */
 
 static bool can_fuse(uint8_t op)
 {
@@ -20,13 +21,13 @@ static bool can_fuse(uint8_t op)
 
 static uint32_t home_of(const struct dab_buffer *b, uint64_t address)
 {
-    return (uint32_t)((address / PLACE * RNG_STEP) >> 32) & (b->slots - 1);
+    return (uint32_t)(((address >> b->grain) * RNG_STEP) >> 32) & (b->slots - 1);
 }
 
 static uint32_t place_of(const struct dab_buffer *b, uint64_t address)
 {
     uint32_t i = home_of(b, address);
-    while (b->table[i] && b->entries[b->table[i] - 1].address / PLACE != address / PLACE)
+    while (b->table[i] && (b->entries[b->table[i] - 1].address ^ address) >> b->grain)
         i = (i + 1) & (b->slots - 1);
     return i;
 }
@@ -58,9 +59,24 @@ static void *resized(void *p, size_t size)
     return p;
 }
 
-/* Room for the lanes of a warp. */
-static void make_room(struct dab_buffer *b, bool wide)
+/* Finds all entries anew. */
+static void fill_table(struct dab_buffer *b)
 {
+    memset(b->table, 0, b->slots * sizeof *b->table);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const uint32_t at = place_of(b, b->entries[i].address);
+        b->entries[i].before = (int32_t)b->table[at] - 1;
+        b->table[at] = i + 1;
+    }
+}
+
+/* Room for the lanes of a warp, `size` bytes each. */
+static void make_room(struct dab_buffer *b, uint32_t size, bool wide)
+{
+    const uint32_t grain = (uint32_t)__builtin_ctz(size);
+    const bool regrain = b->count && grain != b->grain && b->grain != WIDEST;
+    if (!b->count) b->grain = grain;
+    else if (regrain) b->grain = WIDEST;
     if (b->count + LANES > b->cap) {
         b->cap = b->cap ? 2 * b->cap : 2 * LANES;
         b->entries = resized(b->entries, b->cap * sizeof *b->entries);
@@ -71,19 +87,20 @@ static void make_room(struct dab_buffer *b, bool wide)
         b->author_cap = b->author_cap ? 2 * b->author_cap : 8;
         b->authors = resized(b->authors, b->author_cap * sizeof *b->authors);
     }
-    if (b->slots >= 2 * b->cap) return;
-    free(b->table);
-    b->slots = 2 * b->cap;
-    b->table = calloc(b->slots, sizeof *b->table);
-    if (!b->table) abort();
-    for (uint32_t i = 0; i < b->count; i++) b->table[place_of(b, b->entries[i].address)] = i + 1;
+    const bool grows = b->slots < 2 * b->cap;
+    if (grows) {
+        b->slots = 2 * b->cap;
+        b->table = resized(b->table, b->slots * sizeof *b->table);
+    }
+    if (grows || regrain) fill_table(b);
 }
 
-static void fuse_into(const struct dab_buffer *b, struct dab_entry *e, const uint8_t *operand)
+static void fuse_into(const struct dab_buffer *b, struct dab_entry *e, atomic_fn *apply,
+                      const uint8_t *operand)
 {
     uint8_t *data = dab_data(b, e);
     for (uint32_t k = 0; k < e->count; k++)
-        atomic_apply(e->op, e->type, data + k * e->width, operand + k * e->width, NULL, NULL);
+        apply(data + k * e->width, operand + k * e->width, NULL, NULL);
 }
 
 /* An entry without data. */
@@ -101,11 +118,12 @@ static void append(struct dab_buffer *b, const struct emu_access *a, uint64_t ad
     b->table[place] = ++b->count;
 }
 
-static void take_back(struct dab_buffer *b, uint32_t count)
+/* `place`: of the entries from `count` on. */
+static void take_back(struct dab_buffer *b, uint32_t count, const uint32_t *place)
 {
     while (b->count > count) {
         const struct dab_entry *e = &b->entries[--b->count];
-        b->table[place_of(b, e->address)] = (uint32_t)(e->before + 1);
+        b->table[place[b->count - count]] = (uint32_t)(e->before + 1);
     }
 }
 
@@ -113,7 +131,8 @@ static void fill(const struct dab_buffer *b, struct dab_entry *e, const uint8_t 
 {
     const uint32_t size = (uint32_t)e->width * e->count;
     uint8_t *data = dab_data(b, e);
-    memcpy(data, operand, size);
+    if (size == 4) memcpy(data, operand, 4);
+    else memcpy(data, operand, size);
     if (e->op == ATOMIC_CAS) memcpy(data + 16, operand + NEW_VALUE, size);
 }
 
@@ -123,9 +142,10 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
     const uint32_t before = b->count, need = (uint32_t)__builtin_popcount(a->lanes);
     const bool unlike_before = b->unlike;
     int32_t with[LANES];
+    uint32_t at[LANES]; /* the places of new entries */
     if (!before || before + need <= most) most = before + need;
     else if (!fuse) return false;
-    make_room(b, dab_is_wide(a->op, (uint32_t)a->width * a->count));
+    make_room(b, (uint32_t)a->width * a->count, dab_is_wide(a->op, (uint32_t)a->width * a->count));
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         uint32_t place;
@@ -133,19 +153,21 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
         with[l] = partner(b, a, a->address[l], &place, &unlike);
         if (with[l] >= 0 && fuse) continue;
         if (b->count == most) {
-            take_back(b, before);
+            take_back(b, before, at);
             b->unlike = unlike_before;
             return false;
         }
         with[l] = DAB_NONE;
         b->unlike |= unlike;
+        at[b->count - before] = place;
         append(b, a, a->address[l], place);
     }
+    atomic_fn *const apply = atomic_function(a->op, a->type);
     uint32_t own = before;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         const uint8_t *operand = a->data + (size_t)a->stride * l;
-        if (with[l] >= 0) fuse_into(b, &b->entries[with[l]], operand);
+        if (with[l] >= 0) fuse_into(b, &b->entries[with[l]], apply, operand);
         else fill(b, &b->entries[own++], operand);
     }
     if (b->count > before) b->authors[b->author_count++] = emu_author(a);

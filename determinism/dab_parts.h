@@ -23,7 +23,7 @@ struct dab_entry {
     uint64_t address;
     uint8_t data[8]; /* or in `wide` of the buffer */
     uint8_t op, type, width, count;
-    int32_t before;  /* the entry before it in the same 16 bytes of memory */
+    int32_t before;  /* the entry before it in the same place of memory */
     uint32_t author; /* of the buffer */
     uint32_t next;   /* on the way: in its transaction */
 };
@@ -33,8 +33,9 @@ struct dab_buffer {
     uint8_t (*wide)[32]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 16 */
     struct emu_author *authors;
     uint32_t author_count, author_cap;
-    uint32_t *table; /* 16 bytes of memory -> 1 + the latest entry there: open addressing, */
+    uint32_t *table; /* place in memory -> 1 + the latest entry there: open addressing, */
     uint32_t slots;  /* of so many, a power of two; NULL: none yet */
+    uint32_t grain;  /* bits of an address that a place leaves open: no entry reaches into two */
     bool unlike;     /* entries whose order counts meet at an address */
 };
 static inline bool dab_is_wide(uint8_t op, uint32_t bytes)
