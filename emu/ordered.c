@@ -276,7 +276,7 @@ static bool place_one(struct ordered *o)
         return true;
     }
     const struct emu_warp first = warp_in(o, slot[0], 0);
-    for (u32 w = 0; w < m->warps_per_cta; w++) append(o, READY, NULL, warp_in(o, slot[0], w));
+    for (u32 w = m->warps_per_cta; w-- > 0;) append(o, READY, NULL, warp_in(o, slot[0], w));
     emu_watch_cta(m, &first, EMU_SYNC_CTA_START); /* an order may put warps to rest */
     return true;
 }
