@@ -11,6 +11,7 @@ enum {
     STRONG = EMU_VOLATILE | EMU_ACQUIRE | EMU_RELEASE | EMU_RELAXED,
     SHORT = 4,        /* one of so many bursts is short: */
     SHORT_MOST = 16,  /* at most this */
+    MOST_STAY = 64,   /* draws between two choices */
     MOST_WAITED = 64, /* quanta of an mbarrier.try_wait: then its time is up */
     CROWD = 16,       /* ready warps, beside which no CTA need begin, */
     WIDE = 8,         /* but in one of so many launches */
@@ -309,6 +310,18 @@ static int pick_caller(struct gpudet *g, uint32_t *burst)
     return -1;
 }
 
+/* One of `count`. Where nobody can tell it is mostly the last for a while: warps that came together go on one after
+ * the other, near each other in memory, which the host's caches have. */
+static uint32_t draw(struct gpudet *g, uint32_t count)
+{
+    if (!g->sorted) return gpudet_below(g, count);
+    if (!g->stay--) {
+        g->stay = gpudet_below(g, MOST_STAY);
+        g->favourite = gpudet_below(g, 4) ? 0 : rng_next(&g->random) >> 32;
+    }
+    return count - 1 - (uint32_t)(g->favourite * count >> 32);
+}
+
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct gpudet *g = self;
@@ -316,7 +329,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     look_at_last(g);
     if (!g->open) return pick_caller(g, burst);
     while (ready = emu_machine_ready(g->m, &count), count) {
-        const uint32_t i = gpudet_below(g, (uint32_t)count);
+        const uint32_t i = draw(g, (uint32_t)count);
         const struct emu_warp *who = &ready[i];
         struct gpudet_warp *w = warp_of(g, who);
         if (w->state != GPUDET_RUNS) {
@@ -337,7 +350,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
             continue;
         }
         *burst = (uint32_t)(g->options.quantum - used);
-        if (!gpudet_below(g, SHORT)) {
+        if (!g->sorted && !gpudet_below(g, SHORT)) {
             const uint32_t some = 1 + gpudet_below(g, SHORT_MOST);
             if (some < *burst) *burst = some;
         }
@@ -590,6 +603,7 @@ static void begin(void *self, struct emu_machine *m)
     g->open = g->begins = g->reseated = true;
     g->moved = false;
     g->quantum++;
+    g->stay = 0;
     memset(g->in_state, 0, sizeof g->in_state);
     deal_shares(g);
 }

@@ -7,8 +7,9 @@
  *
  * Parallel mode. Warps run isolated: stores to global memory go into a log of their warp, which its loads look
  * through; nobody changes memory. So it makes no difference how warps are interleaved, but to what caches and Z units
- * count: the adversary chooses among those of a few CTAs, and the next CTAs begin when these have stopped. (In one
- * launch of eight, and with a mechanism off that the promise needs, it chooses among all.) It ends for a warp after
+ * count: the adversary chooses among those of a few CTAs, and the next CTAs begin when these have stopped; where
+ * nothing is counted it mostly takes one after the other. (In one launch of eight, and with a mechanism off that the
+ * promise needs, it chooses among all.) It ends for a warp after
  * so many instructions (at the end of the basic block, unless step=instruction), at an atomic, a fence, a
  * volatile, relaxed, acquire or release access (which then goes on in the next quantum), when its log is full, at a
  * CTA barrier, when it ends, where it waits (mbarrier, cluster), and at a call of the device runtime.

@@ -171,13 +171,14 @@ struct gpudet {
     bool in_turn;  /* warps of a unit run one after another */
     bool windowed; /* the adversary chooses among a few CTAs at a time */
     bool counted;  /* somebody asks for `n` */
-    bool
-        sorted; /* nobody can tell when requests arrive: logs are committed in the order of their depths */
+    bool sorted;   /* nobody can tell who goes on when, and when requests arrive */
     bool moved;    /* anything has happened in this quantum */
     bool open;     /* CTAs may begin: parallel mode; */
     bool begins;   /* a quantum does */
     bool reseated; /* CTAs have begun or ended since shares were dealt */
     uint64_t quantum;
+    uint32_t stay;      /* draws for which the adversary still favours */
+    uint64_t favourite; /* who is so far from the last that may go on, in 2^-32 of them */
     struct gpudet_warp *warps;
     struct gpudet_slot *slots;
     struct gpudet_unit *units;
