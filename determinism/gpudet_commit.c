@@ -16,6 +16,7 @@
 enum {
     SHORT = 3,         /* one of so many runs of a warp's requests is short: */
     SHORT_MOST = 8,    /* at most this */
+    SOON = 4,          /* logs that are fetched ahead */
     AHEAD_BYTES = 512, /* of entries: those of a warp mostly lie one behind the other */
     AHEAD =
         16 /* runs that are drawn before they are sent: the host fetches meanwhile what they need */
@@ -240,6 +241,13 @@ static uint32_t draw_runs(struct gpudet *g, struct gpudet_sender *run)
     return count;
 }
 
+static void fetch(const struct gpudet_entry *e)
+{
+    __builtin_prefetch(e);
+    __builtin_prefetch(e->data);
+    __builtin_prefetch(e->data + GPUDET_CHUNK / 2);
+}
+
 /* As if what has the smallest depth always came last. */
 static void commit_sorted(struct gpudet *g)
 {
@@ -252,6 +260,8 @@ static void commit_sorted(struct gpudet *g)
     }
     while (n--) {
         struct gpudet_log *l = &g->warps[g->serving[n]].log;
+        if (n >= 2 * SOON) __builtin_prefetch(&g->warps[g->serving[n - 2 * SOON]].log);
+        if (n >= SOON) fetch(g->warps[g->serving[n - SOON]].log.oldest);
         for (const struct gpudet_entry *e = l->oldest; e; e = e->next) {
             __builtin_prefetch(e->data + AHEAD_BYTES);
             write_bytes(g, e, (uint64_t[2]){e->mask[0], e->mask[1]});

@@ -108,10 +108,17 @@ static void cut_access(struct cut *c, const struct emu_access *a)
     else cut_lanes(c, a, size);
 }
 
+/* The usual sizes at once. */
 static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
 {
-    if (size == 4) memcpy(to, from, 4);
-    else memcpy(to, from, size);
+    switch (size) {
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    case GPUDET_CHUNK / 2: memcpy(to, from, GPUDET_CHUNK / 2); break;
+    case GPUDET_CHUNK: memcpy(to, from, GPUDET_CHUNK); break;
+    default:
+        for (uint32_t i = 0; i < size; i++) to[i] = from[i];
+    }
 }
 
 /* ---- the log ------------------------------------------------------------------------------------------ */
