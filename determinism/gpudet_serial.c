@@ -113,7 +113,9 @@ static void carry_out(struct gpudet *g, struct gpudet_request *r)
 {
     const uint32_t lanes = lane_count(r);
     uint8_t *const data = data_of(r), *const old = old_of(r);
-    for (uint32_t l = 0; l < lanes; l++)
+    if (r->count == 1)
+        emu_machine_reduce_lanes(g->m, r->by, r->words, lanes, r->op, r->type, data, old, r->size);
+    for (uint32_t l = 0; l < lanes && r->count > 1; l++)
         for (uint32_t k = 0; k < r->count; k++) {
             const uint32_t o = k * r->width, at = r->size * l + o;
             emu_machine_reduce(g->m, r->by, r->words[l] + o, r->op, r->type, data + at, old + at);

@@ -241,6 +241,11 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a);
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old);
+/* One element of each of `count` lanes, in their order: lane i's operand at operands + stride * i, its old value goes
+ * to old + stride * i. */
+void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
+                              uint32_t count, uint8_t op, uint8_t type, const uint8_t *operands,
+                              uint8_t *old, uint32_t stride);
 /* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
 /* The warp sleeps from now on, wherever it stands, until it is woken: for pick(), idle(), CTA_START and

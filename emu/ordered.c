@@ -625,6 +625,25 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     if (looked_at && memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
 }
 
+void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
+                              uint32_t count, uint8_t op, uint8_t type, const uint8_t *operands,
+                              uint8_t *old, uint32_t stride)
+{
+    const bool cas = op == ATOMIC_CAS, watched = m->ordered->shown || m->ordered->h->rounds;
+    const u32 size = ptx_types[type].bits / 8u;
+    atomic_fn *const apply = atomic_function(op, type);
+    for (u32 i = 0; i < count; i++) {
+        const u8 *b = operands + (size_t)stride * i;
+        u8 *const was = old + (size_t)stride * i;
+        if (watched) {
+            emu_machine_reduce(m, by, address[i], op, type, b, was);
+            continue;
+        }
+        u8 *p = held(m, address[i], size);
+        if (p) apply(p, cas ? b + 32 : b, cas ? b : NULL, was);
+    }
+}
+
 /* NULL: it has not begun, or is gone. */
 static struct emu_cta *cta_of(const struct emu_machine *m, const struct emu_warp *who)
 {
