@@ -568,7 +568,7 @@ static bool is_inside(const struct box *b, const CUDA_MEMCPY3D *p, const char *w
     for (size_t z = 0; !b->start.host && z < p->Depth; z++)
         for (size_t y = 0; y < p->Height; y++) {
             const uint64_t row = row_of(b, y, z).device;
-            if (emu_bytes(driver.emu, row, p->WidthInBytes)) continue;
+            if (emu_has(driver.emu, row, p->WidthInBytes)) continue;
             say_outside(what, row, p->WidthInBytes);
             return false;
         }
@@ -819,7 +819,7 @@ CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p)
         return CUDA_ERROR_INVALID_VALUE;
     if (p->width > SIZE_MAX / 4) return CUDA_ERROR_INVALID_VALUE;
     for (size_t y = 0; p->width && y < p->height; y++) {
-        if (emu_bytes(driver.emu, p->dst + y * p->pitch, p->width * width)) continue;
+        if (emu_has(driver.emu, p->dst + y * p->pitch, p->width * width)) continue;
         say_outside("write", p->dst + y * p->pitch, p->width * width);
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -224,7 +224,7 @@ static u8 *part_at(const struct emu *e, u64 address, u64 size, u64 *n)
     return b->host + (address - b->address);
 }
 
-static bool is_there(const struct emu *e, u64 address, u64 size)
+bool emu_has(const struct emu *e, uint64_t address, uint64_t size)
 {
     for (u64 n = 0; size; address += n, size -= n)
         if (!part_at(e, address, size, &n)) return false;
@@ -233,7 +233,7 @@ static bool is_there(const struct emu *e, u64 address, u64 size)
 
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 {
-    if (!is_there(e, to, size)) return false;
+    if (!emu_has(e, to, size)) return false;
     mem_mark_written(e->mem, to, size);
     for (u64 done = 0, n = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &n);
@@ -245,7 +245,7 @@ bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
 {
-    if (!is_there(e, from, size)) return false;
+    if (!emu_has(e, from, size)) return false;
     for (u64 done = 0, n = 0; done < size; done += n) {
         const u8 *p = part_at(e, from + done, size - done, &n);
         memcpy((u8 *)to + done, p, n);
@@ -255,7 +255,7 @@ bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
 
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 {
-    if (!is_there(e, to, size) || !is_there(e, from, size)) return false;
+    if (!emu_has(e, to, size) || !emu_has(e, from, size)) return false;
     mem_mark_written(e->mem, to, size);
     for (u64 done = 0, n = 0, m = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &m);
@@ -268,7 +268,7 @@ bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count)
 {
     if (!count || !width) return true;
-    if (count > UINT64_MAX / width || !is_there(e, to, count * width)) return false;
+    if (count > UINT64_MAX / width || !emu_has(e, to, count * width)) return false;
     mem_mark_written(e->mem, to, count * width);
     for (u64 done = 0, n = 0; done < count * width;
          done += n) { /* parts are multiples of any width */

@@ -112,6 +112,7 @@ bool emu_unmap(struct emu *e, uint64_t address, const char *by);
 
 /* Whether all `size` bytes lie in one live allocation (or variable), or in several that have nothing between
  * them; nothing is copied otherwise. */
+bool emu_has(const struct emu *e, uint64_t address, uint64_t size);
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size);
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size);
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size);

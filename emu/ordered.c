@@ -541,6 +541,10 @@ void ordered_run(struct hand *h)
 
 static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
+    if (!m->ordered) { /* a native launch that is watched */
+        const struct mem_block *b = mem_find(m->mem, address, size);
+        return b ? b->host + (address - b->address) : NULL;
+    }
     struct emu_bound *last = &m->ordered->held;
     const u64 releases = mem_releases(m->mem);
     if (m->ordered->releases != releases || address < last->low || address > last->high ||

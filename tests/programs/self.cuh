@@ -37,6 +37,7 @@ template <class T> struct room {
     {
         OK(cudaMalloc(&at, n * sizeof(T)));
         OK(cudaMemset(at, 0, n * sizeof(T)));
+        OK(cudaDeviceSynchronize()); /* the host does not wait for a fill, and some streams do not either */
     }
     explicit room(const std::vector<T> &from) : n(from.size())
     {
