@@ -113,8 +113,6 @@ Test(calibrate, what_dram_binds_follows_its_bandwidth)
     c.warps = 64;
     double slow = form_cycles(&g, &c, weights(), &t);
     cr_assert(t.bottleneck == TERM_DRAM, "%s", term_name(t.bottleneck));
-    double others = 0;
-    for (int i = 0; i < TERMS; i++) others += i == TERM_DRAM ? 0 : t.part[i];
     g.dram_bandwidth *= 2;
     g.dram_mhz *= 2;
     double fast = form_cycles(&g, &c, weights(), NULL);
