@@ -29,7 +29,7 @@ static void warm_up(void)
 /* A kernel file is read once for all runs. */
 static int find_target(struct check *c)
 {
-    if (check_of_program(c)) return program_find(c->arena, "check", c->program.argv, &c->program);
+    if (check_of_program(c)) return program_find(c->options, "check", c->program.argv, &c->program);
     if (c->options->kind != TARGET_PTX) {
         warm_up();
         return EXIT_FINE;
@@ -73,6 +73,7 @@ int cmd_check(int argc, char **argv)
     c.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
     c.program.argv = argv + o.rest;
     int status = ok && check_options(&c) ? check(&c) : bad_call(&o);
+    program_release(&c.program);
     heddle_module_free(o.module);
     arena_free(arena);
     return status;

@@ -221,7 +221,7 @@ char *check_command(const struct check *c, const struct check_row *row, size_t r
                    (unsigned long long)check_seed(c, run));
     for (size_t i = 0; check_of_program(c) && c->program.argv[i]; i++) {
         buf_putc(&b, ' ');
-        quote(&b, c->program.argv[i]);
+        quote(&b, i ? c->program.argv[i] : c->program.name);
     }
     char *text = arena_copy(c->arena, b.data, b.size);
     buf_free(&b);

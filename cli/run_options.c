@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/compile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -170,12 +171,15 @@ static bool is_program(struct piece target)
 
 enum run_target run_target_kind(struct piece target)
 {
+    char path[4096];
     if (target.length > 6 && memcmp(target.text, "suite:", 6) == 0) return TARGET_SUITE;
     if (target.length > 4 && memcmp(target.text + target.length - 4, ".yml", 4) == 0)
         return TARGET_JOB;
     if (target.length > 5 && memcmp(target.text + target.length - 5, ".yaml", 5) == 0)
         return TARGET_JOB;
-    return is_program(target) ? TARGET_PROGRAM : TARGET_PTX;
+    const char *name = target.length < sizeof path ? path : "";
+    snprintf(path, sizeof path, "%.*s", (int)target.length, target.text);
+    return compile_is_source(name) || is_program(target) ? TARGET_PROGRAM : TARGET_PTX;
 }
 
 static void check_targets(struct run_options *o)

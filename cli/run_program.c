@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/compile.h"
 #include "cuda/outcome.h"
 #include "cuda/program.h"
 
@@ -57,15 +58,11 @@ static int build_again(const char *command, const char *path, const struct progr
     return EXIT_INPUT;
 }
 
-int program_find(struct arena *a, const char *command, char **argv, struct program_target *out)
+/* EXIT_FINE, or after a message another status. */
+static int look_at(const char *command, const char *path, const char *libraries)
 {
     struct program p;
     char *why = NULL;
-    const char *const path = argv[0], *const libraries = find_libraries(a);
-    *out = (struct program_target){argv, libraries};
-    if (!libraries)
-        return usage_error(command,
-                           "libcuda.so.1 is not beside this program, as built or installed");
     if (!program_read(path, &p, &why)) {
         fprintf(stderr, "heddle %s: '%s': %s\n", command, path, why);
         free(why);
@@ -79,6 +76,42 @@ int program_find(struct arena *a, const char *command, char **argv, struct progr
         return EXIT_INPUT;
     }
     return EXIT_FINE;
+}
+
+/* Of the GPU that the program is to see. */
+static unsigned capability(const struct run_options *o)
+{
+    const char *name = "h100";            /* what programs see by default */
+    if (getenv(CUDA_ESTIMATE)) return 90; /* what is estimated may be older than all PTX */
+    for (size_t i = 0; i < o->count; i++)
+        if (o->list[i].name.length == 3 && memcmp(o->list[i].name.text, "gpu", 3) == 0)
+            name = arena_copy(o->arena, o->list[i].value.text, o->list[i].value.length);
+    for (size_t i = 0; i < heddle_gpu_count(); i++)
+        if (strcmp(heddle_gpu(i).name, name) == 0) return heddle_gpu(i).capability;
+    return 90;
+}
+
+int program_find(const struct run_options *o, const char *command, char **argv,
+                 struct program_target *out)
+{
+    const char *const libraries = find_libraries(o->arena);
+    *out = (struct program_target){argv, argv[0], libraries, false};
+    if (!libraries)
+        return usage_error(command,
+                           "libcuda.so.1 is not beside this program, as built or installed");
+    if (compile_is_source(argv[0])) {
+        const int status = compile_program(o->arena, command, argv[0], capability(o), &argv[0]);
+        if (status != EXIT_FINE) return status;
+        out->compiled = true;
+    }
+    const int status = look_at(command, argv[0], libraries);
+    if (status != EXIT_FINE) program_release(out);
+    return status;
+}
+
+void program_release(const struct program_target *p)
+{
+    if (p->compiled) compile_remove(p->argv[0]);
 }
 
 /* ---- its environment ------------------------------------------------------------------------------------- */
@@ -108,8 +141,9 @@ void program_environment(const struct program_target *p, const struct run_option
 /* ---- the run --------------------------------------------------------------------------------------------- */
 
 /* The program's exit status, as a shell has it. */
-static int run(char **argv)
+static int run(const struct program_target *p)
 {
+    char *const *const argv = p->argv;
     int status;
     const pid_t child = fork();
     if (child == 0) {
@@ -123,7 +157,7 @@ static int run(char **argv)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-    fprintf(stderr, "heddle run: '%s' was ended by a signal: %s\n", argv[0],
+    fprintf(stderr, "heddle run: '%s' was ended by a signal: %s\n", p->name,
             strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
 }
@@ -143,7 +177,7 @@ int program_run(const struct run_options *o, char **argv)
 {
     struct program_target target;
     char file[16];
-    int status = program_find(o->arena, "run", argv, &target);
+    int status = program_find(o, "run", argv, &target);
     if (status != EXIT_FINE) return status;
     const int fd = memfd_create("outcome", 0);
     struct cuda_outcome *outcome = MAP_FAILED;
@@ -153,7 +187,8 @@ int program_run(const struct run_options *o, char **argv)
     program_environment(&target, o);
     snprintf(file, sizeof file, "%d", fd);
     setenv(CUDA_OUTCOME, file, 1);
-    status = run(argv);
+    status = run(&target);
+    program_release(&target);
     if (!o->quiet) report(outcome);
     return outcome->faults || outcome->findings ? EXIT_FAULT : status;
 }

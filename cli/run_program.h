@@ -6,10 +6,15 @@
 
 struct program_target {
     char **argv;           /* the program and its arguments, NULL behind them */
+    const char *name;      /* as it was called: of a source, that */
     const char *libraries; /* the folder of Heddle's */
+    bool compiled;         /* from its source: it goes when it is released */
 };
-/* Looks whether it can run. EXIT_FINE, or after a message of `heddle COMMAND` another status. */
-int program_find(struct arena *a, const char *command, char **argv, struct program_target *out);
+/* Looks whether it can run, and compiles a source first. argv stays the caller's, and may be changed. EXIT_FINE, or
+ * after a message of `heddle COMMAND` another status. */
+int program_find(const struct run_options *o, const char *command, char **argv,
+                 struct program_target *out);
+void program_release(const struct program_target *p);
 /* Changes this process' environment into the program's: where libraries are, and the settings among the options. */
 void program_environment(const struct program_target *p, const struct run_options *o);
 

@@ -302,6 +302,45 @@ Test(program, that_varies_by_itself_is_told_apart, .init = start_runs, .fini = s
     expect_check("--runs 3 --format json ./app 0 process", 6, "\"verdict\": \"varies by itself\"");
 }
 
+/* A compiler that knows four architectures, says what it is asked for, and makes a copy of the program. */
+static void make_compiler(void)
+{
+    build_registered();
+    cr_assert_eq(
+        sh("cat >compiler <<'end'\n#!/bin/sh\n"
+           "[ \"$1\" = --list-gpu-arch ] && printf 'compute_%%s\\n' 75 80 90 100 && exit\n"
+           "grep -q wrong \"$9\" ${10} 2>/dev/null && echo 'not so' && exit 2\n"
+           "echo \"$@\" >words; while [ \"$1\" != -o ]; do shift; done; cp app \"$2\"\nend\n"
+           "chmod +x compiler; echo right >sum.cu; echo wrong >bad.cu; mkdir temporary"),
+        0, "%s", said.data);
+    cr_assert_eq(setenv("NVCC", "./compiler", 1), 0);
+}
+
+Test(program, is_compiled_from_its_source, .init = start_runs, .fini = stop)
+{
+    make_compiler();
+    cr_expect_eq(sh("TMPDIR=temporary '%s' run sum.cu 7", heddle), 7, "%s", said.data);
+    cr_expect(strstr(said.data, "cudaSuccess 4950\n"), "%s", said.data);
+    cr_expect_eq(sh("cat words"), 0);
+    cr_expect(strstr(said.data, "-cudart shared "), "%s", said.data);
+    cr_expect(strstr(said.data, "arch=compute_90,code=compute_90 "), "%s", said.data);
+    cr_expect_eq(sh("TMPDIR=temporary '%s' run --gpu a100 sum.cu; cat words", heddle), 0);
+    cr_expect(strstr(said.data, "arch=compute_80,code=compute_80 "), "%s", said.data);
+    cr_expect_eq(sh("TMPDIR=temporary '%s' check --runs 2 --order random sum.cu 0 sum", heddle), 6);
+    cr_expect(strstr(said.data, "1 x  heddle run --order random --seed 1 sum.cu 0 sum\n"), "%s",
+              said.data);
+    cr_expect_eq(sh("TMPDIR=temporary '%s' run bad.cu", heddle), 1);
+    cr_expect(strstr(said.data, "not so\n"), "%s", said.data);
+    cr_expect_eq(sh("'%s' run --gpu k40 sum.cu", heddle), 2);
+    cr_expect(strstr(said.data, "makes no PTX for compute capability 3.5 or below"), "%s",
+              said.data);
+    cr_expect_eq(sh("'%s' run there-is-none.cu", heddle), 2);
+    cr_expect(strstr(said.data, "'there-is-none.cu': No such file"), "%s", said.data);
+    cr_expect_eq(sh("rmdir temporary"), 0, "something was left behind: %s", said.data);
+    cr_expect_eq(sh("NVCC=./no-compiler '%s' run sum.cu", heddle), 2);
+    cr_expect(strstr(said.data, "cannot run './no-compiler': No such file"), "%s", said.data);
+}
+
 Test(program, is_run_again_by_what_a_check_prints, .init = start_runs, .fini = stop)
 {
     char command[200], first[300];
