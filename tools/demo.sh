@@ -43,3 +43,7 @@ say "heddle check: who depends on the order? A search with a race, and a sum of 
 ./heddle check suite:bfs_racy --quiet || true
 echo
 ./heddle check suite:sum_atomic --quiet || true
+
+say "heddle estimate: how long it would take, and what takes so long"
+./heddle estimate suite:transpose_naive --gpu titanv,gtx480
+./heddle estimate suite:transpose_padded --gpu titanv,gtx480
