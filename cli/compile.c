@@ -101,22 +101,25 @@ int compile_program(struct arena *a, const char *command, const char *source, un
                     char **program)
 {
     const char *compiler = find_compiler(a);
-    if (access(source, R_OK) != 0)
-        return usage_error(command, "'%s': %s", source, strerror(errno));
+    if (access(source, R_OK) != 0) return usage_error(command, "'%s': %s", source, strerror(errno));
     if (!compiler)
-        return usage_error(command, "'%s' wants nvcc, which is not in PATH, CUDA_HOME/bin or "
-                                    "/usr/local/cuda/bin; name it by NVCC", source);
+        return usage_error(command,
+                           "'%s' wants nvcc, which is not in PATH, CUDA_HOME/bin or "
+                           "/usr/local/cuda/bin; name it by NVCC",
+                           source);
     const int known = architecture(compiler, capability);
     if (known < 0) return usage_error(command, "cannot run '%s': %s", compiler, strerror(errno));
     if (!known)
-        return usage_error(command, "%s makes no PTX for compute capability %u.%u or below: choose "
-                                    "another --gpu", compiler, capability / 10, capability % 10);
+        return usage_error(command,
+                           "%s makes no PTX for compute capability %u.%u or below: choose "
+                           "another --gpu",
+                           compiler, capability / 10, capability % 10);
     const char *folder = temporary_folder(a);
     if (!folder) return usage_error(command, "no temporary folder: %s", strerror(errno));
     char *path = arena_printf(a, "%s/%s", folder, stem(a, source));
     const char *code = arena_printf(a, "arch=compute_%d,code=compute_%d", known, known);
-    const char *words[] = {compiler,   "-cudart", "shared", "-lineinfo", "-gencode", code,
-                           "-Xcompiler", "-g",    "-o",     path,        source,     NULL};
+    const char *words[] = {compiler,     "-cudart", "shared", "-lineinfo", "-gencode", code,
+                           "-Xcompiler", "-g",      "-o",     path,        source,     NULL};
     *program = path;
     const int status = run((char **)(void *)words, NULL);
     if (status == 0) return EXIT_FINE;

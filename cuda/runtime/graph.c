@@ -675,3 +675,53 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 {
     RUNTIME_CALL(cuStreamUpdateCaptureDependencies(stream, dependencies, DATA, count, flags));
 }
+
+#if CUDART_VERSION < 13000
+cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                 cudaGraphEdgeData *data, size_t *count)
+{
+    RUNTIME_CALL(cuGraphGetEdges(graph, from, to, data, count));
+}
+
+cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                            cudaGraphEdgeData *data, size_t *count)
+{
+    RUNTIME_CALL(cuGraphNodeGetDependencies(node, nodes, data, count));
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                              cudaGraphEdgeData *data, size_t *count)
+{
+    RUNTIME_CALL(cuGraphNodeGetDependentNodes(node, nodes, data, count));
+}
+
+cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                                        size_t count)
+{
+    RUNTIME_CALL(cuGraphAddDependencies(graph, from, to, data, count));
+}
+
+cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                           const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                                           size_t count)
+{
+    RUNTIME_CALL(cuGraphRemoveDependencies(graph, from, to, data, count));
+}
+
+cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream, int *status, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
+                                        const cudaGraphEdgeData **data, size_t *count)
+{
+    RUNTIME_CALL(cuStreamGetCaptureInfo(stream, (CUstreamCaptureStatus *)status, (uint64_t *)id,
+                                        graph, dependencies, data, count));
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream,
+                                                   cudaGraphNode_t *dependencies,
+                                                   const cudaGraphEdgeData *data, size_t count,
+                                                   unsigned flags)
+{
+    RUNTIME_CALL(cuStreamUpdateCaptureDependencies(stream, dependencies, data, count, flags));
+}
+#endif

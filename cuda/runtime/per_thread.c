@@ -142,9 +142,17 @@ ASYNCHRONOUS(cudaStreamGetCaptureInfo_v2,
              (cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
               const cudaGraphNode_t **dependencies, size_t *count),
              (OWN(s), status, id, graph, dependencies, count))
+ASYNCHRONOUS(cudaStreamGetCaptureInfo_v3,
+             (cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
+              const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **data, size_t *count),
+             (OWN(s), status, id, graph, dependencies, data, count))
 ASYNCHRONOUS(cudaStreamUpdateCaptureDependencies,
              (cudaStream_t s, cudaGraphNode_t *dependencies, size_t count, unsigned flags),
              (OWN(s), dependencies, count, flags))
+ASYNCHRONOUS(cudaStreamUpdateCaptureDependencies_v2,
+             (cudaStream_t s, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *data,
+              size_t count, unsigned flags),
+             (OWN(s), dependencies, data, count, flags))
 #endif
 
 SYNCHRONOUS(cudaMemcpy, (void *to, const void *from, size_t size, enum cudaMemcpyKind kind),

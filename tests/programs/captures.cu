@@ -1,4 +1,5 @@
 // Graphs, captures, conditionals, libraries' kernels, stream attributes: checks itself.
+// NEEDS: 13
 #include <cstdio>
 #include <cstring>
 #include <vector>
