@@ -1,6 +1,7 @@
 /* CUDA arrays: texels in memory that only copies, textures and surfaces reach. A level of a mipmapped
  * array is an array that shares its memory and goes with it. */
 #include "cuda/driver.h"
+#include "cuda/queue.h"
 
 #include <inttypes.h>
 
@@ -38,6 +39,7 @@ static CUresult create(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d, enum nu
     if (r != CUDA_SUCCESS) return driver_end(r);
     struct call_name made = driver_call(call);
     r = describe(d, 1, &m);
+    queue_settle();
     if (r == CUDA_SUCCESS && !(m.address = emu_alloc(driver.emu, m.bytes, made.text)))
         r = CUDA_ERROR_OUT_OF_MEMORY;
     if (r != CUDA_SUCCESS) return driver_end(r);
@@ -149,6 +151,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
     if (levels < 1) levels = 1;
     if (levels > possible) levels = (unsigned)possible;
     r = describe(d, levels, &m);
+    queue_settle();
     if (r == CUDA_SUCCESS && !(m.address = emu_alloc(driver.emu, m.bytes, made.text)))
         r = CUDA_ERROR_OUT_OF_MEMORY;
     if (r != CUDA_SUCCESS) return driver_end(r);

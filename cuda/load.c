@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/fatbin.h"
+#include "cuda/queue.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -221,6 +222,7 @@ static CUresult make(struct CUmod_st **out, const struct parts *p, struct log *e
     char *why = NULL;
     struct emu_image *image = NULL;
     struct ptx_module **list = parse(p, &errors);
+    queue_settle(); /* variables are memory */
     if (errors.size) say(error, errors.data);
     else if (!(image = emu_load(driver.emu, list, p->count, &why))) say(error, why);
     buf_free(&errors);

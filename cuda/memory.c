@@ -93,6 +93,7 @@ CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t si
     if (call != CALL_MEM_ALLOC_ASYNC && call != CALL_MEM_ALLOC_FROM_POOL &&
         capture_unsafe() != CUDA_SUCCESS)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    queue_settle();
     if (kind == ALLOCATION_DEVICE) a.address = emu_alloc(driver.emu, size, name.text);
     else if (host) a.address = emu_adopt(driver.emu, host, size, name.text);
     else a.address = emu_alloc_shared(driver.emu, size, name.text);

@@ -203,6 +203,12 @@ static void start_watch(void)
     pthread_detach(thread);
 }
 
+void queue_settle(void)
+{
+    while (driver.account && driver.busy_count && go_on()) {
+    }
+}
+
 /* ---- submitting ---------------------------------------------------------------------------------------- */
 
 /* Who waits for the event waits for the operation. */

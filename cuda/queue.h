@@ -33,6 +33,10 @@ CUresult queue_wait_event(CUevent e);
 bool queue_poll_stream(struct CUstream_st *s);
 bool queue_poll_event(CUevent e);
 
+/* For an account of the run: the host is about to change what memory there is, and what it has asked for is done
+ * before, so that memory is the same behind a launch whenever that was done. */
+void queue_settle(void);
+
 /* What is in the queue of a destroyed stream is still done. */
 void queue_leave(struct CUstream_st *s);
 /* The device ends: nothing is done any more. */

@@ -62,7 +62,7 @@ static void wrong_calls(void)
 
 int main(int argc, char **argv)
 {
-    void *out;
+    void *out, *more_memory;
     unsigned n = 100;
     int host[100];
     const char *what = argc > 2 ? argv[2] : "";
@@ -87,6 +87,7 @@ int main(int argc, char **argv)
     cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
                      NULL);
     if (strcmp(what, "wrong") == 0) wrong_calls();
+    if (strcmp(what, "allocates") == 0) cudaMalloc(&more_memory, 1000);
     const cudaError_t r = cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
     for (int i = 0; i < 100 && r == cudaSuccess; i++) sum_of_all += host[i];
     printf("%s %ld\n", cudaGetErrorName(r), sum_of_all);
