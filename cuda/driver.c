@@ -106,9 +106,8 @@ CUresult driver_begin(struct CUctx_st **context)
 static void say_failed(CUresult result, const char *name, bool of_runtime)
 {
     struct caller c;
-    const struct CUctx_st *now = driver_current();
-    const bool lasting = now && object_check((void *)(uintptr_t)now, OBJECT_CONTEXT) &&
-                         now->broken == result;
+    struct CUctx_st *now = driver_current();
+    const bool lasting = object_check(now, OBJECT_CONTEXT) && now->broken == result;
     if (!(driver.config.checks & EMU_CHECK_API) || lasting || result == CUDA_ERROR_NOT_READY)
         return;
     caller_find(&c);
