@@ -44,6 +44,10 @@ say "heddle check: who depends on the order? A search with a race, and a sum of 
 echo
 ./heddle check suite:sum_atomic --quiet || true
 
+say "heddle check: a CUDA program, as nvcc built it, whose queue of a graph's nodes has no one order"
+make -s build/programs/graphs
+if [ -x build/programs/graphs ]; then ./heddle check --quiet build/programs/graphs || true; fi
+
 say "heddle estimate: how long it would take, and what takes so long"
 ./heddle estimate suite:transpose_naive --gpu titanv,gtx480
 ./heddle estimate suite:transpose_padded --gpu titanv,gtx480
