@@ -1,6 +1,7 @@
 #include "base/buf.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,4 +57,20 @@ void buf_free(struct buf *b)
 {
     free(b->data);
     *b = (struct buf){0};
+}
+
+bool buf_add_file(struct buf *b, const char *path, size_t most)
+{
+    char part[1 << 14];
+    size_t n, size = 0;
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    while (size <= most && (n = fread(part, 1, sizeof part, f)) > 0) {
+        buf_add(b, part, n);
+        size += n;
+    }
+    const int why = ferror(f) ? errno : size > most ? EFBIG : 0;
+    (void)fclose(f);
+    errno = why;
+    return !why;
 }

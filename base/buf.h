@@ -7,6 +7,7 @@
 #ifndef HEDDLE_BASE_BUF_H
 #define HEDDLE_BASE_BUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf {
@@ -19,5 +20,9 @@ void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_free(struct buf *b);
+
+/* Appends what a file holds. false: errno says why it cannot be read; EFBIG: it has more than `most` bytes. What was
+ * read until then stays. */
+bool buf_add_file(struct buf *b, const char *path, size_t most);
 
 #endif

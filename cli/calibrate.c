@@ -53,17 +53,11 @@ static bool parse(int argc, char **argv, struct request *q)
 
 static int read_file(struct rows *rows, const char *path)
 {
-    FILE *f = fopen(path, "rb");
     struct buf text = {0};
-    char piece[1 << 16];
-    size_t n;
-    while (f && text.size < MOST_BYTES && (n = fread(piece, 1, sizeof piece, f)) > 0)
-        buf_add(&text, piece, n);
-    const bool fine = f && !ferror(f) && feof(f);
+    const bool fine = buf_add_file(&text, path, MOST_BYTES);
     if (!fine)
         fprintf(stderr, "heddle calibrate: cannot read '%s': %s\n", path,
-                f && !ferror(f) ? "larger than 256 MB" : strerror(errno));
-    if (f) fclose(f);
+                errno == EFBIG ? "larger than 256 MB" : strerror(errno));
     int status = fine ? EXIT_FINE : EXIT_USAGE;
     if (fine) {
         const struct source source = {path, text.data ? text.data : "", (uint32_t)text.size};

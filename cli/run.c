@@ -67,20 +67,14 @@ static const char *read_text(struct report *r, struct run_options *o, const char
                              uint32_t *size)
 {
     struct buf text = {0};
-    char chunk[1 << 14];
-    FILE *f = fopen(path, "rb");
-    size_t n = 0;
-    while (f && text.size <= MOST_JOB_TEXT && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
-        buf_add(&text, chunk, n);
     const char *all = NULL;
-    if (!f || ferror(f))
-        report_fail(r, EXIT_USAGE, "%s: error: cannot read: %s\n", path, strerror(errno));
-    else if (text.size > MOST_JOB_TEXT)
+    if (buf_add_file(&text, path, MOST_JOB_TEXT))
+        all = arena_copy(o->arena, text.data ? text.data : "", text.size);
+    else if (errno == EFBIG)
         report_fail(r, EXIT_INPUT, "%s: error: a job file has at most %d MiB\n", path,
                     MOST_JOB_TEXT >> 20);
-    else all = arena_copy(o->arena, text.data ? text.data : "", text.size);
+    else report_fail(r, EXIT_USAGE, "%s: error: cannot read: %s\n", path, strerror(errno));
     *size = (uint32_t)text.size;
-    if (f) (void)fclose(f);
     buf_free(&text);
     return all;
 }

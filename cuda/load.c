@@ -173,14 +173,8 @@ static CUresult add_file(struct parts *p, const struct buf *b, struct log *error
 
 static CUresult read_file(const char *path, struct buf *b)
 {
-    char part[16384];
-    size_t n;
-    FILE *f = fopen(path, "rb");
-    if (!f) return CUDA_ERROR_FILE_NOT_FOUND;
-    while ((n = fread(part, 1, sizeof part, f)) > 0) buf_add(b, part, n);
-    const bool bad = ferror(f) != 0;
-    (void)fclose(f);
-    return bad ? CUDA_ERROR_FILE_NOT_FOUND : b->size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+    if (!buf_add_file(b, path, SIZE_MAX)) return CUDA_ERROR_FILE_NOT_FOUND;
+    return b->size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
 }
 
 /* ---- modules --------------------------------------------------------------------------------------- */
