@@ -38,6 +38,10 @@ int cmd_suite_run(int argc, char **argv);
 /* Prints "heddle COMMAND: text" and where to read on; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The value of the option at argv[*i], which is "--name value" or "--name=value"; *i moves to its last word. NULL: it is
+ * another option, or has no value. argv ends with NULL. */
+const char *option_value(char **argv, int *i, const char *name);
+
 /* The number behind an option; false after a message if it is none. */
 bool option_number(const char *command, const char *option, const char *text, unsigned long most,
                    unsigned long *out);

@@ -279,6 +279,16 @@ int usage_error(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
+const char *option_value(char **argv, int *i, const char *name)
+{
+    const size_t n = strlen(name);
+    if (!argv[*i] || strncmp(argv[*i], name, n) != 0) return NULL;
+    if (argv[*i][n] == '=') return argv[*i] + n + 1;
+    const char *next = argv[*i][n] ? NULL : argv[*i + 1];
+    if (next) ++*i;
+    return next;
+}
+
 bool option_number(const char *command, const char *option, const char *text, unsigned long most,
                    unsigned long *out)
 {

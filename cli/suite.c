@@ -31,16 +31,6 @@ static bool run_one(const struct suite_workload *w, const struct suite_options *
 
 static const char command[] = "suite run";
 
-/* The value of "--name=value" or "--name value"; NULL: it is another option. */
-static const char *value_of(const char *name, int argc, char **argv, int *i)
-{
-    const size_t n = strlen(name);
-    const char *a = argv[*i];
-    if (!a || strncmp(a, name, n) != 0) return NULL;
-    if (a[n] == '=') return a + n + 1;
-    return !a[n] && *i + 1 < argc ? argv[++*i] : NULL;
-}
-
 /* Checks them and hands them to the device, which takes its order from the environment. */
 static bool set_order(const char *order, const char *seed)
 {
@@ -73,17 +63,17 @@ static bool read_suite_options(struct asked *q, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *a = argv[i], *value;
         unsigned long n;
-        if ((value = value_of("--size", argc, argv, &i))) {
+        if ((value = option_value(argv, &i, "--size"))) {
             if (suite_size_read(value, &q->options.size)) continue;
             usage_error(command, "--size is small, medium or large, not '%s'", value);
             return false;
         }
-        if ((value = value_of("--data-seed", argc, argv, &i))) {
+        if ((value = option_value(argv, &i, "--data-seed"))) {
             if (!option_number(command, "--data-seed", value, ~0ul, &n)) return false;
             q->options.seed = n;
-        } else if ((value = value_of("--graph", argc, argv, &i))) q->options.graph = value;
-        else if ((value = value_of("--order", argc, argv, &i))) q->order = value;
-        else if ((value = value_of("--seed", argc, argv, &i))) q->seed = value;
+        } else if ((value = option_value(argv, &i, "--graph"))) q->options.graph = value;
+        else if ((value = option_value(argv, &i, "--order"))) q->order = value;
+        else if ((value = option_value(argv, &i, "--seed"))) q->seed = value;
         else if (a[0] == '-') {
             usage_error(command, "unknown option '%s', or it wants a value", a);
             return false;
