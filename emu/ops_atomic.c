@@ -58,9 +58,10 @@ static inline bool all_inside(const struct emu_group *g, const struct lane_addre
                 COUNTING.lanes(g, in, at, g->exec[w], sizeof(T), PTX_SPACE_SHARED, COUNT_ATOMIC);  \
             for (u32 left = g->exec[w]; left; left &= left - 1) {                                  \
                 const u32 l = (u32)__builtin_ctz(left);                                            \
-                u8 *p = shared + at[l];                                                            \
-                if (!element_inside(at[l], 0, g->cta->shared_size, sizeof(T)))                     \
-                    p = emu_lane_host(g, in, w, l, PTX_SPACE_SHARED, at[l], sizeof(T), true);      \
+                u8 *p = element_inside(at[l], 0, g->cta->shared_size, sizeof(T))                   \
+                            ? shared + at[l]                                                       \
+                            : emu_lane_host(g, in, w, l, PTX_SPACE_SHARED, at[l], sizeof(T),       \
+                                            true);                                                 \
                 if (!p) return NULL;                                                               \
                 T *const m = (T *)(void *)p, was = *m;                                             \
                 *m = name##_of(was, b[l], c[l], false);                                            \

@@ -60,6 +60,12 @@ static inline bool none(v16 v)
 #endif
 }
 
+/* An address this far on; the sum alone has to lie in memory. */
+static inline void *beyond(u8 *host, u64 by)
+{
+    return (void *)((uintptr_t)host + by);
+}
+
 /* How the lanes of mask m reach `size` bytes each; `host` becomes the host address of lane 0's (FOLLOW: as if it
  * took part), of the one (SAME), or what is to be added to an address (APART). */
 static inline __attribute__((always_inline)) enum way
@@ -91,7 +97,7 @@ way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, 
                      (v[3] - low > span)) |
                 (((v[0] | v[1]) | (v[2] | v[3])) & (u64)(align - 1))))
             return WAY_SLOW;
-        *host = base - low;
+        *host = beyond(base, -low);
         const v8 r = step + at[LANES / 2];
         if (!any(((v[0] - p) | (v[1] - q)) | ((v[2] - r) | (v[3] - r - 8 * (u64)size))))
             return WAY_HALVES_FOLLOW;
@@ -119,7 +125,7 @@ way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, 
             return WAY_FOLLOW;
         }
     }
-    *host = same ? base - low : base + (a - low);
+    *host = same ? beyond(base, -low) : base + (a - low);
     return same ? WAY_APART : WAY_SAME;
 }
 
@@ -255,20 +261,20 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                 LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = m >> l & 1 ? v : d[l];            \
             } else if (way == WAY_HALVES_FOLLOW) {                                                 \
                 for (int h = 0; h < LANES; h += LANES / 2) {                                       \
-                    const E *p = (const E *)(const void *)(host + at[h]);                          \
+                    const E *p = (const E *)beyond(host, at[h]);                                   \
                     D *to = d + h;                                                                 \
                     LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = (D)(S)p[l];         \
                 }                                                                                  \
             } else if (way == WAY_HALVES_SAME) {                                                   \
                 for (int h = 0; h < LANES; h += LANES / 2) {                                       \
-                    const D v = (D)(S) * (const E *)(const void *)(host + at[h]);                  \
+                    const D v = (D)(S) * (const E *)beyond(host, at[h]);                           \
                     D *to = d + h;                                                                 \
                     LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = v;                  \
                 }                                                                                  \
             } else if (way == WAY_APART) {                                                         \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
-                    d[l] = (D)(S) * (const E *)(const void *)(host + at[l]);                       \
+                    d[l] = (D)(S) * (const E *)beyond(host, at[l]);                                \
                 }                                                                                  \
             } else                                                                                 \
                 for (u32 left = m; left; left &= left - 1) {                                       \
@@ -311,16 +317,16 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                 *(E *)(void *)host = (E)d[31 - __builtin_clz(m)];                                  \
             } else if (way == WAY_HALVES_FOLLOW) {                                                 \
                 for (int h = 0; h < LANES; h += LANES / 2) {                                       \
-                    E *p = (E *)(void *)(host + at[h]);                                            \
+                    E *p = (E *)beyond(host, at[h]);                                               \
                     LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) p[l] = (E)d[h + l];         \
                 }                                                                                  \
             } else if (way == WAY_HALVES_SAME) {                                                   \
                 for (int h = 0; h < LANES; h += LANES / 2)                                         \
-                    *(E *)(void *)(host + at[h]) = (E)d[h + LANES / 2 - 1];                        \
+                    *(E *)beyond(host, at[h]) = (E)d[h + LANES / 2 - 1];                           \
             } else if (way != WAY_SLOW) {                                                          \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
-                    *(E *)(void *)(host + at[l]) = (E)d[l];                                        \
+                    *(E *)beyond(host, at[l]) = (E)d[l];                                           \
                 }                                                                                  \
             } else                                                                                 \
                 for (u32 left = m; left; left &= left - 1) {                                       \
@@ -377,7 +383,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                     u32 l = (u32)__builtin_ctz(left);                                              \
                     const u8 *p = way == WAY_SAME     ? host                                       \
                                   : way == WAY_FOLLOW ? host + l * size                            \
-                                                      : host + at[l];                              \
+                                                      : beyond(host, at[l]);                       \
                     d[l] = (D)(S)((const E *)(const void *)p)[k];                                  \
                 }                                                                                  \
             }                                                                                      \
@@ -408,7 +414,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                 }                                                                                  \
                 u8 *p = way == WAY_SAME     ? host                                                 \
                         : way == WAY_FOLLOW ? host + l * size                                      \
-                                            : host + at[l];                                        \
+                                            : beyond(host, at[l]);                                 \
                 memcpy(p, e, size);                                                                \
             }                                                                                      \
         }                                                                                          \

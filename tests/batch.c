@@ -3,6 +3,7 @@
 #include "base/rng.h"
 
 #include "tests/emu.h"
+#include "tests/support.h"
 
 #include <criterion/criterion.h>
 #include <stdarg.h>
@@ -39,9 +40,10 @@ void batch_row(struct batch *b, uint64_t x, uint64_t y, uint64_t z)
 
 void batch_triples(struct batch *b, const uint64_t *values, size_t n, size_t more)
 {
-    for (size_t i = 0; i < n * n * n; i++)
+    for (size_t i = 0; i < n * n * n; i += THINNED)
         batch_row(b, values[i % n], values[i / n % n], values[i / n / n]);
-    for (size_t i = 0; i < more; i++) batch_row(b, batch_random(), batch_random(), batch_random());
+    for (size_t i = 0; i < more; i += THINNED)
+        batch_row(b, batch_random(), batch_random(), batch_random());
 }
 
 void batch_rows(struct batch *b, const uint64_t *values, size_t n, size_t more, unsigned bits)
@@ -49,7 +51,7 @@ void batch_rows(struct batch *b, const uint64_t *values, size_t n, size_t more, 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
             batch_row(b, values[i], values[k], values[batch_random() % n]);
-    for (size_t i = 0; i < more; i++)
+    for (size_t i = 0; i < more; i += THINNED)
         batch_row(b, batch_random() >> (64 - bits), batch_random() >> (64 - bits),
                   batch_random() >> (64 - bits));
 }

@@ -110,8 +110,9 @@ static const struct {
      "suite:histogram_global: deterministic (one result under every order tried)\n", NULL},
     {"check suite:histogram_global", 0,
      "random: 20 runs gave one result; another whose probability is above 14% would", NULL},
-    {"check suite:bfs_racy --runs 2", 7, "suite:bfs_racy: racy, nondeterministic\n", NULL},
-    {"check suite:bfs_racy --runs 2 --no-race", 6, "suite:bfs_racy: nondeterministic\n", NULL},
+    {"check suite:scatter_last --runs 2", 7, "suite:scatter_last: racy, nondeterministic\n", NULL},
+    {"check suite:scatter_last --runs 2 --no-race", 6, "suite:scatter_last: nondeterministic\n",
+     NULL},
     {"check k.ptx --kernel twice --block 8 --arg 'buf:u32[8]=iota' --arg 'y=buf:u32[8]' "
      "--expect 'y=iota(0,2)' --runs 2",
      0, "k.ptx: deterministic", NULL},
@@ -414,7 +415,7 @@ static pid_t start(pid_t *child)
         snprintf(out, sizeof out, "%s/out.txt", folder);
         if (chdir(folder) != 0 || !freopen(out, "w", stdout)) _exit(99);
         execl(program, program, "check", "k.ptx", "--kernel", "spin", "--timeout", "5", "--jobs",
-              "1", "--no-race", "--runs", "1", (char *)NULL);
+              "1", "--no-race", "--runs", "1", "--order", "native", (char *)NULL);
         _exit(99);
     }
     char path[64], line[256] = "";
@@ -466,7 +467,7 @@ Test(check, an_interrupt_ends_all)
 Test(check, jobs_change_nothing)
 {
     static const char *const targets[] = {"check suite:sum_atomic --runs 30",
-                                          "check suite:bfs_racy --runs 6",
+                                          "check suite:scatter_last --runs 6",
                                           "check suite:append --runs 12 --stop never",
                                           "check k.ptx --kernel spin --max-instructions 5000"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {

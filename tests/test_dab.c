@@ -9,6 +9,7 @@
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 #include "tests/emu.h"
+#include "tests/support.h"
 #include "tests/workload.h"
 
 #include <stdio.h>
@@ -27,7 +28,8 @@ enum { ATOMIC_ONES = sizeof atomic_ones / sizeof *atomic_ones };
 Test(dab, gives_one_result_for_every_seed, .timeout = 3000)
 {
     for (size_t i = 0; i < ATOMIC_ONES; i++)
-        cr_expect(workload_is_one(atomic_ones[i], "dab", workload_seeds(20)), "%s", atomic_ones[i]);
+        cr_expect(workload_is_one(atomic_ones[i], "dab", workload_seeds(20 / THINNED)), "%s",
+                  atomic_ones[i]);
 }
 
 Test(dab, gives_one_result_by_every_rule, .timeout = 3000)
@@ -47,7 +49,7 @@ Test(dab, gives_one_result_by_every_rule, .timeout = 3000)
     };
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
         for (size_t i = workload_seeds(0) ? 0 : o % 3; i < ATOMIC_ONES;
-             i += workload_seeds(0) ? 1 : 3)
+             i += workload_seeds(0) ? 1 : 3 * THINNED)
             cr_expect(workload_is_one(atomic_ones[i], orders[o], workload_seeds(2)), "%s %s",
                       orders[o], atomic_ones[i]);
 }
@@ -68,7 +70,7 @@ Test(dab, gives_one_result_under_locks, .timeout = 3000)
         {"ticket", "dab:level=warp"},
         {"hash_probe", "dab"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += THINNED)
         cr_expect(workload_is_one(rows[i].workload, rows[i].order, workload_seeds(2)), "%s %s",
                   rows[i].workload, rows[i].order);
 }

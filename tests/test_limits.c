@@ -8,17 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* A second each, up to two for good text of HUGE_BYTES; ten times as much in sanitized builds, which
  * get shorter inputs too. Memory in bytes of the arena. */
 static const double seconds_allowed = SANITIZED ? 10 : 1;

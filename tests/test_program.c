@@ -131,9 +131,7 @@ static void start_runs(void)
     const char *name = getenv("HEDDLE");
     start();
     cr_assert(getcwd(here, sizeof here));
-#ifdef __SANITIZE_ADDRESS__
-    cr_skip_test("sanitized libraries serve sanitized programs alone");
-#endif
+    if (SANITIZED) cr_skip_test("sanitized libraries serve sanitized programs alone");
     snprintf(heddle, sizeof heddle, "%s/%s", here, name ? name : "heddle");
     snprintf(libraries, sizeof libraries, "%s/%.*s", here,
              name ? (int)(strrchr(name, '/') - name) : 17, name ? name : "build/gcc-release");
