@@ -207,7 +207,13 @@ static inline bool lines_apart(u64 a, u64 b, u64 bytes)
            ((a + bytes - 1) / LINE < b / LINE || (b + bytes - 1) / LINE < a / LINE);
 }
 
-static inline void count_access(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 m,
+/* Of two regular halves `at` may hold the first lanes alone: this sets the others. */
+static __attribute__((noinline)) void fill_halves(u64 *at, u64 step)
+{
+    for (u32 l = 0; l < LANES; l++) at[l] = at[l & LANES / 2] + l % (LANES / 2) * step;
+}
+
+static inline void count_access(struct emu_group *g, const struct emu_uop *in, u64 *at, u32 m,
                                 u32 size, enum way way, u32 space)
 {
     if (!g->worker->sites) return;
@@ -229,7 +235,11 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, c
                lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
         emu_count_run(g, in, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2, lanes,
                       size, in->y);
-    } else COUNTING.lanes(g, in, at, m, size, space, in->y);
+    } else {
+        if (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)
+            fill_halves(at, way == WAY_HALVES_FOLLOW ? size : 0);
+        COUNTING.lanes(g, in, at, m, size, space, in->y);
+    }
 }
 
 /* E: the element in memory, D: in its row. */

@@ -389,6 +389,39 @@ Test(emu_counts, two_rows_of_a_tile)
     }
 }
 
+/* The same in shared memory, where each half may have a bank in common with the other. */
+Test(emu_counts, two_rows_of_a_tile_in_shared_memory)
+{
+    static const struct {
+        uint32_t start, pitch, step; /* elements */
+    } tiles[] = {{0, 64, 1}, {3, 16, 1}, {8, 24, 1}, {0, 17, 1}, {1, 33, 1}, {0, 72, 1},
+                 {0, 1, 0},  {2, 3, 0},  {0, 32, 0}, {5, 64, 0}, {0, 16, 0}, {7, 128, 0}};
+    uint32_t out;
+    for (uint32_t size = 1; size <= 8; size *= 2)
+        for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+            char body[600];
+            sprintf(
+                body,
+                ".reg .u64 %%d<3>; .reg .u32 %%r<5>; .shared .align 16 .b8 s[2048];\n"
+                "mov.u32 %%r1, %%tid.x; and.b32 %%r2, %%r1, 15;\n"
+                "shr.u32 %%r1, %%r1, 4; mul.lo.u32 %%r1, %%r1, %u; mad.lo.u32 %%r1, %%r2, %u, %%r1;\n"
+                "cvt.u64.u32 %%d2, %%r1; mov.u32 %%r3, s; add.u32 %%r1, %%r1, %%r3;\n"
+                "st.shared.u%u [%%r1+%u], %%d2; ld.shared.u%u %%d2, [%%r1+%u];\n"
+                "ld.param.u64 %%d1, [out]; st.global.u32 [%%d1], %%d2; ret;",
+                tiles[i].pitch * size, tiles[i].step * size, 8 * size, tiles[i].start * size,
+                8 * size, tiles[i].start * size);
+            struct emu_run r = {.block = 32, .config = {.count = true}};
+            r.ptx = emu_ptx(".param .u64 out", body);
+            r.args[0] = emu_out(&r, &out, sizeof out);
+            cr_assert(emu_run(&r), "%s", r.fault);
+            uint64_t at[32];
+            for (uint32_t l = 0; l < 32; l++)
+                at[l] = (tiles[i].start + l / 16 * tiles[i].pitch + l % 16 * tiles[i].step) * size;
+            EXPECT("memory.shared.store.passes", bank_passes(at, ~0u, size, false));
+            EXPECT("memory.shared.load.passes", bank_passes(at, ~0u, size, false));
+        }
+}
+
 Test(emu_counts, guards_switch_lanes_off)
 {
     uint32_t out[32];
