@@ -537,13 +537,7 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
         for (u32 i = 0; i < 3; i++) out->cluster[i] = i < d->count ? (u32)d->value[i] : 1;
     out->shared = p->shared_static;
     out->local = p->codes[0]->frame.local;
-    if (!k->registers) {
-        struct arena *a = arena_new();
-        struct ptx_registers *r = ptx_registers_estimate(a, m);
-        for (size_t i = 0; i < m->func_count; i++)
-            if (m->funcs[i] == k->func) k->registers = r[i].registers;
-        arena_free(a);
-    }
+    if (!k->registers) k->registers = ptx_registers_of(k->func).registers;
     out->registers = k->registers;
     for (size_t i = 0; i < k->image->image->var_count; i++)
         if (k->image->image->vars[i].var->sym->space == PTX_SPACE_CONST)

@@ -171,5 +171,7 @@ struct ptx_registers {
 
 /* One for each of m->funcs. */
 struct ptx_registers *ptx_registers_estimate(struct arena *arena, const struct ptx_module *m);
+/* The same of one function: only it and what it calls are looked at. */
+struct ptx_registers ptx_registers_of(const struct ptx_func *func);
 
 #endif

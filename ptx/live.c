@@ -1058,3 +1058,55 @@ struct ptx_registers *ptx_registers_estimate(struct arena *arena, const struct p
     arena_free(scratch);
     return r;
 }
+
+static const struct ptx_func *defined(const struct ptx_func *func)
+{
+    return func->definition ? func->definition : func;
+}
+
+struct reached {
+    struct arena *arena;
+    const struct ptx_func **list;
+    size_t count, cap;
+};
+
+static void reach(struct reached *r, const struct ptx_func *func)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->list[i] == func) return;
+    r->list = arena_grow(r->arena, r->list, r->count, &r->cap, r->count + 1, sizeof *r->list);
+    r->list[r->count++] = func;
+}
+
+/* false: it calls what is not there, too. */
+static bool reach_callees(struct reached *r, const struct ptx_func *func)
+{
+    bool known = true;
+    for (size_t s = 0; s < func->body->count; s++) {
+        const struct ptx_stmt *stmt = &func->body->stmts[s];
+        if (stmt->kind != PTX_STMT_INST || !ptx_inst_is_call(stmt->inst)) continue;
+        const struct ptx_func *callee = ptx_inst_call(stmt->inst).func;
+        if (callee && callee->body) reach(r, defined(callee));
+        else known = false;
+    }
+    return known;
+}
+
+struct ptx_registers ptx_registers_of(const struct ptx_func *func)
+{
+    struct ptx_registers r = {0};
+    struct reached reached = {.arena = arena_new()};
+    uint32_t most = 0;
+    if (defined(func)->body) reach(&reached, defined(func));
+    for (size_t i = 0; i < reached.count; i++) {
+        const struct ptx_registers one = estimate_function(reached.list[i]);
+        uint32_t want = one.own;
+        if (!reach_callees(&reached, reached.list[i]) && want < model.call) want = model.call;
+        if (want > most) most = want;
+        if (i == 0) r = one;
+    }
+    r.spills = r.own > r.limit;
+    r.registers = most < r.limit ? most : r.limit;
+    arena_free(reached.arena);
+    return r;
+}

@@ -439,6 +439,13 @@ Test(live, random_functions_agree_with_slow_answers)
 static struct ptx_registers registers_of(const struct case_live *c, const char *name)
 {
     struct ptx_registers *r = ptx_registers_estimate(c->p->arena, c->p->module);
+    for (size_t i = 0; i < c->p->module->func_count; i++) { /* as of one function alone */
+        const struct ptx_registers one = ptx_registers_of(c->p->module->funcs[i]);
+        cr_expect(
+            one.registers == r[i].registers && one.own == r[i].own && one.limit == r[i].limit &&
+                one.known == r[i].known && one.spills == r[i].spills,
+            "function %zu: %u registers alone, %u in the module", i, one.registers, r[i].registers);
+    }
     for (size_t i = 0; i < c->p->module->func_count; i++)
         if (c->p->module->funcs[i]->sym->name->length == strlen(name) &&
             memcmp(c->p->module->funcs[i]->sym->name->text, name, strlen(name)) == 0)
