@@ -9,6 +9,7 @@
 #include "emu/emu.h"
 #include "emu/gpu.h"
 #include "emu/profile.h"
+#include "emu/suppress.h"
 
 #include "heddle_device.h"
 
@@ -23,7 +24,7 @@ struct heddle_device {
     struct emu *emu;
     struct checks *checks;
     struct orders *orders;
-    char *wrong_order; /* what is wrong with the options' order; NULL: nothing */
+    char *wrong; /* with the options' order, GPU or suppressions; NULL: nothing */
     struct emu_image *image;
     const struct emu_observer *observer; /* NULL: none */
     const struct emu_order *order;       /* in place of that in `orders`; NULL: that */
@@ -52,6 +53,7 @@ struct emu_config device_config(const struct heddle_device_options *o)
                                .trace = o->trace,
                                .phases = o->phases,
                                .gpu = emu_gpu_find(o->gpu),
+                               .suppress = o->suppress,
                                .max_instructions = o->max_instructions,
                                .timeout = o->timeout,
                                .memory = o->memory,
@@ -67,8 +69,9 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     if (!o) o = &defaults;
     struct heddle_device *d = calloc(1, sizeof *d);
     if (!d) abort();
+    d->orders = orders_new(o->order, o->seed, &d->wrong);
     struct emu_config c = device_config(o);
-    d->orders = orders_new(o->order, o->seed, &d->wrong_order);
+    if (!d->wrong) suppressions_free(suppressions_read(o->suppress, &d->wrong));
     c.order = orders_get(d->orders);
     d->emu = emu_new(&c);
     d->checks = checks_new(c.checks);
@@ -85,7 +88,7 @@ void heddle_device_free(struct heddle_device *d)
     orders_free(d->orders);
     emu_profile_free(d->profile);
     free(d->error);
-    free(d->wrong_order);
+    free(d->wrong);
     buf_free(&d->text);
     buf_free(&d->leaks);
     free(d);
@@ -97,7 +100,7 @@ bool heddle_device_load(struct heddle_device *d, struct heddle_module *const *mo
     if (!list) abort();
     for (size_t i = 0; i < count; i++) list[i] = heddle_module_ptx(modules[i]);
     free(d->error);
-    d->error = d->wrong_order ? strdup(d->wrong_order) : NULL;
+    d->error = d->wrong ? strdup(d->wrong) : NULL;
     if (!d->image && !d->error) d->image = emu_load(d->emu, list, count, &d->error);
     free(list);
     return d->image != NULL;
@@ -236,6 +239,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     run.line = r->fault.line;
     run.limit = r->fault.kind == EMU_LIMIT || r->fault.kind == EMU_DEADLOCK;
     run.findings = r->finding_count;
+    run.suppressed = r->suppressed;
     run.warp_instructions = r->warp_instructions;
     run.thread_instructions = r->thread_instructions;
     run.seconds = r->seconds;

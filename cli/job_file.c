@@ -46,7 +46,7 @@ static bool read_options(struct job *job, struct yaml *v, void *to)
 {
     static const char *const names[] = {"threads", "divergence", "check", "max-instructions",
                                         "timeout", "memory",     "gpu",   "order",
-                                        "seed"};
+                                        "seed",    "suppress"};
     bool ok = true;
     (void)to;
     for (struct yaml *o = v->first; o; o = o->next) {
@@ -60,7 +60,7 @@ static bool read_options(struct job *job, struct yaml *v, void *to)
             diag_note(job->diags, o->key.at, o->key.length, near.best ? "did you mean '%s'?" : "%s",
                       near.best ? near.best
                                 : "threads, divergence, check, max-instructions, timeout, memory, "
-                                  "gpu, order, seed");
+                                  "gpu, order, seed, suppress");
             ok = false;
             continue;
         }

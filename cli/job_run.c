@@ -86,6 +86,7 @@ static bool launch(struct runner *r, const struct job_step *s)
                                    .warp_instructions = run.warp_instructions,
                                    .thread_instructions = run.thread_instructions,
                                    .findings = run.findings,
+                                   .suppressed = run.suppressed,
                                    .fault = run.fault ? run.kind : NULL,
                                    .line = run.line,
                                    .limit = run.limit,

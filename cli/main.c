@@ -68,6 +68,8 @@ static const struct command {
      "  --check race,atomicity  also find accesses that race by PTX's memory model, with both places;\n"
      "                          memory that one kernel accesses both by atomics and plainly, for\n"
      "                          which DAB promises nothing\n"
+     "  --suppress FILE         count what this list has (README), and do not tell of it, as of what\n"
+     "                          is known of NVIDIA's headers; none: tell of all\n"
      "  --check api             of programs: also find calls of the CUDA API that fail, with the\n"
      "                          program's stack (its lines if it was built with -g)\n"
      "  --max-instructions N    end a launch after N warp instructions\n"

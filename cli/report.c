@@ -74,6 +74,7 @@ void report_launch(struct report *r, const struct launch_record *launch)
         row->warp_instructions += launch->warp_instructions;
         row->thread_instructions += launch->thread_instructions;
         row->findings += launch->findings;
+        row->suppressed += launch->suppressed;
         row->seconds += launch->seconds;
     }
     if (launch->fault && !r->fault.kernel) {
@@ -121,10 +122,12 @@ static void print_row(const struct launch_row *row)
     printf("%s: ", l->kernel);
     if (row->launches > 1) printf("%" PRIu64 " launches of ", row->launches);
     printf("%ux%ux%u CTAs of %ux%ux%u threads, %" PRIu64 " warp instructions, %" PRIu64
-           " thread instructions, %.3f ms, %.2f billion/s\n",
+           " thread instructions, %.3f ms, %.2f billion/s",
            l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
            row->warp_instructions, row->thread_instructions, row->seconds * 1e3,
            (double)row->thread_instructions * 1e-9 / (row->seconds > 0 ? row->seconds : 1));
+    if (row->suppressed) printf("; %" PRIu64 " findings suppressed", row->suppressed);
+    printf("\n");
 }
 
 static void print_buffer(const struct shown_buffer *b)

@@ -19,7 +19,7 @@ struct launch_record {
     const char *kernel;
     uint32_t grid[3], block[3], cluster[3], shared;
     uint64_t warp_instructions, thread_instructions;
-    size_t findings;
+    size_t findings, suppressed;
     const char *fault; /* its kind; NULL: none */
     uint32_t line;     /* of the fault */
     bool limit;        /* the fault: it did not come to an end */
@@ -43,7 +43,7 @@ struct report {
 
     struct launch_row {
         struct launch_record first; /* its text, line and fault are of no meaning here */
-        uint64_t launches, warp_instructions, thread_instructions, findings;
+        uint64_t launches, warp_instructions, thread_instructions, findings, suppressed;
         double seconds;
     } * rows;
     size_t row_count, row_cap;

@@ -43,6 +43,7 @@ static const struct option_kind {
     {"timeout", OPTION_SETTING, TARGET_ANY, false, false},
     {"check", OPTION_SETTING, TARGET_ANY, false, false},
     {"divergence", OPTION_SETTING, TARGET_ANY, false, false},
+    {"suppress", OPTION_SETTING, TARGET_ANY, false, false},
     {"memory", OPTION_SETTING, TARGET_ANY, false, false},
     {"gpu", OPTION_SETTING, TARGET_ANY, false, false},
     {"order", OPTION_SETTING, TARGET_ANY, false, false},

@@ -167,10 +167,12 @@ static void report(const struct cuda_outcome *o)
     const double seconds = (double)o->nanoseconds / 1e9;
     fprintf(stderr,
             "heddle: %llu launches, %llu warp instructions, %llu thread instructions, %.3f ms; "
-            "%llu faults, %llu findings\n",
+            "%llu faults, %llu findings",
             (unsigned long long)o->launches, (unsigned long long)o->warp_instructions,
             (unsigned long long)o->thread_instructions, seconds * 1e3,
             (unsigned long long)o->faults, (unsigned long long)o->findings);
+    if (o->suppressed) fprintf(stderr, ", %llu suppressed", (unsigned long long)o->suppressed);
+    fprintf(stderr, "\n");
 }
 
 int program_run(const struct run_options *o, char **argv)

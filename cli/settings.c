@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/text.h"
+#include "emu/suppress.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -103,6 +104,16 @@ static bool set_check(struct diags *d, struct heddle_device_options *o, struct p
     return true;
 }
 
+static bool set_suppress(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    char *why;
+    o->suppress = arena_copy(d->arena, v.text, v.length);
+    suppressions_free(suppressions_read(o->suppress, &why));
+    if (why) diag_error(d, v.at, v.length, "%s", why);
+    free(why);
+    return !why;
+}
+
 static bool set_memory(struct diags *d, struct heddle_device_options *o, struct piece v)
 {
     static const char units[] = "KMGT";
@@ -158,15 +169,11 @@ static const struct setting {
     const char *name;
     bool (*set)(struct diags *d, struct heddle_device_options *o, struct piece value);
 } settings[] = {
-    {"threads", set_threads},
-    {"max-instructions", set_max_instructions},
-    {"timeout", set_timeout},
-    {"check", set_check},
-    {"divergence", set_divergence},
-    {"memory", set_memory},
-    {"gpu", set_gpu},
-    {"order", set_order},
-    {"seed", set_seed},
+    {"threads", set_threads},       {"max-instructions", set_max_instructions},
+    {"timeout", set_timeout},       {"check", set_check},
+    {"divergence", set_divergence}, {"suppress", set_suppress},
+    {"memory", set_memory},         {"gpu", set_gpu},
+    {"order", set_order},           {"seed", set_seed},
 };
 
 static const struct setting *find(struct piece name)

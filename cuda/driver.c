@@ -12,6 +12,7 @@
 #include "determinism/orders.h"
 #include "emu/gpu.h"
 #include "emu/rooms.h"
+#include "emu/suppress.h"
 
 #include "base/arena.h"
 
@@ -338,6 +339,17 @@ static bool set_divergence(struct emu_config *c, const char *text)
     return strcmp(text, "its") == 0 || strcmp(text, "stack") == 0;
 }
 
+static bool set_suppress(struct emu_config *c, const char *text)
+{
+    char *why;
+    struct suppressions *s = suppressions_read(text, &why);
+    if (why) fprintf(stderr, "heddle: %s\n", why);
+    suppressions_free(s);
+    free(why);
+    c->suppress = text;
+    return s != NULL;
+}
+
 static bool set_check(struct emu_config *c, const char *text)
 {
     static const struct {
@@ -372,6 +384,7 @@ static const struct option {
     {"HEDDLE_SMS", "a number of SMs", set_sms},
     {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, api, all (the first three)",
      set_check},
+    {"HEDDLE_SUPPRESS", "a list of findings that are not told, or none", set_suppress},
     {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
     {"HEDDLE_ORDER", "an order as 'heddle run --order' takes", set_order},
     {"HEDDLE_SEED", "a number", set_seed},
@@ -469,12 +482,20 @@ static void write_counts(void)
     driver.counts_path = NULL;
 }
 
+/* `heddle run` says so itself. */
+static void say_suppressed(void)
+{
+    if (driver.suppressed && !driver.outcome && !driver.account && !driver.configured)
+        driver_say("heddle: %llu findings suppressed\n", driver.suppressed);
+}
+
 static void at_exit(void)
 {
     driver_lock();
     (void)queue_wait_context(NULL);
     write_counts();
     if (!driver.configured) report_leaks();
+    say_suppressed();
     account_end(driver.account);
     driver.account = NULL;
     driver_unlock();

@@ -241,7 +241,8 @@ struct driver {
     struct graph_memory *graph_memory; /* all there is */
     bool adversary;                    /* chance has how streams interleave, by numbers from: */
     uint64_t choices;
-    unsigned long long begun; /* counts calls */
+    unsigned long long begun;      /* counts calls */
+    unsigned long long suppressed; /* findings of launches that were not told */
 };
 extern struct driver driver;
 

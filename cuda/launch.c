@@ -116,6 +116,7 @@ static void add_to_outcome(const struct emu_report *r)
     struct cuda_outcome *const o = driver.outcome;
     o->launches++;
     o->faults += r->fault.kind != EMU_OK;
+    o->suppressed += r->suppressed;
     o->warp_instructions += r->warp_instructions;
     o->thread_instructions += r->thread_instructions;
     o->nanoseconds += (uint64_t)(r->seconds * 1e9);
@@ -143,6 +144,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
+    driver.suppressed += report->suppressed;
     if (driver.outcome) add_to_outcome(report);
     if (driver.account) account_checked(driver.account, f->name, report);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);

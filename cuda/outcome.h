@@ -16,7 +16,7 @@
 #define CUDA_ESTIMATE "HEDDLE_ESTIMATE"
 
 struct cuda_outcome {
-    uint64_t launches, faults, findings;
+    uint64_t launches, faults, findings, suppressed;
     uint64_t warp_instructions, thread_instructions;
     uint64_t nanoseconds; /* of launches */
 };

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/launch.h"
+#include "emu/suppress.h"
 #include "ptx/ptx.h"
 
 #include <stdio.h>
@@ -45,6 +46,19 @@ static void more_slots(struct check *c)
     for (u32 i = 0; i < c->count; i++) put_in_slot(c, i);
 }
 
+static bool is_suppressed(const struct check *c, const struct emu_machine *m,
+                          enum emu_fault_kind kind, u32 pc, u32 pc2)
+{
+    struct buf one = {0}, other = {0};
+    if (!c->suppressions || pc == UINT32_MAX) return false; /* of no place */
+    launch_name_place(&one, m, pc);
+    if (kind == EMU_RACE || kind == EMU_MIXED) launch_name_place(&other, m, pc2);
+    const bool match = suppressions_match(c->suppressions, kind, one.data, other.data);
+    buf_free(&one);
+    buf_free(&other);
+    return match;
+}
+
 static void add(struct check *c, const struct emu_machine *m, u32 pc, u32 pc2,
                 struct emu_finding finding)
 {
@@ -53,8 +67,19 @@ static void add(struct check *c, const struct emu_machine *m, u32 pc, u32 pc2,
     c->places = arena_grow(c->arena, c->places, c->count, &c->place_cap, c->count + 1,
                            sizeof *c->places);
     c->list[c->count] = finding;
-    c->places[c->count] = (struct check_place){m->program, pc, pc2};
+    c->places[c->count] = (struct check_place){m->program, pc, pc2,
+                                               is_suppressed(c, m, finding.kind, pc, pc2)};
     put_in_slot(c, (u32)c->count++);
+}
+
+size_t check_suppress(struct check *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->places[i].suppressed) c->list[kept++] = c->list[i];
+    const size_t suppressed = c->count - kept;
+    c->count = kept;
+    return suppressed;
 }
 
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,

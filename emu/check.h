@@ -7,18 +7,25 @@
 
 struct arena;
 
+struct suppressions;
+
 /* The findings of one launch; used under the launch's lock. */
 struct check {
+    const struct suppressions *suppressions; /* NULL: none */
     struct emu_finding *list;
     struct check_place {
         const struct emu_program *program;
         u32 pc, pc2;
+        bool suppressed;
     } * places; /* of each: the instruction, and the other one of two (else the same) */
     size_t count, cap, place_cap;
     u32 *slots,
         slot_count; /* numbers of findings from 1 on, by kind and places; open. A power of two, or 0 */
     struct arena *arena;
 };
+
+/* Takes out those that are suppressed, when the launch has ended; how many. */
+size_t check_suppress(struct check *c);
 
 /* Adds a finding, or counts one more of an instruction that has been found before. */
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,

@@ -14,6 +14,7 @@
 #include "emu/lower.h"
 #include "emu/report.h"
 #include "emu/rooms.h"
+#include "emu/suppress.h"
 #include "emu/trace.h"
 #include "ptx/flow.h"
 #include "ptx/link.h"
@@ -44,6 +45,7 @@ struct emu {
     struct emu_report report;
     u64 grids, heap_used;
     u32 sms;
+    struct suppressions *suppressions; /* NULL: nothing is looked for */
 };
 
 struct emu_kernel {
@@ -102,6 +104,7 @@ struct emu *emu_new(const struct emu_config *config)
     if (c->group_warps != 1 && c->group_warps != 2) c->group_warps = GROUP;
     e->gpu = c->gpu ? c->gpu : emu_gpu_find(NULL);
     e->sms = c->sms ? c->sms : e->gpu->sms;
+    if (c->checks) e->suppressions = suppressions_read(c->suppress, &(char *){NULL});
     e->mem = mem_new(c->memory);
     e->rooms = c->rooms ? c->rooms : rooms_new();
     e->handlers = choose_handlers(c->isa);
@@ -126,6 +129,7 @@ void emu_free(struct emu *e)
     free(e->l1);
     cache_free(e->l2);
     arena_free(e->leak_arena);
+    suppressions_free(e->suppressions);
     mem_free(e->mem);
     if (!e->config.rooms) rooms_free(e->rooms);
     free(e);
@@ -904,7 +908,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     drop_launch(e);
     struct arena *a = e->launch_arena = arena_new();
     e->report = (struct emu_report){0};
-    struct whole all = {.check.arena = a,
+    struct whole all = {.check = {.arena = a, .suppressions = e->suppressions},
                         .last_counts = &e->report.counts,
                         .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
     struct emu_launch watched_launch = *l;
@@ -925,6 +929,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     launch_grid(e, k, l, &all, a);
     if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &all);
     grids_end(&all.grids, e->mem);
+    e->report.suppressed = check_suppress(&all.check);
     e->report.findings = all.check.list;
     e->report.finding_count = all.check.count;
     e->report.warp_instructions = all.warp_instructions;

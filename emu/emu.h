@@ -63,11 +63,13 @@ struct emu_config {
     bool caches;      /* with count: also what hits in L1 and L2 (emu/cache.h) */
     /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). What the host copies in is then found in L2. */
     bool trace;
-    bool phases;                   /* with count: also by phase, of orders that have some */
-    uint64_t max_instructions;     /* warp instructions of a launch; 0: no limit */
-    double timeout;                /* seconds of a launch; 0: none */
-    uint64_t heap;                 /* bytes for device-side malloc; 0: 8 MiB */
-    const struct emu_gpu *gpu;     /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
+    bool phases;               /* with count: also by phase, of orders that have some */
+    const char *suppress;      /* findings that are counted only (emu/suppress.h): a file, "none";
+                                    * NULL: those known. One that cannot be read has been refused before */
+    uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
+    double timeout;            /* seconds of a launch; 0: none */
+    uint64_t heap;             /* bytes for device-side malloc; 0: 8 MiB */
+    const struct emu_gpu *gpu; /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
     /* Memory for CTAs that outlives the device (emu/rooms.h), of one device at a time; NULL: its own. */
     struct rooms *rooms;
@@ -255,6 +257,7 @@ struct emu_report {                     /* of the device's last launch: valid un
     struct emu_fault fault;             /* the first one; the launch ended there */
     const struct emu_finding *findings; /* of config.checks */
     size_t finding_count;
+    size_t suppressed; /* findings that are not among them, as config.suppress has it */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions; 0 without config.count */
     /* Of the grid and, by `next`, of those it launched: emu/counts.h. NULL without config.count. */
     const struct emu_counts *counts;

@@ -42,6 +42,24 @@ const char *emu_fault_name(enum emu_fault_kind kind)
     return kind < EMU_FAULT_COUNT ? names[kind] : "?";
 }
 
+static void put_source(struct buf *b, const struct emu_place_of *p)
+{
+    if (!p->source_file) return;
+    buf_printf(b, " (%s:%u", p->source_file, p->source_line);
+    if (p->from_file) buf_printf(b, ", from %s:%u", p->from_file, p->from_line);
+    buf_puts(b, ")");
+}
+
+static void put_instruction(struct buf *b, const struct emu_machine *m,
+                            const struct emu_place_of *p)
+{
+    const struct source *s = m->image->program->modules[p->code->module]->source;
+    const char *text = s->text + p->at;
+    u32 n = 0;
+    while (p->at + n < s->length && text[n] != '\n' && n < 200) n++;
+    buf_add(b, text, n);
+}
+
 void launch_describe_place(struct buf *b, const struct emu_machine *m, u32 pc, struct emu_fault *f)
 {
     const struct emu_place_of *p = &m->program->places[pc];
@@ -51,15 +69,19 @@ void launch_describe_place(struct buf *b, const struct emu_machine *m, u32 pc, s
     f->source_file = p->source_file;
     f->source_line = p->source_line;
     buf_printf(b, "  at %s:%u:%u in %s", module->source->name, at.line, at.column, p->code->name);
-    if (p->source_file) buf_printf(b, " (%s:%u", p->source_file, p->source_line);
-    if (p->source_file && p->from_file) buf_printf(b, ", from %s:%u", p->from_file, p->from_line);
-    if (p->source_file) buf_puts(b, ")");
+    put_source(b, p);
     buf_puts(b, "\n     ");
-    const char *text = module->source->text + p->at;
-    u32 n = 0;
-    while (p->at + n < module->source->length && text[n] != '\n' && n < 200) n++;
-    buf_add(b, text, n);
+    put_instruction(b, m, p);
     buf_puts(b, "\n");
+}
+
+void launch_name_place(struct buf *b, const struct emu_machine *m, u32 pc)
+{
+    const struct emu_place_of *p = &m->program->places[pc];
+    buf_puts(b, p->code->name);
+    put_source(b, p);
+    buf_puts(b, ": ");
+    put_instruction(b, m, p);
 }
 
 void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault *f,

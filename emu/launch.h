@@ -26,6 +26,8 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
                            const char *what, struct arena *arena);
 /* Adds an instruction's place and text in two lines, and puts its lines into *f. */
 struct buf;
+/* "function (file:line, from header:line): instruction", as lists of suppressions have it. */
+void launch_name_place(struct buf *b, const struct emu_machine *m, u32 pc);
 void launch_describe_place(struct buf *b, const struct emu_machine *m, u32 pc, struct emu_fault *f);
 /* The indices of a thread, by its number in a CTA. */
 void launch_thread_of(const struct emu_machine *m, u32 cta, u32 thread, u32 cta_index[3],

@@ -257,7 +257,7 @@ Test(cli, help_names_the_options)
          "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
          "--tolerance --dump --data-seed --graph --order --seed --threads --divergence --check "
          "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu "
-         "--watch --record --replay"},
+         "--watch --record --replay --suppress"},
         {"check",
          "--dump --counts --profile --threads --order --runs --seed --stop --jobs --float --no-race "
          "--check --quiet --format --junit"},
