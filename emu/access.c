@@ -198,7 +198,7 @@ static u64 element_address(const struct emu_group *g, const struct emu_uop *in, 
 }
 
 static void describe(const struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
-                     const u64 *at, u8 kind)
+                     u32 w, const u64 *at, u8 kind)
 {
     const struct mem_desc *v = in->ext;
     *a = (struct emu_access){.kind = kind,
@@ -208,7 +208,7 @@ static void describe(const struct emu_group *g, const struct emu_uop *in, struct
                              .type = v->type,
                              .width = v->width,
                              .count = v->count,
-                             .lanes = g->exec[0],
+                             .lanes = g->exec[w],
                              .address = at,
                              .pc = in->pc};
 }
@@ -226,20 +226,25 @@ static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
     return emu_watch_turn(g, in);
 }
 
+/* The allocation of the warp's first address, for found() from now on. false: there is none to be found. */
+static bool find_bound(struct emu_group *g, const struct emu_uop *in, u32 w, u64 first, bool write)
+{
+    const struct mem_desc *v = in->ext;
+    if (!g->worker->machine->blind || !g->exec[w]) return false;
+    return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST ||
+            (v->space == PTX_SPACE_GENERIC && first >= MEM_GLOBAL)) &&
+           emu_find_bound(g, in, first, write, &g->worker->bounds[in->site]);
+}
+
 static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, const u64 *at,
                                bool write)
 {
-    const struct mem_desc *v = in->ext;
-    if (!g->worker->machine->blind || !g->exec[0]) return;
-    const u64 a = at[__builtin_ctz(g->exec[0])];
-    if (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST ||
-        (v->space == PTX_SPACE_GENERIC && a >= MEM_GLOBAL))
-        emu_find_bound(g, in, a, write, &g->worker->bounds[in->site]);
+    if (g->exec[0]) find_bound(g, in, 0, at[__builtin_ctz(g->exec[0])], write);
 }
 
 /* Whether the whole warp's access is sure to fault not, in one space, and no observer looks at data: then it is told
  * of at once, and what does it is what does it when nobody watches. */
-static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u64 at[LANES],
+static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w, u64 at[LANES],
                   struct emu_access *a)
 {
     const struct mem_desc *v = in->ext;
@@ -247,15 +252,33 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u64 at
     const struct emu_machine *m = g->worker->machine;
     bool run;
     u64 alike;
-    if (!m->blind || !g->exec[0]) return false;
-    const u32 space = m->counting->find_lanes(g, &from, (u32)v->width * v->count,
+    if (!m->blind || !g->exec[w]) return false;
+    const u32 space = m->counting->find_lanes(g, &from, w, (u32)v->width * v->count,
                                               &g->worker->bounds[in->site], at, &run, &alike);
     if (space == PTX_SPACE_GENERIC) return false;
-    describe(g, in, a, at, kind);
+    describe(g, in, a, w, at, kind);
     a->run = run;
     a->alike = alike;
     a->space = (u8)space;
     return true;
+}
+
+/* All of a group's warps, where observers alone take part; else it is split. */
+static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uop *in, u8 kind)
+{
+    const struct mem_desc *v = in->ext;
+    _Alignas(64) u64 at[GROUP][LANES];
+    struct emu_access a[GROUP];
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w] && !found(g, in, kind, w, at[w], &a[w]) &&
+            !(find_bound(g, in, w, at[w][__builtin_ctz(g->exec[w])], kind == EMU_STORE) &&
+              found(g, in, kind, w, at[w], &a[w]))) {
+            emu_watch_alone(g, in);
+            return NULL;
+        }
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w]) emu_watch_tell(g, w, &a[w]);
+    return v->plain(g, in);
 }
 
 /* Values of lanes, `stride` bytes apart, into the rows of a load. */
@@ -307,7 +330,7 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
     }
     find_for_next_time(g, in, at, false);
     struct emu_access a;
-    describe(g, in, &a, at, EMU_LOAD);
+    describe(g, in, &a, 0, at, EMU_LOAD);
     a.result = data;
     a.stride = size;
     u32 done;
@@ -331,7 +354,8 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
-    if (!found(g, in, EMU_LOAD, at, &a)) return load_lanes(g, in);
+    if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
+    if (!found(g, in, EMU_LOAD, 0, at, &a)) return load_lanes(g, in);
     a.result = data;
     a.stride = (u32)v->width * v->count;
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
@@ -355,7 +379,7 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
     }
     find_for_next_time(g, in, at, true);
     struct emu_access a;
-    describe(g, in, &a, at, EMU_STORE);
+    describe(g, in, &a, 0, at, EMU_STORE);
     a.data = take(g, v, g->exec[0], room, &a.stride);
     u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
@@ -375,7 +399,8 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
-    if (!found(g, in, EMU_STORE, at, &a)) return store_lanes(g, in);
+    if (g->warps > 1) return tell_group(g, in, EMU_STORE);
+    if (!found(g, in, EMU_STORE, 0, at, &a)) return store_lanes(g, in);
     if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);

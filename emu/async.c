@@ -142,7 +142,7 @@ static void tell_done(const struct emu_group *g, const struct emu_uop *in, u32 l
                          .lanes = 1u << l,
                          .phase = {(u8)unpack(before).phase, (u8)unpack(after).phase},
                          .address = address >= MEM_SHARED ? address - MEM_SHARED : address};
-    emu_watch_done(g, in, &s);
+    emu_watch_done(g, 0, in, &s);
 }
 
 /* The mbarrier that a lane names; NULL: a fault. */
@@ -173,6 +173,7 @@ static bool wrong(struct emu_group *g, const struct emu_uop *in, const struct la
 static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
 {
     const struct async_desc *v = in->ext;
+    if (!emu_watch_alone(g, in)) return false;
     if (!watched(g) || !g->exec[0]) return true;
     struct emu_sync s = {.kind = EMU_SYNC_MBARRIER,
                          .address = lane_address(g, &v->to, 0, (u32)__builtin_ctz(g->exec[0]))};
@@ -465,6 +466,7 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
 {
     const struct async_desc *v = in->ext;
     const u32 size = v->width;
+    if (!emu_watch_alone(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         u64 from[LANES], to[LANES];
@@ -587,6 +589,7 @@ static bool tell_bulk(struct emu_group *g, const struct emu_uop *in, u32 l, u8 k
 const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop *in)
 {
     const struct async_desc *v = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     EACH_LANE
     {
         const u32 size = (u32)emu_get(g, 4, v->size, w, l);
@@ -624,6 +627,7 @@ const struct emu_uop *emu_op_bulk_reduce(struct emu_group *g, const struct emu_u
 {
     const struct async_desc *v = in->ext;
     const bool global = v->to.space == PTX_SPACE_GLOBAL;
+    if (!emu_watch_alone(g, in)) return NULL;
     EACH_LANE
     {
         const u32 size = (u32)emu_get(g, 4, v->size, w, l);
@@ -660,6 +664,7 @@ static u8 *far_memory(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
 static bool tell_far(struct emu_group *g, const struct emu_uop *in, u8 kind)
 {
     const struct async_desc *v = in->ext;
+    if (!emu_watch_alone(g, in)) return false;
     if (!watched(g)) return true;
     u64 at[LANES] = {0};
     u8 data[LANES * 64];

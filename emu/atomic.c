@@ -324,17 +324,17 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
 }
 
 /* As of loads and stores (access.c): the access is sure to fault not, and no observer looks at data. */
-static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
+static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, u64 at[LANES],
                   struct emu_access *a)
 {
     const struct atomic_desc *const v = in->ext;
     const struct emu_machine *m = g->worker->machine;
     bool run;
     u64 alike;
-    if (!m->blind || v->count > 1 || !g->exec[0]) return false;
+    if (!m->blind || v->count > 1 || !g->exec[w]) return false;
     if (v->op == ATOMIC_CAS && m->launch->observer_count) return false; /* whether it fails */
-    const u32 space = m->counting->find_lanes(g, &v->at, v->width, &g->worker->bounds[in->site], at,
-                                              &run, &alike);
+    const u32 space = m->counting->find_lanes(g, &v->at, w, v->width, &g->worker->bounds[in->site],
+                                              at, &run, &alike);
     if (space == PTX_SPACE_GENERIC) return false;
     *a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
                              .space = (u8)space,
@@ -345,7 +345,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u64 at[LANES],
                              .width = v->width,
                              .count = 1,
                              .run = run,
-                             .lanes = g->exec[0],
+                             .lanes = g->exec[w],
                              .address = at,
                              .alike = alike,
                              .pc = in->pc};
@@ -373,7 +373,28 @@ static bool is_wanted(const struct atomic_desc *v)
     return !v->red && !(v->flags & EMU_DEAD_RESULT);
 }
 
-/* Where an order or observers take part: groups of one warp. Without an order things are done as they
+/* All of a group's warps, where observers alone take part. */
+static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct atomic_desc *const v = in->ext;
+    _Alignas(64) u64 at[GROUP][LANES];
+    struct emu_access a[GROUP];
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w] && !found(g, in, w, at[w], &a[w])) {
+            const u64 first = lane_address(g, &v->at, w, (u32)__builtin_ctz(g->exec[w]));
+            if (!atomic_is_global(g, v->at.space, first) ||
+                !emu_find_bound(g, in, first, true, &g->worker->bounds[in->site]) ||
+                !found(g, in, w, at[w], &a[w])) {
+                emu_watch_alone(g, in);
+                return NULL;
+            }
+        }
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w]) emu_watch_tell(g, w, &a[w]);
+    return v->plain(g, in);
+}
+
+/* Where an order or observers take part. Without an order things are done as they
  * are without observers. */
 const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_uop *in)
 {
@@ -386,7 +407,8 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     struct emu_access a;
     enum emu_verdict verdict;
     if (!emu_watch_turn(g, in)) return NULL;
-    if (found(g, in, at, &a)) {
+    if (g->warps > 1) return tell_group(g, in);
+    if (found(g, in, 0, at, &a)) {
         if (g->worker->machine->launch->order) a.data = operands(g, v, data, &a.stride);
         if (!v->red) a.result = old;
         if (!emu_watch_access(g, in, &a, &verdict)) return NULL;

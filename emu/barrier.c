@@ -12,7 +12,7 @@ static void tell_release(const struct emu_cta *c, u32 id)
 {
     const struct emu_group *g = &c->groups[c->group_at[0]];
     struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
-    if (g->worker->machine->watched) emu_watch_done(g, g->code->uops, &s);
+    if (g->worker->machine->watched) emu_watch_done(g, 0, g->code->uops, &s);
 }
 
 static void release(struct emu_cta *c, u32 id)
@@ -137,15 +137,15 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
 /* Lanes of a warp that are here are together already. */
 const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop *in)
 {
-    if (!g->worker->machine->watched) return in + 1;
-    for (u32 left = g->exec[0], lanes; left; left &= ~lanes) { /* by member mask */
-        const u32 mask = (u32)emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(left));
-        lanes = left & -left;
-        for (u32 m = left; m; m &= m - 1)
-            if (emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
-        struct emu_sync s = {.kind = EMU_SYNC_WARP, .lanes = lanes};
-        emu_watch_done(g, in, &s);
-    }
+    for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
+        for (u32 left = g->exec[w], lanes; left; left &= ~lanes) { /* by member mask */
+            const u32 mask = (u32)emu_get(g, 4, in->a, w, (u32)__builtin_ctz(left));
+            lanes = left & -left;
+            for (u32 m = left; m; m &= m - 1)
+                if (emu_get(g, 4, in->a, w, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
+            struct emu_sync s = {.kind = EMU_SYNC_WARP, .lanes = lanes};
+            emu_watch_done(g, w, in, &s);
+        }
     return in + 1;
 }
 
@@ -154,7 +154,7 @@ static void tell_cluster(const struct emu_group *g, const struct emu_uop *in, u8
     struct emu_sync s = {.kind = kind, .lanes = lanes, .scope = EMU_SCOPE_CLUSTER};
     if (kind == EMU_SYNC_CLUSTER_ARRIVE && !in->x) s.flags = EMU_RELEASE;
     if (kind == EMU_SYNC_CLUSTER_WAIT) s.flags = EMU_ACQUIRE;
-    if (g->worker->machine->watched) emu_watch_done(g, in, &s);
+    if (g->worker->machine->watched) emu_watch_done(g, 0, in, &s);
 }
 
 /* Lanes arrive one by one; the barrier is complete when all that live have: lanes that end, arrived or not,
@@ -180,6 +180,7 @@ const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct em
 {
     struct emu_sync s = {
         .kind = EMU_SYNC_CLUSTER, .scope = EMU_SCOPE_CLUSTER, .flags = EMU_RELEASE};
+    if (!emu_watch_alone(g, in)) return NULL;
     if (g->worker->machine->watched && !in->x && !emu_watch_sync(g, in, &s)) return NULL;
     for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
     tell_cluster(g, in, EMU_SYNC_CLUSTER_ARRIVE, g->exec[0]);
@@ -189,6 +190,7 @@ const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct em
 
 const struct emu_uop *emu_op_cluster_wait(struct emu_group *g, const struct emu_uop *in)
 {
+    if (!emu_watch_alone(g, in)) return NULL;
     check_cluster(g, in);
     u32 waiting = 0;
     for (u32 w = 0; w < g->warps; w++) waiting |= g->arrived[w] & g->exec[w];

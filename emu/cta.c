@@ -3,6 +3,7 @@
 #include "emu/workplace.h"
 
 #include "emu/control.h"
+#include "emu/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -388,6 +389,7 @@ void emu_group_split(struct emu_group *g)
             const struct emu_uop *pc = emu_group_resume(s);
             s->pc = pc;
             if (!pc) c->running--;
+            if (!pc) emu_watch_exits(s);
         }
     }
 }

@@ -713,7 +713,9 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                                                : told & LOWER_ISSUES,
                             .step = (u8)step_of(l, its),
                             .counting = e->handlers.counting};
-    m.group_warps = watched || m.its || program->launches ? 1 : e->config.group_warps;
+    m.group_warps = l->order || !m.blind || told & LOWER_ISSUES || m.its || program->launches
+                        ? 1
+                        : e->config.group_warps;
     m.cluster_size = 1;
     for (int i = 0; i < 3; i++) {
         m.cluster[i] = l->cluster[0] ? l->cluster[i] : info.cluster[0] ? info.cluster[i] : 1;

@@ -61,8 +61,7 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
                        (g->state == GROUP_READY && g->budget <= 0);
     if (h->wp->m->its && g->depth && stays) emu_its_part(g);
     if (g->state == GROUP_DONE) {
-        if (h->wp->m->watched && !emu_warp_alive(g, 0))
-            emu_watch_done(g, g->code->uops, &(struct emu_sync){.kind = EMU_SYNC_WARP_EXIT});
+        emu_watch_exits(g);
         g->cta->running--;
         emu_barrier_check(g->cta);
     }

@@ -197,6 +197,7 @@ static bool move_rows(struct emu_group *g, const struct emu_uop *in, u32 w, bool
 const struct emu_uop *emu_op_ldmatrix(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -213,6 +214,7 @@ const struct emu_uop *emu_op_ldmatrix(struct emu_group *g, const struct emu_uop 
 const struct emu_uop *emu_op_stmatrix(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -368,6 +370,7 @@ static bool move_warp(struct emu_group *g, const struct emu_uop *in, u32 w, bool
 const struct emu_uop *emu_op_wmma_load(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -391,6 +394,7 @@ const struct emu_uop *emu_op_wmma_load(struct emu_group *g, const struct emu_uop
 const struct emu_uop *emu_op_wmma_store(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);

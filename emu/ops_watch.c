@@ -41,11 +41,11 @@ static u32 space_of(const struct emu_group *g, const struct lanes *l, u32 space,
 }
 
 emu_find_lanes FIND_LANES;
-u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 size,
+u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w, u32 size,
                const struct emu_bound *bound, u64 at[LANES], bool *run, u64 *alike)
 {
-    lane_addresses(g, from, 0, at);
-    const u32 mask = g->exec[0];
+    lane_addresses(g, from, w, at);
+    const u32 mask = g->exec[w];
     const u64 first = at[__builtin_ctz(mask)];
     u64 off = at[LANES - 1] ^ (first + (LANES - 1) * (u64)size), differ = 0;
     if (mask == ~0u) {

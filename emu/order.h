@@ -5,7 +5,9 @@
  * before it is done, and may hold a store back, answer a load, or put the warp to sleep before any of
  * these. determinism/ has the orders; without one, launches run `native`.
  *
- * With either, the launch runs one warp at a time; without, none of this is looked at: which handlers run is
+ * With an order, or an observer that looks at data or at every instruction, the launch runs one warp at a time; with
+ * others warps may run in lockstep, and what they do with one instruction is told of warp by warp before any of it is
+ * done. Without either, none of this is looked at: which handlers run is
  * settled when the launch begins. So what an order does not want costs nothing, either. Callbacks come on the
  * host thread that runs the warp; a launch with an order or an observer uses one.
  *

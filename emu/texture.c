@@ -838,6 +838,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in)
 const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     count_lanes(g, in);
     EACH_REACHED(1, v->width * v->count, false)
     {
@@ -857,6 +858,7 @@ const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
 const struct emu_uop *emu_op_sust(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     count_lanes(g, in);
     EACH_REACHED(1, v->width * v->count, true)
     {
@@ -898,6 +900,7 @@ static u32 to_channel(const struct texture_memory *m, u32 value)
 const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     count_lanes(g, in);
     EACH_REACHED(texel_bytes(&t->memory), texel_bytes(&t->memory), true)
     {
@@ -919,6 +922,7 @@ const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_
 const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
+    if (!emu_watch_alone(g, in)) return NULL;
     const u32 unit = v->samples ? v->width : 1;
     count_lanes(g, in);
     EACH_REACHED(unit, v->width, true)

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static struct emu_warp warp_of(const struct emu_group *g)
+static struct emu_warp warp_of(const struct emu_group *g, u32 w)
 {
-    return (struct emu_warp){g->cta->linear, g->first,      g->cta->sm,
+    return (struct emu_warp){g->cta->linear, g->first + w,  g->cta->sm,
                              g->cta->slot,   emu_serial(g), false};
 }
 
@@ -54,7 +54,7 @@ static void tell(const struct emu_group *g, const struct emu_access *a)
 bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                       enum emu_verdict *verdict)
 {
-    struct emu_warp who = warp_of(g);
+    struct emu_warp who = warp_of(g, 0);
     a->who = &who;
     *verdict = ask(g, in, a);
     if (*verdict != EMU_SLEEP) tell(g, a);
@@ -74,9 +74,9 @@ bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in)
     return false;
 }
 
-void emu_watch_tell(const struct emu_group *g, struct emu_access *a)
+void emu_watch_tell(const struct emu_group *g, u32 w, struct emu_access *a)
 {
-    struct emu_warp who = warp_of(g);
+    struct emu_warp who = warp_of(g, w);
     a->who = &who;
     tell(g, a);
     a->who = NULL;
@@ -87,7 +87,7 @@ bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_
 {
     enum { SPACES = PTX_SPACE_COUNT };
     u32 lanes[SPACES] = {0};
-    struct emu_warp who = warp_of(g);
+    struct emu_warp who = warp_of(g, 0);
     *done = 0;
     for (u32 m = a->lanes; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
@@ -112,10 +112,16 @@ bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_
     return true;
 }
 
+static void tell_sync(const struct emu_launch *l, const struct emu_sync *s)
+{
+    for (size_t i = 0; s->lanes && i < l->observer_count; i++)
+        if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
+}
+
 bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s)
 {
     const struct emu_launch *l = g->worker->machine->launch;
-    struct emu_warp who = warp_of(g);
+    struct emu_warp who = warp_of(g, 0);
     s->who = &who;
     s->pc = in->pc;
     s->lanes = g->exec[0];
@@ -126,22 +132,33 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
         g->asleep = true;
         return false;
     }
-    for (size_t i = 0; i < l->observer_count; i++)
-        if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
+    tell_sync(l, s);
+    for (u32 w = 1; w < g->warps; w++) {
+        who = warp_of(g, w);
+        s->lanes = g->exec[w];
+        tell_sync(l, s);
+    }
     s->who = NULL;
     return true;
 }
 
-void emu_watch_done(const struct emu_group *g, const struct emu_uop *in, struct emu_sync *s)
+void emu_watch_done(const struct emu_group *g, u32 w, const struct emu_uop *in, struct emu_sync *s)
 {
     const struct emu_launch *l = g->worker->machine->launch;
-    struct emu_warp who = warp_of(g);
+    struct emu_warp who = warp_of(g, w);
     s->who = &who;
     s->pc = in->pc;
     if (l->order && l->order->sync) l->order->sync(l->order->self, s);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
     s->who = NULL;
+}
+
+void emu_watch_exits(const struct emu_group *g)
+{
+    for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
+        if (!emu_warp_alive(g, w))
+            emu_watch_done(g, w, g->code->uops, &(struct emu_sync){.kind = EMU_SYNC_WARP_EXIT});
 }
 
 void emu_watch_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind)
@@ -169,7 +186,7 @@ const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in
         g->burst--;
     }
     g->issued++;
-    struct emu_warp who = warp_of(g);
+    struct emu_warp who = warp_of(g, 0);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->issue)
             l->observers[i]->issue(l->observers[i]->self, &who, in->pc, g->exec[0]);
