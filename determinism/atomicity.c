@@ -4,6 +4,7 @@
 
 #include "determinism/history.h"
 
+#include "emu/atomic.h" /* LANES */
 #include "emu/emu.h"
 #include "emu/memory.h"
 #include "emu/order.h"
@@ -52,25 +53,72 @@ static void touch(struct atomicity *k, tag own, bool atomic, uint64_t address, u
     }
 }
 
-static void access(void *self, const struct emu_access *a)
+/* Of an access of this kind to words of which an earlier one is remembered, and none of the other kind, nothing is news. */
+static bool is_news(struct atomicity *k, bool atomic, uint64_t address, uint32_t size)
 {
-    struct atomicity *k = self;
-    const bool atomic = a->kind == EMU_ATOMIC || a->kind == EMU_RED;
-    if (a->space != PTX_SPACE_GLOBAL || (!atomic && a->flags & EMU_RELAXED)) return;
+    const struct page *p = (address | size) & 3 ? NULL : shadow_page(&k->shadow, address, false);
+    if (!p || p->shift != 2 || address % PAGE + size > PAGE) return true;
+    const struct cell *cell = &p->cells[address % PAGE / 4];
+    for (uint32_t i = 0; i < size / 4; i++)
+        if (atomic ? !cell[i].write || cell[i].read : !cell[i].read || cell[i].write) return true;
+    return false;
+}
+
+/* 0: there are too many. */
+static uint32_t event_of(struct atomicity *k, const struct emu_access *a)
+{
     const struct event e = {.cta = a->who->cta,
                             .pc = a->pc,
                             .warp = (uint8_t)a->who->warp,
                             .kind = a->kind,
                             .width = a->width};
     const struct event *last = k->events.count > 1 ? &k->events.list[k->events.count - 1] : NULL;
-    uint32_t number = last && last->pc == e.pc && last->cta == e.cta && last->warp == e.warp &&
-                              last->kind == e.kind
-                          ? k->events.count - 1
-                          : events_add(&k->events, &e);
-    for (uint32_t m = number ? a->lanes : 0; m; m &= m - 1) {
+    return last && last->pc == e.pc && last->cta == e.cta && last->warp == e.warp &&
+                   last->kind == e.kind
+               ? k->events.count - 1
+               : events_add(&k->events, &e);
+}
+
+/* Words that lie one behind the other in a page, none of which was accessed in the other way, and all or none of them in
+ * this one. false: it is not so. */
+static bool touch_run(struct atomicity *k, const struct emu_access *a, bool atomic, uint32_t size)
+{
+    const uint64_t at = a->address[0] - MEM_GLOBAL;
+    const uint32_t words = size / 4, count = LANES * words;
+    struct page *p = !a->run || (at | size) & 3 || at % PAGE + LANES * size > PAGE
+                         ? NULL
+                         : shadow_page(&k->shadow, at, false);
+    if (!p || p->shift != 2) return false;
+    struct cell *cell = &p->cells[at % PAGE / 4];
+    tag others = 0, any = 0;
+    uint32_t mine = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const tag own = atomic ? cell[i].write : cell[i].read;
+        others |= atomic ? cell[i].read : cell[i].write;
+        any |= own;
+        mine += own != 0;
+    }
+    if (others || (any && mine < count)) return false;
+    const uint32_t number = any ? 0 : event_of(k, a);
+    for (uint32_t i = 0; number && i < count; i++)
+        *(atomic ? &cell[i].write : &cell[i].read) = tag_of(number, i / words);
+    return true;
+}
+
+static void access(void *self, const struct emu_access *a)
+{
+    struct atomicity *k = self;
+    const bool atomic = a->kind == EMU_ATOMIC || a->kind == EMU_RED;
+    const uint32_t size = (uint32_t)a->width * a->count;
+    uint32_t number = 0;
+    if (a->space != PTX_SPACE_GLOBAL || (!atomic && a->flags & EMU_RELAXED)) return;
+    if (touch_run(k, a, atomic, size)) return;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        touch(k, tag_of(number, l), atomic, a->address[l] - MEM_GLOBAL,
-              (uint32_t)a->width * a->count);
+        const uint64_t at = a->address[l] - MEM_GLOBAL;
+        if (!is_news(k, atomic, at, size)) continue;
+        if (!number && !(number = event_of(k, a))) return;
+        touch(k, tag_of(number, l), atomic, at, size);
     }
 }
 

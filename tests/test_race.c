@@ -382,6 +382,16 @@ Test(race, atomicity_wants_one_way)
          NULL},
         {"neighbours", 1, 64, "red.global.add.u32 [%m], 1;\nst.global.u32 [%g+4], 1;", NULL},
         {"shared memory", 1, 64, "st.shared.u32 [%s], 1;\nred.shared.add.u32 [%s], 1;", NULL},
+        {"a word of a row", 1, 64,
+         "st.global.u32 [%g], 0; //a\nbar.sync 0;\nred.global.add.u32 [%m+132], 1; //a", NULL},
+        {"a row over a word", 1, 64,
+         "red.global.add.u32 [%m+132], 1; //a\nbar.sync 0;\nld.global.u32 %r2, [%g]; //a", NULL},
+        {"a byte of a row", 1, 64,
+         "red.global.add.u32 [%g], 1; //a\nbar.sync 0;\nst.global.u8 [%m+7], 1; //a", NULL},
+        {"rows again and again", 1, 64,
+         "st.global.u32 [%g], 0;\nld.global.u32 %r2, [%g];\nred.global.add.u32 [%g+256], 1;\n"
+         "red.global.add.u32 [%g+256], 1;",
+         NULL},
     };
     EACH(rows, EMU_CHECK_ATOMICITY);
 }
