@@ -40,6 +40,7 @@ static const size_t sizes[CLOCK_SIZES] = {64, sizeof(struct clock *) * FAN,
 enum { BLOCK = 256 }; /* clocks of one size, made at once */
 struct clock_block {
     struct clock_block *next;
+    size_t used;
 };
 
 void clock_tree_begin(struct clock_tree *t, uint32_t ctas)
@@ -48,14 +49,37 @@ void clock_tree_begin(struct clock_tree *t, uint32_t ctas)
     for (uint64_t n = 1; n < ctas; n *= FAN) t->depth++;
 }
 
+void clock_tree_clear(struct clock_tree *t)
+{
+    for (uint32_t i = 0; i < t->cap && t->count; i++)
+        for (struct clock *c = t->table[i], *next; c; c = next) {
+            next = c->next;
+            t->table[i] = next;
+            t->count--;
+            if (c->size == CLOCK_SIZES) free(c);
+        }
+    for (int i = 0; i < CLOCK_SIZES; i++) {
+        for (struct clock_block *b = t->blocks[i], *next; b; b = next) {
+            next = b->next;
+            b->next = t->empty[i];
+            t->empty[i] = b;
+        }
+        t->blocks[i] = NULL;
+        t->spare[i] = NULL;
+    }
+    t->clocks = 0;
+}
+
 void clock_tree_end(struct clock_tree *t)
 {
+    clock_tree_clear(t);
     free((void *)t->table);
     free((void *)t->todo);
-    for (struct clock_block *b = t->blocks, *next; b; b = next) {
-        next = b->next;
-        free(b);
-    }
+    for (int i = 0; i < CLOCK_SIZES; i++)
+        for (struct clock_block *b = t->empty[i], *next; b; b = next) {
+            next = b->next;
+            free(b);
+        }
     *t = (struct clock_tree){0};
 }
 
@@ -168,30 +192,31 @@ static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned dept
 
 /* ---- making them ---------------------------------------------------------------------------------------- */
 
-static void make_spare(struct clock_tree *t, unsigned size)
+static struct clock *take(struct clock_tree *t, unsigned size)
 {
     const size_t each = offsetof(struct clock, u) + sizes[size];
-    struct clock_block *b = malloc(sizeof *b + BLOCK * each);
-    if (!b) abort();
-    b->next = t->blocks;
-    t->blocks = b;
-    for (size_t i = BLOCK; i-- > 0;) {
-        struct clock *c = (struct clock *)(void *)((unsigned char *)(b + 1) + i * each);
-        c->next = t->spare[size];
-        t->spare[size] = c;
+    struct clock *c = t->spare[size];
+    if (c) {
+        t->spare[size] = c->next;
+        return c;
     }
+    struct clock_block *b = t->blocks[size];
+    if (!b || b->used == BLOCK) {
+        b = t->empty[size];
+        if (b) t->empty[size] = b->next;
+        else b = malloc(sizeof *b + BLOCK * each);
+        if (!b) abort();
+        *b = (struct clock_block){.next = t->blocks[size]};
+        t->blocks[size] = b;
+    }
+    return (struct clock *)(void *)((unsigned char *)(b + 1) + b->used++ * each);
 }
 
 static struct clock *allocate(struct clock_tree *t, enum kind kind, size_t room)
 {
     uint8_t size = 0;
     while (size < CLOCK_SIZES && sizes[size] < room) size++;
-    struct clock *c = NULL;
-    if (size < CLOCK_SIZES) {
-        if (!t->spare[size]) make_spare(t, size);
-        c = t->spare[size];
-        t->spare[size] = c->next;
-    } else c = malloc(offsetof(struct clock, u) + room);
+    struct clock *c = size < CLOCK_SIZES ? take(t, size) : malloc(offsetof(struct clock, u) + room);
     if (!c) abort();
     t->clocks++;
     memset(c, 0, offsetof(struct clock, u));

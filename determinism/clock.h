@@ -40,11 +40,14 @@ struct clock_tree {       /* of a launch */
     uint64_t asked;       /* and questions */
     struct clock **todo;  /* room for going through them */
     uint32_t todo_cap;
-    uint64_t clocks;                  /* that there are, each of about 200 bytes at most */
-    struct clock *spare[CLOCK_SIZES]; /* room for more, */
-    struct clock_block *blocks;       /* in these */
+    uint64_t clocks;                         /* that there are, each of about 200 bytes at most */
+    struct clock *spare[CLOCK_SIZES];        /* room for more, */
+    struct clock_block *blocks[CLOCK_SIZES]; /* in these: the first one is in use, */
+    struct clock_block *empty[CLOCK_SIZES];  /* in these nothing is */
 };
-void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* all clocks before it were dropped */
+void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* there are no clocks */
+/* Ends all clocks at once, whoever has them. */
+void clock_tree_clear(struct clock_tree *t);
 void clock_tree_end(struct clock_tree *t);
 
 /* Knows of one CTA. `list` has at least one entry, each part once, in ascending order. */

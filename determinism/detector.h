@@ -19,9 +19,11 @@ enum { WARPS = 32, BARRIERS = 16, RECENT = 32 };
 enum { LEARNED = 4, CLOCKS_MOST = 5000000 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
 
-struct mind {                   /* of a thread, beyond what the bases say */
-    struct clock *know;         /* NULL: what the CTA knows */
-    struct clock *seen[LEVELS]; /* released, read by strong reads, not acquired: a fence may yet */
+struct mind {           /* of a thread, beyond what the bases say */
+    struct clock *know; /* NULL: what the CTA knows */
+    struct clock *
+        seen[LEVELS]; /* released, read by strong reads, not acquired: a fence may yet. All of it */
+    uint32_t seen_chain[LEVELS]; /* is what was read last of this chain; 0: it is more */
     /* What strong reads of all scopes read last is not yet in seen[LEVELS - 1]: released in these chains of flags, */
     struct clock *learned[LEARNED];
     uint32_t chain[LEARNED];
@@ -75,7 +77,8 @@ struct flag {
     uint64_t address; /* 0: free */
     uint32_t id[2];
     struct clock *released[LEVELS];
-    uint32_t chain; /* as long as it is the same, released[LEVELS - 1] has all that it had before */
+    uint32_t
+        chain[LEVELS]; /* as long as it is the same, what was released has all that it had before */
     uint32_t writer_cta, writer_thread; /* of the last strong write, */
     struct clock
         *own; /* and what that thread released here by an operation, for its later writes */
@@ -153,14 +156,18 @@ static inline struct clock *mind_know(const struct cta *c, const struct warp *w,
 /* sync.c */
 void race_sync(void *self, const struct emu_sync *s);
 void race_cta_end(struct race *r, struct cta *c);
-/* A strong access of one lane to what may be a flag; after it was looked at as an access. */
+/* A strong access of one lane to what may be a flag; after it was looked at as an access. `writes`: it is no load, nor
+ * does it fail. */
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-               const struct emu_access *a, struct cta *home, uint64_t address);
+               const struct emu_access *a, bool writes, struct cta *home, uint64_t address);
 /* A weak store: what was released there is no more. */
 void race_unflag(struct race *r, struct cta *home, uint64_t address);
-/* Whether the lane's access is a compare-and-swap that finds something else: no write. */
-bool race_fails(const struct emu_access *a, uint32_t lane);
+/* The host begins to read the flag that is perhaps at the place; or if it has read that, what was released there. */
+void race_flag_ahead(const struct flags *f, uint64_t address, bool was_read);
+/* The lanes whose access is a compare-and-swap that finds something else: no write. */
+uint32_t race_failing(const struct emu_access *a);
 void race_flags_clear(struct race *r, struct flags *f);
+void race_flags_forget(struct flags *f); /* when there are no clocks any more */
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
 
 /* race.c: the launch is too much. */

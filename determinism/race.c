@@ -58,11 +58,22 @@ static inline bool all_known(const struct look *k, const struct set *set)
     return set->cta == k->c->index && set->latest < k->c->base && !k->c->gone;
 }
 
+/* The warp knows of others what they did before its CTA's last barrier. */
+static bool is_simple(const struct look *k)
+{
+    return !k->w->mind && !k->c->know && !k->c->gone;
+}
+
 /* Whether what the tag names happened before the lane's access. */
 static bool ordered(const struct look *k, tag t, uint32_t lane)
 {
     const struct event *e = &k->events->list[t >> 5];
     const uint32_t its_lane = t % LANES;
+    const uint8_t later = EVENT_PENDING | EVENT_MBARRIER | EVENT_BULK;
+    if (is_simple(k) && !(e->flags & later) && !e->mask && !(k->a->flags & EMU_BULK))
+        return e->cta == k->c->index &&
+               (e->warp == k->warp ? its_lane == lane || e->clock < k->w->base
+                                   : e->clock < k->c->base);
     if (e->flags & EVENT_PENDING && e->pending >> its_lane & 1) return false;
     if (e->flags & EVENT_MBARRIER) {
         struct clock *know = mind_know(k->c, k->w, lane);
@@ -77,17 +88,18 @@ static bool ordered(const struct look *k, tag t, uint32_t lane)
     return true;
 }
 
-static bool includes(const struct look *k, uint32_t scope, uint32_t cta)
+static bool same_cluster(const struct look *k, uint32_t cta)
 {
-    if (cta == k->c->index || scope >= EMU_SCOPE_GPU) return true;
-    return scope == EMU_SCOPE_CLUSTER && k->r->extent.cluster > 1 &&
+    return k->r->extent.cluster > 1 &&
            emu_machine_neighbour(k->r->machine, cta, 0) == k->c->cluster;
 }
 
 static bool morally_strong(const struct look *k, const struct event *e)
 {
-    return k->strong && e->flags & EVENT_STRONG && e->width == k->width &&
-           includes(k, k->a->scope, e->cta) && includes(k, e->scope, e->cta);
+    if (!k->strong || !(e->flags & EVENT_STRONG) || e->width != k->width) return false;
+    const uint32_t scope = e->scope < k->a->scope ? e->scope : k->a->scope; /* of both */
+    return e->cta == k->c->index || scope >= EMU_SCOPE_GPU ||
+           (scope == EMU_SCOPE_CLUSTER && same_cluster(k, e->cta));
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------ */
@@ -158,12 +170,6 @@ static bool has_tag(const struct set *set, tag t)
     uint32_t is = 0;
     for (uint32_t i = 0; i < set->count; i++) is |= set->list[i] == t;
     return is;
-}
-
-/* The warp knows of others what they did before its CTA's last barrier. */
-static bool is_simple(const struct look *k)
-{
-    return !k->w->mind && !k->c->know && !k->c->gone;
 }
 
 /* Since the CTA's last barrier it was seen that the set has no room, and that none of what is in it can go. */
@@ -673,6 +679,27 @@ static inline bool write_first(struct page *p, uint64_t at, tag own)
     return true;
 }
 
+/* A word of a row that has come apart. */
+static inline void touch_word(struct look *k, struct seen *seen, tag own, uint32_t mask,
+                              struct cell *cell, uint64_t at)
+{
+    const uint32_t lane = own % LANES;
+    const bool alone = !(mask & (mask - 1)); /* else a lane's own write is another's to the rest */
+    const bool written = is_known(k, seen, cell->write, lane) &&
+                         (alone || !cell->write || cell->write >> 5 != seen->own);
+    if (k->writes) {
+        if (written && is_known(k, seen, cell->read, lane)) {
+            shadow_clear(k->shadow, &cell->write);
+            shadow_clear(k->shadow, &cell->read);
+            cell->write = own;
+        } else write_cell(k, own, lane, cell, at);
+    } else if (written && is_known(k, seen, cell->read, lane)) {
+        shadow_clear(k->shadow, &cell->read);
+        cell->read = own;
+    } else if (written) remember_read(k, own, cell);
+    else read_cell(k, own, mask, cell, at);
+}
+
 /* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
 static bool whole_warp(struct look *k, uint32_t size)
 {
@@ -714,7 +741,8 @@ static bool whole_warp(struct look *k, uint32_t size)
         if (!in_run && k->writes && !flags && size == 4 && page->shift == 2 &&
             write_first(page, at, own))
             continue;
-        if (!(singly >> lane & 1)) {
+        const bool apart = page->apart >> (at % PAGE / 4 / ROW_WORDS) & 1;
+        if (!(singly >> lane & 1) && !(apart && (!k->writes || !in_run))) {
             const uint32_t cell = (uint32_t)(at % PAGE) / 4 % ROW_WORDS;
             const uint32_t most = ROW_WORDS - cell, run = run_at(runs, lane),
                            count = run < most ? run : most, all = UINT32_MAX >> (ROW_WORDS - count);
@@ -731,24 +759,8 @@ static bool whole_warp(struct look *k, uint32_t size)
                 race_unflag(k->r, k->home, (shared ? at + 1 : at + MEM_GLOBAL) + o);
             continue;
         }
-        for (uint32_t o = 0; o < size; o += 4) {
-            struct cell *cell = shadow_cell(k->shadow, page, at + o);
-            const bool alone = !(mask &
-                                 (mask - 1)); /* else a lane's own write is another's to the rest */
-            const bool written = is_known(k, &seen, cell->write, lane) &&
-                                 (alone || !cell->write || cell->write >> 5 != seen.own);
-            if (k->writes) {
-                if (written && is_known(k, &seen, cell->read, lane)) {
-                    shadow_clear(k->shadow, &cell->write);
-                    shadow_clear(k->shadow, &cell->read);
-                    cell->write = own;
-                } else write_cell(k, own, lane, cell, at + o);
-            } else if (written && is_known(k, &seen, cell->read, lane)) {
-                shadow_clear(k->shadow, &cell->read);
-                cell->read = own;
-            } else if (written) remember_read(k, own, cell);
-            else read_cell(k, own, mask, cell, at + o);
-        }
+        for (uint32_t o = 0; o < size; o += 4)
+            touch_word(k, &seen, own, mask, shadow_cell(k->shadow, page, at + o), at + o);
     }
     return true;
 }
@@ -774,14 +786,46 @@ static bool strong_words(struct look *k, uint32_t size)
     return true;
 }
 
+static void set_ahead(const struct shadow *s, tag half)
+{
+    const struct set *set = shadow_set(s, half);
+    if (set) __builtin_prefetch(set);
+}
+
+/* Locks and what they protect lie far apart: the host reads what is known of all lanes' places at once. */
+static void look_ahead(const struct look *k)
+{
+    if (!k->one || k->home || !k->strong) return;
+    for (int was_read = 0; was_read < 2; was_read++)
+        for (uint32_t m = k->a->lanes & (k->a->lanes - 1); m; m &= m - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(m);
+            const uint64_t at = k->a->address[lane] - MEM_GLOBAL;
+            const struct page *p = at >> PAGE_BITS < k->shadow->count
+                                       ? k->shadow->pages[at >> PAGE_BITS]
+                                       : NULL;
+            const struct cell *cell = p && p->cells ? &p->cells[at % PAGE >> p->shift] : NULL;
+            race_flag_ahead(&k->r->flags, at + MEM_GLOBAL, was_read);
+            if (!was_read) {
+                if (cell) __builtin_prefetch(cell);
+                for (size_t i = 0; k->w->mind && i < sizeof *k->w->mind; i += 64)
+                    __builtin_prefetch((const char *)&k->w->mind[lane] + i);
+            } else if (cell && p->launch == k->shadow->launch) {
+                set_ahead(k->shadow, cell->write);
+                set_ahead(k->shadow, cell->read);
+            }
+        }
+}
+
 void race_look_through(struct look *k, uint32_t size, look_followed *then)
 {
     const struct emu_access *a = k->a;
     if (whole_warp(k, size) || strong_words(k, size)) return;
+    look_ahead(k);
+    const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         mask = fellows(k, left, lane);
-        k->writes = a->kind != EMU_LOAD && !race_fails(a, lane);
+        k->writes = writing >> lane & 1;
         const uint64_t at = place_of(k, lane);
         look_at(k, lane, mask, at, size);
         if (then) then(k, mask, at);
@@ -821,7 +865,7 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
     if (k->strong && (k->flagged || k->w->mind || a->flags & EMU_RELEASE))
         for (uint32_t m = mask; m; m &= m - 1)
             for (uint32_t e = 0; e < a->count; e++)
-                race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->home,
+                race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes, k->home,
                           key + e * a->width);
     else if (!k->strong && k->writes && k->flagged)
         for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
@@ -913,7 +957,8 @@ static void forget(struct race *r)
         clock_drop(&r->tree, g->done);
         free(g);
     }
-    race_flags_clear(r, &r->flags);
+    race_flags_forget(&r->flags);
+    clock_tree_clear(&r->tree);
     notes_clear(&r->notes);
     memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
     free(r->eager);

@@ -359,7 +359,7 @@ static struct flag *begin_flag(struct race *r, struct flags *f, uint64_t address
     uint32_t bit, *rows = f == &r->flags ? flagged_rows(r, address, &bit) : NULL;
     if (rows) *rows |= bit;
     struct flag *flag = add_flag(f, address);
-    flag->chain = ++r->chains;
+    for (uint32_t i = 0; i < LEVELS; i++) flag->chain[i] = ++r->chains;
     return flag;
 }
 
@@ -389,6 +389,16 @@ static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
     }
 }
 
+void race_flag_ahead(const struct flags *f, uint64_t address, bool was_read)
+{
+    if (!f->count) return;
+    const struct flag *flag = &f->list[slot_of(f, address)];
+    if (!was_read) {
+        __builtin_prefetch(flag);
+        __builtin_prefetch(&flag->writer_cta);
+    } else if (flag->address == address) __builtin_prefetch(flag->released[LEVELS - 1]);
+}
+
 void race_flags_clear(struct race *r, struct flags *f)
 {
     for (uint32_t i = 0; i < f->cap && f->count; i++) {
@@ -397,6 +407,12 @@ void race_flags_clear(struct race *r, struct flags *f)
         f->list[i].address = 0;
         f->count--;
     }
+}
+
+void race_flags_forget(struct flags *f)
+{
+    if (f->count) memset(f->list, 0, f->cap * sizeof *f->list);
+    f->count = 0;
 }
 
 void race_unflag(struct race *r, struct cta *home, uint64_t address)
@@ -455,12 +471,17 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         /* An acquire fence that is wider than this read may come, too. */
         released = now;
         if (i == LEVELS - 1) {
-            remember_learned(r, m, now, f->chain);
+            remember_learned(r, m, now, f->chain[i]);
             continue;
         }
-        const bool alike = again && seen == m->seen[i];
+        const bool alike = again && seen == m->seen[i],
+                   newer = !m->seen[i] || m->seen_chain[i] == f->chain[i];
         seen = m->seen[i];
-        if (alike) learn_again(r, m->seen, i);
+        m->seen_chain[i] = newer ? f->chain[i] : 0;
+        if (newer) {
+            clock_drop(&r->tree, m->seen[i]);
+            m->seen[i] = clock_keep(now);
+        } else if (alike) learn_again(r, m->seen, i);
         else clock_learn(&r->tree, &m->seen[i], now);
     }
 }
@@ -492,7 +513,7 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         if (i > top || !passes_on || !same_group(f, c, i)) {
             clock_drop(&r->tree, f->released[i]);
             f->released[i] = NULL;
-            if (i == LEVELS - 1) f->chain = ++r->chains;
+            f->chain[i] = ++r->chains;
         }
         if (i > top) continue;
         const struct clock *was = f->released[i];
@@ -529,26 +550,47 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     if (!any) remove_flag(r, flags, f);
 }
 
-bool race_fails(const struct emu_access *a, uint32_t lane)
+static bool same(const uint8_t *a, const uint8_t *b, uint32_t width)
 {
-    if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS || !a->result || !a->data) return false;
-    const uint8_t *there = a->result + a->stride * lane;
-    for (uint32_t m = a->lanes & ((1u << lane) - 1); m; m &= m - 1) { /* the lanes before it */
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
-        const uint8_t *theirs = a->data + a->stride * l;
-        if (a->address[l] == a->address[lane] && memcmp(there, theirs, a->width) == 0)
-            there = theirs + 32;
+    if (width == 4) {
+        uint32_t x, y;
+        memcpy(&x, a, sizeof x);
+        memcpy(&y, b, sizeof y);
+        return x == y;
     }
-    return memcmp(there, a->data + a->stride * lane, a->width) != 0;
+    return memcmp(a, b, width) == 0;
+}
+
+/* Lanes come one after the other: each finds what the last of those before it left that did not fail there. */
+uint32_t race_failing(const struct emu_access *a)
+{
+    const uint8_t *left[LANES]; /* by those that did not fail, and where */
+    uint64_t where[LANES];
+    uint32_t count = 0, fail = 0;
+    if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS || !a->result || !a->data) return 0;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        const uint8_t *own = a->data + a->stride * lane;
+        uint32_t i = 0;
+        while (i < count && where[i] != a->address[lane]) i++;
+        if (!same(i < count ? left[i] : a->result + a->stride * lane, own, a->width)) {
+            fail |= 1u << lane;
+            continue;
+        }
+        where[i] = a->address[lane];
+        left[i] = own + 32;
+        count += i == count;
+    }
+    return fail;
 }
 
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-               const struct emu_access *a, struct cta *home, uint64_t address)
+               const struct emu_access *a, bool writes, struct cta *home, uint64_t address)
 {
     struct flags *flags = home ? &home->flags : &r->flags;
     struct flag *f = flag_at(r, flags, address);
     if (f && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC)) acquire(r, c, w, lane, a, f);
-    if (a->kind != EMU_LOAD && !race_fails(a, lane)) release(r, c, w, lane, a, flags, f, address);
+    if (writes) release(r, c, w, lane, a, flags, f, address);
 }
 
 /* ---- asynchronous copies ------------------------------------------------------------------------------ */
@@ -672,8 +714,10 @@ static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
     } else if (s->op == EMU_MBARRIER_PASSED) {
         if (s->flags & EMU_ACQUIRE) learn(r, c, w, lane, b->done);
         else /* a fence may come */
-            for (uint32_t i = 0; i < LEVELS; i++)
+            for (uint32_t i = 0; i < LEVELS; i++) {
+                race_mind(w, lane)->seen_chain[i] = 0;
                 clock_learn(&r->tree, &race_mind(w, lane)->seen[i], b->done);
+            }
     } else if (s->op == EMU_MBARRIER_ARRIVE) arrive_at(r, c, w, s, &b->arrived);
     else if (s->op == EMU_MBARRIER_ARRIVE_ASYNC) hand_over(w, lane, home, slot, b);
     if (s->phase[0] != s->phase[1] && s->op != EMU_MBARRIER_INIT) end_phase(r, home, slot, b);

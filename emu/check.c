@@ -17,17 +17,28 @@ static u32 slot_of(const struct check *c, unsigned kind, u32 pc, u32 pc2)
     return (u32)(((places ^ kind) * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (c->slot_count - 1);
 }
 
+static bool is_it(const struct check *c, u32 i, const struct emu_machine *m, unsigned kind, u32 pc,
+                  u32 pc2)
+{
+    return c->list[i].kind == (enum emu_fault_kind)kind && c->places[i].pc == pc &&
+           c->places[i].pc2 == pc2 && c->places[i].program == m->program;
+}
+
 /* Counts one more of a finding that there is; false: there is none. */
 static bool again(struct check *c, const struct emu_machine *m, unsigned kind, u32 pc, u32 pc2)
 {
     if (!c->count) return false;
+    u32 *last = &c->last[(pc ^ pc2 << 2) % CHECK_LAST];
+    if (*last < c->count && is_it(c, *last, m, kind, pc, pc2)) {
+        c->list[*last].count++;
+        return true;
+    }
     for (u32 s = slot_of(c, kind, pc, pc2); c->slots[s]; s = (s + 1) & (c->slot_count - 1)) {
         const u32 i = c->slots[s] - 1;
-        if (c->list[i].kind == (enum emu_fault_kind)kind && c->places[i].pc == pc &&
-            c->places[i].pc2 == pc2 && c->places[i].program == m->program) {
-            c->list[i].count++;
-            return true;
-        }
+        if (!is_it(c, i, m, kind, pc, pc2)) continue;
+        c->list[i].count++;
+        *last = i;
+        return true;
     }
     return false;
 }

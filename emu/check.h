@@ -7,6 +7,7 @@
 
 struct arena;
 
+enum { CHECK_LAST = 16 };
 struct suppressions;
 
 /* The findings of one launch; used under the launch's lock. */
@@ -21,6 +22,7 @@ struct check {
     size_t count, cap, place_cap;
     u32 *slots,
         slot_count; /* numbers of findings from 1 on, by kind and places; open. A power of two, or 0 */
+    u32 last[CHECK_LAST]; /* numbers of findings that were counted last, by places */
     struct arena *arena;
 };
 
