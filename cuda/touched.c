@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, WORDS = PAGE / 64 };
+enum { PAGE = 4096, WORDS = PAGE / 64, RECENT = 64 };
 
 struct range {
     uint64_t from, to;
     enum touched_how how;
 };
-struct page {
-    uint64_t number; /* address / PAGE */
-    uint64_t bits[TOUCHED_WAYS][WORDS];
+struct page { /* of what is touched in one way */
+    uint64_t key;
+    uint64_t bits[WORDS];
 };
 struct touched {
     struct emu_observer observer;
@@ -23,8 +23,23 @@ struct touched {
     size_t range_count, range_room;
     struct page **pages; /* a table with holes, of page_room places: a power of two */
     size_t page_count, page_room;
-    struct page *last;
+    struct page *recent[RECENT]; /* by key, modulo */
 };
+
+static uint64_t key_of(uint64_t number, enum touched_how how)
+{
+    return number * TOUCHED_WAYS + how;
+}
+
+static uint64_t base_of(const struct page *p)
+{
+    return p->key / TOUCHED_WAYS * PAGE;
+}
+
+static enum touched_how how_of(const struct page *p)
+{
+    return (enum touched_how)(p->key % TOUCHED_WAYS);
+}
 
 /* ---- sets ------------------------------------------------------------------------------------------- */
 
@@ -53,16 +68,16 @@ void touched_range(struct touched *t, uint64_t address, uint64_t size, enum touc
     t->ranges[t->range_count++] = (struct range){address, address + size, how};
 }
 
-static size_t place_of(const struct touched *t, uint64_t number)
+static size_t place_of(const struct touched *t, uint64_t key)
 {
-    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->page_room - 1);
-    while (t->pages[i] && t->pages[i]->number != number) i = (i + 1) & (t->page_room - 1);
+    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->page_room - 1);
+    while (t->pages[i] && t->pages[i]->key != key) i = (i + 1) & (t->page_room - 1);
     return i;
 }
 
-static struct page *find_page(const struct touched *t, uint64_t number)
+static const struct page *find_page(const struct touched *t, uint64_t key)
 {
-    return t->page_room ? t->pages[place_of(t, number)] : NULL;
+    return t->page_room ? t->pages[place_of(t, key)] : NULL;
 }
 
 static void grow(struct touched *t)
@@ -73,22 +88,23 @@ static void grow(struct touched *t)
     t->pages = calloc(t->page_room, sizeof *t->pages);
     if (!t->pages) abort();
     for (size_t i = 0; i < room; i++)
-        if (old[i]) t->pages[place_of(t, old[i]->number)] = old[i];
+        if (old[i]) t->pages[place_of(t, old[i]->key)] = old[i];
     free((void *)old);
 }
 
-static struct page *page_at(struct touched *t, uint64_t number)
+static struct page *page_at(struct touched *t, uint64_t key)
 {
-    if (t->last && t->last->number == number) return t->last;
+    struct page **recent = &t->recent[key % RECENT];
+    if (*recent && (*recent)->key == key) return *recent;
     if (2 * t->page_count >= t->page_room) grow(t);
-    const size_t i = place_of(t, number);
+    const size_t i = place_of(t, key);
     if (!t->pages[i]) {
         t->pages[i] = calloc(1, sizeof *t->pages[i]);
         if (!t->pages[i]) abort();
-        t->pages[i]->number = number;
+        t->pages[i]->key = key;
         t->page_count++;
     }
-    return t->last = t->pages[i];
+    return *recent = t->pages[i];
 }
 
 static void touch(struct touched *t, uint64_t address, uint32_t size, enum touched_how how)
@@ -97,22 +113,46 @@ static void touch(struct touched *t, uint64_t address, uint32_t size, enum touch
         const uint32_t at = (uint32_t)(address % PAGE), bit = at % 64;
         const uint32_t n = size < 64 - bit ? size : 64 - bit;
         const uint64_t mask = UINT64_MAX >> (64 - n) << bit;
-        page_at(t, address / PAGE)->bits[how][at / 64] |= mask;
+        page_at(t, key_of(address / PAGE, how))->bits[at / 64] |= mask;
         address += n;
         size -= n;
     }
 }
 
+/* Each lane's bytes, which lie in one word of bits. */
+static void touch_words(struct touched *t, const struct emu_access *a, uint32_t size,
+                        enum touched_how how)
+{
+    const uint64_t mask = UINT64_MAX >> (64 - size);
+    struct page *page = NULL;
+    uint64_t number = UINT64_MAX;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint64_t at = a->address[__builtin_ctz(m)];
+        if (!page || at / PAGE != number) page = page_at(t, key_of(number = at / PAGE, how));
+        page->bits[at % PAGE / 64] |= mask << at % 64;
+    }
+}
+
+static bool are_aligned(const struct emu_access *a, uint32_t size)
+{
+    const uint64_t first = a->address[__builtin_ctz(a->lanes)];
+    return a->alike && size <= 64 && !(size & (size - 1)) && !((first | ~a->alike) & (size - 1));
+}
+
 static void access(void *self, const struct emu_access *a)
 {
+    const uint32_t size = (uint32_t)a->width * a->count;
     if (a->space != PTX_SPACE_GLOBAL) return;
     const enum touched_how how = a->kind == EMU_LOAD
                                      ? a->flags & EMU_RELAXED ? TOUCHED_ATOMIC : TOUCHED_READ
                                  : a->kind == EMU_STORE && !(a->flags & EMU_RELAXED)
                                      ? TOUCHED_WRITE
                                      : TOUCHED_ATOMIC;
-    for (uint32_t m = a->lanes; m; m &= m - 1)
-        touch(self, a->address[__builtin_ctz(m)], (uint32_t)a->width * a->count, how);
+    if (a->run) touch(self, a->address[0], 32 * size, how);
+    else if (are_aligned(a, size)) touch_words(self, a, size, how);
+    else
+        for (uint32_t m = a->lanes; m; m &= m - 1)
+            touch(self, a->address[__builtin_ctz(m)], size, how);
 }
 
 struct touched *touched_new(void)
@@ -135,16 +175,18 @@ static bool conflict(enum touched_how a, enum touched_how b)
     return a == TOUCHED_WRITE || b == TOUCHED_WRITE || a != b;
 }
 
-static int writes(enum touched_how one, enum touched_how other)
+/* Which of two ways to meet at one place is told: with more writes, else by the ways themselves. */
+static int rank(enum touched_how one, enum touched_how other)
 {
-    return (one == TOUCHED_WRITE) + (other == TOUCHED_WRITE);
+    const int writes = (one == TOUCHED_WRITE) + (other == TOUCHED_WRITE);
+    return (writes * TOUCHED_WAYS - (int)one) * TOUCHED_WAYS - (int)other;
 }
 
 static void meet(struct touched_meeting *out, bool *any, uint64_t address, enum touched_how one,
                  enum touched_how other)
 {
     if (*any && (out->address < address ||
-                 (out->address == address && writes(out->one, out->other) >= writes(one, other))))
+                 (out->address == address && rank(out->one, out->other) >= rank(one, other))))
         return;
     *out = (struct touched_meeting){address, one, other};
     *any = true;
@@ -163,11 +205,11 @@ static void meet_ranges(const struct touched *a, const struct touched *b,
 }
 
 /* The first byte of a page's bits in [from, to); UINT64_MAX: none. */
-static uint64_t first_in(const struct page *p, enum touched_how how, uint64_t from, uint64_t to)
+static uint64_t first_in(const struct page *p, uint64_t from, uint64_t to)
 {
-    const uint64_t base = p->number * PAGE;
+    const uint64_t base = base_of(p);
     for (uint32_t w = 0; w < WORDS; w++)
-        for (uint64_t m = p->bits[how][w]; m; m &= m - 1) {
+        for (uint64_t m = p->bits[w]; m; m &= m - 1) {
             const uint64_t at = base + 64 * w + (unsigned)__builtin_ctzll(m);
             if (at >= from && at < to) return at;
         }
@@ -182,26 +224,23 @@ static void meet_range_and_pages(const struct touched *ranges, const struct touc
         for (size_t k = 0; k < pages->page_room; k++) {
             const struct range *x = &ranges->ranges[i];
             const struct page *p = pages->pages[k];
-            if (!p || p->number * PAGE >= x->to || (p->number + 1) * PAGE <= x->from) continue;
-            for (enum touched_how how = 0; how < TOUCHED_WAYS; how++) {
-                const uint64_t at = conflict(x->how, how) ? first_in(p, how, x->from, x->to)
-                                                          : UINT64_MAX;
-                if (at != UINT64_MAX)
-                    meet(out, any, at, swapped ? how : x->how, swapped ? x->how : how);
-            }
+            if (!p || base_of(p) >= x->to || base_of(p) + PAGE <= x->from) continue;
+            const enum touched_how how = how_of(p);
+            const uint64_t at = conflict(x->how, how) ? first_in(p, x->from, x->to) : UINT64_MAX;
+            if (at != UINT64_MAX)
+                meet(out, any, at, swapped ? how : x->how, swapped ? x->how : how);
         }
 }
 
 static void meet_pages(const struct page *x, const struct page *y, struct touched_meeting *out,
                        bool *any)
 {
-    for (uint32_t w = 0; w < WORDS; w++)
-        for (enum touched_how a = 0; a < TOUCHED_WAYS; a++)
-            for (enum touched_how b = 0; b < TOUCHED_WAYS; b++) {
-                const uint64_t m = conflict(a, b) ? x->bits[a][w] & y->bits[b][w] : 0;
-                if (m)
-                    meet(out, any, x->number * PAGE + 64 * w + (unsigned)__builtin_ctzll(m), a, b);
-            }
+    for (uint32_t w = 0; w < WORDS; w++) {
+        const uint64_t m = x->bits[w] & y->bits[w];
+        if (!m) continue;
+        meet(out, any, base_of(x) + 64 * w + (unsigned)__builtin_ctzll(m), how_of(x), how_of(y));
+        return;
+    }
 }
 
 bool touched_meet(const struct touched *one, const struct touched *other,
@@ -212,8 +251,13 @@ bool touched_meet(const struct touched *one, const struct touched *other,
     meet_range_and_pages(one, other, false, out, &any);
     meet_range_and_pages(other, one, true, out, &any);
     for (size_t i = 0; i < one->page_room; i++) {
-        const struct page *p = one->pages[i], *q = p ? find_page(other, p->number) : NULL;
-        if (q) meet_pages(p, q, out, &any);
+        const struct page *p = one->pages[i];
+        for (enum touched_how how = 0; p && how < TOUCHED_WAYS; how++) {
+            const struct page *q = conflict(how_of(p), how)
+                                       ? find_page(other, key_of(base_of(p) / PAGE, how))
+                                       : NULL;
+            if (q) meet_pages(p, q, out, &any);
+        }
     }
     return any;
 }

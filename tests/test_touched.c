@@ -1,0 +1,100 @@
+/* Which bytes operations touch (cuda/touched.h), held against an array of bytes. */
+#include "cuda/touched.h"
+
+#include "emu/order.h"
+#include "ptx/ptx.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+enum { SPACE = 3 * 4096, BASE = 0x10000, TIMES = 400 };
+
+static uint64_t state;
+static uint32_t below(uint32_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(state >> 33) % n;
+}
+
+struct plain { /* of each byte: ways, by bit */
+    uint8_t ways[SPACE];
+};
+
+static void note(struct plain *p, uint64_t address, uint32_t size, enum touched_how how)
+{
+    for (uint32_t i = 0; i < size; i++) p->ways[address - BASE + i] |= (uint8_t)(1u << how);
+}
+
+/* A warp's access: side by side, strided, or anywhere, whose addresses were looked at or not. */
+static void touch(struct touched *t, struct plain *p)
+{
+    const uint32_t kind = below(3), way = below(4), width = 1u << below(4), count = 1u << below(3),
+                   size = width * count;
+    uint64_t at[32], differ = 0;
+    const uint64_t from = BASE + below(SPACE - 32 * 64) / size * size, step = way == 0   ? size
+                                                                              : way == 1 ? 2 * size
+                                                                              : way == 2 ? 0
+                                                                                         : 1;
+    const uint32_t lanes = way == 0 || below(2) ? ~0u : 1 + below(UINT32_MAX - 1);
+    for (uint32_t l = 0; l < 32; l++) {
+        at[l] = from + l * step;
+        if (way == 3) at[l] = BASE + below(SPACE - 64);
+    }
+    for (uint32_t l = 0; l < 32; l++)
+        if (lanes >> l & 1) {
+            differ |= at[l] ^ at[__builtin_ctz(lanes)];
+            if (at[l] + size > BASE + SPACE) return;
+        }
+    const enum touched_how how = (enum touched_how)kind;
+    const struct emu_access a = {.kind = how == TOUCHED_READ    ? EMU_LOAD
+                                         : how == TOUCHED_WRITE ? EMU_STORE
+                                                                : EMU_RED,
+                                 .space = PTX_SPACE_GLOBAL,
+                                 .width = (uint8_t)width,
+                                 .count = (uint8_t)count,
+                                 .run = way == 0,
+                                 .lanes = lanes,
+                                 .alike = below(2) ? ~differ : 0,
+                                 .address = at};
+    touched_observer(t)->access(touched_observer(t)->self, &a);
+    for (uint32_t l = 0; l < 32; l++)
+        if (lanes >> l & 1) note(p, at[l], size, how);
+}
+
+static bool meet(uint8_t a, uint8_t b)
+{
+    const uint8_t write = 1u << TOUCHED_WRITE, both = (1u << TOUCHED_READ) | (1u << TOUCHED_ATOMIC);
+    return a && b && ((a | b) & write || (a | b) == both);
+}
+
+Test(touched, finds_the_lowest_byte_that_two_operations_touch)
+{
+    static struct plain x, y;
+    unsigned met = 0;
+    for (state = 0; state < TIMES;) {
+        const uint64_t seed = state;
+        struct touched *one = touched_new(), *other = touched_new();
+        struct touched_meeting m;
+        x = y = (struct plain){0};
+        for (uint32_t n = 1 + below(4); n--;) touch(one, &x);
+        for (uint32_t n = 1 + below(4); n--;) touch(other, &y);
+        if (below(2)) {
+            const uint32_t from = below(SPACE - 100);
+            touched_range(other, BASE + from, 100, TOUCHED_WRITE);
+            note(&y, BASE + from, 100, TOUCHED_WRITE);
+        }
+        uint32_t at = 0;
+        while (at < SPACE && !meet(x.ways[at], y.ways[at])) at++;
+        const bool found = touched_meet(one, other, &m);
+        cr_assert(found == (at < SPACE), "seed %llu", (unsigned long long)seed);
+        if (found) {
+            met++;
+            cr_assert(eq(u64, m.address, BASE + at), "seed %llu", (unsigned long long)seed);
+            cr_assert(x.ways[at] >> m.one & 1 && y.ways[at] >> m.other & 1);
+        }
+        touched_free(one);
+        touched_free(other);
+        state = seed + 1;
+    }
+    cr_assert(met > TIMES / 4 && met < TIMES);
+}
