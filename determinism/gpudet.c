@@ -129,9 +129,16 @@ static enum emu_verdict access_global(struct gpudet *g, struct gpudet_warp *w,
     if (a->flags & STRONG && !passes(w, a->pc, serial))
         return stop_at(g, w, GPUDET_END_STRONG, a->pc, serial);
     if (!g->options.buffer) return EMU_PROCEED;
-    if (a->kind == EMU_LOAD) return gpudet_log_load(g, w, a) ? EMU_DONE : EMU_PROCEED;
+    if (a->kind == EMU_LOAD) {
+        const bool found = !g->swaps && gpudet_log_load(g, w, a);
+        return found ? EMU_DONE : EMU_PROCEED;
+    }
     if (!gpudet_log_fits(g, &w->log) && !passes(w, a->pc, serial))
         return stop_at(g, w, GPUDET_END_LOG, a->pc, serial);
+    if (g->swaps) {
+        gpudet_swap_keep(g, w, a);
+        return EMU_PROCEED;
+    }
     gpudet_log_store(g, w, a);
     return EMU_DONE;
 }
@@ -355,6 +362,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
             if (some < *burst) *burst = some;
         }
         g->last = w;
+        if (g->swaps) gpudet_swap_to(g, w);
         return (int)i;
     }
     return -1;
@@ -580,6 +588,14 @@ static void make_slots(struct gpudet *g)
             g->slots[s] = (struct gpudet_slot){.first = first};
 }
 
+static unsigned wants_of(void *self, const struct emu_prospect *next)
+{
+    struct gpudet *g = self;
+    g->windowed = gpudet_promise(&g->options) == ORDER_STRONG && g->launches++ % WIDE;
+    g->swaps = g->windowed && next->plain && !next->counted && !next->watched;
+    return g->swaps ? EMU_WANT_STORES : g->order.wants;
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     struct gpudet *g = self;
@@ -587,7 +603,6 @@ static void begin(void *self, struct emu_machine *m)
     g->shape = emu_machine_shape(m);
     g->warp_count = g->shape.slots * g->shape.warps_per_cta;
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
-    g->windowed = gpudet_promise(&g->options) == ORDER_STRONG && g->launches++ % WIDE;
     g->counted = emu_machine_is_counted(m);
     g->sorted = g->windowed && !g->counted && !emu_machine_is_shown(m);
     g->subarray = g->options.bloom / g->options.subarrays;
@@ -612,6 +627,8 @@ static void begin(void *self, struct emu_machine *m)
 static void end(void *self)
 {
     struct gpudet *g = self;
+    gpudet_swap_to(g, NULL);
+    g->swaps = false;
     for (uint32_t i = 0; i < g->writer_count; i++)
         g->warps[g->writers[i]].log = (struct gpudet_log){0};
     gpudet_room_clear(&g->room);
@@ -638,6 +655,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
                                   .step = g->options.step == GPUDET_BLOCK ? EMU_STEP_BLOCK
                                                                           : EMU_STEP_INSTRUCTION,
+                                  .wants_of = wants_of,
                                   .begin = begin,
                                   .pick = pick,
                                   .deal = deal,

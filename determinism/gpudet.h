@@ -22,7 +22,8 @@
  * Commit mode. The logs are sent to the partitions of memory, where of each byte the store of the smallest depth
  *   = warp - quantum * 2^m stays, whatever comes first; warp: the hardware's, by SM, slot, number in the CTA. Where
  *   nobody can tell (nothing is counted, nobody is told of stores, all mechanisms are on) the deepest come first in
- *   seven launches of eight: the host is done sooner.
+ *   seven launches of eight: the host is done sooner. If besides the kernel has no copies, textures, surfaces and calls
+ *   of the device runtime, a warp's stores are in memory while it runs, and taken out before another one does.
  * Serial mode. The atomic that ended a warp's parallel mode is carried out: warp after warp.
  *
  * Beyond the thesis:

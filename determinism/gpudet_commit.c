@@ -243,15 +243,34 @@ static uint32_t draw_runs(struct gpudet *g, struct gpudet_sender *run)
 
 static void fetch(const struct gpudet_entry *e)
 {
+    if (!e) return;
     __builtin_prefetch(e);
     __builtin_prefetch(e->data);
     __builtin_prefetch(e->data + GPUDET_CHUNK / 2);
+}
+
+static void write_log(struct gpudet *g, const struct gpudet_log *l)
+{
+    if (g->swaps) gpudet_swap_commit(l);
+    for (const struct gpudet_entry *e = l->oldest; e; e = e->next) {
+        __builtin_prefetch(e->data + AHEAD_BYTES);
+        write_bytes(g, e, (uint64_t[2]){e->mask[0], e->mask[1]});
+    }
+}
+
+/* Whether what the only warp that has stored did is in memory. */
+static bool is_there(struct gpudet *g)
+{
+    return g->writer_count == 1 && g->inside == &g->warps[g->writers[0]];
 }
 
 /* As if what has the smallest depth always came last. */
 static void commit_sorted(struct gpudet *g)
 {
     uint32_t n = 0;
+    const bool there = is_there(g);
+    if (there) g->inside = NULL;
+    gpudet_swap_to(g, NULL);
     for (uint32_t i = 0; i < g->writer_count; i++) gpudet_add(g->storing, g->writers[i]);
     GPUDET_EACH(i, g->storing, g->warp_count)
     {
@@ -262,10 +281,7 @@ static void commit_sorted(struct gpudet *g)
         struct gpudet_log *l = &g->warps[g->serving[n]].log;
         if (n >= 2 * SOON) __builtin_prefetch(&g->warps[g->serving[n - 2 * SOON]].log);
         if (n >= SOON) fetch(g->warps[g->serving[n - SOON]].log.oldest);
-        for (const struct gpudet_entry *e = l->oldest; e; e = e->next) {
-            __builtin_prefetch(e->data + AHEAD_BYTES);
-            write_bytes(g, e, (uint64_t[2]){e->mask[0], e->mask[1]});
-        }
+        if (!there) write_log(g, l);
         *l = (struct gpudet_log){0};
     }
     g->writer_count = 0;

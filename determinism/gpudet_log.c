@@ -123,9 +123,17 @@ static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
 
 /* ---- the log ------------------------------------------------------------------------------------------ */
 
-bool gpudet_log_fits(const struct gpudet *g, const struct gpudet_log *l)
+bool gpudet_log_fits(const struct gpudet *g, struct gpudet_log *l)
 {
-    return !l->count || l->count + PARTS <= g->options.log;
+    if (!l->count || l->count + PARTS <= g->options.log) return true;
+    return g->swaps && gpudet_swap_entries(l) + PARTS <= g->options.log;
+}
+
+uint32_t gpudet_log_chunks(const struct emu_access *a)
+{
+    struct cut c;
+    cut_access(&c, a);
+    return c.count;
 }
 
 static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint64_t chunk,

@@ -3,6 +3,7 @@
  *     gpudet.c          quanta: who runs, where parallel mode ends, CTAs in slots
  *     gpudet_units.c    warps that run one after another
  *     gpudet_log.c      store buffers and their Bloom filters
+ *     gpudet_swap.c     store buffers in short
  *     gpudet_room.c     the memory that they are in
  *     gpudet_commit.c   what stays of them in memory
  *     gpudet_serial.c   atomics
@@ -63,12 +64,15 @@ struct gpudet_entry { /* bytes of one chunk that one instruction stored */
     uint32_t first; /* the byte of the chunk that data begins with */
     uint8_t data[];
 };
+struct gpudet_store;
 struct gpudet_log { /* all that it points to is in the quantum's room */
     struct gpudet_entry *oldest, *newest, *indexed; /* indexed: the last one that is in the index */
     struct gpudet_entry **index;                    /* by hash of the chunk, the newest of each */
     uint64_t *bloom;    /* bits; NULL: nobody counts what it lets pass */
     uint64_t low, high; /* addresses: all it has lies in low .. high - 1 */
     uint32_t count, index_size;
+    struct gpudet_store *first,
+        *last; /* in place of all that, with gpudet.swaps; then count is an upper bound */
 };
 /* Memory that is taken bit by bit and given back as a whole. */
 struct gpudet_block {
@@ -171,7 +175,8 @@ struct gpudet {
     bool in_turn;  /* warps of a unit run one after another */
     bool windowed; /* the adversary chooses among a few CTAs at a time */
     bool counted;  /* somebody asks for `n` */
-    bool sorted;   /* nobody can tell who goes on when, and when requests arrive */
+    bool sorted;   /* nobody can tell who goes on when, and when requests arrive, */
+    bool swaps;    /* nor how logs work */
     bool moved;    /* anything has happened in this quantum */
     bool open;     /* CTAs may begin: parallel mode; */
     bool begins;   /* a quantum does */
@@ -184,6 +189,7 @@ struct gpudet {
     struct gpudet_unit *units;
     uint32_t warp_room, slot_room;
     struct gpudet_warp *last;         /* picked */
+    struct gpudet_warp *inside;       /* with swaps: whose stores are in memory; NULL: nobody's */
     uint32_t last_unit;               /* of the CTA that began last */
     uint32_t in_state[GPUDET_STATES]; /* warps; of NONE: meaningless */
     /* Warps (places in `warps`) by what they have to do when parallel mode ends; sets in words of 64. */
@@ -251,7 +257,8 @@ struct gpudet_warp *gpudet_unit_now(const struct gpudet *g, const struct gpudet_
 struct gpudet_unit *gpudet_unit_of(const struct gpudet *g, const struct gpudet_warp *w);
 
 /* gpudet_log.c */
-bool gpudet_log_fits(const struct gpudet *g, const struct gpudet_log *l);
+bool gpudet_log_fits(const struct gpudet *g, struct gpudet_log *l);
+uint32_t gpudet_log_chunks(const struct emu_access *a); /* entries that the store would take */
 void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
 /* What the warp sees: true where it has stored some of it; then a->result is filled in. */
 bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
@@ -267,6 +274,12 @@ static inline bool gpudet_take_run(uint64_t mask[2], uint32_t *from, uint32_t *s
     mask[h] = at + *size >= 64 ? 0 : mask[h] >> (at + *size) << (at + *size);
     return true;
 }
+
+/* gpudet_swap.c, with swaps. The warp, which is inside, is about to store: */
+void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
+uint32_t gpudet_swap_entries(struct gpudet_log *l); /* makes `count` exact */
+void gpudet_swap_to(struct gpudet *g, struct gpudet_warp *w);
+void gpudet_swap_commit(const struct gpudet_log *l); /* nobody is inside */
 
 /* gpudet_commit.c: all logs, which are empty then. */
 void gpudet_commit(struct gpudet *g);

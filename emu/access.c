@@ -222,7 +222,7 @@ static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
     const bool strong = v->flags & EMU_RELAXED,
                any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
                shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
-    if (strong ? !any && !shared : !any || !(m->launch->order->wants & want)) return true;
+    if (strong ? !any && !shared : !any || !(m->wants & want)) return true;
     return emu_watch_turn(g, in);
 }
 

@@ -57,7 +57,8 @@ struct emu_kernel {
     struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
     char *failed;                            /* why it cannot be */
     u32 registers;
-    bool ran; /* a launch of it has */
+    bool ran;           /* a launch of it has */
+    bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
 };
 
 struct emu_image {
@@ -486,14 +487,51 @@ static enum emu_step step_of(const struct emu_launch *l, bool its)
     return (enum emu_step)l->order->step;
 }
 
+/* Whether it accesses memory as these do, if at all. */
+static bool accesses_plainly(const struct ptx_inst *i)
+{
+    static const char *const plain[] = {"ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix"};
+    if (!i->op || !(i->op->form->effects & (PTX_READS | PTX_WRITES | PTX_ATOMIC))) return true;
+    const char *name = i->op->form->name;
+    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++)
+        if (strcmp(name, plain[k]) == 0) return true;
+    return false;
+}
+
+/* emu_prospect.plain */
+static bool is_plain(struct emu_kernel *k)
+{
+    if (k->looked) return k->plain;
+    const struct ptx_reach r = ptx_program_reach(k->image->image->program, k->module, k->func);
+    k->looked = true;
+    k->plain = r.ok && !r.runtime;
+    for (size_t f = 0; k->plain && f < r.count; f++) {
+        const struct ptx_body *b = r.funcs[f].func->body;
+        for (size_t s = 0; s < b->count; s++)
+            if (b->stmts[s].kind == PTX_STMT_INST) k->plain &= accesses_plainly(b->stmts[s].inst);
+    }
+    return k->plain;
+}
+
+/* What the launch's order wants to hear of. */
+static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
+{
+    const struct emu_order *o = l->order;
+    if (!o || !o->wants_of) return o ? o->wants : 0;
+    const struct emu_prospect next = {.counted = k->image->emu->config.count,
+                                      .watched = l->observer_count || o->shown,
+                                      .plain = is_plain(k)};
+    return o->wants_of(o->self, &next);
+}
+
 /* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
-static unsigned told_of(const struct emu_launch *l, bool its)
+static unsigned told_of(const struct emu_launch *l, unsigned wants, bool its)
 {
     const struct emu_order *o = l->order;
     unsigned w = 0;
     if (o) w |= LOWER_WATCHED;
-    if (o && o->wants & EMU_WANT_LOADS) w |= LOWER_LOADS;
-    if (o && o->wants & EMU_WANT_STORES) w |= LOWER_STORES;
+    if (wants & EMU_WANT_LOADS) w |= LOWER_LOADS;
+    if (wants & EMU_WANT_STORES) w |= LOWER_STORES;
     if (o && step_of(l, its) == EMU_STEP_INSTRUCTION) w |= LOWER_ISSUES;
     for (size_t i = 0; i < l->observer_count; i++) {
         w |= LOWER_WATCHED | LOWER_LOADS | LOWER_STORES | LOWER_NEAR;
@@ -508,8 +546,8 @@ static struct emu_program *any_program_of(struct emu_kernel *k)
     const struct emu_config *c = &k->image->emu->config;
     for (unsigned w = 0; w < LOWER_WAYS; w++)
         if (k->program[w]) return k->program[w];
-    return program_of(k,
-                      told_of(&(struct emu_launch){.order = c->order}, c->divergence == EMU_ITS));
+    return program_of(k, told_of(&(struct emu_launch){.order = c->order},
+                                 c->order ? c->order->wants : 0, c->divergence == EMU_ITS));
 }
 
 static const struct ptx_directive *directive(const struct emu_kernel *k, const char *word)
@@ -647,7 +685,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
 {
     const bool watched = l->order || l->observer_count;
     const bool its = e->config.divergence == EMU_ITS;
-    const unsigned told = told_of(l, its);
+    const unsigned wants = wants_of(l, k), told = told_of(l, wants, its);
     struct emu_program *program = program_of(k, told);
     struct emu_kernel_info info;
     if (!program || !emu_kernel_info(k, &info))
@@ -712,6 +750,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .issues = l->order ? step_of(l, its) == EMU_STEP_INSTRUCTION
                                                : told & LOWER_ISSUES,
                             .step = (u8)step_of(l, its),
+                            .wants = wants,
                             .counting = e->handlers.counting};
     m.group_warps = l->order || !m.blind || told & LOWER_ISSUES || m.its || program->launches
                         ? 1
@@ -833,7 +872,7 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
     enum { INVALID_CONFIGURATION = 9 }; /* cudaErrorInvalidConfiguration */
     struct emu_kernel_info info;
     *error = 0;
-    const struct emu_program *p = program_of(k, told_of(m->launch, m->its));
+    const struct emu_program *p = program_of(k, told_of(m->launch, m->wants, m->its));
     if (!p || !emu_kernel_info(k, &info)) return k->failed;
     if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
     bool ok = true;

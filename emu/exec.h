@@ -410,12 +410,13 @@ struct emu_machine { /* a launch */
     u64 heap_size;    /* of so many */
     bool survives_bad_frees;
     bool explicit_cluster;
-    bool watched;  /* an order or observers take part */
-    bool blind;    /* no observer looks at data */
-    bool issues;   /* each instruction is a step of its own: emu_op_issue */
-    u8 step;       /* enum emu_step: what the order's bursts are counted in */
-    bool its;      /* independent thread scheduling */
-    bool parallel; /* several host threads run CTAs */
+    bool watched;   /* an order or observers take part */
+    bool blind;     /* no observer looks at data */
+    bool issues;    /* each instruction is a step of its own: emu_op_issue */
+    u8 step;        /* enum emu_step: what the order's bursts are counted in */
+    unsigned wants; /* enum emu_want: of the order */
+    bool its;       /* independent thread scheduling */
+    bool parallel;  /* several host threads run CTAs */
     const struct emu_counting *counting;
     struct rooms *rooms;             /* of the device: rooms.h */
     struct caches *caches;           /* NULL: not asked for */

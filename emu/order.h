@@ -140,6 +140,13 @@ enum emu_want {
     EMU_WANT_LOADS = 1,  /* plain loads of global memory: weak ones, .nc, surfaces, tiles */
     EMU_WANT_STORES = 2, /* plain stores to it */
 };
+struct emu_prospect { /* a launch that is about to begin */
+    bool counted;     /* emu_machine_is_counted */
+    bool watched;     /* there are observers, or an order around this one */
+    /* All that its kernel does with global memory are loads, stores, atomics and reductions of lanes: there are no
+     * copies, textures, surfaces, calls of the device runtime. */
+    bool plain;
+};
 /* What bursts (pick) are counted in, and how finely serial is. */
 enum emu_step {
     EMU_STEP_INSTRUCTION, /* a burst of 1 is one instruction. Slow */
@@ -160,6 +167,8 @@ struct emu_order {
     bool stack_only;  /* it knows no lanes of a warp that go their own ways: EMU_ITS is refused */
     unsigned wants;   /* enum emu_want; as it is when the launch begins, */
     uint8_t step;     /* enum emu_step; likewise */
+    /* In place of `wants`, asked before the launch begins. NULL: it is `wants`. */
+    unsigned (*wants_of)(void *self, const struct emu_prospect *next);
     void (*begin)(void *self, struct emu_machine *m);
     /* Which of `count` > 0 ready warps issues next: its index, and in *burst for how many instructions or
      * steps (`step`) at most. It may stop before: it comes to wait, sleeps, ends. Negative: none until something else happens
@@ -240,6 +249,9 @@ bool emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint6
 /* Fills a->result as memory is now, for the lanes of a load or atomic of global memory that the order is being told
  * of. */
 void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a);
+/* Where on the host the bytes are of the same lanes, in their order; of a run those of the first alone. Good until
+ * the launch ends, unless the memory is released. */
+void emu_machine_bytes(struct emu_machine *m, const struct emu_access *a, uint8_t *at[32]);
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old);

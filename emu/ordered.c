@@ -605,6 +605,16 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
     }
 }
 
+void emu_machine_bytes(struct emu_machine *m, const struct emu_access *a, uint8_t *at[LANES])
+{
+    u8 *const base = mem_is_plain(m->mem) ? mem_base(m->mem) : NULL;
+    u32 n = 0;
+    for (u32 left = a->run ? 1 : a->lanes; left; left &= left - 1) {
+        const u64 address = a->address[__builtin_ctz(left)];
+        at[n++] = base ? base + (address - MEM_GLOBAL) : mem_bytes(m->mem, address);
+    }
+}
+
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old)
 {

@@ -17,13 +17,13 @@ static bool is_shared(u8 space)
     return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER;
 }
 
-static bool is_wanted(const struct emu_order *o, const struct emu_access *a)
+static bool is_wanted(const struct emu_machine *m, const struct emu_access *a)
 {
     const bool global = a->space == PTX_SPACE_GLOBAL;
     if (a->flags & EMU_ASYNC || a->kind == EMU_ATOMIC || a->kind == EMU_RED ||
         a->flags & EMU_RELAXED)
         return global || is_shared(a->space);
-    return global && o->wants & (a->kind == EMU_LOAD ? EMU_WANT_LOADS : EMU_WANT_STORES);
+    return global && m->wants & (a->kind == EMU_LOAD ? EMU_WANT_LOADS : EMU_WANT_STORES);
 }
 
 static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struct emu_access *a)
@@ -31,7 +31,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     struct emu_machine *m = g->worker->machine;
     const struct emu_order *o = m->launch->order;
     a->held = false;
-    if (!o || !o->access || !is_wanted(o, a)) return EMU_PROCEED;
+    if (!o || !o->access || !is_wanted(m, a)) return EMU_PROCEED;
     m->asked = a;
     const enum emu_verdict verdict = o->access(o->self, a);
     m->asked = NULL;

@@ -199,6 +199,7 @@ static void visit_func(struct visit *v, size_t module, struct ptx_func *f, uint3
             }
             return;
         } else {
+            v->reach.runtime = true;
             return;
         }
     }

@@ -43,7 +43,8 @@ struct ptx_place {
 struct ptx_reach {
     struct ptx_place *funcs; /* in the order they were met; [0] is where the search began */
     size_t count;
-    bool ok; /* all bodies could be read, every name was found */
+    bool ok;      /* all bodies could be read, every name was found */
+    bool runtime; /* something is called that the runtime supplies */
 };
 
 /* Every function that can be reached from one by calls, by addresses that are taken, or through

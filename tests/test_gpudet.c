@@ -317,6 +317,32 @@ Test(gpudet, does_what_the_reference_does, .timeout = 300)
     }
 }
 
+/* Whether buffers that are full end quanta where they do when somebody counts. */
+Test(gpudet, does_the_same_when_nobody_counts, .timeout = 300)
+{
+    static struct writer w;
+    for (unsigned k = 0; k < KERNELS; k++) {
+        w = (struct writer){.state = k * 104729u + 5, .shared = k % 3 == 0, .barriers = k % 2};
+        write_kernel(&w);
+        const uint32_t block = 1 + below(&w, 160), grid = 1 + below(&w, 36);
+        struct bench b;
+        uint32_t want[WORDS], got[WORDS];
+        char order[80];
+        set_up(&b, w.text, grid, block);
+        snprintf(order, sizeof order, "gpudet:quantum=%u:log=%u", 1 + below(&w, 300),
+                 64 + below(&w, 200));
+        run_order(&b, order, k, want);
+        end_device(&b), begin_device(&b, false);
+        for (unsigned seed = 1; seed <= 3; seed++) {
+            run_order(&b, order, seed, got);
+            for (unsigned i = 0; i < WORDS; i++)
+                cr_assert_eq(got[i], want[i], "kernel %u, %s: word %u is %x, not %x\n%s", k, order,
+                             i, got[i], want[i], w.text);
+        }
+        tear_down(&b);
+    }
+}
+
 /* ---- counts by hand -------------------------------------------------------------------------------------- */
 
 #define HEAD                                                                                       \
