@@ -593,7 +593,7 @@ static unsigned wants_of(void *self, const struct emu_prospect *next)
     struct gpudet *g = self;
     g->windowed = gpudet_promise(&g->options) == ORDER_STRONG && g->launches++ % WIDE;
     g->swaps = g->windowed && next->plain && !next->counted && !next->watched;
-    return g->swaps ? EMU_WANT_STORES : g->order.wants;
+    return g->swaps ? EMU_WANT_STORES | EMU_WANT_MEETINGS : g->order.wants;
 }
 
 static void begin(void *self, struct emu_machine *m)

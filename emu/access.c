@@ -2,6 +2,7 @@
  * only way of instructions that are not worth a fast one. */
 #include "emu/control.h"
 
+#include "emu/apart.h"
 #include "emu/atomic.h"
 #include "emu/count.h"
 #include "emu/memops.h"
@@ -30,6 +31,7 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
         return false;
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
     if (!b || (write && b->constant)) return false;
+    if (g->worker->machine->apart) apart_found(g, in, b, write);
     *out = (struct emu_bound){b->address, b->address + b->size, b->host};
     return true;
 }
@@ -90,6 +92,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
             return false;
         }
         r->host = b->host + (address - b->address);
+        if (m->apart) apart_found(g, in, b, write);
         return true;
     }
     case PTX_SPACE_SHARED:

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "emu/apart.h"
 #include "emu/cache.h"
 #include "emu/check.h"
 #include "emu/count.h"
@@ -59,6 +60,9 @@ struct emu_kernel {
     u32 registers;
     bool ran;           /* a launch of it has */
     bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
+    bool apart;         /* its warps may be apart (apart.h), */
+    u32 met;            /* in so many launches they were not */
+    bool *marked;       /* by site of the program that is lowered with LOWER_APART */
 };
 
 struct emu_image {
@@ -487,16 +491,17 @@ static enum emu_step step_of(const struct emu_launch *l, bool its)
     return (enum emu_step)l->order->step;
 }
 
-/* Whether it accesses memory as these do, if at all. */
-static bool accesses_plainly(const struct ptx_inst *i)
+/* Whether it accesses memory as the first `count` of these do, if at all. */
+static bool accesses_like(const struct ptx_inst *i, size_t count)
 {
     static const char *const plain[] = {"ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix"};
     if (!i->op || !(i->op->form->effects & (PTX_READS | PTX_WRITES | PTX_ATOMIC))) return true;
     const char *name = i->op->form->name;
-    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++)
+    for (size_t k = 0; k < count; k++)
         if (strcmp(name, plain[k]) == 0) return true;
     return false;
 }
+enum { PLAIN = 7, LOADS_AND_STORES = 3 };
 
 /* emu_prospect.plain */
 static bool is_plain(struct emu_kernel *k)
@@ -504,11 +509,14 @@ static bool is_plain(struct emu_kernel *k)
     if (k->looked) return k->plain;
     const struct ptx_reach r = ptx_program_reach(k->image->image->program, k->module, k->func);
     k->looked = true;
-    k->plain = r.ok && !r.runtime;
+    k->plain = k->apart = r.ok && !r.runtime;
     for (size_t f = 0; k->plain && f < r.count; f++) {
         const struct ptx_body *b = r.funcs[f].func->body;
         for (size_t s = 0; s < b->count; s++)
-            if (b->stmts[s].kind == PTX_STMT_INST) k->plain &= accesses_plainly(b->stmts[s].inst);
+            if (b->stmts[s].kind == PTX_STMT_INST) {
+                k->plain &= accesses_like(b->stmts[s].inst, PLAIN);
+                k->apart &= accesses_like(b->stmts[s].inst, LOADS_AND_STORES);
+            }
     }
     return k->plain;
 }
@@ -661,6 +669,57 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
 
+/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is. */
+static bool is_timeless(const struct emu_program *p)
+{
+    for (u32 c = 0; c < p->code_count; c++) {
+        const struct emu_code *code = p->codes[c];
+        for (u32 i = 0; i < code->uop_count; i++)
+            if (code->uops[i].id == UOP_special) return false;
+        for (u32 i = 0; i < code->fill_count; i++)
+            if (code->fills[i].kind == FILL_SPECIAL && code->fills[i].bits == SPECIAL_SMID)
+                return false;
+    }
+    return true;
+}
+
+enum { MOST_MET = 2, MOST_TRIES = 8 };
+
+/* Whether the launch has been carried out without its order, because its warps are apart. */
+static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
+                      struct launch_counts *counts)
+{
+    if (!(m->wants & EMU_WANT_MEETINGS) || !k->apart || k->met == MOST_MET || m->shared_size ||
+        m->cluster_size > 1 || m->program->uses_barriers || e->config.checks ||
+        (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / 4)
+        return false;
+    struct emu_launch l = *m->launch;
+    l.order = NULL;
+    struct emu_machine n = *m;
+    n.launch = &l;
+    n.program = program_of(k, LOWER_APART);
+    if (!n.program || (!k->marked && !is_timeless(n.program))) return k->apart = false;
+    n.watched = n.issues = false;
+    n.wants = 0;
+    n.step = EMU_STEP_BLOCK;
+    n.group_warps = e->config.group_warps;
+    if (!k->marked) k->marked = arena_array(k->image->arena, bool, n.program->site_count);
+    for (u32 i = 0; i < MOST_TRIES; i++) {
+        struct emu_fault fault = {.kind = EMU_OK};
+        struct arena *a = arena_new();
+        n.apart = apart_new(&n, k->marked);
+        launch_run(&n, &e->config, a, 1, &fault, counts);
+        arena_free(a);
+        const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
+        rooms_leave(e->rooms);
+        if (end == APART_DONE) return true;
+        counts->instructions = 0;
+        if (end == APART_NOT) break;
+    }
+    k->met++;
+    return false;
+}
+
 static bool is_blind(const struct emu_launch *l)
 {
     for (size_t i = 0; i < l->observer_count; i++)
@@ -801,7 +860,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         m.trace->next = e->traces;
         e->traces = m.trace;
     }
-    launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
+    if (!run_apart(e, k, &m, counts))
+        launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
     rooms_leave(e->rooms);
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);

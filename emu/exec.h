@@ -421,6 +421,7 @@ struct emu_machine { /* a launch */
     struct rooms *rooms;             /* of the device: rooms.h */
     struct caches *caches;           /* NULL: not asked for */
     struct check *check;             /* where findings go */
+    struct apart *apart;             /* apart.h; NULL: nobody asks whether its warps are */
     struct emu_image *loaded;        /* of which `image` is */
     struct grids *grids;             /* what the kernel launches: grids.h */
     struct emu_workplace *workplace; /* workplace.h */

@@ -112,7 +112,9 @@ enum lower_watch { /* what orders and observers are told of; 0: nobody is there 
                    LOWER_STORES = 4,
                    LOWER_NEAR = 8,    /* and of all other spaces, */
                    LOWER_ISSUES = 16, /* and of each instruction */
-                   LOWER_WAYS = 32
+                   LOWER_APART =
+                       32, /* or nobody: but what is loaded and stored is marked (apart.h) */
+                   LOWER_WAYS = 33
 };
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,

@@ -69,6 +69,12 @@ static bool is_told_of(const struct lower *L, const struct mem_desc *v, bool sto
     return any && watched & (store ? LOWER_STORES : LOWER_LOADS);
 }
 
+static bool is_marked(const struct lower *L, const struct mem_desc *v)
+{
+    return lower_watched(L) & LOWER_APART &&
+           (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC);
+}
+
 static bool lower_access(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
@@ -126,7 +132,8 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
     }
     unsigned id = handler(store, vector, v->space, v->width, v->sign);
     v->plain = lower_handler(L, id);
-    if (is_told_of(L, v, store)) id = store ? UOP_st_watched : UOP_ld_watched;
+    if (is_marked(L, v)) id = store ? UOP_st_apart : UOP_ld_apart;
+    else if (is_told_of(L, v, store)) id = store ? UOP_st_watched : UOP_ld_watched;
     struct emu_uop *u = lower_emit(L, id, v->rows[0], row, 0, 0);
     u->x = bytes;
     u->y = way_through_caches(op, a.space, store);

@@ -139,6 +139,9 @@ struct emu_sync {
 enum emu_want {
     EMU_WANT_LOADS = 1,  /* plain loads of global memory: weak ones, .nc, surfaces, tiles */
     EMU_WANT_STORES = 2, /* plain stores to it */
+    /* Launches alone in which warps have bytes of memory in common: others leave the same under every order, and go
+     * without it (apart.h). Of those it hears of in wants_of() alone. Without observers. */
+    EMU_WANT_MEETINGS = 4,
 };
 struct emu_prospect { /* a launch that is about to begin */
     bool counted;     /* emu_machine_is_counted */

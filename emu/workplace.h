@@ -7,6 +7,7 @@
  *     deliver.c   what becomes visible in the order of CTAs
  *     deadlock.c  whether anything will ever change
  *     rounds.c    the same with an order
+ *     apart.c     whether its order makes no difference
  *     fault.c     how it fails, in words */
 #ifndef HEDDLE_EMU_WORKPLACE_H
 #define HEDDLE_EMU_WORKPLACE_H

@@ -655,3 +655,78 @@ Test(emu_order, knows_when_shared_atomics_commute)
         cr_expect_eq(h.commutes, rows[i].commutes, "%s", rows[i].body);
     }
 }
+
+/* ---- launches that go without an order -------------------------------------------------------------------- */
+
+struct meeting { /* an order that hears of meetings alone */
+    uint64_t base;
+    unsigned begun;
+    uint32_t words[WORDS]; /* when it began */
+};
+
+static unsigned want_meetings(void *self, const struct emu_prospect *next)
+{
+    (void)self;
+    cr_expect(!next->counted && !next->watched);
+    return EMU_WANT_MEETINGS;
+}
+
+static void begin_meeting(void *self, struct emu_machine *m)
+{
+    struct meeting *h = self;
+    h->begun++;
+    emu_machine_load(m, h->base, h->words, sizeof h->words);
+}
+
+/* Of %r1, the thread; %r2, its word; %d2, that word's address. */
+#define OWN                                                                                              \
+    ".reg .b64 %d<5>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"                                              \
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, 64, %r1;\n" \
+    "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;\n"
+
+Test(emu_order, is_left_out_where_warps_are_apart)
+{
+    static const struct {
+        const char *body;
+        bool meets;
+    } rows[] = {
+        {OWN "ld.global.u32 %r3, [%d2]; add.u32 %r3, %r3, 1; st.global.u32 [%d2], %r3; ret;",
+         false},
+        {OWN "st.global.u32 [%d2], %r1; ld.global.u32 %r3, [%d2]; st.global.u32 [%d2], %r3; ret;",
+         false},
+        {OWN "ld.global.u32 %r3, [%d1]; add.u32 %r3, %r3, 1; st.global.u32 [%d2+512], %r3; ret;",
+         false},
+        {OWN "ld.global.u32 %r3, [%d1]; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN
+         "st.global.u32 [%d2], %r1; ld.global.u32 %r3, [%d1]; st.global.u32 [%d2+512], %r3; ret;",
+         true},
+        {OWN
+         "st.global.u32 [%d2], %r1; ld.global.u32 %r3, [%d2+4]; st.global.u32 [%d2+512], %r3; ret;",
+         true},
+        {OWN "st.global.u32 [%d2], %r1; st.global.u32 [%d1+900], 7; ret;", true},
+        {OWN "st.global.u8 [%d1+900], %r1; ret;", true},
+        {OWN "and.b64 %d2, %d2, -8; st.global.v2.u32 [%d2+512], {%r1, %r1}; ret;", false},
+        {OWN "and.b32 %r3, %r1, 31; setp.ne.u32 %p1, %r3, 31; @%p1 st.global.u32 [%d2+4], %r1;\n"
+             "@%p1 ld.global.u32 %r3, [%d2+4]; ret;",
+         false},
+        {OWN "ld.const.u32 %r3, [%d1]; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN "mov.u32 %r3, %clock; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN "mov.u32 %r3, %smid; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN "bar.sync 0; st.global.u32 [%d2], %r1; ret;", true},
+        {OWN "red.global.add.u32 [%d2], %r1; ret;", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t words[WORDS], alone[WORDS], before[WORDS];
+        struct script s = {0};
+        for (unsigned k = 0; k < WORDS; k++) words[k] = alone[k] = before[k] = 77 * k;
+        struct meeting h = {0};
+        const struct emu_order order = {
+            .self = &h, .wants_of = want_meetings, .begin = begin_meeting};
+        cr_assert_eq(launch(rows[i].body, &s, NULL, 2, 64, 0, alone), EMU_OK);
+        h.base = s.base;
+        cr_assert_eq(launch(rows[i].body, &s, &order, 2, 64, 0, words), EMU_OK);
+        cr_expect_eq(h.begun, rows[i].meets, "row %zu", i);
+        if (!rows[i].meets) cr_expect_arr_eq(words, alone, sizeof words, "row %zu", i);
+        if (h.begun) cr_expect_arr_eq(h.words, before, sizeof before, "row %zu", i);
+    }
+}

@@ -343,6 +343,51 @@ Test(gpudet, does_the_same_when_nobody_counts, .timeout = 300)
     }
 }
 
+/* Loads and stores alone, of words that are mostly a thread's own. */
+static void write_own(struct writer *w)
+{
+    put(w, ".reg .b64 %%d<5>; .reg .b32 %%r<24>; .reg .pred %%p<3>; mov.u32 %%r2, %%ctaid.x;\n"
+           "ld.param.u64 %%d1, [p]; mov.u32 %%r10, %%tid.x; mov.u32 %%r11, %%ntid.x;\n"
+           "mad.lo.u32 %%r12, %%r2, %%r11, %%r10; mov.u32 %%r1, %%r12;\n");
+    const unsigned size = 4u << below(w, 2), start = 4 * below(w, 16);
+    for (unsigned n = 2 + below(w, 5); n; n--) {
+        const unsigned at = below(w, 6) ? start : 4 * below(w, 64), guard = below(w, 4);
+        put(w, "mad.lo.u32 %%r2, %%r12, %u, %u; and.b32 %%r2, %%r2, %u;\n", below(w, 9) ? size : 4,
+            at, WORDS * 4 - 4);
+        put(w,
+            "cvt.u64.u32 %%d2, %%r2; add.u64 %%d2, %%d2, %%d1; and.b32 %%r6, %%r10, %u;\n"
+            "setp.eq.u32 %%p1, %%r6, 0; %s",
+            1u << below(w, 5), guard ? "" : "@%p1 ");
+        if (below(w, 2)) put(w, "ld.global.u32 %%r3, [%%d2]; mad.lo.u32 %%r1, %%r1, 5, %%r3;\n");
+        else if (below(w, 4)) put(w, "st.global.u32 [%%d2], %%r1;\n");
+        else put(w, "st.global.u16 [%%d2+2], %%r1;\n");
+    }
+    put(w, "ret;");
+}
+
+/* Most of these go without the order, unless somebody counts. */
+Test(gpudet, does_the_same_where_warps_are_apart, .timeout = 300)
+{
+    static struct writer w;
+    for (unsigned k = 0; k < 4 * KERNELS; k++) {
+        w = (struct writer){.state = k * 15485863u + 3};
+        write_own(&w);
+        const uint32_t block = 1 + below(&w, 100), grid = 1 + below(&w, 4);
+        struct bench b;
+        uint32_t want[WORDS], got[WORDS];
+        set_up(&b, w.text, grid, block);
+        run_order(&b, "gpudet", k, want);
+        end_device(&b), begin_device(&b, false);
+        for (unsigned seed = 1; seed <= 2; seed++) {
+            run_order(&b, "gpudet", seed, got);
+            for (unsigned i = 0; i < WORDS; i++)
+                cr_assert_eq(got[i], want[i], "kernel %u: word %u is %x, not %x\n%s", k, i, got[i],
+                             want[i], w.text);
+        }
+        tear_down(&b);
+    }
+}
+
 /* ---- counts by hand -------------------------------------------------------------------------------------- */
 
 #define HEAD                                                                                       \
