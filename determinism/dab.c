@@ -88,7 +88,7 @@ void dab_wake(struct dab *d, struct dab_warp *w)
         d->pending_for[w->why]--;
         dab_touch(d, &d->scheds[w->sched]);
     }
-    w->wants = w->full = w->shared = w->pending = w->spins = false;
+    w->wants = w->full = w->shared = w->pending = w->spins = w->chained = false;
     if (w == d->now) d->now = NULL;
     else wake(d, w);
 }
@@ -441,7 +441,7 @@ static void flush(struct dab *d)
             else d->sleeping[i / 64] &= ~(UINT64_C(1) << i % 64);
         }
         if (!w->pending) continue;
-        if (w->alone) d->chain[d->chain_count++] = i;
+        if ((w->chained = w->alone)) d->chain[d->chain_count++] = i;
         else dab_wake(d, w);
     }
     d->counts.rounds += d->chain_count != 0;

@@ -111,6 +111,7 @@ struct
     bool pending : 1; /* sleeps until there was a flush, */
     bool alone : 1; /* and is then granted its instruction when those before it have done theirs */
     bool granted : 1;
+    bool chained : 1;           /* pending, and its turn will come without another flush */
     bool spins : 1, missed : 1; /* sleeps, for an mbarrier; the last look at one was in vain */
     bool at_barrier : 1;        /* waits there */
     bool away : 1;     /* SRR: has been at a barrier since the last time that no warp could go on */

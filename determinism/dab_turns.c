@@ -61,10 +61,11 @@ void dab_touch(struct dab *d, struct dab_sched *q)
     d->touched[d->touched_count++] = (uint32_t)(q - d->scheds);
 }
 
-/* Whether a warp need not be waited for until there was a flush. */
+/* Whether a warp need not be waited for until there was a flush. One whose turn comes after the last flush must be: when
+ * it does is the adversary's. */
 static bool is_out(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
-    return part_of(d, q, w) == OVER || w->pending;
+    return part_of(d, q, w) == OVER || (w->pending && !w->chained);
 }
 
 static void let_reduce(struct dab *d, struct dab_warp *w)

@@ -575,3 +575,23 @@ Test(dab, says_which_options_exclude_each_other)
     }
     cr_expect_null(orders_check("dab:reorder=off:overlap=on:independent=on", NULL));
 }
+
+/* Five warps draw numbers, one after the other; then 0 adds 2^24 and -2^24, and 4, of the same scheduler, one twice. In
+ * turn that is 1. It was 2 if 0 came to its second before 4 had drawn. */
+Test(dab, waits_for_those_whose_atomics_are_done_in_order)
+{
+    static const char *const orders[] = {"dab", "dab:scheduler=gtar", "dab:fusion=off"};
+    const char *text = emu_ptx(
+        ".param .u64 p", HEAD
+        "and.b32 %r4, %r1, 31; setp.ne.u32 %p1, %r4, 0; @%p1 ret;\n"
+        "mul.wide.u32 %d2, %r1, 4; shr.u64 %d2, %d2, 5; add.u64 %d2, %d2, %d1;\n"
+        "atom.global.add.u32 %r5, [%d1+4], 1; st.global.u32 [%d2+8], %r5;\n"
+        "setp.eq.u32 %p1, %r1, 0; @%p1 bra first; setp.ne.u32 %p1, %r1, 128; @%p1 ret;\n" ADD(ONE)
+            ADD(ONE) "ret; first: " ADD(BIG) ADD(MINUS_BIG) "ret;");
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            const struct outcome o = run(text, orders[i], seed, 1, 160);
+            cr_expect_eq(sum_of(&o), 1, "%s: %g", orders[i], (double)sum_of(&o));
+            for (uint32_t w = 0; w < 5; w++) cr_expect_eq(o.words[2 + w], w);
+        }
+}
