@@ -7,6 +7,7 @@
 #include "determinism/dab.h"
 #include "determinism/gpudet.h"
 #include "determinism/random.h"
+#include "emu/counts.h"
 #include "emu/order.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 struct orders {
     const struct order_kind *kind;
     struct emu_order *order;
+    struct emu_number *options;
 };
 
 static struct emu_order *make_none(const void *options, uint64_t seed)
@@ -185,26 +187,43 @@ enum order_promise orders_promise(const char *text)
     return p;
 }
 
+/* To those who reckon its time. */
+static void tell_options(struct orders *o, const void *options)
+{
+    const struct order_kind *k = o->kind;
+    o->options = calloc(k->option_count + 1, sizeof *o->options);
+    if (!o->options) abort();
+    for (size_t i = 0; i < k->option_count; i++)
+        o->options[i] = (struct emu_number){
+            k->options[i].name, *(const uint32_t *)((const char *)options + k->options[i].offset)};
+    o->order->options = o->options;
+    o->order->option_count = k->option_count;
+}
+
 struct orders *orders_new(const char *text, uint64_t seed, char **why)
 {
     struct buf wrong = {0};
     const struct order_kind *k = order_kind_at(0);
     void *options = text ? read_order(text, &k, &wrong) : NULL;
     struct emu_order *order = options ? k->make(options, seed) : NULL;
-    if (order) order->stack_only = k->stack_only;
-    free(options);
     *why = take(&wrong);
-    if (!order) return NULL;
-    struct orders *o = calloc(1, sizeof *o);
-    if (!o) abort();
-    o->kind = k;
-    o->order = order;
+    struct orders *o = order ? calloc(1, sizeof *o) : NULL;
+    if (order) {
+        if (!o) abort();
+        o->kind = k;
+        o->order = order;
+        order->stack_only = k->stack_only;
+        tell_options(o, options);
+    }
+    free(options);
     return o;
 }
 
 void orders_free(struct orders *o)
 {
-    if (o) o->kind->free(o->order);
+    if (!o) return;
+    o->kind->free(o->order);
+    free(o->options);
     free(o);
 }
 

@@ -237,6 +237,9 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
     const struct emu_order *order = m->launch->order;
     struct numbers numbers = {.arena = a};
     if (order && order->numbers) order->numbers(order->self, keep_number, &numbers);
+    struct numbers options = {.arena = a};
+    for (size_t i = 0; order && i < order->option_count; i++)
+        keep_number(&options, order->options[i].name, order->options[i].value);
     const struct launch_mix *mixes = launch_mixes(a, p);
     phase->name = order && order->name ? order->name : "native";
     phase->sm = arena_array(a, struct emu_events, c->sms);
@@ -261,6 +264,8 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                .order = phase->name,
                                .number_count = numbers.count,
                                .numbers = numbers.list,
+                               .option_count = options.count,
+                               .options = options.list,
                                .phase_count = phases,
                                .phases = list ? list : phase,
                                .instruction_count = p->place_count,

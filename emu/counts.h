@@ -82,11 +82,13 @@ struct emu_counts {
     const char *order; /* "native" */
     size_t number_count;
     const struct emu_number *numbers; /* that it counted itself: "gpudet.quanta" */
+    size_t option_count;
+    const struct emu_number *options; /* of the order: "quantum" */
     size_t phase_count;
     const struct emu_phase *phases;
     size_t instruction_count;
     const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
-    const struct emu_trace *trace;              /* NULL: config.trace was off, or an order chose */
+    const struct emu_trace *trace; /* NULL: config.trace was off, or an observer watched */
     const struct emu_counts
         *next; /* of the next grid that the kernel launched, in the order they ran */
 };

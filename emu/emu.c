@@ -854,7 +854,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                       m.slots_per_sm * m.sms);
     if (e->config.count && e->config.phases && l->order)
         m.phases = launch_phases_new(a, program, e->sms);
-    if (e->config.trace && !watched && !its) {
+    if (e->config.trace && !l->observer_count && !its) {
         m.trace = arena_alloc(e->launch_arena, sizeof *m.trace);
         trace_plan(m.trace, &m);
         m.trace->next = e->traces;

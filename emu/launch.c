@@ -129,7 +129,7 @@ void launch_stop(struct slot *p, enum emu_fault_kind kind)
     else launch_raise_stop(g, kind, hand_of(g)->wp->limit);
 }
 
-static struct trace_cta *trace_of(struct hand *h, u32 linear)
+struct trace_cta *launch_trace_of(struct hand *h, u32 linear)
 {
     const struct emu_machine *m = h->wp->m;
     if (!m->trace) return NULL;
@@ -144,7 +144,7 @@ static struct slot *admit_one(struct hand *h, u32 linear, u32 sm)
     struct slot *p = h->spare;
     if (p) h->spare = p->next;
     else p = slot_new(h);
-    p->trace = trace_of(h, linear);
+    p->trace = launch_trace_of(h, linear);
     slot_begin(h, p, linear, sm);
     p->next = NULL;
     *h->last = p;

@@ -310,11 +310,12 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
     mask &= ~(shared | local);
     if (!mask) return;
     count_global(g, in, at, mask, size, how);
-    const bool swaps = how == COUNT_ATOMIC && g->worker->trace && !g->worker->trace->off &&
-                       g->worker->machine->program->sites[in->site].op == ATOMIC_CAS;
-    if (swaps) rounds |= TRACE_ELEMENTS;
+    const struct emu_machine *m = g->worker->machine;
+    const bool named = how == COUNT_ATOMIC && g->worker->trace && !g->worker->trace->off &&
+                       (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
+    if (named) rounds |= TRACE_ELEMENTS;
     emu_trace_access(g, in, TRACE_GLOBAL, mark, emu_lanes_of(mask), rounds);
-    if (!swaps) return;
+    if (!named) return;
     struct trace_warp *w = &g->worker->trace->warps[g->first];
     for (u32 left = mask; left; left &= left - 1)
         trace_word(w, (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4));

@@ -24,6 +24,7 @@
 
 struct emu_kernel;
 struct emu_launch;
+struct emu_number;  /* emu/counts.h */
 struct emu_machine; /* a running launch, for the functions below */
 
 struct emu_warp {      /* who: a warp of a resident CTA */
@@ -207,6 +208,9 @@ struct emu_order {
     /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. Asked only of
      * launches that are counted (emu_machine_is_counted). */
     void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
+    /* What it was made with, for who reckons its time (emu_counts.options): "quantum". Words are numbers. */
+    const struct emu_number *options;
+    size_t option_count;
 };
 
 struct emu_author { /* of an access that was held */

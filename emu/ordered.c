@@ -173,6 +173,7 @@ static struct slot *begin_in(struct ordered *o, u32 slot)
     else at->room = slot_new(o->h);
     struct emu_cta *c = &at->room->cta;
     c->slot = slot;
+    at->room->trace = launch_trace_of(o->h, at->linear);
     slot_begin(o->h, at->room, at->linear, slot % o->h->wp->m->sms);
     return at->room;
 }

@@ -27,8 +27,8 @@ enum trace_tag {               /* of a word, its low bits */
                  TRACE_LOCAL,  /* site << 2; two more words as of TRACE_GLOBAL */
 };
 /* The last word of an access. `rounds`: of an atomic, the most lanes that name one element, else 1; with
- * TRACE_ELEMENTS, as many words follow as there are lanes: which element of 4 bytes each of them names (of a
- * compare-and-swap of global memory). */
+ * TRACE_ELEMENTS, as many words follow as there are lanes: which element of 4 bytes each of them names (of
+ * compare-and-swaps of global memory; with an order, of all atomics there). */
 enum { TRACE_ELEMENTS = 64 };
 #define TRACE_SIZE(n, lanes, rounds) ((uint32_t)(n) << 14 | (uint32_t)(lanes) << 7 | (rounds))
 #define TRACE_SIZE_N(word) ((word) >> 14)

@@ -124,6 +124,8 @@ u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
 void ordered_run(struct hand *h);
 
 /* What the two loops share. */
+/* Room for the trace of a CTA that begins; NULL: it is not traced. */
+struct trace_cta *launch_trace_of(struct hand *h, u32 linear);
 void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind);
 /* Runs a group until it stops, and takes it out of the CTA's running ones if it is done. false: it waits where it
  * waited. */
