@@ -1,6 +1,7 @@
 #include "cli/counts.h"
 
 #include "cli/json.h"
+#include "emu/trace_file.h"
 #include "model/launch_time.h"
 
 #include <inttypes.h>
@@ -11,8 +12,9 @@ enum { LINES_SHOWN = 20, TEXT_SHOWN = 60 };
 
 bool counts_begin(struct counts *c, const char *path, bool profile)
 {
-    *c = (struct counts){.path = path, .estimates = c->estimates};
+    *c = (struct counts){.path = path, .estimates = c->estimates, .traces = c->traces};
     if (c->estimates && !(c->estimates_file = fopen(c->estimates, "w"))) return false;
+    if (c->traces && !(c->traces_file = fopen(c->traces, "ab"))) return false;
     if (profile) c->profile = emu_profile_new();
     if (!path) return true;
     if (!replacement_open(&c->file, path)) return replacement_close(&c->file, false);
@@ -26,8 +28,10 @@ void counts_launch(struct counts *c, const struct emu_counts *counts)
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
     struct launch_time t;
-    for (; c->estimates_file && counts; counts = counts->next)
+    for (; c->estimates_file && counts; counts = counts->next) {
         if (launch_time_of(counts, &t)) launch_time_write(c->estimates_file, &t);
+        if (c->traces_file) (void)trace_file_add(c->traces_file, counts);
+    }
 }
 
 bool counts_end(struct counts *c, bool ok)
@@ -41,6 +45,7 @@ void counts_free(struct counts *c)
 {
     emu_profile_free(c->profile);
     if (c->estimates_file) (void)fclose(c->estimates_file);
+    if (c->traces_file) (void)fclose(c->traces_file);
 }
 
 bool counts_profiling(const struct counts *c)

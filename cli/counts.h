@@ -16,7 +16,8 @@ struct counts {
     struct emu_profile *profile; /* of --profile; NULL: not asked for */
     const char *
         estimates; /* where `heddle estimate` wants a line for each grid (model/launch_time.h); NULL */
-    FILE *estimates_file;
+    const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */
+    FILE *estimates_file, *traces_file;
 };
 
 /* path may be NULL. false: the file cannot be written, and errno says why. */

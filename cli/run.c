@@ -180,7 +180,8 @@ int run_command(int argc, char **argv, const char *estimates)
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena};
     struct progress progress;
-    struct counts counts = {.estimates = estimates};
+    struct counts counts = {.estimates = estimates,
+                            .traces = estimates ? getenv(CUDA_TRACES) : NULL};
     struct watches watches = {0};
     struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);

@@ -314,6 +314,11 @@ static bool set_estimate(struct emu_config *c, const char *text)
     return c->trace = driver.estimate != NULL;
 }
 
+static bool set_traces(struct emu_config *c, const char *text)
+{
+    driver.traces = fopen(text, "ab");
+    return c->trace = driver.traces != NULL;
+}
 static bool set_order(struct emu_config *c, const char *text)
 {
     (void)c;
@@ -393,6 +398,7 @@ static const struct option {
     {"HEDDLE_GPU", "a name as 'heddle run --gpu' takes", set_gpu},
     {"HEDDLE_COUNTS", "a file that can be written", set_counts},
     {CUDA_ESTIMATE, "a file that can be written", set_estimate},
+    {CUDA_TRACES, "a file that can be written", set_traces},
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
     {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
 };

@@ -210,6 +210,7 @@ struct driver {
     struct cuda_watch watch;
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
     FILE *estimate;    /* of CUDA_ESTIMATE; NULL: not asked for */
+    FILE *traces;      /* of CUDA_TRACES; likewise */
     struct emu_counts_writer counts;
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
     struct account *account;      /* of HEDDLE_ACCOUNT; likewise */

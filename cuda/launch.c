@@ -6,6 +6,7 @@
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
+#include "emu/trace_file.h"
 #include "model/launch_time.h"
 
 #include <stdio.h>
@@ -125,9 +126,12 @@ static void add_to_outcome(const struct emu_report *r)
 static void write_times(const struct emu_counts *c)
 {
     struct launch_time t;
-    for (; c; c = c->next)
+    for (; c; c = c->next) {
         if (launch_time_of(c, &t)) launch_time_write(driver.estimate, &t);
+        if (driver.traces) (void)trace_file_add(driver.traces, c);
+    }
     (void)fflush(driver.estimate);
+    if (driver.traces) (void)fflush(driver.traces);
 }
 
 static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *l)

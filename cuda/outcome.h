@@ -15,6 +15,9 @@
 /* Of `heddle estimate`: a file that gets a line of launch_time_write for each grid. */
 #define CUDA_ESTIMATE "HEDDLE_ESTIMATE"
 
+/* Likewise: a file to which each grid is added with its trace (emu/trace_file.h). */
+#define CUDA_TRACES "HEDDLE_ESTIMATE_TRACES"
+
 struct cuda_outcome {
     uint64_t launches, faults, findings, suppressed;
     uint64_t warp_instructions, thread_instructions;

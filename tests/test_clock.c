@@ -1,9 +1,12 @@
 /* Traces of small kernels, and times that follow from them by hand. */
+#define _GNU_SOURCE /* fmemopen */
 #include "base/arena.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "emu/trace.h"
-#include "model/clock.h"
+#include "emu/trace_file.h"
+#include "model/launch_time.h"
+#include "tests/clocks.h"
 #include "tests/emu.h"
 #include "tests/support.h"
 
@@ -12,80 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct device {
-    struct parsed *parsed;
-    struct emu *emu;
-    struct emu_image *image;
-    uint64_t memory; /* 64 MiB */
-};
-
-static struct device device_new(const char *ptx, struct emu_config config)
-{
-    struct device d = {.parsed = parse_text("test.ptx", ptx, strlen(ptx))};
-    cr_assert(d.parsed->ok, "%s", first_error(d.parsed));
-    config.trace = true;
-    config.memory = 256 << 20;
-    d.emu = emu_new(&config);
-    char *why = NULL;
-    d.image = emu_load(d.emu, &d.parsed->module, 1, &why);
-    cr_assert(d.image != NULL, "%s", why ? why : "");
-    d.memory = emu_alloc(d.emu, 64 << 20, "memory");
-    return d;
-}
-
-static void device_free(struct device *d)
-{
-    emu_unload(d->image);
-    emu_free(d->emu);
-    parsed_free(d->parsed);
-}
-
-/* Good until the device's next launch. */
-static const struct emu_trace *trace_of(struct device *d, uint32_t grid, uint32_t block)
-{
-    const struct emu_launch l = {.grid = {grid, 1, 1},
-                                 .block = {block, 1, 1},
-                                 .params = &d->memory,
-                                 .params_size = sizeof d->memory};
-    const struct emu_report *r = emu_launch(d->emu, emu_kernel_at(d->image, 0), &l);
-    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    cr_assert(r->counts->trace != NULL);
-    return r->counts->trace;
-}
-
-/* One SM with one scheduler. Latencies of 10, the unit takes an instruction every other cycle. */
-static struct clock_machine machine_new(void)
-{
-    struct clock_machine m = {.sms = 1,
-                              .schedulers = 1,
-                              .oldest = true,
-                              .branch = 1,
-                              .next = 1,
-                              .shared_latency = 20,
-                              .constant_latency = 5,
-                              .l1_latency = 30,
-                              .l1_sectors = 4,
-                              .l1_global = true,
-                              .l1_ways = 4,
-                              .port_sms = 1,
-                              .port_sectors = 1,
-                              .port_requests = 1,
-                              .slices = 2,
-                              .channels = 1,
-                              .l2_latency = 100,
-                              .l2_interval = 1,
-                              .atomic_interval = 2,
-                              .atomic_issue = 1,
-                              .dram_latency = 200,
-                              .dram_interval = 4,
-                              .banks = 1,
-                              .row_bytes = 2048};
-    for (int i = 0; i < CLASSES; i++) m.latency[i] = 10, m.interval[i] = 2;
-    m.interval[CLASS_MEMORY] = 1;
-    for (int u = 0; u < CLOCK_UNITS; u++) m.units[u] = 1;
-    return m;
-}
 
 static struct clock_times times_of(const char *body, uint32_t grid, uint32_t block,
                                    const struct clock_machine *m, uint32_t slots)
@@ -349,5 +278,78 @@ Test(clock, a_trace_says_what_was_done)
     cr_assert(eq(u32, t->ctas[0]->note_count, 3));
     cr_expect(eq(u32, t->ctas[0]->notes[0].from_dram, 1));
     cr_expect(eq(u32, t->ctas[0]->notes[1].from_l2, 0));
+    device_free(&d);
+}
+
+/* ---- files of traces ------------------------------------------------------------------------------------ */
+
+static const char work[] =
+    ".reg .u32 %r<4>; .reg .u64 %a<3>; .reg .f32 %f<3>; .shared .align 4 .b32 s[64];"
+    "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;"
+    "mad.lo.u32 %r0, %r1, %r2, %r0; ld.param.u64 %a0, [p];"
+    "mul.wide.u32 %a1, %r0, 4; add.u64 %a1, %a0, %a1; ld.global.f32 %f0, [%a1];"
+    "fma.rn.f32 %f0, %f0, %f0, %f0; st.shared.f32 [s], %f0; bar.sync 0;"
+    "ld.shared.f32 %f1, [s]; st.global.f32 [%a1], %f1;"
+    "atom.global.cas.b32 %r3, [%a0], %r0, %r1; ret;";
+
+Test(clock, a_trace_from_a_file_takes_the_same_time)
+{
+    struct device d = device_new(emu_ptx(".param .u64 p", work), (struct emu_config){.threads = 1});
+    const struct emu_launch l = {.grid = {200, 1, 1},
+                                 .block = {128, 1, 1},
+                                 .params = &d.memory,
+                                 .params_size = sizeof d.memory};
+    const struct emu_report *r = emu_launch(d.emu, emu_kernel_at(d.image, 0), &l);
+    struct launch_time before, after;
+    FILE *f = tmpfile();
+    cr_assert(launch_time_of(r->counts, &before));
+    cr_assert(trace_file_run(f, "work 200") && trace_file_add(f, r->counts) &&
+              trace_file_add(f, r->counts));
+    rewind(f);
+    struct trace_file in = {.file = f, .arena = arena_new()};
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct emu_counts *c = trace_file_next(&in);
+        cr_assert(c != NULL, "%s", in.why);
+        cr_expect(eq(str, (char *)in.run, "work 200"));
+        cr_expect(eq(u32, in.launch, i));
+        cr_assert(launch_time_of(c, &after));
+        cr_expect(eq(dbl, after.cycles, before.cycles));
+        cr_expect(eq(str, after.kernel, before.kernel));
+        cr_expect(eq(str, after.gpu, before.gpu));
+        cr_expect(eq(u64, after.thread_instructions, before.thread_instructions));
+        for (int p = 0; p < CLOCK_PARTS; p++) cr_expect(eq(dbl, after.part[p], before.part[p]));
+    }
+    cr_expect(trace_file_next(&in) == NULL && in.why == NULL);
+    arena_free(in.arena);
+    fclose(f);
+    device_free(&d);
+}
+
+Test(clock, a_file_of_traces_that_is_not_whole_is_refused)
+{
+    struct device d = device_new(emu_ptx(".param .u64 p", work), (struct emu_config){.threads = 1});
+    const struct emu_launch l = {.grid = {2, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .params = &d.memory,
+                                 .params_size = sizeof d.memory};
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    cr_assert(trace_file_add(to, emu_launch(d.emu, emu_kernel_at(d.image, 0), &l)->counts));
+    fclose(to);
+    for (int how = 0; how < 3; how++) {
+        struct trace_file in = {.arena = arena_new()};
+        char *bytes = memcpy(malloc(size), text, size);
+        if (how == 1) bytes[size / 2] ^= 1;
+        if (how == 2) bytes[0] ^= 1;
+        in.file = fmemopen(bytes, how == 0 ? size - 5 : size, "r");
+        cr_expect(trace_file_next(&in) == NULL);
+        cr_expect(eq(str, (char *)in.why,
+                     how == 2 ? "it is no file of traces" : "it is cut off or damaged"));
+        fclose(in.file);
+        free(bytes);
+        arena_free(in.arena);
+    }
+    free(text);
     device_free(&d);
 }
