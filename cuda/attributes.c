@@ -5,20 +5,20 @@
 #include "cuda/driver.h"
 #include "emu/gpu.h"
 
-static const struct board {
-    const char *name;
-    int clock, memory_clock, bus, single_to_double;
-} boards[] = {
-#define BOARD(name, ...) {#name, __VA_ARGS__},
-#include "cuda/boards.def"
-};
-
-static const struct board *board(void)
+static int khz(double mhz)
 {
-    for (size_t i = 0; i < sizeof boards / sizeof *boards; i++)
-        if (strcmp(boards[i].name, driver.config.gpu->name) == 0) return &boards[i];
-    static const struct board unknown = {"", 1000000, 1000000, 256, 32};
-    return &unknown;
+    return (int)(mhz * 1000 + 0.5);
+}
+
+/* Of the bus, two transfers of data in each of its cycles. */
+static double memory_mhz(const struct emu_gpu *g)
+{
+    return g->dram_mhz * g->dram_data_rate / 2;
+}
+
+static int single_to_double(const struct emu_gpu *g)
+{
+    return g->fp64_lanes > 0 ? (int)(g->fp32_lanes / g->fp64_lanes + 0.5) : 0;
 }
 
 struct device_limits limits_of(const struct emu_gpu *g)
@@ -122,6 +122,7 @@ static const struct {
 static int own_attribute(CUdevice_attribute a)
 {
     const struct device_limits *l = &driver.limits;
+    const struct emu_gpu *g = driver.config.gpu;
     switch (a) {
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return l->shared_block;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: return l->shared_optin;
@@ -129,12 +130,11 @@ static int own_attribute(CUdevice_attribute a)
     case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: return l->shared_reserved;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return l->registers;
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return board()->clock;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return board()->memory_clock;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return board()->bus;
-    case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO:
-        return board()->single_to_double;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return (int)driver.config.gpu->l2;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return khz(g->boost_mhz);
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return khz(memory_mhz(g));
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return (int)g->dram_bus;
+    case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: return single_to_double(g);
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return (int)g->l2;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return l->sms;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: return l->warps * 32;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: return l->blocks;

@@ -93,6 +93,7 @@ static void check_shared(struct judge *j, const struct emu_gpu *g)
     blame(j, g->shared_unit > g->shared, CONFIG_shared_unit, "more than there is");
     blame(j, g->register_unit > g->registers, CONFIG_register_unit, "more than there are");
     blame(j, g->warps < g->schedulers, CONFIG_warps, "fewer warps than schedulers");
+    blame(j, g->boost_mhz < g->core_mhz, CONFIG_boost_mhz, "less than clock.core");
 }
 
 static void check_cache(struct judge *j, uint32_t bytes, uint32_t line, uint32_t sector,

@@ -413,7 +413,7 @@ static void read_clocks(struct config *c, struct emu_gpu *g)
             wrong(c, O_clocks, "a clock in MHz is from 1 to 100000");
             break;
         }
-    g->core_mhz = mhz[0];
+    g->core_mhz = g->boost_mhz = mhz[0];
     g->interconnect_mhz = mhz[1];
     g->l2_mhz = mhz[2];
     g->dram_mhz = mhz[3];

@@ -528,30 +528,40 @@ Test(driver, attributes_are_those_of_the_gpu, .fini = stop)
     static const struct {
         const char *gpu;
         int major, minor, sms, threads, blocks, shared, optin, block_shared, l2, clock, bus,
-            cluster;
+            cluster, memory_clock, single_to_double;
     } want[] = {
-        {"gtx1080", 6, 1, 20, 2048, 32, 98304, 49152, 49152, 2 << 20, 1733000, 256, 0},
-        {"v100", 7, 0, 80, 2048, 32, 98304, 98304, 49152, 6 << 20, 1530000, 4096, 0},
-        {"rtx2080ti", 7, 5, 68, 1024, 16, 65536, 65536, 49152, 5632 << 10, 1545000, 352, 0},
-        {"a100", 8, 0, 108, 2048, 32, 167936, 166912, 49152, 40 << 20, 1410000, 5120, 0},
-        {"h100", 9, 0, 132, 2048, 32, 233472, 232448, 49152, 50 << 20, 1980000, 5120, 1},
+        {"gtx1080", 6, 1, 20, 2048, 32, 98304, 49152, 49152, 2 << 20, 1733000, 256, 0, 5004000, 32},
+        {"v100", 7, 0, 80, 2048, 32, 98304, 98304, 49152, 6 << 20, 1530000, 4096, 0, 879000, 2},
+        {"rtx2080ti", 7, 5, 68, 1024, 16, 65536, 65536, 49152, 5632 << 10, 1545000, 352, 0, 7000000,
+         32},
+        {"a100", 8, 0, 108, 2048, 32, 167936, 166912, 49152, 40 << 20, 1410000, 5120, 0, 1215000,
+         2},
+        {"h100", 9, 0, 132, 2048, 32, 233472, 232448, 49152, 50 << 20, 1980000, 5120, 1, 2619000,
+         2},
+        {"c2050", 2, 0, 14, 1536, 8, 49152, 49152, 49152, 768 << 10, 1150000, 384, 0, 1500000, 2},
+        {"gtx680", 3, 0, 8, 2048, 16, 49152, 49152, 49152, 512 << 10, 1058000, 256, 0, 3004000, 24},
+        {"rtx3070", 8, 6, 46, 1536, 16, 102400, 101376, 49152, 4 << 20, 1725000, 256, 0, 7000000,
+         64},
     };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         const struct {
             CUdevice_attribute a;
             int value;
-        } rows[] = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, want[i].major},
-                    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, want[i].minor},
-                    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, want[i].sms},
-                    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, want[i].threads},
-                    {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, want[i].blocks},
-                    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, want[i].shared},
-                    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, want[i].optin},
-                    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, want[i].block_shared},
-                    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, want[i].l2},
-                    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, want[i].clock},
-                    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, want[i].bus},
-                    {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, want[i].cluster}};
+        } rows[] = {
+            {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, want[i].major},
+            {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, want[i].minor},
+            {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, want[i].sms},
+            {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, want[i].threads},
+            {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, want[i].blocks},
+            {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, want[i].shared},
+            {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, want[i].optin},
+            {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, want[i].block_shared},
+            {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, want[i].l2},
+            {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, want[i].clock},
+            {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, want[i].bus},
+            {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, want[i].memory_clock},
+            {CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, want[i].single_to_double},
+            {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, want[i].cluster}};
         cuda_device_configure(&(struct emu_config){
             .threads = 1, .memory = 64 << 20, .gpu = emu_gpu_find(want[i].gpu)});
         OK(cuInit(0));

@@ -94,6 +94,7 @@ Test(gpus, broken_files_are_refused_with_place_and_reason)
         {"  sector: 32", "  sector: 48", "error:", "a line is a whole number of sectors"},
         {"name: v100", "name: v100\nname: v100", "error:", "'name' is here twice"},
         {"  fp64: 32", "  fp64: 0", "error:", "f64 has a throughput and a latency, or neither"},
+        {"  boost: 1530", "  boost: 1000", "error:", "clock.boost: less than clock.core"},
     };
     const char *text = NULL;
     for (size_t i = 0; i < emu_gpu_count(); i++)
