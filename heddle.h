@@ -166,9 +166,10 @@ struct heddle_device_options {
     bool check_api;           /* of CUDA programs: find calls that fail */
     bool count;               /* count events: heddle_device_count, heddle_device_counts */
     bool caches;              /* with count: also what hits in L1 and L2 */
-    bool trace;      /* count with caches, and keep what a model of time needs of the last launch */
-    bool phases;     /* with count: also by phase, of orders that have some */
-    const char *gpu; /* that CTAs are placed on: one of heddle_gpu(); NULL: "v100" */
+    bool trace;  /* count with caches, and keep what a model of time needs of the last launch */
+    bool phases; /* with count: also by phase, of orders that have some */
+    const char *
+        gpu; /* that CTAs are placed on: a name of heddle_gpu() or a file's, see heddle_gpu_check(); NULL: "v100" */
     const char
         *order;    /* memory order, as in "random:strategy=pct": heddle_order(); NULL: "native" */
     uint64_t seed; /* of an order that draws by chance */
@@ -289,6 +290,10 @@ char *heddle_order_check(const char *order);
 
 size_t heddle_gpu_count(void);
 struct heddle_gpu heddle_gpu(size_t i);
+/* What is wrong with the name of a GPU, as lines, to be freed by the caller; NULL: nothing. One with a '.' or a '/'
+ * names a file: GPGPU-Sim's gpgpusim.config if it ends in ".config", else YAML (docs/model.md). A device whose
+ * options name a wrong one loads nothing: heddle_device_error says this. */
+char *heddle_gpu_check(const char *gpu);
 
 /* ---- the instruction set ----------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "heddle.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "determinism/checks.h"
 #include "determinism/orders.h"
@@ -10,6 +11,7 @@
 #include "emu/gpu.h"
 #include "emu/profile.h"
 #include "emu/suppress.h"
+#include "model/gpu_file.h"
 
 #include "heddle_device.h"
 
@@ -24,7 +26,8 @@ struct heddle_device {
     struct emu *emu;
     struct checks *checks;
     struct orders *orders;
-    char *wrong; /* with the options' order, GPU or suppressions; NULL: nothing */
+    char *wrong;         /* with the options' order, GPU or suppressions; NULL: nothing */
+    struct arena *arena; /* what a file says of the GPU */
     struct emu_image *image;
     const struct emu_observer *observer; /* NULL: none */
     const struct emu_order *order;       /* in place of that in `orders`; NULL: that */
@@ -38,7 +41,18 @@ struct heddle_device {
     struct device_watch watch;
 };
 
-struct emu_config device_config(const struct heddle_device_options *o)
+/* NULL: it cannot be had, `*wrong` says why. */
+static const struct emu_gpu *device_gpu(const struct heddle_device_options *o, struct arena *a,
+                                        char **wrong)
+{
+    struct buf why = {0};
+    const struct emu_gpu *g = gpu_find(o->gpu, a, &why);
+    if (!g && !*wrong) *wrong = why.data;
+    else buf_free(&why);
+    return g;
+}
+
+struct emu_config device_config(const struct heddle_device_options *o, const struct emu_gpu *gpu)
 {
     return (struct emu_config){.threads = o->threads,
                                .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
@@ -52,7 +66,7 @@ struct emu_config device_config(const struct heddle_device_options *o)
                                .caches = o->caches,
                                .trace = o->trace,
                                .phases = o->phases,
-                               .gpu = emu_gpu_find(o->gpu),
+                               .gpu = gpu,
                                .suppress = o->suppress,
                                .max_instructions = o->max_instructions,
                                .timeout = o->timeout,
@@ -69,8 +83,9 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     if (!o) o = &defaults;
     struct heddle_device *d = calloc(1, sizeof *d);
     if (!d) abort();
+    d->arena = arena_new();
     d->orders = orders_new(o->order, o->seed, &d->wrong);
-    struct emu_config c = device_config(o);
+    struct emu_config c = device_config(o, device_gpu(o, d->arena, &d->wrong));
     if (!d->wrong) suppressions_free(suppressions_read(o->suppress, &d->wrong));
     c.order = orders_get(d->orders);
     d->emu = emu_new(&c);
@@ -89,6 +104,7 @@ void heddle_device_free(struct heddle_device *d)
     emu_profile_free(d->profile);
     free(d->error);
     free(d->wrong);
+    arena_free(d->arena);
     buf_free(&d->text);
     buf_free(&d->leaks);
     free(d);
@@ -359,4 +375,15 @@ struct heddle_gpu heddle_gpu(size_t i)
 {
     const struct emu_gpu *g = emu_gpu_at(i);
     return (struct heddle_gpu){g->name, g->title, g->capability, g->sms};
+}
+
+char *heddle_gpu_check(const char *gpu)
+{
+    struct arena *a = arena_new();
+    struct buf why = {0};
+    const bool ok = gpu_find(gpu, a, &why) != NULL;
+    arena_free(a);
+    if (!ok) return why.data;
+    buf_free(&why);
+    return NULL;
 }

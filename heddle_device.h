@@ -8,8 +8,9 @@
 struct heddle_device;
 struct heddle_device_options;
 
-/* All but the order, which somebody must own. */
-struct emu_config device_config(const struct heddle_device_options *o);
+/* All but the order, which somebody must own, as the GPU. */
+struct emu_gpu;
+struct emu_config device_config(const struct heddle_device_options *o, const struct emu_gpu *gpu);
 
 /* Called around each launch. `before` may add observers; launches of a workload have them, too. */
 struct device_watch {

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/text.h"
+#include "model/gpu_file.h"
 
 #include <string.h>
 
@@ -74,6 +75,11 @@ static bool read_options(struct job *job, struct yaml *v, void *to)
         } else if (!job_wants_kind(job, o, YAML_SCALAR, "an option")) {
             ok = false;
             continue;
+        }
+        if (piece_is(o->key, "gpu") &&
+            gpu_is_file(arena_copy(job->arena, value.text, value.length))) {
+            value.text = job_path(job, o);
+            value.length = (uint32_t)strlen(value.text);
         }
         ok &= device_setting(job->diags, &job->device, o->key, value);
     }

@@ -2,10 +2,12 @@
 #include "cli/run_program.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cuda/outcome.h"
 #include "cuda/program.h"
+#include "model/gpu_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -78,17 +80,23 @@ static int look_at(const char *command, const char *path, const char *libraries)
     return EXIT_FINE;
 }
 
+static bool is_gpu(const struct run_option *x)
+{
+    return x->name.length == 3 && memcmp(x->name.text, "gpu", 3) == 0;
+}
+
 /* Of the GPU that the program is to see. */
 static unsigned capability(const struct run_options *o)
 {
     const char *name = "h100";            /* what programs see by default */
     if (getenv(CUDA_ESTIMATE)) return 90; /* what is estimated may be older than all PTX */
+    struct buf why = {0};                 /* nothing: it was looked at when it was read */
     for (size_t i = 0; i < o->count; i++)
-        if (o->list[i].name.length == 3 && memcmp(o->list[i].name.text, "gpu", 3) == 0)
+        if (is_gpu(&o->list[i]))
             name = arena_copy(o->arena, o->list[i].value.text, o->list[i].value.length);
-    for (size_t i = 0; i < heddle_gpu_count(); i++)
-        if (strcmp(heddle_gpu(i).name, name) == 0) return heddle_gpu(i).capability;
-    return 90;
+    const struct emu_gpu *g = gpu_find(name, o->arena, &why);
+    buf_free(&why);
+    return g ? g->capability : 90;
 }
 
 int program_find(const struct run_options *o, const char *command, char **argv,
@@ -123,7 +131,10 @@ static void set_variable(const struct run_option *x, struct arena *a)
     for (size_t i = 0; i < x->name.length && n + 1 < sizeof name; i++)
         name[n++] = (char)(x->name.text[i] == '-' ? '_' : toupper((unsigned char)x->name.text[i]));
     name[n] = '\0';
-    setenv(name, arena_copy(a, x->value.text, x->value.length), 1);
+    const char *value = arena_copy(a, x->value.text, x->value.length);
+    char path[4096]; /* the program may go to another folder */
+    if (is_gpu(x) && gpu_is_file(value) && realpath(value, path)) value = path;
+    setenv(name, value, 1);
 }
 
 void program_environment(const struct program_target *p, const struct run_options *o)

@@ -11,6 +11,7 @@
 #include "cuda/device.h"
 #include "determinism/orders.h"
 #include "heddle_device.h"
+#include "model/gpu_file.h"
 #include "suites/suite.h"
 
 #include <string.h>
@@ -104,7 +105,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     if (!recording_begin(r->recording, device)) return r->status;
     char *why; /* nothing: the order was looked at when it was read */
     struct orders *orders = orders_new(device->order, device->seed, &why);
-    struct emu_config config = device_config(device);
+    struct buf why_gpu = {0}; /* likewise nothing */
+    struct emu_config config = device_config(device, gpu_find(device->gpu, o->arena, &why_gpu));
+    buf_free(&why_gpu);
     config.order = orders_get(orders);
     if (recording_order(r->recording)) config.order = recording_order(r->recording);
     cuda_device_configure(&config);

@@ -130,9 +130,20 @@ static bool set_memory(struct diags *d, struct heddle_device_options *o, struct 
     return false;
 }
 
+static bool set_gpu_file(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    o->gpu = arena_copy(d->arena, v.text, v.length);
+    char *why = heddle_gpu_check(o->gpu);
+    if (why) diag_error(d, v.at, v.length, "no GPU of a file:\n%.*s", (int)strlen(why) - 1, why);
+    free(why);
+    return !why;
+}
+
 static bool set_gpu(struct diags *d, struct heddle_device_options *o, struct piece v)
 {
     struct text_nearest near = {.text = v.text, .length = v.length};
+    if (memchr(v.text, '.', v.length) || memchr(v.text, '/', v.length))
+        return set_gpu_file(d, o, v);
     for (size_t i = 0; i < heddle_gpu_count(); i++) {
         const char *name = heddle_gpu(i).name;
         if (is(v, name)) {
@@ -145,7 +156,7 @@ static bool set_gpu(struct diags *d, struct heddle_device_options *o, struct pie
     struct buf names = {0};
     for (size_t i = 0; i < heddle_gpu_count(); i++)
         buf_printf(&names, "%s%s", i ? ", " : "", heddle_gpu(i).name);
-    diag_note(d, v.at, v.length, "there are %s", names.data);
+    diag_note(d, v.at, v.length, "there are %s; a file's name has a '.' or a '/'", names.data);
     if (near.best) diag_note(d, v.at, v.length, "did you mean '%s'?", near.best);
     buf_free(&names);
     return false;

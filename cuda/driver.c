@@ -13,8 +13,10 @@
 #include "emu/gpu.h"
 #include "emu/rooms.h"
 #include "emu/suppress.h"
+#include "model/gpu_file.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -258,7 +260,12 @@ static bool set_timeout(struct emu_config *c, const char *text)
 
 static bool set_gpu(struct emu_config *c, const char *text)
 {
-    c->gpu = emu_gpu_find(text);
+    static struct arena *arena; /* as long as the process */
+    struct buf why = {0};
+    if (!arena) arena = arena_new();
+    c->gpu = gpu_find(text, arena, &why);
+    if (why.data) fputs(why.data, stderr);
+    buf_free(&why);
     return c->gpu != NULL;
 }
 
@@ -395,7 +402,7 @@ static const struct option {
     {"HEDDLE_SEED", "a number", set_seed},
     {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
     {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
-    {"HEDDLE_GPU", "a name as 'heddle run --gpu' takes", set_gpu},
+    {"HEDDLE_GPU", "a name or a file as 'heddle run --gpu' takes", set_gpu},
     {"HEDDLE_COUNTS", "a file that can be written", set_counts},
     {CUDA_ESTIMATE, "a file that can be written", set_estimate},
     {CUDA_TRACES, "a file that can be written", set_traces},

@@ -121,6 +121,36 @@ Test(device, counts_by_name_and_line)
     heddle_module_free(m);
 }
 
+/* A GPU that there is not makes no device that runs anything, one of a file does. */
+Test(device, gpus_by_name_and_file)
+{
+    static const struct {
+        const char *gpu, *why;
+    } wrong[] = {{"titn", "did you mean 'titanv'?"},
+                 {"/nonexistent/gpu.yaml", "cannot read '/nonexistent/gpu.yaml'"},
+                 {"Makefile.yaml/", "cannot read"}};
+    struct heddle_module *m = heddle_module_read("k.ptx", kernels, strlen(kernels), NULL);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *why = heddle_gpu_check(wrong[i].gpu);
+        struct heddle_device *d = heddle_device_new(
+            &(struct heddle_device_options){.gpu = wrong[i].gpu});
+        cr_expect(why && strstr(why, wrong[i].why), "%s", why ? why : "");
+        cr_expect(!heddle_device_load(d, &m, 1));
+        cr_expect_str_eq(heddle_device_error(d), why ? why : "");
+        heddle_device_free(d);
+        free(why);
+    }
+    static const char *const right[] = {"titanv", "model/gpus/rtx3070.yaml", NULL};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        struct heddle_device *d = heddle_device_new(
+            &(struct heddle_device_options){.gpu = right[i]});
+        cr_expect(heddle_gpu_check(right[i]) == NULL);
+        cr_expect(heddle_device_load(d, &m, 1), "%s", heddle_device_error(d));
+        heddle_device_free(d);
+    }
+    heddle_module_free(m);
+}
+
 /* An order that there is not makes no device that runs anything. */
 Test(device, orders_by_name)
 {

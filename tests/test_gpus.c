@@ -95,6 +95,15 @@ Test(gpus, broken_files_are_refused_with_place_and_reason)
         {"name: v100", "name: v100\nname: v100", "error:", "'name' is here twice"},
         {"  fp64: 32", "  fp64: 0", "error:", "f64 has a throughput and a latency, or neither"},
         {"  boost: 1530", "  boost: 1000", "error:", "clock.boost: less than clock.core"},
+        {"clock:", "clock: {core: 1}", ":17:8: error:", "a value is a number, yes, no or a name"},
+        {"clock:", "clock: 5", ":17:8: error:", "clock has keys, on lines of their own"},
+        {"  sms: 80", "   sms: 80", ":15:4: error:", "the keys of a section are indented alike"},
+        {"  sms: 80", "\tsms: 80", ":15:1: error:", "lines are indented by spaces"},
+        {"  sms: 80", "  sms 80", ":15:3: error:", "a line is 'key: value' or 'section:'"},
+        {"  sms: 80", "  sms: '80", ":15:8: error:", "quotes stand around a value"},
+        {"name: v100", "  name: v100", ":11:3: error:", "this is indented, and in no section"},
+        {"\ndram:", "\nclock:", "error:", "'clock' is here twice"},
+        {"name: v100", "name:", ":11:1: error:", "it is a word"},
     };
     const char *text = NULL;
     for (size_t i = 0; i < emu_gpu_count(); i++)
@@ -245,4 +254,50 @@ Test(gpus, broken_gpgpusim_files_are_refused_with_place_and_reason)
         buf_free(&b);
         arena_free(a);
     }
+}
+
+static int status_of(const char *command, char *said, size_t size)
+{
+    FILE *out = popen(command, "r");
+    cr_assert(out);
+    said[fread(said, 1, size - 1, out)] = '\0';
+    return pclose(out) / 256;
+}
+
+/* Wherever a GPU's name is taken. The job's file is beside it. */
+Test(gpus, files_are_taken_for_names)
+{
+    const char *text = NULL, *program = getenv("HEDDLE");
+    char folder[] = "/tmp/heddle-gpus-XXXXXX", path[64], command[1024], said[4096];
+    if (!program) program = "./heddle";
+    cr_assert(mkdtemp(folder));
+    for (size_t i = 0; i < emu_gpu_count(); i++)
+        if (strcmp(emu_gpu_at(i)->name, "a100") == 0) text = emu_gpu_text(i);
+    const char *at = strstr(text, "  sms: 108");
+    cr_assert(at);
+    snprintf(path, sizeof path, "%s/own.yaml", folder);
+    FILE *f = fopen(path, "w");
+    fprintf(f, "---\n%.*s  sms: 3 %s", (int)(at - text), text, at + 10);
+    fclose(f);
+    snprintf(path, sizeof path, "%s/job.yaml", folder);
+    f = fopen(path, "w");
+    fprintf(f, "heddle: 1\nmodules: k.ptx\noptions:\n  gpu: ./own.yaml\nsteps:\n"
+               "  - launch: k\n    grid: 1\n    block: 32\n");
+    fclose(f);
+    snprintf(path, sizeof path, "%s/k.ptx", folder);
+    f = fopen(path, "w");
+    fputs(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", f);
+    fclose(f);
+    static const char *const calls[] = {"run --gpu %1$s/own.yaml --counts %1$s/c suite:saxpy",
+                                        "run --counts %1$s/c %1$s/job.yaml"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char words[256];
+        int n = snprintf(words, sizeof words, calls[i], folder);
+        cr_assert(n > 0);
+        snprintf(command, sizeof command, "%s %s 2>&1 && cat %s/c 2>&1", program, words, folder);
+        cr_expect(status_of(command, said, sizeof said) == 0, "%s: %s", words, said);
+        cr_expect(strstr(said, i < 2 ? "\"sms\": 3" : "\na100,0,"), "%s: %s", words, said);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect(system(command) == 0);
 }
