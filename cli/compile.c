@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cuda/fatbin.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -66,17 +67,22 @@ static int run(char **words, FILE **out)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The highest of those it lists ("compute_75") that is not above; 0: there is none; -1: it cannot be run. */
+/* The highest of those it lists ("compute_75") that is not above, else, of a GPU that is older than all, the
+ * lowest; 0: there is none; -1: it cannot be run. */
 static int architecture(const char *compiler, unsigned capability)
 {
     char *words[] = {(char *)(uintptr_t)compiler, "--list-gpu-arch", NULL};
     char line[128];
     FILE *list = NULL;
-    unsigned best = 0, one;
+    unsigned best = 0, least = 0, one;
     int status;
     const int child = run(words, &list);
     while (list && fgets(line, sizeof line, list))
-        if (sscanf(line, "compute_%u", &one) == 1 && one <= capability && one > best) best = one;
+        if (sscanf(line, "compute_%u", &one) == 1) {
+            if (one <= capability && one > best) best = one;
+            if (!least || one < least) least = one;
+        }
+    if (!best && capability < FATBIN_OLDEST) best = least;
     if (list) (void)fclose(list);
     if (child < 0) return -1;
     (void)waitpid(child, &status, 0);

@@ -240,6 +240,7 @@ struct driver {
     size_t busy_count, busy_room;
     struct capture *captures;
     struct graph_memory *graph_memory; /* all there is */
+    bool newer_said;                   /* that PTX for a newer GPU is run */
     bool adversary;                    /* chance has how streams interleave, by numbers from: */
     uint64_t choices;
     unsigned long long begun;      /* counts calls */

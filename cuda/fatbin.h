@@ -63,6 +63,7 @@ bool fatbin_next(struct fatbin *f, struct fatbin_entry *e, char **why);
 /* The PTX for a device of this architecture: for the newest one that is not above it. If all are above, as
  * with -arch=all-major, the oldest of them where there is machine code that such a device would run instead.
  * false: there is none; *why says what there is. */
+enum { FATBIN_OLDEST = 75 }; /* that nvcc 13 makes PTX for */
 bool fatbin_choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, char **why);
 
 /* The entry decompressed, NUL-terminated, *length without the NULs that it was padded with; the caller frees it. */

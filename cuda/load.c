@@ -98,6 +98,21 @@ static CUresult refuse(CUresult r, char *why, struct log *error)
     return r;
 }
 
+/* For a GPU that is older than all that current compilers know, there is what they make for the oldest of these. */
+static bool choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, char **why)
+{
+    char *again = NULL;
+    if (fatbin_choose(f, sm, e, why)) return true;
+    if (sm >= FATBIN_OLDEST || !fatbin_choose(f, FATBIN_OLDEST, e, &again)) {
+        free(again);
+        return false;
+    }
+    free(*why);
+    if (!driver.newer_said) /* a program has many modules */
+        driver_say("heddle: there is no PTX for sm_%u: that for sm_%u is run\n", sm, e->sm);
+    return driver.newer_said = true;
+}
+
 static CUresult add_fatbin(struct parts *p, const void *image, size_t size, struct log *error)
 {
     const unsigned sm = (unsigned)(10 * driver.limits.major + driver.limits.minor);
@@ -106,7 +121,7 @@ static CUresult add_fatbin(struct parts *p, const void *image, size_t size, stru
     size_t length = 0;
     char *why = NULL;
     if (!fatbin_open(&f, image, size, &why)) return refuse(CUDA_ERROR_INVALID_IMAGE, why, error);
-    if (!fatbin_choose(&f, sm, &e, &why)) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, why, error);
+    if (!choose(&f, sm, &e, &why)) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, why, error);
     char *text = fatbin_text(&e, &length, &why);
     if (!text) return refuse(CUDA_ERROR_INVALID_IMAGE, why, error);
     CUresult r = add_text(p, text, length, error);

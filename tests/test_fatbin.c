@@ -180,7 +180,7 @@ Test(fatbin, is_chosen_for_the_gpu)
     static const struct {
         const char *gpu;
         unsigned value; /* 0: there is none for it */
-    } rows[] = {{"h100", 90}, {"a100", 75}, {"rtx2080ti", 75}, {"v100", 0}};
+    } rows[] = {{"h100", 90}, {"a100", 75}, {"rtx2080ti", 75}, {"v100", 75}, {"gtx480", 75}};
     struct buf b = {0};
     CUcontext c;
     CUmodule m;
@@ -196,6 +196,19 @@ Test(fatbin, is_chosen_for_the_gpu)
         cr_expect_eq(r, rows[i].value ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU, "%s: %d",
                      rows[i].gpu, r);
         if (rows[i].value) cr_expect_eq(stored_by(m, "k"), rows[i].value);
+        cuda_device_reset();
+    }
+    buf_free(&b);
+    /* with none for a current GPU there is none for an older one */
+    static const char *const none[] = {"a100", "v100"};
+    add(&b, 90, KERNEL("k", "sm_90", "90"), STORED);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        cuda_device_configure(
+            &(struct emu_config){.memory = 64 << 20, .gpu = emu_gpu_find(none[i])});
+        cuda_device_watch(&(struct cuda_watch){.quiet = true});
+        OK(cuInit(0));
+        OK(cuCtxCreate(&c, NULL, 0, 0));
+        cr_expect_eq(cuModuleLoadData(&m, b.data), CUDA_ERROR_NO_BINARY_FOR_GPU);
         cuda_device_reset();
     }
     buf_free(&b);

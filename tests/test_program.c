@@ -336,8 +336,13 @@ Test(program, is_compiled_from_its_source, .init = start_runs, .fini = stop)
               said.data);
     cr_expect_eq(sh("TMPDIR=temporary '%s' run bad.cu", heddle), 1);
     cr_expect(strstr(said.data, "not so\n"), "%s", said.data);
-    cr_expect_eq(sh("'%s' run --gpu k40 sum.cu", heddle), 2);
-    cr_expect(strstr(said.data, "makes no PTX for compute capability 3.5 or below"), "%s",
+    cr_expect_eq(sh("TMPDIR=temporary '%s' run --gpu k40 sum.cu; cat words", heddle), 0);
+    cr_expect(strstr(said.data, "arch=compute_75,code=compute_75 "), "%s", said.data);
+    cr_expect_eq(sh("'%s' gpus rtx4090 >own.yaml", heddle), 0);
+    cr_expect_eq(sh("TMPDIR=temporary '%s' run --gpu own.yaml sum.cu; cat words", heddle), 0);
+    cr_expect(strstr(said.data, "arch=compute_80,code=compute_80 "), "%s", said.data);
+    cr_expect_eq(sh("sed -i 's/ 75 80 90/ 90/' compiler; '%s' run --gpu a100 sum.cu", heddle), 2);
+    cr_expect(strstr(said.data, "makes no PTX for compute capability 8.0 or below"), "%s",
               said.data);
     cr_expect_eq(sh("'%s' run there-is-none.cu", heddle), 2);
     cr_expect(strstr(said.data, "'there-is-none.cu': No such file"), "%s", said.data);
