@@ -42,6 +42,12 @@ static const char *find_compiler(struct arena *a)
     return found ? found : in_folder(a, "/usr/local/cuda/bin", strlen("/usr/local/cuda/bin"));
 }
 
+static bool is_clang(const char *compiler)
+{
+    const char *slash = strrchr(compiler, '/');
+    return strncmp(slash ? slash + 1 : compiler, "clang", 5) == 0;
+}
+
 /* What the words print goes to *out, or where this process prints; the exit status, -1: they cannot be run. */
 static int run(char **words, FILE **out)
 {
@@ -113,6 +119,11 @@ int compile_program(struct arena *a, const char *command, const char *source, un
                            "'%s' wants nvcc, which is not in PATH, CUDA_HOME/bin or "
                            "/usr/local/cuda/bin; name it by NVCC",
                            source);
+    if (is_clang(compiler))
+        return usage_error(command,
+                           "'%s' does not stand in for nvcc: of CUDA it has no headers, ptxas or "
+                           "fatbinary of its own, and takes those of a toolkit, where nvcc is, too",
+                           compiler);
     const int known = architecture(compiler, capability);
     if (known < 0) return usage_error(command, "cannot run '%s': %s", compiler, strerror(errno));
     if (!known)
