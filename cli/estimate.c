@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "emu/gpu.h"
+#include "model/config.h"
 #include "model/launch_time.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct estimates { /* of the target on one GPU */
     struct launch_time *list;
     size_t count, cap;
     struct launch_time total; /* sums; without kernel, grid and block */
+    double bytes;             /* of DRAM */
 };
 
 struct estimate_call {
@@ -119,6 +121,18 @@ static bool read_call(struct estimate_call *c, int argc, char **argv)
 
 /* ---- the runs -------------------------------------------------------------------------------------------- */
 
+/* Of all launches together. */
+static void add_roofline(struct estimates *e, const struct launch_time *t)
+{
+    struct launch_time *all = &e->total;
+    const double slots = (double)e->gpu->schedulers * e->gpu->issue * e->gpu->sms,
+                 rate = config_dram_rate(e->gpu) * 32; /* bytes a cycle */
+    if (t->intensity > 0) e->bytes += (double)t->warp_instructions / t->intensity;
+    all->performance = (double)all->warp_instructions / all->cycles;
+    all->intensity = e->bytes > 0 ? (double)all->warp_instructions / e->bytes : 0;
+    all->roof = e->bytes > 0 && rate * all->intensity < slots ? rate * all->intensity : slots;
+}
+
 static void add(struct estimate_call *c, struct estimates *e, const struct launch_time *t)
 {
     struct launch_time *all = &e->total;
@@ -129,11 +143,10 @@ static void add(struct estimate_call *c, struct estimates *e, const struct launc
     all->warp_instructions += t->warp_instructions;
     all->thread_instructions += t->thread_instructions;
     all->warnings |= t->warnings;
-    for (int p = 0; p < CLOCK_PARTS; p++) {
-        all->part[p] += t->part[p];
-        if (all->part[p] > all->part[all->bound]) all->bound = (enum clock_part)p;
-    }
+    for (int p = 0; p < CLOCK_PARTS; p++) all->part[p] += t->part[p];
+    all->bound = launch_bound(all);
     all->ipc = (double)all->thread_instructions / all->cycles;
+    add_roofline(e, t);
 }
 
 /* Runs the target; the exit code. */
@@ -193,6 +206,15 @@ static void print_numbers(const struct launch_time *t)
     printf("\n");
 }
 
+/* Where all launches stand under the roofline. */
+static void print_roofline(const struct launch_time *t)
+{
+    printf("roofline: %.2f warp instructions/cycle, %.0f %% of the %.2f that are possible",
+           t->performance, 100 * t->performance / t->roof, t->roof);
+    if (t->intensity > 0) printf(" at %.3g for each byte of DRAM", t->intensity);
+    printf("\n");
+}
+
 static void print_table(const struct estimates *e)
 {
     printf("%s: %s, %u SMs, %.0f MHz\n", e->gpu->name, e->gpu->title, e->gpu->sms,
@@ -212,6 +234,7 @@ static void print_table(const struct estimates *e)
         printf("%-28s %10s %10s", "all", "", "");
         print_numbers(&e->total);
     }
+    print_roofline(&e->total);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (e->total.warnings & bit) printf("note: %s\n", launch_warning_text(bit));
 }
@@ -257,10 +280,10 @@ static json_t *json_of(const struct launch_time *t, bool total)
             o, "block", json_pack("[iii]", (int)t->block[0], (int)t->block[1], (int)t->block[2]));
         json_object_set_new(o, "resident_ctas", json_integer(t->ctas));
         json_object_set_new(o, "resident_warps", json_integer(t->warps));
-        if (t->intensity > 0) json_object_set_new(o, "intensity", json_real(t->intensity));
-        json_object_set_new(o, "performance", json_real(t->performance));
-        json_object_set_new(o, "roof", json_real(t->roof));
     }
+    if (t->intensity > 0) json_object_set_new(o, "intensity", json_real(t->intensity));
+    json_object_set_new(o, "performance", json_real(t->performance));
+    json_object_set_new(o, "roof", json_real(t->roof));
     json_object_set_new(o, "cycles", json_real(t->cycles));
     json_object_set_new(o, "seconds", json_real(t->seconds));
     if (t->high > 0) json_object_set_new(o, "interval", json_pack("[ff]", t->low, t->high));

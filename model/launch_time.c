@@ -42,7 +42,7 @@ static void add_roofline(const struct emu_counts *c, const struct emu_events *e,
     out->roof = bytes > 0 && rate * out->intensity < slots ? rate * out->intensity : slots;
 }
 
-static enum clock_part bound_of(const struct launch_time *t)
+enum clock_part launch_bound(const struct launch_time *t)
 {
     if (t->part[CLOCK_IDLE] > t->cycles / 2) return CLOCK_IDLE;
     enum clock_part most = CLOCK_ISSUE;
@@ -80,7 +80,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     out->seconds = config_seconds(c->gpu, out->cycles);
     out->low = fit ? out->cycles * fit->low : 0;
     out->high = fit ? out->cycles * fit->high : 0;
-    out->bound = bound_of(out);
+    out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
     add_roofline(c, e, out);
     if (!fit) out->warnings |= LAUNCH_UNMEASURED;

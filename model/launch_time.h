@@ -46,6 +46,9 @@ struct launch_time {
 /* Of one grid (not of counts->next). false: it was not traced. */
 bool launch_time_of(const struct emu_counts *c, struct launch_time *out);
 
+/* The largest part but for CLOCK_IDLE, unless that is more than half. */
+enum clock_part launch_bound(const struct launch_time *t);
+
 const char *launch_part_name(enum clock_part p); /* "dram" */
 
 /* One launch as a line of text, for another process. false: the file ends, or it is none. */

@@ -52,6 +52,20 @@ static json_t *of_gpu(json_t *document, size_t i)
     return json_array_get(json_object_get(document, "gpus"), i);
 }
 
+/* Launches that are alike are bound by the same, each and together; waiting for the slowest SM is more than any
+ * other part here, but not most. */
+Test(estimate, all_launches_are_bound_as_each)
+{
+    json_t *d = document("--gpu=titanv suite:transpose_padded:small"), *g = of_gpu(d, 0), *launch;
+    const json_t *total = json_object_get(g, "total");
+    const char *all = json_string_value(json_object_get(total, "most"));
+    size_t i;
+    json_array_foreach(json_object_get(g, "launches"), i, launch)
+        cr_expect_str_eq(json_string_value(json_object_get(launch, "most")), all);
+    cr_expect_str_neq(all, "imbalance");
+    json_decref(d);
+}
+
 Test(estimate, parts_sum_to_cycles_and_launches_to_the_total)
 {
     json_t *d = document("--gpu=titanv,gtx480,v100 suite:sum_tree");
@@ -71,6 +85,12 @@ Test(estimate, parts_sum_to_cycles_and_launches_to_the_total)
         cr_expect(gt(u64, i, 1));
         cr_expect(
             lt(dbl, fabs(cycles - number(json_object_get(g, "total"), "cycles")), 1e-6 * cycles));
+        json_t *total = json_object_get(g, "total");
+        double instructions = 0;
+        json_array_foreach(json_object_get(g, "launches"), i, launch)
+            instructions += number(launch, "performance") * number(launch, "cycles");
+        cr_expect(lt(dbl, fabs(instructions / cycles - number(total, "performance")), 1e-6));
+        cr_expect(le(dbl, number(total, "performance"), number(total, "roof")));
         /* only of what was measured an interval is known */
         cr_expect(eq(int, json_object_get(json_object_get(g, "total"), "interval") != NULL, k < 2));
     }
