@@ -140,7 +140,7 @@ $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The table of GPUs is made from their files.
-$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml)
+$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml model/clocks/*.yaml)
 	@mkdir -p $(@D)
 	tools/gpus.sh > $@.new && mv $@.new $@
 $B/emu/gpus.o: $B/emu/gpus.c

@@ -2,21 +2,42 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
+#include "model/coefficients.h"
 #include "model/config.h"
+#include "model/machine.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+/* What there is for it: the clock of 'heddle estimate', the weights of 'heddle calibrate --predict'; these also of
+ * another board with the same chip. */
+static void fitted(const struct emu_gpu *g, char *text, size_t size)
+{
+    bool borrowed;
+    struct clock_machine m;
+    const struct coefficients *k = coefficients_for(g, &borrowed);
+    const struct emu_gpu *of = k ? emu_gpu_find(k->gpu) : NULL;
+    const bool own = k && !borrowed,
+               alike = of && of->capability == g->capability && of->sms == g->sms;
+    const char *clock = machine_of(g, &m) ? "clock" : "";
+    snprintf(text, size, "%s%s%s%s", clock, *clock && (own || alike) ? ", " : "",
+             own || alike ? "weights" : "", own || !alike ? "" : " of ");
+    if (alike && !own) strncat(text, k->gpu, size - strlen(text) - 1);
+}
+
 static void list(void)
 {
-    printf("%-13s %-22s %4s %5s %7s %9s %8s\n", "name", "GPU", "cc", "SMs", "MHz", "GB/s", "L2");
+    printf("%-13s %-22s %4s %5s %7s %9s %8s  %s\n", "name", "GPU", "cc", "SMs", "MHz", "GB/s", "L2",
+           "fitted to measured cycles");
     for (uint32_t capability = 0; capability < 130; capability++)
         for (size_t i = 0; i < emu_gpu_count(); i++) {
             const struct emu_gpu *g = emu_gpu_at(i);
             if (g->capability != capability) continue;
-            printf("%-13s %-22s %2u.%u %5u %7.0f %9.1f %5u KB\n", g->name, g->title,
+            char measured[64];
+            fitted(g, measured, sizeof measured);
+            printf("%-13s %-22s %2u.%u %5u %7.0f %9.1f %5u KB  %s\n", g->name, g->title,
                    g->capability / 10, g->capability % 10, g->sms, g->core_mhz, g->dram_bandwidth,
-                   g->l2 / 1024);
+                   g->l2 / 1024, measured);
         }
 }
 

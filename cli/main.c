@@ -209,8 +209,8 @@ static const struct command {
      "Other options are those of 'heddle run'. What the target prints goes to standard error. Estimates are of\n"
      "the native order: what gpudet or dab would add is not known to it yet.\n"
      "\n"
-     "For titanv and gtx480 the times were fitted to measured cycles, and an interval is given that holds 8 of\n"
-     "10 of these; for other GPUs they follow from its configuration alone.\n"
+     "For titanv and gtx480 the times were fitted to measured cycles, for other GPUs they follow from its\n"
+     "configuration alone; 8 of 10 launches that were measured lay in the interval (docs/estimate.md).\n"
      "\n"
      "exit status: 0 fine; else as 'heddle run'\n"},
     {"orders", NULL, "list the memory orders and their options", cmd_orders,

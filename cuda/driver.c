@@ -13,6 +13,7 @@
 #include "emu/gpu.h"
 #include "emu/rooms.h"
 #include "emu/suppress.h"
+#include "model/clock_file.h"
 #include "model/gpu_file.h"
 
 #include "base/arena.h"
@@ -326,6 +327,18 @@ static bool set_traces(struct emu_config *c, const char *text)
     driver.traces = fopen(text, "ab");
     return c->trace = driver.traces != NULL;
 }
+
+static bool set_coefficients(struct emu_config *c, const char *text)
+{
+    struct arena *a = arena_new(); /* for as long as the process */
+    struct buf why = {0};
+    const struct clock_fit *fit = clock_file_load(text, c->gpu, a, &why);
+    if (why.data) fputs(why.data, stderr);
+    buf_free(&why);
+    machine_use(fit);
+    return fit != NULL;
+}
+
 static bool set_order(struct emu_config *c, const char *text)
 {
     (void)c;
@@ -406,6 +419,7 @@ static const struct option {
     {"HEDDLE_COUNTS", "a file that can be written", set_counts},
     {CUDA_ESTIMATE, "a file that can be written", set_estimate},
     {CUDA_TRACES, "a file that can be written", set_traces},
+    {CUDA_COEFFICIENTS, "a file as 'heddle calibrate' writes", set_coefficients},
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
     {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
 };

@@ -18,6 +18,9 @@
 /* Likewise: a file to which each grid is added with its trace (emu/trace_file.h). */
 #define CUDA_TRACES "HEDDLE_ESTIMATE_TRACES"
 
+/* Likewise: a file of coefficients to estimate by (model/clock_file.h). */
+#define CUDA_COEFFICIENTS "HEDDLE_ESTIMATE_COEFFICIENTS"
+
 struct cuda_outcome {
     uint64_t launches, faults, findings, suppressed;
     uint64_t warp_instructions, thread_instructions;

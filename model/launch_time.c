@@ -22,10 +22,12 @@ const char *launch_warning_text(unsigned bit)
     switch (bit) {
     case LAUNCH_UNMEASURED:
         return "no cycles of this GPU were measured: latencies and bandwidths are those of its "
-               "configuration, and no interval is known";
+               "configuration, the interval that of the others by theirs";
     case LAUNCH_PARTLY: return "some SMs were traced, the others are taken to be alike";
-    case LAUNCH_LARGE: return "more instructions than any launch that was measured";
-    case LAUNCH_UNITS: return "tensor cores or textures: not among what was measured";
+#define FEATURE(id, text, value)                                                                   \
+    case LAUNCH_OUTSIDE << LAUNCH_FEATURE_##id:                                                    \
+        return "outside of what was measured: " text;
+#include "model/launch_features.def"
     default: return "";
     }
 }
@@ -51,42 +53,81 @@ enum clock_part launch_bound(const struct launch_time *t)
     return most;
 }
 
+double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
+                     struct clock_times *t)
+{
+    struct clock_times own;
+    if (!t) t = &own;
+    const uint64_t each = (c->ctas + c->sms - 1) / c->sms, /* CTAs that an SM is given */
+        all = c->phases[0].total.warp_instructions;
+    const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
+                   here = each < slots ? (uint32_t)each : slots;
+    clock_run(c->trace, m, slots, machine_l1_bytes(c->gpu, here, c->shared), t);
+    const double traced = (double)t->instructions * c->trace->sms / c->trace->sms_traced,
+                 scale = traced > 0 && c->trace->instructions < all ? (double)all / traced : 1;
+    for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= scale;
+    return t->cycles *= scale;
+}
+
+static unsigned outside(const struct clock_fit *fit, const struct emu_events *e)
+{
+    unsigned bits = 0;
+    for (unsigned f = 0; f < LAUNCH_FEATURES; f++) {
+        const double x = launch_feature_of((enum launch_feature)f, e);
+        if (x < 0.8 * fit->least[f] || x > 1.25 * fit->most[f])
+            bits |= (unsigned)LAUNCH_OUTSIDE << f;
+    }
+    return bits;
+}
+
+/* Of a GPU of which nothing was measured: outside of all that was. */
+static unsigned outside_all(const struct emu_events *e)
+{
+    unsigned bits = clock_fit_total ? ~0u : 0;
+    for (size_t i = 0; i < clock_fit_total; i++) bits &= outside(&clock_fits[i], e);
+    return bits;
+}
+
+/* The interval, and what to be careful about. */
+static void judge(const struct emu_counts *c, const struct clock_fit *fit, struct launch_time *out)
+{
+    const struct emu_events *e = &c->phases[0].total;
+    double low, high;
+    machine_alone(&low, &high);
+    if (!fit || !fit->measured) out->warnings |= LAUNCH_UNMEASURED | outside_all(e);
+    else {
+        low = fit->low, high = fit->high;
+        out->warnings |= outside(fit, e);
+    }
+    const bool wider = out->warnings >= LAUNCH_OUTSIDE;
+    if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
+    out->low = out->cycles * (wider ? low * low : low);
+    out->high = out->cycles * (wider ? high * high : high);
+}
+
 bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
 {
     struct clock_machine m;
     struct clock_times t;
     if (!c || !c->trace || !c->trace->cta_count) return false;
-    const struct emu_events *e = &c->phases[0].total;
+    const struct emu_events *e = &c->phases[0].total; /* traces are made without phases */
     const struct clock_fit *fit = machine_of(c->gpu, &m);
-    const uint64_t each = (c->ctas + c->sms - 1) / c->sms; /* CTAs that an SM is given */
-    const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
-                   here = each < slots ? (uint32_t)each : slots;
-    clock_run(c->trace, &m, slots, machine_l1_bytes(c->gpu, fit, here, c->shared), &t);
-    const double traced = (double)t.instructions * c->trace->sms / c->trace->sms_traced,
-                 scale = traced > 0 && c->trace->instructions < e->warp_instructions
-                             ? (double)e->warp_instructions / traced
-                             : 1;
     *out = (struct launch_time){.ctas = c->occupancy.ctas,
                                 .warps = c->occupancy.warps,
-                                .cycles = t.cycles * scale,
+                                .cycles = launch_cycles(c, &m, &t),
                                 .warp_instructions = e->warp_instructions,
                                 .thread_instructions = e->thread_instructions};
     snprintf(out->kernel, sizeof out->kernel, "%s", c->kernel);
     snprintf(out->gpu, sizeof out->gpu, "%s", c->gpu->name);
     memcpy(out->grid, c->grid, sizeof out->grid);
     memcpy(out->block, c->block, sizeof out->block);
-    for (int p = 0; p < CLOCK_PARTS; p++) out->part[p] = t.part[p] * scale;
+    memcpy(out->part, t.part, sizeof out->part);
     if (out->cycles <= 0) return false;
     out->seconds = config_seconds(c->gpu, out->cycles);
-    out->low = fit ? out->cycles * fit->low : 0;
-    out->high = fit ? out->cycles * fit->high : 0;
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
     add_roofline(c, e, out);
-    if (!fit) out->warnings |= LAUNCH_UNMEASURED;
-    if (fit && e->warp_instructions > fit->most) out->warnings |= LAUNCH_LARGE;
-    if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
-    if (e->unit_warp[PTX_UNIT_TENSOR] || e->unit_warp[PTX_UNIT_TEX]) out->warnings |= LAUNCH_UNITS;
+    judge(c, fit, out);
     return true;
 }
 

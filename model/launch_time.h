@@ -10,6 +10,7 @@
 
 #include "emu/counts.h"
 #include "model/clock.h"
+#include "model/launch_features.h"
 
 #include <stdio.h>
 
@@ -18,12 +19,11 @@ enum { LAUNCH_NAME = 256 };
 enum launch_warning { /* bits */
                       LAUNCH_UNMEASURED =
                           1, /* no cycles of the GPU were measured: latencies are its makers' */
-                      LAUNCH_PARTLY = 2, /* a part was traced, the rest is taken to be alike */
-                      LAUNCH_LARGE = 4,  /* larger than what was measured */
-                      LAUNCH_UNITS = 8,  /* tensor cores or textures, which were not measured */
-                      LAUNCH_WARNINGS = 4
+                      LAUNCH_PARTLY = 2,   /* a part was traced, the rest is taken to be alike */
+                      LAUNCH_OUTSIDE = 16, /* << enum launch_feature: beyond what was measured */
+                      LAUNCH_WARNINGS = 4 + LAUNCH_FEATURES
 };
-const char *launch_warning_text(unsigned bit); /* of 1, 2, 4, 8 */
+const char *launch_warning_text(unsigned bit); /* of one that is set */
 
 struct launch_time {
     char kernel[LAUNCH_NAME];
@@ -31,17 +31,22 @@ struct launch_time {
     uint32_t grid[3], block[3];
     uint32_t ctas, warps; /* resident on an SM */
     double cycles, seconds;
-    double low,
-        high; /* 8 of 10 launches that were measured lay so around their estimates; 0: unknown */
+    /* 8 of 10 launches lay so around their estimates: those that were measured, whose programs were left out
+     * of the fit; of a GPU of which none were, those of other GPUs by their configuration alone. Squared for a
+     * launch that is unlike them. */
+    double low, high;
     double part[CLOCK_PARTS]; /* cycles; their sum is `cycles` */
-    enum clock_part
-        bound;        /* the largest of them but for CLOCK_IDLE, unless that is more than half */
-    double ipc;       /* thread instructions/cycle of the device */
-    double intensity; /* roofline: warp instructions/byte of DRAM; 0: no byte was moved */
+    enum clock_part bound;    /* launch_bound */
+    double ipc;               /* thread instructions/cycle of the device */
+    double intensity;         /* roofline: warp instructions/byte of DRAM; 0: no byte was moved */
     double performance, roof; /* warp instructions/cycle: what there are, what there could be */
     uint64_t warp_instructions, thread_instructions;
     unsigned warnings; /* enum launch_warning */
 };
+
+/* Cycles of a grid that was traced, on that machine. `t` may be NULL. */
+double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
+                     struct clock_times *t);
 
 /* Of one grid (not of counts->next). false: it was not traced. */
 bool launch_time_of(const struct emu_counts *c, struct launch_time *out);

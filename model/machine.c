@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-static const struct clock_fit fits[] = {
-#include "model/clock_fits.def"
-};
-
 /* ---- from a configuration ------------------------------------------------------------------------------ */
 
 /* An instruction of a warp for every so many cycles of one scheduler's part of a unit. */
@@ -52,7 +48,7 @@ static double at_least(double x, double least)
     return x > least ? x : least;
 }
 
-static void of_configuration(const struct emu_gpu *g, struct clock_machine *m)
+void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
 {
     const double l2_cycle = g->core_mhz / g->l2_mhz,
                  network = g->sm_bandwidth / 32 * g->interconnect_mhz / g->core_mhz;
@@ -94,26 +90,51 @@ static void of_configuration(const struct emu_gpu *g, struct clock_machine *m)
     set_classes(m, g);
 }
 
-const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out)
+/* ---- from what was measured ------------------------------------------------------------------------------ */
+
+static const struct clock_fit *in_use; /* machine_use */
+
+void machine_use(const struct clock_fit *fit)
 {
-    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++)
-        if (strcmp(fits[i].gpu, g->name) == 0) {
-            *out = fits[i].machine;
-            out->sms = g->sms;
-            out->schedulers = g->schedulers;
-            return &fits[i];
-        }
-    of_configuration(g, out);
+    in_use = fit;
+}
+
+static const struct clock_fit *fit_of(const char *gpu)
+{
+    if (in_use && strcmp(in_use->gpu, gpu) == 0) return in_use;
+    for (size_t i = 0; i < clock_fit_total; i++)
+        if (strcmp(clock_fits[i].gpu, gpu) == 0) return &clock_fits[i];
     return NULL;
 }
 
-/* Volta and later give shared memory one of a few sizes; Fermi, as it was measured, 48 KB. */
-uint32_t machine_l1_bytes(const struct emu_gpu *g, const struct clock_fit *fit, uint32_t ctas,
-                          uint32_t shared)
+const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out)
+{
+    const struct clock_fit *fit = fit_of(g->name);
+    if (!fit) {
+        machine_configured(g, out);
+        return NULL;
+    }
+    *out = fit->machine;
+    out->sms = g->sms;
+    out->schedulers = g->schedulers;
+    return fit;
+}
+
+void machine_alone(double *low, double *high)
+{
+    *low = 1, *high = 1;
+    for (size_t i = 0; i < clock_fit_total; i++) {
+        if (clock_fits[i].alone_low < *low) *low = clock_fits[i].alone_low;
+        if (clock_fits[i].alone_high > *high) *high = clock_fits[i].alone_high;
+    }
+}
+
+/* Volta and later give shared memory one of a few sizes; those before have 48 KB of it, if nobody asks for less. */
+uint32_t machine_l1_bytes(const struct emu_gpu *g, uint32_t ctas, uint32_t shared)
 {
     static const uint32_t sizes[] = {0, 8, 16, 32, 64, 96, 100, 132, 164, 196, 228};
-    if (fit && fit->machine.fetch_lines && g->unified) return g->l1 - g->shared_cta;
     if (!g->unified) return g->l1;
+    if (g->capability < 70) return g->l1 - g->shared_cta;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (ctas * shared <= sizes[i] << 10)
             return g->l1 > sizes[i] << 10 ? g->l1 - (sizes[i] << 10) : 0;

@@ -3,27 +3,45 @@
  *     struct clock_machine m;
  *     const struct clock_fit *fit = machine_of(report->counts->gpu, &m);   // whose figures its errors are
  *
- * For GPUs of which cycles were measured, the numbers of model/clock_fits.def: latencies, intervals and
- * queues were fitted to these. For others they follow from the GPU's configuration (emu/gpu.def). */
+ * For GPUs of which cycles were measured, the numbers of model/clocks/NAME.yaml: latencies, intervals and
+ * queues were fitted to these by heddle calibrate. For others they follow from the GPU's configuration
+ * (emu/gpu.def). */
 #ifndef HEDDLE_MODEL_MACHINE_H
 #define HEDDLE_MODEL_MACHINE_H
 
 #include "emu/gpu.h"
 #include "model/clock.h"
+#include "model/launch_features.h"
 
 struct clock_fit {
-    const char *gpu, *measured; /* on what: "GPGPU-Sim 4.2, SM7_TITANV" */
-    double mean, worst;         /* |estimate - measured| / measured, in the fit */
-    double low, high;           /* 8 of 10 launches took estimate * low .. estimate * high cycles */
-    uint64_t most;              /* warp instructions of a launch that was measured */
+    const char *gpu,
+        *measured; /* on what: "GPGPU-Sim 4.2, SM7_TITANV"; NULL: nothing was measured */
+    /* |estimate - measured| / measured, of programs that were left out of the fit: */
+    double mean, median, p90, worst, by_program, rank;
+    double low, high; /* 8 of 10 launches took estimate * low .. estimate * high cycles, likewise */
+    double alone_low, alone_high; /* the same, by the GPU's configuration alone */
+    double least[LAUNCH_FEATURES], most[LAUNCH_FEATURES]; /* of the launches that were measured */
     struct clock_machine machine;
 };
+
+/* Those built in. */
+extern const struct clock_fit clock_fits[];
+extern const size_t clock_fit_total;
 
 /* NULL: nothing was measured, and all is as the configuration says. */
 const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out);
 
+/* From the configuration alone. */
+void machine_configured(const struct emu_gpu *g, struct clock_machine *m);
+
+/* From now on, estimates for the GPU of this fit are by it and not by the one built in, in the whole process.
+ * It stays the caller's. NULL: by the one built in again. */
+void machine_use(const struct clock_fit *fit);
+
+/* Of a GPU of which nothing was measured: how far off the configuration alone was where something was. */
+void machine_alone(double *low, double *high);
+
 /* What shared memory leaves of an SM's L1, if `ctas` of `shared` bytes each are there. */
-uint32_t machine_l1_bytes(const struct emu_gpu *g, const struct clock_fit *fit, uint32_t ctas,
-                          uint32_t shared);
+uint32_t machine_l1_bytes(const struct emu_gpu *g, uint32_t ctas, uint32_t shared);
 
 #endif

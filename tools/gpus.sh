@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 echo '#include "emu/gpu.h"'
 echo '#include "model/coefficients.h"'
+echo '#include "model/machine.h"'
 echo 'const struct emu_gpu emu_gpus[] = {'
 awk '
 FILENAME == "emu/gpu.def" {
@@ -61,3 +62,24 @@ section == "in_sample:" { next }
 END { if (open) print "}," }' model/coefficients/*.yaml
 echo '};'
 echo 'const size_t coefficients_total = sizeof coefficients_built_in / sizeof *coefficients_built_in;'
+echo 'const struct clock_fit clock_fits[] = {'
+awk '
+{ sub(/[ \t]*#.*/, "") }
+/^[ \t]*$/ { next }
+{
+    key = value = $0
+    sub(/^ */, "", key); sub(/:.*/, "", key)
+    sub(/^[^:]*:[ \t]*/, "", value)
+    if (value == "yes" || value == "no") value = value == "yes"
+}
+/^gpu:/ { if (open) print "},"; open = 1; printf "{.gpu = \"%s\",\n", value; next }
+/^measured:/ { printf " .measured = \"%s\",\n", value; next }
+/^[a-z]/ { section = key; next }
+section == "machine" { printf " .machine.%s = %s,\n", key, value }
+section == "latency" || section == "interval" { printf " .machine.%s[CLASS_%s] = %s,\n", section, key, value }
+section == "units" { printf " .machine.units[CLOCK_UNIT_%s] = %s,\n", key, value }
+section == "least" || section == "most" { printf " .%s[LAUNCH_FEATURE_%s] = %s,\n", section, key, value }
+section == "error" || section == "interval_80" { printf " .%s = %s,\n", key, value }
+END { if (open) print "}," }' model/clocks/*.yaml
+echo '};'
+echo 'const size_t clock_fit_total = sizeof clock_fits / sizeof *clock_fits;'
