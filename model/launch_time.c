@@ -24,6 +24,9 @@ const char *launch_warning_text(unsigned bit)
         return "no cycles of this GPU were measured: latencies and bandwidths are those of its "
                "configuration, the interval that of the others by theirs";
     case LAUNCH_PARTLY: return "some SMs were traced, the others are taken to be alike";
+    case LAUNCH_CHANGED:
+        return "the configuration differs from that of the GPU of this name: what was measured "
+               "of it is changed as the configuration is, and no interval is known";
 #define FEATURE(id, text, value)                                                                   \
     case LAUNCH_OUTSIDE << LAUNCH_FEATURE_##id:                                                    \
         return "outside of what was measured: " text;
@@ -88,6 +91,12 @@ static unsigned outside_all(const struct emu_events *e)
     return bits;
 }
 
+static bool is_changed(const struct emu_gpu *g)
+{
+    struct clock_machine unused = {0};
+    return machine_follow(emu_gpu_find(g->name), g, &unused);
+}
+
 /* The interval, and what to be careful about. */
 static void judge(const struct emu_counts *c, const struct clock_fit *fit, struct launch_time *out)
 {
@@ -99,8 +108,10 @@ static void judge(const struct emu_counts *c, const struct clock_fit *fit, struc
         low = fit->low, high = fit->high;
         out->warnings |= outside(fit, e);
     }
-    const bool wider = out->warnings >= LAUNCH_OUTSIDE;
+    const bool wider = out->warnings >= LAUNCH_OUTSIDE, changed = fit && is_changed(c->gpu);
     if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
+    if (changed) out->warnings |= LAUNCH_CHANGED;
+    if (changed) return;
     out->low = out->cycles * (wider ? low * low : low);
     out->high = out->cycles * (wider ? high * high : high);
 }

@@ -20,6 +20,7 @@ enum launch_warning { /* bits */
                       LAUNCH_UNMEASURED =
                           1, /* no cycles of the GPU were measured: latencies are its makers' */
                       LAUNCH_PARTLY = 2,   /* a part was traced, the rest is taken to be alike */
+                      LAUNCH_CHANGED = 8,  /* a file's GPU has the name of one that was measured */
                       LAUNCH_OUTSIDE = 16, /* << enum launch_feature: beyond what was measured */
                       LAUNCH_WARNINGS = 4 + LAUNCH_FEATURES
 };

@@ -117,6 +117,7 @@ const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine
     *out = fit->machine;
     out->sms = g->sms;
     out->schedulers = g->schedulers;
+    (void)machine_follow(emu_gpu_find(g->name), g, out);
     return fit;
 }
 

@@ -34,6 +34,11 @@ const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine
 /* From the configuration alone. */
 void machine_configured(const struct emu_gpu *g, struct clock_machine *m);
 
+/* `m` was fitted to what was measured of one GPU, g is another configuration of it: latencies, intervals and
+ * bandwidths change as their configured ones do. false: nothing differs, or `measured` is NULL. */
+bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
+                    struct clock_machine *m);
+
 /* From now on, estimates for the GPU of this fit are by it and not by the one built in, in the whole process.
  * It stays the caller's. NULL: by the one built in again. */
 void machine_use(const struct clock_fit *fit);

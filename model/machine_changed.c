@@ -1,0 +1,55 @@
+/* A machine that was fitted for a GPU, for one like it: what changes with the configuration's numbers, changes as
+ * much. */
+#include "model/machine.h"
+
+#include <string.h>
+
+static void scale(double *x, double before, double after)
+{
+    if (before > 0 && after > 0) *x *= after / before;
+}
+
+static void replace(uint32_t *x, uint32_t before, uint32_t after)
+{
+    if (before != after) *x = after;
+}
+
+static bool same(const struct emu_gpu *a, const struct emu_gpu *b)
+{
+#define COUNT(section, key, field, ...)                                                            \
+    if (a->field != b->field) return false;
+#define RATE(section, key, field, ...)                                                             \
+    if (a->field < b->field || a->field > b->field) return false;
+#define FLAG COUNT
+#include "emu/gpu.def"
+    return true;
+}
+
+bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
+                    struct clock_machine *m)
+{
+    struct clock_machine a, b;
+    if (!measured || same(measured, g)) return false;
+    machine_configured(measured, &a);
+    machine_configured(g, &b);
+    for (int c = 0; c < CLASSES; c++) {
+        scale(&m->latency[c], a.latency[c], b.latency[c]);
+        scale(&m->interval[c], a.interval[c], b.interval[c]);
+    }
+    for (int u = 0; u < CLOCK_UNITS; u++) replace(&m->units[u], a.units[u], b.units[u]);
+    if (a.slices != b.slices || a.channels != b.channels) {
+        m->dram_interval *= (double)b.channels / m->channels; /* the same for the whole device */
+        m->l2_interval *= (double)b.slices / m->slices;
+        a.dram_interval *= (double)b.channels / a.channels;
+        a.l2_interval *= (double)b.slices / a.slices;
+        m->channels = b.channels, m->slices = b.slices;
+    }
+    replace(&m->banks, a.banks, b.banks);
+    replace(&m->l1_ways, a.l1_ways, b.l1_ways);
+#define FOLLOW(field) scale(&m->field, a.field, b.field)
+    FOLLOW(branch), FOLLOW(shared_latency), FOLLOW(barrier_latency), FOLLOW(constant_latency);
+    FOLLOW(l1_latency), FOLLOW(l1_sectors), FOLLOW(port_sectors), FOLLOW(port_requests);
+    FOLLOW(l2_latency), FOLLOW(l2_interval), FOLLOW(atomic_interval), FOLLOW(atomic_latency);
+    FOLLOW(dram_latency), FOLLOW(dram_interval), FOLLOW(row_interval);
+    return true;
+}
