@@ -1,11 +1,10 @@
 /* Warps, schedulers and memory on a clock. All state is of one run. */
-#include "model/clock.h"
+#include "model/clock_parts.h"
 
 #include "emu/count.h"
 #include "emu/trace.h"
 #include "ptx/isa.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef uint8_t u8;
 
-#define NEVER HUGE_VAL
 enum {
     REGS = 4096 /* registers of a warp that are told apart */,
     MAP = 1 << 16,
@@ -84,144 +82,53 @@ static u8 class_of(const struct ptx_op *op)
     }
 }
 
-/* ---- state --------------------------------------------------------------------------------------------- */
-
-struct next { /* of a warp: what its scheduler looks at; a scheduler's stand side by side */
-    double
-        ready; /* its registers are there, it may issue; NEVER: it waits at a barrier, or has ended */
-    u32 age;
-    u8 unit; /* enum clock_unit, of the next instruction */
-};
-
-struct warp {
-    const struct trace_warp *trace;
-    const struct trace_cta *cta_trace;
-    u32 at;         /* word */
-    u32 line;       /* of instructions, that it has last: its number and one */
-    u32 inst, left; /* the next instruction, and how many of its block are left with it */
-    struct next *next;
-    double begun, stored;   /* its first issue; when its stores are done */
-    u8 part;                /* enum clock_part: what `ready` waits for */
-    u8 class;               /* of the next instruction */
-    u32 cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
-    bool live;
-    double *regs;
-    u8 *reg_parts;
-};
-
-struct cta { /* a slot of an SM */
-    u32 live, arrived;
-    double ends;
-};
-
-struct scheduler {
-    struct next *next; /* of its warps */
-    double last;       /* behind the last issue */
-    u32 *warps, count; /* slots of warps */
-    u32 recent;
-    double part[CLOCK_PARTS];
-};
-
-struct line {
-    u32 tag;
-    u8 sectors;
-    double used, filled;
-};
-
-struct clock {
-    const struct emu_trace *t;
-    const struct clock_machine *m;
-    struct clock_times *out;
-    u8 *classes;
-    u32 sms, slots, wpc, warps_per_sm, scheduler_count, regs;
-    double share; /* of L2 and DRAM */
-    struct warp *warps;
-    struct next *next;
-    struct cta *ctas;
-    struct scheduler *schedulers;
-    u32 *scheduler_warps;
-    double *reg_times;
-    u8 *reg_parts;
-    double *units[CLOCK_UNITS]; /* when each is free: by SM */
-    double *key;                /* a tree of the least: leaves are schedulers */
-    u32 leaves;
-    u32 next_cta, age;
-    double end;
-    /* memory */
-    double network; /* when the network takes the next request */
-    double *load_store, *port_in, *port_out, *slice, *channel, *bank_free;
-    u32 *bank_row;
-    struct line *l1;
-    struct line *fetched; /* lines of instructions that SMs have */
-    u32 l1_sets, l1_ways, ports;
-    struct event {
-        u32 name;
-        double when;
-    } * fills,
-        *swaps; /* lines from DRAM, when they are in L2; elements, when a compare-and-swap was through */
-};
-
 /* ---- the tree of schedulers ------------------------------------------------------------------------------ */
 
 static void set_key(struct clock *c, u32 s, double key)
 {
     u32 i = c->leaves + s;
-    c->key[i] = key;
+    c->key[i].when = key;
     for (i /= 2; i; i /= 2) {
-        const double a = c->key[2 * i], b = c->key[2 * i + 1];
-        c->key[i] = a <= b ? a : b;
+        const struct clock_key *a = &c->key[2 * i], *b = a + 1;
+        c->key[i] = a->when <= b->when ? *a : *b;
     }
-}
-
-static u32 first_scheduler(const struct clock *c)
-{
-    u32 i = 1;
-    while (i < c->leaves) i = c->key[2 * i] <= c->key[2 * i + 1] ? 2 * i : 2 * i + 1;
-    return i - c->leaves;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-/* Takes a server that is free at *free from `now` on for `interval`. Returns when it begins. */
-static double take(double *free, double now, double interval)
-{
-    const double at = *free > now ? *free : now;
-    *free = at + interval;
-    return at;
-}
-
-static u32 mix(u32 x)
-{
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
-static u32 slice_of(const struct clock *c, u32 line)
+uint32_t clock_slice_of(const struct clock *c, u32 line)
 {
     const u32 chunk = line >> 1, per = c->m->slices / c->m->channels;
-    const u32 channel = (c->m->hashed ? mix(chunk) : chunk) % c->m->channels;
+    const u32 channel = (c->m->hashed ? clock_mix(chunk) : chunk) % c->m->channels;
     return channel * per + (c->m->hashed ? line : chunk / c->m->channels) % per;
 }
 
 /* `sectors` of a line from DRAM: when they are in L2. */
-static double from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double now)
+double clock_from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double now)
 {
     const struct clock_machine *m = c->m;
     const u32 channel = slice / (m->slices / m->channels);
     double begin = now;
     if (m->row_interval > 0) {
         const u32 row = (u32)((double)line * 128 / (m->row_bytes * m->channels)),
-                  bank = channel * BANKS + mix(row) % m->banks;
+                  bank = channel * BANKS + clock_mix(row) % m->banks;
         if (c->bank_row[bank] != row) {
             c->bank_row[bank] = row;
-            begin = take(&c->bank_free[bank], now, m->row_interval / c->share);
+            begin = clock_take(&c->bank_free[bank], now, m->row_interval / c->share);
         }
     }
-    const double at = take(&c->channel[channel], begin, sectors * m->dram_interval / c->share);
+    const double at = clock_take(&c->channel[channel], begin,
+                                 sectors * m->dram_interval / c->share);
     return at + sectors * m->dram_interval + m->dram_latency;
+}
+
+double clock_send(struct clock *c, uint32_t sm, double sectors, double now)
+{
+    const struct clock_machine *m = c->m;
+    double sent = clock_take(&c->port_out[sm % c->ports], now, sectors / m->port_requests);
+    if (m->network_requests > 0)
+        sent = clock_take(&c->network, sent, sectors / (m->network_requests * c->share));
+    return sent + m->l2_latency / 2;
 }
 
 /* A request of an SM for sectors of a line: when they are back. */
@@ -229,53 +136,42 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
                          u32 rounds, bool answers, double now, u8 *part)
 {
     const struct clock_machine *m = c->m;
-    const u32 port = sm % c->ports, slice = slice_of(c, n->line);
+    const u32 port = sm % c->ports, slice = clock_slice_of(c, n->line);
     const bool loads = n->how == COUNT_LOAD || n->how == COUNT_LOAD_L2;
     const bool atomic = n->how == COUNT_ATOMIC;
     const u32 requests = atomic ? rounds : sectors;
-    double sent = take(&c->port_out[port], now,
-                       (loads && m->l1_whole ? 1 : requests) / m->port_requests);
-    if (m->network_requests > 0)
-        sent = take(&c->network, sent,
-                    (loads && m->l1_whole ? 1 : requests) / (m->network_requests * c->share));
+    const double sent = clock_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
     const double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
-    const double begin = take(&c->slice[slice], sent + m->l2_latency / 2, service / c->share);
+    const double begin = clock_take(&c->slice[slice], sent, service / c->share);
     double there = begin + service;
-    u32 k = mix(n->line) % MAP;
+    u32 k = clock_mix(n->line) % MAP;
     if (dram) {
-        there = from_dram(c, slice, n->line, dram, there);
-        c->fills[k].name = n->line, c->fills[k].when = there;
+        there = clock_from_dram(c, slice, n->line, dram, there);
+        c->fills[k].name = n->line + 1, c->fills[k].when = there;
         *part = CLOCK_DRAM;
-    } else if (c->fills[k].name == n->line && c->fills[k].when > there) {
+    } else if (c->fills[k].name == n->line + 1 && c->fills[k].when > there) {
         there = c->fills[k].when;
         *part = CLOCK_DRAM;
     }
     if (atomic) there += m->atomic_latency, *part = CLOCK_ATOMIC;
     if (!answers) return there + m->l2_latency / 2;
-    const double back = take(&c->port_in[port], there,
-                             (atomic ? requests : sectors) / m->port_sectors);
+    const double back = clock_take(&c->port_in[port], there,
+                                   (atomic ? requests : sectors) / m->port_sectors);
     return back + m->l2_latency / 2;
 }
 
 /* The line in L1, or the one that makes room. */
-static struct line *l1_find(const struct clock *c, u32 sm, u32 line)
+static struct clock_line *l1_find(const struct clock *c, u32 sm, u32 line)
 {
-    struct line *set = c->l1 + ((size_t)sm * c->l1_sets +
-                                (c->m->l1_hashed ? mix(line) : line) % c->l1_sets) *
-                                   c->l1_ways;
-    struct line *oldest = set;
+    struct clock_line *set = c->l1 + ((size_t)sm * c->l1_sets +
+                                      (c->m->l1_hashed ? clock_mix(line) : line) % c->l1_sets) *
+                                         c->l1_ways;
+    struct clock_line *oldest = set;
     for (u32 i = 0; i < c->l1_ways; i++) {
         if (set[i].tag == line) return &set[i];
         if (set[i].used < oldest->used) oldest = &set[i];
     }
     return oldest;
-}
-
-static u32 bits(u32 x)
-{
-    u32 n = 0;
-    for (; x; x &= x - 1) n++;
-    return n;
 }
 
 /* One line of a load: when it is there. */
@@ -286,15 +182,16 @@ static double load_line(struct clock *c, u32 sm, const struct trace_note *n, dou
     u32 want = n->sectors;
     *part = CLOCK_L2;
     if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
-        return through_l2(c, sm, n, bits(want), n->from_dram, 1, true, at, part) + m->l1_latency;
+        return through_l2(c, sm, n, clock_bits(want), n->from_dram, 1, true, at, part) +
+               m->l1_latency;
     if (m->l1_whole) want = 15;
-    struct line *l = l1_find(c, sm, n->line);
+    struct clock_line *l = l1_find(c, sm, n->line);
     const u32 had = l->tag == n->line ? l->sectors : 0, lacks = want & ~had;
     double there = at;
     if (had & want && l->filled > at) there = l->filled, *part = CLOCK_L2;
     else if (!lacks) *part = CLOCK_L1;
     if (lacks) {
-        const u32 lacking = bits(lacks);
+        const u32 lacking = clock_bits(lacks);
         u32 dram = n->from_dram;
         if (dram && m->l1_whole) dram = 4;
         const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, 1,
@@ -308,32 +205,40 @@ static double load_line(struct clock *c, u32 sm, const struct trace_note *n, dou
     return there + m->l1_latency;
 }
 
+void clock_fill_l1(const struct clock *c, uint32_t sm, uint32_t line, double now)
+{
+    struct clock_line *l = l1_find(c, sm, line);
+    *l = (struct clock_line){line, 15, now, now};
+}
+
+void clock_empty_l1(struct clock *c)
+{
+    const size_t lines = (size_t)c->sms * c->l1_sets * c->l1_ways;
+    for (size_t i = 0; i < lines; i++) c->l1[i] = (struct clock_line){.tag = UINT32_MAX};
+}
+
 static double store_line(struct clock *c, u32 sm, const struct trace_note *n, double at)
 {
     u8 part;
     if (n->how == TRACE_AROUND && c->m->local_back) {
-        struct line *l = l1_find(c, sm, n->line);
+        struct clock_line *l = l1_find(c, sm, n->line);
         if (l->tag == n->line) {
             l->sectors |= n->sectors;
             l->used = at;
             return at;
         }
     }
-    return through_l2(c, sm, n, bits(n->sectors), 0, 1, false, at, &part);
+    return through_l2(c, sm, n, clock_bits(n->sectors), 0, 1, false, at, &part);
 }
 
-struct access { /* of one instruction: what of it is done when */
-    double done;
-    u8 part;
-};
-
-static void at_least(struct access *a, double done, u8 part)
+static void at_least(struct clock_access *a, double done, u8 part)
 {
     if (done > a->done) a->done = done, a->part = part;
 }
 
-static void global_access(struct clock *c, u32 sm, const struct warp *w, const struct trace_inst *i,
-                          u32 first, u32 size, double now, struct access *a, double *stored)
+static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
+                          const struct trace_inst *i, u32 first, u32 size, double now,
+                          struct clock_access *a, double *stored)
 {
     const struct clock_machine *m = c->m;
     const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
@@ -341,19 +246,19 @@ static void global_access(struct clock *c, u32 sm, const struct warp *w, const s
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
         const struct trace_note *n = &notes[k];
-        const u32 sectors = bits(n->sectors);
+        const u32 sectors = clock_bits(n->sectors);
         const double need = m->l1_whole ? 1 : sectors / m->l1_sectors;
         if (n->how == COUNT_ATOMIC) {
             u8 part = CLOCK_ATOMIC;
             const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
-            const double at = take(&c->load_store[sm], now, all * m->atomic_issue);
+            const double at = clock_take(&c->load_store[sm], now, all * m->atomic_issue);
             const double done = through_l2(c, sm, n, sectors, n->from_dram, all, true, at, &part) +
                                 (all - 1) * m->atomic_issue;
             at_least(a, done + m->l1_latency, CLOCK_ATOMIC);
             if (done > *stored) *stored = done;
             continue;
         }
-        const double at = take(&c->load_store[sm], now, need);
+        const double at = clock_take(&c->load_store[sm], now, need);
         if (n->how == COUNT_STORE || (n->how == TRACE_AROUND && writes)) {
             const double done = store_line(c, sm, n, at);
             if (done > *stored) *stored = done;
@@ -363,7 +268,7 @@ static void global_access(struct clock *c, u32 sm, const struct warp *w, const s
             at_least(a, done, part);
         }
     }
-    if (!count) at_least(a, take(&c->load_store[sm], now, 1) + m->constant_latency, CLOCK_L1);
+    if (!count) at_least(a, clock_take(&c->load_store[sm], now, 1) + m->constant_latency, CLOCK_L1);
 }
 
 /* How many words an access has behind its first. */
@@ -375,44 +280,66 @@ static u32 behind(const u32 *words)
 
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load that it followed: on
  * one element they succeed a round trip apart. */
-static void swap(struct clock *c, const u32 *elements, u32 lanes, double now, struct access *a)
+static void swap(struct clock *c, const u32 *elements, u32 lanes, double now,
+                 struct clock_access *a)
 {
     const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
-        const u32 k = mix(elements[l]) % MAP;
-        if (c->swaps[k].name == elements[l]) at_least(a, c->swaps[k].when + trip, CLOCK_ATOMIC);
+        const u32 k = clock_mix(elements[l]) % MAP;
+        if (c->swaps[k].name == elements[l] + 1) at_least(a, c->swaps[k].when + trip, CLOCK_ATOMIC);
     }
     for (u32 l = 0; l < lanes; l++) {
-        const u32 k = mix(elements[l]) % MAP;
-        c->swaps[k].name = elements[l], c->swaps[k].when = a->done;
+        const u32 k = clock_mix(elements[l]) % MAP;
+        c->swaps[k].name = elements[l] + 1, c->swaps[k].when = a->done;
     }
 }
 
-/* What of the trace belongs to the instruction. */
-static struct access access_memory(struct clock *c, struct warp *w, u32 inst, u32 sm, double now,
-                                   double *stored)
+static bool is_of(const struct emu_trace *t, uint32_t word, u32 inst)
 {
-    const struct emu_trace *t = c->t;
-    struct access a = {now + c->m->latency[CLASS_MEMORY], CLOCK_L1};
-    const u32 *words = w->trace->words;
-    while (w->at < w->trace->count) {
-        const u32 tag = words[w->at] & 3;
-        if (tag == TRACE_BLOCK || t->site_inst[words[w->at] >> 2] != inst) break;
-        if (tag == TRACE_SHARED) {
-            const u32 size = words[w->at + 1];
-            const double passes = TRACE_SIZE_N(size);
-            const double at = take(&c->load_store[sm], now, passes);
-            at_least(&a, at + passes - 1 + c->m->shared_latency, CLOCK_SHARED);
-        } else {
-            global_access(c, sm, w, &t->insts[inst], words[w->at + 1], words[w->at + 2], now, &a,
-                          stored);
-            const u32 size = words[w->at + 2];
-            if (size & TRACE_ELEMENTS) swap(c, words + w->at + 3, TRACE_SIZE_LANES(size), now, &a);
-        }
-        w->at += 1 + behind(words + w->at);
+    return (word & 3) != TRACE_BLOCK && t->site_inst[word >> 2] == inst;
+}
+
+static void one_access(struct clock *c, struct clock_warp *w, u32 inst, double now,
+                       struct clock_access *a)
+{
+    const u32 *words = w->trace->words + w->at;
+    if ((words[0] & 3) == TRACE_SHARED) {
+        const double passes = TRACE_SIZE_N(words[1]);
+        const double at = clock_take(&c->load_store[w->sm], now, passes);
+        at_least(a, at + passes - 1 + c->m->shared_latency, CLOCK_SHARED);
+        return;
+    }
+    if (c->rules && (words[0] & 3) == TRACE_GLOBAL && c->rules->access(c, w, inst, now, a)) return;
+    const struct trace_inst *i = &c->t->insts[inst];
+    global_access(c, w->sm, w, i, words[1], words[2], now, a, &w->stored);
+    if (!c->rules && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))
+        swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
+}
+
+static struct clock_access access_memory(struct clock *c, struct clock_warp *w, u32 inst,
+                                         double now)
+{
+    struct clock_access a = {now + c->m->latency[CLASS_MEMORY], CLOCK_L1};
+    while (w->at < w->trace->count && is_of(c->t, w->trace->words[w->at], inst)) {
+        one_access(c, w, inst, now, &a);
+        w->at += 1 + behind(w->trace->words + w->at);
     }
     return a;
+}
+
+struct clock_access clock_access_memory(struct clock *c, struct clock_warp *w, double now)
+{
+    return access_memory(c, w, w->inst, now);
+}
+
+const uint32_t *clock_global_words(const struct clock *c, const struct clock_warp *w)
+{
+    const u32 *words = w->trace->words;
+    for (u32 at = w->at; at < w->trace->count && is_of(c->t, words[at], w->inst);
+         at += 1 + behind(words + at))
+        if ((words[at] & 3) == TRACE_GLOBAL) return words + at;
+    return NULL;
 }
 
 /* ---- warps ------------------------------------------------------------------------------------------------- */
@@ -422,7 +349,7 @@ static struct access access_memory(struct clock *c, struct warp *w, u32 inst, u3
 static double fetch(struct clock *c, u32 sm, u32 inst, double now)
 {
     const u32 line = inst / FETCHED, count = c->m->fetch_lines;
-    struct line *all = c->fetched + (size_t)sm * count, *oldest = all;
+    struct clock_line *all = c->fetched + (size_t)sm * count, *oldest = all;
     for (u32 i = 0; i < count; i++) {
         if (all[i].tag == line) {
             all[i].used = now;
@@ -430,13 +357,14 @@ static double fetch(struct clock *c, u32 sm, u32 inst, double now)
         }
         if (all[i].used < oldest->used) oldest = &all[i];
     }
-    *oldest = (struct line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
+    *oldest = (struct clock_line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
     return oldest->filled;
 }
 
 /* The next instruction: when its registers are there. false: there is none. */
-static bool look_ahead(struct clock *c, struct warp *w, double now, u8 part)
+static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 part)
 {
+    w->entered = 0;
     while (!w->left) {
         if (w->at == w->trace->count) return false;
         const u32 word = w->trace->words[w->at++];
@@ -445,13 +373,13 @@ static bool look_ahead(struct clock *c, struct warp *w, double now, u8 part)
             continue;
         }
         w->inst = c->t->blocks[word >> 2].first;
-        w->left = c->t->blocks[word >> 2].count;
+        w->left = w->entered = c->t->blocks[word >> 2].count;
     }
     const struct trace_inst *i = &c->t->insts[w->inst];
     w->next->ready = now;
     w->part = part;
     for (u32 r = 0; r < i->reads + i->writes; r++) {
-        const u32 reg = c->t->regs[i->reg + r] % c->regs;
+        const u32 reg = c->reg_of[i->reg + r];
         if (w->regs[reg] > w->next->ready)
             w->next->ready = w->regs[reg], w->part = w->reg_parts[reg];
     }
@@ -462,151 +390,198 @@ static bool look_ahead(struct clock *c, struct warp *w, double now, u8 part)
         w->line = w->inst / FETCHED + 1;
         if (there > w->next->ready) w->next->ready = there, w->part = CLOCK_FETCH;
     }
+    if (c->rules) c->rules->look(c, w, now);
     return true;
-}
-
-static double *unit_of(const struct clock *c, u32 sm, u32 scheduler, u32 class)
-{
-    const u32 u = unit_of_class[class], n = c->m->units[u];
-    return &c->units[u][sm * n + scheduler % n];
 }
 
 static void wake(struct clock *c, u32 scheduler, double when)
 {
-    if (when < c->key[c->leaves + scheduler]) set_key(c, scheduler, when);
+    if (scheduler == c->stepping) c->woken = when < c->woken ? when : c->woken;
+    else if (when < c->key[c->leaves + scheduler].when) set_key(c, scheduler, when);
 }
 
-/* The next CTA is given to the slot. false: nothing of it was traced. */
-static bool place(struct clock *c, u32 slot, double now, u8 part)
+void clock_let_go(struct clock *c, struct clock_warp *w, double ready, double when,
+                  enum clock_part part)
 {
-    const struct trace_cta *trace = c->t->ctas[c->next_cta++];
-    struct cta *cta = &c->ctas[slot];
-    *cta = (struct cta){.live = 0, .ends = now};
+    w->next->ready = ready > when ? ready : when;
+    if (when > ready) w->part = (u8)part;
+    wake(c, w->scheduler, w->next->ready);
+}
+
+/* A CTA is given to the slot. false: nothing of it was traced. */
+static bool place(struct clock *c, u32 slot, u32 number, double now, u8 part)
+{
+    const struct trace_cta *trace = c->t->ctas[number];
+    struct clock_cta *cta = &c->ctas[slot];
+    *cta = (struct clock_cta){.live = 0, .ends = now};
+    if (c->rules) c->rules->placed(c, slot);
     for (u32 k = 0; k < c->wpc; k++) {
-        struct warp *w = &c->warps[slot * c->wpc + k];
+        struct clock_warp *w = &c->warps[slot * c->wpc + k];
         memset(w->regs, 0, c->regs * sizeof *w->regs);
-        *w = (struct warp){.trace = &trace->warps[k],
-                           .cta_trace = trace,
-                           .cta = slot,
-                           .sm = w->sm,
-                           .scheduler = w->scheduler,
-                           .next = w->next,
-                           .begun = -1,
-                           .regs = w->regs,
-                           .reg_parts = w->reg_parts};
+        *w = (struct clock_warp){.trace = &trace->warps[k],
+                                 .cta_trace = trace,
+                                 .cta = slot,
+                                 .sm = w->sm,
+                                 .scheduler = w->scheduler,
+                                 .next = w->next,
+                                 .begun = -1,
+                                 .regs = w->regs,
+                                 .reg_parts = w->reg_parts};
         w->next->age = c->age++;
         w->live = look_ahead(c, w, now, part);
-        if (!w->live) w->next->ready = NEVER;
+        if (!w->live) w->next->ready = CLOCK_NEVER;
         cta->live += w->live;
         if (w->live) wake(c, w->scheduler, now);
     }
     return cta->live;
 }
 
-static void place_cta(struct clock *c, u32 slot, double now, u8 part)
+static bool deal(struct clock *c, u32 slot, u32 *number)
 {
-    while (c->next_cta < c->t->cta_count && !place(c, slot, now, part)) {
+    if (c->rules) return c->rules->deal(c, slot, number);
+    *number = c->next_cta;
+    return c->next_cta < c->t->cta_count && ++c->next_cta;
+}
+
+void clock_place(struct clock *c, u32 slot, double now, enum clock_part part)
+{
+    u32 number;
+    while (deal(c, slot, &number) && !place(c, slot, number, now, (u8)part)) {
     }
 }
 
 static void release(struct clock *c, u32 slot, double now)
 {
-    struct cta *cta = &c->ctas[slot];
+    struct clock_cta *cta = &c->ctas[slot];
     if (!cta->arrived || cta->arrived < cta->live) return;
     cta->arrived = 0;
+    if (c->rules && c->rules->barrier) c->rules->barrier(c, slot);
     for (u32 k = 0; k < c->wpc; k++) {
-        struct warp *w = &c->warps[slot * c->wpc + k];
-        if (!w->live || w->next->ready != NEVER) continue;
+        struct clock_warp *w = &c->warps[slot * c->wpc + k];
+        if (!w->live || !w->waits) continue;
+        w->waits = false;
         if (!look_ahead(c, w, now + c->m->barrier_latency, CLOCK_BARRIER)) {
             w->live = false;
-            w->next->ready = NEVER;
+            w->next->ready = CLOCK_NEVER;
             cta->live--;
             continue;
         }
-        wake(c, w->scheduler, w->next->ready);
+        if (w->next->ready != CLOCK_NEVER) wake(c, w->scheduler, w->next->ready);
     }
 }
 
-static void end_warp(struct clock *c, struct warp *w, double now)
+static void end_warp(struct clock *c, struct clock_warp *w, double now)
 {
-    struct cta *cta = &c->ctas[w->cta];
+    struct clock_cta *cta = &c->ctas[w->cta];
     w->live = false;
-    w->next->ready = NEVER;
+    w->next->ready = CLOCK_NEVER;
     if (w->stored > now) now = w->stored;
     if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
     if (now > cta->ends) cta->ends = now;
     cta->live--;
+    if (c->rules) c->rules->ended(c, w, now);
     release(c, w->cta, now);
     if (cta->live) return;
     if (cta->ends > c->end) c->end = cta->ends;
-    place_cta(c, w->cta, cta->ends + c->m->cta_start, CLOCK_START);
+    clock_place(c, w->cta, cta->ends + c->m->cta_start, CLOCK_START);
 }
 
-static void issue(struct clock *c, struct scheduler *s, struct warp *w, double now)
+static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp *w, double now)
 {
     const struct clock_machine *m = c->m;
-    const u32 inst = w->inst, class = w->class, sm = w->sm;
+    const u32 inst = w->inst, class = w->class;
     const struct trace_inst *i = &c->t->insts[inst];
-    struct access done = {now + m->latency[class], CLOCK_LATENCY};
+    struct clock_access done = {now + m->latency[class], CLOCK_LATENCY};
     double after = now + m->next;
-    *unit_of(c, sm, w->scheduler % m->schedulers, class) = now + m->interval[class];
+    *s->unit[unit_of_class[class]] = now + m->interval[class];
     s->part[CLOCK_ISSUE]++;
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
-    if (class == CLASS_MEMORY) done = access_memory(c, w, inst, sm, now, &w->stored);
+    if (class == CLASS_MEMORY) done = access_memory(c, w, inst, now);
     const bool waits = m->atomic_blocks && done.part == CLOCK_ATOMIC;
     if (waits && done.done > after) after = done.done;
     for (u32 r = 0; r < i->writes; r++) {
-        const u32 reg = c->t->regs[i->reg + i->reads + r] % c->regs;
+        const u32 reg = c->reg_of[i->reg + i->reads + r];
         w->regs[reg] = done.done;
         w->reg_parts[reg] = done.part;
     }
     if (class == CLASS_CONTROL) after = now + m->branch;
     if (class == CLASS_BARRIER) {
-        w->next->ready = NEVER;
+        w->next->ready = CLOCK_NEVER;
+        w->waits = true;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
     } else if (!look_ahead(c, w, after, waits ? CLOCK_ATOMIC : CLOCK_LATENCY))
         end_warp(c, w, now + m->latency[CLASS_ALU]);
 }
 
+/* Strict round robin: the warp whose turn it is, past those that have ended or wait at a barrier. */
+static u32 turn_of(const struct clock *c, struct clock_scheduler *s)
+{
+    for (u32 k = 0; k < s->count; k++, s->turn = (s->turn + 1) % s->count) {
+        const struct clock_warp *w = &c->warps[s->warps[s->turn]];
+        if (w->live && !w->waits) break;
+    }
+    return s->turn;
+}
+
 /* ---- schedulers ---------------------------------------------------------------------------------------------- */
 
+static double issues_at(const struct clock_next *w, double unit_free)
+{
+    return w->ready > unit_free ? w->ready : unit_free;
+}
+
+/* After w has issued: when a warp of the scheduler may be able to at the earliest, the others `later`. */
+static double next_turn(const struct clock *c, const struct clock_scheduler *s,
+                        const struct clock_warp *w, double later)
+{
+    const double own = issues_at(w->next, *s->unit[w->next->unit]);
+    if (own < later) later = own;
+    if (later < s->last || c->rules) later = s->last; /* an order may change what others can do */
+    return later < c->woken ? later : c->woken;
+}
+
+/* Issues of the warps that can the one to choose. */
 static void step(struct clock *c, u32 number, double now)
 {
-    struct scheduler *s = &c->schedulers[number];
-    const u32 sm = number / c->m->schedulers, own = number % c->m->schedulers;
-    double first = NEVER;
-    u32 best = UINT32_MAX, best_rank = UINT32_MAX;
-    double free[CLOCK_UNITS];
-    for (u32 u = 0; u < CLOCK_UNITS; u++) {
-        const u32 n = c->m->units[u];
-        free[u] = c->units[u][sm * n + own % n];
+    struct clock_scheduler *s = &c->schedulers[number];
+    if (now < s->last) { /* one that was woken in the cycle of another's issue */
+        set_key(c, number, s->last);
+        return;
     }
+    double later = CLOCK_NEVER, free[CLOCK_UNITS];
+    u32 best = UINT32_MAX, best_rank = UINT32_MAX;
+    for (u32 u = 0; u < CLOCK_UNITS; u++) free[u] = *s->unit[u];
+    const u32 only = s->strict ? turn_of(c, s) : UINT32_MAX;
     for (u32 k = 0; k < s->count; k++) {
-        const struct next *w = &s->next[k];
-        const double at = w->ready > free[w->unit] ? w->ready : free[w->unit];
-        if (at < first) first = at;
-        if (at > now) continue;
-        const u32 rank = !c->m->oldest    ? (k + s->count - s->recent - 1) % s->count
-                         : k == s->recent ? 0
-                                          : w->age + 1;
+        if (s->strict && k != only) continue;
+        const double at = issues_at(&s->next[k], free[s->next[k].unit]);
+        if (at > now) {
+            if (at < later) later = at;
+            continue;
+        }
+        if (best != UINT32_MAX) later = now;
+        const u32 rank = c->m->oldest    ? (k == s->recent ? 0 : s->next[k].age + 1)
+                         : k > s->recent ? k - s->recent - 1
+                                         : k + s->count - s->recent - 1;
         if (rank < best_rank) best = k, best_rank = rank;
     }
     if (best == UINT32_MAX) {
-        set_key(c, number, first);
+        set_key(c, number, later);
         return;
     }
-    struct warp *w = &c->warps[s->warps[best]];
+    struct clock_warp *w = &c->warps[s->warps[best]];
     const double waited = now - s->last;
-    if (waited > 0) {
-        s->part[free[w->next->unit] > w->next->ready ? CLOCK_UNIT : w->part] += waited;
-    }
+    if (waited > 0) s->part[free[w->next->unit] > w->next->ready ? CLOCK_UNIT : w->part] += waited;
     s->last = now + 1;
     s->recent = best;
-    set_key(c, number, now + 1);
+    if (s->strict) s->turn = (best + 1) % s->count;
+    c->stepping = number, c->woken = CLOCK_NEVER;
     issue(c, s, w, now);
+    c->stepping = UINT32_MAX;
+    set_key(c, number, next_turn(c, s, w, later));
 }
 
 /* Nobody can go on, as traces end in the middle: whoever waits at a barrier goes on. */
@@ -614,7 +589,7 @@ static bool unblock(struct clock *c, double now)
 {
     bool any = false;
     for (u32 slot = 0; slot < c->sms * c->slots; slot++) {
-        struct cta *cta = &c->ctas[slot];
+        struct clock_cta *cta = &c->ctas[slot];
         if (!cta->live || !cta->arrived) continue;
         cta->arrived = cta->live;
         release(c, slot, now);
@@ -623,29 +598,44 @@ static bool unblock(struct clock *c, double now)
     return any;
 }
 
-static void *room(size_t count, size_t size)
+void *clock_room(size_t count, size_t size)
 {
     void *p = calloc(count ? count : 1, size);
     if (!p) abort();
     return p;
 }
 
+static void prepare_registers(struct clock *c)
+{
+    const struct emu_trace *t = c->t;
+    u32 count = 0;
+    c->regs = t->reg_count < REGS ? t->reg_count + 1 : REGS;
+    c->reg_of = t->regs;
+    if (t->reg_count < c->regs) return;
+    for (u32 i = 0; i < t->inst_count; i++) {
+        const struct trace_inst *x = &t->insts[i];
+        if (x->reg + x->reads + x->writes > count) count = x->reg + x->reads + x->writes;
+    }
+    c->reg_of = c->folded = clock_room(count, sizeof(u32));
+    for (u32 i = 0; i < count; i++) c->folded[i] = t->regs[i] % c->regs;
+}
+
 static void prepare(struct clock *c, u32 l1_bytes)
 {
     const struct emu_trace *t = c->t;
     const struct clock_machine *m = c->m;
-    c->classes = room(t->inst_count, 1);
+    c->classes = clock_room(t->inst_count, 1);
     for (u32 i = 0; i < t->inst_count; i++) c->classes[i] = class_of(t->insts[i].op);
-    c->regs = t->reg_count < REGS ? t->reg_count + 1 : REGS;
+    prepare_registers(c);
     c->scheduler_count = c->sms * m->schedulers;
     const u32 warps = c->sms * c->warps_per_sm;
-    c->warps = room(warps, sizeof *c->warps);
-    c->ctas = room((size_t)c->sms * c->slots, sizeof *c->ctas);
-    c->schedulers = room(c->scheduler_count, sizeof *c->schedulers);
-    c->scheduler_warps = room(warps, sizeof(u32));
-    c->next = room(warps, sizeof *c->next);
-    c->reg_times = room((size_t)warps * c->regs, sizeof *c->reg_times);
-    c->reg_parts = room((size_t)warps * c->regs, 1);
+    c->warps = clock_room(warps, sizeof *c->warps);
+    c->ctas = clock_room((size_t)c->sms * c->slots, sizeof *c->ctas);
+    c->schedulers = clock_room(c->scheduler_count, sizeof *c->schedulers);
+    c->scheduler_warps = clock_room(warps, sizeof(u32));
+    c->next = clock_room(warps, sizeof *c->next);
+    c->reg_times = clock_room((size_t)warps * c->regs, sizeof *c->reg_times);
+    c->reg_parts = clock_room((size_t)warps * c->regs, 1);
     u32 *list = c->scheduler_warps;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / m->schedulers;
@@ -658,36 +648,39 @@ static void prepare(struct clock *c, u32 l1_bytes)
             c->warps[w].regs = c->reg_times + (size_t)w * c->regs;
             c->warps[w].reg_parts = c->reg_parts + (size_t)w * c->regs;
             c->warps[w].next = c->next + (list - c->scheduler_warps);
-            c->warps[w].next->ready = NEVER;
+            c->warps[w].next->ready = CLOCK_NEVER;
             *list++ = w;
         }
         c->schedulers[s].count = (u32)(list - c->schedulers[s].warps);
     }
-    for (u32 u = 0; u < CLOCK_UNITS; u++)
-        c->units[u] = room((size_t)c->sms * m->units[u], sizeof(double));
+    for (u32 u = 0; u < CLOCK_UNITS; u++) {
+        const u32 n = m->units[u];
+        c->units[u] = clock_room((size_t)c->sms * n, sizeof(double));
+        for (u32 s = 0; s < c->scheduler_count; s++)
+            c->schedulers[s].unit[u] = &c->units[u][s / m->schedulers * n + s % m->schedulers % n];
+    }
     for (c->leaves = 1; c->leaves < c->scheduler_count;) c->leaves *= 2;
-    c->key = room(2 * (size_t)c->leaves, sizeof *c->key);
-    for (u32 i = 0; i < 2 * c->leaves; i++) c->key[i] = NEVER;
+    c->key = clock_room(2 * (size_t)c->leaves, sizeof *c->key);
+    for (u32 i = 0; i < 2 * c->leaves; i++)
+        c->key[i] = (struct clock_key){CLOCK_NEVER, i < c->leaves ? 0 : i - c->leaves};
     c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
-    c->load_store = room(c->sms, sizeof(double));
-    c->port_in = room(c->ports, sizeof(double));
-    c->port_out = room(c->ports, sizeof(double));
-    c->slice = room(m->slices, sizeof(double));
-    c->channel = room(m->channels, sizeof(double));
-    c->bank_free = room((size_t)m->channels * BANKS, sizeof(double));
-    c->bank_row = room((size_t)m->channels * BANKS, sizeof(u32));
+    c->load_store = clock_room(c->sms, sizeof(double));
+    c->port_in = clock_room(c->ports, sizeof(double));
+    c->port_out = clock_room(c->ports, sizeof(double));
+    c->slice = clock_room(m->slices, sizeof(double));
+    c->channel = clock_room(m->channels, sizeof(double));
+    c->bank_free = clock_room((size_t)m->channels * BANKS, sizeof(double));
+    c->bank_row = clock_room((size_t)m->channels * BANKS, sizeof(u32));
     c->l1_ways = m->l1_ways;
     c->l1_sets = l1_bytes / 128 / c->l1_ways ? l1_bytes / 128 / c->l1_ways : 1;
-    const size_t lines = (size_t)c->sms * c->l1_sets * c->l1_ways;
-    c->l1 = room(lines, sizeof *c->l1);
-    for (size_t i = 0; i < lines; i++) c->l1[i].tag = UINT32_MAX;
+    c->l1 = clock_room((size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);
+    clock_empty_l1(c);
     const size_t fetched = (size_t)c->sms * m->fetch_lines;
-    c->fetched = room(fetched, sizeof *c->fetched);
+    c->fetched = clock_room(fetched, sizeof *c->fetched);
     for (size_t i = 0; i < fetched; i++)
-        c->fetched[i] = (struct line){.tag = UINT32_MAX, .used = -1};
-    c->fills = room(MAP, sizeof *c->fills);
-    c->swaps = room(MAP, sizeof *c->swaps);
-    for (u32 i = 0; i < MAP; i++) c->fills[i].name = c->swaps[i].name = UINT32_MAX;
+        c->fetched[i] = (struct clock_line){.tag = UINT32_MAX, .used = -1};
+    c->fills = clock_room(MAP, sizeof *c->fills);
+    c->swaps = clock_room(MAP, sizeof *c->swaps);
 }
 
 static void clear(struct clock *c)
@@ -695,7 +688,8 @@ static void clear(struct clock *c)
     void *all[] = {c->next,     c->reg_times,  c->reg_parts,       c->classes, c->warps,
                    c->ctas,     c->schedulers, c->scheduler_warps, c->key,     c->load_store,
                    c->port_in,  c->port_out,   c->slice,           c->channel, c->bank_free,
-                   c->bank_row, c->l1,         c->fetched,         c->fills,   c->swaps};
+                   c->bank_row, c->l1,         c->fetched,         c->fills,   c->swaps,
+                   c->folded};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     for (u32 u = 0; u < CLOCK_UNITS; u++) free(c->units[u]);
 }
@@ -705,19 +699,21 @@ static void sum_up(struct clock *c)
     struct clock_times *out = c->out;
     out->cycles = c->end;
     for (u32 s = 0; s < c->scheduler_count; s++) {
-        struct scheduler *x = &c->schedulers[s];
+        struct clock_scheduler *x = &c->schedulers[s];
         if (c->end > x->last) x->part[CLOCK_IDLE] += c->end - x->last;
         for (u32 p = 0; p < CLOCK_PARTS; p++) out->part[p] += x->part[p] / c->scheduler_count;
         if (x->part[CLOCK_ISSUE] > out->issue) out->issue = x->part[CLOCK_ISSUE];
     }
 }
 
-void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
-               uint32_t l1_bytes, struct clock_times *out)
+void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
+                       const struct clock_order *o, uint32_t slots, uint32_t l1_bytes,
+                       struct clock_times *out)
 {
+    static const struct clock_rules *const rules[] = {NULL, &clock_gpudet_rules, &clock_dab_rules};
     *out = (struct clock_times){0};
     if (!t->cta_count) return;
-    struct clock c = {.t = t, .m = m, .out = out};
+    struct clock c = {.t = t, .m = m, .out = out, .stepping = UINT32_MAX};
     c.sms = t->sms_traced;
     c.share = (double)t->sms_traced / t->sms;
     c.wpc = t->ctas[0]->warp_count;
@@ -725,17 +721,26 @@ void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_
     c.slots = slots && slots < most ? slots : most;
     c.warps_per_sm = c.slots * c.wpc;
     prepare(&c, l1_bytes);
+    c.rules = rules[o->kind];
+    if (c.rules) c.rules->begin(&c, o);
     for (u32 k = 0; k < c.slots; k++)
-        for (u32 sm = 0; sm < c.sms && c.next_cta < t->cta_count; sm++)
-            place_cta(&c, sm * c.slots + k, m->start + k * m->cta_interval, CLOCK_START);
+        for (u32 sm = 0; sm < c.sms; sm++)
+            clock_place(&c, sm * c.slots + k, m->start + k * m->cta_interval, CLOCK_START);
     for (;;) {
-        const double now = c.key[1];
-        if (now == NEVER) {
-            if (!unblock(&c, c.end)) break;
+        const double now = c.key[1].when;
+        if (now == CLOCK_NEVER) {
+            if (!(c.rules && c.rules->idle(&c)) && !unblock(&c, c.end)) break;
             continue;
         }
-        step(&c, first_scheduler(&c), now);
+        step(&c, c.key[1].scheduler, now);
     }
     sum_up(&c);
+    if (c.rules) c.rules->end(&c);
     clear(&c);
+}
+
+void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
+               uint32_t l1_bytes, struct clock_times *out)
+{
+    clock_run_ordered(t, m, &(struct clock_order){.kind = CLOCK_NATIVE}, slots, l1_bytes, out);
 }

@@ -55,6 +55,14 @@ enum clock_part {
     CLOCK_FETCH, /* instructions that the cache for them lacks */
     CLOCK_IDLE,  /* it has no warps: other SMs, or the other schedulers, have */
     CLOCK_START,
+    /* of orders (model/clock_order.h) */
+    CLOCK_LOG,     /* a search of the warp's write log */
+    CLOCK_QUANTUM, /* until the last warp's parallel mode is over */
+    CLOCK_COMMIT,
+    CLOCK_SERIAL,
+    CLOCK_TURN, /* it was not the warp's turn to put a reduction into the buffer */
+    CLOCK_FULL, /* the buffer has no room, until it is flushed with all others */
+    CLOCK_FLUSH,
     CLOCK_PARTS
 };
 
@@ -110,6 +118,7 @@ struct clock_times {
     double issue, unit, load_store, port, slice, channel;
     double chain; /* the longest time of a warp from its first to its last instruction */
     double solo;  /* the same, if each warp had the GPU to itself */
+    uint64_t quanta, flushes; /* of orders */
 };
 
 /* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */

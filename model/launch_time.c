@@ -1,6 +1,7 @@
 #include "model/launch_time.h"
 
 #include "emu/trace.h"
+#include "model/clock_order.h"
 #include "model/config.h"
 #include "model/machine.h"
 
@@ -10,10 +11,13 @@
 const char *launch_part_name(enum clock_part p)
 {
     static const char *const names[CLOCK_PARTS] = {
-        [CLOCK_ISSUE] = "issue",   [CLOCK_UNIT] = "units",     [CLOCK_LATENCY] = "latency",
-        [CLOCK_L1] = "l1",         [CLOCK_L2] = "l2",          [CLOCK_DRAM] = "dram",
-        [CLOCK_SHARED] = "shared", [CLOCK_ATOMIC] = "atomics", [CLOCK_BARRIER] = "barriers",
-        [CLOCK_FETCH] = "fetch",   [CLOCK_IDLE] = "imbalance", [CLOCK_START] = "launch"};
+        [CLOCK_ISSUE] = "issue",   [CLOCK_UNIT] = "units",      [CLOCK_LATENCY] = "latency",
+        [CLOCK_L1] = "l1",         [CLOCK_L2] = "l2",           [CLOCK_DRAM] = "dram",
+        [CLOCK_SHARED] = "shared", [CLOCK_ATOMIC] = "atomics",  [CLOCK_BARRIER] = "barriers",
+        [CLOCK_FETCH] = "fetch",   [CLOCK_IDLE] = "imbalance",  [CLOCK_START] = "launch",
+        [CLOCK_LOG] = "log",       [CLOCK_QUANTUM] = "quantum", [CLOCK_COMMIT] = "commit",
+        [CLOCK_SERIAL] = "serial", [CLOCK_TURN] = "turns",      [CLOCK_FULL] = "full",
+        [CLOCK_FLUSH] = "flush"};
     return names[p];
 }
 
@@ -24,6 +28,9 @@ const char *launch_warning_text(unsigned bit)
         return "no cycles of this GPU were measured: latencies and bandwidths are those of its "
                "configuration, the interval that of the others by theirs";
     case LAUNCH_PARTLY: return "some SMs were traced, the others are taken to be alike";
+    case LAUNCH_ORDER:
+        return "the order's times are those of its paper's mechanism: no GPU has it, and no interval "
+               "is known";
     case LAUNCH_CHANGED:
         return "the configuration differs from that of the GPU of this name: what was measured "
                "of it is changed as the configuration is, and no interval is known";
@@ -60,12 +67,14 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
                      struct clock_times *t)
 {
     struct clock_times own;
+    struct clock_order o = {.kind = CLOCK_NATIVE};
     if (!t) t = &own;
+    (void)clock_order_of(c, &o);
     const uint64_t each = (c->ctas + c->sms - 1) / c->sms, /* CTAs that an SM is given */
         all = c->phases[0].total.warp_instructions;
     const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
                    here = each < slots ? (uint32_t)each : slots;
-    clock_run(c->trace, m, slots, machine_l1_bytes(c->gpu, here, c->shared), t);
+    clock_run_ordered(c->trace, m, &o, slots, machine_l1_bytes(c->gpu, here, c->shared), t);
     const double traced = (double)t->instructions * c->trace->sms / c->trace->sms_traced,
                  scale = traced > 0 && c->trace->instructions < all ? (double)all / traced : 1;
     for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= scale;
@@ -98,7 +107,8 @@ static bool is_changed(const struct emu_gpu *g)
 }
 
 /* The interval, and what to be careful about. */
-static void judge(const struct emu_counts *c, const struct clock_fit *fit, struct launch_time *out)
+static void judge(const struct emu_counts *c, const struct clock_fit *fit, bool native,
+                  struct launch_time *out)
 {
     const struct emu_events *e = &c->phases[0].total;
     double low, high;
@@ -111,7 +121,8 @@ static void judge(const struct emu_counts *c, const struct clock_fit *fit, struc
     const bool wider = out->warnings >= LAUNCH_OUTSIDE, changed = fit && is_changed(c->gpu);
     if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
     if (changed) out->warnings |= LAUNCH_CHANGED;
-    if (changed) return;
+    if (!native) out->warnings |= LAUNCH_ORDER;
+    if (changed || !native) return;
     out->low = out->cycles * (wider ? low * low : low);
     out->high = out->cycles * (wider ? high * high : high);
 }
@@ -120,7 +131,8 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
 {
     struct clock_machine m;
     struct clock_times t;
-    if (!c || !c->trace || !c->trace->cta_count) return false;
+    struct clock_order o;
+    if (!c || !c->trace || !c->trace->cta_count || !clock_order_of(c, &o)) return false;
     const struct emu_events *e = &c->phases[0].total; /* traces are made without phases */
     const struct clock_fit *fit = machine_of(c->gpu, &m);
     *out = (struct launch_time){.ctas = c->occupancy.ctas,
@@ -138,7 +150,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
     add_roofline(c, e, out);
-    judge(c, fit, out);
+    judge(c, fit, o.kind == CLOCK_NATIVE, out);
     return true;
 }
 

@@ -20,6 +20,7 @@ enum launch_warning { /* bits */
                       LAUNCH_UNMEASURED =
                           1, /* no cycles of the GPU were measured: latencies are its makers' */
                       LAUNCH_PARTLY = 2,   /* a part was traced, the rest is taken to be alike */
+                      LAUNCH_ORDER = 4,    /* gpudet, dab */
                       LAUNCH_CHANGED = 8,  /* a file's GPU has the name of one that was measured */
                       LAUNCH_OUTSIDE = 16, /* << enum launch_feature: beyond what was measured */
                       LAUNCH_WARNINGS = 4 + LAUNCH_FEATURES
@@ -34,7 +35,7 @@ struct launch_time {
     double cycles, seconds;
     /* 8 of 10 launches lay so around their estimates: those that were measured, whose programs were left out
      * of the fit; of a GPU of which none were, those of other GPUs by their configuration alone. Squared for a
-     * launch that is unlike them. */
+     * launch that is unlike them; 0, unknown, under an order. */
     double low, high;
     double part[CLOCK_PARTS]; /* cycles; their sum is `cycles` */
     enum clock_part bound;    /* launch_bound */
