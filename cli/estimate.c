@@ -1,15 +1,22 @@
 /* heddle estimate TARGET: the target is run in another process, once for each GPU, and says of each launch how long it
  * takes; here that is printed. */
 #define _GNU_SOURCE
+#include "cli/estimate.h"
+
 #include "cli/cli.h"
+#include "cli/gpu_file.h"
 #include "cli/json.h"
 #include "cli/run.h"
 #include "cli/run_options.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "cuda/outcome.h"
+#include "determinism/orders.h"
 #include "emu/gpu.h"
+#include "emu/trace_file.h"
+#include "model/clock_file.h"
 #include "model/config.h"
-#include "model/launch_time.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,43 +26,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_GPUS = 32 };
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
-
-struct estimates { /* of the target on one GPU */
-    const struct emu_gpu *gpu;
-    struct launch_time *list;
-    size_t count, cap;
-    struct launch_time total; /* sums; without kernel, grid and block */
-    double bytes;             /* of DRAM */
-};
-
-struct estimate_call {
-    struct arena *arena;
-    char **words; /* for `heddle run`, NULL behind them; room for two more */
-    int word_count;
-    int options_end; /* where more options may be put: before the target */
-    const struct emu_gpu *gpus[MOST_GPUS];
-    size_t gpu_count;
-    enum format format;
-};
-
 /* ---- the command line ------------------------------------------------------------------------------------ */
 
 static bool add_gpus(struct estimate_call *c, const char *text)
 {
     while (*text) {
         const size_t n = strcspn(text, ",");
-        const struct emu_gpu *g = emu_gpu_find(arena_copy(c->arena, text, n));
-        if (!g) {
-            usage_error("estimate", "no GPU is called '%.*s': 'heddle gpus' lists them", (int)n,
-                        text);
-            return false;
-        }
+        const char *name = arena_copy(c->arena, text, n);
+        const struct emu_gpu *g = gpu_named(c->command, name, c->arena, &c->status);
+        if (!g) return false;
         if (c->gpu_count == MOST_GPUS) {
-            usage_error("estimate", "at most %d GPUs", MOST_GPUS);
+            usage_error(c->command, "at most %d GPUs", MOST_GPUS);
             return false;
         }
+        c->gpu_names[c->gpu_count] = name;
         c->gpus[c->gpu_count++] = g;
         text += n + (text[n] == ',');
     }
@@ -70,53 +54,90 @@ static bool set_format(struct estimate_call *c, const char *text)
             c->format = (enum format)i;
             return true;
         }
-    usage_error("estimate", "--format is table, json or csv, not '%s'", text);
+    usage_error(c->command, "--format is table, json or csv, not '%s'", text);
     return false;
 }
 
-static bool set_order(struct estimate_call *c, const char *text)
+static bool add_order(struct estimate_call *c, const char *text)
 {
-    (void)c;
-    if (strcmp(text, "native") == 0) return true;
-    usage_error("estimate", "of order '%s' no cycles can be estimated, only of native", text);
-    return false;
+    char *why = orders_check(text, NULL);
+    const bool full = c->order_count == MOST_ORDERS, added = !why && !full;
+    if (why) usage_error(c->command, "--order: %s", why);
+    else if (full) usage_error(c->command, "at most %d orders", MOST_ORDERS);
+    else c->orders[c->order_count++] = text;
+    free(why);
+    return added;
 }
 
-/* The value of the option at argv[*at], which is "--name value" or "--name=value"; NULL: it is another one. *at moves to its
- * last word. */
-static const char *value_of(char **argv, int argc, int *at, const char *name)
+static bool add_orders(struct estimate_call *c, const char *text)
 {
-    const size_t n = strlen(name);
-    if (!argv[*at] || strncmp(argv[*at], name, n) != 0) return NULL;
-    if (argv[*at][n] == '=') return argv[*at] + n + 1;
-    if (argv[*at][n] || *at + 1 >= argc) return NULL;
-    return argv[++*at];
+    for (size_t n; *text; text += n + (text[n] == ',')) {
+        n = strcspn(text, ",");
+        if (!add_order(c, arena_copy(c->arena, text, n))) return false;
+    }
+    return true;
 }
 
-/* Own options are taken out, the others are for `heddle run`. */
-static bool read_call(struct estimate_call *c, int argc, char **argv)
+static bool set_traces(struct estimate_call *c, const char *text)
 {
+    c->traces = text;
+    return true;
+}
+
+static bool set_coefficients(struct estimate_call *c, const char *text)
+{
+    c->coefficients = text;
+    return true;
+}
+
+bool estimate_read_call(struct estimate_call *c, int argc, char **argv)
+{
+    c->status = EXIT_USAGE;
     static const struct {
         const char *name;
         bool (*set)(struct estimate_call *, const char *);
-    } own[] = {{"--gpu", add_gpus}, {"--format", set_format}, {"--order", set_order}};
-    c->words = arena_array(c->arena, char *, (size_t)argc + 4);
+    } own[] = {{"--gpu", add_gpus},
+               {"--format", set_format},
+               {"--order", add_orders},
+               {"--traces", set_traces},
+               {"--coefficients", set_coefficients}};
+    c->words = arena_array(c->arena, char *, (size_t)argc + 5);
     c->words[c->word_count++] = (char *)"run";
     c->words[c->word_count++] = (char *)"--quiet";
     c->words[c->word_count++] = NULL; /* --gpu=NAME */
+    c->words[c->word_count++] = NULL; /* --order=ORDER */
     for (int i = 1; i < argc && argv[i]; i++) {
         const char *value = NULL;
         for (size_t k = 0; !value && k < sizeof own / sizeof *own; k++) {
-            value = value_of(argv, argc, &i, own[k].name);
+            value = option_value(argv, &i, own[k].name);
             if (value && !own[k].set(c, value)) return false;
         }
         if (value || !argv[i] || strcmp(argv[i], "--quiet") == 0) continue;
+        if (*argv[i] != '-' && !c->target) c->target = c->word_count;
         c->words[c->word_count++] = argv[i];
         const struct piece word = {argv[i], (uint32_t)strlen(argv[i]), 0};
         if (*argv[i] == '-' || run_target_kind(word) != TARGET_PROGRAM) continue;
         while (++i < argc) c->words[c->word_count++] = argv[i];
     }
     return c->gpu_count || add_gpus(c, "titanv");
+}
+
+int estimate_coefficients(struct estimate_call *c)
+{
+    struct buf why = {0};
+    if (!c->coefficients) return EXIT_FINE;
+    const struct clock_fit *fit = clock_file_load(
+        c->coefficients, c->gpu_count == 1 ? c->gpus[0] : NULL, c->arena, &why);
+    if (why.data) fputs(why.data, stderr);
+    buf_free(&why);
+    if (!fit) return EXIT_INPUT;
+    for (size_t i = 0; i < c->gpu_count; i++)
+        if (strcmp(c->gpus[i]->name, fit->gpu) == 0) {
+            machine_use(fit);
+            return EXIT_FINE;
+        }
+    return usage_error(c->command, "'%s' is of %s, which is not among --gpu", c->coefficients,
+                       fit->gpu);
 }
 
 /* ---- the runs -------------------------------------------------------------------------------------------- */
@@ -149,19 +170,41 @@ static void add(struct estimate_call *c, struct estimates *e, const struct launc
     add_roofline(e, t);
 }
 
-/* Runs the target; the exit code. */
-static int run_on(struct estimate_call *c, struct estimates *e)
+/* "saxpy 4096": as rows of measured cycles name it. */
+static bool name_run(const struct estimate_call *c)
 {
+    struct buf name = {0};
+    FILE *f = fopen(c->traces, "ab");
+    for (int i = c->target; i && i < c->word_count; i++) {
+        const char *word = c->words[i], *slash = i == c->target ? strrchr(word, '/') : NULL;
+        buf_printf(&name, "%s%s", i > c->target ? " " : "", slash ? slash + 1 : word);
+    }
+    const bool named = f && trace_file_run(f, name.data ? name.data : "");
+    const bool ok = f && fclose(f) == 0 && named;
+    buf_free(&name);
+    return ok;
+}
+
+int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char *order,
+                 struct estimates *e)
+{
+    *e = (struct estimates){.gpu = gpu, .order = order};
     char path[] = "/tmp/heddle-estimate-XXXXXX";
     int status = 0;
+    if (c->traces && !name_run(c))
+        return usage_error(c->command, "cannot write '%s': %s", c->traces, strerror(errno));
     const int fd = mkstemp(path);
-    if (fd < 0) return usage_error("estimate", "cannot write '%s': %s", path, strerror(errno));
+    if (fd < 0) return usage_error(c->command, "cannot write '%s': %s", path, strerror(errno));
     (void)close(fd);
-    char *gpu = arena_printf(c->arena, "--gpu=%s", e->gpu->name);
-    c->words[2] = gpu;
+    size_t g = 0;
+    while (c->gpus[g] != gpu) g++;
+    c->words[2] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
+    c->words[3] = arena_printf(c->arena, "--order=%s", order);
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
+        if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
+        if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
         (void)dup2(STDERR_FILENO, STDOUT_FILENO);
         status = run_command(c->word_count, c->words, path);
         (void)fflush(NULL);
@@ -174,12 +217,13 @@ static int run_on(struct estimate_call *c, struct estimates *e)
     while (f && launch_time_read(f, &t)) add(c, e, &t);
     if (f) (void)fclose(f);
     (void)unlink(path);
-    if (child < 0) return usage_error("estimate", "cannot start another process");
+    if (child < 0) return usage_error(c->command, "cannot start another process");
     if (!WIFEXITED(status)) return EXIT_FAULT;
     if (WEXITSTATUS(status) == EXIT_FINE && !e->count) {
         fprintf(stderr,
-                "heddle estimate: no launch could be estimated: there was none, or it was not "
-                "traced (checks that watch and --divergence=its leave no trace)\n");
+                "heddle %s: no launch could be estimated: there was none, or it was not "
+                "traced (checks that watch and --divergence=its leave no trace)\n",
+                c->command);
         return EXIT_INPUT;
     }
     return WEXITSTATUS(status);
@@ -196,13 +240,20 @@ static void print_size(const uint32_t n[3])
     printf(" %10s", text);
 }
 
-static void print_numbers(const struct launch_time *t)
+/* Parts of other orders are left out. */
+static bool is_shown(const struct estimates *e, int part)
+{
+    return part < CLOCK_LOG || e->total.part[part] > 0;
+}
+
+static void print_numbers(const struct estimates *e, const struct launch_time *t)
 {
     char interval[48] = "";
     if (t->high > 0) snprintf(interval, sizeof interval, "%.0f-%.0f", t->low, t->high);
     printf(" %12.0f %10.2f %17s %8.1f  %-9s", t->cycles, t->seconds * 1e6, interval, t->ipc,
            launch_part_name(t->bound));
-    for (int p = 0; p < CLOCK_PARTS; p++) printf(" %5.1f", 100 * t->part[p] / t->cycles);
+    for (int p = 0; p < CLOCK_PARTS; p++)
+        if (is_shown(e, p)) printf(" %5.1f", 100 * t->part[p] / t->cycles);
     printf("\n");
 }
 
@@ -217,22 +268,24 @@ static void print_roofline(const struct launch_time *t)
 
 static void print_table(const struct estimates *e)
 {
-    printf("%s: %s, %u SMs, %.0f MHz\n", e->gpu->name, e->gpu->title, e->gpu->sms,
-           e->gpu->core_mhz);
+    printf("%s: %s, %u SMs, %.0f MHz%s%s\n", e->gpu->name, e->gpu->title, e->gpu->sms,
+           e->gpu->core_mhz, strcmp(e->order, "native") != 0 ? ", " : "",
+           strcmp(e->order, "native") != 0 ? e->order : "");
     printf("%-28s %10s %10s %12s %10s %17s %8s  %-9s", "kernel", "grid", "block", "cycles", "us",
            "8 of 10 within", "IPC", "most");
-    for (int p = 0; p < CLOCK_PARTS; p++) printf(" %5.5s", launch_part_name((enum clock_part)p));
+    for (int p = 0; p < CLOCK_PARTS; p++)
+        if (is_shown(e, p)) printf(" %5.5s", launch_part_name((enum clock_part)p));
     printf("  %% of cycles\n");
     for (size_t i = 0; i < e->count; i++) {
         const struct launch_time *t = &e->list[i];
         printf("%-28.28s", t->kernel);
         print_size(t->grid);
         print_size(t->block);
-        print_numbers(t);
+        print_numbers(e, t);
     }
     if (e->count > 1) {
         printf("%-28s %10s %10s", "all", "", "");
-        print_numbers(&e->total);
+        print_numbers(e, &e->total);
     }
     print_roofline(&e->total);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
@@ -301,7 +354,7 @@ static json_t *json_of(const struct launch_time *t, bool total)
     return o;
 }
 
-static void print_json(const struct estimates *e, size_t count)
+static void print_json(const struct estimates *e, size_t count, const char *order)
 {
     json_t *all = json_array();
     for (size_t k = 0; k < count; k++) {
@@ -312,7 +365,7 @@ static void print_json(const struct estimates *e, size_t count)
                                              json_of(&e[k].total, true), "launches", launches));
     }
     json_t *document = json_pack("{sssissso}", "format", "heddle-estimate", "version", 1, "order",
-                                 "native", "gpus", all);
+                                 order, "gpus", all);
     (void)json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     printf("\n");
     json_decref(document);
@@ -321,19 +374,22 @@ static void print_json(const struct estimates *e, size_t count)
 int cmd_estimate(int argc, char **argv)
 {
     struct arena *arena = arena_new();
-    struct estimate_call c = {.arena = arena};
+    struct estimate_call c = {.arena = arena, .command = "estimate"};
     struct estimates all[MOST_GPUS] = {0};
     int status = EXIT_FINE;
-    if (!read_call(&c, argc, argv)) status = EXIT_USAGE;
+    if (!estimate_read_call(&c, argc, argv)) status = c.status;
+    else if (c.order_count > 1)
+        status = usage_error("estimate", "one order: 'heddle compare' takes several");
+    else status = estimate_coefficients(&c);
+    const char *order = c.order_count ? c.orders[0] : "native";
     for (size_t i = 0; i < c.gpu_count && status == EXIT_FINE; i++) {
-        all[i].gpu = c.gpus[i];
-        status = run_on(&c, &all[i]);
+        status = estimate_run(&c, c.gpus[i], order, &all[i]);
         if (status == EXIT_FINE && c.format == FORMAT_TABLE) print_table(&all[i]);
     }
     if (status == EXIT_FINE && c.format == FORMAT_TABLE && c.gpu_count > 1)
         print_comparison(all, c.gpu_count);
     if (status == EXIT_FINE && c.format == FORMAT_CSV) print_csv(all, c.gpu_count);
-    if (status == EXIT_FINE && c.format == FORMAT_JSON) print_json(all, c.gpu_count);
+    if (status == EXIT_FINE && c.format == FORMAT_JSON) print_json(all, c.gpu_count, order);
     arena_free(arena);
     return finish_output("estimate", status);
 }

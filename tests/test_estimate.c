@@ -117,9 +117,12 @@ Test(estimate, is_the_same_for_any_number_of_host_threads)
 
 Test(estimate, refuses_what_it_does_not_know)
 {
-    static const char *const bad[][2] = {{"--gpu=titan suite:sum_tree", "no GPU is called 'titan'"},
-                                         {"--format=text suite:sum_tree", "table, json or csv"},
-                                         {"--order gpudet suite:sum_tree", "only of native"}};
+    static const char *const bad[][2] = {
+        {"--gpu=titan suite:sum_tree", "there is no GPU 'titan'; did you mean"},
+        {"--format=text suite:sum_tree", "table, json or csv"},
+        {"--order randon suite:sum_tree", "randon"},
+        {"--order gpudet:quanta=3 suite:sum_tree", "quanta"},
+        {"--order gpudet,dab suite:sum_tree", "heddle compare"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char words[200];
         int status;
@@ -182,4 +185,29 @@ Test(estimate, machines_are_complete)
         cr_expect(m.l2_latency > 0 && m.dram_latency > 0 && m.dram_interval > 0, "%s", g->name);
         cr_expect(m.banks > 0 && m.banks <= 64);
     }
+}
+
+/* ---- orders ------------------------------------------------------------------------------------------------- */
+
+Test(estimate, knows_what_orders_add)
+{
+    json_t *native = document("--gpu=titanv suite:centrality:small"),
+           *gpudet = document("--gpu=titanv --order=gpudet suite:centrality:small"),
+           *dab = document("--gpu=titanv --order dab:entries=32 suite:centrality:small");
+    static const char *const own[][3] = {{"commit", "serial", "quantum"}, {"flush", "full", ""}};
+    json_t *totals[] = {json_object_get(of_gpu(native, 0), "total"),
+                        json_object_get(of_gpu(gpudet, 0), "total"),
+                        json_object_get(of_gpu(dab, 0), "total")};
+    for (int k = 0; k < 3; k++) {
+        json_t *parts = json_object_get(totals[k], "parts");
+        for (int i = 0; i < 3 && *own[0][i]; i++)
+            cr_expect(eq(int, number(parts, own[0][i]) > 0, k == 1), "%s", own[0][i]);
+        for (int i = 0; i < 2; i++)
+            cr_expect(eq(int, number(parts, own[1][i]) > 0, k == 2), "%s", own[1][i]);
+        cr_expect(eq(int, json_object_get(totals[k], "interval") != NULL, k == 0));
+    }
+    cr_expect(gt(dbl, number(totals[1], "cycles"), 2 * number(totals[0], "cycles")));
+    cr_expect(lt(dbl, number(totals[2], "cycles"), number(totals[1], "cycles")));
+    cr_expect(eq(str, (char *)json_string_value(json_object_get(dab, "order")), "dab:entries=32"));
+    json_decref(native), json_decref(gpudet), json_decref(dab);
 }

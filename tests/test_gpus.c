@@ -289,7 +289,8 @@ Test(gpus, files_are_taken_for_names)
     fputs(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", f);
     fclose(f);
     static const char *const calls[] = {"run --gpu %1$s/own.yaml --counts %1$s/c suite:saxpy",
-                                        "run --counts %1$s/c %1$s/job.yaml"};
+                                        "run --counts %1$s/c %1$s/job.yaml",
+                                        "estimate --gpu %1$s/own.yaml --format csv suite:saxpy"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         char words[256];
         int n = snprintf(words, sizeof words, calls[i], folder);

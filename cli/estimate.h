@@ -1,0 +1,57 @@
+/* cli/estimate.h: what `heddle estimate` and `heddle compare` share: a target is run in another process, once for each
+ * GPU and order, and says of each launch how long it takes.
+ *
+ *     struct estimate_call c = {.arena = arena, .command = "estimate"};
+ *     if (estimate_read_call(&c, argc, argv)) status = estimate_run(&c, c.gpus[0], c.orders[0], &e); */
+#ifndef HEDDLE_CLI_ESTIMATE_H
+#define HEDDLE_CLI_ESTIMATE_H
+
+#include "model/launch_time.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct emu_gpu;
+
+enum { MOST_GPUS = 32, MOST_ORDERS = 16 };
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+
+struct estimates { /* of the target on one GPU, under one order */
+    const struct emu_gpu *gpu;
+    const char *order; /* "gpudet:quantum=1000" */
+    struct launch_time *list;
+    size_t count, cap;
+    struct launch_time total; /* sums; without kernel, grid and block */
+    double bytes;             /* of DRAM */
+};
+
+struct estimate_call {
+    struct arena *arena;
+    const char *command;
+    char **words; /* for `heddle run`, NULL behind them */
+    int word_count;
+    const struct emu_gpu *gpus[MOST_GPUS];
+    const char *gpu_names[MOST_GPUS]; /* as they were given */
+    size_t gpu_count;
+    const char *orders[MOST_ORDERS];
+    size_t order_count; /* 0: none was named */
+    enum format format;
+    const char *coefficients; /* a file of them (model/clock_file.h); NULL: those built in */
+    const char *traces;       /* a file to which the launches' traces are added; NULL: none */
+    int target;               /* which of the words it is */
+    int status;               /* of a wrong call */
+};
+
+/* Own options (--gpu, --order, --format, --traces, --coefficients) are taken out, the others are for `heddle run`.
+ * false: one is wrong, which has been said; `status` is the exit code. Without --gpu it is a TITAN V. */
+bool estimate_read_call(struct estimate_call *c, int argc, char **argv);
+
+/* From here on, estimates of a GPU are by the file that --coefficients names for it, if any. The exit code. */
+int estimate_coefficients(struct estimate_call *c);
+
+/* Runs the target; the exit code. */
+int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char *order,
+                 struct estimates *e);
+
+#endif
