@@ -1,0 +1,229 @@
+/* What estimates obey whatever the numbers of a GPU are: on workloads of the suites, and on kernels made for it. */
+#include "cuda/device.h"
+#include "emu/counts.h"
+#include "emu/emu.h"
+#include "emu/gpu.h"
+#include "emu/trace.h"
+#include "model/launch_time.h"
+#include "model/machine.h"
+#include "suites/suite.h"
+#include "tests/emu.h"
+#include "tests/support.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const workloads[] = {"saxpy",        "transpose_naive", "spmv_vector",
+                                        "sgemm_32",     "reduce_atomic",   "histogram_shared",
+                                        "hash_chain",   "nbody",           "stencil_3d",
+                                        "scan_lookback"};
+static const char *const gpus[] = {"titanv", "gtx480", "a100", "quadrofx5800"};
+enum {
+    WORKLOADS = sizeof workloads / sizeof *workloads,
+    GPUS = sizeof gpus / sizeof *gpus,
+    MOST_LAUNCHES = 64
+};
+
+/* Of GPUs that do not hash addresses, requests that come at other times crowd other channels. */
+static double tolerance(const char *gpu)
+{
+    return emu_gpu_find(gpu)->capability < 30 ? 1.06 : 1.01;
+}
+
+/* ---- the same launches on another configuration --------------------------------------------------------------- */
+
+struct told {
+    const struct emu_gpu *other;
+    double cycles[MOST_LAUNCHES], seconds[MOST_LAUNCHES], other_cycles[MOST_LAUNCHES],
+        other_seconds[MOST_LAUNCHES];
+    size_t count;
+};
+
+static void after(void *self, const char *kernel, const struct emu_launch *l,
+                  const struct emu_report *report)
+{
+    struct told *t = self;
+    struct launch_time a, b;
+    struct emu_counts c = *report->counts;
+    (void)kernel, (void)l;
+    if (t->count == MOST_LAUNCHES || !launch_time_of(&c, &a)) return;
+    c.gpu = t->other ? t->other : c.gpu;
+    cr_assert(launch_time_of(&c, &b));
+    t->cycles[t->count] = a.cycles, t->seconds[t->count] = a.seconds;
+    t->other_cycles[t->count] = b.cycles, t->other_seconds[t->count] = b.seconds;
+    t->count++;
+}
+
+static struct told run(const char *workload, const struct emu_gpu *g, const struct emu_gpu *other)
+{
+    struct told t = {.other = other};
+    cuda_device_configure(&(struct emu_config){.threads = 1, .trace = true, .gpu = g});
+    cuda_device_watch(&(struct cuda_watch){.self = &t, .after = after, .quiet = true});
+    const struct suite_result r = suite_run(suite_find(workload),
+                                            &(struct suite_options){.seed = 1});
+    cuda_device_watch(NULL);
+    cuda_device_reset();
+    cr_assert(r.passed, "%s: %s", workload, r.message);
+    cr_assert(gt(sz, t.count, 0), "%s", workload);
+    return t;
+}
+
+Test(laws, a_higher_clock_never_takes_more_time)
+{
+    for (size_t k = 0; k < GPUS; k++)
+        for (size_t w = 0; w < WORKLOADS; w++) {
+            struct emu_gpu fast = *emu_gpu_find(gpus[k]);
+            fast.core_mhz *= 1.3, fast.boost_mhz *= 1.3;
+            const struct told t = run(workloads[w], emu_gpu_find(gpus[k]), &fast);
+            for (size_t i = 0; i < t.count; i++)
+                cr_expect(t.other_seconds[i] <= t.seconds[i] * tolerance(gpus[k]),
+                          "%s on %s, launch %zu: %g s and %g s", workloads[w], gpus[k], i,
+                          t.seconds[i], t.other_seconds[i]);
+        }
+}
+
+Test(laws, twice_the_bandwidth_never_takes_more_cycles_and_all_less_than_half)
+{
+    for (size_t k = 0; k < GPUS; k++)
+        for (size_t w = 0; w < WORKLOADS; w++) {
+            struct emu_gpu wide = *emu_gpu_find(gpus[k]);
+            wide.dram_mhz *= 2, wide.dram_bandwidth *= 2, wide.dram_row_cycle *= 2;
+            const struct told t = run(workloads[w], emu_gpu_find(gpus[k]), &wide);
+            for (size_t i = 0; i < t.count; i++) {
+                cr_expect(t.other_cycles[i] <= t.cycles[i] * tolerance(gpus[k]),
+                          "%s on %s, launch %zu: %g and %g cycles", workloads[w], gpus[k], i,
+                          t.cycles[i], t.other_cycles[i]);
+                cr_expect(t.other_cycles[i] >= t.cycles[i] * 0.49, "%s on %s, launch %zu",
+                          workloads[w], gpus[k], i);
+            }
+        }
+}
+
+/* Much: CTAs meet in other caches and queues. Where addresses are not hashed it may: CTAs dealt to 16 SMs in place of 15 can meet in the same channels. */
+Test(laws, one_more_sm_never_hurts)
+{
+    static const char *const names[] = {"titanv", "a100"};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t w = 0; w < WORKLOADS; w++) {
+            struct emu_gpu more = *emu_gpu_find(names[k]);
+            more.sms++;
+            const struct told a = run(workloads[w], emu_gpu_find(names[k]), NULL),
+                              b = run(workloads[w], &more, NULL);
+            cr_assert(eq(sz, a.count, b.count));
+            double sum = 0, more_sum = 0;
+            for (size_t i = 0; i < a.count; i++) sum += a.cycles[i], more_sum += b.cycles[i];
+            cr_expect(more_sum <= sum * 1.06, "%s on %s: %g cycles, one more SM %g", workloads[w],
+                      names[k], sum, more_sum);
+        }
+}
+
+/* ---- kernels made for it ------------------------------------------------------------------------------------- */
+
+struct kernel {
+    struct parsed *parsed;
+    struct emu *emu;
+    struct emu_image *image;
+    uint64_t params[2]; /* memory, iterations */
+};
+
+static struct kernel kernel_new(const char *body, const struct emu_gpu *g)
+{
+    const char *ptx = emu_ptx(".param .u64 p, .param .u64 q", body);
+    struct kernel k = {.parsed = parse_text("test.ptx", ptx, strlen(ptx))};
+    char *why = NULL;
+    cr_assert(k.parsed->ok, "%s", first_error(k.parsed));
+    k.emu = emu_new(&(struct emu_config){.trace = true, .memory = 256 << 20, .gpu = g});
+    k.image = emu_load(k.emu, &k.parsed->module, 1, &why);
+    cr_assert(k.image != NULL, "%s", why ? why : "");
+    k.params[0] = emu_alloc(k.emu, 128 << 20, "memory");
+    return k;
+}
+
+static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t shared,
+                     uint64_t iterations)
+{
+    struct launch_time t;
+    k->params[1] = iterations;
+    const struct emu_launch l = {.grid = {grid, 1, 1},
+                                 .block = {block, 1, 1},
+                                 .shared = shared,
+                                 .params = k->params,
+                                 .params_size = sizeof k->params};
+    const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
+    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
+    cr_assert(launch_time_of(r->counts, &t));
+    return t.cycles;
+}
+
+/* With CTAs of 256 threads, that find in caches what they left there. */
+static double warm_cycles(struct kernel *k, uint32_t grid, uint64_t iterations)
+{
+    (void)cycles(k, grid, 256, 0, iterations);
+    return cycles(k, grid, 256, 0, iterations);
+}
+
+static void kernel_free(struct kernel *k)
+{
+    emu_unload(k->image);
+    emu_free(k->emu);
+    parsed_free(k->parsed);
+}
+
+#define LOOP(text)                                                                                 \
+    ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %i, %m, %r<4>; .reg .f32 %f; .reg .pred %q;"          \
+    "ld.param.u64 %a, [p]; ld.param.u32 %m, [q]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;"        \
+    "mov.u32 %n, %ntid.x; mad.lo.u32 %t, %c, %n, %t; mul.wide.u32 %b, %t, 4; add.u64 %a, %a, %b;"  \
+    "mov.u32 %i, 0; mov.f32 %f, 0f3F800000; L:" text                                               \
+    "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %m; @%q bra L; ret;"
+#define ARITHMETIC LOOP("fma.rn.f32 %f, %f, %f, %f; fma.rn.f32 %f, %f, %f, %f;")
+#define STREAM LOOP("ld.global.u32 %r1, [%a]; st.global.u32 [%a+67108864], %r1;")
+#define ATOMICS LOOP("red.global.add.u32 [%a], 1;")
+
+Test(laws, more_work_never_takes_less)
+{
+    static const char *const bodies[] = {ARITHMETIC, STREAM, ATOMICS};
+    static const uint32_t grids[] = {1, 2, 13, 14, 15, 16, 79, 80, 81, 160, 161, 600, 1280, 2560};
+    for (size_t g = 0; g < GPUS; g++)
+        for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
+            struct kernel k = kernel_new(bodies[b], emu_gpu_find(gpus[g]));
+            double last = 0;
+            for (uint64_t n = 1; n <= 64; n *= 2) {
+                const double now = warm_cycles(&k, 40, n);
+                cr_expect(now >= last * 0.99, "%s, %zu: %d iterations", gpus[g], b, (int)n);
+                last = now;
+            }
+            last = 0;
+            for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+                const double now = warm_cycles(&k, grids[i], 4);
+                cr_expect(now >= last * 0.98, "%s, %zu: %u CTAs take %g, fewer %g", gpus[g], b,
+                          grids[i], now, last);
+                last = now;
+            }
+            kernel_free(&k);
+        }
+}
+
+/* Of a chain of latencies, so many CTAs as an SM has room for go beside each other: one more takes a wave more. */
+Test(laws, occupancy_steps_at_its_limits)
+{
+    for (size_t g = 0; g < GPUS; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(gpus[g]);
+        struct kernel k = kernel_new(ARITHMETIC, gpu);
+        /* shared memory: two CTAs fit an SM, then one */
+        const uint32_t half = gpu->shared / 2 / gpu->shared_unit * gpu->shared_unit -
+                              gpu->shared_system - (gpu->shared_system ? gpu->shared_unit : 0);
+        const uint32_t fit = half > gpu->shared_cta ? gpu->shared_cta : half;
+        const double two = cycles(&k, 2 * gpu->sms, 32, fit, 100),
+                     one = cycles(&k, 2 * gpu->sms, 32, fit + gpu->shared_unit + 1, 100);
+        if (fit + gpu->shared_unit + 1 <= gpu->shared_cta)
+            cr_expect(one > 1.8 * two, "%s: shared memory, %g and %g", gpus[g], two, one);
+        /* CTAs, and the warps of an SM */
+        const uint32_t slots = gpu->ctas < gpu->warps ? gpu->ctas : gpu->warps;
+        const double all = cycles(&k, slots * gpu->sms, 32, 0, 100),
+                     wave = cycles(&k, (slots + 1) * gpu->sms, 32, 0, 100);
+        cr_expect(wave > all * 1.05, "%s: CTAs, %g and %g", gpus[g], all, wave);
+        kernel_free(&k);
+    }
+}
