@@ -1,5 +1,6 @@
 /* A table of columns for each kind of file; what they come to; what cannot be. */
 #include "calibrate/rows.h"
+#include "calibrate/rows_add.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 512, MOST_ERRORS = 20 };
+enum { MOST_COLUMNS = 512 };
 
 /* Heddle's own columns: numbers of struct counters. */
 #define COLUMNS(X)                                                                                 \
@@ -116,20 +117,31 @@ static void ncu(const struct emu_gpu *g, const double *v, struct counters *c)
                            .atomic_sectors = v[13] + v[14]};
 }
 
+static const char *const launch_names[] = {"cycles", "launch"};
+
+static void launch(const struct emu_gpu *g, const double *v, struct counters *c)
+{
+    (void)g;
+    *c = (struct counters){.cycles = v[0]};
+}
+
 static const struct dialect {
     const char *what, *application, *kernel;
     size_t count;
     const char *const *names;
     bool units; /* the second line has them */
     void (*counters)(const struct emu_gpu *g, const double *v, struct counters *c);
+    const char *arguments; /* a column: cycles of a run's launches, no counters; NULL: it is none */
 } dialects[] = {
-    {"Heddle's own CSV", "application", "kernel", OWN_COLUMNS, own_names, false, own},
+    {"Heddle's own CSV", "application", "kernel", OWN_COLUMNS, own_names, false, own, NULL},
     {"ncu --csv --page raw", "Process Name", "Kernel Name", sizeof ncu_names / sizeof *ncu_names,
-     ncu_names, true, ncu},
+     ncu_names, true, ncu, NULL},
     {"a sheet of Nsight Compute", "app", "Kernel ID", sizeof sheet_names / sizeof *sheet_names,
-     sheet_names, false, sheet},
+     sheet_names, false, sheet, NULL},
+    {"cycles of launches", "program", "kernel", sizeof launch_names / sizeof *launch_names,
+     launch_names, false, launch, "args"},
 };
-enum { DIALECTS = sizeof dialects / sizeof *dialects };
+enum { NCU = 1, DIALECTS = sizeof dialects / sizeof *dialects };
 
 struct cell {
     const char *text; /* without quotes */
@@ -147,7 +159,8 @@ struct reader {
     struct diags *diags;
     uint32_t at, number;
     const struct dialect *dialect;
-    size_t application, kernel, column[MOST_NUMBERS];
+    size_t application, kernel, arguments, only, column[MOST_NUMBERS];
+    struct cell units[MOST_NUMBERS];
     struct line line;
 };
 
@@ -167,7 +180,7 @@ static struct cell next_cell(struct reader *r)
     return (struct cell){s->text + from, from, end - from};
 }
 
-/* The next line that is neither empty nor a comment. */
+/* The next line that is neither empty nor a comment, nor what ncu says while it runs. */
 static bool next_line(struct reader *r)
 {
     const struct source *s = r->diags->source;
@@ -175,7 +188,8 @@ static bool next_line(struct reader *r)
     for (; r->at < s->length; r->at++) {
         const char c = s->text[r->at];
         r->number++;
-        if (c != '#' && c != '\n' && c != '\r') break;
+        const bool said = c == '=' && r->at + 1 < s->length && s->text[r->at + 1] == '=';
+        if (c != '#' && c != '\n' && c != '\r' && !said) break;
         while (r->at < s->length && s->text[r->at] != '\n') r->at++;
     }
     if (r->at >= s->length) return false;
@@ -209,12 +223,18 @@ static bool choose_dialect(struct reader *r)
     for (size_t i = 0; i < DIALECTS && !r->dialect; i++)
         if (find(l, dialects[i].application) < l->count) r->dialect = &dialects[i];
     if (!r->dialect) {
-        diag_error(r->diags, l->at, 0, "no column 'application', 'Process Name' or 'app'");
+        diag_error(r->diags, l->at, 0,
+                   "no column 'application', 'Process Name', 'app' or 'program'");
         return false;
     }
     const struct dialect *d = r->dialect;
     r->application = find(l, d->application);
     r->kernel = find(l, d->kernel);
+    r->arguments = d->arguments ? find(l, d->arguments) : 0;
+    r->only = r->rows->column ? find(l, r->rows->column) : 0;
+    if (r->arguments == l->count)
+        diag_error(r->diags, l->at, 0, "no column '%s', as %s has", d->arguments, d->what);
+    if (r->only == l->count) diag_error(r->diags, l->at, 0, "no column '%s'", r->rows->column);
     if (r->kernel == l->count)
         diag_error(r->diags, l->at, 0, "no column '%s', as %s has", d->kernel, d->what);
     for (size_t i = 0; i < d->count; i++) {
@@ -240,15 +260,49 @@ static bool read_number(struct reader *r, struct cell c, const char *name, doubl
     return false;
 }
 
-static size_t application_of(struct rows *rows, struct cell c)
+static size_t application_of(struct rows *rows, const char *text, size_t length)
 {
     for (size_t i = 0; i < rows->application_count; i++)
-        if (is(c, rows->applications[i])) return i;
+        if (strlen(rows->applications[i]) == length &&
+            memcmp(text, rows->applications[i], length) == 0)
+            return i;
     rows->applications = arena_grow(rows->arena, rows->applications, rows->application_count,
                                     &rows->application_cap, rows->application_count + 1,
                                     sizeof(char *));
-    rows->applications[rows->application_count] = arena_copy(rows->arena, c.text, c.length);
+    rows->applications[rows->application_count] = arena_copy(rows->arena, text, length);
     return rows->application_count++;
+}
+
+/* ncu's units: of sectors, "sector" or nothing, with a prefix of 1000 or more. Bytes and percentages are none of what is
+ * asked for. */
+static bool scale(struct reader *r, struct cell value, struct cell unit, const char *name,
+                  double *x)
+{
+    static const struct {
+        char prefix;
+        double factor;
+    } prefixes[] = {{'K', 1e3}, {'M', 1e6}, {'G', 1e9}};
+    static const char *const units[] = {"sector", "request", "inst", "cycle", "warp", "register"};
+    struct cell rest = unit;
+    double factor = 1;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (rest.length && *rest.text == prefixes[i].prefix) {
+            factor = prefixes[i].factor;
+            rest.text++, rest.length--;
+            break;
+        }
+    bool known = !unit.length;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i]);
+        known |= rest.length >= n && memcmp(rest.text, units[i], n) == 0;
+    }
+    *x *= factor;
+    if (!known)
+        diag_error(r->diags, value.at, value.length,
+                   "'%s' in '%.*s': sectors, requests, "
+                   "instructions, cycles, warps or registers are wanted",
+                   name, (int)unit.length, unit.text);
+    return known;
 }
 
 /* What no GPU can have done. The slack is for counters taken in several passes. */
@@ -273,45 +327,193 @@ static const char *impossible(const struct emu_gpu *g, const struct counters *c)
     return NULL;
 }
 
-static void take_row(struct reader *r)
+bool rows_add(struct rows *rows, struct diags *d, uint32_t at, const char *application,
+              size_t application_length, struct row row)
 {
-    const struct dialect *d = r->dialect;
-    struct rows *rows = r->rows;
-    double v[MOST_NUMBERS];
-    struct row row = {.file = r->diags->source->name, .line = r->line.number};
-    size_t last = r->application > r->kernel ? r->application : r->kernel;
-    for (size_t i = 0; i < d->count; i++) last = r->column[i] > last ? r->column[i] : last;
-    if (last >= r->line.count) {
-        diag_error(r->diags, r->line.at, 0, "a line of %zu values, too few", r->line.count);
-        return;
-    }
-    for (size_t i = 0; i < d->count; i++)
-        if (!read_number(r, r->line.cell[r->column[i]], d->names[i], &v[i])) return;
-    d->counters(rows->gpu, v, &row.counters);
-    const char *why = impossible(rows->gpu, &row.counters);
+    struct counters *c = &row.counters;
+    const char *why = !row.lacks      ? impossible(rows->gpu, c)
+                      : c->cycles < 1 ? "it took no cycles"
+                                      : NULL;
     if (why) {
-        diag_error(r->diags, r->line.at, 0, "on a %s this cannot be: %s", rows->gpu->title, why);
-        return;
+        diag_error(d, at, 0, "on a %s this cannot be: %s", rows->gpu->title, why);
+        return false;
     }
-    row.counters.share = fmin(1, row.counters.share);
-    const struct cell kernel = r->line.cell[r->kernel];
-    row.kernel = arena_copy(rows->arena, kernel.text, kernel.length);
-    row.application = application_of(rows, r->line.cell[r->application]);
+    c->share = fmin(1, c->share);
+    row.application = application_of(rows, application, application_length);
     rows->list = arena_grow(rows->arena, rows->list, rows->count, &rows->cap, rows->count + 1,
                             sizeof *rows->list);
     rows->list[rows->count++] = row;
+    return true;
+}
+
+const char *rows_stem(const struct rows *rows, const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file,
+               *dot = strrchr(name, '.');
+    return arena_copy(rows->arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+static const char *copy_of(const struct reader *r, struct cell c)
+{
+    return arena_copy(r->rows->arena, c.text, c.length);
+}
+
+/* Of the application, in this file, so far. */
+static uint32_t launches_of(const struct reader *r, const char *application)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < r->rows->count; i++) {
+        const struct row *row = &r->rows->list[i];
+        n += row->file == r->diags->source->name && strcmp(row->run, application) == 0;
+    }
+    return n;
+}
+
+/* A launch of the values of the dialect's columns. */
+static void take_values(struct reader *r, const double *v, uint32_t at, uint32_t number,
+                        const char *application, const char *kernel)
+{
+    const struct dialect *d = r->dialect;
+    struct row row = {.file = r->diags->source->name,
+                      .line = number,
+                      .kernel = kernel,
+                      .run = application,
+                      .launch = launches_of(r, application)};
+    d->counters(r->rows->gpu, v, &row.counters);
+    if (d->arguments) {
+        const char *args = copy_of(r, r->line.cell[r->arguments]);
+        row.lacks = "the counters";
+        row.launch = (uint32_t)v[1];
+        row.run = arena_printf(r->rows->arena, "%s%s%s", application, *args ? " " : "", args);
+    }
+    (void)rows_add(r->rows, r->diags, at, application, strlen(application), row);
+}
+
+/* Whether it has all columns that are asked for. */
+static bool complete(struct reader *r, size_t last)
+{
+    if (last < r->line.count) return true;
+    diag_error(r->diags, r->line.at, 0, "a line of %zu values, too few", r->line.count);
+    return false;
+}
+
+static void take_row(struct reader *r)
+{
+    const struct dialect *d = r->dialect;
+    double v[MOST_NUMBERS];
+    size_t last = r->application > r->kernel ? r->application : r->kernel;
+    last = r->arguments > last ? r->arguments : last;
+    last = r->only > last ? r->only : last;
+    for (size_t i = 0; i < d->count; i++) last = r->column[i] > last ? r->column[i] : last;
+    if (!complete(r, last)) return;
+    if (r->rows->column && !is(r->line.cell[r->only], r->rows->value)) return;
+    for (size_t i = 0; i < d->count; i++) {
+        const struct cell c = r->line.cell[r->column[i]];
+        if (!read_number(r, c, d->names[i], &v[i])) return;
+        if (d->units && !scale(r, c, r->units[i], d->names[i], &v[i])) return;
+    }
+    take_values(r, v, r->line.at, r->line.number, copy_of(r, r->line.cell[r->application]),
+                copy_of(r, r->line.cell[r->kernel]));
+}
+
+/* ---- a line for each metric ------------------------------------------------------------------------------ */
+
+struct pivot { /* the launch whose metrics are being read */
+    uint32_t at, number;
+    const char *id, *application, *kernel;
+    bool has[MOST_NUMBERS];
+    double value[MOST_NUMBERS];
+};
+
+static void end_pivot(struct reader *r, struct pivot *p)
+{
+    if (!p->id) return;
+    for (size_t i = 0; i < r->dialect->count; i++)
+        if (!p->has[i]) {
+            diag_error(r->diags, p->at, 0, "launch %s of '%s' has no metric '%s'", p->id, p->kernel,
+                       r->dialect->names[i]);
+            return;
+        }
+    take_values(r, p->value, p->at, p->number, p->application, p->kernel);
+}
+
+static void take_metric(struct reader *r, struct pivot *p, const size_t *column)
+{
+    const struct line *l = &r->line;
+    const struct cell id = l->cell[column[0]], name = l->cell[column[2]];
+    if (!p->id || !is(id, p->id)) {
+        end_pivot(r, p);
+        *p = (struct pivot){.at = l->at,
+                            .number = l->number,
+                            .id = copy_of(r, id),
+                            .kernel = copy_of(r, l->cell[column[1]]),
+                            .application = r->application < l->count
+                                               ? copy_of(r, l->cell[r->application])
+                                               : rows_stem(r->rows, r->diags->source->name)};
+    }
+    for (size_t i = 0; i < r->dialect->count; i++) {
+        const char *want = r->dialect->names[i];
+        const struct cell value = l->cell[column[4]];
+        if (!is(name, want) || !read_number(r, value, want, &p->value[i])) continue;
+        p->has[i] = scale(r, value, l->cell[column[3]], want, &p->value[i]);
+    }
+}
+
+/* `ncu --csv --metrics ...` */
+static void take_metrics(struct reader *r)
+{
+    static const char *const names[] = {"ID", "Kernel Name", "Metric Name", "Metric Unit",
+                                        "Metric Value"};
+    struct pivot p = {0};
+    size_t column[5], last = 0;
+    r->dialect = &dialects[NCU];
+    r->application = find(&r->line, r->dialect->application);
+    for (int i = 0; i < 5; i++) {
+        column[i] = find(&r->line, names[i]);
+        last = column[i] > last ? column[i] : last;
+        if (column[i] == r->line.count)
+            diag_error(r->diags, r->line.at, 0, "no column '%s', as ncu --csv has", names[i]);
+    }
+    if (r->diags->errors) return;
+    while (next_line(r) && r->diags->errors < ROWS_MOST_ERRORS)
+        if (complete(r, last)) take_metric(r, &p, column);
+    if (r->diags->errors < ROWS_MOST_ERRORS) end_pivot(r, &p);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------- */
+
+static bool has(const struct source *s, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = s->text, *end = s->text + s->length;
+         (at = memchr(at, *word, (size_t)(end - at))) && (size_t)(end - at) >= n; at++)
+        if (memcmp(at, word, n) == 0) return true;
+    return false;
+}
+
+static void read_table(struct reader *r)
+{
+    if (!choose_dialect(r)) return;
+    if (r->dialect->units) {
+        if (!next_line(r)) return;
+        for (size_t i = 0; i < r->dialect->count; i++)
+            if (r->column[i] < r->line.count) r->units[i] = r->line.cell[r->column[i]];
+    }
+    while (next_line(r) && r->diags->errors < ROWS_MOST_ERRORS) take_row(r);
 }
 
 bool rows_read(struct rows *rows, struct diags *d)
 {
+    if (has(d->source, "gpu_sim_cycle") || has(d->source, "GPGPU-Sim PTX:")) {
+        rows_gpgpusim(rows, d);
+        return !d->errors;
+    }
     struct reader *r = arena_array(rows->arena, struct reader, 1);
     r->rows = rows;
     r->diags = d;
     if (!next_line(r)) diag_error(d, 0, 0, "there is nothing in this file");
-    else if (choose_dialect(r)) {
-        if (r->dialect->units) next_line(r);
-        while (next_line(r) && d->errors < MOST_ERRORS) take_row(r);
-    }
+    else if (find(&r->line, "Metric Name") < r->line.count) take_metrics(r);
+    else read_table(r);
     return !d->errors;
 }
 

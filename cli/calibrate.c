@@ -111,6 +111,15 @@ static bool determined(const struct request *q, const struct fit *f)
 
 static int calibrate(const struct request *q, struct rows *rows)
 {
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->list[i].lacks) {
+            fprintf(
+                stderr,
+                "%s:%u: cycles without %s: a fit of the weights wants all counters, one of the clock "
+                "the launches' traces (--traces)\n",
+                rows->list[i].file, rows->list[i].line, rows->list[i].lacks);
+            return EXIT_INPUT;
+        }
     struct fit fit;
     if (rows->application_count < 3 || rows->count < 2 * WEIGHTS) {
         fprintf(stderr,

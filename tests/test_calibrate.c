@@ -318,6 +318,170 @@ Test(calibrate, ncu_files_are_read)
     arena_free(rows.arena);
 }
 
+/* ncu --csv --metrics: a line for each metric, what ncu and the program say around them, units with prefixes. */
+#define METRIC(id, name, unit, value)                                                              \
+    "\"" id "\",\"app\",\"f(int, float)\",\"" name "\",\"" unit "\",\"" value "\"\n"
+#define METRICS(id, dram)                                                                          \
+    METRIC(id, "sm__cycles_active.avg", "cycle", "5,000")                                          \
+    METRIC(id, "gpc__cycles_elapsed.max", "cycle", "10,000")                                       \
+    METRIC(id, "sm__warps_active.avg.per_cycle_active", "warp", "16.5")                            \
+    METRIC(id, "launch__registers_per_thread", "register/thread", "32")                            \
+    METRIC(id, "gpu__time_duration.sum", "usecond", "10")                                          \
+    METRIC(id, "smsp__inst_executed.sum", "inst", "50,000")                                        \
+    METRIC(id, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "", "1,000")                     \
+    METRIC(id, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "4,000")                \
+    METRIC(id, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "", "500")                       \
+    METRIC(id, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "2,000")                \
+    METRIC(id, "lts__t_sectors_op_read.sum", "Ksector", "3")                                       \
+    METRIC(id, "lts__t_sectors_op_write.sum", "sector", "2,000")                                   \
+    dram METRIC(id, "dram__sectors_write.sum", "sector", "1,000")                                  \
+        METRIC(id, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector", "7")               \
+            METRIC(id, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector", "8")
+#define LONG_HEAD                                                                                  \
+    "==PROF== Connected to process 7\n\"ID\",\"Process Name\",\"Kernel Name\",\"Metric Name\","    \
+    "\"Metric Unit\",\"Metric Value\"\n"
+
+Test(calibrate, a_line_for_each_metric_is_read)
+{
+    static const char text[] = LONG_HEAD METRICS(
+        "0", METRIC("0", "dram__sectors_read.sum", "sector", "3,000"))
+        METRICS("1", METRIC("1", "dram__sectors_read.sum", "Ksector",
+                            "2")) "==PROF== Disconnected from process 7\n";
+    struct rows rows = rows_of("gv100");
+    struct buf said = {0};
+    cr_assert(read_rows(&rows, text, &said), "%s", said.data);
+    cr_assert(rows.count == 2 && rows.application_count == 1);
+    const struct counters *c = &rows.list[0].counters;
+    cr_expect(c->cycles == 10000 && c->share == 0.5 && c->warps == 16.5 && c->registers == 32);
+    cr_expect(c->l2_load_sectors == 3000 && c->dram_sectors == 4000 && c->atomic_sectors == 15);
+    cr_expect(rows.list[1].counters.dram_sectors == 3000);
+    cr_expect(rows.list[0].launch == 0 && rows.list[1].launch == 1 && rows.list[1].line == 19);
+    arena_free(rows.arena);
+}
+
+Test(calibrate, metrics_that_lack_or_are_of_another_kind_are_refused)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {LONG_HEAD METRICS("0", ""),
+         "rows.csv:3:1: error: launch 0 of 'f(int, float)' has no metric 'dram__sectors_read.sum'"},
+        {LONG_HEAD METRICS("0", METRIC("0", "dram__sectors_read.sum", "Kbyte", "96")),
+         "'dram__sectors_read.sum' in 'Kbyte': sectors"},
+        {"\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n", "no column 'Metric Unit'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rows rows = rows_of("gv100");
+        struct buf said = {0};
+        cr_expect(!read_rows(&rows, cases[i].text, &said));
+        cr_expect(said.data && strstr(said.data, cases[i].want), "%s", said.data);
+        buf_free(&said);
+        arena_free(rows.arena);
+    }
+}
+
+/* ---- GPGPU-Sim ---------------------------------------------------------------------------------------- */
+
+#define LOG_HEAD                                                                                   \
+    "        *** GPGPU-Sim Simulator Version 4.2.0  [build 0] ***\n"                               \
+    "-gpgpu_n_clusters                      40 # number of processing clusters\n"                  \
+    "-gpgpu_n_cores_per_cluster                    2 # number of simd cores per cluster\n"         \
+    "GPGPU-Sim PTX: Kernel '_Z1ki' : regs=12, lmem=0, smem=0, cmem=380\n"                          \
+    "GPGPU-Sim PTX: pushing kernel '_Z1ki' to stream 0, gridDim= (16,1,1) blockDim = (256,1,1) \n"
+#define LOG_LAUNCH(cycles, instructions, loads, sectors, dram)                                     \
+    "kernel_name = _Z1ki \nkernel_launch_uid = 1 \ngpu_sim_cycle = " cycles                        \
+    "\ngpu_sim_insn = 90112\ngpu_tot_sim_cycle = 9\ngpu_occupancy = 12.5000% \n"                   \
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = " sectors                    \
+    "\n\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = " sectors                  \
+    "\ngpgpu_n_tot_w_icount = " instructions "\ngpgpu_n_load_insn  = " loads                       \
+    "\ngpgpu_n_store_insn = " loads "\ntotal dram reads = " dram "\ntotal dram writes = 0\n"       \
+    "L2_total_cache_accesses = " sectors                                                           \
+    "\n\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = " sectors "\n"
+
+Test(calibrate, logs_of_gpgpusim_are_read_launch_by_launch)
+{
+    struct rows rows = rows_of("titanv");
+    struct buf said = {0};
+    cr_assert(read_rows(&rows,
+                        LOG_HEAD LOG_LAUNCH("1010", "2816", "8192", "1024", "100")
+                            LOG_LAUNCH("910", "6816", "9216", "1124", "130"),
+                        &said),
+              "%s", said.data);
+    cr_assert(rows.count == 2);
+    const struct row *first = &rows.list[0], *second = &rows.list[1];
+    const struct counters *a = &first->counters, *b = &second->counters;
+    cr_expect(a->cycles == 1010 && a->instructions == 2816 && a->load_requests == 256);
+    cr_expect(a->load_sectors == 1024 && a->dram_sectors == 100 && a->warps == 8);
+    cr_expect(a->share == 0.2 && a->placed && a->registers == 12, "16 CTAs on 80 SMs");
+    /* what the log sums over launches, told apart */
+    cr_expect(b->cycles == 910 && b->instructions == 4000 && b->load_requests == 32);
+    cr_expect(b->load_sectors == 100 && b->dram_sectors == 30);
+    cr_expect(strcmp(first->run, "rows") == 0 && first->launch == 0 && second->launch == 1);
+    cr_expect(strcmp(first->kernel, "_Z1ki") == 0 && !first->lacks);
+    arena_free(rows.arena);
+}
+
+Test(calibrate, of_a_log_that_lacks_counters_the_cycles_are_known)
+{
+    struct rows rows = rows_of("titanv");
+    cr_assert(read_rows(&rows, LOG_HEAD "kernel_name = k \ngpu_sim_cycle = 77\n", NULL));
+    cr_expect(rows.count == 1 && rows.list[0].counters.cycles == 77);
+    cr_expect(strcmp(rows.list[0].lacks, "gpu_occupancy") == 0);
+    arena_free(rows.arena);
+}
+
+Test(calibrate, broken_logs_are_refused_with_place_and_reason)
+{
+    static const struct {
+        const char *gpu, *text, *want;
+    } cases[] = {
+        {"titanv", LOG_HEAD "kernel_name = k \ngpu_sim_insn = 7\n",
+         "rows.csv:6:1: error: the launch of 'k' has no gpu_sim_cycle: did it end?"},
+        {"gtx480", LOG_HEAD LOG_LAUNCH("1010", "2816", "8192", "1024", "100"),
+         "rows.csv:3:1: error: the log is of 80 SMs, a GeForce GTX 480 has 15"},
+        {"titanv",
+         LOG_HEAD LOG_LAUNCH("1010", "2816", "8192", "1024", "100")
+             LOG_LAUNCH("1010", "2815", "8192", "1024", "100"),
+         "gpgpu_n_tot_w_icount is less than after the launch before"},
+        {"titanv", LOG_HEAD LOG_LAUNCH("nan", "2816", "8192", "1024", "100"),
+         "gpu_sim_cycle is a number that is not negative"},
+        {"titanv", LOG_HEAD LOG_LAUNCH("10", "281600000", "8192", "1024", "100"),
+         "on a TITAN V this cannot be: more instructions than can be issued"},
+        {"titanv", LOG_HEAD, "error: no launch: a log of GPGPU-Sim has"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rows rows = rows_of(cases[i].gpu);
+        struct buf said = {0};
+        cr_expect(!read_rows(&rows, cases[i].text, &said), "case %zu", i);
+        cr_expect(said.data && strstr(said.data, cases[i].want), "case %zu: %s", i, said.data);
+        buf_free(&said);
+        arena_free(rows.arena);
+    }
+}
+
+/* ---- cycles alone ------------------------------------------------------------------------------------- */
+
+Test(calibrate, cycles_of_launches_are_read_of_one_configuration)
+{
+    static const char text[] = "program,args,config,launch,kernel,cycles\n"
+                               "saxpy,4096 8,A,0,saxpy,100\nsaxpy,4096 8,B,0,saxpy,300\n"
+                               "chase,,A,2,k,200\n";
+    struct rows rows = rows_of("titanv");
+    rows.column = "config", rows.value = "A";
+    cr_assert(read_rows(&rows, text, NULL));
+    cr_assert(rows.count == 2 && rows.application_count == 2);
+    cr_expect(strcmp(rows.list[0].run, "saxpy 4096 8") == 0 && rows.list[0].counters.cycles == 100);
+    cr_expect(strcmp(rows.list[1].run, "chase") == 0 && rows.list[1].launch == 2);
+    cr_expect(rows.list[0].lacks != NULL);
+    struct buf said = {0};
+    rows.column = "machine";
+    cr_expect(!read_rows(&rows, text, &said));
+    cr_expect(strstr(said.data, "rows.csv:1:1: error: no column 'machine'") != NULL, "%s",
+              said.data);
+    buf_free(&said);
+    arena_free(rows.arena);
+}
+
 Test(calibrate, broken_files_are_refused_with_place_and_reason)
 {
     static const struct {
