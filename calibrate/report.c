@@ -8,24 +8,29 @@
 
 enum { WORST = 10 };
 
-static void figures_text(struct buf *out, const char *what, const struct figures *f)
+void report_heading(struct buf *out)
+{
+    buf_printf(out, "%-22s %8s  %8s  %8s  %8s  %8s  %7s  %6s\n", "|error|", "mean", "by app.",
+               "median", "90 %", "worst", "Pearson", "rank");
+}
+
+void report_figures(struct buf *out, const char *what, const struct figures *f)
 {
     buf_printf(out, "%-22s %6.1f %%  %6.1f %%  %6.1f %%  %6.1f %%  %6.1f %%  %7.3f  %6.3f\n", what,
                100 * f->mean, 100 * f->by_application, 100 * f->median, 100 * f->p90,
                100 * f->worst, f->pearson, f->rank);
 }
 
-static void applications_text(struct buf *out, const struct report *r)
+void report_applications(struct buf *out, const struct rows *rows, const double *estimate)
 {
-    const struct rows *rows = r->rows;
     buf_puts(out, "\nBy application, left out\n");
     for (size_t k = 0; k < rows->application_count; k++) {
         double sum = 0, bias = 0;
         size_t n = 0;
         for (size_t i = 0; i < rows->count; i++) {
             if (rows->list[i].application != k) continue;
-            sum += figures_error(&rows->list[i], r->fit->outside[i]);
-            bias += log(r->fit->outside[i] / rows->list[i].counters.cycles);
+            sum += figures_error(&rows->list[i], estimate[i]);
+            bias += log(estimate[i] / rows->list[i].counters.cycles);
             n++;
         }
         buf_printf(out, "  %6.1f %%  x %.2f  %4zu launch%s %.60s\n", 100 * sum / (double)n,
@@ -53,16 +58,15 @@ void report_text(struct buf *out, const struct report *r)
 {
     buf_printf(out, "%zu launches of %zu applications on a %s\n\n", r->rows->count,
                r->rows->application_count, r->rows->gpu->title);
-    buf_printf(out, "%-22s %8s  %8s  %8s  %8s  %8s  %7s  %6s\n", "|error|", "mean", "by app.",
-               "median", "90 %", "worst", "Pearson", "rank");
-    figures_text(out, "application left out", &r->outside);
-    figures_text(out, "in-sample (no judge)", &r->inside);
+    report_heading(out);
+    report_figures(out, "application left out", &r->outside);
+    report_figures(out, "in-sample (no judge)", &r->inside);
     buf_puts(out, "\nWeights            fitted   before   known\n");
     for (int i = 0; i < WEIGHTS; i++)
         buf_printf(out, "  %-15s %7.3f  %7.3f  %4.0f %%  %s\n", weight_infos[i].name,
                    r->fit->weights[i], weight_infos[i].before, 100 * r->fit->known[i],
                    weight_infos[i].text);
-    applications_text(out, r);
+    report_applications(out, r->rows, r->fit->outside);
     worst_text(out, r);
 }
 
@@ -86,15 +90,20 @@ static void figures_yaml(struct buf *out, const char *section, const struct figu
                f->rank);
 }
 
+void report_files(struct buf *out, const char *const *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *slash = strrchr(files[i], '/');
+        buf_printf(out, "# From %s\n", slash ? slash + 1 : files[i]);
+    }
+}
+
 void report_coefficients(struct buf *out, const struct report *r)
 {
     double least[FEATURES], most[FEATURES];
     buf_printf(out, "# Made by heddle calibrate: %zu launches of %zu applications.\n",
                r->rows->count, r->rows->application_count);
-    for (size_t i = 0; i < r->file_count; i++) {
-        const char *slash = strrchr(r->files[i], '/');
-        buf_printf(out, "# From %s\n", slash ? slash + 1 : r->files[i]);
-    }
+    report_files(out, r->files, r->file_count);
     buf_printf(out, "gpu: %s\n\nweight: # times what the configuration says\n", r->rows->gpu->name);
     for (int i = 0; i < WEIGHTS; i++)
         buf_printf(out, "  %s: %.5g # %s\n", weight_infos[i].name, r->fit->weights[i],
@@ -114,17 +123,17 @@ void report_coefficients(struct buf *out, const struct report *r)
     figures_yaml(out, "in_sample: # no judge of an estimate", &r->inside);
 }
 
-void report_plot(struct buf *out, const struct report *r, const char *svg)
+void report_plot(struct buf *out, const struct rows *rows, const double *estimate, const char *svg)
 {
     buf_printf(
         out, "set terminal svg size 900,900\nset output '%s'\nset logscale xy\nset key left top\n",
         svg);
     buf_printf(out, "set title '%s: %zu launches, each estimated without its application'\n",
-               r->rows->gpu->title, r->rows->count);
+               rows->gpu->title, rows->count);
     buf_puts(out,
              "set xlabel 'measured cycles'\nset ylabel 'estimated cycles'\n$launches << END\n");
-    for (size_t i = 0; i < r->rows->count; i++)
-        buf_printf(out, "%.6g %.6g\n", r->rows->list[i].counters.cycles, r->fit->outside[i]);
+    for (size_t i = 0; i < rows->count; i++)
+        buf_printf(out, "%.6g %.6g\n", rows->list[i].counters.cycles, estimate[i]);
     buf_puts(out, "END\nplot $launches with points pt 7 ps 0.4 title 'launches', "
                   "x title 'equal', 2*x dt 2 title 'twice', x/2 dt 2 title 'half'\n");
 }

@@ -16,7 +16,13 @@ struct report {
 };
 void report_text(struct buf *out, const struct report *r); /* figures, weights, the worst ten */
 void report_coefficients(struct buf *out, const struct report *r); /* YAML: model/coefficients.h */
-void report_plot(struct buf *out, const struct report *r,
-                 const char *svg); /* a script with its data */
+/* A script with its data. */
+void report_plot(struct buf *out, const struct rows *rows, const double *estimate, const char *svg);
+
+/* Pieces of texts. */
+void report_heading(struct buf *out);
+void report_figures(struct buf *out, const char *what, const struct figures *f);
+void report_applications(struct buf *out, const struct rows *rows, const double *estimate);
+void report_files(struct buf *out, const char *const *files, size_t count); /* "# From ..." */
 
 #endif

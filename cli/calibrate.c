@@ -4,8 +4,11 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "calibrate/report.h"
+#include "calibrate/report_clock.h"
+#include "calibrate/traces.h"
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
+#include "model/clock_file.h"
 #include "model/coefficients.h"
 
 #include <errno.h>
@@ -13,41 +16,56 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST_FILES = 64, MOST_BYTES = 1 << 28 };
 
 struct request {
-    const char *gpu, *output, *plot, *csv;
+    const char *gpu, *output, *plot, *csv, *where, *start;
     bool undetermined; /* is fine */
     bool predict;
-    const char *files[MOST_FILES];
-    size_t file_count;
+    const char *files[MOST_FILES], *traces[MOST_FILES];
+    size_t file_count, trace_count;
 };
+
+static bool take_option(char **argv, int *i, struct request *q)
+{
+    const struct {
+        const char *name, **value;
+    } options[] = {{"--gpu", &q->gpu}, {"--output", &q->output}, {"--plot", &q->plot},
+                   {"--csv", &q->csv}, {"--where", &q->where},   {"--start", &q->start}};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        const char *value = option_value(argv, i, options[k].name);
+        if (!value) continue;
+        *options[k].value = value;
+        return true;
+    }
+    const char *traces = option_value(argv, i, "--traces");
+    if (traces && q->trace_count < MOST_FILES) {
+        q->traces[q->trace_count++] = traces;
+        return true;
+    }
+    if (strcmp(argv[*i], "--allow-undetermined") == 0) return q->undetermined = true;
+    if (strcmp(argv[*i], "--predict") == 0) return q->predict = true;
+    usage_error("calibrate", "unknown option '%s', or it wants a value", argv[*i]);
+    return false;
+}
 
 static bool parse(int argc, char **argv, struct request *q)
 {
     for (int i = 1; i < argc; i++) {
-        const char *const names[] = {"--gpu", "--output", "--plot", "--csv"};
-        const char **const values[] = {&q->gpu, &q->output, &q->plot, &q->csv};
-        bool taken = false;
-        for (int k = 0; k < 4 && !taken; k++) {
-            const size_t n = strlen(names[k]);
-            if (strncmp(argv[i], names[k], n) != 0 || (argv[i][n] && argv[i][n] != '=')) continue;
-            *values[k] = argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[++i] : NULL;
-            if (!*values[k]) return usage_error("calibrate", "%s wants a value", names[k]), false;
-            taken = true;
-        }
-        if (taken) continue;
-        if (strcmp(argv[i], "--allow-undetermined") == 0) q->undetermined = true;
-        else if (strcmp(argv[i], "--predict") == 0) q->predict = true;
-        else if (argv[i][0] == '-')
-            return usage_error("calibrate", "unknown option '%s'", argv[i]), false;
-        else if (q->file_count == MOST_FILES)
+        if (argv[i][0] == '-') {
+            if (!take_option(argv, &i, q)) return false;
+        } else if (q->file_count == MOST_FILES)
             return usage_error("calibrate", "more than %d files", MOST_FILES), false;
         else q->files[q->file_count++] = argv[i];
     }
     if (!q->file_count) return usage_error("calibrate", "which measured launches?"), false;
     if (!q->gpu) return usage_error("calibrate", "--gpu says what was measured"), false;
+    if (q->start && !q->trace_count)
+        return usage_error("calibrate", "--start is for a fit of the clock: --traces"), false;
+    if (q->where && !strchr(q->where, '='))
+        return usage_error("calibrate", "--where is COLUMN=VALUE, not '%s'", q->where), false;
     return true;
 }
 
@@ -82,10 +100,10 @@ static int write_file(const char *path, const struct buf *b)
 }
 
 /* A missing gnuplot is no failure of the calibration. */
-static void plot(const struct report *r, const char *svg)
+static void plot(const struct rows *rows, const double *estimate, const char *svg)
 {
     struct buf script = {0};
-    report_plot(&script, r, svg);
+    report_plot(&script, rows, estimate, svg);
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     FILE *f = popen("gnuplot", "w");
     if (f) fwrite(script.data, 1, script.size, f);
@@ -108,6 +126,109 @@ static bool determined(const struct request *q, const struct fit *f)
                     "be: --allow-undetermined\n");
     return false;
 }
+
+/* ---- the clock ------------------------------------------------------------------------------------------- */
+
+static void progress(const char *what, size_t done, size_t all)
+{
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%s: %zu of %zu ", what, done + 1, all);
+}
+
+static int read_traces(const struct request *q, struct traces *t)
+{
+    for (size_t i = 0; i < q->trace_count; i++) {
+        const char *why = traces_read(t, q->traces[i]);
+        if (!why) continue;
+        fprintf(stderr, "heddle calibrate: '%s': %s\n", q->traces[i], why);
+        return EXIT_INPUT;
+    }
+    return EXIT_FINE;
+}
+
+/* What is known of the machine before any cycles: a file, or the configuration alone. */
+static const struct clock_fit *start_of(const struct request *q, struct rows *rows)
+{
+    struct buf why = {0};
+    struct clock_fit *fit = arena_array(rows->arena, struct clock_fit, 1);
+    fit->gpu = rows->gpu->name;
+    machine_configured(rows->gpu, &fit->machine);
+    if (!q->start) return fit;
+    const struct clock_fit *read = clock_file_load(q->start, rows->gpu, rows->arena, &why);
+    if (why.data) fputs(why.data, stderr);
+    buf_free(&why);
+    if (read && strcmp(read->gpu, rows->gpu->name) != 0) {
+        usage_error("calibrate", "'%s' is of %s, not of %s", q->start, read->gpu, rows->gpu->name);
+        return NULL;
+    }
+    return read;
+}
+
+static bool clock_determined(const struct request *q, const struct clock_fitting *f)
+{
+    if (!f->undetermined || q->undetermined) return true;
+    fprintf(stderr, "heddle calibrate: these launches do not determine\n");
+    for (size_t i = 0; i < f->count; i++)
+        if (f->undetermined >> i & 1)
+            fprintf(stderr, "  %s: %s\n", f->numbers[i].name, f->numbers[i].text);
+    fprintf(stderr, "Add launches that depend on them, or let them stay what they were thought to "
+                    "be: --allow-undetermined\n");
+    return false;
+}
+
+static int fit_of_clock(const struct request *q, const struct clock_data *d,
+                        const struct clock_fit *start)
+{
+    struct rows *rows = (struct rows *)d->rows;
+    struct clock_fitting fit;
+    struct clock_machine alone;
+    double *cycles = arena_array(rows->arena, double, rows->count);
+    struct clock_report r = {.data = d, .fit = &fit, .measured = start->measured};
+    struct buf text = {0}, file = {0};
+    fit_clock(d, &start->machine, &fit);
+    if (isatty(STDERR_FILENO)) fputc('\n', stderr);
+    if (!clock_determined(q, &fit)) return EXIT_INPUT;
+    machine_configured(rows->gpu, &alone);
+    clock_cycles(d, &alone, cycles);
+    figures_of(rows, cycles, &r.alone);
+    figures_of(rows, fit.before, &r.before);
+    figures_of(rows, fit.inside, &r.inside);
+    figures_of(rows, fit.outside, &r.outside);
+    r.files = q->files, r.file_count = q->file_count;
+    if (!r.measured) r.measured = q->files[0];
+    report_clock_text(&text, &r);
+    report_clock_file(&file, &r);
+    fputs(text.data, stdout);
+    const int status = q->output ? write_file(q->output, &file) : EXIT_FINE;
+    if (q->plot) plot(rows, fit.outside, q->plot);
+    buf_free(&text);
+    buf_free(&file);
+    return status;
+}
+
+static int calibrate_clock(const struct request *q, struct rows *rows)
+{
+    struct traces traces = {.arena = rows->arena};
+    struct buf said = {0};
+    const struct emu_counts **launch = arena_array(rows->arena, const struct emu_counts *,
+                                                   rows->count);
+    int status = read_traces(q, &traces);
+    const struct clock_fit *start = status ? NULL : start_of(q, rows);
+    if (!start) return status ? status : EXIT_INPUT;
+    traces_match(&traces, rows, launch, &said);
+    if (said.data) fputs(said.data, stderr);
+    buf_free(&said);
+    if (rows->application_count < 3) {
+        fprintf(stderr,
+                "heddle calibrate: %zu launches of %zu programs have traces: 3 are needed "
+                "at least\n",
+                rows->count, rows->application_count);
+        return EXIT_INPUT;
+    }
+    const struct clock_data d = {.rows = rows, .launch = launch, .progress = progress};
+    return fit_of_clock(q, &d, start);
+}
+
+/* ---- the form -------------------------------------------------------------------------------------------- */
 
 static int calibrate(const struct request *q, struct rows *rows)
 {
@@ -137,7 +258,7 @@ static int calibrate(const struct request *q, struct rows *rows)
     report_coefficients(&file, &r);
     fputs(text.data, stdout);
     int status = q->output ? write_file(q->output, &file) : EXIT_FINE;
-    if (q->plot) plot(&r, q->plot);
+    if (q->plot) plot(rows, fit.outside, q->plot);
     buf_free(&text);
     buf_free(&file);
     return status;
@@ -197,13 +318,20 @@ int cmd_calibrate(int argc, char **argv)
     struct arena *a = arena_new();
     int status = EXIT_FINE;
     struct rows rows = {.arena = a, .gpu = gpu_named("calibrate", q.gpu, a, &status)};
+    if (q.where) {
+        rows.column = arena_copy(a, q.where, strcspn(q.where, "="));
+        rows.value = strchr(q.where, '=') + 1;
+    }
     for (size_t i = 0; i < q.file_count && !status; i++) status = read_file(&rows, q.files[i]);
     if (!status && q.csv) status = convert(&q, &rows);
     if (!status && !rows.count) {
         fprintf(stderr, "heddle calibrate: no launches\n");
         status = EXIT_INPUT;
     }
-    if (!status) status = q.predict ? predict(&rows) : calibrate(&q, &rows);
+    if (!status)
+        status = q.predict       ? predict(&rows)
+                 : q.trace_count ? calibrate_clock(&q, &rows)
+                                 : calibrate(&q, &rows);
     arena_free(a);
     return finish_output("calibrate", status);
 }

@@ -220,7 +220,7 @@ Test(calibrate, reports_are_the_same_bytes, .timeout = 120)
         figures_of(&rows, fit.outside, &r.outside);
         report_text(&out[i], &r);
         report_coefficients(&out[i], &r);
-        report_plot(&out[i], &r, "x.svg");
+        report_plot(&out[i], &rows, fit.outside, "x.svg");
         arena_free(rows.arena);
     }
     cr_expect(out[0].size > 1000 && strcmp(out[0].data, out[1].data) == 0);

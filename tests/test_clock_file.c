@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "calibrate/fit_clock.h"
+#include "calibrate/traces.h"
 #include "emu/counts.h"
 #include "model/clock_file.h"
 #include "model/launch_time.h"
@@ -111,5 +113,113 @@ Test(clock_file, broken_files_are_refused_with_place_and_reason)
         cr_expect(said.data && strstr(said.data, cases[i][1]), "case %zu: %s", i, said.data);
         buf_free(&said);
         arena_free(a);
+    }
+}
+
+/* ---- fits ------------------------------------------------------------------------------------------------ */
+
+/* The launches of a run of the program, added to the file of traces. */
+static void trace_runs(const char *file, const char *const *runs, size_t count)
+{
+    const char *program = getenv("HEDDLE");
+    for (size_t i = 0; i < count; i++) {
+        char command[400];
+        snprintf(command, sizeof command,
+                 "%s estimate --gpu=titanv --format=csv --traces=%s %s >/dev/null 2>&1",
+                 program ? program : "./heddle", file, runs[i]);
+        cr_assert(eq(int, system(command), 0), "%s", command);
+    }
+}
+
+/* Launches as they would be measured on another machine than the fit starts from: what it is, comes out. */
+Test(clock_fit, finds_the_machine_that_was_measured, .timeout = 300)
+{
+    static const char *const runs[] = {"suite:sum_tree:small",  "suite:litmus_grid:small",
+                                       "suite:index_add:small", "suite:ticket:small",
+                                       "suite:append:small",    "suite:histogram_shared:small"};
+    enum { RUNS = sizeof runs / sizeof *runs };
+    char file[] = "/tmp/heddle-traces-XXXXXX";
+    struct traces traces = {.arena = arena_new()};
+    struct rows rows = {.gpu = emu_gpu_find("titanv"), .arena = traces.arena};
+    cr_assert(mkstemp(file) >= 0);
+    trace_runs(file, runs, RUNS);
+    cr_assert(traces_read(&traces, file) == NULL);
+    (void)remove(file);
+    struct clock_machine start, truth;
+    machine_configured(rows.gpu, &start);
+    truth = start;
+    truth.l2_latency *= 1.3;
+    truth.branch *= 1.5;
+    truth.latency[CLASS_ALU] *= 1.2;
+    for (int c = 0; c < CLASSES; c++)
+        if (c != CLASS_ALU) truth.latency[c] += 2;
+    rows.count = traces.count;
+    rows.list = arena_array(rows.arena, struct row, rows.count);
+    rows.application_count = RUNS;
+    rows.applications = arena_array(rows.arena, const char *, RUNS);
+    for (size_t i = 0; i < RUNS; i++) rows.applications[i] = runs[i];
+    for (size_t i = 0; i < rows.count; i++) {
+        struct row *row = &rows.list[i];
+        *row = (struct row){.run = traces.list[i].run, .launch = traces.list[i].launch};
+        while (strcmp(runs[row->application], row->run) != 0) row->application++;
+    }
+    const struct emu_counts **launch = arena_array(rows.arena, const struct emu_counts *,
+                                                   rows.count);
+    struct buf said = {0};
+    cr_assert(traces_match(&traces, &rows, launch, &said) && !said.data, "%s", said.data);
+    cr_assert(rows.count == traces.count && rows.application_count == RUNS);
+    const struct clock_data d = {.rows = &rows, .launch = launch};
+    double *cycles = arena_array(rows.arena, double, rows.count), before = 0, inside = 0,
+           outside = 0;
+    clock_cycles(&d, &truth, cycles);
+    for (size_t i = 0; i < rows.count; i++) rows.list[i].counters.cycles = cycles[i];
+    struct clock_fitting f;
+    fit_clock(&d, &start, &f);
+    for (size_t i = 0; i < rows.count; i++) {
+        before += fabs(f.before[i] / cycles[i] - 1) / (double)rows.count;
+        inside += fabs(f.inside[i] / cycles[i] - 1) / (double)rows.count;
+        outside += fabs(f.outside[i] / cycles[i] - 1) / (double)rows.count;
+    }
+    cr_expect(before > 0.08, "%g", before);
+    cr_expect(inside < before / 4, "%g before, %g in the fit", before, inside);
+    cr_expect(outside < before / 2, "%g before, %g left out", before, outside);
+    cr_expect(fabs(f.machine.l2_latency / truth.l2_latency - 1) < 0.1, "%g for %g",
+              f.machine.l2_latency, truth.l2_latency);
+    arena_free(traces.arena);
+}
+
+/* Text that is no number, a machine without the program: what heddle calibrate and heddle estimate say. */
+Test(clock_fit, files_that_do_not_fit_are_named)
+{
+    static const char *const cases[][2] = {
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv",
+         "cycles without the counters: a fit of the weights wants all counters"},
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces Makefile",
+         "'Makefile': it is no file of traces"},
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /nowhere",
+         "'/nowhere': No such file"},
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /dev/null --where config",
+         "--where is COLUMN=VALUE"},
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /dev/null",
+         "no trace of launch 0 of 'fma_chain 16 128 128' on titanv"},
+        {"calibrate calibrate/data/gv100.csv --gpu gv100 --start model/clocks/titanv.yaml",
+         "--start is for a fit of the clock"},
+        {"estimate --gpu=gtx480 --coefficients=model/clocks/titanv.yaml suite:saxpy:small",
+         "'model/clocks/titanv.yaml' is of titanv, which is not among --gpu"},
+        {"estimate --gpu=titanv --coefficients=model/gpus/titanv.yaml suite:saxpy:small",
+         "titanv.yaml:13:1: error: the first key is gpu"},
+        {"estimate --gpu=titanv --coefficients=Makefile suite:saxpy:small",
+         "error: a line is 'key: value' or 'section:'"},
+    };
+    const char *program = getenv("HEDDLE");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[300], said[4096];
+        snprintf(command, sizeof command, "%s %s 2>&1", program ? program : "./heddle",
+                 cases[i][0]);
+        FILE *p = popen(command, "r");
+        cr_assert(p != NULL);
+        said[fread(said, 1, sizeof said - 1, p)] = 0;
+        cr_expect(pclose(p) != 0, "%s", command);
+        cr_expect(strstr(said, cases[i][1]) != NULL, "%s: %s", command, said);
     }
 }
