@@ -32,6 +32,7 @@ int cmd_calibrate(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_estimate(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_suite_list(int argc, char **argv);
 int cmd_suite_run(int argc, char **argv);
 

@@ -218,6 +218,21 @@ static const struct command {
      "configuration alone; 8 of 10 launches that were measured lay in the interval (docs/estimate.md).\n"
      "\n"
      "exit status: 0 fine; else as 'heddle run'\n"},
+    {"compare", NULL, "estimates for several GPUs and orders side by side", cmd_compare,
+     "usage: heddle compare [options] TARGET [ARGUMENTS]\n"
+     "\n"
+     "Runs TARGET (as of 'heddle estimate') once for each GPU and order, and says how long its kernels would\n"
+     "take, in parts of what they take in the native order on the first GPU: parallel, and what GPUDet or DAB\n"
+     "add (docs/estimate.md), as numbers and as bars.\n"
+     "\n"
+     "  --gpu NAME[,NAME...]      the GPUs (default titanv)\n"
+     "  --order ORDER[,ORDER...]  orders with their options (default native,gpudet,dab)\n"
+     "  --format=table|json|csv   csv: a row for each GPU, order and kernel, and one without for all\n"
+     "  --coefficients FILE       as of 'heddle estimate'\n"
+     "\n"
+     "Other options are those of 'heddle run'. What the target prints goes to standard error.\n"
+     "\n"
+     "exit status: 0 fine; else as 'heddle run'\n"},
     {"orders", NULL, "list the memory orders and their options", cmd_orders,
      "usage: heddle orders [options] [NAME]\n"
      "\n"

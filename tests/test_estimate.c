@@ -211,3 +211,52 @@ Test(estimate, knows_what_orders_add)
     cr_expect(eq(str, (char *)json_string_value(json_object_get(dab, "order")), "dab:entries=32"));
     json_decref(native), json_decref(gpudet), json_decref(dab);
 }
+
+/* ---- heddle compare ------------------------------------------------------------------------------------------ */
+
+Test(compare, puts_gpus_and_orders_side_by_side)
+{
+    int status;
+    char *text = run("compare --format=json --gpu=titanv,gtx480 --order native,gpudet:dwp=off "
+                     "suite:sum_tree",
+                     &status);
+    json_t *d = json_loads(text, 0, NULL), *one = document("--gpu=gtx480 suite:sum_tree");
+    cr_assert(status == 0 && d, "%s", text);
+    json_t *runs = json_object_get(d, "runs"), *run_, *base;
+    size_t i;
+    cr_assert(eq(u64, json_array_size(runs), 4));
+    base = json_object_get(json_array_get(runs, 0), "total");
+    cr_expect(eq(dbl, number(base, "time"), 1.0));
+    json_array_foreach(runs, i, run_)
+    {
+        json_t *total = json_object_get(run_, "total"), *mode;
+        double sum = 0;
+        const char *name;
+        json_object_foreach(json_object_get(total, "modes"), name, mode)
+            sum += json_number_value(mode);
+        cr_expect(lt(dbl, fabs(sum - number(total, "cycles")), 1e-6 * sum));
+        cr_expect(lt(
+            dbl, fabs(number(total, "time") * number(base, "seconds") - number(total, "seconds")),
+            1e-9));
+        cr_expect(eq(u64, json_array_size(json_object_get(run_, "kernels")), 1));
+    }
+    /* what estimate says of each alone */
+    cr_expect(lt(dbl,
+                 fabs(number(json_object_get(json_array_get(runs, 2), "total"), "cycles") -
+                      number(json_object_get(of_gpu(one, 0), "total"), "cycles")),
+                 1e-3));
+    json_decref(d), json_decref(one);
+    free(text);
+    text = run("compare suite:sum_tree", &status);
+    cr_expect(eq(int, status, 0));
+    cr_expect(strstr(text, "titanv     native               |#") != NULL, "%s", text);
+    cr_expect(strstr(text, "titanv     gpudet ") && strstr(text, "titanv     dab "), "%s", text);
+    free(text);
+    text = run("compare --format=csv --order=dab,gpudet suite:sum_tree", &status);
+    cr_expect(strstr(text, "\ntitanv,dab,sum_tree,2,") != NULL, "%s", text);
+    cr_expect(strstr(text, "\ntitanv,gpudet,,2,") != NULL, "%s", text);
+    free(text);
+    text = run("compare --order=native,gpudet:buffer=no suite:sum_tree", &status);
+    cr_expect(eq(int, status, 2));
+    free(text);
+}

@@ -51,3 +51,16 @@ if [ -x build/programs/graphs ]; then ./heddle check --quiet build/programs/grap
 say "heddle estimate: how long it would take, and what takes so long"
 ./heddle estimate suite:transpose_naive --gpu titanv,gtx480
 ./heddle estimate suite:transpose_padded --gpu titanv,gtx480
+
+say "heddle compare: what GPUDet and DAB would take on a TITAN V, if a GPU without them takes 1"
+rows=$(mktemp)
+for workload in saxpy sgemm_16 hotspot stencil_3d bfs_parent histogram_shared sum_atomic conv_gradient centrality:small; do
+    ./heddle compare --gpu titanv "suite:$workload" 2>/dev/null >"$rows.text"
+    echo "$workload"
+    grep '|' "$rows.text"
+    sed -n 's/.*titanv  *\([a-z]*\)  *|.* \([0-9.]*\)$/\1 \2/p' "$rows.text" >>"$rows"
+done
+grep "# parallel" "$rows.text"
+awk '{ sum[$1] += log($2); n[$1]++ }
+     END { printf "geometric mean: native 1, gpudet %.2f, dab %.2f\n", exp(sum["gpudet"] / n["gpudet"]), exp(sum["dab"] / n["dab"]) }' "$rows"
+rm -f "$rows" "$rows.text"
