@@ -60,7 +60,7 @@ SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
-        bench claims detailed-sim clocks fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims papers detailed-sim clocks fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 CUDART := $(addprefix $B/libcudart.so.,13 12 11.0)
@@ -231,6 +231,9 @@ detailed-sim: heddle ## estimates of cycles against those of a detailed simulato
 	tests/detailed_sim.sh ./heddle
 clocks: heddle ## fit the clock's numbers to a detailed simulator's cycles again (model/clocks); needs nvcc
 	tools/clocks.sh ./heddle
+papers: heddle                  ## estimate what the papers on GPUDet and DAB measured, against tests/bench/papers.txt
+	@tests/bench/papers.sh ./heddle --check
+
 claims: $B/tests/bench/claims   ## count what the papers on GPUDet and DAB claim; CLAIM=ends shows one
 	@$< $(CLAIM)
 
