@@ -76,10 +76,12 @@ $B/libheddle.a: $(LIB)
 	ar rcs $@ $^
 $B/$(SONAME): $(LIB) heddle.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=heddle.map -o $@ $(LIB) $(LIB_LIBS)
-# The driver API as a library for C programs, and the workloads as such a program.
+# The driver API as a library for C programs, and the workloads as such a program. It has a heap of its own (cuda/heap.h),
+# but where a sanitizer is to see what is allocated.
+HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
 $B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
-	    $(CUDA) $B/libheddle.a $(CUDA_LIBS) $(LIB_LIBS)
+	    $(CUDA) $B/libheddle.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
 # The runtime API is a program on it.
 $B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/runtime/per_thread.ld
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=cuda/runtime/libcudart.map -o $@ \

@@ -296,6 +296,8 @@ static bool set_account(struct emu_config *c, const char *text)
                     account_task_read(in, &task, &places);
     if (ok) driver.account = account_new(&task, out);
     free(places);
+    /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
+    if (setvbuf(stdout, NULL, _IOFBF, BUFSIZ) != 0) return false;
     c->print = print;
     c->print_self = driver.account;
     return ok;

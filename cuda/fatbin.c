@@ -43,10 +43,13 @@ static uint64_t u64_at(const unsigned char *p)
 
 bool fatbin_refuse(char **why, const char *format, ...)
 {
+    char text[1024];
     va_list args;
     va_start(args, format);
-    if (vasprintf(why, format, args) < 0) abort();
+    (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    *why = strdup(text);
+    if (!*why) abort();
     return false;
 }
 

@@ -235,7 +235,8 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct operation *o = calloc(1, sizeof *o);
     if (!o) abort();
-    if (driver.adversary) pthread_once(&once, start_watch);
+    if (driver.adversary || driver.account) /* a thread takes memory of the program's */
+        pthread_once(&once, start_watch);
     *o = (struct operation){
         .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .next = NULL};
     if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) o->awaited = retain(w->event->last);

@@ -40,25 +40,42 @@ struct ptx_lexer {
     pcre2_match_data *match;
 };
 
+static pcre2_general_context *memory;
 static pcre2_code *code; /* immutable once compiled */
 static bool jit;
 static pcre2_match_context *context;
 static uint8_t kind_of_mark[128];
 static pthread_once_t compiled = PTHREAD_ONCE_INIT;
 
+/* The library's memory is of this one's heap, which may not be the program's (cuda/heap.h). */
+static void *get(size_t size, void *unused)
+{
+    (void)unused;
+    return malloc(size);
+}
+
+static void give(void *p, void *unused)
+{
+    (void)unused;
+    free(p);
+}
+
 static void compile(void)
 {
     int error;
     PCRE2_SIZE at;
+    memory = pcre2_general_context_create(get, give, NULL);
+    pcre2_compile_context *how = pcre2_compile_context_create(memory);
     code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_ANCHORED, &error, &at,
-                         NULL);
+                         how);
+    pcre2_compile_context_free(how);
     if (!code) {
         fprintf(stderr, "heddle: token pattern, offset %zu: PCRE2 error %d\n", at, error);
         abort();
     }
     jit = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does the same */
     /* The pattern takes linear time, so no limit is needed; the usual one would end long tokens. */
-    context = pcre2_match_context_create(NULL);
+    context = pcre2_match_context_create(memory);
     if (context) pcre2_set_match_limit(context, UINT32_MAX);
 #define X(name, mark, text) kind_of_mark[mark] = TOK_##name;
     PTX_TOKENS(X)
@@ -69,7 +86,7 @@ struct ptx_lexer *ptx_lexer_new(const struct source *source, uint32_t from)
 {
     pthread_once(&compiled, compile);
     struct ptx_lexer *l = malloc(sizeof *l);
-    pcre2_match_data *match = pcre2_match_data_create(1, NULL);
+    pcre2_match_data *match = pcre2_match_data_create(1, memory);
     if (!l || !match) {
         fprintf(stderr, "heddle: out of memory\n");
         abort();

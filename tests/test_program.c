@@ -293,6 +293,14 @@ Test(program, has_the_same_addresses_in_all_runs, .init = start_runs, .fini = st
                  "deterministic (");
 }
 
+/* What Heddle allocates for an order is not the program's. */
+Test(program, has_a_heap_of_its_own, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    expect_check("--runs 8 --order random,gpudet:quantum=300,dab --no-race ./app 0 heap", 0,
+                 "deterministic (");
+}
+
 /* Under random a launch may be done after the host has asked for more memory, which is no result of it. */
 Test(program, allocates_beside_launches, .init = start_runs, .fini = stop)
 {

@@ -60,6 +60,21 @@ static void wrong_calls(void)
     cudaMalloc(NULL, 4);
 }
 
+/* Memory of the host's own, of many sizes and between launches: where it lies goes to the device. */
+static void show_heap(void *out, unsigned n)
+{
+    void *places[100];
+    for (size_t i = 0; i < 100; i++) {
+        places[i] = malloc((size_t)24 << i % 15);
+        if (i % 3 == 0) free(places[i / 2]), places[i / 2] = malloc(1000 * i);
+        if (i % 10 == 0)
+            cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1},
+                             (void *[]){&out, &n}, 0, NULL);
+        if (i % 40 == 0) cudaDeviceSynchronize();
+    }
+    cudaMemcpy(out, places, n * sizeof(int), cudaMemcpyHostToDevice);
+}
+
 int main(int argc, char **argv)
 {
     void *out, *more_memory;
@@ -75,6 +90,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "pointer") == 0) {
         const void *addresses[] = {host, stdout, argv[0], (void *)main};
         cudaMemcpy(out, addresses, sizeof addresses, cudaMemcpyHostToDevice);
+    } else if (strcmp(what, "heap") == 0) {
+        show_heap(out, n);
     } else if (strcmp(what, "process") == 0) {
         const pid_t process = getpid();
         cudaMemcpy(out, &process, sizeof process, cudaMemcpyHostToDevice);
