@@ -129,7 +129,7 @@ $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/libheddle.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $(TEST): WARN := $(TEST_WARN)
-$B/cuda/%.o: ALL_CFLAGS += -fno-optimize-sibling-calls # calls of the API stay on the stack: cuda/caller.c
+$B/cuda/%.o $B/cudart-%.o: ALL_CFLAGS += -fno-optimize-sibling-calls # calls of the API stay on the stack: cuda/caller.c
 $B/cli/run_program.o: ALL_CFLAGS += -DHEDDLE_BUILD='"$B"'
 $B/emu/%.o: ALL_CFLAGS += $(OPS_FLAGS)
 define ops_rule

@@ -266,9 +266,12 @@ void array_drop(struct CUctx_st *c, const char *by)
 static void say(const struct CUctx_st *c, const struct call_name *made,
                 const struct texture_memory *m)
 {
+    char text[256];
     if (c->broken) return;
-    driver_find("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
-                made->text, m->bytes, m->address);
+    snprintf(text, sizeof text,
+             "heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
+             made->text, m->bytes, m->address);
+    driver_find_memory(text);
 }
 static void say_array(struct CUarray_st *a, const char *by)
 {

@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,34 +94,113 @@ static bool is_of_compiler(const char *line)
     return is_call_by(line, "__cudaLaunchKernel_helper") || is_call_by(line, "__device_stub_");
 }
 
-void caller_find(struct caller *out)
+/* The program's frames, behind those of CUDA's libraries, of which `out` is told; how many. */
+static int take(void **frames, struct caller *out)
 {
-    void *frames[MOST_FRAMES];
-    struct buf b = {0};
+    void *all[MOST_FRAMES];
     Dl_info in, own;
-    const int n = backtrace(frames, MOST_FRAMES);
+    const int n = backtrace(all, MOST_FRAMES);
     int first = 0;
     *out = (struct caller){.call = ""};
-    if (!dladdr((const void *)(uintptr_t)caller_find, &own)) return;
+    if (!dladdr((const void *)(uintptr_t)caller_find, &own)) return 0;
     for (; first < n; first++) {
-        const bool known = dladdr((const char *)frames[first] - 1, &in) && in.dli_fname;
+        const bool known = dladdr((const char *)all[first] - 1, &in) && in.dli_fname;
         if (!known || (in.dli_fbase != own.dli_fbase && !is_runtime(&in))) break;
         out->from_runtime |= is_runtime(&in);
-        if (in.dli_sname)
-            snprintf(out->call, sizeof out->call, "%s", in.dli_sname + strspn(in.dli_sname, "_"));
+        const char *name = in.dli_sname ? in.dli_sname + strspn(in.dli_sname, "_") : "";
+        if (strncmp(name, "cu", 2) == 0) snprintf(out->call, sizeof out->call, "%s", name);
     }
-    for (int i = first; i < n && i < first + MOST_SHOWN; i++) {
+    const int count = n - first < MOST_SHOWN ? n - first : MOST_SHOWN;
+    memcpy((void *)frames, (void *)&all[first], (size_t)count * sizeof *frames);
+    return count;
+}
+
+void caller_name(struct caller *out)
+{
+    void *frames[MOST_SHOWN];
+    (void)take(frames, out);
+}
+
+static struct buf lines_of(void *const *frames, int count)
+{
+    struct buf b = {0};
+    for (int i = 0; i < count; i++) {
         const size_t before = b.size;
         name_place(&b, frames[i]);
         const char *line = b.data + before;
         if (is_call_by(line, "main\n") || is_call_by(line, "main at ")) break;
         if (is_of_compiler(line)) b.data[b.size = before] = '\0';
     }
-    out->stack = b.data;
+    return b;
+}
+
+void caller_find(struct caller *out)
+{
+    void *frames[MOST_SHOWN];
+    const int count = take(frames, out);
+    out->stack = lines_of(frames, count).data;
 }
 
 void caller_free(struct caller *c)
 {
     struct buf b = {.data = c->stack};
     buf_free(&b);
+}
+
+/* ---- stacks for later ----------------------------------------------------------------------------------- */
+
+struct note {
+    void *frames[MOST_SHOWN]; /* NULL behind the last */
+    unsigned next;            /* of its bucket, from 1 */
+    struct buf lines;         /* once they were asked for */
+};
+enum { BUCKETS = 1024 };
+
+static struct {
+    struct note *list;
+    unsigned count, room, first[BUCKETS];
+} notes; /* the driver's lock guards them */
+
+static unsigned bucket_of(void *const *frames)
+{
+    uint64_t h = 0;
+    for (int i = 0; i < MOST_SHOWN; i++)
+        h = (h ^ (uintptr_t)frames[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(h >> 40) % BUCKETS;
+}
+
+unsigned caller_note(void)
+{
+    struct note n = {.lines = {0}};
+    struct caller c;
+    if (!take(n.frames, &c)) return 0;
+    unsigned *first = &notes.first[bucket_of(n.frames)];
+    for (unsigned i = *first; i; i = notes.list[i - 1].next)
+        if (memcmp((void *)notes.list[i - 1].frames, (void *)n.frames, sizeof n.frames) == 0)
+            return i;
+    if (notes.count == notes.room) {
+        notes.room = notes.room ? 2 * notes.room : 16;
+        notes.list = realloc(notes.list, notes.room * sizeof *notes.list);
+        if (!notes.list) abort();
+    }
+    n.next = *first;
+    notes.list[notes.count++] = n;
+    return *first = notes.count;
+}
+
+const char *caller_noted(unsigned note)
+{
+    if (!note) return "";
+    struct note *n = &notes.list[note - 1];
+    int count = 0;
+    while (count < MOST_SHOWN && n->frames[count]) count++;
+    if (!n->lines.data) n->lines = lines_of(n->frames, count);
+    return n->lines.data ? n->lines.data : "";
+}
+
+void caller_drop_notes(void)
+{
+    for (unsigned i = 0; i < notes.count; i++) buf_free(&notes.list[i].lines);
+    free(notes.list);
+    memset(&notes, 0, sizeof notes);
 }

@@ -17,6 +17,12 @@ struct caller {
     char *stack;       /* "  called by main at app.cu:33\n", as far as main */
 };
 void caller_find(struct caller *out);
+void caller_name(struct caller *out); /* the call alone, which takes some microseconds */
 void caller_free(struct caller *c);
+
+/* The stack as it is now, to be told later: a number, equal ones of equal stacks. 0: it is not known. */
+unsigned caller_note(void);
+const char *caller_noted(unsigned note); /* its lines, as in `stack`; "" of 0 */
+void caller_drop_notes(void);
 
 #endif

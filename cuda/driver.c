@@ -441,32 +441,51 @@ static bool read_environment(struct emu_config *c)
 
 /* ---- start and end --------------------------------------------------------------------------------- */
 
+static const char *const call_names[CALL_COUNT] = {
+    [CALL_MEM_ALLOC] = "cuMemAlloc",
+    [CALL_MEM_ALLOC_ASYNC] = "cuMemAllocAsync",
+    [CALL_MEM_ALLOC_FROM_POOL] = "cuMemAllocFromPoolAsync",
+    [CALL_MEM_ALLOC_PITCH] = "cuMemAllocPitch",
+    [CALL_MEM_ALLOC_MANAGED] = "cuMemAllocManaged",
+    [CALL_MEM_HOST_REGISTER] = "cuMemHostRegister",
+    [CALL_MEM_HOST_UNREGISTER] = "cuMemHostUnregister",
+    [CALL_MEM_HOST_ALLOC] = "cuMemHostAlloc",
+    [CALL_MEM_FREE] = "cuMemFree",
+    [CALL_MEM_FREE_ASYNC] = "cuMemFreeAsync",
+    [CALL_MEM_FREE_HOST] = "cuMemFreeHost",
+    [CALL_MEM_ADDRESS_RESERVE] = "cuMemAddressReserve",
+    [CALL_MEM_SET_ACCESS] = "cuMemSetAccess",
+    [CALL_MEM_UNMAP] = "cuMemUnmap",
+    [CALL_ARRAY_CREATE] = "cuArrayCreate",
+    [CALL_ARRAY_3D_CREATE] = "cuArray3DCreate",
+    [CALL_MIPMAP_CREATE] = "cuMipmappedArrayCreate",
+    [CALL_ARRAY_DESTROY] = "cuArrayDestroy",
+    [CALL_MIPMAP_DESTROY] = "cuMipmappedArrayDestroy",
+    [CALL_CONTEXT_DESTROY] = "cuCtxDestroy",
+};
+
+unsigned driver_site(void)
+{
+    return driver.config.checks & EMU_CHECK_MEMORY ? caller_note() : 0;
+}
+
+static void note_site(struct calls *c)
+{
+    if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
+    if (c->count >= c->room) {
+        c->room = c->room ? 2 * c->room : 64;
+        c->sites = realloc(c->sites, c->room * sizeof *c->sites);
+        if (!c->sites) abort();
+    }
+    c->sites[c->count] = driver.site ? driver.site : caller_note();
+}
+
 struct call_name driver_call(enum numbered_call call)
 {
-    static const char *const names[CALL_COUNT] = {
-        [CALL_MEM_ALLOC] = "cuMemAlloc",
-        [CALL_MEM_ALLOC_ASYNC] = "cuMemAllocAsync",
-        [CALL_MEM_ALLOC_FROM_POOL] = "cuMemAllocFromPoolAsync",
-        [CALL_MEM_ALLOC_PITCH] = "cuMemAllocPitch",
-        [CALL_MEM_ALLOC_MANAGED] = "cuMemAllocManaged",
-        [CALL_MEM_HOST_REGISTER] = "cuMemHostRegister",
-        [CALL_MEM_HOST_UNREGISTER] = "cuMemHostUnregister",
-        [CALL_MEM_HOST_ALLOC] = "cuMemHostAlloc",
-        [CALL_MEM_FREE] = "cuMemFree",
-        [CALL_MEM_FREE_ASYNC] = "cuMemFreeAsync",
-        [CALL_MEM_FREE_HOST] = "cuMemFreeHost",
-        [CALL_MEM_ADDRESS_RESERVE] = "cuMemAddressReserve",
-        [CALL_MEM_SET_ACCESS] = "cuMemSetAccess",
-        [CALL_MEM_UNMAP] = "cuMemUnmap",
-        [CALL_ARRAY_CREATE] = "cuArrayCreate",
-        [CALL_ARRAY_3D_CREATE] = "cuArray3DCreate",
-        [CALL_MIPMAP_CREATE] = "cuMipmappedArrayCreate",
-        [CALL_ARRAY_DESTROY] = "cuArrayDestroy",
-        [CALL_MIPMAP_DESTROY] = "cuMipmappedArrayDestroy",
-        [CALL_CONTEXT_DESTROY] = "cuCtxDestroy",
-    };
     struct call_name n;
-    snprintf(n.text, sizeof n.text, "%s #%llu", names[call], ++driver.calls[call]);
+    struct calls *c = &driver.calls[call];
+    note_site(c);
+    snprintf(n.text, sizeof n.text, "%s #%llu", call_names[call], ++c->count);
     return n;
 }
 
@@ -486,6 +505,34 @@ void driver_say(const char *format, ...)
     if (driver.account) account_said(driver.account, text);
     else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
     else if (!driver.watch.quiet) fputs(text, stderr);
+}
+
+/* "cuMemAlloc #3" at the text's start: where that was. */
+static void say_site_of(const char *text)
+{
+    char *end;
+    for (size_t i = 0; i < CALL_COUNT; i++) {
+        const size_t n = strlen(call_names[i]);
+        if (strncmp(text, call_names[i], n) != 0 || strncmp(text + n, " #", 2) != 0) continue;
+        const unsigned long long number = strtoull(text + n + 2, &end, 10);
+        if (!number || number > driver.calls[i].count || !driver.calls[i].sites) return;
+        const unsigned site = driver.calls[i].sites[number - 1];
+        const char *lines = site == driver.site ? "" : caller_noted(site);
+        if (*lines) driver_say("  %s #%llu:\n%s", call_names[i], number, lines);
+    }
+}
+
+void driver_say_sites(const char *text)
+{
+    if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
+    if (driver.site) driver_say("%s", caller_noted(driver.site));
+    for (const char *at = strstr(text, "cu"); at; at = strstr(at + 1, "cu")) say_site_of(at);
+}
+
+void driver_find_memory(const char *text)
+{
+    driver_find("%s", text);
+    driver_say_sites(text);
 }
 
 /* With HEDDLE_CHECK=memory: what was not freed when the device ends. */
@@ -583,6 +630,8 @@ static void reset(void)
             free(o);
         }
     for (size_t i = 0; i < driver.allocation_count; i++) advice_free(driver.allocations[i].advice);
+    for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
+    caller_drop_notes();
     free(driver.allocations);
     free(driver.objects);
     free((void *)driver.busy);

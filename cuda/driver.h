@@ -235,8 +235,12 @@ struct driver {
     unsigned primary_flags;
     unsigned long long serial; /* of contexts, streams, allocations */
     unsigned generation; /* counts resets: contexts current in a thread before are not after */
-    unsigned long long calls[CALL_COUNT]; /* of each, so far: reports name them by number */
-    struct CUstream_st **busy, **ready;   /* those with operations; room for those that can go on */
+    struct calls {       /* of each kind, so far: reports name them by number */
+        unsigned long long count, room;
+        unsigned *sites; /* with the check of memory: where each was made (cuda/caller.h) */
+    } calls[CALL_COUNT];
+    unsigned site; /* likewise: of the operation that is being done; 0: of none */
+    struct CUstream_st **busy, **ready; /* those with operations; room for those that can go on */
     size_t busy_count, busy_room;
     struct capture *captures;
     struct graph_memory *graph_memory; /* all there is */
@@ -261,6 +265,11 @@ void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Likewise, each of which is something that a check has found. */
 #define driver_find(...) (driver_say(__VA_ARGS__), driver_found())
 void driver_found(void);
+/* Likewise, of memory: and where the program asked for the operation that is being done, and for what the text names. */
+void driver_find_memory(const char *text);
+void driver_say_sites(const char *text); /* that alone */
+/* With the check of memory: where the program is now; 0 else. */
+unsigned driver_site(void);
 
 /* For the runtime API, which is another library: a call of it has failed. Exported by libcuda.so.1. */
 void heddle_call_failed(unsigned result, const char *name);

@@ -158,12 +158,14 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
         if (report->findings[i].count > 1)
             driver_say("  ... and %llu more of this instruction\n",
                        (unsigned long long)report->findings[i].count - 1);
+        driver_say_sites(report->findings[i].text);
     }
     CUresult r = result_of(report->fault.kind);
     if (r == CUDA_SUCCESS) return r;
     const char *text = report->fault.text ? report->fault.text : "";
     size_t n = strlen(text);
     driver_say("heddle: kernel '%s': %s%s", f->name, text, n && text[n - 1] == '\n' ? "" : "\n");
+    driver_say_sites(text);
     if (report->fault.kind != EMU_BAD_LAUNCH) c->broken = r;
     return r;
 }

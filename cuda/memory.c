@@ -150,14 +150,17 @@ void allocation_drop_variables(const struct CUmod_st *m)
 
 void allocation_leaks(const struct CUctx_st *c)
 {
+    char text[1024];
     for (size_t i = 0; i < driver.allocation_count; i++) {
         const struct allocation *a = &driver.allocations[i];
         struct emu_allocation known;
         if (a->module || a->mapping || (c && a->context != c)) continue;
         if (a->context->broken) continue; /* nothing can be freed then */
         if (!emu_allocation_near(driver.emu, a->address, &known)) continue;
-        driver_find("heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
-                    known.name, known.size, known.address);
+        snprintf(text, sizeof text,
+                 "heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
+                 known.name, known.size, known.address);
+        driver_find_memory(text);
     }
 }
 
@@ -209,16 +212,26 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
     return r;
 }
 
+/* By an operation that is being done, or by this very call. */
+static void find_here(const char *text)
+{
+    const unsigned site = driver.site;
+    if (!site) driver.site = driver_site();
+    driver_find_memory(text);
+    driver.site = site;
+}
+
 void allocation_say_wrong(const char *call, uint64_t address)
 {
     struct emu_allocation near;
-    char where[1024];
+    char where[1024], text[2048];
     if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
     bool any = emu_allocation_near(driver.emu, address, &near);
     const char *what = any && !near.live && near.address == address ? "double free"
                                                                     : "invalid free";
     emu_describe(driver.emu, address, where, sizeof where);
-    driver_find("heddle: %s: %s of 0x%" PRIx64 "\n%s", what, call, address, where);
+    snprintf(text, sizeof text, "heddle: %s: %s of 0x%" PRIx64 "\n%s", what, call, address, where);
+    find_here(text);
 }
 
 CUresult memory_free(CUdeviceptr address, enum numbered_call call)
@@ -390,12 +403,13 @@ static struct end either(CUdeviceptr address)
 static void say_outside(const char *what, uint64_t address, size_t size)
 {
     struct emu_allocation near;
-    char where[1024];
+    char where[1024], text[2048];
     if (!(driver.config.checks & EMU_CHECK_MEMORY) || emu_bytes(driver.emu, address, size)) return;
     bool any = emu_allocation_near(driver.emu, address, &near);
     emu_describe(driver.emu, address, where, sizeof where);
-    driver_find("heddle: %s: %s of %zu bytes at 0x%" PRIx64 " by the host\n%s",
-                any && !near.live ? "use after free" : "out of bounds", what, size, address, where);
+    snprintf(text, sizeof text, "heddle: %s: %s of %zu bytes at 0x%" PRIx64 " by the host\n%s",
+             any && !near.live ? "use after free" : "out of bounds", what, size, address, where);
+    find_here(text);
 }
 
 static CUresult copy(struct end to, struct end from, size_t size)

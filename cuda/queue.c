@@ -20,6 +20,7 @@ struct operation {
     struct ledger_entry *told; /* NULL: nobody is */
     struct operation *awaited; /* by a wait for an event; NULL: it was done */
     unsigned references;       /* its queue's, waits', an event's */
+    unsigned site;             /* where it was asked for (driver_site) */
     bool running, done;
     CUresult result;
 };
@@ -125,11 +126,13 @@ static CUresult step(struct CUstream_st *s)
     struct operation *o = s->head;
     CUresult r;
     o->running = true;
+    driver.site = o->site;
     unordered_begin(s, o->stamp);
     if (o->work.context->broken) r = o->work.context->broken;
     else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);
     else r = work_run(&o->work);
     o->running = false;
+    driver.site = 0;
     unordered_done();
     if (r == CUDA_ERROR_NOT_READY) return r;
     if (r != CUDA_SUCCESS || !o->run || graph_run_done(o->run)) finish(o, r);
@@ -238,7 +241,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     if (driver.adversary || driver.account) /* a thread takes memory of the program's */
         pthread_once(&once, start_watch);
     *o = (struct operation){
-        .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .next = NULL};
+        .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .site = driver_site()};
     if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) o->awaited = retain(w->event->last);
     if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) records(o, w->event);
     if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) {

@@ -231,6 +231,40 @@ Test(program, that_calls_wrongly_is_told_where, .init = start_runs, .fini = stop
     }
 }
 
+/* Whoever misuses memory is named, and who allocated and freed it, under an order that puts operations off, too. */
+Test(program, that_misuses_memory_is_told_where, .init = start_runs, .fini = stop)
+{
+    static const char *const orders[] = {"native", "random"};
+    static const char *const parts[] = {"out of bounds: write of 401 bytes at ",
+                                        "by the host\n",
+                                        "'cuMemAlloc #2'",
+                                        "  called by misuse_memory at ",
+                                        "  called by main at ",
+                                        "  cuMemAlloc #2:\n  called by misuse_memory at ",
+                                        "invalid free: cuMemFree #2 of ",
+                                        "  called by misuse_memory at ",
+                                        "use after free",
+                                        "  called by misuse_memory at ",
+                                        "  cuMemAlloc #3:\n  called by misuse_memory at ",
+                                        "  cuMemFree #1:\n  called by misuse_memory at ",
+                                        "kernel 'fill': out of bounds",
+                                        "  called by misuse_memory at ",
+                                        "  cuMemAlloc #2:\n  called by misuse_memory at "};
+    build_registered();
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        cr_expect_eq(sh("'%s' run --order %s --check memory ./app 0 misuse", heddle, orders[k]), 3);
+        const char *at = said.data;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            at = strstr(at, parts[i]);
+            cr_assert(at, "%s: no '%s' in %s", orders[k], parts[i], said.data);
+            at += strlen(parts[i]);
+        }
+    }
+    cr_expect_eq(sh("'%s' run --check memory ./app", heddle), 3);
+    cr_expect(strstr(said.data, "leak: 'cuMemAlloc #1', 400 bytes at "), "%s", said.data);
+    cr_expect(strstr(said.data, "  cuMemAlloc #1:\n  called by main at "), "%s", said.data);
+}
+
 Test(program, counts_go_to_a_file, .init = start_runs, .fini = stop)
 {
     build_registered();

@@ -75,6 +75,22 @@ static void show_heap(void *out, unsigned n)
     cudaMemcpy(out, places, n * sizeof(int), cudaMemcpyHostToDevice);
 }
 
+static void *misuse_memory(void)
+{
+    static char bytes[500];
+    unsigned n = 128;
+    void *small, *freed;
+    cudaMalloc(&small, 400);
+    cudaMalloc(&freed, 400);
+    cudaFree(freed);
+    cudaMemcpy(small, bytes, 401, cudaMemcpyHostToDevice);
+    cudaFree((char *)small + 4);
+    cudaMemcpy(freed, bytes, 1, cudaMemcpyHostToDevice);
+    cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&small, &n},
+                     0, NULL);
+    return small;
+}
+
 int main(int argc, char **argv)
 {
     void *out, *more_memory;
@@ -103,6 +119,7 @@ int main(int argc, char **argv)
     n = 0; /* nothing is written, but all memory is compared behind a launch */
     cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
                      NULL);
+    if (strcmp(what, "misuse") == 0) return misuse_memory() == NULL;
     if (strcmp(what, "wrong") == 0) wrong_calls();
     if (strcmp(what, "allocates") == 0) cudaMalloc(&more_memory, 1000);
     const cudaError_t r = cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
