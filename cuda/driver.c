@@ -60,6 +60,19 @@ void driver_sleep(void)
     sleepers--;
 }
 
+bool driver_sleep_until(const struct timespec *time)
+{
+    sleepers++;
+    const bool woken = pthread_cond_timedwait(&progress, &lock, time) == 0;
+    sleepers--;
+    return woken;
+}
+
+void driver_wait(pthread_cond_t *c)
+{
+    pthread_cond_wait(c, &lock);
+}
+
 void driver_wake(void)
 {
     if (sleepers) pthread_cond_broadcast(&progress);

@@ -16,6 +16,7 @@
 #include "emu/texture.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
@@ -280,7 +281,10 @@ void driver_lock(void);
 
 /* Until somebody else has done something, with nothing held meanwhile; and that it is done. */
 void driver_sleep(void);
+bool driver_sleep_until(const struct timespec *time); /* false: it has come before */
 void driver_wake(void);
+/* Until the condition is signalled, likewise. */
+void driver_wait(pthread_cond_t *c);
 /* In a function of the host that a stream calls: CUDA must not be called. */
 void driver_host_function(bool in_it);
 unsigned long long driver_thread(void); /* this thread's number, from 1 */

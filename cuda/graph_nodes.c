@@ -381,7 +381,7 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 {
     const CUresult r = begin_type(node, CU_GRAPH_NODE_TYPE_HOST, p);
     if (r == CUDA_SUCCESS)
-        *p = (CUDA_HOST_NODE_PARAMS){node->work.host.function, node->work.host.data};
+        *p = (CUDA_HOST_NODE_PARAMS){node->work.host.what.function, node->work.host.what.data};
     return driver_end(r);
 }
 

@@ -176,8 +176,7 @@ static void go_on_until(struct operation *o)
     operation_release(o);
 }
 
-/* Without an adversary, what can be done is done at once. */
-static void go_on_at_once(void)
+void queue_go_on(void)
 {
     while (!driver.adversary && driver.busy_count && go_on()) {
     }
@@ -277,7 +276,7 @@ static CUresult submit(struct CUctx_st *c, CUstream handle, struct work *w, bool
     wait |= w->type == CU_GRAPH_NODE_TYPE_MEMCPY && copy_waits(&w->copy);
     if (!wait && (driver.adversary || s->head)) work_stage(w);
     struct operation *o = retain(enqueue(s, w));
-    go_on_at_once();
+    queue_go_on();
     if (wait) go_on_until(o);
     if (o->done) r = o->result;
     operation_release(o);

@@ -224,9 +224,10 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *d
         capture_invalidate(s->capture);
         r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
+    if (r == CUDA_SUCCESS) callback_prepare();
     struct work w = {.type = CU_GRAPH_NODE_TYPE_HOST,
                      .context = r == CUDA_SUCCESS ? c : NULL,
-                     .host = {.callback = callback, .data = data, .stream = stream}};
+                     .host.what = {.callback = callback, .data = data, .stream = stream}};
     return stream_call(stream, r, c, &w, false);
 }
 

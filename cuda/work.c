@@ -76,9 +76,10 @@ CUresult work_fill(struct work *w, struct CUctx_st *c, const CUDA_MEMSET_NODE_PA
 CUresult work_host(struct work *w, struct CUctx_st *c, const CUDA_HOST_NODE_PARAMS *p)
 {
     if (!p || !p->fn) return CUDA_ERROR_INVALID_VALUE;
+    callback_prepare();
     *w = (struct work){.type = CU_GRAPH_NODE_TYPE_HOST,
                        .context = c,
-                       .host = {.function = p->fn, .data = p->userData}};
+                       .host.what = {.function = p->fn, .data = p->userData}};
     return CUDA_SUCCESS;
 }
 
@@ -193,6 +194,7 @@ struct work work_clone(const struct work *w)
             to.kernel.attrs = copy_of(w->kernel.attrs,
                                       w->kernel.attr_count * sizeof *w->kernel.attrs);
         break;
+    case CU_GRAPH_NODE_TYPE_HOST: to.host.run = NULL; break;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         to.batch.ops = copy_of(w->batch.ops, w->batch.count * sizeof *w->batch.ops);
         break;
@@ -219,6 +221,7 @@ void work_end(struct work *w)
         free(w->kernel.attrs);
         free((void *)w->kernel.pointers);
         break;
+    case CU_GRAPH_NODE_TYPE_HOST: callback_leave(w->host.run); break;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: free(w->batch.ops); break;
     case CU_GRAPH_NODE_TYPE_GRAPH:
         if (!w->launched || (--w->graph->users == 0 && w->graph->dropped)) graph_drop(w->graph);
@@ -235,26 +238,13 @@ void work_end(struct work *w)
     *w = (struct work){.type = CU_GRAPH_NODE_TYPE_EMPTY};
 }
 
-/* The program may do anything in there, but for calls of CUDA. */
-static CUresult run_host(const struct work *w)
-{
-    const struct work copy = *w;
-    driver_host_function(true);
-    driver_unlock();
-    if (copy.host.callback) copy.host.callback(copy.host.stream, CUDA_SUCCESS, copy.host.data);
-    else copy.host.function(copy.host.data);
-    driver_lock();
-    driver_host_function(false);
-    return CUDA_SUCCESS;
-}
-
 CUresult work_run(struct work *w)
 {
     switch (w->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_run(w);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_run(&w->copy);
     case CU_GRAPH_NODE_TYPE_MEMSET: return fill_run(&w->fill);
-    case CU_GRAPH_NODE_TYPE_HOST: return run_host(w);
+    case CU_GRAPH_NODE_TYPE_HOST: return callback_step(&w->host.run, &w->host.what);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return event_record(w->event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return graph_memory_take(w->alloc.memory);
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return graph_memory_give(w->free);

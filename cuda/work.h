@@ -9,6 +9,7 @@
 #ifndef HEDDLE_CUDA_WORK_H
 #define HEDDLE_CUDA_WORK_H
 
+#include "cuda/callback.h"
 #include "cuda/driver.h"
 
 struct graph_memory;
@@ -32,10 +33,8 @@ struct work {
         CUDA_MEMCPY3D copy;
         CUDA_MEMSET_NODE_PARAMS fill;
         struct {
-            CUhostFn function;
-            void *data;
-            CUstreamCallback callback; /* instead of function */
-            CUstream stream;           /* that is told to it */
+            struct callback what;
+            struct callback_run *run; /* it is being called; NULL: it is not */
         } host;
         struct CUgraph_st *graph; /* a child's, or what a launch of a graph runs */
         CUevent event;
@@ -67,7 +66,8 @@ CUresult work_event(struct work *w, struct CUctx_st *c, CUgraphNodeType type, CU
 struct work work_clone(const struct work *w);
 void work_end(struct work *w);
 
-/* Does it. The lock is held, but while functions of the host run. NOT_READY: it waits for a value. */
+/* Does it. The lock is held, but while functions of the host run. NOT_READY: it waits for a value, or such a function
+ * has not returned. */
 CUresult work_run(struct work *w);
 
 /* As memory is when a call that has it done later returns. */
