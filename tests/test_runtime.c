@@ -126,6 +126,31 @@ Test(runtime, launches_what_was_registered, .init = start, .fini = stop)
     IS(cudaFree(out), cudaErrorInvalidValue);
 }
 
+/* As a plugin is that is closed and opened again, at the same addresses. */
+Test(runtime, registers_again_what_was_closed, .init = start, .fini = stop)
+{
+    void *out;
+    unsigned n = 100, *address;
+    OK(cudaMalloc(&out, 400));
+    for (int i = 0; i < 3; i++) {
+        OK(cudaMemset(out, 0, 400));
+        fill((dim3){4, 1, 1}, (dim3){32, 1, 1}, out, n);
+        OK(cudaGetLastError());
+        OK(cudaGetSymbolAddress((void **)&address, &factor));
+        cr_expect_eq(sum_of(out, 100), 3 * 4950 + 900);
+        __cudaUnregisterFatBinary(handle);
+        IS(cudaLaunchKernel(&fill_stub, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
+                            NULL),
+           cudaErrorCudartUnloading);
+        (void)cudaGetLastError();
+        handle = __cudaRegisterFatBinary(&wrapper);
+        __cudaRegisterFunction(handle, &fill_stub, &fill_stub, "fill", -1, NULL, NULL, NULL, NULL,
+                               NULL);
+        __cudaRegisterVar(handle, &factor, &factor, "factor", 0, 4, 1, 0);
+        __cudaRegisterFatBinaryEnd(handle);
+    }
+}
+
 Test(runtime, variables_have_values_addresses_and_sizes, .init = start, .fini = stop)
 {
     void *out, *at;

@@ -79,7 +79,15 @@ void __cudaUnregisterFatBinary(void **handle)
     pthread_mutex_unlock(&lock);
 }
 
-/* A template's kernel comes from every file that has an instance of it: the first one stands. */
+static void forget_function(struct thing *t)
+{
+    if (t->function && find(&by_function, t, compare_function) == t)
+        (void)tdelete(t, &by_function, compare_function);
+    t->function = NULL;
+}
+
+/* A template's kernel comes from every file that has an instance of it: the first one stands. But a library that was
+ * closed, and is opened again or has made room for another, leaves its addresses to the new one. */
 static struct thing *add(struct thing t)
 {
     struct thing *copy = malloc(sizeof *copy);
@@ -90,6 +98,11 @@ static struct thing *add(struct thing t)
     if (!at) abort();
     struct thing *stands = *at;
     if (stands != copy) free(copy);
+    if (!stands->image->wrapper) {
+        stands->image->managed = NULL;
+        forget_function(stands);
+        *stands = t;
+    }
     pthread_mutex_unlock(&lock);
     return stands;
 }
@@ -165,6 +178,7 @@ static unsigned look_up(struct thing *t)
     if (t->image->wrapper && t->generation == generation) return CUDA_SUCCESS;
     CUresult r = load(t->image);
     if (r != CUDA_SUCCESS) return r;
+    forget_function(t);
     if (t->variable) r = cuModuleGetGlobal(&t->address, &t->size, t->image->module, t->name);
     else r = cuModuleGetFunction(&t->function, t->image->module, t->name);
     if (r != CUDA_SUCCESS)
