@@ -44,27 +44,33 @@ static void disconnect(struct CUgraphNode_st *from, struct CUgraphNode_st *to)
 
 /* ---- orders ----------------------------------------------------------------------------------------- */
 
-/* Marks what comes before a node, from there backwards; each node is looked at once. */
-bool graph_is_behind(const struct CUgraphNode_st *node, const struct CUgraphNode_st *other)
+/* From there backwards; each node is looked at once. */
+bool *graph_before(const struct CUgraphNode_st *node)
 {
     const struct CUgraph_st *g = node->graph;
-    bool *seen = calloc(g->count, sizeof *seen), found = false;
+    bool *seen = calloc(g->count, sizeof *seen);
     const struct CUgraphNode_st **next = calloc(g->count, sizeof *next);
     size_t count = 0;
     if (!seen || !next) abort();
     next[count++] = node;
-    while (count && !found) {
+    while (count) {
         const struct CUgraphNode_st *n = next[--count];
         for (size_t i = 0; i < n->in.count; i++) {
             const struct CUgraphNode_st *before = n->in.at[i].node;
-            found |= before == other;
             if (seen[before->index]) continue;
             seen[before->index] = true;
             next[count++] = before;
         }
     }
-    free(seen);
     free((void *)next);
+    return seen;
+}
+
+bool graph_is_behind(const struct CUgraphNode_st *node, const struct CUgraphNode_st *other)
+{
+    bool *before = graph_before(node);
+    const bool found = before[other->index];
+    free(before);
     return found;
 }
 

@@ -71,6 +71,8 @@ CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
                    const CUgraphEdgeData *data, size_t count, struct work *w, CUgraphNode *out);
 void graph_connect(struct CUgraphNode_st *from, struct CUgraphNode_st *to, CUgraphEdgeData data);
 bool graph_is_behind(const struct CUgraphNode_st *node, const struct CUgraphNode_st *other);
+/* By index, which nodes of its graph that is for; the caller's to free. */
+bool *graph_before(const struct CUgraphNode_st *node);
 /* false: the edges go round in a circle. Children and bodies, too. */
 bool graph_is_ordered(const struct CUgraph_st *g);
 /* The node that is a copy of that one; NULL: there is none. */
@@ -80,7 +82,7 @@ struct CUgraphNode_st *graph_copy_of(const struct CUgraph_st *g, const struct CU
 
 struct graph_run; /* a launch of a graph that goes on, operation by operation */
 void graph_begin(struct CUgraph_st *g); /* values that conditionals start with are set */
-struct graph_run *graph_run_new(struct CUgraph_st *g);
+struct graph_run *graph_run_new(struct CUgraph_st *g, size_t depth); /* 0: in no other graph */
 void graph_run_end(struct graph_run *r);
 /* Does one operation that can be done; NOT_READY: there is none yet. */
 CUresult graph_run_step(struct graph_run *r);

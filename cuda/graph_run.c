@@ -2,6 +2,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/queue.h"
+#include "cuda/unordered.h"
 
 #include <stdlib.h>
 
@@ -9,16 +10,20 @@
 
 struct graph_run {
     struct CUgraph_st *graph;
-    struct graph_run **inner; /* by node: of its child or body */
+    unsigned long long number; /* of all there have been */
+    size_t depth;              /* graphs that it is in */
+    struct graph_run **inner;  /* by node: of its child or body */
     size_t *waits, *ready; /* by node: nodes before it that are not done; those that can be done */
     size_t ready_count, left;
 };
 
-struct graph_run *graph_run_new(struct CUgraph_st *g)
+struct graph_run *graph_run_new(struct CUgraph_st *g, size_t depth)
 {
     struct graph_run *r = calloc(1, sizeof *r);
     if (!r) abort();
     r->graph = g;
+    r->number = ++driver.serial;
+    r->depth = depth;
     r->left = g->count;
     r->inner = calloc(g->count + 1, sizeof *r->inner);
     r->waits = calloc(g->count + 1, sizeof *r->waits);
@@ -80,7 +85,7 @@ static CUresult step_inside(struct graph_run *r, size_t index, bool *done)
         struct CUgraph_st *g = w->type == CU_GRAPH_NODE_TYPE_GRAPH ? w->graph : body_of(w);
         *done = !g;
         if (!g) return CUDA_SUCCESS;
-        *in = graph_run_new(g);
+        *in = graph_run_new(g, r->depth + 1);
     }
     const CUresult result = graph_run_done(*in) ? CUDA_SUCCESS : graph_run_step(*in);
     const bool ended = graph_run_done(*in);
@@ -103,6 +108,7 @@ static CUresult step_node(struct graph_run *r, size_t index, bool *done)
     struct CUgraphNode_st *n = r->graph->nodes[index];
     *done = true;
     if (n->disabled) return CUDA_SUCCESS;
+    unordered_node(r->depth, n, r->number);
     if (n->work.type == CU_GRAPH_NODE_TYPE_GRAPH || n->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return step_inside(r, index, done);
     if (n->work.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && !has_come(n->work.event))

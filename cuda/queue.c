@@ -115,7 +115,7 @@ static CUresult step_graph(struct operation *o)
 {
     if (!o->run) {
         graph_begin(o->work.graph);
-        o->run = graph_run_new(o->work.graph);
+        o->run = graph_run_new(o->work.graph, 0);
     }
     return graph_run_done(o->run) ? CUDA_SUCCESS : graph_run_step(o->run);
 }

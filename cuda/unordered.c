@@ -1,5 +1,6 @@
-/* Missing dependencies between streams. */
+/* Missing dependencies between streams, and between nodes of graphs. */
 #include "cuda/unordered.h"
+#include "cuda/graph.h"
 #include "cuda/ledger.h"
 
 #include "determinism/account.h"
@@ -19,16 +20,22 @@ struct stamp {
     uint32_t at[]; /* by slot: how many operations of that stream come before, itself included */
 };
 
+struct place { /* in a graph; looked into while it is launched */
+    const struct CUgraphNode_st *node;
+    unsigned long long run;
+};
 struct record {
     struct record *next;
     struct stamp *stamp;
     struct touched *touched;
-    char name[160], stream[64];
+    struct place *path; /* of a node, from the outermost graph in */
+    size_t depth;
+    char name[160], stream[96];
 };
 
 struct told { /* once is enough for two operations of the same names */
     struct told *next;
-    char text[512];
+    char text[640];
 };
 
 static struct {
@@ -116,6 +123,7 @@ static void drop(struct record *r)
 {
     stamp_release(r->stamp);
     touched_free(r->touched);
+    free(r->path);
     free(r);
 }
 
@@ -204,6 +212,16 @@ void unordered_name(const char *format, ...)
     va_end(args);
 }
 
+void unordered_node(size_t depth, const struct CUgraphNode_st *node, unsigned long long run)
+{
+    struct record *r = state.now;
+    if (!r) return;
+    r->path = realloc(r->path, (depth + 1) * sizeof *r->path);
+    if (!r->path) abort();
+    r->path[depth] = (struct place){node, run};
+    r->depth = depth + 1;
+}
+
 void unordered_touch(uint64_t address, uint64_t size, enum touched_how how)
 {
     if (state.now) touched_range(state.now->touched, address, size, how);
@@ -235,39 +253,82 @@ static bool is_news(const char *text)
 static bool is_first(const struct record *a, const struct record *b)
 {
     const int names = strcmp(a->name, b->name);
-    return names ? names < 0 : a->stamp->slot < b->stamp->slot;
+    if (names) return names < 0;
+    return a->stamp == b->stamp ? strcmp(a->stream, b->stream) < 0
+                                : a->stamp->slot < b->stamp->slot;
 }
 
 static void report(const struct record *a, const struct record *b, const struct touched_meeting *m)
 {
     static const char *const ways[] = {
         [TOUCHED_READ] = "reads", [TOUCHED_WRITE] = "writes", [TOUCHED_ATOMIC] = "changes"};
-    char text[512], where[1024], all[2048];
+    const bool nodes = a->stamp == b->stamp;
+    char text[640], where[1024], all[2048];
     snprintf(text, sizeof text, "  %s in %s %s it\n  and %s in %s %s it\n", a->name, a->stream,
              ways[m->one], b->name, b->stream, ways[m->other]);
     if (!is_news(text)) return;
     emu_describe(driver.emu, m->address, where, sizeof where);
-    snprintf(all, sizeof all,
-             "race of streams: nothing orders two operations on 0x%" PRIx64 "\n%s%s"
-             "  an event, one stream, or a wait of the host between them would\n",
-             m->address, text, where);
+    snprintf(all, sizeof all, "race of %s: nothing orders two operations on 0x%" PRIx64 "\n%s%s%s",
+             nodes ? "graph nodes" : "streams", m->address, text, where,
+             nodes ? "  edges from the one to the other would\n"
+                   : "  an event, one stream, or a wait of the host between them would\n");
     if (driver.account) account_race(driver.account, all);
     else driver_say("heddle: %s", all);
     driver_found();
 }
 
+/* Of one launch of a graph: the node of `a`, which was done first, is before that of `b`, or in an earlier round of a
+ * loop, or the same. `before`: by depth, what graph_before said of `b`; NULL: it was not asked. */
+static bool graph_orders(const struct record *a, const struct record *b, bool **before)
+{
+    for (size_t i = 0; i < a->depth && i < b->depth; i++) {
+        if (a->path[i].run != b->path[i].run) return true;
+        if (a->path[i].node == b->path[i].node) continue;
+        if (!before[i]) before[i] = graph_before(b->path[i].node);
+        return before[i][a->path[i].node->index];
+    }
+    return true;
+}
+
+static bool is_before(const struct record *a, const struct record *b, bool **before)
+{
+    return a->stamp == b->stamp
+               ? graph_orders(a, b, before)
+               : stamp_is_before(a->stamp, b->stamp) || stamp_is_before(b->stamp, a->stamp);
+}
+
+/* "node 2.0 of a graph in stream 5": by their places in their graphs. */
+static void name_node(struct record *r)
+{
+    char path[32] = "", stream[sizeof r->stream];
+    if (!r->depth) return;
+    for (size_t i = 0, n = 0; i < r->depth && n < sizeof path; i++)
+        n += (size_t)snprintf(path + n, sizeof path - n, "%s%zu", i ? "." : "",
+                              r->path[i].node->index);
+    memcpy(stream, r->stream, sizeof stream);
+    snprintf(r->stream, sizeof r->stream, "node %s of a graph in %.40s", path, stream);
+}
+
+static void compare(const struct record *other, const struct record *r)
+{
+    struct touched_meeting m;
+    if (!touched_meet(other->touched, r->touched, &m)) return;
+    if (is_first(other, r)) report(other, r, &m);
+    else report(r, other, &(struct touched_meeting){m.address, m.other, m.one});
+}
+
 void unordered_done(void)
 {
     struct record *r = state.now;
-    struct touched_meeting m;
     if (!r) return;
     state.now = NULL;
+    name_node(r);
+    bool **before = calloc(r->depth + 1, sizeof *before);
+    if (!before) abort();
     for (const struct record *other = state.records; other; other = other->next)
-        if (!stamp_is_before(other->stamp, r->stamp) && !stamp_is_before(r->stamp, other->stamp) &&
-            touched_meet(other->touched, r->touched, &m))
-            is_first(other, r)
-                ? report(other, r, &m)
-                : report(r, other, &(struct touched_meeting){m.address, m.other, m.one});
+        if (!is_before(other, r, before)) compare(other, r);
+    for (size_t i = 0; i < r->depth; i++) free(before[i]);
+    free((void *)before);
     r->next = state.records;
     state.records = r;
     if (++state.count <= MOST_RECORDS) return;

@@ -4,7 +4,8 @@
  * it asked for the other. That is settled when they are asked for, by vector clocks, so a missing dependency is found
  * in one run, whichever of the two came first. The host counts as one, whatever its threads.
  *
- * Operations that the host has waited for are forgotten. A graph's launch is one operation here. */
+ * Operations that the host has waited for are forgotten. A graph's launch is one operation here to others, and inside of
+ * it the edges order its nodes. */
 #ifndef HEDDLE_CUDA_UNORDERED_H
 #define HEDDLE_CUDA_UNORDERED_H
 
@@ -32,6 +33,8 @@ void unordered_end(void);       /* with the device, when streams have left */
 /* Around the operation. Between them its accesses are told of. */
 void unordered_begin(const struct CUstream_st *s, struct stamp *stamp);
 void unordered_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What goes on is a node of a graph that is launched, so deep in others; `run`: which time the graph is run. */
+void unordered_node(size_t depth, const struct CUgraphNode_st *node, unsigned long long run);
 void unordered_touch(uint64_t address, uint64_t size, enum touched_how how);
 struct emu_launch;
 void unordered_join(struct emu_launch *l); /* of its kernel */

@@ -808,7 +808,7 @@ static unsigned tellings;
 static void tell(void *self, const char *text)
 {
     (void)self;
-    if (strstr(text, "race of streams")) tellings++;
+    if (strstr(text, "race of ")) tellings++;
     strncat(told, text, sizeof told - strlen(told) - 1);
 }
 
@@ -892,4 +892,67 @@ Test(driver_graph, operations_that_nothing_orders_race, .init = start_checked, .
     OK(cuMemcpyDtoHAsync((char *)pinned + 3, cell + 20, 4, t));
     cr_expect_eq(races(), 1);
     OK(cuMemFreeHost(pinned));
+}
+
+Test(driver_graph, nodes_that_no_edges_order_race, .init = start_checked, .fini = stop)
+{
+    CUgraph g, inner;
+    CUgraphNode a, b, end, child;
+    const CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = cell, .value = 7, .elementSize = 4, .width = 1, .height = 1};
+    OK(cuGraphCreate(&g, 0));
+    a = add_mad(g, NULL, 10, 1);
+    b = add_mad(g, a, 10, 2);
+    run(g);
+    cr_expect_eq(races(), 0);
+    OK(cuGraphAddMemsetNode(&end, g, &a, 1, &fill, context)); /* beside b */
+    run(g);
+    cr_expect_eq(races(), 1);
+    cr_expect(strstr(told, "race of graph nodes: ") &&
+                  strstr(told, "fill of 4 bytes in node 2 of a graph") &&
+                  strstr(told, "kernel 'mad' in node 1 of a graph in the default stream") &&
+                  strstr(told, "edges from the one to the other would"),
+              "%s", told);
+    OK(cuGraphAddDependencies(g, &b, &end, NULL, 1));
+    run(g);
+    cr_expect_eq(races(), 0);
+
+    OK(cuGraphCreate(&inner, 0)); /* in a child, and beside it */
+    add_mad(inner, add_mad(inner, NULL, 1, 1), 1, 2);
+    OK(cuGraphAddChildGraphNode(&child, g, &end, 1, inner));
+    run(g);
+    cr_expect_eq(races(), 0);
+    OK(cuGraphRemoveDependencies(g, &end, &child, NULL, 1));
+    run(g);
+    cr_expect_gt(races(), 0);
+    cr_expect(strstr(told, "node 3.0 of a graph"), "%s", told);
+    OK(cuGraphAddDependencies(g, &end, &child, NULL, 1));
+    add_mad(inner, NULL, 1, 1);
+    OK(cuGraphDestroyNode(child));
+    OK(cuGraphAddChildGraphNode(&child, g, &end, 1, inner));
+    run(g);
+    cr_expect_eq(races(), 2); /* of the new node with both others */
+}
+
+Test(driver_graph, rounds_of_a_loop_do_not_race, .init = start_checked, .fini = stop)
+{
+    CUgraph g;
+    CUgraphNode n;
+    CUgraphConditionalHandle handle;
+    unsigned below = 5;
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphConditionalHandleCreate(&handle, g, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    p.conditional = (CUDA_CONDITIONAL_NODE_PARAMS){
+        .handle = handle, .type = CU_GRAPH_COND_TYPE_WHILE, .size = 1, .ctx = context};
+    OK(cuGraphAddNode(&n, g, NULL, NULL, 0, &p));
+    CUDA_KERNEL_NODE_PARAMS k = mad(1, 0);
+    void *args[] = {&cell, &handle, &below};
+    k.func = kernel("count");
+    k.kernelParams = args;
+    OK(cuGraphAddKernelNode(&n, p.conditional.phGraph_out[0], NULL, 0, &k));
+    add_mad(p.conditional.phGraph_out[0], n, 1, 1);
+    run(g);
+    cr_expect_eq(value_at(cell), 6); /* 1 and 1, three times */
+    cr_expect_eq(races(), 0);
 }
