@@ -378,9 +378,15 @@ typedef enum CUlaunchAttributeID_enum { /* likewise */
                                         CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
                                         CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3,
                                         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+                                        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE =
+                                            5,
+                                        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
                                         CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
                                         CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9,
-                                        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10
+                                        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10,
+                                        CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12,
+                                        CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE = 13,
+                                        CU_LAUNCH_ATTRIBUTE_LAST = 16
 } CUlaunchAttributeID;
 
 typedef enum CUmoduleLoadingMode_enum {
@@ -594,7 +600,15 @@ typedef union CUlaunchAttributeValue_union {
     struct {
         unsigned int x, y, z;
     } clusterDim;
-    int priority;
+    int priority, clusterSchedulingPolicyPreference;
+    struct {
+        struct CUevent_st *event;
+        int flags, triggerAtBlockStart;
+    } programmaticEvent;
+    struct {
+        struct CUevent_st *event;
+        int flags;
+    } launchCompletionEvent;
 } CUlaunchAttributeValue;
 
 typedef struct CUlaunchAttribute_st {

@@ -170,6 +170,35 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     return r;
 }
 
+static CUresult check_attribute(const CUlaunchAttribute *a)
+{
+    switch (a->id) {
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        return (unsigned)a->value.clusterSchedulingPolicyPreference <= 2 ? CUDA_SUCCESS
+                                                                         : CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        return (unsigned)a->value.domain <= 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: {
+        struct CUevent_st *e = a->value.launchCompletionEvent.event; /* in both the first */
+        if (!object_check(e, OBJECT_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
+        return e->flags & CU_EVENT_DISABLE_TIMING ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    }
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        return (unsigned)a->id <= CU_LAUNCH_ATTRIBUTE_LAST ? CUDA_SUCCESS
+                                                           : CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult check_attributes(const CUlaunchConfig *g)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < g->numAttrs; i++)
+        r = check_attribute(&g->attrs[i]);
+    return r;
+}
+
 static void set_attributes(struct work *w, const CUlaunchConfig *g)
 {
     for (unsigned i = 0; i < g->numAttrs; i++)
@@ -184,6 +213,8 @@ static CUresult make(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g
     if (!g) return CUDA_ERROR_INVALID_VALUE;
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
     if (g->numAttrs && !g->attrs) return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = check_attributes(g);
+    if (r != CUDA_SUCCESS) return r;
     w->context = c;
     w->kernel = (struct work_kernel){
         .function = f,
@@ -193,7 +224,7 @@ static CUresult make(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g
         .cooperative = cooperative,
     };
     set_attributes(w, g);
-    CUresult r = check_shape(f, &w->kernel);
+    r = check_shape(f, &w->kernel);
     if (r == CUDA_SUCCESS) r = check_cluster(f, w);
     if (r == CUDA_SUCCESS) r = check_cooperative(f, &w->kernel);
     if (r != CUDA_SUCCESS) return r;
@@ -240,10 +271,23 @@ static CUresult launch(const CUlaunchConfig *g, CUfunction function, void **para
     return stream_call(g ? g->hStream : NULL, r, c, &w, false);
 }
 
+/* Events of a launch are recorded when its CTAs have begun, or have said that others may: that all have ended is the
+ * latest that both may be. */
+static CUresult record_events(const CUlaunchConfig *g)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < g->numAttrs; i++)
+        if (g->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+            g->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            r = cuEventRecord(g->attrs[i].value.launchCompletionEvent.event, g->hStream);
+    return r;
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
                           void **extra)
 {
-    return launch(config, function, params, extra, false);
+    const CUresult r = launch(config, function, params, extra, false);
+    return r == CUDA_SUCCESS ? record_events(config) : r;
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

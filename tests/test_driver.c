@@ -432,6 +432,61 @@ Test(driver, launch_attributes, .init = start, .fini = stop)
     IS(cuLaunchKernelEx(NULL, kernel("limited"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
+Test(driver, wrong_launch_attributes_are_refused, .init = start, .fini = stop)
+{
+    static const struct {
+        int id, value;
+        CUresult want;
+    } rows[] = {{5, 2, CUDA_SUCCESS},
+                {5, 3, CUDA_ERROR_INVALID_VALUE},
+                {6, 1, CUDA_SUCCESS},
+                {10, 1, CUDA_SUCCESS},
+                {8, -3, CUDA_SUCCESS},
+                {10, 2, CUDA_ERROR_INVALID_VALUE},
+                {0, 9, CUDA_SUCCESS},
+                {13, 1, CUDA_ERROR_NOT_SUPPORTED},
+                {14, 50, CUDA_SUCCESS},
+                {17, 0, CUDA_ERROR_INVALID_VALUE},
+                {7, 0, CUDA_ERROR_INVALID_HANDLE},
+                {12, 0, CUDA_ERROR_INVALID_HANDLE}};
+    CUlaunchAttribute a;
+    CUlaunchConfig c = {4, 1, 1, 32, 1, 1, 0, NULL, &a, 1};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        a = (CUlaunchAttribute){.id = (CUlaunchAttributeID)rows[i].id};
+        memcpy(&a.value, &rows[i].value, sizeof rows[i].value);
+        const CUresult r = cuLaunchKernelEx(&c, kernel("limited"), NULL, NULL);
+        cr_expect_eq(r, rows[i].want, "attribute %d: %d", rows[i].id, (int)r);
+    }
+    c.attrs = NULL;
+    IS(cuLaunchKernelEx(&c, kernel("limited"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+Test(driver, events_of_a_launch_are_recorded, .init = start, .fini = stop)
+{
+    static const CUlaunchAttributeID ids[] = {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                              CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT};
+    CUstream s, t;
+    CUevent e, timed;
+    CUdeviceptr flag = alloc(4);
+    OK(cuMemsetD32(flag, 0, 1));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    OK(cuEventCreate(&timed, CU_EVENT_DEFAULT));
+    for (unsigned i = 0; i < 2; i++) {
+        CUlaunchAttribute a = {.id = ids[i], .value.launchCompletionEvent.event = timed};
+        CUlaunchConfig c = {4, 1, 1, 32, 1, 1, 0, s, &a, 1};
+        IS(cuLaunchKernelEx(&c, kernel("limited"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+        a.value.launchCompletionEvent.event = e;
+        OK(cuStreamWaitValue32(s, flag, i + 1, CU_STREAM_WAIT_VALUE_GEQ)); /* holds it up */
+        OK(cuLaunchKernelEx(&c, kernel("limited"), NULL, NULL));
+        IS(cuEventQuery(e), CUDA_ERROR_NOT_READY);
+        OK(cuStreamWriteValue32(t, flag, i + 1, 0));
+        OK(cuEventSynchronize(e));
+        OK(cuEventQuery(e));
+    }
+}
+
 Test(driver, a_grid_that_its_kernels_clusters_do_not_fill, .init = start, .fini = stop)
 {
     CUfunction f;
