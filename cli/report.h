@@ -39,7 +39,8 @@ struct report {
     struct recording *recording;
     struct watches *watches; /* NULL: nothing is watched */
     double started;
-    int status; /* an exit code: the first thing that went wrong */
+    int status;         /* an exit code: the first thing that went wrong */
+    int program_status; /* of a program: its own */
 
     struct launch_row {
         struct launch_record first; /* its text, line and fault are of no meaning here */

@@ -113,8 +113,10 @@ void report_print_json(const struct report *r, double seconds)
         json_array_append_new(expectations, expectation(&r->comparisons[i]));
     json_object_set_new(o, "version", json_integer(VERSION));
     json_object_set_new(o, "target", target);
-    json_object_set_new(o, "status", json_string(report_status_name(r->status)));
-    json_object_set_new(o, "exit_status", json_integer(r->status));
+    const bool failed = !r->status && r->program_status;
+    json_object_set_new(o, "status",
+                        json_string(failed ? "program failed" : report_status_name(r->status)));
+    json_object_set_new(o, "exit_status", json_integer(failed ? r->program_status : r->status));
     json_object_set_new(o, "launches", launches);
     json_object_set_new(o, "fault", fault(&r->fault));
     json_object_set_new(o, "buffers", buffers);

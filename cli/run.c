@@ -158,12 +158,17 @@ void run_target(struct report *r, struct run_options *o)
     else run_kernel_file(r, o, &device);
 }
 
-/* A program prints what it likes: there is no report around it. */
-static int run_program(struct run_options *o, char **argv)
+/* Its process counts, and writes --counts itself. */
+static int run_program(struct run_options *o, char **argv, struct report *r)
 {
     struct heddle_device_options device = {0};
     struct buf text = {0};
-    if (run_options_settings(o, &device) && seed_fits(o, &device)) return program_run(o, argv);
+    if (run_options_settings(o, &device) && seed_fits(o, &device)) {
+        (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
+        const int status = program_run(o, argv, r);
+        counts_free(r->counts);
+        return status;
+    }
     diags_render(&o->diags, &text);
     fprintf(stderr, "%sTry 'heddle run --help'.\n", text.data);
     buf_free(&text);
@@ -185,24 +190,25 @@ int run_command(int argc, char **argv, const char *estimates)
     struct watches watches = {0};
     struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);
-    if (ok && o.kind == TARGET_PROGRAM) {
-        if (estimates) setenv(CUDA_ESTIMATE, estimates, 1);
-        const int status = run_program(&o, argv + o.rest);
-        arena_free(arena);
-        return status;
-    }
-    progress_begin(&progress);
     struct report r = {
         .arena = arena,
         .json = o.json,
         .quiet = o.quiet,
         .kind = run_target_name(o.kind),
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
-        .progress = &progress,
         .counts = &counts,
-        .watches = &watches,
         .recording = &recording};
     report_begin(&r);
+    if (ok && o.kind == TARGET_PROGRAM) {
+        counts.estimates = NULL; /* the program's process writes them */
+        if (estimates) setenv(CUDA_ESTIMATE, estimates, 1);
+        const int status = run_program(&o, argv + o.rest, &r);
+        arena_free(arena);
+        return status;
+    }
+    r.progress = &progress;
+    r.watches = &watches;
+    progress_begin(&progress);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
     recording_end(&recording);

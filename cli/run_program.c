@@ -3,10 +3,14 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
+#include "cli/counts.h"
+#include "cli/report.h"
 #include "cuda/outcome.h"
 #include "cuda/program.h"
+#include "cuda/told.h"
 #include "model/gpu_file.h"
 
 #include <ctype.h>
@@ -151,13 +155,44 @@ void program_environment(const struct program_target *p, const struct run_option
 
 /* ---- the run --------------------------------------------------------------------------------------------- */
 
-/* The program's exit status, as a shell has it. */
-static int run(const struct program_target *p)
+struct running {
+    const struct run_options *o;
+    struct report *report;
+    struct program_target target;
+    struct cuda_outcome *outcome;
+    int told, printed; /* files; -1: none */
+};
+
+/* A file for both processes, and its number for the other's environment. */
+static int shared_file(const char *variable)
 {
-    char *const *const argv = p->argv;
+    char number[16];
+    const int fd = memfd_create("heddle", 0);
+    snprintf(number, sizeof number, "%d", fd);
+    if (fd >= 0 && variable) setenv(variable, number, 1);
+    return fd;
+}
+
+static bool prepare(struct running *r)
+{
+    const int fd = shared_file(CUDA_OUTCOME);
+    if (fd < 0 || ftruncate(fd, sizeof *r->outcome) != 0) return false;
+    r->outcome = mmap(NULL, sizeof *r->outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r->outcome == MAP_FAILED) return false;
+    const bool profile = counts_profiling(r->report->counts);
+    if ((r->report->json || profile) && (r->told = shared_file(CUDA_TOLD)) < 0) return false;
+    if (profile) setenv(CUDA_PROFILE, "1", 1);
+    return !r->report->json || (r->printed = shared_file(NULL)) >= 0;
+}
+
+/* The program's exit status, as a shell has it. */
+static int run(const struct running *r)
+{
+    char *const *const argv = r->target.argv;
     int status;
     const pid_t child = fork();
     if (child == 0) {
+        if (r->printed >= 0) (void)dup2(r->printed, STDOUT_FILENO);
         execv(argv[0], argv);
         fprintf(stderr, "heddle run: cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(EXIT_USAGE);
@@ -168,12 +203,46 @@ static int run(const struct program_target *p)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-    fprintf(stderr, "heddle run: '%s' was ended by a signal: %s\n", p->name,
+    fprintf(stderr, "heddle run: '%s' was ended by a signal: %s\n", r->target.name,
             strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
 }
 
-static void report(const struct cuda_outcome *o)
+/* ---- what it has told -------------------------------------------------------------------------------------- */
+
+static void add_launch(struct report *r, const struct told *t)
+{
+    struct launch_record l = {.kernel = t->name,
+                              .shared = t->shared,
+                              .warp_instructions = t->warp_instructions,
+                              .thread_instructions = t->thread_instructions,
+                              .findings = t->findings,
+                              .fault = t->fault ? emu_fault_name(t->fault) : NULL,
+                              .line = t->line,
+                              .text = "",
+                              .seconds = t->seconds};
+    memcpy(l.grid, t->grid, sizeof l.grid);
+    memcpy(l.block, t->block, sizeof l.block);
+    memcpy(l.cluster, t->cluster, sizeof l.cluster);
+    const bool first = l.fault && !r->fault.kernel;
+    report_launch(r, &l); /* its text was said when it happened */
+    if (first) r->fault.text = arena_copy(r->arena, t->text, strlen(t->text));
+}
+
+static void read_told(struct running *r)
+{
+    size_t size, at = 0;
+    struct told t;
+    const char *all = check_file_read(r->o->arena, r->told, &size);
+    while (told_next(all, size, &at, &t)) {
+        if (t.kind == TOLD_MESSAGE) buf_puts(&r->report->messages, t.text);
+        else if (t.kind == TOLD_LINE)
+            emu_profile_add_lines(r->report->counts->profile, &t.line_cost, 1);
+        else if (r->report->json) add_launch(r->report, &t);
+    }
+}
+
+static void print_totals(const struct cuda_outcome *o)
 {
     const double seconds = (double)o->nanoseconds / 1e9;
     fprintf(stderr,
@@ -186,22 +255,34 @@ static void report(const struct cuda_outcome *o)
     fprintf(stderr, "\n");
 }
 
-int program_run(const struct run_options *o, char **argv)
+/* Both ways end with the exit status. */
+static int finish(struct running *r, int status)
 {
-    struct program_target target;
-    char file[16];
-    int status = program_find(o, "run", argv, &target);
+    struct report *report = r->report;
+    if (r->told >= 0) read_told(r);
+    if (r->outcome->faults || r->outcome->findings) report->status = EXIT_FAULT;
+    if (report->json) {
+        size_t size;
+        const char *all = check_file_read(r->o->arena, r->printed, &size);
+        buf_add(&report->printed, all, size);
+        report->program_status = status;
+        (void)report_end(report);
+    } else {
+        counts_print(report->counts);
+        (void)fflush(stdout);
+        if (!report->quiet) print_totals(r->outcome);
+    }
+    return report->status ? report->status : status;
+}
+
+int program_run(const struct run_options *o, char **argv, struct report *report)
+{
+    struct running r = {.o = o, .report = report, .told = -1, .printed = -1};
+    int status = program_find(o, "run", argv, &r.target);
     if (status != EXIT_FINE) return status;
-    const int fd = memfd_create("outcome", 0);
-    struct cuda_outcome *outcome = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, sizeof *outcome) == 0)
-        outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (outcome == MAP_FAILED) return usage_error("run", "no memory: %s", strerror(errno));
-    program_environment(&target, o);
-    snprintf(file, sizeof file, "%d", fd);
-    setenv(CUDA_OUTCOME, file, 1);
-    status = run(&target);
-    program_release(&target);
-    if (!o->quiet) report(outcome);
-    return outcome->faults || outcome->findings ? EXIT_FAULT : status;
+    if (!prepare(&r)) return usage_error("run", "no memory: %s", strerror(errno));
+    program_environment(&r.target, o);
+    status = run(&r);
+    program_release(&r.target);
+    return finish(&r, status);
 }

@@ -4,6 +4,8 @@
 
 #include "cli/run_options.h"
 
+struct report;
+
 struct program_target {
     char **argv;           /* the program and its arguments, NULL behind them */
     const char *name;      /* as it was called: of a source, that */
@@ -19,7 +21,8 @@ void program_release(const struct program_target *p);
 void program_environment(const struct program_target *p, const struct run_options *o);
 
 /* `heddle run PROGRAM ARGUMENTS...`. argv: the program and its arguments, NULL behind them. The exit status: the program's, 128 and the signal that
- * ended it, or EXIT_FAULT if Heddle found something. */
-int program_run(const struct run_options *o, char **argv);
+ * ended it, or EXIT_FAULT if Heddle found something. The report, whose `counts` have begun, is printed as is asked for;
+ * with JSON what the program prints is in there. */
+int program_run(const struct run_options *o, char **argv, struct report *r);
 
 #endif

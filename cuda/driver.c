@@ -6,6 +6,7 @@
 #include "cuda/graph.h"
 #include "cuda/ledger.h"
 #include "cuda/queue.h"
+#include "cuda/told.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -337,6 +338,21 @@ static bool set_estimate(struct emu_config *c, const char *text)
     return c->trace = driver.estimate != NULL;
 }
 
+static bool set_told(struct emu_config *c, const char *text)
+{
+    uint64_t fd;
+    if (!read_number(text, &fd) || !fd || fd > INT32_MAX) return false;
+    driver.told = (int)fd;
+    return c->count = true;
+}
+
+static bool set_profile(struct emu_config *c, const char *text)
+{
+    if (strcmp(text, "1") != 0) return false;
+    driver.profile = emu_profile_new();
+    return c->count = c->caches = true;
+}
+
 static bool set_traces(struct emu_config *c, const char *text)
 {
     driver.traces = fopen(text, "ab");
@@ -436,6 +452,8 @@ static const struct option {
     {CUDA_TRACES, "a file that can be written", set_traces},
     {CUDA_COEFFICIENTS, "a file as 'heddle calibrate' writes", set_coefficients},
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
+    {CUDA_TOLD, "the number of an open file of 'heddle run'", set_told},
+    {CUDA_PROFILE, "1", set_profile},
     {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
 };
 
@@ -515,6 +533,7 @@ void driver_say(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (driver.told) told_message(driver.told, text);
     if (driver.account) account_said(driver.account, text);
     else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
     else if (!driver.watch.quiet) fputs(text, stderr);
@@ -584,6 +603,7 @@ static void at_exit(void)
     (void)queue_wait_context(NULL);
     write_counts();
     if (!driver.configured) report_leaks();
+    if (driver.told && driver.profile) told_profile(driver.told, driver.profile);
     say_suppressed();
     account_end(driver.account);
     driver.account = NULL;
@@ -645,6 +665,7 @@ static void reset(void)
     for (size_t i = 0; i < driver.allocation_count; i++) advice_free(driver.allocations[i].advice);
     for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
     caller_drop_notes();
+    emu_profile_free(driver.profile);
     free(driver.allocations);
     free(driver.objects);
     free((void *)driver.busy);

@@ -1,6 +1,7 @@
 /* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
  * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
 #include "cuda/queue.h"
+#include "cuda/told.h"
 #include "cuda/unordered.h"
 #include "cuda/work.h"
 
@@ -151,6 +152,8 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     driver.suppressed += report->suppressed;
     if (driver.outcome) add_to_outcome(report);
     if (driver.account) account_checked(driver.account, f->name, report);
+    if (driver.told) told_launch(driver.told, f->name, l, report);
+    if (driver.profile) emu_profile_add(driver.profile, report->counts);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
     if (driver.estimate) write_times(report->counts);
     for (size_t i = 0; i < report->finding_count; i++) {

@@ -73,15 +73,12 @@ static struct emu_profile_line line_of(const struct emu_instruction *i)
                                      .cache = i->cache};
 }
 
-static void add_grid(struct emu_profile *p, const struct emu_counts *c)
+/* Sorts them. */
+static void merge(struct emu_profile *p, struct emu_profile_line *fresh, size_t used)
 {
-    const size_t n = c->instruction_count;
-    struct emu_profile_line *fresh = calloc(n + 1, sizeof *fresh),
-                            *all = calloc(p->count + n + 1, sizeof *all);
-    if (!fresh || !all) abort();
-    size_t used = 0, out = 0, at = 0;
-    for (size_t i = 0; i < n; i++)
-        if (c->instructions[i].warp) fresh[used++] = line_of(&c->instructions[i]);
+    struct emu_profile_line *all = calloc(p->count + used + 1, sizeof *all);
+    if (!all) abort();
+    size_t out = 0, at = 0;
     qsort(fresh, used, sizeof *fresh, by_place);
     for (size_t i = 0; i < used || at < p->count;) {
         const bool old = i == used || (at < p->count && by_place(&p->lines[at], &fresh[i]) <= 0);
@@ -94,10 +91,29 @@ static void add_grid(struct emu_profile *p, const struct emu_counts *c)
         if (!old) all[out].file = arena_copy(p->names, next->file, strlen(next->file));
         out++;
     }
-    free(fresh);
     free(p->lines);
     p->lines = all;
     p->count = out;
+}
+
+static void add_grid(struct emu_profile *p, const struct emu_counts *c)
+{
+    struct emu_profile_line *fresh = calloc(c->instruction_count + 1, sizeof *fresh);
+    size_t used = 0;
+    if (!fresh) abort();
+    for (size_t i = 0; i < c->instruction_count; i++)
+        if (c->instructions[i].warp) fresh[used++] = line_of(&c->instructions[i]);
+    merge(p, fresh, used);
+    free(fresh);
+}
+
+void emu_profile_add_lines(struct emu_profile *p, const struct emu_profile_line *list, size_t n)
+{
+    struct emu_profile_line *fresh = calloc(n + 1, sizeof *fresh);
+    if (!fresh) abort();
+    if (n) memcpy(fresh, list, n * sizeof *list);
+    merge(p, fresh, n);
+    free(fresh);
 }
 
 void emu_profile_add(struct emu_profile *p, const struct emu_counts *c)

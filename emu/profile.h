@@ -25,6 +25,7 @@ struct emu_profile;
 struct emu_profile *emu_profile_new(void);
 void emu_profile_free(struct emu_profile *p); /* NULL is allowed */
 void emu_profile_add(struct emu_profile *p, const struct emu_counts *c);
+void emu_profile_add_lines(struct emu_profile *p, const struct emu_profile_line *list, size_t n);
 /* By warp instructions, the most first; lines that never ran are left out. Good until the next call. */
 const struct emu_profile_line *emu_profile_lines(struct emu_profile *p, size_t *count);
 

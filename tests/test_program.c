@@ -273,6 +273,47 @@ Test(program, counts_go_to_a_file, .init = start_runs, .fini = stop)
               said.data);
 }
 
+static void expect_output(const char *part)
+{
+    cr_expect(strstr(said.data, part), "no '%s' in %s", part, said.data);
+}
+
+/* One document, in which what the program prints is, too. */
+Test(program, is_told_of_as_json, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run --format json ./app 7", heddle), 7);
+    cr_expect_eq(strncmp(said.data, "{\n", 2), 0, "%s", said.data);
+    expect_output("\"kind\": \"program\"");
+    expect_output("\"status\": \"program failed\"");
+    expect_output("\"exit_status\": 7");
+    expect_output("\"kernel\": \"fill\"");
+    expect_output("\"launches\": 2");
+    expect_output("\"printed\": \"cudaSuccess 4950\\n\"");
+    expect_output("\"fault\": null");
+    cr_expect_eq(sh("'%s' run --format json --check api ./app 0 astray 2>/dev/null", heddle), 3);
+    expect_output("\"status\": \"fault\"");
+    expect_output("\"kind\": \"out of bounds\"");
+    expect_output("\"kernel\": \"astray\"");
+    expect_output("\"text\": \"out of bounds: write of 4 bytes at 0x8");
+    expect_output("\"messages\": \"heddle: kernel 'astray': out of bounds");
+    cr_expect_eq(sh("'%s' run --format json ./app 0 abort 2>/dev/null", heddle), 134);
+    expect_output("\"exit_status\": 134");
+    cr_expect_eq(sh("'%s' run --format xml ./app", heddle), 2);
+}
+
+Test(program, is_profiled, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run --profile ./app", heddle), 0);
+    expect_output("cudaSuccess 4950\nshare %");
+    expect_output("<PTX in app>:10");
+    cr_expect_eq(sh("'%s' run --profile --format json ./app", heddle), 0);
+    expect_output("\"profile\": [");
+    expect_output("\"file\": \"<PTX in app>\"");
+    expect_output("\"warp_instructions\": 8");
+}
+
 Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop)
 {
     (void)linked(FATBIN_CUBIN, "libother.so");
