@@ -22,7 +22,7 @@ static const struct command {
      "PROGRAM is an executable on CUDA's shared runtime (nvcc -cudart shared; 11, 12, 13) or the driver\n"
      "API, or a source FILE.cu, of which nvcc makes one first (NVCC names another, NVCC_APPEND_FLAGS is\n"
      "read). It runs on Heddle's; what stands behind it is its own. Options 'of all' go with it, but for\n"
-     "--watch, --record and --replay. The exit status is the program's, or 3.\n"
+     "--watch. The exit status is the program's, or 3.\n"
      "\n"
      "One launch of a kernel file:\n"
      "  --kernel NAME           which (needed if the file has several)\n"

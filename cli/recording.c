@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "cli/recording.h"
 
 #include "base/arena.h"
@@ -32,7 +33,8 @@ bool recording_read(struct recording *c, struct run_options *o, struct report *r
     return !o->diags.errors;
 }
 
-static bool begin_record(struct recording *c, const struct heddle_device_options *device)
+/* Opens the file, too. */
+static bool can_be_recorded(struct recording *c, const struct heddle_device_options *device)
 {
     char *why;
     const struct order_kind *kind;
@@ -58,6 +60,12 @@ static bool begin_record(struct recording *c, const struct heddle_device_options
         (void)replacement_close(&c->file, false);
         return false;
     }
+    return true;
+}
+
+static bool begin_record(struct recording *c, const struct heddle_device_options *device)
+{
+    if (!can_be_recorded(c, device)) return false;
     char name[1024];
     snprintf(name, sizeof name, "%s, seed %" PRIu64, device->order, device->seed);
     c->recorder = recorder_new(orders_get(c->orders), name, c->file.out);
@@ -84,6 +92,36 @@ bool recording_begin(struct recording *c, const struct heddle_device_options *de
     if (!c) return true;
     if (c->replay) return begin_replay(c);
     return !c->record || begin_record(c, device);
+}
+
+/* How streams come between each other is drawn as it was: by the seed, which the recording's name has at its end. */
+static void set_order_of(const struct player *p)
+{
+    static const char between[] = ", seed ";
+    char name[1024];
+    snprintf(name, sizeof name, "%s", player_name(p));
+    char *seed = strstr(name, between);
+    if (!seed) return;
+    *seed = '\0';
+    setenv("HEDDLE_ORDER", name, 1);
+    setenv("HEDDLE_SEED", seed + strlen(between), 1);
+}
+
+bool recording_of_program(struct recording *c, const struct heddle_device_options *device)
+{
+    if (c->replay) {
+        if (!begin_replay(c)) return false;
+        set_order_of(c->player);
+        setenv("HEDDLE_REPLAY", c->replay, 1);
+        player_free(c->player);
+        c->player = NULL; /* its own process plays it */
+    }
+    if (c->record) {
+        if (!can_be_recorded(c, device)) return false;
+        (void)replacement_close(&c->file, false); /* it can be written */
+        setenv("HEDDLE_RECORD", c->record, 1);
+    }
+    return true;
 }
 
 const struct emu_order *recording_order(const struct recording *c)

@@ -22,6 +22,8 @@ struct recording {
 bool recording_read(struct recording *c, struct run_options *o, struct report *r);
 /* Before the first launch, with all settings. false after an error, which is printed. c may be NULL here and below. */
 bool recording_begin(struct recording *c, const struct heddle_device_options *device);
+/* Of a program, whose process records and replays: sets its environment. false: likewise. */
+bool recording_of_program(struct recording *c, const struct heddle_device_options *device);
 const struct emu_order *recording_order(const struct recording *c); /* NULL: as ever */
 /* All launches are done. c is not NULL. */
 void recording_end(struct recording *c);

@@ -163,9 +163,12 @@ static int run_program(struct run_options *o, char **argv, struct report *r)
 {
     struct heddle_device_options device = {0};
     struct buf text = {0};
-    if (run_options_settings(o, &device) && seed_fits(o, &device)) {
+    if (run_options_settings(o, &device) && seed_fits(o, &device) &&
+        recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
-        const int status = program_run(o, argv, r);
+        const int status = recording_of_program(r->recording, &device) ? program_run(o, argv, r)
+                                                                       : r->status;
+        recording_end(r->recording);
         counts_free(r->counts);
         return status;
     }

@@ -36,8 +36,8 @@ static const struct option_kind {
     {"counts", OPTION_COUNTS, TARGET_ANY, false, false},
     {"profile", OPTION_PROFILE, TARGET_ANY, true, false},
     {"watch", OPTION_WATCH, TARGET_KERNELS, false, true},
-    {"record", OPTION_RECORD, TARGET_KERNELS, false, false},
-    {"replay", OPTION_REPLAY, TARGET_KERNELS, false, false},
+    {"record", OPTION_RECORD, TARGET_ANY, false, false},
+    {"replay", OPTION_REPLAY, TARGET_ANY, false, false},
     {"threads", OPTION_SETTING, TARGET_ANY, false, false},
     {"max-instructions", OPTION_SETTING, TARGET_ANY, false, false},
     {"timeout", OPTION_SETTING, TARGET_ANY, false, false},
@@ -193,8 +193,8 @@ static void check_targets(struct run_options *o)
         const struct run_option *x = &o->list[i];
         const struct option_kind *k = kind_of(o, x->name);
         if (!(k->targets & o->kind))
-            diag_error(&o->diags, x->name.at, x->name.length, "--%s does not go with %s", k->name,
-                       names[o->kind]);
+            diag_error(&o->diags, x->name.at, x->name.length, "--%s does not go with %s%s", k->name,
+                       names[o->kind], k->id == OPTION_WATCH ? " yet" : "");
         for (size_t j = 0; j < i && !k->repeated; j++)
             if (kind_of(o, o->list[j].name) == k) {
                 diag_error(&o->diags, x->name.at, x->name.length, "--%s is given twice", k->name);

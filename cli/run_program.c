@@ -260,6 +260,7 @@ static int finish(struct running *r, int status)
 {
     struct report *report = r->report;
     if (r->told >= 0) read_told(r);
+    if (r->outcome->bad_tape) report->status = EXIT_INPUT;
     if (r->outcome->faults || r->outcome->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;

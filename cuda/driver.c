@@ -6,6 +6,7 @@
 #include "cuda/graph.h"
 #include "cuda/ledger.h"
 #include "cuda/queue.h"
+#include "cuda/tape.h"
 #include "cuda/told.h"
 
 #include "determinism/account.h"
@@ -353,6 +354,18 @@ static bool set_profile(struct emu_config *c, const char *text)
     return c->count = c->caches = true;
 }
 
+static bool set_record(struct emu_config *c, const char *text)
+{
+    (void)c;
+    return tape_record(text);
+}
+
+static bool set_replay(struct emu_config *c, const char *text)
+{
+    (void)c;
+    return tape_replay(text);
+}
+
 static bool set_traces(struct emu_config *c, const char *text)
 {
     driver.traces = fopen(text, "ab");
@@ -452,6 +465,8 @@ static const struct option {
     {CUDA_TRACES, "a file that can be written", set_traces},
     {CUDA_COEFFICIENTS, "a file as 'heddle calibrate' writes", set_coefficients},
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
+    {"HEDDLE_RECORD", "a file that can be written", set_record},
+    {"HEDDLE_REPLAY", "a file that 'heddle run --record' has written", set_replay},
     {CUDA_TOLD, "the number of an open file of 'heddle run'", set_told},
     {CUDA_PROFILE, "1", set_profile},
     {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
@@ -590,6 +605,14 @@ static void write_counts(void)
     driver.counts_path = NULL;
 }
 
+static void end_tape(void)
+{
+    const char *why = tape_end();
+    if (!why) return;
+    if (driver.outcome) driver.outcome->bad_tape++;
+    driver_say("heddle: %s\n", why);
+}
+
 /* `heddle run` says so itself. */
 static void say_suppressed(void)
 {
@@ -601,6 +624,7 @@ static void at_exit(void)
 {
     driver_lock();
     (void)queue_wait_context(NULL);
+    end_tape();
     write_counts();
     if (!driver.configured) report_leaks();
     if (driver.told && driver.profile) told_profile(driver.told, driver.profile);
@@ -622,7 +646,10 @@ CUresult cuInit(unsigned flags)
     if (!driver.config.order) {
         char *why; /* nothing: set_order has looked */
         driver.orders = orders_new(driver.order, driver.seed, &why);
-        driver.config.order = orders_get(driver.orders);
+        char name[1024];
+        snprintf(name, sizeof name, "%s, seed %llu", driver.order ? driver.order : "native",
+                 (unsigned long long)driver.seed);
+        driver.config.order = tape_order(orders_get(driver.orders), name);
     }
     if (!driver.rooms) driver.rooms = rooms_new();
     if (!driver.config.rooms) driver.config.rooms = driver.rooms;

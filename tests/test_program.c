@@ -314,6 +314,32 @@ Test(program, is_profiled, .init = start_runs, .fini = stop)
     expect_output("\"warp_instructions\": 8");
 }
 
+/* What `sum` comes to depends on the order; with another program it is told what differs. */
+Test(program, is_recorded_and_replayed, .init = start_runs, .fini = stop)
+{
+    char first[400];
+    build_registered();
+    cr_expect_eq(sh("'%s' run --order random --seed 5 --record a.rec ./app 0 sum", heddle), 0);
+    snprintf(first, sizeof first, "%s", said.data);
+    cr_expect_eq(sh("test ! -e a.rec.new && '%s' run --replay a.rec ./app 0 sum", heddle), 0, "%s",
+                 said.data);
+    cr_expect_eq(strncmp(said.data, first, strcspn(first, "\n")), 0, "%s%s", first, said.data);
+    cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 last", heddle), 3);
+    expect_output("its kernel is 'last', not 'sum'");
+    cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 nothing", heddle), 0);
+    cr_expect_eq(sh("'%s' run --order random --record b.rec ./app", heddle), 0);
+    cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 misuse", heddle), 3);
+    cr_expect_eq(sh("'%s' run --replay code ./app", heddle), 1);
+    expect_output("this is no recording");
+    cr_expect_eq(sh("'%s' run --record a.rec ./app", heddle), 2);
+    expect_output("add --order random");
+    cr_expect_eq(sh("'%s' run --order random --record no/a.rec ./app", heddle), 2);
+    expect_output("cannot write 'no/a.rec'");
+    cr_expect_eq(sh("'%s' run --replay a.rec --order random ./app", heddle), 2);
+    cr_expect_eq(sh("'%s' run --watch 'cuMemAlloc #1' ./app", heddle), 2);
+    expect_output("--watch does not go with a program yet");
+}
+
 Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop)
 {
     (void)linked(FATBIN_CUBIN, "libother.so");
