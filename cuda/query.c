@@ -1,5 +1,6 @@
 /* Questions: versions, error texts, entry points, properties of the device. */
 #include "cuda/driver.h"
+#include "cuda/per_thread.h"
 #include "emu/gpu.h"
 
 #include <stdio.h>
@@ -63,26 +64,12 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 
 /* ---- entry points ------------------------------------------------------------------------------------ */
 
-typedef void entry_point(void);
 static const struct {
     entry_point *function;
     const char *name;
     int since;
 } api[] = {
-/* the aliases of cuda_api.h must not rename the symbols of the table */
-#undef cuGetProcAddress
-#undef cuDeviceGetUuid
-#undef cuMemAdvise
-#undef cuMemPrefetchAsync
-#undef cuGraphGetEdges
-#undef cuGraphNodeGetDependencies
-#undef cuGraphNodeGetDependentNodes
-#undef cuGraphAddDependencies
-#undef cuGraphRemoveDependencies
-#undef cuGraphAddNode
-#undef cuGraphInstantiate
-#undef cuGraphExecUpdate
-#undef cuStreamUpdateCaptureDependencies
+#include "cuda/exact_names.h"
 #define API(symbol, name, since) {(entry_point *)(symbol), name, since},
 #include "cuda/api.def"
 };
@@ -90,7 +77,8 @@ static const struct {
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {
-    if (!name || !function || flags > 2) return CUDA_ERROR_INVALID_VALUE;
+    if (!name || !function || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+        return CUDA_ERROR_INVALID_VALUE;
     int best = -1;
     bool known = false;
     for (size_t i = 0; i < sizeof api / sizeof *api; i++) {
@@ -104,7 +92,12 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
                   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     if (status) *status = s;
     *function = NULL;
-    if (best >= 0) memcpy(function, &api[best].function, sizeof *function);
+    if (best >= 0) {
+        entry_point *f = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                             ? per_thread_of(api[best].function)
+                             : api[best].function;
+        memcpy(function, &f, sizeof *function);
+    }
     /* with a place for the status, that is where the answer is */
     return best >= 0 || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -16,6 +16,8 @@
 /* The stream of a handle; NULL: there is none. */
 struct CUstream_st *stream_of(struct CUctx_st *c, CUstream handle);
 /* Those of these threads and contexts that have no handle are made when they are first used. */
+/* What NULL stands for in calls of this thread from now on: CU_STREAM_LEGACY, as ever, or CU_STREAM_PER_THREAD. */
+void stream_null_is(CUstream which);
 
 /* The stream's from now on, or a node of its capture. An error is of the operation itself, if it was done at once. */
 CUresult stream_submit(struct CUctx_st *c, CUstream handle, struct work *w);

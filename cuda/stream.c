@@ -39,9 +39,17 @@ static struct CUstream_st *legacy_of(struct CUctx_st *c)
     return c->legacy;
 }
 
+static _Thread_local bool null_is_own;
+
+void stream_null_is(CUstream which)
+{
+    null_is_own = which == CU_STREAM_PER_THREAD;
+}
+
 struct CUstream_st *stream_of(struct CUctx_st *c, CUstream handle)
 {
-    if (!handle || handle == CU_STREAM_LEGACY) return legacy_of(c);
+    if (!handle) handle = null_is_own ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+    if (handle == CU_STREAM_LEGACY) return legacy_of(c);
     if (handle == CU_STREAM_PER_THREAD) return default_of(c, driver_thread());
     return object_check(handle, OBJECT_STREAM);
 }

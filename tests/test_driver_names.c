@@ -1,0 +1,126 @@
+/* Functions of the driver API that programs reach by other names: of the per-thread default stream, of older headers, of
+ * those that are not there; and the log of errors. */
+#define _GNU_SOURCE
+#include "cuda/cuda_api.h"
+#include "cuda/device.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        CUresult ok_r = (call);                                                                    \
+        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
+    } while (0)
+#define IS(call, want)                                                                             \
+    do {                                                                                           \
+        CUresult is_r = (call);                                                                    \
+        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
+    } while (0)
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .global .attribute(.managed) .align 4 .u32 shared_word = 7;\n"
+    ".visible .global .align 4 .u32 own_word = 8;\n"
+    ".visible .entry add(.param .u64 at, .param .u32 n)\n{\n"
+    " .reg .b32 %r<4>; .reg .b64 %rd1;\n"
+    " ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [n];\n"
+    " ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, %r1; st.global.u32 [%rd1], %r3; ret;\n}\n"
+    ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
+
+static CUcontext context;
+static CUmodule module;
+static CUfunction add;
+static CUdeviceptr cell;
+
+static void begin(void)
+{
+    cuda_device_watch(&(struct cuda_watch){.quiet = true});
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&add, module, "add"));
+    OK(cuMemAlloc(&cell, 64));
+    OK(cuMemsetD32(cell, 0, 16));
+}
+
+static void start(void)
+{
+    cuda_device_configure(&(struct emu_config){.threads = 1, .memory = 64 << 20});
+    begin();
+}
+
+static void start_random(void)
+{
+    setenv("HEDDLE_ORDER", "random", 1);
+    setenv("HEDDLE_MEMORY", "64M", 1);
+    cuda_device_configure(NULL);
+    begin();
+}
+
+static void stop(void)
+{
+    cuda_device_configure(NULL);
+}
+
+/* ---- the per-thread default stream ---------------------------------------------------------------- */
+
+/* What waits there is done by nobody but for it: no stream but the legacy one orders it. */
+static bool is_pending(CUstream s)
+{
+    return cuStreamQuery(s) == CUDA_ERROR_NOT_READY;
+}
+
+typedef CUresult launch_kernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               unsigned, unsigned, CUstream, void **, void **);
+typedef CUresult memcpy_to(CUdeviceptr, const void *, size_t);
+typedef CUresult synchronise(CUstream);
+
+static void *entry(const char *name, uint64_t flags)
+{
+    void *p = NULL;
+    OK(cuGetProcAddress(name, &p, 13000, flags, NULL));
+    return p;
+}
+
+Test(driver_names, per_thread_functions_leave_out_the_thread_s_stream, .init = start, .fini = stop)
+{
+    CUevent e;
+    unsigned value = 5, got = 0, flag = 1;
+    launch_kernel *launch = (launch_kernel *)entry("cuLaunchKernel", 2);
+    memcpy_to *copy = (memcpy_to *)entry("cuMemcpyHtoD", 2);
+    synchronise *wait = (synchronise *)entry("cuStreamSynchronize", 2);
+    cr_expect(launch != cuLaunchKernel && copy != cuMemcpyHtoD_v2 && wait != cuStreamSynchronize);
+    cr_expect(entry("cuLaunchKernel", 0) == (void *)cuLaunchKernel);
+    cr_expect(entry("cuLaunchKernel", 1) == (void *)cuLaunchKernel);
+    cr_expect(entry("cuMemAlloc", 2) == (void *)cuMemAlloc_v2, "no stream, no difference");
+    OK(copy(cell, &value, 4));
+    OK(cuEventCreate(&e, 0));
+    OK(cuStreamWaitValue32(CU_STREAM_PER_THREAD, cell + 4, 1, 0)); /* holds that stream up */
+    OK(launch(add, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&cell, &value}, NULL));
+    cr_expect(is_pending(CU_STREAM_PER_THREAD), "it went to another stream");
+    CUstream other;
+    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    OK(cuMemcpyHtoDAsync(cell + 4, &flag, 4, other));
+    OK(wait(NULL));
+    OK(cuMemcpyDtoH(&got, cell, 4));
+    cr_expect_eq(got, 10);
+}
+
+/* Every asynchronous call to the stream that is left out: none may be in the legacy one. */
+Test(driver_names, per_thread_work_runs_in_order, .init = start_random, .fini = stop)
+{
+    launch_kernel *launch = (launch_kernel *)entry("cuLaunchKernel", 2);
+    memcpy_to *copy = (memcpy_to *)entry("cuMemcpyHtoD", 2);
+    unsigned value = 1, got = 0;
+    for (unsigned i = 0; i < 20; i++)
+        OK(launch(add, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&cell, &i}, NULL));
+    OK(copy(cell + 4, &value, 4)); /* behind them, and waited for */
+    OK(cuMemcpyDtoHAsync(&got, cell, 4, CU_STREAM_PER_THREAD));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    cr_expect_eq(got, 190);
+}
