@@ -890,6 +890,55 @@ CUresult cuCtxGetDevice(CUdevice *device)
     return driver_end(r);
 }
 
+/* NULL: the current one. */
+static CUresult begin_context(CUcontext context, struct CUctx_st **c)
+{
+    CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return r;
+    *c = context ? context : driver_current();
+    return object_check(*c, OBJECT_CONTEXT) ? (*c)->broken : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
+{
+    struct CUctx_st *c;
+    CUresult r = begin_context(context, &c);
+    if (r == CUDA_SUCCESS && !device) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *device = 0;
+    return driver_end(r);
+}
+
+CUresult cuCtxSetFlags(unsigned flags)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && flags & ~(unsigned)CU_CTX_FLAGS_MASK) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) c->flags = flags;
+    return driver_end(r);
+}
+
+/* There is one device, and none is its own peer. */
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && flags) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = object_check(peer, OBJECT_CONTEXT) ? CUDA_ERROR_INVALID_DEVICE
+                                               : CUDA_ERROR_INVALID_CONTEXT;
+    return driver_end(r);
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS)
+        r = object_check(peer, OBJECT_CONTEXT) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+                                               : CUDA_ERROR_INVALID_CONTEXT;
+    return driver_end(r);
+}
+
 CUresult cuCtxGetFlags(unsigned *flags)
 {
     struct CUctx_st *c;
@@ -910,14 +959,26 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
     return driver_end(CUDA_SUCCESS);
 }
 
-CUresult cuCtxSynchronize(void)
+static CUresult synchronise(CUresult begun, const struct CUctx_st *c)
 {
-    struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS) r = capture_unsafe();
+    CUresult r = begun == CUDA_SUCCESS ? capture_unsafe() : begun;
     if (r == CUDA_SUCCESS) r = queue_wait_context(c);
     if (r == CUDA_SUCCESS) pools_synchronise();
     return driver_end(r);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    struct CUctx_st *c = NULL;
+    const CUresult r = driver_begin(&c);
+    return synchronise(r, c);
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+    struct CUctx_st *c = NULL;
+    const CUresult r = begin_context(context, &c);
+    return synchronise(r, c);
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)

@@ -220,6 +220,26 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUlibrary librar
     return driver_end(r);
 }
 
+CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *size, CUlibrary library,
+                             const char *name)
+{
+    CUdeviceptr at = 0;
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS) r = global(library->module, name, &at, size);
+    const struct allocation *a = r == CUDA_SUCCESS ? allocation_find(at) : NULL;
+    if (r == CUDA_SUCCESS && (!a || a->kind != ALLOCATION_MANAGED)) r = CUDA_ERROR_NOT_FOUND;
+    if (r == CUDA_SUCCESS && address) *address = at;
+    return driver_end(r);
+}
+
+/* Functions with one address for host and device: the device has none. */
+CUresult cuLibraryGetUnifiedFunction(void **function, CUlibrary library, const char *name)
+{
+    CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS) r = function && name ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r);
+}
+
 /* ---- functions ------------------------------------------------------------------------------------------ */
 
 struct CUfunc_st *function_check(CUfunction f)
@@ -335,6 +355,20 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
     return driver_end(r);
 }
 
+/* What is loaded lazily is loaded when it is first asked for, and nobody can tell. */
+CUresult cuFuncLoad(CUfunction function)
+{
+    return driver_end(begin_function(function));
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
+{
+    CUresult r = begin_function(function);
+    if (r == CUDA_SUCCESS && !state) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return driver_end(r);
+}
+
 CUresult cuFuncGetName(const char **name, CUfunction function)
 {
     CUresult r = begin_function(function);
@@ -362,6 +396,27 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     if (r == CUDA_SUCCESS && !function) r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) *function = (CUfunction)kernel;
     return driver_end(r);
+}
+
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
+{
+    CUresult r = begin_function((CUfunction)kernel);
+    if (r == CUDA_SUCCESS && !library) r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    r = CUDA_ERROR_INVALID_HANDLE; /* a module's */
+    for (struct object *o = driver.all_objects[OBJECT_LIBRARY - OBJECT_CONTEXT]; o; o = o->next)
+        if (o->kind == OBJECT_LIBRARY &&
+            ((struct CUlib_st *)o)->module == ((CUfunction)kernel)->module) {
+            *library = (struct CUlib_st *)o;
+            r = CUDA_SUCCESS;
+        }
+    return driver_end(r);
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device)
+{
+    if (!device_ok(device)) return CUDA_ERROR_INVALID_DEVICE;
+    return cuFuncSetCacheConfig((CUfunction)kernel, config);
 }
 
 CUresult cuKernelGetName(const char **name, CUkernel kernel)

@@ -54,6 +54,16 @@ CUresult cuProfilerStop(void)
     return driver_end(driver_begin(&c));
 }
 
+/* Files of a profiler that there is not. */
+CUresult cuProfilerInitialize(const char *config, const char *output, int mode)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && (!config || !output || (unsigned)mode > 1))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return driver_end(r);
+}
+
 /* Tables of functions that nobody documents: there are none. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
@@ -146,9 +156,57 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
     return text_out(name, length, device, text);
 }
 
+static const char bus[] = "0000:00:00.0";
+
 CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 {
-    return text_out(id, length, device, "0000:00:00.0");
+    return text_out(id, length, device, bus);
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
+{
+    CUresult r = begin_device(0, id ? device : NULL);
+    if (r == CUDA_SUCCESS && strcmp(id, bus) != 0) r = CUDA_ERROR_INVALID_DEVICE;
+    if (r == CUDA_SUCCESS) *device = 0;
+    return driver_end(r);
+}
+
+CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice device)
+{
+    static const unsigned char attributes[] = {
+        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
+        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
+        CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY,
+        CU_DEVICE_ATTRIBUTE_WARP_SIZE,
+        CU_DEVICE_ATTRIBUTE_MAX_PITCH,
+        CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
+        CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+        CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT,
+    };
+    enum { COUNT = sizeof attributes };
+    static_assert(sizeof(CUdevprop) == COUNT * sizeof(int), "one number each, in this order");
+    int values[COUNT];
+    CUresult r = begin_device(device, out);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    for (int i = 0; i < COUNT; i++) values[i] = device_attribute((CUdevice_attribute)attributes[i]);
+    memcpy(out, values, sizeof values);
+    return driver_end(CUDA_SUCCESS);
+}
+
+/* Contexts have all SMs. */
+CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device)
+{
+    CUresult r = begin_device(device, supported);
+    if (r == CUDA_SUCCESS && (unsigned)type >= CU_EXEC_AFFINITY_TYPE_MAX)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *supported = 0;
+    return driver_end(r);
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)

@@ -124,3 +124,60 @@ Test(driver_names, per_thread_work_runs_in_order, .init = start_random, .fini = 
     OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     cr_expect_eq(got, 190);
 }
+
+/* ---- libraries, functions, the device, contexts ------------------------------------------------------ */
+
+Test(driver_names, tells_of_libraries_and_functions, .init = start, .fini = stop)
+{
+    CUlibrary l, of;
+    CUkernel k;
+    CUdeviceptr at;
+    size_t size;
+    CUfunctionLoadingState state;
+    void *function;
+    OK(cuLibraryLoadData(&l, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetManaged(&at, &size, l, "shared_word"));
+    cr_expect(size == 4 && *(const unsigned *)(uintptr_t)at == 7, "the host reads it");
+    IS(cuLibraryGetManaged(&at, &size, l, "own_word"), CUDA_ERROR_NOT_FOUND);
+    IS(cuLibraryGetManaged(&at, &size, l, "nobody"), CUDA_ERROR_NOT_FOUND);
+    IS(cuLibraryGetUnifiedFunction(&function, l, "add"), CUDA_ERROR_NOT_FOUND);
+    OK(cuLibraryGetKernel(&k, l, "add"));
+    OK(cuKernelGetLibrary(&of, k));
+    cr_expect(of == l);
+    IS(cuKernelGetLibrary(&of, (CUkernel)add), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuKernelSetCacheConfig(k, CU_FUNC_CACHE_PREFER_L1, 0));
+    IS(cuKernelSetCacheConfig(k, CU_FUNC_CACHE_PREFER_L1, 1), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuFuncLoad(add));
+    OK(cuFuncIsLoaded(&state, add));
+    cr_expect_eq(state, CU_FUNCTION_LOADING_STATE_LOADED);
+    IS(cuFuncLoad((CUfunction)&state), CUDA_ERROR_INVALID_HANDLE);
+}
+
+Test(driver_names, tells_of_the_device_and_contexts, .init = start, .fini = stop)
+{
+    CUdevprop p;
+    CUdevice d = 7;
+    CUcontext other;
+    char id[32];
+    int clock, n;
+    unsigned flags;
+    OK(cuDeviceGetProperties(&p, 0));
+    OK(cuDeviceGetAttribute(&clock, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 0));
+    cr_expect(p.maxThreadsPerBlock == 1024 && p.maxThreadsDim[2] == 64 && p.SIMDWidth == 32 &&
+              p.maxGridSize[1] == 65535 && p.regsPerBlock == 65536 && p.clockRate == clock);
+    OK(cuDeviceGetPCIBusId(id, sizeof id, 0));
+    OK(cuDeviceGetByPCIBusId(&d, id));
+    cr_expect_eq(d, 0);
+    IS(cuDeviceGetByPCIBusId(&d, "0000:77:00.0"), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuDeviceGetExecAffinitySupport(&n, CU_EXEC_AFFINITY_TYPE_SM_COUNT, 0));
+    cr_expect_eq(n, 0);
+    OK(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
+    OK(cuCtxGetFlags(&flags));
+    cr_expect_eq(flags, CU_CTX_SCHED_SPIN);
+    OK(cuCtxCreate_v2(&other, 0, 0));
+    OK(cuCtxGetDevice_v2(&d, context));
+    OK(cuCtxSynchronize_v2(context));
+    IS(cuCtxEnablePeerAccess(context, 0), CUDA_ERROR_INVALID_DEVICE);
+    IS(cuCtxEnablePeerAccess((CUcontext)&p, 0), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuCtxDisablePeerAccess(context), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+}

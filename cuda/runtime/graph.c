@@ -677,6 +677,13 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 }
 
 #if CUDART_VERSION < 13000
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *data,
+                                size_t count, struct cudaGraphNodeParams *params)
+{
+    RUNTIME_CALL(add_node(node, graph, dependencies, data, count, params));
+}
+
 cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                                  cudaGraphEdgeData *data, size_t *count)
 {

@@ -114,6 +114,9 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, int *status, unsign
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
                                                 size_t count, unsigned flags);
 /* As CUDA 12.3 calls what CUDA 13 calls without a number. */
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *data,
+                                size_t count, struct cudaGraphNodeParams *params);
 cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                                  cudaGraphEdgeData *data, size_t *count);
 cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes,
@@ -262,6 +265,9 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
 cudaError_t cudaLibraryGetGlobal(void **address, size_t *size, cudaLibrary_t library,
                                  const char *name);
+cudaError_t cudaLibraryGetManaged(void **address, size_t *size, cudaLibrary_t library,
+                                  const char *name);
+cudaError_t cudaLibraryGetUnifiedFunction(void **function, cudaLibrary_t library, const char *name);
 cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library);
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned count,
                                         cudaLibrary_t library);

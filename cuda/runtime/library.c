@@ -46,6 +46,25 @@ cudaError_t cudaLibraryGetGlobal(void **address, size_t *size, cudaLibrary_t lib
     RUNTIME_CALL(global(address, size, library, name));
 }
 
+static unsigned managed(void **address, size_t *size, cudaLibrary_t library, const char *name)
+{
+    CUdeviceptr at = 0;
+    const unsigned r = cuLibraryGetManaged(&at, size, library, name);
+    if (r == cudaSuccess && address) memcpy(address, &at, sizeof *address);
+    return r == CUDA_ERROR_NOT_FOUND ? (unsigned)cudaErrorSymbolNotFound : r;
+}
+
+cudaError_t cudaLibraryGetManaged(void **address, size_t *size, cudaLibrary_t library,
+                                  const char *name)
+{
+    RUNTIME_CALL(managed(address, size, library, name));
+}
+
+cudaError_t cudaLibraryGetUnifiedFunction(void **function, cudaLibrary_t library, const char *name)
+{
+    RUNTIME_CALL(cuLibraryGetUnifiedFunction(function, library, name));
+}
+
 cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library)
 {
     RUNTIME_CALL(cuLibraryGetKernelCount(count, library));

@@ -55,5 +55,23 @@ cudaError_t cudaSetDoubleForHost(const double *d)
 {
     return cudaSetDoubleForDevice(d);
 }
+
+/* One grid on each of several devices: of one there is no other to wait for. */
+cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned count,
+                                                   unsigned flags)
+{
+    if (!list || !count || flags > 3) return runtime_done(cudaErrorInvalidValue);
+    if (count > 1) return runtime_done(cudaErrorInvalidDevice); /* a device may be named once */
+    return cudaLaunchCooperativeKernel(list->func, list->gridDim, list->blockDim, list->args,
+                                       list->sharedMem, list->stream);
+}
+
+/* Files for a profiler that there is not. */
+cudaError_t cudaProfilerInitialize(const char *config, const char *output, int mode);
+cudaError_t cudaProfilerInitialize(const char *config, const char *output, int mode)
+{
+    return runtime_done(config && output && (unsigned)mode <= 1 ? cudaSuccess
+                                                                : cudaErrorInvalidValue);
+}
 #pragma GCC visibility pop
 #endif

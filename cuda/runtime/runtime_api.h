@@ -285,6 +285,16 @@ struct cudaTextureDesc { /* modes have the driver's numbers */
 };
 struct cudaResourceViewDesc; /* must be NULL */
 
+#if CUDART_VERSION < 13000
+struct cudaLaunchParams { /* of one device of several */
+    void *func;
+    dim3 gridDim, blockDim;
+    void **args;
+    size_t sharedMem;
+    cudaStream_t stream;
+};
+#endif
+
 #pragma GCC visibility push(default)
 
 /* ---- what nvcc's host code calls ------------------------------------------------------------------- */
@@ -535,6 +545,11 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaR
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *r);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+
+#if CUDART_VERSION < 13000
+cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned count,
+                                                   unsigned flags);
+#endif
 
 /* Of arrays that are mapped later, that are sparse, or that have planes: there are none. */
 cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
