@@ -120,6 +120,13 @@ typedef struct CUgraphEdgeData_st {
     unsigned char from_port, to_port, type /* CUgraphDependencyType */, reserved[5];
 } CUgraphEdgeData;
 
+typedef enum CUgraphMem_attribute_enum { /* uint64_t each */
+                                         CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+                                         CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
+                                         CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+                                         CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH
+} CUgraphMem_attribute;
+
 typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
     CUfunction func;
     unsigned int gridDimX, gridDimY, gridDimZ;
@@ -308,6 +315,9 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraph
                                  size_t count, CUevent event);
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event);
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event);
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value);
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value);
+CUresult cuDeviceGraphMemTrim(CUdevice device);
 CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                 size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *p);
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p);

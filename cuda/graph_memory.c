@@ -7,9 +7,21 @@
 struct graph_memory {
     struct graph_memory *next;
     CUdeviceptr address;
+    size_t size;
     unsigned nodes;
     bool live; /* allocated by a launch, and not freed since */
 };
+
+/* Bytes by now, and the most since that was set back: of what launches have allocated, and of what nodes hold. */
+static struct {
+    uint64_t now, most;
+} used, held;
+
+static void grow(uint64_t *now, uint64_t *most, uint64_t size)
+{
+    *now += size;
+    if (*now > *most) *most = *now;
+}
 
 static struct graph_memory *find(CUdeviceptr address)
 {
@@ -24,6 +36,7 @@ static void end(struct graph_memory *m)
     if (m->nodes || m->live) return;
     while (*at != m) at = &(*at)->next;
     *at = m->next;
+    held.now -= m->size;
     if (allocation_find(m->address)) (void)memory_free(m->address, CALL_MEM_FREE_ASYNC);
     free(m);
 }
@@ -34,8 +47,10 @@ CUresult graph_memory_work(struct work *w, struct CUctx_st *c, size_t size, CUde
     if (r != CUDA_SUCCESS) return r;
     struct graph_memory *m = calloc(1, sizeof *m);
     if (!m) abort();
-    *m = (struct graph_memory){.next = driver.graph_memory, .address = *address, .nodes = 1};
+    *m = (struct graph_memory){
+        .next = driver.graph_memory, .address = *address, .size = size, .nodes = 1};
     driver.graph_memory = m;
+    grow(&held.now, &held.most, size);
     *w = (struct work){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
                        .context = c,
                        .alloc = {.params = {.bytesize = size, .dptr = *address}, .memory = m}};
@@ -55,6 +70,7 @@ void graph_memory_release(struct graph_memory *m)
 
 CUresult graph_memory_take(struct graph_memory *m)
 {
+    if (!m->live) grow(&used.now, &used.most, m->size);
     m->live = true;
     return CUDA_SUCCESS;
 }
@@ -75,6 +91,57 @@ CUresult graph_memory_give(CUdeviceptr address)
     if (!m) return memory_free(address, CALL_MEM_FREE_ASYNC);
     if (!m->live) return CUDA_ERROR_INVALID_VALUE;
     m->live = false;
+    used.now -= m->size;
     end(m);
     return CUDA_SUCCESS;
+}
+
+/* ---- what there is of it ----------------------------------------------------------------------------- */
+
+static uint64_t *counter_of(CUgraphMem_attribute attribute)
+{
+    switch (attribute) {
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: return &used.now;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: return &used.most;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: return &held.now;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: return &held.most;
+    }
+    return NULL;
+}
+
+static CUresult begin_counter(CUdevice device, CUgraphMem_attribute attribute, const void *value)
+{
+    const CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return r;
+    if (!value || !counter_of(attribute)) return CUDA_ERROR_INVALID_VALUE;
+    return device_ok(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value)
+{
+    const CUresult r = begin_counter(device, attribute, value);
+    if (r == CUDA_SUCCESS) memcpy(value, counter_of(attribute), sizeof(uint64_t));
+    return driver_end(r);
+}
+
+/* A maximum may be set back, which is done by setting it to 0. */
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value)
+{
+    uint64_t zero = 0;
+    CUresult r = begin_counter(device, attribute, value);
+    if (r == CUDA_SUCCESS) memcpy(&zero, value, sizeof zero);
+    if (r == CUDA_SUCCESS && (zero || (attribute != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH &&
+                                       attribute != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *counter_of(attribute) = *counter_of((CUgraphMem_attribute)(attribute - 1));
+    return driver_end(r);
+}
+
+/* Nothing is held that no node has. */
+CUresult cuDeviceGraphMemTrim(CUdevice device)
+{
+    CUresult r = driver_begin_without();
+    if (r == CUDA_SUCCESS && !device_ok(device)) r = CUDA_ERROR_INVALID_DEVICE;
+    return driver_end(r);
 }

@@ -181,3 +181,35 @@ Test(driver_names, tells_of_the_device_and_contexts, .init = start, .fini = stop
     IS(cuCtxEnablePeerAccess((CUcontext)&p, 0), CUDA_ERROR_INVALID_CONTEXT);
     IS(cuCtxDisablePeerAccess(context), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
 }
+
+Test(driver_names, counts_memory_of_graphs, .init = start, .fini = stop)
+{
+    CUgraph g;
+    CUgraphExec x;
+    CUgraphNode n;
+    uint64_t now, most, zero = 0;
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+                                    .bytesize = 4096};
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddMemAllocNode(&n, g, NULL, 0, &p));
+    OK(cuGraphAddMemFreeNode(&n, g, &n, 1, p.dptr));
+    OK(cuGraphInstantiateWithFlags(&x, g, 0));
+    OK(cuGraphLaunch(x, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &now));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &most));
+    cr_expect(now == 0 && most == 4096);
+    OK(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &most));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &now));
+    cr_expect(most == 0 && now == 4096);
+    IS(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero),
+       CUDA_ERROR_INVALID_VALUE);
+    IS(cuDeviceGetGraphMemAttribute(0, (CUgraphMem_attribute)4, &now), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGraphMemTrim(0));
+    OK(cuGraphExecDestroy(x));
+    OK(cuGraphDestroy(g));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &now));
+    cr_expect_eq(now, 0);
+}

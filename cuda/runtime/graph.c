@@ -487,6 +487,21 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNo
     RUNTIME_CALL(cuGraphExecEventWaitNodeSetEvent(exec, node, event));
 }
 
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, CUgraphMem_attribute attribute, void *value)
+{
+    RUNTIME_CALL(cuDeviceGetGraphMemAttribute(device, attribute, value));
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, CUgraphMem_attribute attribute, void *value)
+{
+    RUNTIME_CALL(cuDeviceSetGraphMemAttribute(device, attribute, value));
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    RUNTIME_CALL(cuDeviceGraphMemTrim(device));
+}
+
 cudaError_t cudaGraphAddMemAllocNode(GRAPH_BEHIND, CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {
     RUNTIME_CALL(cuGraphAddMemAllocNode(node, graph, dependencies, count, p));

@@ -206,6 +206,9 @@ cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *ev
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                cudaEvent_t event);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, CUgraphMem_attribute attribute, void *value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, CUgraphMem_attribute attribute, void *value);
+cudaError_t cudaDeviceGraphMemTrim(int device);
 cudaError_t cudaGraphAddMemAllocNode(GRAPH_BEHIND, CUDA_MEM_ALLOC_NODE_PARAMS *p);
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, CUDA_MEM_ALLOC_NODE_PARAMS *p);
 cudaError_t cudaGraphAddMemFreeNode(GRAPH_BEHIND, void *address);
