@@ -968,6 +968,20 @@ CUresult cuTexRefSetMipmapLevelBias(CUtexref texture, float bias);
 CUresult cuTexRefSetMipmapLevelClamp(CUtexref texture, float least, float most);
 CUresult cuTexRefSetBorderColor(CUtexref texture, float *colour);
 CUresult cuTexRefSetFlags(CUtexref texture, unsigned flags);
+CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned most);
+CUresult cuTexRefGetArray(CUarray *array, CUtexref texture);
+CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *array, CUtexref texture);
+CUresult cuTexRefGetAddress_v2(CUdeviceptr *address, CUtexref texture);
+CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref texture);
+CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int direction);
+CUresult cuTexRefGetFilterMode(CUfilter_mode *mode, CUtexref texture);
+CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode *mode, CUtexref texture);
+CUresult cuTexRefGetMipmapLevelBias(float *bias, CUtexref texture);
+CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref texture);
+CUresult cuTexRefGetMaxAnisotropy(int *most, CUtexref texture);
+CUresult cuTexRefGetBorderColor(float *colour, CUtexref texture);
+CUresult cuTexRefGetFlags(unsigned *flags, CUtexref texture);
+CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface);
 CUresult cuModuleGetSurfRef(CUsurfref *surface, CUmodule module, const char *name);
 CUresult cuSurfRefSetArray(CUsurfref surface, CUarray array, unsigned flags);
 
@@ -1064,6 +1078,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 #define cuArray3DGetDescriptor cuArray3DGetDescriptor_v2
 #define cuTexRefSetAddress cuTexRefSetAddress_v2
 #define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3
+#define cuTexRefGetAddress cuTexRefGetAddress_v2
 #define cuMemsetD8 cuMemsetD8_v2
 #define cuMemsetD16 cuMemsetD16_v2
 #define cuMemsetD32 cuMemsetD32_v2

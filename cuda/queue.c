@@ -205,10 +205,15 @@ static void start_watch(void)
     pthread_detach(thread);
 }
 
+void queue_do_all(void)
+{
+    while (driver.busy_count && go_on()) {
+    }
+}
+
 void queue_settle(void)
 {
-    while (driver.account && driver.busy_count && go_on()) {
-    }
+    if (driver.account) queue_do_all();
 }
 
 /* ---- submitting ---------------------------------------------------------------------------------------- */

@@ -41,6 +41,8 @@ void queue_go_on(void);
 /* For an account of the run: the host is about to change what memory there is, and what it has asked for is done
  * before, so that memory is the same behind a launch whenever that was done. */
 void queue_settle(void);
+/* All that can be done. The host has not waited for it. */
+void queue_do_all(void);
 
 /* What is in the queue of a destroyed stream is still done. */
 void queue_leave(struct CUstream_st *s);

@@ -1,6 +1,7 @@
 /* Texture and surface references: variables of a module that the host binds to memory. What is set counts
- * from the next launch on, so calls may come in any order. */
+ * from the next launch on, so calls may come in any order; what was asked for before is done before. */
 #include "cuda/driver.h"
+#include "cuda/queue.h"
 
 #include "ptx/ptx.h"
 
@@ -128,6 +129,7 @@ static CUresult begin_set(void *reference, bool surface)
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return r;
     if (!t || t->surface != surface) return CUDA_ERROR_INVALID_VALUE;
+    queue_do_all();
     t->changed = true;
     return CUDA_SUCCESS;
 }
@@ -282,5 +284,138 @@ CUresult cuTexRefSetFlags(CUtexref texture, unsigned flags)
                            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
     if (r == CUDA_SUCCESS && flags & ~known) r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) texture->d.flags = flags;
+    return driver_end(r);
+}
+
+CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned most)
+{
+    CUresult r = begin_set(texture, false);
+    if (r == CUDA_SUCCESS) texture->d.maxAnisotropy = most;
+    return driver_end(r);
+}
+
+/* ---- what was set --------------------------------------------------------------------------------------- */
+
+static CUresult begin_get(void *reference, bool surface, const void *out)
+{
+    struct CUctx_st *c;
+    CUresult r = driver_begin(&c);
+    const struct CUtexref_st *t = r == CUDA_SUCCESS ? object_check(reference, OBJECT_REFERENCE)
+                                                    : NULL;
+    if (r == CUDA_SUCCESS && (!t || t->surface != surface || !out)) r = CUDA_ERROR_INVALID_VALUE;
+    return r;
+}
+
+static CUresult get_array(CUarray *array, void *reference, bool surface)
+{
+    const struct CUtexref_st *t = reference;
+    CUresult r = begin_get(reference, surface, array);
+    if (r == CUDA_SUCCESS && (!t->bound || t->resource.resType != CU_RESOURCE_TYPE_ARRAY))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *array = t->resource.res.array.hArray;
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetArray(CUarray *array, CUtexref texture)
+{
+    return get_array(array, texture, false);
+}
+
+CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface)
+{
+    return get_array(array, surface, true);
+}
+
+CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *array, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, array);
+    if (r == CUDA_SUCCESS &&
+        (!texture->bound || texture->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) *array = texture->resource.res.mipmap.hMipmappedArray;
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetAddress_v2(CUdeviceptr *address, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, address);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    const CUDA_RESOURCE_DESC *d = &texture->resource;
+    const bool line = d->resType == CU_RESOURCE_TYPE_LINEAR;
+    if (!texture->bound || (!line && d->resType != CU_RESOURCE_TYPE_PITCH2D))
+        return driver_end(CUDA_ERROR_INVALID_VALUE);
+    *address = line ? d->res.linear.devPtr : d->res.pitch2D.devPtr;
+    return driver_end(CUDA_SUCCESS);
+}
+
+/* Of an array, its own. */
+CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, format || channels ? (const void *)texture : NULL);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    const CUDA_RESOURCE_DESC *d = &texture->resource;
+    const struct CUarray_st *a = texture->bound && d->resType == CU_RESOURCE_TYPE_ARRAY
+                                     ? object_check(d->res.array.hArray, OBJECT_ARRAY)
+                                     : NULL;
+    if (format) *format = a ? a->d.Format : texture->format;
+    if (channels) *channels = (int)(a ? a->d.NumChannels : texture->channels);
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int direction)
+{
+    CUresult r = begin_get(texture, false, direction >= 0 && direction < 3 ? mode : NULL);
+    if (r == CUDA_SUCCESS) *mode = texture->d.addressMode[direction];
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetFilterMode(CUfilter_mode *mode, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, mode);
+    if (r == CUDA_SUCCESS) *mode = texture->d.filterMode;
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode *mode, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, mode);
+    if (r == CUDA_SUCCESS) *mode = texture->d.mipmapFilterMode;
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetMipmapLevelBias(float *bias, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, bias);
+    if (r == CUDA_SUCCESS) *bias = texture->d.mipmapLevelBias;
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, least && most ? least : NULL);
+    if (r != CUDA_SUCCESS) return driver_end(r);
+    *least = texture->d.minMipmapLevelClamp;
+    *most = texture->d.maxMipmapLevelClamp;
+    return driver_end(CUDA_SUCCESS);
+}
+
+CUresult cuTexRefGetMaxAnisotropy(int *most, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, most);
+    if (r == CUDA_SUCCESS) *most = (int)texture->d.maxAnisotropy;
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetBorderColor(float *colour, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, colour);
+    if (r == CUDA_SUCCESS) memcpy(colour, texture->d.borderColor, sizeof texture->d.borderColor);
+    return driver_end(r);
+}
+
+CUresult cuTexRefGetFlags(unsigned *flags, CUtexref texture)
+{
+    CUresult r = begin_get(texture, false, flags);
+    if (r == CUDA_SUCCESS) *flags = texture->d.flags;
     return driver_end(r);
 }

@@ -158,15 +158,20 @@ static const char kernels[] =
     " ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;\n}\n"
     ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
 
-static void build_registered_on(const char *library)
+static void write_container(const char *name, const char *ptx, size_t size)
 {
     char path[200];
     struct buf b = {0};
-    fatbin_add(&b, FATBIN_PTX, 75, kernels, sizeof kernels, ZSTD);
-    snprintf(path, sizeof path, "%s/code", folder);
+    fatbin_add(&b, FATBIN_PTX, 75, ptx, size, ZSTD);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "wb");
     cr_assert(f && fwrite(b.data, 1, b.size, f) == b.size && fclose(f) == 0);
     buf_free(&b);
+}
+
+static void build_registered_on(const char *library)
+{
+    write_container("code", kernels, sizeof kernels);
     cr_assert_eq(sh("cc -g -I'%s' -DFATBIN='\"%s/code\"' -o app '%s/tests/programs/registered.c' "
                     "-Wl,-rpath-link,'%s' '%s/%s'",
                     here, folder, here, libraries, libraries, library),
@@ -492,6 +497,36 @@ Test(program, of_cuda_11_and_12_finds_their_structures, .init = start_runs, .fin
         cr_expect(strstr(said.data, older[i].library), "%s", said.data); /* as its version, too */
         cr_expect_eq(sh("'%s' run --quiet ./app", heddle), 0, "%s: %s", older[i].library,
                      said.data);
+    }
+}
+
+/* out[i] = lin[i] + img[1][i], and lin[i] to the surface's second row. */
+static const char references[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".global .texref space_lin;\n.global .texref img;\n.global .surfref surf;\n"
+    ".visible .entry look(.param .u64 out)\n{\n"
+    " .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<4>;\n"
+    " ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r6, 1;\n"
+    " tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [space_lin, {%r1}];\n"
+    " cvt.rn.f32.u32 %f5, %r1; add.f32 %f5, %f5, 0f3F000000; mov.f32 %f6, 0f3FC00000;\n"
+    " tex.2d.v4.u32.f32 {%r2, %r3, %r4, %r5}, [img, {%f5, %f6}]; mov.b32 %f7, %r2;\n"
+    " add.f32 %f8, %f1, %f7; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+    " st.global.f32 [%rd3], %f8; shl.b32 %r7, %r1, 2; mov.b32 %r8, %f1;\n"
+    " sust.b.2d.b32.trap [surf, {%r7, %r6}], {%r8}; ret;\n}\n";
+
+Test(program, of_cuda_11_binds_texture_references, .init = start_runs, .fini = stop)
+{
+    static const char *const orders[] = {"native", "random", "gpudet", "dab"};
+    write_container("code", references, sizeof references);
+    cr_assert_eq(sh("cc -I'%s' -DCUDART_VERSION=11080 -DFATBIN='\"%s/code\"' -o app "
+                    "'%s/tests/programs/references.c' -Wl,-rpath-link,'%s' '%s/libcudart.so.11.0'",
+                    here, folder, here, libraries, libraries),
+                 0, "%s", said.data);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        sh("'%s' run --quiet --order %s ./app", heddle, orders[i]);
+        cr_expect(strstr(said.data, "\n0 wrong\n"), "%s: %s", orders[i], said.data);
+        cr_expect(strstr(said.data, "nothing is bound to texture reference 'space_lin'"), "%s",
+                  said.data);
     }
 }
 

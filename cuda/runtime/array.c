@@ -34,9 +34,9 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
-/* 1, 2 or 4 channels of one width, from x on. */
-static bool read_channels(const struct cudaChannelFormatDesc *d, CUarray_format *format,
-                          unsigned *count)
+/* From x on. */
+bool runtime_channels(const struct cudaChannelFormatDesc *d, CUarray_format *format,
+                      unsigned *count)
 {
     const int bits[] = {d->x, d->y, d->z, d->w};
     unsigned n = 0;
@@ -71,7 +71,7 @@ static bool describe(const struct cudaChannelFormatDesc *channels, struct cudaEx
 {
     *d = (CUDA_ARRAY3D_DESCRIPTOR){
         .Width = e.width, .Height = e.height, .Depth = e.depth, .Flags = flags};
-    return channels && read_channels(channels, &d->Format, &d->NumChannels);
+    return channels && runtime_channels(channels, &d->Format, &d->NumChannels);
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *desc,
@@ -171,7 +171,7 @@ static unsigned linear_width(size_t *texels, const struct cudaChannelFormatDesc 
 {
     CUarray_format format;
     unsigned channels;
-    if (!d || !read_channels(d, &format, &channels)) return cudaErrorInvalidValue;
+    if (!d || !runtime_channels(d, &format, &channels)) return cudaErrorInvalidValue;
     return cuDeviceGetTexture1DLinearMaxWidth(texels, format, channels, device);
 }
 
@@ -195,16 +195,16 @@ static unsigned read_resource(const struct cudaResourceDesc *r, CUDA_RESOURCE_DE
     case cudaResourceTypeLinear:
         out->res.linear.devPtr = runtime_address(r->res.linear.devPtr);
         out->res.linear.sizeInBytes = r->res.linear.sizeInBytes;
-        ok = read_channels(&r->res.linear.desc, &out->res.linear.format,
-                           &out->res.linear.numChannels);
+        ok = runtime_channels(&r->res.linear.desc, &out->res.linear.format,
+                              &out->res.linear.numChannels);
         break;
     case cudaResourceTypePitch2D:
         out->res.pitch2D.devPtr = runtime_address(r->res.pitch2D.devPtr);
         out->res.pitch2D.width = r->res.pitch2D.width;
         out->res.pitch2D.height = r->res.pitch2D.height;
         out->res.pitch2D.pitchInBytes = r->res.pitch2D.pitchInBytes;
-        ok = read_channels(&r->res.pitch2D.desc, &out->res.pitch2D.format,
-                           &out->res.pitch2D.numChannels);
+        ok = runtime_channels(&r->res.pitch2D.desc, &out->res.pitch2D.format,
+                              &out->res.pitch2D.numChannels);
         break;
     default: return cudaErrorInvalidValue;
     }

@@ -16,11 +16,13 @@ struct image {           /* a fat binary; its address is the handle that program
     struct thing *managed; /* variables */
     struct image *next;
 };
-struct thing { /* a kernel or a variable, by the host's address */
+enum thing_kind { KERNEL, VARIABLE, REFERENCE };
+struct thing { /* a kernel, a variable or a texture or surface reference, by the host's address */
     const void *host;
     struct image *image;
     const char *name;
-    bool variable;
+    enum thing_kind kind;
+    bool as_float;              /* of a reference: integers are read as floats */
     struct thing *next_managed; /* of the same image */
     unsigned generation;        /* of what follows */
     CUfunction function;
@@ -124,7 +126,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
     add((struct thing){.host = host,
                        .image = (struct image *)handle,
                        .name = name,
-                       .variable = true,
+                       .kind = VARIABLE,
                        .size = size});
 }
 
@@ -135,10 +137,34 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
     struct image *i = (struct image *)handle;
     (void)device, (void)external, (void)constant, (void)global;
     struct thing *t = add(
-        (struct thing){.host = host, .image = i, .name = name, .variable = true, .size = size});
+        (struct thing){.host = host, .image = i, .name = name, .kind = VARIABLE, .size = size});
     t->next_managed = i->managed;
     i->managed = t;
 }
+
+#if CUDART_VERSION < 13000
+/* PTX's name is where other things have the device's address; `name` is C++'s ("::space::t"). */
+void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
+                           const char *name, int dimensions, int as_float, int external)
+{
+    (void)name, (void)dimensions, (void)external;
+    add((struct thing){.host = host,
+                       .image = (struct image *)handle,
+                       .name = (const char *)device,
+                       .kind = REFERENCE,
+                       .as_float = as_float != 0});
+}
+
+void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
+                           const char *name, int dimensions, int external)
+{
+    (void)name, (void)dimensions, (void)external;
+    add((struct thing){.host = host,
+                       .image = (struct image *)handle,
+                       .name = (const char *)device,
+                       .kind = REFERENCE});
+}
+#endif
 
 // NOLINTEND(readability-non-const-parameter)
 /* ---- asked for ------------------------------------------------------------------------------------------ */
@@ -179,12 +205,13 @@ static unsigned look_up(struct thing *t)
     CUresult r = load(t->image);
     if (r != CUDA_SUCCESS) return r;
     forget_function(t);
-    if (t->variable) r = cuModuleGetGlobal(&t->address, &t->size, t->image->module, t->name);
+    if (t->kind == VARIABLE)
+        r = cuModuleGetGlobal(&t->address, &t->size, t->image->module, t->name);
     else r = cuModuleGetFunction(&t->function, t->image->module, t->name);
     if (r != CUDA_SUCCESS)
-        return t->variable ? cudaErrorInvalidSymbol : cudaErrorInvalidDeviceFunction;
+        return t->kind == VARIABLE ? cudaErrorInvalidSymbol : cudaErrorInvalidDeviceFunction;
     t->generation = generation;
-    if (!t->variable && !tsearch(t, &by_function, compare_function)) abort();
+    if (t->kind == KERNEL && !tsearch(t, &by_function, compare_function)) abort();
     return CUDA_SUCCESS;
 }
 
@@ -195,7 +222,7 @@ unsigned runtime_function(const void *host, CUfunction *out)
     pthread_mutex_lock(&lock);
     struct thing *t = find(&by_host, &key, compare_host);
     if (!t) t = find(&by_function, &key, compare_function);
-    if (t && !t->variable) r = look_up(t);
+    if (t && t->kind == KERNEL) r = look_up(t);
     if (r == cudaSuccess) *out = t->function;
     pthread_mutex_unlock(&lock);
     const char *name;
@@ -230,12 +257,26 @@ unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size)
     pthread_mutex_lock(&lock);
     struct thing *t = find(&by_host, &key, compare_host);
     if (!t) t = managed_at(host);
-    if (t && t->variable) r = look_up(t);
+    if (t && t->kind == VARIABLE) r = look_up(t);
     if (r == cudaSuccess && address) *address = t->address;
     if (r == cudaSuccess && size) *size = t->size;
     pthread_mutex_unlock(&lock);
     return r;
 }
+
+#if CUDART_VERSION < 13000
+unsigned runtime_reference(const void *host, struct runtime_reference *out)
+{
+    unsigned r = cudaErrorInvalidTexture;
+    const struct thing key = {.host = host};
+    pthread_mutex_lock(&lock);
+    const struct thing *t = find(&by_host, &key, compare_host);
+    if (t && t->kind == REFERENCE) r = load(t->image);
+    if (r == cudaSuccess) *out = (struct runtime_reference){t->image->module, t->name, t->as_float};
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+#endif
 
 static void leave(void *thing)
 {

@@ -35,6 +35,12 @@ void heddle_call_failed(unsigned result, const char *name);
 unsigned runtime_function(const void *host, CUfunction *out);
 /* Likewise of a variable; any of the places may be NULL. */
 unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size);
+struct runtime_reference { /* to a texture or a surface: a variable of a module */
+    CUmodule module;
+    const char *name;
+    bool as_float; /* what is an integer in memory is read as a float */
+};
+unsigned runtime_reference(const void *host, struct runtime_reference *out);
 /* The device was reset: modules are gone. */
 void runtime_forget_modules(void);
 
@@ -46,6 +52,9 @@ unsigned runtime_part_of(const void *symbol, size_t size, size_t offset, void **
 unsigned runtime_copy(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out);
 unsigned runtime_copy_back(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *out);
 
+/* The driver's format of 1, 2 or 4 channels of one width; false: there is none. */
+bool runtime_channels(const struct cudaChannelFormatDesc *d, CUarray_format *format,
+                      unsigned *count);
 /* Bytes of one channel. */
 size_t runtime_texel(CUarray_format format);
 

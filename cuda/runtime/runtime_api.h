@@ -286,6 +286,19 @@ struct cudaTextureDesc { /* modes have the driver's numbers */
 struct cudaResourceViewDesc; /* must be NULL */
 
 #if CUDART_VERSION < 13000
+/* Of CUDA 11: `texture<...> t` and `surface<...> s` of a program. What stands here counts when memory is bound. */
+struct textureReference {
+    int normalized, filterMode, addressMode[3];
+    struct cudaChannelFormatDesc channelDesc;
+    int sRGB;
+    unsigned maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, reserved[14];
+};
+struct surfaceReference {
+    struct cudaChannelFormatDesc channelDesc;
+};
 struct cudaLaunchParams { /* of one device of several */
     void *func;
     dim3 gridDim, blockDim;
@@ -316,6 +329,12 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                size_t shared, cudaStream_t stream);
+#if CUDART_VERSION < 13000
+void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
+                           const char *name, int dimensions, int as_float, int external);
+void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
+                           const char *name, int dimensions, int external);
+#endif
 // NOLINTEND(bugprone-reserved-identifier)
 
 /* ---- errors, versions, the device -------------------------------------------------------------------- */
@@ -547,6 +566,24 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaR
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
 #if CUDART_VERSION < 13000
+/* Memory begins anywhere: offsets are 0. */
+cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture,
+                            const void *address, const struct cudaChannelFormatDesc *channels,
+                            size_t size);
+cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *texture,
+                              const void *address, const struct cudaChannelFormatDesc *channels,
+                              size_t width, size_t height, size_t pitch);
+cudaError_t cudaBindTextureToArray(const struct textureReference *texture, cudaArray_t array,
+                                   const struct cudaChannelFormatDesc *channels);
+cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *texture,
+                                            cudaMipmappedArray_t array,
+                                            const struct cudaChannelFormatDesc *channels);
+cudaError_t cudaUnbindTexture(const struct textureReference *texture);
+cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *texture);
+cudaError_t cudaGetTextureReference(const struct textureReference **texture, const void *symbol);
+cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *surface, cudaArray_t array,
+                                   const struct cudaChannelFormatDesc *channels);
+cudaError_t cudaGetSurfaceReference(const struct surfaceReference **surface, const void *symbol);
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned count,
                                                    unsigned flags);
 #endif
