@@ -405,6 +405,8 @@ typedef enum CUfunctionLoadingState_enum {
     CU_FUNCTION_LOADING_STATE_LOADED = 1
 } CUfunctionLoadingState;
 
+typedef enum CUlogLevel_enum { CU_LOG_LEVEL_ERROR = 0, CU_LOG_LEVEL_WARNING = 1 } CUlogLevel;
+
 typedef enum CUexecAffinityType_enum {
     CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0,
     CU_EXEC_AFFINITY_TYPE_MAX
@@ -653,6 +655,9 @@ typedef struct CUctxCreateParams_st CUctxCreateParams;     /* likewise */
 
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef void (*CUhostFn)(void *data);
+typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
+typedef void (*CUlogsCallback)(void *data, CUlogLevel level, char *message, size_t length);
+typedef unsigned CUlogIterator; /* lines before */
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 
 /* ---- functions --------------------------------------------------------------------------------- */
@@ -673,6 +678,13 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
+
+/* Of calls that fail and of kernels' faults: the newest lines, to be asked for or told. */
+CUresult cuLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *out);
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback);
+CUresult cuLogsCurrent(CUlogIterator *out, unsigned flags);
+CUresult cuLogsDumpToFile(CUlogIterator *from, const char *path, unsigned flags);
+CUresult cuLogsDumpToMemory(CUlogIterator *from, char *to, size_t *size, unsigned flags);
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetCount(int *count);

@@ -5,6 +5,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/ledger.h"
+#include "cuda/logs.h"
 #include "cuda/queue.h"
 #include "cuda/tape.h"
 #include "cuda/told.h"
@@ -120,19 +121,21 @@ CUresult driver_begin(struct CUctx_st **context)
     return (*context)->broken;
 }
 
-/* With the check: a call has failed. What a launch did to its context is told once, and that something is not ready
+/* A call has failed, which the log is told, and with the check the user. What a launch did to its context is told once, and that something is not ready
  * yet is no failure. */
 static void say_failed(CUresult result, const char *name, bool of_runtime)
 {
     struct caller c;
     struct CUctx_st *now = driver_current();
     const bool lasting = object_check(now, OBJECT_CONTEXT) && now->broken == result;
-    if (!(driver.config.checks & EMU_CHECK_API) || lasting || result == CUDA_ERROR_NOT_READY)
-        return;
+    if (lasting || result == CUDA_ERROR_NOT_READY) return;
+    caller_name(&c);
+    if (c.from_runtime && !of_runtime) return; /* which tells what becomes of it */
+    logs_add("%s: %s", *c.call ? c.call : "a call", name);
+    if (!(driver.config.checks & EMU_CHECK_API)) return;
     caller_find(&c);
-    if (of_runtime || !c.from_runtime) /* which tells what becomes of it */
-        driver_find("heddle: %s failed: %s\n%s", *c.call ? c.call : "a call", name,
-                    c.stack ? c.stack : "");
+    driver_find("heddle: %s failed: %s\n%s", *c.call ? c.call : "a call", name,
+                c.stack ? c.stack : "");
     caller_free(&c);
 }
 

@@ -1,5 +1,6 @@
 /* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
  * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
+#include "cuda/logs.h"
 #include "cuda/queue.h"
 #include "cuda/told.h"
 #include "cuda/unordered.h"
@@ -167,6 +168,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     if (r == CUDA_SUCCESS) return r;
     const char *text = report->fault.text ? report->fault.text : "";
     size_t n = strlen(text);
+    logs_add("kernel '%s': %s", f->name, text);
     driver_say("heddle: kernel '%s': %s%s", f->name, text, n && text[n - 1] == '\n' ? "" : "\n");
     driver_say_sites(text);
     if (report->fault.kind != EMU_BAD_LAUNCH) c->broken = r;

@@ -213,3 +213,61 @@ Test(driver_names, counts_memory_of_graphs, .init = start, .fini = stop)
     OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &now));
     cr_expect_eq(now, 0);
 }
+
+/* ---- the log ------------------------------------------------------------------------------------------ */
+
+/* Calls have names where they are a shared library's. */
+#define LINE "a call: CUDA_ERROR_INVALID_VALUE\n"
+static char told[1000];
+static void note(void *data, CUlogLevel level, char *message, size_t length)
+{
+    cr_expect(data == told && level == CU_LOG_LEVEL_ERROR && length == strlen(message));
+    strncat(told, message, sizeof told - strlen(told) - 1);
+}
+
+Test(driver_names, logs_what_failed, .init = start, .fini = stop)
+{
+    CUlogIterator from;
+    CUlogsCallbackHandle h;
+    CUfunction astray;
+    char text[2000], path[] = "/tmp/heddle-log-XXXXXX";
+    size_t size = sizeof text;
+    OK(cuLogsRegisterCallback(note, told, &h));
+    OK(cuLogsCurrent(&from, 0));
+    OK(cuLogsDumpToMemory(&from, text, &size, 0));
+    cr_expect(size == 0 && !*text);
+    IS(cuMemAlloc_v2(NULL, 4), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFree_v2(12345), CUDA_ERROR_INVALID_VALUE);
+    cr_expect(strcmp(told, LINE LINE) == 0, "%s", told);
+    OK(cuLogsUnregisterCallback(h));
+    IS(cuLogsUnregisterCallback(h), CUDA_ERROR_INVALID_VALUE);
+    CUlogIterator again = from;
+    size = sizeof text;
+    OK(cuLogsDumpToMemory(&from, text, &size, 0));
+    cr_expect(strcmp(text, told) == 0 && size == strlen(told));
+    size = 64; /* room for the last one, and for a word on the other */
+    OK(cuLogsDumpToMemory(&again, text, &size, 0));
+    cr_expect_str_eq(text, "[older messages are lost]\n" LINE);
+    again = from - 1;
+    size = 10;
+    IS(cuLogsDumpToMemory(&again, text, &size, 0), CUDA_ERROR_INVALID_VALUE);
+    cr_expect_eq(size, 0);
+
+    for (int i = 0; i < 200; i++) IS(cuMemAlloc_v2(NULL, 4), CUDA_ERROR_INVALID_VALUE);
+    size = sizeof text;
+    OK(cuLogsDumpToMemory(&from, text, &size, 0));
+    cr_expect(strncmp(text, "[older messages are lost]\n", 26) == 0);
+
+    OK(cuModuleGetFunction(&astray, module, "astray"));
+    (void)cuLaunchKernel(astray, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+    IS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    const int fd = mkstemp(path);
+    cr_assert(fd >= 0 && close(fd) == 0);
+    OK(cuLogsDumpToFile(&from, path, 0));
+    FILE *f = fopen(path, "r");
+    cr_assert(f && fgets(text, sizeof text, f));
+    cr_expect(strstr(text, "kernel 'astray': out of bounds: write of 4 bytes at 0x8"), "%s", text);
+    cr_expect(!fgets(text, sizeof text, f), "a fault is told once: %s", text);
+    (void)fclose(f);
+    remove(path);
+}

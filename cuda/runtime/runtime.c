@@ -100,3 +100,30 @@ cudaError_t cudaProfilerStop(void)
 {
     RUNTIME_CALL(cuProfilerStop());
 }
+
+/* ---- the log of errors, which is the driver's --------------------------------------------------------- */
+
+cudaError_t cudaLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *out)
+{
+    RUNTIME_CALL(cuLogsRegisterCallback(callback, data, out));
+}
+
+cudaError_t cudaLogsUnregisterCallback(CUlogsCallbackHandle callback)
+{
+    RUNTIME_CALL(cuLogsUnregisterCallback(callback));
+}
+
+cudaError_t cudaLogsCurrent(CUlogIterator *out, unsigned flags)
+{
+    RUNTIME_CALL(cuLogsCurrent(out, flags));
+}
+
+cudaError_t cudaLogsDumpToFile(CUlogIterator *from, const char *path, unsigned flags)
+{
+    RUNTIME_CALL(cuLogsDumpToFile(from, path, flags));
+}
+
+cudaError_t cudaLogsDumpToMemory(CUlogIterator *from, char *to, size_t *size, unsigned flags)
+{
+    RUNTIME_CALL(cuLogsDumpToMemory(from, to, size, flags));
+}

@@ -371,6 +371,12 @@ cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
+cudaError_t cudaLogsRegisterCallback(CUlogsCallback callback, void *data,
+                                     CUlogsCallbackHandle *out);
+cudaError_t cudaLogsUnregisterCallback(CUlogsCallbackHandle callback);
+cudaError_t cudaLogsCurrent(CUlogIterator *out, unsigned flags);
+cudaError_t cudaLogsDumpToFile(CUlogIterator *from, const char *path, unsigned flags);
+cudaError_t cudaLogsDumpToMemory(CUlogIterator *from, char *to, size_t *size, unsigned flags);
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
