@@ -276,6 +276,8 @@ unsigned driver_site(void);
 
 /* For the runtime API, which is another library: a call of it has failed. Exported by libcuda.so.1. */
 void heddle_call_failed(unsigned result, const char *name);
+/* Likewise: a function was called that is not there; the program's end says so. NOT_SUPPORTED. */
+CUresult heddle_absent(const char *name);
 
 /* For host functions: nothing is held while they run. */
 void driver_unlock(void);

@@ -125,6 +125,51 @@ Test(driver_names, per_thread_work_runs_in_order, .init = start_random, .fini = 
     cr_expect_eq(got, 190);
 }
 
+/* ---- older names ----------------------------------------------------------------------------------- */
+
+#include "cuda/exact_names.h"
+struct kernel_node { /* CUDA_KERNEL_NODE_PARAMS_v1 */
+    CUfunction func;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+};
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+                              const struct kernel_node *p);
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, struct kernel_node *p);
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id);
+
+Test(driver_names, nodes_of_cuda_11_end_early, .init = start, .fini = stop)
+{
+    CUgraph g;
+    CUgraphExec x;
+    CUgraphNode n;
+    CUstreamCaptureStatus status;
+    uint64_t id;
+    unsigned value = 3, got;
+    struct {
+        struct kernel_node p;
+        char behind[16];
+    } in = {.p = {.func = add,
+                  .grid = {1, 1, 1},
+                  .block = {1, 1, 1},
+                  .params = (void *[]){&cell, &value}}},
+      out;
+    memset(in.behind, 0x55, sizeof in.behind);
+    memset(&out, 0x55, sizeof out);
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddKernelNode(&n, g, NULL, 0, &in.p));
+    OK(cuGraphKernelNodeGetParams(n, &out.p));
+    cr_expect(out.p.func == add && out.p.grid[0] == 1 && out.behind[0] == 0x55 &&
+              out.behind[15] == 0x55);
+    IS(cuGraphAddKernelNode(&n, g, NULL, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphInstantiateWithFlags(&x, g, 0));
+    OK(cuGraphLaunch(x, NULL));
+    OK(cuMemcpyDtoH_v2(&got, cell, 4));
+    cr_expect_eq(got, 3);
+    OK(cuStreamGetCaptureInfo(NULL, &status, &id));
+    cr_expect_eq(status, CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
 /* ---- libraries, functions, the device, contexts ------------------------------------------------------ */
 
 Test(driver_names, tells_of_libraries_and_functions, .init = start, .fini = stop)
@@ -270,4 +315,16 @@ Test(driver_names, logs_what_failed, .init = start, .fini = stop)
     cr_expect(!fgets(text, sizeof text, f), "a fault is told once: %s", text);
     (void)fclose(f);
     remove(path);
+}
+
+/* ---- what is not there ---------------------------------------------------------------------------------- */
+
+CUresult cuImportExternalMemory(void);
+CUresult cuGLGetDevices_v2(void);
+Test(driver_names, of_what_is_not_there_say_so, .init = start, .fini = stop)
+{
+    void *p;
+    IS(cuImportExternalMemory(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuGLGetDevices_v2(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuGetProcAddress_v2("cuImportExternalMemory", &p, 13000, 0, NULL), CUDA_ERROR_NOT_FOUND);
 }

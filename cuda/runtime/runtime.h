@@ -23,6 +23,7 @@ cudaError_t runtime_done(unsigned result);
 
 /* Of cuda/driver.h, whose other functions are not to be seen here. */
 void heddle_call_failed(unsigned result, const char *name);
+CUresult heddle_absent(const char *name);
 
 /* A call whose work is one of the driver's, given what it is given. */
 #define RUNTIME_CALL(call)                                                                         \
