@@ -500,6 +500,16 @@ Test(program, of_cuda_11_and_12_finds_their_structures, .init = start_runs, .fin
     }
 }
 
+Test(program, structures_are_laid_out_as_each_version_has_them, .init = start_runs, .fini = stop)
+{
+    static const int versions[] = {11080, 12040, 13000};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        cr_expect_eq(sh("cc -std=c11 -fsyntax-only -I'%s' -DCUDART_VERSION=%d "
+                        "'%s/tests/programs/layouts.c'",
+                        here, versions[i], here),
+                     0, "%s", said.data);
+}
+
 /* out[i] = lin[i] + img[1][i], and lin[i] to the surface's second row. */
 static const char references[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
