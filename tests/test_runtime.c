@@ -126,6 +126,46 @@ Test(runtime, launches_what_was_registered, .init = start, .fini = stop)
     IS(cudaFree(out), cudaErrorInvalidValue);
 }
 
+static bool is_documented(cudaError_t e)
+{
+    static const cudaError_t of_images[] = {
+        cudaSuccess,           cudaErrorInvalidKernelImage,    cudaErrorNoKernelImageForDevice,
+        cudaErrorInvalidPtx,   cudaErrorUnsupportedPtxVersion, cudaErrorInvalidDeviceFunction,
+        cudaErrorInvalidValue, cudaErrorSymbolNotFound};
+    for (size_t i = 0; i < sizeof of_images / sizeof *of_images; i++)
+        if (e == of_images[i]) return true;
+    return false;
+}
+
+/* One bit after the other: the program goes on, and its launch says what CUDA would. */
+Test(runtime, survives_damaged_images, .init = start, .fini = stop, .timeout = 120)
+{
+    enum { ROOM = 1 << 17 };      /* a header may say that it has 65,535 bytes */
+    static char stub, room[ROOM]; /* behind a container there is something else of the program's */
+    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                               ".visible .entry fill()\n{\n ret;\n}\n";
+    struct buf whole = {0};
+    unsigned refused = 0;
+    fatbin_add(&whole, FATBIN_PTX, 75, text, sizeof text, LZ4);
+    cr_assert(whole.size < ROOM);
+    for (size_t at = 0; at < whole.size; at++)
+        for (unsigned bit = 0; bit < 8; bit += 1 + at % 3) {
+            memcpy(room, whole.data, whole.size);
+            room[at] = (char)(room[at] ^ 1 << bit);
+            struct fatbin_wrapper damaged = {FATBIN_WRAPPER_MAGIC, 1, room, NULL};
+            void **own = __cudaRegisterFatBinary(&damaged);
+            __cudaRegisterFunction(own, &stub, &stub, "fill", -1, NULL, NULL, NULL, NULL, NULL);
+            __cudaRegisterFatBinaryEnd(own);
+            const cudaError_t r = cudaLaunchKernel(&stub, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0,
+                                                   NULL);
+            cr_expect(is_documented(r), "byte %zu, bit %u: %s", at, bit, cudaGetErrorName(r));
+            refused += r != cudaSuccess;
+            __cudaUnregisterFatBinary(own);
+        }
+    cr_expect(refused > whole.size, "%u of %zu bytes", refused, whole.size);
+    buf_free(&whole);
+}
+
 /* As a plugin is that is closed and opened again, at the same addresses. */
 Test(runtime, registers_again_what_was_closed, .init = start, .fini = stop)
 {
@@ -149,6 +189,52 @@ Test(runtime, registers_again_what_was_closed, .init = start, .fini = stop)
         __cudaRegisterVar(handle, &factor, &factor, "factor", 0, 4, 1, 0);
         __cudaRegisterFatBinaryEnd(handle);
     }
+}
+
+Test(runtime, launches_nothing_that_is_not_there, .init = start, .fini = stop)
+{
+    cudaKernel_t kernel;
+    char stranger = 0;
+    const dim3 one = {1, 1, 1};
+    IS(cudaLaunchKernel(&stranger, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    IS(cudaLaunchKernel(NULL, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    IS(cudaLaunchKernel(&missing_stub, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    IS(__cudaGetKernel(&kernel, &stranger), cudaErrorInvalidDeviceFunction);
+    __cudaRegisterFunction(handle, &stranger, &stranger, "astray", -1, NULL, NULL, NULL, NULL,
+                           NULL); /* as of a library that is loaded later */
+    OK(__cudaGetKernel(&kernel, &stranger));
+    OK(cudaDeviceSynchronize());
+}
+
+Test(runtime, refuses_wrong_sizes, .init = start, .fini = stop)
+{
+    void *p, *q;
+    char host[512];
+    size_t pitch;
+    const dim3 one = {1, 1, 1};
+    OK(cudaMalloc(&p, 256));
+    IS(cudaMalloc(&q, SIZE_MAX), cudaErrorMemoryAllocation);
+    IS(cudaMallocPitch(&q, &pitch, SIZE_MAX / 2, 4), cudaErrorMemoryAllocation);
+    IS(cudaMallocHost(&q, (size_t)1 << 50), cudaErrorMemoryAllocation);
+    IS(cudaMallocManaged(&q, 0, 1), cudaErrorInvalidValue);
+    IS(cudaMemcpy(p, host, 257, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpy(host, p, SIZE_MAX, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    IS(cudaMemcpy((char *)p + 255, host, 2, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemset(p, 0, 257), cudaErrorInvalidValue);
+    IS(cudaMemcpy2D(p, 16, host, 8, 16, 2, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+    IS(cudaMemcpy2D(p, 16, host, 16, 16, 17, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpyToSymbol(&factor, host, 5, 0, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpyToSymbol(&factor, host, 4, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaLaunchKernel(&fill_stub, (dim3){0, 1, 1}, one, (void *[]){&p, &p}, 0, NULL),
+       cudaErrorInvalidConfiguration);
+    IS(cudaLaunchKernel(&fill_stub, one, (dim3){1, 1, 65}, (void *[]){&p, &p}, 0, NULL),
+       cudaErrorInvalidConfiguration);
+    IS(cudaLaunchKernel(&fill_stub, (dim3){1, 65536, 1}, one, (void *[]){&p, &p}, 0, NULL),
+       cudaErrorInvalidConfiguration);
+    IS(cudaLaunchKernel(&fill_stub, one, one, (void *[]){&p, &p}, (size_t)1 << 30, NULL),
+       cudaErrorInvalidValue);
+    OK(cudaMemset(p, 0, 256)); /* nothing of this is lasting */
+    OK(cudaFree(p));
 }
 
 Test(runtime, variables_have_values_addresses_and_sizes, .init = start, .fini = stop)
