@@ -64,14 +64,6 @@ CUresult cuProfilerInitialize(const char *config, const char *output, int mode)
     return driver_end(r);
 }
 
-/* Tables of functions that nobody documents: there are none. */
-CUresult cuGetExportTable(const void **table, const CUuuid *id)
-{
-    if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
-    *table = NULL;
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /* ---- entry points ------------------------------------------------------------------------------------ */
 
 static const struct {

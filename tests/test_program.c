@@ -204,6 +204,26 @@ Test(program, linked_with_the_static_runtime_runs, .init = start_runs, .fini = s
     cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
 }
 
+/* As cuBLAS and its like do, which hold it. NVRTC goes on without. */
+Test(program, a_library_with_the_runtime_of_NVIDIA_is_named, .init = start_runs, .fini = stop)
+{
+    cr_assert_eq(
+        sh("echo 'int cuInit(int), cuGetExportTable(const void **, const char *);"
+           "int ask(void) { const void *t; cuInit(0);"
+           "return cuGetExportTable(&t, \"0123456789abcde\") == 801 && !t ? 0 : 1; }' > l.c; "
+           "echo 'int ask(void); int main(void) { return ask(); }' > main.c; "
+           "for l in libmath.so.3 libnvrtc.so.13; do "
+           "cc -shared -fPIC -Wl,-soname,$l -o $l l.c '%s/libcuda.so.1' && "
+           "cc -o app-$l main.c ./$l -Wl,-rpath-link,'%s' || exit 1; done",
+           libraries, libraries),
+        0, "%s", said.data);
+    cr_expect_eq(sh("LD_LIBRARY_PATH=. '%s' run ./app-libmath.so.3", heddle), 0, "%s", said.data);
+    cr_expect(strstr(said.data, "heddle: libmath.so.3 holds NVIDIA's own runtime, which wants"),
+              "%s", said.data);
+    cr_expect_eq(sh("LD_LIBRARY_PATH=. '%s' run ./app-libnvrtc.so.13", heddle), 0);
+    cr_expect(!strstr(said.data, "holds"), "%s", said.data);
+}
+
 Test(program, that_faults_exits_with_3, .init = start_runs, .fini = stop)
 {
     build_registered();
