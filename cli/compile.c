@@ -135,13 +135,28 @@ int compile_program(struct arena *a, const char *command, const char *source, un
     if (!folder) return usage_error(command, "no temporary folder: %s", strerror(errno));
     char *path = arena_printf(a, "%s/%s", folder, stem(a, source));
     const char *code = arena_printf(a, "arch=compute_%d,code=compute_%d", known, known);
-    const char *words[] = {compiler,     "-cudart", "shared", "-lineinfo", "-gencode", code,
-                           "-Xcompiler", "-g",      "-o",     path,        source,     NULL};
+    const char *words[] = {compiler,
+                           "-cudart",
+                           "shared",
+                           "-lineinfo",
+                           "--extended-lambda",
+                           "--expt-relaxed-constexpr",
+                           "-gencode",
+                           code,
+                           "-Xcompiler",
+                           "-g",
+                           "-o",
+                           path,
+                           source,
+                           NULL};
     *program = path;
     const int status = run((char **)(void *)words, NULL);
     if (status == 0) return EXIT_FINE;
     compile_remove(path);
-    if (status > 0) return EXIT_INPUT; /* it has said why */
+    if (status > 0) { /* it has said why */
+        fprintf(stderr, "heddle %s: NVCC_APPEND_FLAGS holds more flags, as -rdc=true\n", command);
+        return EXIT_INPUT;
+    }
     return usage_error(command, "cannot run '%s': %s", compiler, strerror(errno));
 }
 
