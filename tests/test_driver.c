@@ -3,6 +3,7 @@
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
 #include "emu/gpu.h"
+#include "tests/driver_calls.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -20,17 +21,6 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, va
 _Static_assert(sizeof(CUmemPoolProps) == 88 && offsetof(CUmemPoolProps, maxSize) == 24, "ABI");
 _Static_assert(sizeof(CUmemAccessDesc) == 12 && sizeof(CUmemLocation) == 8, "ABI");
 _Static_assert(sizeof(CUuuid) == 16 && sizeof(CUdeviceptr) == 8 && sizeof(CUresult) == 4, "ABI");
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        CUresult ok_r = (call);                                                                    \
-        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
-    } while (0)
-#define IS(call, want)                                                                             \
-    do {                                                                                           \
-        CUresult is_r = (call);                                                                    \
-        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
-    } while (0)
 
 /* out[i] = in[i] + k; a second kernel with packed parameters of several sizes; one that goes astray */
 static const char ptx[] =

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "tests/driver_calls.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -25,17 +26,6 @@ _Static_assert(sizeof(CUgraphNodeParams) == 256 && offsetof(CUgraphNodeParams, k
 _Static_assert(offsetof(CUgraphNodeParams, reserved2) == 248, "ABI");
 _Static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == 32, "ABI");
 _Static_assert(sizeof(CUgraphExecUpdateResultInfo) == 24 && sizeof(CUgraphEdgeData) == 8, "ABI");
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        CUresult ok_r = (call);                                                                    \
-        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
-    } while (0)
-#define IS(call, want)                                                                             \
-    do {                                                                                           \
-        CUresult is_r = (call);                                                                    \
-        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
-    } while (0)
 
 /* mad: *at = *at * times + plus, so that the order of several of them shows; count: sets the value while *at is less
  * than `below`, and adds 1. */

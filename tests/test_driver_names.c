@@ -3,23 +3,13 @@
 #define _GNU_SOURCE
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "tests/driver_calls.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        CUresult ok_r = (call);                                                                    \
-        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
-    } while (0)
-#define IS(call, want)                                                                             \
-    do {                                                                                           \
-        CUresult is_r = (call);                                                                    \
-        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
-    } while (0)
 
 static const char ptx[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"

@@ -2,6 +2,7 @@
  * programming guide's chapter on texture fetching says. Layouts were compared with CUDA 13's cuda.h. */
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "tests/driver_calls.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -21,17 +22,6 @@ _Static_assert(sizeof(CUDA_RESOURCE_DESC) == 144 && offsetof(CUDA_RESOURCE_DESC,
 _Static_assert(sizeof(CUDA_TEXTURE_DESC) == 104 && offsetof(CUDA_TEXTURE_DESC, flags) == 16 &&
                    offsetof(CUDA_TEXTURE_DESC, borderColor) == 40,
                "ABI");
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        CUresult ok_r = (call);                                                                    \
-        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
-    } while (0)
-#define IS(call, want)                                                                             \
-    do {                                                                                           \
-        CUresult is_r = (call);                                                                    \
-        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
-    } while (0)
 
 #define SAMPLE(name, geometry, texture, coordinates)                                               \
     ".visible .entry " name "(.param .u64 tex, .param .u64 at, .param .u64 out)\n{\n"              \
