@@ -32,10 +32,13 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, co
     RUNTIME_CALL(cuLibraryGetKernel(kernel, library, name));
 }
 
-static unsigned global(void **address, size_t *size, cudaLibrary_t library, const char *name)
+typedef CUresult get_variable(CUdeviceptr *at, size_t *size, CUlibrary library, const char *name);
+
+static unsigned variable(get_variable *get, void **address, size_t *size, cudaLibrary_t library,
+                         const char *name)
 {
     CUdeviceptr at = 0;
-    const unsigned r = cuLibraryGetGlobal(&at, size, library, name);
+    const unsigned r = get(&at, size, library, name);
     if (r == cudaSuccess && address) memcpy(address, &at, sizeof *address);
     return r == CUDA_ERROR_NOT_FOUND ? (unsigned)cudaErrorSymbolNotFound : r;
 }
@@ -43,21 +46,13 @@ static unsigned global(void **address, size_t *size, cudaLibrary_t library, cons
 cudaError_t cudaLibraryGetGlobal(void **address, size_t *size, cudaLibrary_t library,
                                  const char *name)
 {
-    RUNTIME_CALL(global(address, size, library, name));
-}
-
-static unsigned managed(void **address, size_t *size, cudaLibrary_t library, const char *name)
-{
-    CUdeviceptr at = 0;
-    const unsigned r = cuLibraryGetManaged(&at, size, library, name);
-    if (r == cudaSuccess && address) memcpy(address, &at, sizeof *address);
-    return r == CUDA_ERROR_NOT_FOUND ? (unsigned)cudaErrorSymbolNotFound : r;
+    RUNTIME_CALL(variable(cuLibraryGetGlobal, address, size, library, name));
 }
 
 cudaError_t cudaLibraryGetManaged(void **address, size_t *size, cudaLibrary_t library,
                                   const char *name)
 {
-    RUNTIME_CALL(managed(address, size, library, name));
+    RUNTIME_CALL(variable(cuLibraryGetManaged, address, size, library, name));
 }
 
 cudaError_t cudaLibraryGetUnifiedFunction(void **function, cudaLibrary_t library, const char *name)
