@@ -65,6 +65,7 @@ static const struct command {
      "                          of released memory; reads of memory that nothing wrote; shuffles\n"
      "                          and votes whose lanes are elsewhere. (Bounds, alignment, spaces\n"
      "                          are always checked, released memory until it is used again.)\n"
+     "                          all: these three\n"
      "  --check race,atomicity  also find accesses that race by PTX's memory model, with both places;\n"
      "                          memory that one kernel accesses both by atomics and plainly, for\n"
      "                          which DAB promises nothing\n"

@@ -94,9 +94,11 @@ static bool set_check(struct diags *d, struct heddle_device_options *o, struct p
         else if (is(word, "race")) o->check_race = true;
         else if (is(word, "atomicity")) o->check_atomicity = true;
         else if (is(word, "api")) o->check_api = true;
+        else if (is(word, "all")) o->check_memory = o->check_init = o->check_sync = true;
         else {
             diag_error(d, word.at, n,
-                       "check takes memory, init, sync, race, atomicity and api, not '%.*s'",
+                       "check takes memory, init, sync, race, atomicity, api and all (the first "
+                       "three), not '%.*s'",
                        (int)n, word.text);
             return false;
         }

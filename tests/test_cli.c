@@ -125,8 +125,9 @@ static const struct call {
 
     {"run leak.ptx --check memory", 3, "k: 1x1x1", "leak: 'malloc', 24 bytes at 0x"},
     {"run leak.ptx", 0, "k: 1x1x1", ""},
+    {"run leak.ptx --check all", 3, "k: 1x1x1", "leak: 'malloc', 24 bytes at 0x"},
     {"run leak.ptx --check leaks", 2, "",
-     "check takes memory, init, sync, race, atomicity and api, not 'leaks'"},
+     "check takes memory, init, sync, race, atomicity, api and all (the first three), not 'leaks'"},
 
     {"ptx check", 2, "", "which FILE?"},
     {"ptx check good.ptx", 0, "1 file, 0 errors, 0 warnings\n", ""},
