@@ -44,6 +44,14 @@ static _Thread_local char reason[160];
 
 #define REFUSE(...) (snprintf(reason, sizeof reason, __VA_ARGS__), reason)
 
+size_t config_name(const char *text, size_t length)
+{
+    static const char may[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t n = 0;
+    while (n < length && text[n] && strchr(may, text[n])) n++;
+    return n;
+}
+
 const char *config_read(struct emu_gpu *g, int key, const char *text, size_t length)
 {
     const struct config_key *k = &config_keys[key];

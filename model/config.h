@@ -40,6 +40,9 @@ void config_put(struct emu_gpu *g, int key, double value);
  * wrong with it: text that is good until the next call by the thread. */
 const char *config_read(struct emu_gpu *g, int key, const char *text, size_t length);
 
+/* How much of the text may be a GPU's name, which stands in tables, CSV and JSON: letters, digits, "-_." */
+size_t config_name(const char *text, size_t length);
+
 /* What in a complete configuration contradicts what. Calls `complain` with the key to blame and the reason;
  * false if it did. */
 bool config_check(const struct emu_gpu *g, void (*complain)(void *self, int key, const char *why),

@@ -419,13 +419,17 @@ static void read_clocks(struct config *c, struct emu_gpu *g)
     g->dram_mhz = mhz[3];
 }
 
+/* As its file or folder is called, as far as a name can be. */
 static void name_it(struct diags *d, struct emu_gpu *g)
 {
     const char *from = d->source->name, *slash = strrchr(from, '/');
     const char *base = slash ? slash + 1 : from, *end = strstr(base, ".config");
     if (slash && strcmp(base, "gpgpusim.config") == 0)
         for (end = slash, base = slash; base > from && base[-1] != '/';) base--;
-    g->name = g->title = arena_copy(d->arena, base, end ? (size_t)(end - base) : strlen(base));
+    const size_t length = end ? (size_t)(end - base) : strlen(base);
+    char *name = arena_copy(d->arena, base, length);
+    for (size_t n; (n = config_name(name, length)) < length;) name[n] = '_';
+    g->name = g->title = name;
 }
 
 static void complain(void *self, int key, const char *why)

@@ -102,6 +102,8 @@ static void take_outer(struct gpu_reader *r, struct yaml_piece key, struct yaml_
         unknown(r, NULL, key);
     } else if (*text) twice(r, key);
     else if (!value.length) error(r, key, "it is a word");
+    else if (text == &r->gpu->name && config_name(value.text, value.length) < value.length)
+        error(r, value, "a name has letters, digits, '-', '_' and '.'");
     else *text = arena_copy(r->diags->arena, value.text, value.length);
 }
 

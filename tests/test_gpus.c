@@ -79,6 +79,9 @@ Test(gpus, broken_files_are_refused_with_place_and_reason)
     static const struct {
         const char *what, *by, *line, *reason;
     } cases[] = {
+        {"name: v100", "name: v 100",
+         ":11:7: error:", "a name has letters, digits, '-', '_' and '.'"},
+        {"name: v100", "name: \"t\xff\"", ":11:8: error:", "a name has letters"},
         {"  sms: 80", "  sms: 0", ":15:8: error:", "device.sms is from 1 to 1024, not 0"},
         {"  sms: 80", "  sms: nan", ":15:8: error:", "device.sms is a number, not 'nan'"},
         {"  sms: 80", "  sms: 80.5", ":15:8: error:", "device.sms is a whole number, not 80.5"},
