@@ -11,13 +11,13 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-enum { RECORD_RUN = 0x6e757248, RECORD_LAUNCH = 0x656e6948, LONGEST = 1 << 30 };
+enum { RECORD_RUN = 0x6e757248, RECORD_LAUNCH = 0x656e6948, LONGEST = 1 << 30, VERSION = 2 };
 
 /* What a reader must agree in. */
 static u32 layout(void)
 {
     return (u32)(sizeof(struct emu_gpu) ^ sizeof(struct emu_events) << 12 ^
-                 sizeof(struct trace_note) << 24 ^ PTX_FORM_COUNT << 2);
+                 sizeof(struct trace_note) << 24 ^ PTX_FORM_COUNT << 2 ^ VERSION << 28);
 }
 
 static u64 sum_of(const char *bytes, size_t n)
@@ -74,8 +74,10 @@ static void put_code(struct buf *b, const struct emu_trace *t)
         struct trace_inst inst = t->insts[i];
         const u32 form = inst.op ? (u32)(inst.op->form - ptx_forms) : UINT32_MAX;
         if (inst.reg + inst.reads + inst.writes > regs) regs = inst.reg + inst.reads + inst.writes;
-        inst.op = NULL;
         put_u32(b, form);
+        if (inst.op) put_u32(b, inst.op->text_length);
+        if (inst.op) put(b, inst.op->text, inst.op->text_length);
+        inst.op = NULL;
         put(b, &inst, sizeof inst);
     }
     put_u32(b, regs);
@@ -162,12 +164,13 @@ static void get_code(struct reader *r, struct emu_trace *t)
     (void)get_u32(r);
     for (u32 i = 0; i < t->inst_count; i++) {
         const u32 form = get_u32(r);
+        if (form != UINT32_MAX) {
+            ops[i].form = &ptx_forms[form];
+            ops[i].text_length = get_u32(r);
+            ops[i].text = get_array(r, ops[i].text_length, 1);
+        }
         get(r, &insts[i], sizeof insts[i]);
-        if (form == UINT32_MAX) continue;
-        ops[i].form = &ptx_forms[form];
-        ops[i].text = ops[i].form->name;
-        ops[i].text_length = (u32)strlen(ops[i].text);
-        insts[i].op = &ops[i];
+        if (form != UINT32_MAX) insts[i].op = &ops[i];
     }
     t->insts = insts;
     const u32 regs = get_u32(r);

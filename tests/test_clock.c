@@ -290,7 +290,7 @@ static const char work[] =
     "mul.wide.u32 %a1, %r0, 4; add.u64 %a1, %a0, %a1; ld.global.f32 %f0, [%a1];"
     "fma.rn.f32 %f0, %f0, %f0, %f0; st.shared.f32 [s], %f0; bar.sync 0;"
     "ld.shared.f32 %f1, [s]; st.global.f32 [%a1], %f1;"
-    "atom.global.cas.b32 %r3, [%a0], %r0, %r1; ret;";
+    "atom.global.cas.b32 %r3, [%a0], %r0, %r1; st.global.u32 [%a1], %r3; ret;";
 
 Test(clock, a_trace_from_a_file_takes_the_same_time)
 {
