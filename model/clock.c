@@ -82,11 +82,11 @@ static u8 class_of(const struct ptx_op *op)
     }
 }
 
-/* ---- the tree of schedulers ------------------------------------------------------------------------------ */
+/* ---- the tree of SMs ------------------------------------------------------------------------------------- */
 
-static void set_key(struct clock *c, u32 s, double key)
+static void set_key(struct clock *c, u32 sm, double key)
 {
-    u32 i = c->leaves + s;
+    u32 i = c->leaves + sm;
     c->key[i].when = key;
     for (i /= 2; i; i /= 2) {
         const struct clock_key *a = &c->key[2 * i], *b = a + 1;
@@ -396,8 +396,13 @@ static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 par
 
 static void wake(struct clock *c, u32 scheduler, double when)
 {
+    struct clock_scheduler *s = &c->schedulers[scheduler];
+    const u32 sm = scheduler / c->m->schedulers;
     if (scheduler == c->stepping) c->woken = when < c->woken ? when : c->woken;
-    else if (when < c->key[c->leaves + scheduler].when) set_key(c, scheduler, when);
+    else if (when < s->at) {
+        s->at = when;
+        if (sm != c->running && when < c->key[c->leaves + sm].when) set_key(c, sm, when);
+    }
 }
 
 void clock_let_go(struct clock *c, struct clock_warp *w, double ready, double when,
@@ -543,17 +548,22 @@ static double next_turn(const struct clock *c, const struct clock_scheduler *s,
     return later < c->woken ? later : c->woken;
 }
 
-/* Issues of the warps that can the one to choose. */
-static void step(struct clock *c, u32 number, double now)
+/* Of the warps that can issue now the one to choose. false: none can. */
+static bool choose(struct clock *c, u32 number, struct clock_choice *choice)
 {
     struct clock_scheduler *s = &c->schedulers[number];
-    if (now < s->last) { /* one that was woken in the cycle of another's issue */
-        set_key(c, number, s->last);
-        return;
+    if (s->at < s->last) { /* one that was woken in the cycle of another's issue */
+        s->at = s->last;
+        return false;
     }
+    const double now = s->at;
     double later = CLOCK_NEVER, free[CLOCK_UNITS];
     u32 best = UINT32_MAX, best_rank = UINT32_MAX;
     for (u32 u = 0; u < CLOCK_UNITS; u++) free[u] = *s->unit[u];
+    *choice = (struct clock_choice){true, number, s->recent, now};
+    if (c->m->oldest && !s->strict && s->recent < s->count &&
+        issues_at(&s->next[s->recent], free[s->next[s->recent].unit]) <= now)
+        return true;
     const u32 only = s->strict ? turn_of(c, s) : UINT32_MAX;
     for (u32 k = 0; k < s->count; k++) {
         if (s->strict && k != only) continue;
@@ -563,25 +573,78 @@ static void step(struct clock *c, u32 number, double now)
             continue;
         }
         if (best != UINT32_MAX) later = now;
-        const u32 rank = c->m->oldest    ? (k == s->recent ? 0 : s->next[k].age + 1)
+        const u32 rank = c->m->oldest    ? s->next[k].age
                          : k > s->recent ? k - s->recent - 1
                                          : k + s->count - s->recent - 1;
         if (rank < best_rank) best = k, best_rank = rank;
     }
-    if (best == UINT32_MAX) {
-        set_key(c, number, later);
-        return;
-    }
-    struct clock_warp *w = &c->warps[s->warps[best]];
-    const double waited = now - s->last;
-    if (waited > 0) s->part[free[w->next->unit] > w->next->ready ? CLOCK_UNIT : w->part] += waited;
+    choice->made = best != UINT32_MAX;
+    choice->warp = best, choice->later = later;
+    if (!choice->made) s->at = later;
+    return choice->made;
+}
+
+static void step(struct clock *c, struct clock_choice *choice)
+{
+    struct clock_scheduler *s = &c->schedulers[choice->scheduler];
+    struct clock_warp *w = &c->warps[s->warps[choice->warp]];
+    const double now = s->at, waited = now - s->last;
+    if (waited > 0)
+        s->part[*s->unit[w->next->unit] > w->next->ready ? CLOCK_UNIT : w->part] += waited;
     s->last = now + 1;
-    s->recent = best;
-    if (s->strict) s->turn = (best + 1) % s->count;
-    c->stepping = number, c->woken = CLOCK_NEVER;
+    s->recent = choice->warp;
+    if (s->strict) s->turn = (choice->warp + 1) % s->count;
+    c->stepping = choice->scheduler, c->woken = CLOCK_NEVER;
+    choice->made = false;
     issue(c, s, w, now);
     c->stepping = UINT32_MAX;
-    set_key(c, number, next_turn(c, s, w, later));
+    s->at = next_turn(c, s, w, choice->later);
+}
+
+/* The warp has instructions behind the next one. */
+static bool goes_on(const struct clock_warp *w)
+{
+    const u32 *words = w->trace->words;
+    u32 at = w->at;
+    if (w->left > 1) return true;
+    while (at < w->trace->count && (words[at] & 3) != TRACE_BLOCK) at += 1 + behind(words + at);
+    return at < w->trace->count;
+}
+
+/* Whether the warp's next instruction is nothing to other SMs: it asks nothing of L2, and makes no room for a CTA. */
+static bool is_own(const struct clock *c, const struct clock_warp *w)
+{
+    const u32 *words = w->trace->words;
+    if (c->rules || !goes_on(w)) return false;
+    if (w->class != CLASS_MEMORY) return true;
+    for (u32 at = w->at; at < w->trace->count && is_of(c->t, words[at], w->inst);
+         at += 1 + behind(words + at))
+        if ((words[at] & 3) != TRACE_SHARED) return false;
+    return true;
+}
+
+/* The SM whose event is the device's next one: that one, and what follows as far as other SMs have no part in it. */
+static void run_sm(struct clock *c, u32 sm, double now)
+{
+    struct clock_choice *choice = &c->choices[sm];
+    const u32 first = sm * c->m->schedulers, end = first + c->m->schedulers;
+    u32 least;
+    c->running = sm;
+    for (bool done = false; !done;) {
+        least = first;
+        for (u32 s = first + 1; s < end; s++)
+            if (c->schedulers[s].at < c->schedulers[least].at) least = s;
+        if (c->schedulers[least].at == CLOCK_NEVER) break;
+        if (!choice->made && !choose(c, least, choice)) continue;
+        const struct clock_scheduler *s = &c->schedulers[choice->scheduler];
+        if (s->at > now && !is_own(c, &c->warps[s->warps[choice->warp]])) break;
+        step(c, choice);
+        done = c->rules != NULL; /* other SMs may have heard of it */
+    }
+    c->running = UINT32_MAX;
+    for (u32 s = least = first; s < end; s++)
+        if (c->schedulers[s].at < c->schedulers[least].at) least = s;
+    set_key(c, sm, c->schedulers[least].at);
 }
 
 /* Nobody can go on, as traces end in the middle: whoever waits at a barrier goes on. */
@@ -639,6 +702,7 @@ static void prepare(struct clock *c, u32 l1_bytes)
     u32 *list = c->scheduler_warps;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / m->schedulers;
+        c->schedulers[s].at = CLOCK_NEVER;
         c->schedulers[s].warps = list;
         c->schedulers[s].next = c->next + (list - c->scheduler_warps);
         for (u32 k = s % m->schedulers; k < c->warps_per_sm; k += m->schedulers) {
@@ -659,8 +723,9 @@ static void prepare(struct clock *c, u32 l1_bytes)
         for (u32 s = 0; s < c->scheduler_count; s++)
             c->schedulers[s].unit[u] = &c->units[u][s / m->schedulers * n + s % m->schedulers % n];
     }
-    for (c->leaves = 1; c->leaves < c->scheduler_count;) c->leaves *= 2;
+    for (c->leaves = 1; c->leaves < c->sms;) c->leaves *= 2;
     c->key = clock_room(2 * (size_t)c->leaves, sizeof *c->key);
+    c->choices = clock_room(c->sms, sizeof *c->choices);
     for (u32 i = 0; i < 2 * c->leaves; i++)
         c->key[i] = (struct clock_key){CLOCK_NEVER, i < c->leaves ? 0 : i - c->leaves};
     c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
@@ -689,7 +754,7 @@ static void clear(struct clock *c)
                    c->ctas,     c->schedulers, c->scheduler_warps, c->key,     c->load_store,
                    c->port_in,  c->port_out,   c->slice,           c->channel, c->bank_free,
                    c->bank_row, c->l1,         c->fetched,         c->fills,   c->swaps,
-                   c->folded};
+                   c->folded,   c->choices};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     for (u32 u = 0; u < CLOCK_UNITS; u++) free(c->units[u]);
 }
@@ -713,7 +778,7 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     static const struct clock_rules *const rules[] = {NULL, &clock_gpudet_rules, &clock_dab_rules};
     *out = (struct clock_times){0};
     if (!t->cta_count) return;
-    struct clock c = {.t = t, .m = m, .out = out, .stepping = UINT32_MAX};
+    struct clock c = {.t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX};
     c.sms = t->sms_traced;
     c.share = (double)t->sms_traced / t->sms;
     c.wpc = t->ctas[0]->warp_count;
@@ -732,7 +797,7 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
             if (!(c.rules && c.rules->idle(&c)) && !unblock(&c, c.end)) break;
             continue;
         }
-        step(&c, c.key[1].scheduler, now);
+        run_sm(&c, c.key[1].sm, now);
     }
     sum_up(&c);
     if (c.rules) c.rules->end(&c);

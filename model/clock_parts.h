@@ -50,6 +50,7 @@ struct clock_cta { /* a slot of an SM */
 struct clock_scheduler {
     struct clock_next *next;   /* of its warps */
     double *unit[CLOCK_UNITS]; /* when those that it issues to are free */
+    double at;                 /* when a warp of it may be able to issue; CLOCK_NEVER: none may */
     double last;               /* behind the last issue */
     uint32_t *warps, count;    /* slots of warps */
     uint32_t recent;
@@ -100,9 +101,15 @@ struct clock_rules {
 };
 extern const struct clock_rules clock_gpudet_rules, clock_dab_rules;
 
-struct clock_key {
+struct clock_key { /* of an SM: the least of its schedulers */
     double when;
-    uint32_t scheduler;
+    uint32_t sm;
+};
+
+struct clock_choice { /* of an SM: what it issues next */
+    bool made;
+    uint32_t scheduler, warp; /* of the device; of the scheduler */
+    double later;             /* when another one of the scheduler may be able to */
 };
 
 struct clock {
@@ -119,12 +126,14 @@ struct clock {
     uint32_t *scheduler_warps;
     double *reg_times;
     uint8_t *reg_parts;
-    double *units[CLOCK_UNITS]; /* when each is free: by SM */
-    struct clock_key *key;     /* a tree of the least, of equals the first: leaves are schedulers */
-    uint32_t leaves, stepping; /* the scheduler whose turn it is */
-    double woken;              /* when it is to have one again, at the latest */
-    const uint32_t *reg_of;    /* as emu_trace.regs, below `regs` */
-    uint32_t *folded;          /* that, if the trace has more; else NULL */
+    double *units[CLOCK_UNITS];   /* when each is free: by SM */
+    struct clock_key *key;        /* a tree of the least, of equals the first: leaves are SMs */
+    struct clock_choice *choices; /* by SM */
+    uint32_t leaves, running;     /* the SM whose turn it is */
+    uint32_t stepping;            /* the scheduler whose turn it is */
+    double woken;                 /* when it is to have one again, at the latest */
+    const uint32_t *reg_of;       /* as emu_trace.regs, below `regs` */
+    uint32_t *folded;             /* that, if the trace has more; else NULL */
     uint32_t next_cta, age;
     double end;
     const struct clock_rules *rules; /* of the order; NULL: native */

@@ -4,12 +4,14 @@
  *
  * Every workload (small) and the seven kernels of bench.ptx run natively and as each row says, in turns, on one
  * host thread; of each the fastest of RUNS counts. Printed are how many times longer it took than natively:
- * geometric mean and worst. */
+ * geometric mean and worst; of estimates also how many times longer than counting alone. */
 #define _GNU_SOURCE
 #include "determinism/orders.h"
 #include "cuda/device.h"
 #include "determinism/checks.h"
+#include "emu/gpu.h"
 #include "emu/order.h"
+#include "model/launch_time.h"
 #include "suites/suite.h"
 #include "tests/bench/kernels.h"
 
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* An order that hears of much and does nothing. */
 static enum emu_verdict hear(void *self, const struct emu_access *a)
@@ -45,6 +48,8 @@ struct row {
     unsigned checks;
     struct checks *observers; /* that they are, for the kernels */
     unsigned group;           /* warps in lockstep; 0: as many as there can be */
+    bool counts;              /* as heddle run --counts has them */
+    bool estimates;           /* as heddle estimate makes them */
     double log_sum, worst;
     const char *worst_at;
 };
@@ -59,28 +64,54 @@ static void add_row(struct row r)
 static struct emu_config config_of(const struct row *r, bool count)
 {
     return (struct emu_config){.threads = 1,
-                               .count = count,
+                               .count = count || r->counts,
+                               .caches = r->counts,
+                               .trace = r->estimates,
+                               .gpu = emu_gpu_find("titanv"),
                                .order = r->order,
                                .checks = r->checks,
                                .group_warps = r->group};
 }
 
-static double seconds, instructions;
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Of a launch that began at `began`, with what is made of its counts. */
+static double seconds_of(const struct row *r, const struct emu_report *report, double began)
+{
+    struct launch_time t;
+    if (!r->counts && !r->estimates) return report->seconds;
+    if (r->estimates && !launch_time_of(report->counts, &t))
+        fprintf(stderr, "a launch has no estimate\n");
+    return now() - began;
+}
+
+static double seconds, instructions, begun;
+static void before(void *self, const char *kernel, struct emu_launch *l)
+{
+    (void)self, (void)kernel, (void)l;
+    begun = now();
+}
 static void after(void *self, const char *kernel, const struct emu_launch *l,
                   const struct emu_report *report)
 {
-    (void)self, (void)kernel, (void)l;
-    seconds += report->seconds;
+    (void)kernel, (void)l;
+    seconds += seconds_of(self, report, begun);
     instructions += (double)report->warp_instructions;
 }
 
 /* Seconds; or if they are counted, warp instructions. */
-static double run_workload(const struct suite_workload *w, const struct row *r, bool count)
+static double run_workload(const struct suite_workload *w, struct row *r, bool count)
 {
     const struct emu_config config = config_of(r, count);
     seconds = instructions = 0;
     cuda_device_configure(&config);
-    cuda_device_watch(&(struct cuda_watch){.after = after, .quiet = true});
+    cuda_device_watch(
+        &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
     const struct suite_result result = suite_run(w, &(struct suite_options){.seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
@@ -92,7 +123,26 @@ static double run_kernel(struct bench_machine *m, int k, const struct row *r)
 {
     struct emu_launch how = {0};
     checks_join(r->observers, &how);
-    return bench_run(m, k, &how)->seconds;
+    const double began = now();
+    return seconds_of(r, bench_run(m, k, &how), began);
+}
+
+static bool is_wanted(const char *only, size_t i)
+{
+    return !only || strcmp(only, rows[i].name) == 0;
+}
+
+static void add_ratio(struct row *r, double ratio, const char *name)
+{
+    r->log_sum += log(ratio);
+    if (ratio > r->worst) r->worst = ratio, r->worst_at = name;
+}
+
+static void print_row(const struct row *r, unsigned works)
+{
+    if (r->worst_at)
+        printf("%-20s %10.2f  %.2f (%s)\n", r->name, exp(r->log_sum / works), r->worst,
+               r->worst_at);
 }
 
 int main(int argc, char **argv)
@@ -113,6 +163,9 @@ int main(int argc, char **argv)
     }
     add_row((struct row){.name = "race", .checks = EMU_CHECK_RACE});
     add_row((struct row){.name = "atomicity", .checks = EMU_CHECK_ATOMICITY});
+    add_row((struct row){.name = "counts", .counts = true});
+    add_row((struct row){.name = "estimates", .estimates = true});
+    const size_t estimates = row_count - 1, counts = estimates - 1;
     struct ptx_module *module = bench_module("suites/ptx/bench.ptx");
     struct bench_machine machines[MOST_ROWS];
     for (size_t i = 0; i < row_count; i++) {
@@ -121,6 +174,7 @@ int main(int argc, char **argv)
         rows[i].observers = checks_new(rows[i].checks);
     }
     unsigned works = 0;
+    struct row over = {.name = "estimates / counts"};
     for (size_t w = 0; w < suite_count() + BENCH_COUNT; w++) {
         const int kernel = (int)w - (int)suite_count();
         const char *name = kernel < 0 ? suite_at(w)->name : bench_names[kernel];
@@ -128,7 +182,9 @@ int main(int argc, char **argv)
         if (only && strcmp(only, name) != 0) continue;
         for (int n = 0; n < runs; n++)
             for (size_t i = 0; i < row_count; i++) {
-                if (i && only_row && strcmp(only_row, rows[i].name) != 0) continue;
+                if (i && !is_wanted(only_row, i == counts ? estimates : i) &&
+                    !is_wanted(only_row, i))
+                    continue;
                 const double s = kernel < 0 ? run_workload(suite_at(w), &rows[i], false)
                                             : run_kernel(&machines[i], kernel, &rows[i]);
                 if (!n || s < best[i]) best[i] = s;
@@ -137,19 +193,20 @@ int main(int argc, char **argv)
         works++;
         if (only_row || only) printf("%-18s %8.2f ms", name, best[0] * 1e3);
         for (size_t i = 1; i < row_count; i++) {
-            if (only_row && strcmp(only_row, rows[i].name) != 0) continue;
+            if (!is_wanted(only_row, i)) continue;
             const double ratio = best[i] / count[i] * count[0] / best[0];
-            rows[i].log_sum += log(ratio);
-            if (ratio > rows[i].worst) rows[i].worst = ratio, rows[i].worst_at = name;
+            add_ratio(&rows[i], ratio, name);
             if (only_row || only) printf("  %s %.2f", rows[i].name, ratio);
+        }
+        if (is_wanted(only_row, estimates)) {
+            add_ratio(&over, best[estimates] / best[counts], name);
+            if (only_row || only) printf("  / counts %.2f", best[estimates] / best[counts]);
         }
         if (only_row || only) printf("\n");
     }
     printf("%-20s %10s  %s\n", "time of native, x", "geomean", "worst");
-    for (size_t i = 1; i < row_count; i++)
-        if (rows[i].worst_at)
-            printf("%-20s %10.2f  %.2f (%s)\n", rows[i].name, exp(rows[i].log_sum / works),
-                   rows[i].worst, rows[i].worst_at);
+    for (size_t i = 1; i < row_count; i++) print_row(&rows[i], works);
+    print_row(&over, works);
     for (size_t i = 0; i < row_count; i++) {
         orders_free(rows[i].owner);
         checks_free(rows[i].observers);
