@@ -74,11 +74,29 @@ Test(clock_file, files_say_what_is_built_in)
         clock_file_write(&built, &clock_fits[i]);
         cr_expect(eq(str, own.data, built.data));
         cr_expect(fit->low > 0 && fit->low < 1 && fit->high > 1);
-        cr_expect(fit->alone_low > 0 && fit->alone_low < 1 && fit->alone_high > 1);
+        /* by the configuration alone nearly all may be too fast, as on titanv */
+        cr_expect(fit->alone_low > 0 && fit->alone_low < fit->alone_high && fit->alone_high > 1);
         for (int f = 0; f < LAUNCH_FEATURES; f++) cr_expect(fit->least[f] <= fit->most[f]);
         buf_free(&own), buf_free(&built);
         arena_free(a);
     }
+}
+
+/* What the model promises of programs that were left out of the fit: 15 % in the mean, 60 % at worst, ranks of 0.97. An
+ * interval of the configuration alone has the estimate in it. */
+Test(clock_file, fits_that_are_built_in_are_as_good_as_promised)
+{
+    double low, high;
+    for (size_t i = 0; i < clock_fit_total; i++) {
+        const struct clock_fit *f = &clock_fits[i];
+        cr_expect(f->mean > 0 && f->mean <= 0.15, "%s: %g", f->gpu, f->mean);
+        cr_expect(f->by_program > 0 && f->by_program <= 0.15, "%s: %g", f->gpu, f->by_program);
+        cr_expect(f->median > 0 && f->median < f->p90 && f->p90 < f->worst, "%s", f->gpu);
+        cr_expect(f->worst <= 0.6, "%s: %g", f->gpu, f->worst);
+        cr_expect(f->rank >= 0.97 && f->rank < 1, "%s: %g", f->gpu, f->rank);
+    }
+    machine_alone(&low, &high);
+    cr_expect(low > 0 && low < 1 && high > 1, "%g to %g", low, high);
 }
 
 Test(clock_file, broken_files_are_refused_with_place_and_reason)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fits the clock's numbers again: compiles and runs the programs of calibrate/data/detailed-sim, keeps their traces, and
-# writes model/clocks/NAME.yaml for each GPU whose cycles calibrate/data/detailed-sim.csv has. Needs nvcc, and half an
-# hour of one core. Usage: tools/clocks.sh HEDDLE
+# writes model/clocks/NAME.yaml for each GPU whose cycles calibrate/data/detailed-sim.csv has. Needs nvcc, and ten
+# minutes of one core. Usage: tools/clocks.sh HEDDLE
 set -eu
 heddle=$1
 if ! command -v nvcc >/dev/null; then
