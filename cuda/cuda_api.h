@@ -33,6 +33,7 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUlib_st *CUlibrary;
+typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUkern_st *CUkernel; /* also usable as a CUfunction, with a cast */
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
@@ -364,8 +365,19 @@ typedef enum CUjit_option_enum { /* those that Heddle heeds; it ignores the othe
                                  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
                                  CU_JIT_ERROR_LOG_BUFFER = 5,
                                  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+                                 CU_JIT_TARGET_FROM_CUCONTEXT = 8,
+                                 CU_JIT_TARGET = 9,
                                  CU_JIT_NUM_OPTIONS = 35
 } CUjit_option;
+
+typedef enum CUjitInputType_enum {
+    CU_JIT_INPUT_CUBIN = 0, /* cuLinkComplete's */
+    CU_JIT_INPUT_PTX = 1,
+    CU_JIT_INPUT_FATBINARY = 2,
+    CU_JIT_INPUT_OBJECT = 3,
+    CU_JIT_INPUT_LIBRARY = 4,
+    CU_JIT_INPUT_NVVM = 5
+} CUjitInputType;
 
 typedef enum CUlibraryOption_enum {
     CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
@@ -750,6 +762,16 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmod
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module,
                               const char *name);
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
+
+/* Inputs become one image, which is the link's until it is destroyed, for cuModuleLoadData. */
+CUresult cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values, CUlinkState *state);
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                          const char *name, unsigned count, CUjit_option *options, void **values);
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned count,
+                          CUjit_option *options, void **values);
+CUresult cuLinkComplete(CUlinkState state, void **image, size_t *size);
+CUresult cuLinkDestroy(CUlinkState state);
+
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options,
                            void **values, unsigned count, CUlibraryOption *library_options,
                            void **library_values, unsigned library_count);
@@ -1054,6 +1076,9 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
 #define cuCtxPopCurrent cuCtxPopCurrent_v2
 #define cuModuleGetGlobal cuModuleGetGlobal_v2
+#define cuLinkCreate cuLinkCreate_v2
+#define cuLinkAddData cuLinkAddData_v2
+#define cuLinkAddFile cuLinkAddFile_v2
 #define cuMemGetInfo cuMemGetInfo_v2
 #define cuMemAlloc cuMemAlloc_v2
 #define cuMemAllocPitch cuMemAllocPitch_v2

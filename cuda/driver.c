@@ -686,6 +686,8 @@ static void reset(void)
     write_counts();
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
+    for (struct object *o = driver.all_objects[list_of(OBJECT_LINK)]; o; o = o->next)
+        if (o->kind == OBJECT_LINK) link_destroy((struct CUlinkState_st *)o);
     virtual_drop();
     for (unsigned i = 0; i < OBJECT_KINDS; i++)
         for (struct object *o = driver.all_objects[i], *next; o; o = next) {

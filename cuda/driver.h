@@ -46,6 +46,7 @@ enum object_kind {
     OBJECT_EXEC,
     OBJECT_USER,
     OBJECT_PHYSICAL,
+    OBJECT_LINK,
     OBJECT_END
 };
 enum { OBJECT_KINDS = OBJECT_END - OBJECT_CONTEXT };
@@ -359,6 +360,8 @@ CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned coun
 void module_destroy(struct CUmod_st *m);
 struct CUfunc_st *function_check(CUfunction f); /* a kernel too */
 CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks);
+
+void link_destroy(struct CUlinkState_st *l);
 
 bool stream_ok(CUstream s);
 void event_destroy(CUevent e);

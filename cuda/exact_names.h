@@ -11,6 +11,9 @@
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
 #undef cuModuleGetGlobal
+#undef cuLinkCreate
+#undef cuLinkAddData
+#undef cuLinkAddFile
 #undef cuMemGetInfo
 #undef cuMemAlloc
 #undef cuMemAllocPitch
