@@ -55,8 +55,9 @@ struct check_run {
     } fault;
     struct check_finding *findings;
     size_t finding_count;
-    uint64_t found; /* by checks, all that a program was told of */
-    uint64_t id;    /* of all its digests */
+    uint64_t found;      /* by checks, all that a program was told of */
+    uint64_t suppressed; /* findings that a list of such left out */
+    uint64_t id;         /* of all its digests */
 };
 
 bool check_run_failed(const struct check_run *r);
@@ -82,6 +83,7 @@ struct check_row {
     size_t wanted, asked; /* runs; asked: before it was said to stop */
     const char *stopped;  /* why there were less; NULL: there were not */
     size_t ended, failed;
+    uint64_t suppressed;            /* findings, in all runs */
     struct check_class *classes;    /* results, the most frequent first */
     size_t class_count, last_count; /* last_count: distinct `last` */
     struct check_parting *parting;  /* of its results, or from the reference's; NULL: none */

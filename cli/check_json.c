@@ -162,6 +162,7 @@ static json_t *order(const struct check *c, const struct check_row *row)
                         one ? json_real(verdict_unseen(row->ended)) : json_null());
     json_object_set_new(o, "results", results(c, row));
     json_object_set_new(o, "failed", failures(c, row));
+    json_object_set_new(o, "suppressed", json_count(row->suppressed));
     json_object_set_new(o, "parting", parting(c, row->parting));
     return o;
 }
@@ -206,6 +207,7 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "races", json_count(c->facts.races));
     json_object_set_new(o, "mixed", json_count(c->facts.mixed));
     json_object_set_new(o, "findings", findings(c));
+    json_object_set_new(o, "suppressed", json_count(c->race.suppressed));
     json_dumpf(o, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(o);

@@ -58,11 +58,13 @@ void check_row_sum(struct arena *a, struct check_row *row)
     size_t last = 0;
     row->classes = arena_array(a, struct check_class, row->wanted + 1);
     row->class_count = row->last_count = row->failed = row->ended = 0;
+    row->suppressed = 0;
     uint64_t *lasts = arena_array(a, uint64_t, row->wanted + 1);
     for (size_t i = 0; i < row->wanted; i++) {
         const struct check_run *r = &row->runs[i];
         row->ended += r->state >= RUN_ENDED;
         row->failed += check_run_failed(r);
+        row->suppressed += r->suppressed;
         if (r->state != RUN_ENDED || check_run_failed(r)) continue;
         size_t k = 0;
         while (k < row->class_count && row->runs[row->classes[k].first].id != r->id) k++;
@@ -151,6 +153,7 @@ void check_judge(struct check *c)
             orders[i].common = row->runs[row->classes[0].first].id ==
                                reference->runs[reference->classes[0].first].id;
     }
+    c->facts.suppressed = c->race.suppressed;
     c->facts.varies = c->rows[0].class_count > 1;
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
     if (c->interrupted && (c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME))

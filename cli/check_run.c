@@ -88,6 +88,7 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
         case ACCOUNT_PRINTED: printed += e.digest; break;
         case ACCOUNT_COPIED: out->read_back += e.digest; break;
         case ACCOUNT_FOUND: out->found += e.count; break;
+        case ACCOUNT_SUPPRESSED: out->suppressed += e.count; break;
         case ACCOUNT_STATUS:
             out->status = (int)e.count;
             ended = true;

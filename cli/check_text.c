@@ -22,6 +22,13 @@ static void indent(const char *text, size_t most)
     }
 }
 
+static void print_suppressed(const char *where, uint64_t count)
+{
+    if (count)
+        printf("%s: %llu finding%s suppressed\n", where, (unsigned long long)count,
+               count == 1 ? "" : "s");
+}
+
 static void print_table(const struct check *c)
 {
     size_t width = strlen("order");
@@ -40,6 +47,9 @@ static void print_table(const struct check *c)
     if (!c->no_race && c->race.state >= RUN_ENDED)
         printf("races: %zu, atomic and plain accesses of the same memory: %zu\n", c->facts.races,
                c->facts.mixed);
+    print_suppressed("races and such accesses", c->facts.suppressed);
+    for (size_t i = 0; i < c->row_count; i++)
+        print_suppressed(c->rows[i].order, c->rows[i].suppressed);
 }
 
 /* Of an order with several results: what that means for its promise. */
@@ -53,9 +63,10 @@ static void print_promise(const struct check *c, const struct check_row *row)
         printf("%s promises one result to programs without races and without atomic and plain "
                "accesses of the same memory: %s\n",
                row->order,
-               c->facts.races   ? "here are races, see below"
-               : c->facts.mixed ? "here are such accesses, see below"
-                                : "they were not looked for, or not in all launches");
+               c->facts.races        ? "here are races, see below"
+               : c->facts.mixed      ? "here are such accesses, see below"
+               : c->facts.suppressed ? "here are some that are suppressed"
+                                     : "they were not looked for, or not in all launches");
 }
 
 /* What is sure and what is not. */

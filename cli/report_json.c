@@ -29,6 +29,7 @@ static json_t *row(const struct launch_row *r)
     json_object_set_new(o, "warp_instructions", json_count(r->warp_instructions));
     json_object_set_new(o, "thread_instructions", json_count(r->thread_instructions));
     json_object_set_new(o, "findings", json_count(r->findings));
+    json_object_set_new(o, "suppressed", json_count(r->suppressed));
     return o;
 }
 

@@ -217,6 +217,7 @@ static void add_launch(struct report *r, const struct told *t)
                               .warp_instructions = t->warp_instructions,
                               .thread_instructions = t->thread_instructions,
                               .findings = t->findings,
+                              .suppressed = t->suppressed,
                               .fault = t->fault ? emu_fault_name(t->fault) : NULL,
                               .line = t->line,
                               .text = "",

@@ -32,6 +32,7 @@ void told_launch(int file, const char *kernel, const struct emu_launch *l,
                      .warp_instructions = r->warp_instructions,
                      .thread_instructions = r->thread_instructions,
                      .findings = r->finding_count,
+                     .suppressed = r->suppressed,
                      .seconds = r->seconds};
     memcpy(t.grid, l->grid, sizeof t.grid);
     memcpy(t.block, l->block, sizeof t.block);

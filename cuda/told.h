@@ -33,7 +33,7 @@ struct told {
     struct emu_profile_line line_cost;
     uint32_t grid[3], block[3], cluster[3], shared;
     uint32_t fault, line; /* enum emu_fault_kind, and where */
-    uint64_t warp_instructions, thread_instructions, findings;
+    uint64_t warp_instructions, thread_instructions, findings, suppressed;
     double seconds;
     uint64_t name_size, text_size; /* bytes of the texts, with a NUL; for told_next */
     const char *name, *text;       /* the kernel's; of the fault */

@@ -115,7 +115,7 @@ struct account {
     int file;
     pid_t process;
     size_t launches;
-    uint64_t found;
+    uint64_t found, suppressed;
     struct buf text;                        /* all that was printed */
     uint64_t memory, printed, copied, rest; /* digests */
     bool fault;                             /* one was told: the first is */
@@ -224,6 +224,7 @@ static void tell_fault(struct account *a, const char *kernel, const struct emu_f
 void account_checked(struct account *a, const char *kernel, const struct emu_report *r)
 {
     if (a->task.work != ACCOUNT_RUN) return;
+    a->suppressed += r->suppressed;
     tell_findings(a, r);
     tell_fault(a, kernel, &r->fault);
 }
@@ -268,7 +269,8 @@ void account_end(struct account *a)
                                          {.kind = ACCOUNT_MEMORY, .digest = a->memory},
                                          {.kind = ACCOUNT_PRINTED, .digest = a->printed},
                                          {.kind = ACCOUNT_COPIED, .digest = a->copied},
-                                         {.kind = ACCOUNT_FOUND, .count = a->found}};
+                                         {.kind = ACCOUNT_FOUND, .count = a->found},
+                                         {.kind = ACCOUNT_SUPPRESSED, .count = a->suppressed}};
     if (a->task.work == ACCOUNT_RUN && a->process == getpid())
         for (size_t i = 0; i < sizeof last / sizeof *last; i++) account_write(a->file, &last[i]);
     writers_free(a->writers);

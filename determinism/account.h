@@ -32,7 +32,8 @@ enum account_kind {
     ACCOUNT_PRINTED, /* digest: of all that kernels printed */
     ACCOUNT_COPIED, /* digest: of all that was copied to the host, whatever the order of the copies */
     ACCOUNT_FOUND, /* count: of what checks have found, of all kinds and in all launches, or by the host */
-    ACCOUNT_STATUS, /* count: how the run ended, for whoever gives it a meaning */
+    ACCOUNT_SUPPRESSED, /* count: of findings that a list of such left out */
+    ACCOUNT_STATUS,     /* count: how the run ended, for whoever gives it a meaning */
     ACCOUNT_KINDS
 };
 enum { ACCOUNT_LAUNCHES = 1 << 16 }; /* that are told one by one */

@@ -6,8 +6,8 @@
 bool verdict_broken(const struct verdict_order *o, const struct verdict_facts *facts)
 {
     if (o->results < 2 || facts->varies) return false;
-    return o->promise == ORDER_STRONG ||
-           (o->promise == ORDER_WEAK && facts->looked && !facts->races && !facts->mixed);
+    return o->promise == ORDER_STRONG || (o->promise == ORDER_WEAK && facts->looked &&
+                                          !facts->races && !facts->mixed && !facts->suppressed);
 }
 
 enum verdict verdict_of(const struct verdict_order *orders, size_t n,

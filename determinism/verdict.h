@@ -28,6 +28,7 @@ struct verdict_order {
 };
 struct verdict_facts {
     size_t races, mixed; /* found; mixed: atomic and plain accesses of the same bytes */
+    uint64_t suppressed; /* of both, and not among them */
     bool looked;         /* for them, in all launches */
     bool varies;         /* the reference gave several results */
 };

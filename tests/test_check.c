@@ -366,6 +366,44 @@ Test(check, json_has_what_the_page_says)
 }
 
 /* Names and messages are of any bytes, and XML has room for few. */
+static json_int_t number_at(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+/* What is suppressed is counted; and dab, which promises one result where there are no races, has broken nothing. */
+Test(check, suppressed_findings_are_counted)
+{
+    write_file("list", "race:last\ninit:wild\ninit:twice\n");
+    static const char last[] = "check k.ptx --kernel last --grid 40 --arg 'buf:u32[4]' --runs 6 "
+                               "--suppress list";
+    json_t *o = check_json(last, 6);
+    cr_expect_eq(number_at(o, "suppressed"), 2); /* of two stores */
+    cr_expect_eq(number_at(o, "races"), 0);
+    cr_expect_eq(number_at(json_array_get(json_object_get(o, "orders"), 1), "suppressed"), 0);
+    json_decref(o);
+    struct result r = heddle(last);
+    cr_expect(strstr(r.out, "\nraces and such accesses: 2 findings suppressed\n"), "%s", r.out);
+    cr_expect(strstr(r.out, "accesses of the same memory: here are some that are suppressed\n"),
+              "%s", r.out);
+    result_free(&r);
+    static const char twice[] = "check k.ptx --kernel twice --block 8 --arg 'buf:u32[8]' --arg "
+                                "'buf:u32[8]' --runs 3 --order gpudet --check init --suppress list";
+    o = check_json(twice, 0);
+    cr_expect_eq(number_at(json_array_get(json_object_get(o, "orders"), 0), "suppressed"), 1);
+    cr_expect_eq(number_at(json_array_get(json_object_get(o, "orders"), 1), "suppressed"), 3);
+    json_decref(o);
+    r = heddle("run k.ptx --kernel last --grid 40 --arg 'buf:u32[4]' --check race --suppress list "
+               "--format json");
+    o = json_loads(r.out, 0, NULL);
+    cr_assert(o, "%s", r.err);
+    const json_t *launch = json_array_get(json_object_get(o, "launches"), 0);
+    cr_expect_eq(number_at(launch, "findings"), 0);
+    cr_expect_eq(number_at(launch, "suppressed"), 2);
+    json_decref(o);
+    result_free(&r);
+}
+
 Test(check, junit_is_xml)
 {
     write_file("<&\">.ptx", kernels);

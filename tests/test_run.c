@@ -903,7 +903,8 @@ Test(run, json)
     keys_are("target", json_object_get(j, "target"), "kind name");
     keys_are(
         "launch", element(j, "launches", 0),
-        "kernel grid block cluster shared launches warp_instructions thread_instructions findings");
+        "kernel grid block cluster shared launches warp_instructions thread_instructions findings "
+        "suppressed");
     keys_are("buffer", element(j, "buffers", 0), "name type count first digest");
     keys_are("expectation", element(j, "expectations", 0), "buffer met compared mismatches first");
     keys_are("mismatch", element(element(j, "expectations", 0), "first", 0),
