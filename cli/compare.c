@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "cli/value.h"
+#include "base/value.h"
 
 #include <inttypes.h>
 #include <math.h>

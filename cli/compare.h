@@ -9,7 +9,7 @@
 #ifndef HEDDLE_CLI_COMPARE_H
 #define HEDDLE_CLI_COMPARE_H
 
-#include "cli/value.h"
+#include "base/value.h"
 
 struct diags;
 

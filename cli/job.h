@@ -10,9 +10,9 @@
 #ifndef HEDDLE_CLI_JOB_H
 #define HEDDLE_CLI_JOB_H
 
+#include "base/value.h"
 #include "cli/compare.h"
 #include "cli/pattern.h"
-#include "cli/value.h"
 
 #include "heddle.h"
 

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_CLI_JSON_H
 #define HEDDLE_CLI_JSON_H
 
-#include "cli/value.h"
+#include "base/value.h"
 
 #include <jansson.h>
 

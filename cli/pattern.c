@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/rng.h"
-#include "cli/value.h"
+#include "base/value.h"
 
 #include <errno.h>
 #include <inttypes.h>

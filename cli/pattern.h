@@ -14,7 +14,7 @@
 #ifndef HEDDLE_CLI_PATTERN_H
 #define HEDDLE_CLI_PATTERN_H
 
-#include "cli/value.h"
+#include "base/value.h"
 
 #include <stdio.h>
 

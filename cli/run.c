@@ -164,12 +164,13 @@ static int run_program(struct run_options *o, char **argv, struct report *r)
     struct heddle_device_options device = {0};
     struct buf text = {0};
     if (run_options_settings(o, &device) && seed_fits(o, &device) &&
-        recording_read(r->recording, o, r)) {
+        watches_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
         const int status = recording_of_program(r->recording, &device) ? program_run(o, argv, r)
                                                                        : r->status;
         recording_end(r->recording);
         counts_free(r->counts);
+        watches_free(r->watches);
         return status;
     }
     diags_render(&o->diags, &text);
@@ -200,6 +201,7 @@ int run_command(int argc, char **argv, const char *estimates)
         .kind = run_target_name(o.kind),
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
         .counts = &counts,
+        .watches = &watches,
         .recording = &recording};
     report_begin(&r);
     if (ok && o.kind == TARGET_PROGRAM) {
@@ -210,7 +212,6 @@ int run_command(int argc, char **argv, const char *estimates)
         return status;
     }
     r.progress = &progress;
-    r.watches = &watches;
     progress_begin(&progress);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);

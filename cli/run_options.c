@@ -35,7 +35,7 @@ static const struct option_kind {
     {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
     {"counts", OPTION_COUNTS, TARGET_ANY, false, false},
     {"profile", OPTION_PROFILE, TARGET_ANY, true, false},
-    {"watch", OPTION_WATCH, TARGET_KERNELS, false, true},
+    {"watch", OPTION_WATCH, TARGET_ANY, false, true},
     {"record", OPTION_RECORD, TARGET_ANY, false, false},
     {"replay", OPTION_REPLAY, TARGET_ANY, false, false},
     {"threads", OPTION_SETTING, TARGET_ANY, false, false},

@@ -4,7 +4,7 @@
 #define HEDDLE_CLI_RUN_OPTIONS_H
 
 #include "base/diag.h"
-#include "cli/value.h"
+#include "base/value.h"
 
 #include "heddle.h"
 
@@ -89,8 +89,5 @@ bool run_options_settings(struct run_options *o, struct heddle_device_options *d
 
 /* X or X,Y or X,Y,Z */
 bool dimensions_read(struct diags *d, struct piece text, uint32_t out[3]);
-/* A whole number up to `most` */
-bool number_read(struct diags *d, const char *what, struct piece text, uint64_t most,
-                 uint64_t *out);
 
 #endif

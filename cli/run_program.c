@@ -8,6 +8,7 @@
 #include "cli/compile.h"
 #include "cli/counts.h"
 #include "cli/report.h"
+#include "cli/watches.h"
 #include "cuda/outcome.h"
 #include "cuda/program.h"
 #include "cuda/told.h"
@@ -141,6 +142,18 @@ static void set_variable(const struct run_option *x, struct arena *a)
     setenv(name, value, 1);
 }
 
+static void set_watches(const struct run_options *o)
+{
+    struct buf list = {0};
+    for (size_t i = 0; i < o->count; i++) {
+        if (o->list[i].id != OPTION_WATCH) continue;
+        if (list.size) buf_putc(&list, ',');
+        buf_add(&list, o->list[i].value.text, o->list[i].value.length);
+    }
+    if (list.size) setenv("HEDDLE_WATCH", list.data, 1);
+    buf_free(&list);
+}
+
 void program_environment(const struct program_target *p, const struct run_options *o)
 {
     const char *others = getenv("LD_LIBRARY_PATH");
@@ -148,6 +161,7 @@ void program_environment(const struct program_target *p, const struct run_option
     for (size_t i = 0; i < o->count; i++)
         if (o->list[i].id == OPTION_SETTING || o->list[i].id == OPTION_COUNTS)
             set_variable(&o->list[i], o->arena);
+    set_watches(o);
     snprintf(text, sizeof text, "%s%s%s", p->libraries, others && *others ? ":" : "",
              others ? others : "");
     setenv("LD_LIBRARY_PATH", text, 1);
@@ -239,6 +253,7 @@ static void read_told(struct running *r)
         if (t.kind == TOLD_MESSAGE) buf_puts(&r->report->messages, t.text);
         else if (t.kind == TOLD_LINE)
             emu_profile_add_lines(r->report->counts->profile, &t.line_cost, 1);
+        else if (t.kind == TOLD_WRITE || t.kind == TOLD_LEFT) watches_told(r->report->watches, &t);
         else if (r->report->json) add_launch(r->report, &t);
     }
 }
@@ -262,6 +277,7 @@ static int finish(struct running *r, int status)
     struct report *report = r->report;
     if (r->told >= 0) read_told(r);
     if (r->outcome->bad_tape) report->status = EXIT_INPUT;
+    if (r->outcome->bad_watch) report->status = EXIT_USAGE;
     if (r->outcome->faults || r->outcome->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;

@@ -16,16 +16,6 @@ static bool is(struct piece p, const char *word)
     return strlen(word) == p.length && memcmp(p.text, word, p.length) == 0;
 }
 
-bool number_read(struct diags *d, const char *what, struct piece text, uint64_t most, uint64_t *out)
-{
-    if (value_read(value_type_find("u64", 3), text.text, text.length, out) && *text.text != '-' &&
-        *out <= most)
-        return true;
-    diag_error(d, text.at, text.length, "%s wants a number from 0 to %" PRIu64 ", not '%.*s'", what,
-               most, (int)text.length, text.text);
-    return false;
-}
-
 bool dimensions_read(struct diags *d, struct piece text, uint32_t out[3])
 {
     const struct value_type *u32 = value_type_find("u32", 3);

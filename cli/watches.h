@@ -8,30 +8,24 @@
 
 #include "cli/run_options.h"
 
-#include "determinism/writes.h"
+#include "determinism/watches.h"
 #include "emu/emu.h"
 
 #include <jansson.h>
 
 struct job;
 struct report;
+struct told;
 
 struct watches {
     struct arena *arena;
     struct diags *diags; /* whose source is the command line */
     struct report *report;
     struct writes *writes; /* NULL: --watch was not given */
-    struct watch {
-        struct piece where, name; /* all of it; without index and type */
-        uint64_t address;         /* once `found` */
-        const struct value_type *type;
-        uint64_t first, last, seen;
-        bool indexed, found;
-    } * list;
+    struct watch *list;
     size_t count, cap;
     size_t *place_of; /* of the observer's places: whose they are, in `list` */
-    size_t places;
-    json_t *events; /* with --format=json */
+    json_t *events;   /* with --format=json */
     uint64_t left_out;
 };
 
@@ -46,6 +40,9 @@ bool watches_find(struct watches *w, struct emu *e, const struct job *job);
 void watches_missing(struct watches *w, struct emu *e);
 const struct emu_observer *
 watches_observer(const struct watches *w); /* NULL: nothing is watched. w may be NULL */
+
+/* What the process of a program has told of, with --format=json. */
+void watches_told(struct watches *w, const struct told *t);
 
 /* At the end. w may be NULL. */
 void watches_print(const struct watches *w);   /* what nobody wrote to */

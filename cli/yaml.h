@@ -9,7 +9,7 @@
 #ifndef HEDDLE_CLI_YAML_H
 #define HEDDLE_CLI_YAML_H
 
-#include "cli/value.h"
+#include "base/value.h"
 
 struct diags;
 

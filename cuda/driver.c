@@ -9,6 +9,7 @@
 #include "cuda/queue.h"
 #include "cuda/tape.h"
 #include "cuda/told.h"
+#include "cuda/watching.h"
 
 #include "determinism/account.h"
 #include "determinism/checks.h"
@@ -369,6 +370,12 @@ static bool set_replay(struct emu_config *c, const char *text)
     return tape_replay(text);
 }
 
+static bool set_watch(struct emu_config *c, const char *text)
+{
+    (void)c;
+    return watching_read(text);
+}
+
 static bool set_traces(struct emu_config *c, const char *text)
 {
     driver.traces = fopen(text, "ab");
@@ -470,6 +477,7 @@ static const struct option {
     {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
     {"HEDDLE_RECORD", "a file that can be written", set_record},
     {"HEDDLE_REPLAY", "a file that 'heddle run --record' has written", set_replay},
+    {"HEDDLE_WATCH", "places with commas, each as 'heddle run --watch' takes", set_watch},
     {CUDA_TOLD, "the number of an open file of 'heddle run'", set_told},
     {CUDA_PROFILE, "1", set_profile},
     {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
@@ -631,6 +639,7 @@ static void at_exit(void)
     write_counts();
     if (!driver.configured) report_leaks();
     if (driver.told && driver.profile) told_profile(driver.told, driver.profile);
+    watching_end();
     say_suppressed();
     account_end(driver.account);
     driver.account = NULL;

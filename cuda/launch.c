@@ -4,6 +4,7 @@
 #include "cuda/queue.h"
 #include "cuda/told.h"
 #include "cuda/unordered.h"
+#include "cuda/watching.h"
 #include "cuda/work.h"
 
 #include "determinism/account.h"
@@ -147,6 +148,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     checks_join(driver.checks, l);
     unordered_name("kernel '%s'", f->name);
     unordered_join(l);
+    watching_join(l);
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);

@@ -25,6 +25,7 @@ struct cuda_outcome {
     uint64_t launches, faults, findings, suppressed;
     uint64_t warp_instructions, thread_instructions;
     uint64_t nanoseconds; /* of launches */
+    uint64_t bad_watch;   /* what was to be watched was not there */
     uint64_t bad_tape;    /* a recording was not played to its end, or could not be written */
 };
 

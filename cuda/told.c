@@ -45,6 +45,53 @@ void told_message(int file, const char *text)
     write_all(file, &(struct told){.kind = TOLD_MESSAGE, .name = "", .text = text});
 }
 
+/* The bits of an element of at most 8 bytes. */
+static uint64_t bits_of(const uint8_t *bytes, uint32_t width)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, width < sizeof bits ? width : sizeof bits);
+    return bits;
+}
+
+void told_write(int file, const char *label, const char *type, const struct write *e)
+{
+    struct buf text = {0};
+    struct told t = {.kind = TOLD_WRITE,
+                     .name = e->kernel,
+                     .write = {.address = e->address,
+                               .before = bits_of(e->before, e->width),
+                               .after = bits_of(e->after, e->width),
+                               .launch = e->launch,
+                               .kind = e->kind,
+                               .known = e->known,
+                               .line = e->where.line,
+                               .source_line = e->where.source_line}};
+    memcpy(t.write.cta, e->cta, sizeof e->cta);
+    memcpy(t.write.thread, e->thread, sizeof e->thread);
+    buf_printf(&text, "%s\n%s\n%s\n%s\n%s", label, type, e->op ? e->op : "",
+               e->where.function ? e->where.function : "",
+               e->where.source_file ? e->where.source_file : "");
+    t.text = text.data;
+    write_all(file, &t);
+    buf_free(&text);
+}
+
+void told_left_out(int file, uint64_t writes)
+{
+    write_all(file, &(struct told){.kind = TOLD_LEFT, .findings = writes, .name = "", .text = ""});
+}
+
+void told_write_texts(char *text, struct told_texts *out)
+{
+    char *parts[5];
+    for (size_t i = 0; i < 5; i++) {
+        parts[i] = text;
+        text += strcspn(text, "\n");
+        if (*text) *text++ = '\0';
+    }
+    *out = (struct told_texts){parts[0], parts[1], parts[2], parts[3], parts[4]};
+}
+
 void told_profile(int file, struct emu_profile *p)
 {
     size_t n;

@@ -371,6 +371,14 @@ bool writes_add(struct writes *w, uint64_t address, uint32_t width, uint64_t cou
     return true;
 }
 
+void writes_end(struct writes *w, size_t place)
+{
+    struct place *p = &w->places[place];
+    w->bytes -= p->count * p->width;
+    free(p->copy);
+    *p = (struct place){.address = p->address, .width = p->width, .from = p->from};
+}
+
 size_t writes_places(const struct writes *w)
 {
     return w->count;

@@ -39,6 +39,8 @@ void writes_free(struct writes *w); /* NULL is allowed */
 /* `count` elements of `width` bytes (at most WRITES_MOST_WIDTH). false: that makes more than WRITES_MOST_BYTES, or is
  * none. */
 bool writes_add(struct writes *w, uint64_t address, uint32_t width, uint64_t count);
+/* The place is watched no longer. */
+void writes_end(struct writes *w, size_t place);
 size_t writes_places(const struct writes *w);
 const struct emu_observer *writes_observer(struct writes *w);
 /* Bytes that were not as told when a launch had ended: for tests. */

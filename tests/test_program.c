@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <dirent.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +157,11 @@ static const char kernels[] =
     ".visible .entry last(.param .u64 out)\n{\n"
     " .reg .b32 %r1; .reg .b64 %rd1;\n"
     " ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;\n}\n"
-    ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n";
+    ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n"
+    ".visible .global .align 4 .u32 latest[2];\n"
+    ".visible .entry mark(.param .u64 out)\n{\n .reg .pred %p; .reg .b32 %r<3>;\n"
+    " mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p ret;\n"
+    " mov.u32 %r2, %ctaid.x; st.global.u32 [latest+4], %r2; ret;\n}\n";
 
 static void write_container(const char *name, const char *ptx, size_t size)
 {
@@ -257,6 +262,87 @@ Test(program, that_calls_wrongly_is_told_where, .init = start_runs, .fini = stop
 }
 
 /* Whoever misuses memory is named, and who allocated and freed it, under an order that puts operations off, too. */
+static size_t times(const char *text)
+{
+    size_t n = 0;
+    for (const char *at = said.data; (at = strstr(at, text)); at++) n++;
+    return n;
+}
+
+/* 40 CTAs write to a variable, one thread to an element of an allocation. */
+Test(program, writes_are_watched, .init = start_runs, .fini = stop)
+{
+    static const char *const orders[] = {"native", "random --seed 3", "gpudet", "dab"};
+    static const char fill[] =
+        "heddle: cuMemAlloc #1[99]: 0 -> 99, store by thread (3,0,0) of CTA (3,0,0), launch 1 of "
+        "kernel 'fill', PTX line 10\n";
+    build_registered();
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        cr_expect_eq(sh("'%s' run --order %s --watch 'latest[1]:s32' --watch 'cuMemAlloc #1[99]' "
+                        "--watch 'latest[0]' ./app 0 mark",
+                        heddle, orders[i]),
+                     0);
+        /* of what is written in one quantum gpudet shows the last */
+        const bool all = strcmp(orders[i], "gpudet") != 0;
+        const size_t shown = times("heddle: latest[1]: ");
+        cr_expect(all ? shown == 40 : shown >= 1 && shown <= 40, "%s: %s", orders[i], said.data);
+        cr_expect_eq(times(" of kernel 'mark', PTX line "), shown, "%s: %s", orders[i], said.data);
+        cr_expect_eq(times(fill), 1, "%s: %s", orders[i], said.data);
+        cr_expect_eq(times("heddle: latest[0]: no write\n"), 1, "%s: %s", orders[i], said.data);
+        cr_expect_eq(times("-> 17, store by thread (0,0,0) of CTA (17,0,0), "), all, "%s: %s",
+                     orders[i], said.data);
+    }
+    cr_expect_eq(
+        sh("HEDDLE_WATCH='latest,cuMemAlloc #1[99]' LD_LIBRARY_PATH='%s' ./app 0 mark", libraries),
+        0);
+    cr_expect(times("heddle: latest[1]: 38 -> 39, store") == 1 && times(fill) == 1, "%s",
+              said.data);
+}
+
+Test(program, writes_are_in_json, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run --format json --watch 'latest[1]' --watch 'cuMemAlloc #1[99]:f32' "
+                    "./app 0 mark",
+                    heddle),
+                 0);
+    json_t *o = json_loads(said.data, 0, NULL), *list = json_object_get(o, "writes");
+    cr_assert(o, "%s", said.data);
+    cr_expect_eq(json_array_size(list), 41);
+    cr_expect_eq(json_integer_value(json_object_get(o, "writes_left_out")), 0);
+    const char *where, *kind, *kernel, *function;
+    int before, after, launch, cta, thread, line;
+    cr_expect(json_unpack(json_array_get(list, 40),
+                          "{s:s,s:i,s:i,s:s,s:s,s:i,s:[i,*],s:[i,*],s:s,"
+                          "s:i}",
+                          "where", &where, "before", &before, "after", &after, "kind", &kind,
+                          "kernel", &kernel, "launch", &launch, "cta", &cta, "thread", &thread,
+                          "function", &function, "line", &line) == 0);
+    cr_expect_str_eq(where, "latest[1]");
+    cr_expect(before == 38 && after == 39 && launch == 2 && cta == 39 && thread == 0 && line > 30);
+    cr_expect(!strcmp(kind, "store") && !strcmp(kernel, "mark") && !strcmp(function, "mark"));
+    json_decref(o);
+}
+
+/* Which is a wrong call, known before the program starts or when it has ended. */
+Test(program, what_is_not_there_is_not_watched, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run --watch 'lates[1]' ./app 0 mark", heddle), 2);
+    cr_expect(strstr(said.data, "nothing to watch is called 'lates'"), "%s", said.data);
+    cr_expect(strstr(said.data, "did you mean 'latest'?"), "%s", said.data);
+    cr_expect_eq(sh("'%s' run --watch 'latest[2]' ./app 7 mark", heddle), 2);
+    cr_expect(strstr(said.data, "element 2 is not in 'latest', which has 2 of type u32"), "%s",
+              said.data);
+    cr_expect_eq(sh("'%s' run --watch 'latest[1]:u33' ./app", heddle), 2);
+    cr_expect(strstr(said.data, "'u33' is no type") && !strstr(said.data, "cudaSuccess"), "%s",
+              said.data);
+    cr_expect_eq(sh("HEDDLE_WATCH='latest[1' LD_LIBRARY_PATH='%s' ./app 0 mark", libraries), 0);
+    cr_expect(strstr(said.data, "nothing to watch is called 'latest[1'"), "%s", said.data);
+    cr_expect_eq(sh("HEDDLE_WATCH='latest,x:u' LD_LIBRARY_PATH='%s' ./app", libraries), 100);
+    cr_expect(strstr(said.data, "HEDDLE_WATCH:1:10: error: 'u' is no type"), "%s", said.data);
+}
+
 Test(program, that_misuses_memory_is_told_where, .init = start_runs, .fini = stop)
 {
     static const char *const orders[] = {"native", "random"};
@@ -361,8 +447,6 @@ Test(program, is_recorded_and_replayed, .init = start_runs, .fini = stop)
     cr_expect_eq(sh("'%s' run --order random --record no/a.rec ./app", heddle), 2);
     expect_output("cannot write 'no/a.rec'");
     cr_expect_eq(sh("'%s' run --replay a.rec --order random ./app", heddle), 2);
-    cr_expect_eq(sh("'%s' run --watch 'cuMemAlloc #1' ./app", heddle), 2);
-    expect_output("--watch does not go with a program yet");
 }
 
 Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop)

@@ -27,6 +27,10 @@ static void sum(int *out)
 {
     (void)out;
 }
+static void mark(int *out)
+{
+    (void)out;
+}
 static void last(int *out)
 {
     (void)out;
@@ -34,7 +38,7 @@ static void last(int *out)
 static const struct {
     void (*host)(int *);
     const char *name;
-} more[] = {{astray, "astray"}, {sum, "sum"}, {last, "last"}};
+} more[] = {{astray, "astray"}, {sum, "sum"}, {last, "last"}, {mark, "mark"}};
 
 __attribute__((constructor)) static void register_all(void)
 {

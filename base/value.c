@@ -1,6 +1,7 @@
-#include "cli/value.h"
+#include "base/value.h"
 
 #include "base/buf.h"
+#include "base/diag.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -129,4 +130,14 @@ void value_print(const struct value_type *t, uint64_t bits, struct buf *out)
     else if (t->kind == 's') buf_printf(out, "%" PRId64, value_signed(t, bits));
     else if (value_is_nan(t, bits)) buf_puts(out, "nan"); /* its sign is nobody's business */
     else buf_printf(out, "%.*g", t->bytes == 8 ? 17 : t->bytes == 4 ? 9 : 5, value_double(t, bits));
+}
+
+bool number_read(struct diags *d, const char *what, struct piece text, uint64_t most, uint64_t *out)
+{
+    if (value_read(value_type_find("u64", 3), text.text, text.length, out) && *text.text != '-' &&
+        *out <= most)
+        return true;
+    diag_error(d, text.at, text.length, "%s wants a number from 0 to %" PRIu64 ", not '%.*s'", what,
+               most, (int)text.length, text.text);
+    return false;
 }

@@ -1,18 +1,19 @@
-/* cli/value.h: numbers of the types that buffers and arguments have.
+/* base/value.h: numbers of the types that buffers and arguments have.
  *
  *     const struct value_type *t = value_type_find("f32", 3);
  *     uint64_t bits;
  *     if (value_read(t, "1.5", 3, &bits)) memcpy(bytes, &bits, t->bytes);
  *
  * A value is its bits, in the low end of 64. */
-#ifndef HEDDLE_CLI_VALUE_H
-#define HEDDLE_CLI_VALUE_H
+#ifndef HEDDLE_BASE_VALUE_H
+#define HEDDLE_BASE_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buf;
+struct diags;
 
 /* A piece of what the user wrote, and where it stands in the source that messages are about. */
 struct piece {
@@ -34,6 +35,10 @@ const char *value_type_names(void);                                   /* "u8, s8
  * its sign. A floating-point number as strtod() takes it, rounded to nearest even; "inf", "nan". false: it
  * is none, or does not fit. */
 bool value_read(const struct value_type *t, const char *text, size_t n, uint64_t *bits);
+
+/* A whole number up to `most`; false: what `what` wants is in the diags. */
+bool number_read(struct diags *d, const char *what, struct piece text, uint64_t most,
+                 uint64_t *out);
 
 /* In decimal, so that value_read gives the same value. */
 void value_print(const struct value_type *t, uint64_t bits, struct buf *out);
