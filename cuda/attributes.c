@@ -27,6 +27,7 @@ struct device_limits limits_of(const struct emu_gpu *g)
     return (struct device_limits){.major = (int)g->capability / 10,
                                   .minor = (int)g->capability % 10,
                                   .sms = (int)g->sms,
+                                  .partitions = (int)g->schedulers,
                                   .warps = (int)g->warps,
                                   .blocks = (int)g->ctas,
                                   .registers = (int)g->registers,

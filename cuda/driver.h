@@ -176,6 +176,7 @@ struct
 /* What an SM has room for, of the GPU that was chosen. */
 struct device_limits {
     int major, minor, sms;
+    int partitions; /* that share its registers out among themselves */
     int warps, blocks, registers, register_unit, shared, shared_block, shared_optin, shared_unit,
         shared_reserved;
 };

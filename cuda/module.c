@@ -1,6 +1,7 @@
 /* Modules, libraries, functions, and how many blocks of one fit on an SM. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
+#include "cuda/occupancy.h"
 
 #include "base/arena.h"
 #include "ptx/ptx.h"
@@ -450,31 +451,18 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static int shared_of(size_t bytes)
-{
-    const struct device_limits *l = &driver.limits;
-    size_t all = bytes + (size_t)l->shared_reserved;
-    return all > (size_t)l->shared ? l->shared + 1
-                                   : (int)((all + (size_t)l->shared_unit - 1) /
-                                           (size_t)l->shared_unit * (size_t)l->shared_unit);
-}
-
-/* Blocks on one SM, by each of what it has a limited number of. */
 CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks)
 {
-    const struct device_limits *l = &driver.limits;
     struct emu_kernel_info info = info_of(f);
     *blocks = 0;
     if (block <= 0) return CUDA_ERROR_INVALID_VALUE;
     if (block > (int)info.max_threads || dynamic_shared > (size_t)max_dynamic(f, &info))
         return CUDA_SUCCESS;
-    int warps = (block + 31) / 32;
-    int per_warp = ((int)info.registers * 32 + l->register_unit - 1) / l->register_unit *
-                   l->register_unit;
-    int n = least(l->warps / warps, l->blocks);
-    n = least(n, l->registers / (per_warp * warps));
-    const int shared = shared_of(info.shared + dynamic_shared);
-    *blocks = shared ? least(n, l->shared / shared) : n;
+    *blocks = occupancy_blocks(&driver.limits,
+                               &(struct occupancy_use){.threads = block,
+                                                       .registers = (int)info.registers,
+                                                       .shared = info.shared + dynamic_shared,
+                                                       .carveout = f->carveout});
     return CUDA_SUCCESS;
 }
 
@@ -542,10 +530,11 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction funct
     int fit;
     function_occupancy(function, block_size, 0, &fit);
     if (fit < blocks) return driver_end(CUDA_ERROR_INVALID_VALUE);
-    const int unit = driver.limits.shared_unit;
-    int each = driver.limits.shared / blocks / unit * unit - driver.limits.shared_reserved -
-               (int)info.shared;
-    *bytes = (size_t)least(each > 0 ? each : 0, max_dynamic(function, &info));
+    const long each = occupancy_shared(&driver.limits, blocks, function->carveout) -
+                      (long)info.shared;
+    *bytes = (size_t)(each > 0 ? each : 0);
+    if (*bytes > (size_t)max_dynamic(function, &info))
+        *bytes = (size_t)max_dynamic(function, &info);
     return driver_end(CUDA_SUCCESS);
 }
 

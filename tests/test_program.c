@@ -709,6 +709,19 @@ ParameterizedTest(struct built *p, program, finds_no_error_under_any_order, .ini
             0, "%s under %s: %s", p->name, orders[i], said.data);
 }
 
+/* On GPUs whose SMs hold blocks by other rules. */
+Test(program, fits_blocks_as_cuda_s_calculator, .init = start_runs, .fini = stop)
+{
+    static const char *const gpus[] = {"gtx680", "titanx",    "p100",    "gtx1080", "v100",
+                                       "a100",   "rtx2080ti", "rtx3070", "rtx4090", "b200"};
+    if (sh("test -x '%s/build/programs/occupancy'", here) != 0)
+        cr_skip_test("no programs: `make programs` builds them");
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
+        cr_expect_eq(
+            sh("'%s' run --quiet --gpu %s '%s/build/programs/occupancy'", heddle, gpus[i], here), 0,
+            "%s: %s", gpus[i], said.data);
+}
+
 Test(program, of_nvcc_graphs, .init = start_runs, .fini = stop)
 {
     nvcc_program("captures", "");
