@@ -198,16 +198,16 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 
 static void set_access(struct mapping *m, CUmemAccess_flags access, const char *by)
 {
-    const bool had = m->access != CU_MEM_ACCESS_FLAGS_PROT_NONE,
-               has = access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    m->access = access;
-    if (has == had) return;
-    if (!has) {
+    const CUmemAccess_flags none = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    if (m->access == access) return;
+    if (m->access != none) {
         allocation_drop_mapping(m->address);
         emu_unmap(driver.emu, m->address, by);
-    } else if (emu_map(driver.emu, m->address, m->memory->host + m->offset, m->size, by)) {
-        allocation_add_mapping(m->address, m->size);
     }
+    m->access = access;
+    if (access != none && emu_map(driver.emu, m->address, m->memory->host + m->offset, m->size,
+                                  access == CU_MEM_ACCESS_FLAGS_PROT_READ, by))
+        allocation_add_mapping(m->address, m->size);
 }
 
 /* Whether the range is whole mappings, one behind the other or apart only by what is not mapped. */
@@ -226,8 +226,7 @@ static CUresult check_access(const CUmemAccessDesc *d)
 {
     if (d->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
     if (!device_ok(d->location.id)) return CUDA_ERROR_INVALID_DEVICE;
-    if (d->flags == CU_MEM_ACCESS_FLAGS_PROT_READ) return CUDA_ERROR_NOT_SUPPORTED;
-    return d->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
+    return d->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || d->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
                    d->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;

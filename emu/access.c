@@ -30,7 +30,7 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
         v->space != PTX_SPACE_CONST)
         return false;
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
-    if (!b || (write && b->constant)) return false;
+    if (!b || (write && (b->constant || b->read_only))) return false;
     if (g->worker->machine->apart) apart_found(g, in, b, write);
     *out = (struct emu_bound){b->address, b->address + b->size, b->host};
     return true;
@@ -87,8 +87,9 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
     case PTX_SPACE_GLOBAL: {
         const struct mem_block *b = mem_find(m->mem, address, size);
         if (!b) return outside(g, in, w, lane, space, address, size, write, 0);
-        if (write && b->constant) {
-            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size, "write to constant memory");
+        if (write && (b->constant || b->read_only)) {
+            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size, "write to %s memory",
+                      b->constant ? "constant" : "read-only");
             return false;
         }
         r->host = b->host + (address - b->address);

@@ -144,7 +144,7 @@ static struct allocation *find(struct apart *p, u32 site, u64 address, u32 size,
     struct allocation *b = p->of_site[site];
     if (b && address >= b->low && address <= b->high - size) return b;
     const struct mem_block *m = mem_find(p->m->mem, address, size);
-    if (!m || (write && m->constant)) return NULL;
+    if (!m || (write && (m->constant || m->read_only))) return NULL;
     return p->of_site[site] = allocation_of(p, m);
 }
 

@@ -212,9 +212,10 @@ bool emu_unreserve(struct emu *e, uint64_t address)
     return mem_release(e->mem, address);
 }
 
-bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, const char *name)
+bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, bool read_only,
+             const char *name)
 {
-    return mem_map(e->mem, address, host, size, name);
+    return mem_map(e->mem, address, host, size, read_only, name);
 }
 
 bool emu_unmap(struct emu *e, uint64_t address, const char *by)
@@ -240,9 +241,17 @@ bool emu_has(const struct emu *e, uint64_t address, uint64_t size)
     return true;
 }
 
+/* And a copy may write them. */
+static bool may_write(const struct emu *e, u64 address, u64 size)
+{
+    for (u64 n = 0; size; address += n, size -= n)
+        if (!part_at(e, address, size, &n) || mem_find(e->mem, address, 1)->read_only) return false;
+    return true;
+}
+
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 {
-    if (!emu_has(e, to, size)) return false;
+    if (!may_write(e, to, size)) return false;
     mem_mark_written(e->mem, to, size);
     for (u64 done = 0, n = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &n);
@@ -264,7 +273,7 @@ bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
 
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 {
-    if (!emu_has(e, to, size) || !emu_has(e, from, size)) return false;
+    if (!may_write(e, to, size) || !emu_has(e, from, size)) return false;
     mem_mark_written(e->mem, to, size);
     for (u64 done = 0, n = 0, m = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &m);
@@ -277,7 +286,7 @@ bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count)
 {
     if (!count || !width) return true;
-    if (count > UINT64_MAX / width || !emu_has(e, to, count * width)) return false;
+    if (count > UINT64_MAX / width || !may_write(e, to, count * width)) return false;
     mem_mark_written(e->mem, to, count * width);
     for (u64 done = 0, n = 0; done < count * width;
          done += n) { /* parts are multiples of any width */
@@ -291,7 +300,8 @@ bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, u
 
 static struct emu_allocation allocation(const struct mem_block *b)
 {
-    return (struct emu_allocation){b->address, b->size, b->name, b->constant, b->live};
+    return (struct emu_allocation){b->address,  b->size,      b->name,
+                                   b->constant, b->read_only, b->live};
 }
 
 bool emu_allocation_near(const struct emu *e, uint64_t address, struct emu_allocation *out)

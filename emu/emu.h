@@ -109,7 +109,8 @@ bool emu_release_by(struct emu *e, uint64_t address,
 /* Addresses without memory (emu/memory.h), which parts of get memory of the host's. */
 uint64_t emu_reserve(struct emu *e, uint64_t size, uint64_t align, uint64_t at, const char *name);
 bool emu_unreserve(struct emu *e, uint64_t address);
-bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, const char *name);
+bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, bool read_only,
+             const char *name);
 bool emu_unmap(struct emu *e, uint64_t address, const char *by);
 
 /* Whether all `size` bytes lie in one live allocation (or variable), or in several that have nothing between
@@ -127,8 +128,9 @@ void *emu_bytes(struct emu *e, uint64_t address, uint64_t size);
 struct emu_allocation {
     uint64_t address, size;
     const char *name;
-    bool constant; /* the guest may not write it */
-    bool live;     /* false: it was released */
+    bool constant;  /* the guest may not write it */
+    bool read_only; /* nor may a copy */
+    bool live;      /* false: it was released */
 };
 /* The allocation that holds the address, or else the nearest; false: there is none at all. */
 bool emu_allocation_near(const struct emu *e, uint64_t address, struct emu_allocation *out);

@@ -518,7 +518,8 @@ static void join(struct mem *m, uint64_t address)
     free(b);
 }
 
-bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, const char *name)
+bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, bool read_only,
+             const char *name)
 {
     const struct node *found = floor_of(m->root, address);
     if (!found || found->block.kind != MEM_RESERVED || address < found->block.address || !size ||
@@ -526,9 +527,12 @@ bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, const c
         return false;
     struct node *n = take_out(m, found->block.address);
     insert_part(m, n->block, n->block.address, address);
-    insert(m,
-           (struct mem_block){
-               .address = address, .size = size, .host = host, .name = name, .kind = MEM_ADOPTED});
+    insert(m, (struct mem_block){.address = address,
+                                 .size = size,
+                                 .host = host,
+                                 .name = name,
+                                 .kind = MEM_ADOPTED,
+                                 .read_only = read_only});
     insert_part(m, n->block, address + size, end_of(n));
     free_texts(&n->block);
     free(n);

@@ -60,6 +60,7 @@ struct mem_block { /* one allocation or variable; released ones are kept for rep
     const char *freed;   /* what released it; NULL: it is alive, or nobody said */
     uint32_t serial;     /* counts allocations from 1 */
     bool constant, live, variable;
+    bool read_only; /* of what is mapped: neither the guest nor a copy may write */
 };
 
 struct mem; /* the global memory of a device */
@@ -94,7 +95,8 @@ uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name);
  * when it has none. */
 uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, const char *name);
 /* false: some of the addresses are not reserved, or have memory. */
-bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, const char *name);
+bool mem_map(struct mem *m, uint64_t address, void *host, uint64_t size, bool read_only,
+             const char *name);
 bool mem_unmap(struct mem *m, uint64_t address,
                const char *by); /* what mem_map gave memory at once */
 

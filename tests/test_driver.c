@@ -993,6 +993,48 @@ Test(driver, maps_memory_to_addresses, .init = start, .fini = stop)
     IS(launch1(kernel("astray"), 1, 1, (void *[]){&astray}), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+/* Kernels and copies read what they may not write, and write it again when they may. */
+Test(driver, maps_memory_to_be_read_alone, .init = start, .fini = stop)
+{
+    enum { UNIT = 2 << 20 };
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    const CUmemAccessDesc all = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+                          read = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READ};
+    CUmemGenericAllocationHandle a, b;
+    CUdeviceptr at, p = alloc(64);
+    unsigned long long flags;
+    unsigned out[8] = {0};
+    OK(cuMemAddressReserve(&at, 2 * UNIT, 0, 0, 0));
+    OK(cuMemCreate(&a, UNIT, &prop, 0));
+    OK(cuMemCreate(&b, UNIT, &prop, 0));
+    OK(cuMemMap(at, UNIT, 0, a, 0));
+    OK(cuMemMap(at + UNIT, UNIT, 0, b, 0));
+    OK(cuMemSetAccess(at, 2 * UNIT, &all, 1));
+    OK(cuMemsetD32(at + UNIT - 16, 7, 8));
+    add_10(at, at + 64); /* its sites know the first mapping */
+    OK(cuMemSetAccess(at + UNIT, UNIT, &read, 1));
+    OK(cuMemGetAccess(&flags, &all.location, at + UNIT));
+    cr_expect(flags == CU_MEM_ACCESS_FLAGS_PROT_READ);
+    add_10(at + UNIT, p);
+    OK(cuMemcpyDtoH(out, p, 4));
+    cr_expect(out[0] == 17);
+    OK(cuMemcpyDtoH(out, at + UNIT - 16, 32));
+    cr_expect(out[0] == 7 && out[7] == 7);
+    IS(cuMemsetD32(at + UNIT, 1, 1), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyHtoD(at + UNIT - 16, out, 32), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpyDtoD(at + UNIT, p, 4), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemcpyHtoD(at + UNIT - 16, out, 16));
+    OK(cuMemSetAccess(at + UNIT, UNIT, &all, 1));
+    add_10(at + UNIT, at + UNIT);
+    OK(cuMemcpyDtoH(out, at + UNIT, 4));
+    cr_expect(out[0] == 17);
+    OK(cuMemSetAccess(at, 2 * UNIT, &read, 1));
+    CUdeviceptr astray = at + UNIT;
+    IS(launch1(kernel("astray"), 1, 1, (void *[]){&astray}), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 static uint64_t of_pool(CUmemoryPool pool, CUmemPool_attribute a)
 {
     uint64_t value = 99;
