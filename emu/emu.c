@@ -154,7 +154,7 @@ bool emu_unify(struct emu *e)
 
 bool emu_in_range(const struct emu *e, uint64_t address)
 {
-    return address >= MEM_GLOBAL && address - MEM_GLOBAL < mem_size(e->mem);
+    return address >= MEM_GLOBAL && address - MEM_GLOBAL < mem_space(e->mem);
 }
 
 uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name)

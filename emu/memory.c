@@ -45,7 +45,8 @@ struct node {
 
 struct mem {
     uint8_t *base;
-    uint64_t size;     /* bytes of device memory */
+    uint64_t size;  /* bytes of device memory */
+    uint64_t space; /* bytes of addresses: what is behind `size` is for those that are reserved */
     uint64_t reserved; /* bytes of the host range: more than size, the rest is never opened */
     uint64_t opened;   /* bytes of the host range that may be accessed */
     struct node *root;
@@ -221,13 +222,27 @@ static void unmap_shared(const struct mem *m, const struct mem_block *b)
         give_up("give shared memory back", b->size);
 }
 
+/* Programs reserve more than there is memory, several times. Sectors are numbered with 32 bits. */
+static uint64_t space_of(uint64_t bytes)
+{
+    const uint64_t sectors = UINT64_C(1) << 37; /* bytes of those that have a number */
+    if (bytes <= sectors / 4) return 4 * bytes;
+    return bytes <= sectors / 2 ? sectors : 2 * bytes;
+}
+
+/* Bytes of the host's that are as far as the addresses. */
+static uint64_t span(const struct mem *m)
+{
+    return align_up(m->space + MEM_GAP, OPEN_STEP) + OPEN_STEP;
+}
+
 bool mem_unify(struct mem *m)
 {
     void *there = address_as_pointer(MEM_GLOBAL);
     if (m->unified) return true;
-    void *p = mmap(there, m->reserved, PROT_NONE, QUIET | MAP_FIXED_NOREPLACE, -1, 0);
+    void *p = mmap(there, span(m), PROT_NONE, QUIET | MAP_FIXED_NOREPLACE, -1, 0);
     m->unified = p == there;
-    if (p != MAP_FAILED && !m->unified) munmap(p, m->reserved);
+    if (p != MAP_FAILED && !m->unified) munmap(p, span(m));
     return m->unified;
 }
 
@@ -257,6 +272,7 @@ struct mem *mem_new(uint64_t bytes)
     if (!m) give_up("describe device memory", sizeof *m);
     if (bytes > UINT64_C(1) << 46) give_up("reserve device memory", bytes);
     m->size = bytes;
+    m->space = space_of(bytes);
     m->reserved = align_up(bytes + MEM_GAP, OPEN_STEP) + OPEN_STEP;
     m->base = reserve(m->reserved, PROT_NONE);
     return m;
@@ -266,9 +282,9 @@ void mem_free(struct mem *m)
 {
     if (!m) return;
     munmap(m->base, m->reserved);
-    if (m->written) munmap(m->written, m->reserved / 8);
+    if (m->written) munmap(m->written, span(m) / 8);
     free_tree(m, m->root);
-    if (m->unified) munmap(address_as_pointer(MEM_GLOBAL), m->reserved);
+    if (m->unified) munmap(address_as_pointer(MEM_GLOBAL), span(m));
     for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++) free_texts(&m->released[i]);
     free(m->released);
     free(m);
@@ -277,6 +293,11 @@ void mem_free(struct mem *m)
 uint64_t mem_size(const struct mem *m)
 {
     return m->size;
+}
+
+uint64_t mem_space(const struct mem *m)
+{
+    return m->space;
 }
 
 uint8_t *mem_base(const struct mem *m)
@@ -363,7 +384,8 @@ static void insert(struct mem *m, struct mem_block block)
     n->block.by = block.by ? copy_of(block.by) : NULL;
     n->block.serial = ++m->serial;
     n->block.live = true;
-    if (address + block.size > m->high) m->high = address + block.size;
+    if (address + block.size > m->high && address < MEM_GLOBAL + m->size)
+        m->high = address + block.size;
     n->priority = mix(n->block.serial);
     struct node *low, *high;
     split(m->root, address, &low, &high);
@@ -392,8 +414,8 @@ static struct node *take_out(struct mem *m, uint64_t address)
 /* Whether a block may have its place there. */
 static bool is_free(const struct mem *m, uint64_t address, uint64_t size)
 {
-    if (address < MEM_GLOBAL || address - MEM_GLOBAL > m->size ||
-        size > m->size - (address - MEM_GLOBAL))
+    if (address < MEM_GLOBAL || address - MEM_GLOBAL > m->space ||
+        size > m->space - (address - MEM_GLOBAL))
         return false;
     const struct node *n = floor_of(m->root, address + size + MEM_GAP - 1);
     return !n || end_of(n) + MEM_GAP <= address;
@@ -408,9 +430,9 @@ static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
     if (block.size == 0 || size < skew || size > m->size || align > UINT64_C(1) << 47) return 0;
     uint64_t address = place_for(m, size, align), offset = address - MEM_GLOBAL;
     if (offset > m->size || size > m->size - offset) return 0;
-    if (block.kind != MEM_RESERVED && !open_to(m, offset + size)) return 0;
+    if (!open_to(m, offset + size)) return 0;
     block.host = bytes_for(m, &block, address);
-    if (!block.host && block.kind != MEM_RESERVED) return 0;
+    if (!block.host) return 0;
     block.address = address + skew;
     insert(m, block);
     return block.address;
@@ -491,7 +513,19 @@ uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, 
         insert(m, b);
         return at;
     }
-    return add_block(m, align, b);
+    /* behind all that is memory, so that this has room as ever */
+    if (align < MEM_ALIGN) align = MEM_ALIGN;
+    if (!size || align & (align - 1) || size > m->space || align > m->space) return 0;
+    b.address = align_up(MEM_GLOBAL + m->size + MEM_GAP, align);
+    while (b.address - MEM_GLOBAL <= m->space && size <= m->space - (b.address - MEM_GLOBAL)) {
+        const struct node *n = floor_of(m->root, b.address + size + MEM_GAP - 1);
+        if (!n || end_of(n) + MEM_GAP <= b.address) {
+            insert(m, b);
+            return b.address;
+        }
+        b.address = align_up(end_of(n) + MEM_GAP, align);
+    }
+    return 0;
 }
 
 /* A part of what is reserved, or what is left of it. */
@@ -745,7 +779,7 @@ uint64_t mem_digest(const struct mem *m)
 void mem_track(struct mem *m)
 {
     assert(m->serial == 0);
-    if (!m->written) m->written = reserve(m->reserved / 8, PROT_READ | PROT_WRITE);
+    if (!m->written) m->written = reserve(span(m) / 8, PROT_READ | PROT_WRITE);
 }
 
 uint8_t *mem_written_bits(const struct mem *m)
@@ -756,8 +790,8 @@ uint8_t *mem_written_bits(const struct mem *m)
 void mem_mark_written(struct mem *m, uint64_t address, uint64_t size)
 {
     if (!m->written || size == 0) return;
-    assert(address >= MEM_GLOBAL && address - MEM_GLOBAL <= m->size &&
-           size <= m->size - (address - MEM_GLOBAL));
+    assert(address >= MEM_GLOBAL && address - MEM_GLOBAL <= m->space &&
+           size <= m->space - (address - MEM_GLOBAL));
     uint64_t from = address - MEM_GLOBAL, to = from + size; /* several threads may mark at once */
     uint8_t *p = m->written + from / 8, *end = m->written + to / 8;
     uint8_t head = (uint8_t)(0xff << (from & 7)), tail = (uint8_t)((1 << (to & 7)) - 1);

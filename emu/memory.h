@@ -75,7 +75,8 @@ uint8_t *mem_base(const struct mem *m);
 bool mem_is_plain(const struct mem *m);
 /* Host address of a byte of a live block. */
 uint8_t *mem_bytes(const struct mem *m, uint64_t address);
-uint64_t mem_size(const struct mem *m); /* bytes of device memory */
+uint64_t mem_size(const struct mem *m);  /* bytes of device memory */
+uint64_t mem_space(const struct mem *m); /* all addresses lie so far behind MEM_GLOBAL, or less */
 
 /* First fit by address, so that addresses depend on the sequence of calls alone. Zeroed; 0: no room,
  * or size 0. `align` is a power of two, at least MEM_ALIGN is used. Not while several threads run CTAs. */
@@ -90,8 +91,8 @@ uint64_t mem_alloc_shared(struct mem *m, uint64_t size, const char *name, bool v
 /* An address for memory of the host's, which must stay there until it is released: its bytes are used where
  * they are. The address is as far into a page of 4096 bytes as `host` is. All of it counts as written. */
 uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name);
-/* Addresses, without memory, at a multiple of `align`; at `at` if they are free there, and that is not 0. 0: no
- * room. Parts of it are given memory of the host's, as mem_adopt does, and lose it again; it is released
+/* Addresses, without memory, at a multiple of `align`, behind those of memory; at `at` if they are free there, and that
+ * is not 0. 0: no room: there is some for several times as much as there is memory. Parts of it are given memory of the host's, as mem_adopt does, and lose it again; it is released
  * when it has none. */
 uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, const char *name);
 /* false: some of the addresses are not reserved, or have memory. */

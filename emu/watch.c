@@ -234,7 +234,7 @@ struct emu_extent emu_machine_extent(const struct emu_machine *m)
                                .threads = m->threads_per_cta,
                                .cluster = m->cluster_size,
                                .shared = m->shared_size,
-                               .memory = mem_size(m->mem)};
+                               .memory = mem_space(m->mem)};
 }
 
 static void where(const struct emu_machine *m, u32 cta, u32 at[3], u32 inside[3])

@@ -993,6 +993,40 @@ Test(driver, maps_memory_to_addresses, .init = start, .fini = stop)
     IS(launch1(kernel("astray"), 1, 1, (void *[]){&astray}), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+/* As allocators do that grow in place; and the addresses of other memory are not taken by it. */
+Test(driver, reserves_more_than_there_is_memory, .init = start, .fini = stop)
+{
+    enum { UNIT = 2 << 20 };
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    const CUmemAccessDesc all = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const size_t more = (size_t)72 << 20; /* of 64 MiB */
+    CUmemGenericAllocationHandle a;
+    CUdeviceptr first, second, none, p;
+    unsigned out[4] = {0};
+    OK(cuMemAddressReserve(&first, more, 0, 0, 0));
+    OK(cuMemAddressReserve(&second, more, 0, 0, 0));
+    cr_expect(second >= first + more || first >= second + more);
+    IS(cuMemAddressReserve(&none, 4 * more, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemCreate(&a, UNIT, &prop, 0));
+    OK(cuMemMap(second + more - UNIT, UNIT, 0, a, 0));
+    OK(cuMemSetAccess(second + more - UNIT, UNIT, &all, 1));
+    OK(cuMemsetD32(second + more - 16, 5, 4));
+    add_10(second + more - UNIT, second + more - 64);
+    OK(cuMemcpyDtoH(out, second + more - 64, 4));
+    cr_expect(out[0] == 10);
+    OK(cuMemcpyDtoH(out, second + more - 4, 4));
+    cr_expect(out[0] == 5);
+    p = alloc((size_t)48 << 20);
+    OK(cuMemFree(p));
+    OK(cuMemUnmap(second + more - UNIT, UNIT));
+    OK(cuMemAddressFree(first, more));
+    OK(cuMemAddressFree(second, more));
+    OK(cuMemAddressReserve(&none, 2 * more, 0, 0, 0));
+    cr_expect(none == first);
+}
+
 /* Kernels and copies read what they may not write, and write it again when they may. */
 Test(driver, maps_memory_to_be_read_alone, .init = start, .fini = stop)
 {
