@@ -306,7 +306,11 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && (!event || flags > 7)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && flags & CU_EVENT_INTERPROCESS) r = CUDA_ERROR_NOT_SUPPORTED;
+    if (r == CUDA_SUCCESS && flags & CU_EVENT_INTERPROCESS &&
+        !(flags & CU_EVENT_DISABLE_TIMING)) /* these have none */
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && flags & CU_EVENT_INTERPROCESS)
+        r = heddle_absent("cuEventCreate with CU_EVENT_INTERPROCESS");
     if (r != CUDA_SUCCESS) return driver_end(r);
     struct CUevent_st *e = object_new(OBJECT_EVENT, sizeof *e);
     e->context = c;

@@ -311,10 +311,22 @@ Test(driver_names, logs_what_failed, .init = start, .fini = stop)
 
 CUresult cuImportExternalMemory(void);
 CUresult cuGLGetDevices_v2(void);
+CUresult cuIpcGetMemHandle(void);
+CUresult cuIpcOpenEventHandle(void);
+CUresult cuGreenCtxCreate(void);
+CUresult cuTensorMapEncodeTiled(void);
 Test(driver_names, of_what_is_not_there_say_so, .init = start, .fini = stop)
 {
     void *p;
     IS(cuImportExternalMemory(), CUDA_ERROR_NOT_SUPPORTED);
     IS(cuGLGetDevices_v2(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuIpcGetMemHandle(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuIpcOpenEventHandle(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuGreenCtxCreate(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuTensorMapEncodeTiled(), CUDA_ERROR_NOT_SUPPORTED);
     IS(cuGetProcAddress_v2("cuImportExternalMemory", &p, 13000, 0, NULL), CUDA_ERROR_NOT_FOUND);
+    CUevent e;
+    IS(cuEventCreate(&e, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING),
+       CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuEventCreate(&e, CU_EVENT_INTERPROCESS), CUDA_ERROR_INVALID_VALUE);
 }
