@@ -22,6 +22,7 @@ fi
 
 CUDA_ARCHES='75 80 90 100'
 CLANG_ARCHES='20 30 35 50 60 70 75'
+JOBS=$(nproc 2>/dev/null || echo 2)
 MAX_FILE=1200000    # bytes: nothing larger is checked in
 MAX_TOTAL=7000000   # bytes: all that is checked in
 
@@ -167,34 +168,36 @@ neutral() { # neutral SOURCE < PTX
 }
 
 build() { # build COMPILER SOURCE ARCH FLAGS OUT: no output file when it fails
-    local compiler=$1 src=$2 arch=$3 flags=$4 out=$5 raw=$scratch/raw.ptx rc=0
-    rm -f "$raw"
+    local compiler=$1 src=$2 arch=$3 flags=$4 out=$5 rc=0
+    local raw=$scratch/${out##*/}.raw log=$scratch/${out##*/}.log
+    rm -f "$raw" "$out"
     case $compiler in
     nvcc)
         # shellcheck disable=SC2086
-        "$NVCC" -std=c++17 -w -ptx -arch=sm_$arch $flags "$src" -o "$raw" 2>"$scratch/log" || rc=1
+        "$NVCC" -std=c++17 -w -ptx -arch=sm_$arch $flags "$src" -o "$raw" 2>"$log" || rc=1
         ;;
     clang)
         case $src in
         *.cu)
             # shellcheck disable=SC2086
             "$CLANG" -x cuda --cuda-device-only -nocudainc -nocudalib -Iclang -w -O2 -S \
-                -std=c++17 --cuda-gpu-arch=sm_$arch $flags "$src" -o "$raw" 2>"$scratch/log" || rc=1
+                -std=c++17 --cuda-gpu-arch=sm_$arch $flags "$src" -o "$raw" 2>"$log" || rc=1
             ;;
         *)
             # shellcheck disable=SC2086
             "$CLANG" --target=nvptx64-nvidia-cuda -Iclang -w -O2 -S -ffreestanding \
-                -march=sm_$arch $flags "$src" -o "$raw" 2>"$scratch/log" || rc=1
+                -march=sm_$arch $flags "$src" -o "$raw" 2>"$log" || rc=1
             ;;
         esac
         ;;
     esac
     if [ $rc -ne 0 ] || [ ! -s "$raw" ]; then
         echo "FAILED $out: $compiler $src sm_$arch $flags" >&2
-        sed 's/^/    /' "$scratch/log" | head -20 >&2
+        sed 's/^/    /' "$log" | head -20 >&2
         return 1
     fi
     neutral "$src" <"$raw" >"$out"
+    rm -f "$raw" "$log"
 }
 
 # The decimal byte list that a path becomes in a ".b8" initialiser.
@@ -211,18 +214,35 @@ clean() { # clean FILE
     done
 }
 
-generate() { # generate full|checked-in DIR
-    local mode=$1 dir=$2 bad=0 total=0 size compiler src unit arch flags out
-    mkdir -p "$dir" || exit 2
-    units "$mode" >"$scratch/units"
+# Builds every JOBS-th unit of the list, from the one behind FIRST.
+build_part() { # build_part DIR FIRST
+    local dir=$1 n=-$2 bad=0 compiler src unit arch flags
     while IFS='|' read -r compiler src unit arch flags; do
+        [ $((n++ % JOBS)) = 0 ] || continue
+        build "$compiler" "$src" "$arch" "$flags" "$dir/$unit.sm_$arch.ptx" </dev/null || bad=1
+    done <"$scratch/units"
+    return $bad
+}
+
+generate() { # generate full|checked-in DIR
+    local mode=$1 dir=$2 bad=0 total=0 size compiler src unit arch flags out k parts=
+    mkdir -p "$dir" || exit 2
+    units "$mode" | while IFS='|' read -r compiler unit; do
         case $compiler in
         nvcc) [ $nvcc_ok = yes ] || continue ;;
         clang) [ $clang_ok = yes ] || continue ;;
         esac
+        echo "$compiler|$unit"
+    done >"$scratch/units"
+    for ((k = 0; k < JOBS; k++)); do
+        build_part "$dir" $k &
+        parts="$parts $!"
+    done
+    for k in $parts; do wait "$k" || bad=1; done
+    [ "$mode" = checked-in ] || return $bad
+    while IFS='|' read -r compiler src unit arch flags; do
         out=$dir/$unit.sm_$arch.ptx
-        build "$compiler" "$src" "$arch" "$flags" "$out" </dev/null || { bad=1; continue; }
-        [ "$mode" = checked-in ] || continue
+        [ -f "$out" ] || continue
         clean "$out" || { bad=1; rm -f "$out"; continue; }
         size=$(wc -c <"$out")
         if [ "$size" -gt $MAX_FILE ]; then
@@ -232,7 +252,7 @@ generate() { # generate full|checked-in DIR
         fi
         total=$((total + size))
     done <"$scratch/units"
-    if [ "$mode" = checked-in ] && [ $total -gt $MAX_TOTAL ]; then
+    if [ $total -gt $MAX_TOTAL ]; then
         echo "the checked-in set is $total bytes, more than $MAX_TOTAL" >&2
         bad=1
     fi
