@@ -12,6 +12,7 @@
 
 enum { WORDS = 16, SEEDS = SANITIZED ? 1 : 2 };
 
+/* Sanitized, each kernel runs under one of them, and each of them has a kernel. */
 static const char *const orders[] = {
     "random",
     "random:strategy=pct:late-stores=off",
@@ -23,6 +24,7 @@ static const char *const orders[] = {
     "dab:scheduler=srr",
     "dab:scheduler=gtar",
 };
+enum { ORDERS = sizeof orders / sizeof *orders, ORDER_STEP = SANITIZED ? ORDERS : 1 };
 
 struct kernel {
     const char *name, *body;
@@ -100,7 +102,7 @@ static const struct kernel stuck[] = {
 Test(emu_rounds, ends_what_goes_round_for_ever)
 {
     for (size_t k = 0; k < sizeof stuck / sizeof *stuck; k++)
-        for (size_t o = k % THINNED; o < sizeof orders / sizeof *orders; o += THINNED) {
+        for (size_t o = k % ORDER_STEP; o < ORDERS; o += ORDER_STEP) {
             uint32_t words[WORDS];
             struct emu_run r = of(&stuck[k], words);
             cr_expect(!run(&r, orders[o], o + 1) && r.kind == EMU_DEADLOCK, "%s, %s: %s",
@@ -187,7 +189,7 @@ static const struct kernel slow[] = {
 Test(emu_rounds, lets_go_on_what_takes_long)
 {
     for (size_t k = 0; k < sizeof slow / sizeof *slow; k++)
-        for (size_t o = k % THINNED; o < sizeof orders / sizeof *orders; o += THINNED)
+        for (size_t o = k % ORDER_STEP; o < ORDERS; o += ORDER_STEP)
             for (uint64_t seed = 1; seed <= SEEDS; seed++) {
                 uint32_t words[WORDS];
                 struct emu_run r = of(&slow[k], words);
