@@ -181,7 +181,7 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
 	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs
-	$B/tests/run $(if $T,--filter '$T')
+	@tests/run.sh $B/tests/run $(if $T,--filter '$T')
 	tests/corpus/generate.sh --check
 	suites/generate.sh --check
 	tests/programs/objects.sh --check
@@ -202,7 +202,7 @@ tidy:
 check-clang: # warnings without optimisation, too, and what vector code does; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 libcudart.so.12 libcudart.so.11.0 static-13/libcudart_static.a tests/run)
-	HEDDLE=build/clang-release/heddle build/clang-release/tests/run --filter '@(emu_*|fp|property|program)/*'
+	HEDDLE=build/clang-release/heddle tests/run.sh build/clang-release/tests/run --filter '@(emu_*|fp|property|program)/*'
 check-same: # the same bytes by gcc and clang, with -O0 and -O3, with 1 and 4 host threads
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
 	$(MAKE) -j2 CC=gcc build/gcc-release/heddle
@@ -211,7 +211,8 @@ check-same: # the same bytes by gcc and clang, with -O0 and -O3, with 1 and 4 ho
 check-san: # by clang, whose sanitizers look at pointers, too, and which then has run all tests
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=san build/clang-san/heddle build/clang-san/tests/run
 	HEDDLE=build/clang-san/heddle HEDDLE_PROGRAMS=40 \
-	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 build/clang-san/tests/run
+	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
+	    tests/run.sh build/clang-san/tests/run
 	build/clang-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-tsan: # eight threads of a program that call the driver and the runtime at the same time
 	$(MAKE) -j2 MODE=tsan build/gcc-tsan/tests/threads
