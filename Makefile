@@ -12,10 +12,10 @@ MODULE := base ptx emu determinism model
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
-CFLAGS.san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DARENA_BLOCK=64
+# by clang: of the same objects the tests are linked and the fuzzers
+CFLAGS.san     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+                  -fno-sanitize-coverage=trace-cmp -DARENA_BLOCK=64
 CFLAGS.tsan    := -O1 -g -fsanitize=thread
-CFLAGS.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-                  -fno-sanitize-coverage=trace-cmp
 ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
@@ -219,7 +219,7 @@ check-tsan: # eight threads of a program that call the driver and the runtime at
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads
 check-fuzz: # half a minute each, side by side
-	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
+	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
 
 bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) heddle) ## speed of the front end, the emulator, orders and checks
@@ -242,22 +242,22 @@ claims: $B/tests/bench/claims   ## count what the papers on GPUDet and DAB claim
 
 SECONDS ?= 3600
 FUZZ := build/fuzz
-FUZZERS := build/clang-fuzz/tests/fuzz/fuzz_ptx build/clang-fuzz/tests/fuzz/fuzz_emu
+FUZZERS := build/clang-san/tests/fuzz/fuzz_ptx build/clang-san/tests/fuzz/fuzz_emu
 fuzz:                           ## fuzz the front end, then the emulator, for SECONDS (3600) in all
 	@tools/deps.sh build check
-	@$(MAKE) -j2 --no-print-directory CC=clang MODE=fuzz $(FUZZERS)
+	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
 	@$(MAKE) --no-print-directory fuzz-ptx fuzz-emu SECONDS=$$(($(SECONDS) / 2))
 # libFuzzer starts from what was recorded, and from what it found before.
 fuzz-ptx fuzz-emu: fuzz-%:
 	@mkdir -p $(FUZZ)/$*/found $(FUZZ)/$*/seeds
 	tools/fuzz-seeds.sh $* $(FUZZ)/$*/seeds
-	cd $(FUZZ)/$* && $(CURDIR)/build/clang-fuzz/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \
+	cd $(FUZZ)/$* && $(CURDIR)/build/clang-san/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \
 	    -rss_limit_mb=4096 -max_len=12288 -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/ptx.dict \
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
-$(FUZZERS): %: %.o build/clang-fuzz/libheddle.a
+$(FUZZERS): %: %.o build/clang-san/libheddle.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
-build/clang-fuzz/tests/fuzz/fuzz_emu: $(addprefix build/clang-fuzz/tests/,fuzz/kernel.o forms.o)
--include $(wildcard build/clang-fuzz/tests/fuzz/*.d)
+build/clang-san/tests/fuzz/fuzz_emu: $(addprefix build/clang-san/tests/,fuzz/kernel.o forms.o)
+-include $(wildcard build/clang-san/tests/fuzz/*.d)
 
 JOB_READER := $(addprefix cli/,job.c job_file.c job_fields.c job_steps.c yaml.c pattern.c value.c compare.c settings.c)
 fuzz-job:                       ## fuzz the reader of job files for SECONDS, starting from docs/job-files.md
