@@ -37,6 +37,7 @@ ifneq ($(findstring clang,$(CC)),)
 OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif
 OPS_FLAGS.release := -O3
+OPS_FLAGS.tsan := -O0
 LIB   := $(patsubst %.c,$B/%.o,$(wildcard heddle*.c) $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
