@@ -145,9 +145,20 @@ struct race {
 };
 
 /* The CTA of that index, which begins when it is first named. */
-struct cta *race_cta(struct race *r, uint32_t index);
-struct warp *race_warp(const struct cta *c, uint32_t warp); /* with its times as they are now */
-struct mind *race_mind(struct warp *w, uint32_t lane);      /* makes one if there is none */
+struct cta *race_cta_slow(struct race *r, uint32_t index);
+static inline struct cta *race_cta(struct race *r, uint32_t index)
+{
+    return r->ctas && r->ctas->index == index ? r->ctas : race_cta_slow(r, index);
+}
+void race_move_on(const struct cta *c, struct warp *w);
+static inline struct warp *race_warp(const struct cta *c,
+                                     uint32_t warp) /* with its times as they are now */
+{
+    struct warp *w = &c->warps[warp];
+    if (w->since != c->base) race_move_on(c, w);
+    return w;
+}
+struct mind *race_mind(struct warp *w, uint32_t lane); /* makes one if there is none */
 static inline struct clock *mind_know(const struct cta *c, const struct warp *w, uint32_t lane)
 {
     return w->mind && w->mind[lane].know ? w->mind[lane].know : c->know;

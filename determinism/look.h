@@ -5,6 +5,8 @@
 
 #include "determinism/detector.h"
 
+#include "ptx/ptx.h"
+
 /* One access of a warp, while it is looked at. */
 struct look {
     struct race *r;
@@ -36,6 +38,12 @@ static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)
     return !differ;
 }
 
+/* Of an element that is accessed as one. */
+static inline uint32_t race_width(const struct emu_access *a)
+{
+    return a->type == PTX_f16x2 || a->type == PTX_bf16x2 ? a->width / 2u : a->width;
+}
+
 typedef void look_followed(struct look *k, uint32_t mask, uint64_t at);
 /* What lanes do as one is looked at, then handed to `then` (NULL is allowed) unless it is of plain words. `size`: bytes
  * of a lane. */
@@ -44,5 +52,8 @@ void race_look_through(struct look *k, uint32_t size, look_followed *then);
 /* put_off.c: whether an access of one memory can be looked at later, if ever. If not, what was put off where it
  * touches has been looked at. */
 bool race_put_off(struct look *k, uint32_t size);
+/* The same for what most accesses are, reads of rows that nobody has written, before there is a look. false: it is not
+ * known whether it can wait. */
+bool race_note(struct race *r, const struct emu_access *a);
 
 #endif

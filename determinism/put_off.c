@@ -92,6 +92,18 @@ static void close_rows(const struct touched *t, int kind, bool writes)
         if (i != kind && (writes || i != NOTE_READ)) t->page->closed[i] |= t->rows;
 }
 
+static uint64_t address_in(const struct note *n, uint32_t lane)
+{
+    int32_t far;
+    switch ((enum note_how)n->how) {
+    case NOTE_RUN: return n->first + lane * n->size;
+    case NOTE_NEAR: return (n->first & ~(uint64_t)(PAGE - 1)) | (n->at[lane] & (PAGE - 1));
+    case NOTE_FAR: memcpy(&far, &n->at[2 * lane], sizeof far); return n->first + (uint64_t)far;
+    case NOTE_SAME: break;
+    }
+    return n->first;
+}
+
 /* Looks at an access as it was then. */
 static void look_at_note(const struct look *now, const struct note *n)
 {
@@ -99,10 +111,8 @@ static void look_at_note(const struct look *now, const struct note *n)
     struct warp *w = &r->its_warp;
     struct touched list[TOUCHED_MOST];
     uint64_t at[LANES];
-    for (uint32_t l = 0; l < LANES; l++)
-        at[l] = n->first + (n->run     ? l * n->size
-                            : n->count ? (uint64_t)(int64_t)n->from_first[l]
-                                       : 0);
+    const bool run = n->how == NOTE_RUN;
+    for (uint32_t l = 0; l < LANES; l++) at[l] = address_in(n, l);
     if (r->then.index != n->cta || r->its_number != n->warp) memset(w->recent, 0, sizeof w->recent);
     r->its_number = n->warp;
     r->then.index = n->cta;
@@ -118,7 +128,7 @@ static void look_at_note(const struct look *now, const struct note *n)
                                  .count = n->size / n->width,
                                  .lanes = n->lanes,
                                  .address = at,
-                                 .run = n->run,
+                                 .run = run,
                                  .pc = n->pc};
     struct look k = *now;
     k.a = &a;
@@ -131,7 +141,7 @@ static void look_at_note(const struct look *now, const struct note *n)
     k.width = n->width;
     k.strong = k.writes = strong;
     k.flagged = false;
-    for (uint32_t i = touched_rows(&k, n->size, n->run ? 0 : differences(&a), list); i--;) {
+    for (uint32_t i = touched_rows(&k, n->size, run ? 0 : differences(&a), list); i--;) {
         if (list[i].page->struck & list[i].rows) r->eager[n->pc] = true;
         close_rows(&list[i], note_of(strong, n->size), strong);
     }
@@ -177,39 +187,47 @@ static void copy_offsets(int32_t *restrict to, const uint64_t *restrict at, uint
     for (uint32_t l = 0; l < LANES; l++) to[l] = (int32_t)((uint32_t)at[l] - (uint32_t)first);
 }
 
-static void note(const struct look *k, uint32_t size, uint64_t differ)
+static void note(struct notes *notes, const struct emu_access *a, const struct cta *c,
+                 const struct warp *w, uint64_t born, uint64_t from, bool same)
 {
-    const struct emu_access *a = k->a;
     const uint32_t lane = (uint32_t)__builtin_ctz(a->lanes);
     const uint64_t first = a->address[lane];
-    struct note *n = notes_add(k->notes, a->run || !differ ? 0 : LANES);
-    n->born = k->born;
-    n->first = first - k->from;
-    n->cta = k->c->index;
+    const enum note_how how = a->run ? NOTE_RUN : same ? NOTE_SAME : a->rows ? NOTE_NEAR : NOTE_FAR;
+    struct note *n = notes_add(notes, how);
+    n->born = born;
+    n->first = first - from;
+    n->cta = c->index;
     n->pc = a->pc;
     n->lanes = a->lanes;
-    n->when = k->w->when[lane];
-    n->cta_base = k->c->gone ? 0 : k->c->base;
-    n->warp_base = k->c->gone ? 0 : k->w->base;
-    n->warp = (uint8_t)k->warp;
-    n->size = (uint8_t)size;
-    n->width = (uint8_t)k->width;
+    n->when = w->when[lane];
+    n->cta_base = c->gone ? 0 : c->base;
+    n->warp_base = c->gone ? 0 : w->base;
+    n->warp = (uint8_t)a->who->warp;
+    n->size = (uint8_t)(a->width * a->count);
+    n->width = (uint8_t)race_width(a);
     n->kind = a->kind;
     n->scope = a->scope;
-    n->run = a->run;
-    if (n->count) copy_offsets(n->from_first, a->address, first);
+    if (how == NOTE_NEAR) memcpy(n->at, a->low, LANES * sizeof *n->at);
+    if (how == NOTE_FAR) {
+        int32_t far[LANES];
+        copy_offsets(far, a->address, first);
+        memcpy(n->at, far, sizeof far);
+    }
 }
 
-static size_t most_notes(const struct look *k)
+enum { FEW_NOTES = 1 << 15 }; /* bytes: of a CTA, with as many CTAs as there ever are */
+
+static inline bool is_much(const struct race *r, const struct notes *notes, bool global)
 {
-    return k->home ? NOTES_MOST / k->r->cta_count : NOTES_MOST;
+    return notes->size > FEW_NOTES &&
+           notes->size > (global ? NOTES_MOST : NOTES_MOST / r->cta_count);
 }
 
-static void mark_noted(const struct look *k, const struct touched *t, int kind)
+static inline void mark_noted(const struct touched *t, const struct notes *notes, int kind)
 {
     struct page *p = t->page;
-    if (p->noted_in != k->notes->number) memset(p->noted, 0, sizeof p->noted);
-    p->noted_in = k->notes->number;
+    if (p->noted_in != notes->number) memset(p->noted, 0, sizeof p->noted);
+    p->noted_in = notes->number;
     p->noted[kind] |= t->rows;
 }
 
@@ -229,10 +247,69 @@ bool race_put_off(struct look *k, uint32_t size)
     const bool waits = kind != NOTE_KINDS && !closed && !noted;
     for (uint32_t i = 0; closed && i < count; i++) noted |= noted_but(k, &list[i], NOTE_KINDS);
     if (noted) look_at_notes(k, list, count);
-    else if (waits && k->notes->size > most_notes(k)) look_at_notes(k, NULL, 0);
+    else if (waits && is_much(k->r, k->notes, !k->home)) look_at_notes(k, NULL, 0);
     for (uint32_t i = 0; i < count; i++)
-        if (waits) mark_noted(k, &list[i], kind);
+        if (waits) mark_noted(&list[i], k->notes, kind);
         else close_rows(&list[i], NOTE_KINDS, k->writes);
-    if (waits) note(k, size, differ);
+    if (waits) note(k->notes, k->a, k->c, k->w, k->born, k->from, !differ);
     return waits;
+}
+
+/* The rows of lanes in several pages that nobody's bytes lie across. 0: some do, or are beyond the shadow. */
+static uint32_t rows_of_lanes(struct shadow *s, const struct emu_access *a, uint64_t from,
+                              struct touched *list)
+{
+    const uint64_t size = (uint64_t)a->width * a->count,
+                   first = a->address[__builtin_ctz(a->lanes)];
+    uint64_t last = UINT64_MAX;
+    uint32_t n = 0;
+    if (!a->alike || size & (size - 1) || (first | ~a->alike) & (size - 1) || ~a->alike >> 31)
+        return 0;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint64_t at = a->address[__builtin_ctz(m)] - from;
+        if (at >> PAGE_BITS != last) {
+            struct page *p = shadow_page(s, at, false);
+            if (!p) return 0;
+            last = at >> PAGE_BITS;
+            list[n++] = (struct touched){p, 0};
+        }
+        list[n - 1].rows |= 1u << at / ROW_BYTES % ROWS;
+    }
+    return n;
+}
+
+static inline bool may_be_noted(const struct touched *t, const struct notes *notes)
+{
+    const struct page *p = t->page;
+    const uint32_t other = p->noted_in == notes->number
+                               ? p->noted[NOTE_WORDS] | p->noted[NOTE_DOUBLES]
+                               : 0;
+    return !((p->closed[NOTE_READ] | other) & t->rows);
+}
+
+bool race_note(struct race *r, const struct emu_access *a)
+{
+    const uint8_t other = EMU_RELAXED | EMU_ACQUIRE | EMU_RELEASE | EMU_ASYNC;
+    const bool global = a->space == PTX_SPACE_GLOBAL,
+               shared = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER;
+    if (!(global || shared) || a->kind != EMU_LOAD || a->flags & other || r->eager[a->pc] ||
+        (shared && r->extent.cluster > 1))
+        return false;
+    struct cta *c = race_cta(r, a->who->cta);
+    const struct warp *w = race_warp(c, a->who->warp);
+    struct notes *notes = global ? &r->notes : &c->notes;
+    if (w->mind || c->know || !w->even || is_much(r, notes, global)) return false;
+    struct shadow *s = global ? &r->global : &c->shared;
+    const uint64_t first = a->address[__builtin_ctz(a->lanes)],
+                   from = global ? MEM_GLOBAL : first & MEM_SHARED;
+    struct touched list[LANES];
+    uint32_t n = 1;
+    if (a->rows) list[0] = (struct touched){shadow_page(s, first - from, false), a->rows};
+    else n = rows_of_lanes(s, a, from, list);
+    if (!n || !list[0].page) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!may_be_noted(&list[i], notes)) return false;
+    for (uint32_t i = 0; i < n; i++) mark_noted(&list[i], notes, NOTE_READ);
+    note(notes, a, c, w, r->tree.time, from, !~a->alike);
+    return true;
 }

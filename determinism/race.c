@@ -503,11 +503,6 @@ static uint32_t fellows(const struct look *k, uint32_t left, uint32_t lane)
     return mask;
 }
 
-static bool packed(unsigned type)
-{
-    return type == PTX_f16x2 || type == PTX_bf16x2;
-}
-
 /* ---- whole warps -------------------------------------------------------------------------------------- */
 
 /* Most cells were last touched by an event that another cell of this access was touched by, too. */
@@ -842,7 +837,7 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
                      .c = c,
                      .w = race_warp(c, a->who->warp),
                      .warp = a->who->warp,
-                     .width = packed(a->type) ? a->width / 2u : a->width,
+                     .width = race_width(a),
                      .born = r->tree.time,
                      .writes = a->kind != EMU_LOAD,
                      .strong = a->flags & EMU_RELAXED,
@@ -875,7 +870,7 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
 static void access(void *self, const struct emu_access *a)
 {
     struct race *r = self;
-    if (r->given_up) return;
+    if (r->given_up || race_note(r, a)) return;
     if (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER ||
         a->space == PTX_SPACE_GLOBAL)
         each(r, a, flag_lanes);
@@ -884,7 +879,7 @@ static void access(void *self, const struct emu_access *a)
 
 /* ---- a launch ----------------------------------------------------------------------------------------- */
 
-struct cta *race_cta(struct race *r, uint32_t index)
+struct cta *race_cta_slow(struct race *r, uint32_t index)
 {
     struct cta **at = &r->ctas, *c;
     for (; (c = *at); at = &c->next)
@@ -913,14 +908,11 @@ struct cta *race_cta(struct race *r, uint32_t index)
     return r->ctas = c;
 }
 
-struct warp *race_warp(const struct cta *c, uint32_t warp)
+void race_move_on(const struct cta *c, struct warp *w)
 {
-    struct warp *w = &c->warps[warp];
-    if (w->since == c->base) return w;
     for (uint32_t l = 0; l < LANES; l++) w->when[l] = c->base;
     w->base = w->since = c->base;
     w->even = true;
-    return w;
 }
 
 struct mind *race_mind(struct warp *w, uint32_t lane)
@@ -983,6 +975,7 @@ static void begin(void *self, struct emu_machine *m)
     if (!r->eager) abort();
     clock_tree_begin(&r->tree, r->extent.ctas);
     if (!r->events.list) events_reserve(&r->events);
+    if (!r->notes.room) notes_reserve(&r->notes);
     if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);
     else shadow_forget(&r->global);
     r->mapped = true;

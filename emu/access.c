@@ -248,21 +248,21 @@ static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, co
 
 /* Whether the whole warp's access is sure to fault not, in one space, and no observer looks at data: then it is told
  * of at once, and what does it is what does it when nobody watches. */
-static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w, u64 at[LANES],
-                  struct emu_access *a)
+static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
+                  struct emu_lanes *lanes, struct emu_access *a)
 {
     const struct mem_desc *v = in->ext;
     const struct lane_address from = {v->space, in->x, in->a, in->imm};
     const struct emu_machine *m = g->worker->machine;
-    bool run;
-    u64 alike;
     if (!m->blind || !g->exec[w]) return false;
     const u32 space = m->counting->find_lanes(g, &from, w, (u32)v->width * v->count,
-                                              &g->worker->bounds[in->site], at, &run, &alike);
+                                              &g->worker->bounds[in->site], lanes);
     if (space == PTX_SPACE_GENERIC) return false;
-    describe(g, in, a, w, at, kind);
-    a->run = run;
-    a->alike = alike;
+    describe(g, in, a, w, lanes->at, kind);
+    a->run = lanes->run;
+    a->alike = lanes->alike;
+    a->rows = lanes->rows;
+    a->low = lanes->low;
     a->space = (u8)space;
     return true;
 }
@@ -271,12 +271,12 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
 static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uop *in, u8 kind)
 {
     const struct mem_desc *v = in->ext;
-    _Alignas(64) u64 at[GROUP][LANES];
+    struct emu_lanes lanes[GROUP];
     struct emu_access a[GROUP];
     for (u32 w = 0; w < g->warps; w++)
-        if (g->exec[w] && !found(g, in, kind, w, at[w], &a[w]) &&
-            !(find_bound(g, in, w, at[w][__builtin_ctz(g->exec[w])], kind == EMU_STORE) &&
-              found(g, in, kind, w, at[w], &a[w]))) {
+        if (g->exec[w] && !found(g, in, kind, w, &lanes[w], &a[w]) &&
+            !(find_bound(g, in, w, lanes[w].at[__builtin_ctz(g->exec[w])], kind == EMU_STORE) &&
+              found(g, in, kind, w, &lanes[w], &a[w]))) {
             emu_watch_alone(g, in);
             return NULL;
         }
@@ -353,18 +353,18 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
 const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uop *in)
 {
     const struct mem_desc *v = in->ext;
-    _Alignas(64) u64 at[LANES];
+    struct emu_lanes lanes;
     u8 data[LANES * 64];
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
-    if (!found(g, in, EMU_LOAD, 0, at, &a)) return load_lanes(g, in);
+    if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);
     a.result = data;
     a.stride = (u32)v->width * v->count;
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
-    if (g->worker->sites) emu_count_lanes(g, in, at, a.lanes, a.stride, v->space, in->y);
+    if (g->worker->sites) emu_count_lanes(g, in, lanes.at, a.lanes, a.stride, v->space, in->y);
     give(g, v, a.lanes, data, a.stride);
     return in + 1;
 }
@@ -398,18 +398,18 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
 const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uop *in)
 {
     const struct mem_desc *v = in->ext;
-    _Alignas(64) u64 at[LANES];
+    struct emu_lanes lanes;
     u8 room[LANES * 64];
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
     if (g->warps > 1) return tell_group(g, in, EMU_STORE);
-    if (!found(g, in, EMU_STORE, 0, at, &a)) return store_lanes(g, in);
+    if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
     if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
     if (g->worker->sites)
-        emu_count_lanes(g, in, at, a.lanes, (u32)v->width * v->count, v->space, in->y);
+        emu_count_lanes(g, in, lanes.at, a.lanes, (u32)v->width * v->count, v->space, in->y);
     return in + 1;
 }
 

@@ -329,17 +329,15 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
 }
 
 /* As of loads and stores (access.c): the access is sure to fault not, and no observer looks at data. */
-static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, u64 at[LANES],
+static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, struct emu_lanes *lanes,
                   struct emu_access *a)
 {
     const struct atomic_desc *const v = in->ext;
     const struct emu_machine *m = g->worker->machine;
-    bool run;
-    u64 alike;
     if (!m->blind || v->count > 1 || !g->exec[w]) return false;
     if (v->op == ATOMIC_CAS && m->launch->observer_count) return false; /* whether it fails */
     const u32 space = m->counting->find_lanes(g, &v->at, w, v->width, &g->worker->bounds[in->site],
-                                              at, &run, &alike);
+                                              lanes);
     if (space == PTX_SPACE_GENERIC) return false;
     *a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
                              .space = (u8)space,
@@ -349,10 +347,12 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, u64 at[L
                              .type = v->type,
                              .width = v->width,
                              .count = 1,
-                             .run = run,
+                             .run = lanes->run,
                              .lanes = g->exec[w],
-                             .address = at,
-                             .alike = alike,
+                             .address = lanes->at,
+                             .alike = lanes->alike,
+                             .rows = lanes->rows,
+                             .low = lanes->low,
                              .pc = in->pc};
     return true;
 }
@@ -382,14 +382,14 @@ static bool is_wanted(const struct atomic_desc *v)
 static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uop *in)
 {
     const struct atomic_desc *const v = in->ext;
-    _Alignas(64) u64 at[GROUP][LANES];
+    struct emu_lanes lanes[GROUP];
     struct emu_access a[GROUP];
     for (u32 w = 0; w < g->warps; w++)
-        if (g->exec[w] && !found(g, in, w, at[w], &a[w])) {
+        if (g->exec[w] && !found(g, in, w, &lanes[w], &a[w])) {
             const u64 first = lane_address(g, &v->at, w, (u32)__builtin_ctz(g->exec[w]));
             if (!atomic_is_global(g, v->at.space, first) ||
                 !emu_find_bound(g, in, first, true, &g->worker->bounds[in->site]) ||
-                !found(g, in, w, at[w], &a[w])) {
+                !found(g, in, w, &lanes[w], &a[w])) {
                 emu_watch_alone(g, in);
                 return NULL;
             }
@@ -406,14 +406,15 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     const struct atomic_desc *const v = in->ext;
     const u32 width = v->width, size = width * v->count, mask = g->exec[0];
     const bool cas = v->op == ATOMIC_CAS;
-    _Alignas(64) u64 at[LANES];
+    struct emu_lanes lanes;
+    u64 *const at = lanes.at;
     u8 data[LANES * 64], old[LANES * 64];
     bool global = false;
     struct emu_access a;
     enum emu_verdict verdict;
     if (!emu_watch_turn(g, in)) return NULL;
     if (g->warps > 1) return tell_group(g, in);
-    if (found(g, in, 0, at, &a)) {
+    if (found(g, in, 0, &lanes, &a)) {
         if (g->worker->machine->launch->order) a.data = operands(g, v, data, &a.stride);
         if (!v->red) a.result = old;
         if (!emu_watch_access(g, in, &a, &verdict)) return NULL;

@@ -23,13 +23,20 @@ enum count_how {                /* how an access goes through the caches */
                  COUNT_CONSTANT, /* through neither */
 };
 
-/* Where the lanes of warp w that are on access `size` bytes each, a power of two: sets `at` (those that are off, too), *run:
- * all are on, and the bytes follow each other, and *alike: bits in which all their addresses are the same. Returns the space, if all are sure to be in memory that was found
- * before (`bound`: global) or in the CTA's shared memory, else GENERIC. (ops_watch.c) */
+struct emu_lanes { /* where a warp's lanes access memory; as in struct emu_access */
+    _Alignas(64) u64 at[LANES];
+    _Alignas(64) u16 low[LANES];
+    u64 alike;
+    u32 rows;
+    bool run;
+};
+
+/* Where the lanes of warp w that are on access `size` bytes each, a power of two; `at` is also set for those that are
+ * off. Returns the space, if all are sure to be in memory that was found before (`bound`: global) or in the CTA's
+ * shared memory, else GENERIC. (ops_watch.c) */
 struct lane_address;
 typedef u32 emu_find_lanes(const struct emu_group *g, const struct lane_address *from, u32 w,
-                           u32 size, const struct emu_bound *bound, u64 at[LANES], bool *run,
-                           u64 *alike);
+                           u32 size, const struct emu_bound *bound, struct emu_lanes *to);
 
 struct emu_counting { /* compiled for each host instruction set */
     /* The lanes of a mask access `size` bytes each at at[lane], in a space (enum ptx_space; addresses are as

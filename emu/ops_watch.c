@@ -6,6 +6,8 @@
 #include "emu/count.h"
 #include "ptx/ptx.h"
 
+enum { PAGE_BYTES = 4096, ROW_BYTES = 128 }; /* emu_access.rows */
+
 struct lanes { /* that are on */
     const u64 *at;
     u32 mask, size;
@@ -40,10 +42,24 @@ static u32 space_of(const struct emu_group *g, const struct lanes *l, u32 space,
     return PTX_SPACE_GENERIC;
 }
 
+/* Of lanes in one page. */
+static u32 rows_of(u16 low[LANES], const u64 at[LANES], u32 mask)
+{
+    u32 rows = 0;
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) low[l] = (u16)at[l];
+    if (mask == ~0u) {
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) rows |= 1u << (low[l] / ROW_BYTES % 32u);
+    } else
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) rows |= (mask >> l & 1)
+                                                          << (low[l] / ROW_BYTES % 32u);
+    return rows;
+}
+
 emu_find_lanes FIND_LANES;
 u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w, u32 size,
-               const struct emu_bound *bound, u64 at[LANES], bool *run, u64 *alike)
+               const struct emu_bound *bound, struct emu_lanes *to)
 {
+    u64 *at = to->at;
     lane_addresses(g, from, w, at);
     const u32 mask = g->exec[w];
     const u64 first = at[__builtin_ctz(mask)];
@@ -55,8 +71,11 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
         }
     } else
         LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= (at[l] ^ first) & -(u64)(mask >> l & 1);
-    *run = mask == ~0u && !off;
-    *alike = ~differ;
-    const struct lanes lanes = {at, mask, size, first, differ, *run};
+    to->run = mask == ~0u && !off;
+    to->alike = ~differ;
+    to->rows = 0;
+    if (differ < PAGE_BYTES && !((differ | first) & (size - 1)) && size <= ROW_BYTES)
+        to->rows = rows_of(to->low, at, mask);
+    const struct lanes lanes = {at, mask, size, first, differ, to->run};
     return space_of(g, &lanes, from->space, bound->low, bound->high);
 }
