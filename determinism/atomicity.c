@@ -26,7 +26,7 @@ static void find(const struct atomicity *k, tag atomic, tag plain, uint64_t addr
     const struct event *a = &k->events.list[atomic >> 5], *p = &k->events.list[plain >> 5];
     const unsigned long long at = address + MEM_GLOBAL;
     char what[96], first[64], second[64];
-    if (emu_machine_found(k->machine, EMU_MIXED, a->pc, p->pc)) return;
+    if (emu_machine_found(k->machine, EMU_MIXED, a->pc, p->pc, 1)) return;
     snprintf(what, sizeof what, "global memory at 0x%llx is accessed both ways in one kernel", at);
     snprintf(first, sizeof first, "%s of %u bytes", a->kind == EMU_RED ? "reduction" : "atomic",
              a->width);

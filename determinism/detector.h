@@ -15,7 +15,7 @@
 #include "emu/atomic.h" /* LANES, enum emu_atomic */
 #include "emu/order.h"
 
-enum { WARPS = 32, BARRIERS = 16, RECENT = 32 };
+enum { WARPS = 32, BARRIERS = 16, RECENT = 32, AGAIN = 256 };
 enum { LEARNED = 4, CLOCKS_MOST = 5000000 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
 
@@ -118,6 +118,12 @@ struct group {            /* a cluster, at its barrier */
     struct group *next;
 };
 
+struct again {     /* a finding that was told of already, */
+    uint64_t more; /* and happened so often since its report was asked */
+    uint32_t pc, pc2;
+    bool known; /* that it was; else the rest is nothing */
+};
+
 struct race {
     struct emu_observer observer;
     struct emu_machine *machine;
@@ -127,6 +133,7 @@ struct race {
     struct shadow global;
     struct events events;
     struct notes notes;
+    struct again again[AGAIN];
     bool *eager;          /* by place: what it reads is not put off, as it is written soon */
     struct cta then;      /* of an access that was put off: as it was, as far as it matters, */
     struct warp its_warp; /* and the warp, which is */

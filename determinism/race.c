@@ -114,13 +114,34 @@ static void name(char *out, size_t size, unsigned kind, const struct event *e, c
              e->flags & EVENT_STRONG ? scopes[e->scope] : "");
 }
 
+static void count_in_report(struct race *r, struct again *n)
+{
+    if (n->more) emu_machine_found(r->machine, EMU_RACE, n->pc, n->pc2, n->more);
+    n->more = 0;
+}
+
+/* Counts one more of a finding that there is; false: there is none. */
+static inline bool count_again(struct race *r, uint32_t pc, uint32_t pc2)
+{
+    struct again *n = &r->again[(pc ^ pc2 << 4) % AGAIN];
+    if (n->known && n->pc == pc && n->pc2 == pc2) {
+        n->more++;
+        return true;
+    }
+    count_in_report(r, n);
+    n->known = emu_machine_found(r->machine, EMU_RACE, pc, pc2, 1);
+    n->pc = pc;
+    n->pc2 = pc2;
+    return n->known;
+}
+
 static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t address)
 {
     const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
     char what[128], first[128], second[128];
     const unsigned long long at = address + (k->home ? 0 : MEM_GLOBAL);
     k->reported = true;
-    if (emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc)) return;
+    if (count_again(k->r, a->pc, b->pc)) return;
     snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
              k->home ? "shared" : "global", at);
     name(first, sizeof first, a->kind, a, "");
@@ -953,6 +974,7 @@ static void forget(struct race *r)
     clock_tree_clear(&r->tree);
     notes_clear(&r->notes);
     memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
+    memset(r->again, 0, sizeof r->again);
     free(r->eager);
     r->eager = NULL;
     r->ctas = r->spare = NULL;
@@ -983,7 +1005,9 @@ static void begin(void *self, struct emu_machine *m)
 
 static void end(void *self)
 {
-    forget(self);
+    struct race *r = self;
+    for (uint32_t i = 0; i < AGAIN; i++) count_in_report(r, &r->again[i]);
+    forget(r);
 }
 
 struct race *race_new(void)

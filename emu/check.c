@@ -24,19 +24,20 @@ static bool is_it(const struct check *c, u32 i, const struct emu_machine *m, uns
            c->places[i].pc2 == pc2 && c->places[i].program == m->program;
 }
 
-/* Counts one more of a finding that there is; false: there is none. */
-static bool again(struct check *c, const struct emu_machine *m, unsigned kind, u32 pc, u32 pc2)
+/* Counts more of a finding that there is; false: there is none. */
+static bool again(struct check *c, const struct emu_machine *m, unsigned kind, u32 pc, u32 pc2,
+                  u64 more)
 {
     if (!c->count) return false;
     u32 *last = &c->last[(pc ^ pc2 << 2) % CHECK_LAST];
     if (*last < c->count && is_it(c, *last, m, kind, pc, pc2)) {
-        c->list[*last].count++;
+        c->list[*last].count += more;
         return true;
     }
     for (u32 s = slot_of(c, kind, pc, pc2); c->slots[s]; s = (s + 1) & (c->slot_count - 1)) {
         const u32 i = c->slots[s] - 1;
         if (!is_it(c, i, m, kind, pc, pc2)) continue;
-        c->list[i].count++;
+        c->list[i].count += more;
         *last = i;
         return true;
     }
@@ -96,7 +97,7 @@ size_t check_suppress(struct check *c)
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
                const u32 cta[3], const u32 thread[3], u64 address, const char *what)
 {
-    if (again(c, m, kind, pc, pc)) return;
+    if (again(c, m, kind, pc, pc, 1)) return;
     struct emu_fault f = {.kind = kind, .address = address};
     memcpy(f.cta, cta, sizeof f.cta);
     memcpy(f.thread, thread, sizeof f.thread);
@@ -117,9 +118,10 @@ static struct emu_fault describe_party(struct buf *b, const struct emu_machine *
     return f;
 }
 
-bool emu_machine_found(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2)
+bool emu_machine_found(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2,
+                       uint64_t more)
 {
-    return again(m->check, m, kind, pc < pc2 ? pc : pc2, pc < pc2 ? pc2 : pc);
+    return again(m->check, m, kind, pc < pc2 ? pc : pc2, pc < pc2 ? pc2 : pc, more);
 }
 
 void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
@@ -127,7 +129,7 @@ void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
 {
     const bool swap = first->pc > second->pc; /* a pair has one order, whichever came first */
     const u32 low = swap ? second->pc : first->pc, high = swap ? first->pc : second->pc;
-    if (again(m->check, m, kind, low, high)) return;
+    if (again(m->check, m, kind, low, high, 1)) return;
     struct buf b = {0};
     struct emu_finding f = {.kind = (enum emu_fault_kind)kind, .count = 1};
     buf_printf(&b, "%s: %s\n  %s\n", emu_fault_name(f.kind), what, first->what);
@@ -148,7 +150,7 @@ void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
 
 void emu_machine_note(struct emu_machine *m, unsigned kind, const char *text)
 {
-    if (again(m->check, m, kind, UINT32_MAX, UINT32_MAX)) return;
+    if (again(m->check, m, kind, UINT32_MAX, UINT32_MAX, 1)) return;
     add(m->check, m, UINT32_MAX, UINT32_MAX,
         (struct emu_finding){.kind = (enum emu_fault_kind)kind,
                              .count = 1,

@@ -347,8 +347,9 @@ struct emu_party {            /* one of two whose accesses are a finding togethe
 void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
                       const struct emu_party *first, const struct emu_party *second,
                       uint64_t address);
-/* Whether there is such a finding about these places: then it counts one more, and need not be put into words. */
-bool emu_machine_found(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2);
+/* Whether there is such a finding about these places: then it counts that many more, and need not be put into words. */
+bool emu_machine_found(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2,
+                       uint64_t more);
 /* A finding that is not about an instruction: that an observer has stopped looking, say. Whole lines. Told once of
  * each kind and launch. */
 void emu_machine_note(struct emu_machine *m, unsigned kind, const char *text);

@@ -354,13 +354,13 @@ Test(race, both_accesses_are_told)
     struct emu_run r = {.ptx = emu_ptx(".param .u64 p",
                                        ".reg .b64 %d;\n.reg .b32 %c;\nld.param.u64 %d, [p];\n"
                                        "mov.u32 %c, %ctaid.x;\nst.global.u32 [%d+8], %c;"),
-                        .grid = 3,
+                        .grid = 9,
                         .block = 1,
                         .once = true};
     r.config.checks = EMU_CHECK_RACE;
     r.args[0] = emu_inout(&r, memory, sizeof memory);
     cr_assert(emu_run(&r), "%s", r.fault);
-    cr_expect(r.findings == 1 && r.finding_kind == EMU_RACE && r.finding_count == 2);
+    cr_expect(r.findings == 1 && r.finding_kind == EMU_RACE && r.finding_count == 8);
     cr_expect_str_eq(
         r.finding,
         "race: two accesses of global memory at 0x20000008 that nothing orders\n"
