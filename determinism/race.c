@@ -832,6 +832,28 @@ static void look_ahead(const struct look *k)
         }
 }
 
+/* Words side by side that are all of one row, which has not come apart, and of which nothing was put off. false: it is
+ * not that, or the row has come apart. */
+static bool whole_row(struct look *k, uint32_t size)
+{
+    const struct emu_access *a = k->a;
+    const uint64_t at = a->address[0] - k->from;
+    if (!a->run || size != 4 || a->rows & (a->rows - 1) || !a->rows || k->strong ||
+        a->kind > EMU_STORE || a->flags & EMU_ASYNC || !race_is_one_time(k->w, ~0u))
+        return false;
+    struct page *p = shadow_page(k->shadow, at, false);
+    const uint32_t row = (uint32_t)__builtin_ctz(a->rows);
+    if (!p || p->apart & a->rows || (k->home ? k->home->flags.count : p->flagged & a->rows))
+        return false;
+    for (int i = 0; i < NOTE_KINDS; i++) {
+        if (p->noted_in == k->notes->number && p->noted[i] & a->rows) return false;
+        if (k->writes || i != NOTE_READ) p->closed[i] |= a->rows;
+    }
+    struct seen seen = {0, 0};
+    const uint32_t number = event(k, k->w->when[0], 0);
+    return !number || touch_row(k, &seen, p, row, (struct span){span_what(number, 0, 0), ~0u});
+}
+
 void race_look_through(struct look *k, uint32_t size, look_followed *then)
 {
     const struct emu_access *a = k->a;
@@ -865,7 +887,7 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
                      .flagged = true};
     const uint32_t size = (uint32_t)a->width * a->count;
     find_memory(&k);
-    if (k.one && race_put_off(&k, size)) return;
+    if (k.one && (whole_row(&k, size) || race_put_off(&k, size))) return;
     race_look_through(&k, size, then);
 }
 
