@@ -64,16 +64,10 @@ static bool is_simple(const struct look *k)
     return !k->w->mind && !k->c->know && !k->c->gone;
 }
 
-/* Whether what the tag names happened before the lane's access. */
-static bool ordered(const struct look *k, tag t, uint32_t lane)
+static bool ordered_by_more(const struct look *k, tag t, uint32_t lane)
 {
     const struct event *e = &k->events->list[t >> 5];
     const uint32_t its_lane = t % LANES;
-    const uint8_t later = EVENT_PENDING | EVENT_MBARRIER | EVENT_BULK;
-    if (is_simple(k) && !(e->flags & later) && !e->mask && !(k->a->flags & EMU_BULK))
-        return e->cta == k->c->index &&
-               (e->warp == k->warp ? its_lane == lane || e->clock < k->w->base
-                                   : e->clock < k->c->base);
     if (e->flags & EVENT_PENDING && e->pending >> its_lane & 1) return false;
     if (e->flags & EVENT_MBARRIER) {
         struct clock *know = mind_know(k->c, k->w, lane);
@@ -86,6 +80,17 @@ static bool ordered(const struct look *k, tag t, uint32_t lane)
     for (uint32_t m = e->mask << its_lane; m; m &= m - 1)
         if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
     return true;
+}
+
+/* Whether what the tag names happened before the lane's access. */
+static inline bool ordered(const struct look *k, tag t, uint32_t lane)
+{
+    const struct event *e = &k->events->list[t >> 5];
+    const uint8_t later = EVENT_PENDING | EVENT_MBARRIER | EVENT_BULK;
+    if (!is_simple(k) || e->flags & later || e->mask || k->a->flags & EMU_BULK)
+        return ordered_by_more(k, t, lane);
+    return e->cta == k->c->index && (e->warp == k->warp ? t % LANES == lane || e->clock < k->w->base
+                                                        : e->clock < k->c->base);
 }
 
 static bool same_cluster(const struct look *k, uint32_t cta)
@@ -234,7 +239,8 @@ static void mark_strong(struct look *k, const struct cell *cell)
 }
 
 /* Reports what is not before the lane's weak write. Nothing of the half need be remembered after that. */
-static void race_with(struct look *k, tag own, uint32_t lane, const tag *half, uint64_t address)
+static inline void race_with(struct look *k, tag own, uint32_t lane, const tag *half,
+                             uint64_t address)
 {
     const tag *list;
     const uint32_t count = shadow_tags(k->shadow, half, &list);
@@ -291,6 +297,7 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
     const uint32_t lane = own % LANES;
     struct set *set = shadow_set(k->shadow, cell->read);
     uint32_t n = 0;
+    if (!cell->read) cell->read = own;
     if (cell->read == own) return;
     if (set && is_stuck(k, set)) return;
     for (uint32_t i = 0; set && i < set->count; i++)
