@@ -159,7 +159,12 @@ struct clock *clock_keep(struct clock *c)
 void clock_drop(struct clock_tree *t, struct clock *c)
 {
     uint32_t n = 0;
-    if (c) push(t, &n, c);
+    if (!c) return;
+    if (c->refs > 1) {
+        c->refs--;
+        return;
+    }
+    push(t, &n, c);
     while (n) {
         c = t->todo[--n];
         if (c->kind == TREE) drop_tree(t, c, t->depth);
@@ -279,18 +284,23 @@ static uint32_t merge(const struct clock *a, const struct clock *b, struct known
                       bool *b_all)
 {
     uint32_t i = 0, k = 0, n = 0;
-    *a_all = *b_all = true;
-    while (i < a->count || k < b->count) {
-        const struct known *x = i < a->count ? &a->u.list[i] : NULL,
-                           *y = k < b->count ? &b->u.list[k] : NULL;
-        const bool take_x = x && (!y || place_of(*x) <= place_of(*y)),
-                   take_y = y && (!x || place_of(*y) <= place_of(*x));
-        *a_all &= take_x && (!take_y || x->when >= y->when);
-        *b_all &= take_y && (!take_x || y->when >= x->when);
-        to[n++] = take_x && (!take_y || x->when >= y->when) ? *x : *y;
-        i += take_x;
-        k += take_y;
+    bool a_lacks = false, b_lacks = false;
+    while (i < a->count && k < b->count) {
+        const struct known x = a->u.list[i], y = b->u.list[k];
+        const uint64_t x_at = place_of(x), y_at = place_of(y);
+        const bool take_x = x_at < y_at || (x_at == y_at && x.when >= y.when);
+        a_lacks |= y_at < x_at || (x_at == y_at && x.when < y.when);
+        b_lacks |= x_at < y_at || (x_at == y_at && y.when < x.when);
+        to[n++] = take_x ? x : y;
+        i += x_at <= y_at;
+        k += y_at <= x_at;
     }
+    b_lacks |= i < a->count;
+    a_lacks |= k < b->count;
+    while (i < a->count) to[n++] = a->u.list[i++];
+    while (k < b->count) to[n++] = b->u.list[k++];
+    *a_all = !a_lacks;
+    *b_all = !b_lacks;
     return n;
 }
 

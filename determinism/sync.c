@@ -305,7 +305,10 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
 
 static uint32_t slot_of(const struct flags *f, uint64_t address)
 {
-    return (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (f->cap - 1);
+    /* Twice: flags lie side by side in several arrays, whose slots would be, too. */
+    uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(h >> 32) & (f->cap - 1);
 }
 
 static struct flag *find_flag(const struct flags *f, uint64_t address)
