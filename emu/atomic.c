@@ -328,17 +328,23 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
     return in + 1;
 }
 
-/* As of loads and stores (access.c): the access is sure to fault not, and no observer looks at data. */
+/* Of a compare-and-swap observers hear what is there, and so whether it fails. */
+static bool tells_data(const struct emu_group *g, const struct atomic_desc *v)
+{
+    return v->op == ATOMIC_CAS && g->worker->machine->launch->observer_count;
+}
+
+/* As of loads and stores (access.c): the access is sure to fault not, and no observer looks at other data. */
 static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, struct emu_lanes *lanes,
                   struct emu_access *a)
 {
     const struct atomic_desc *const v = in->ext;
     const struct emu_machine *m = g->worker->machine;
     if (!m->blind || v->count > 1 || !g->exec[w]) return false;
-    if (v->op == ATOMIC_CAS && m->launch->observer_count) return false; /* whether it fails */
+    if (tells_data(g, v) && m->launch->order) return false;
     const u32 space = m->counting->find_lanes(g, &v->at, w, v->width, &g->worker->bounds[in->site],
                                               lanes);
-    if (space == PTX_SPACE_GENERIC) return false;
+    if (space == PTX_SPACE_GENERIC || (tells_data(g, v) && space != PTX_SPACE_GLOBAL)) return false;
     *a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
                              .space = (u8)space,
                              .flags = v->flags,
@@ -384,6 +390,10 @@ static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uo
     const struct atomic_desc *const v = in->ext;
     struct emu_lanes lanes[GROUP];
     struct emu_access a[GROUP];
+    if (tells_data(g, v)) { /* which other warps change */
+        emu_watch_alone(g, in);
+        return NULL;
+    }
     for (u32 w = 0; w < g->warps; w++)
         if (g->exec[w] && !found(g, in, w, &lanes[w], &a[w])) {
             const u64 first = lane_address(g, &v->at, w, (u32)__builtin_ctz(g->exec[w]));
@@ -415,8 +425,10 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     if (!emu_watch_turn(g, in)) return NULL;
     if (g->warps > 1) return tell_group(g, in);
     if (found(g, in, 0, &lanes, &a)) {
-        if (g->worker->machine->launch->order) a.data = operands(g, v, data, &a.stride);
+        const bool told = tells_data(g, v);
+        if (g->worker->machine->launch->order || told) a.data = operands(g, v, data, &a.stride);
         if (!v->red) a.result = old;
+        if (told) emu_machine_fetch(g->worker->machine, &a);
         if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
         if (verdict == EMU_PROCEED) return v->plain(g, in);
         if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
