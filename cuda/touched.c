@@ -124,9 +124,10 @@ static void touch_words(struct touched *t, const struct emu_access *a, uint32_t 
                         enum touched_how how)
 {
     const uint64_t mask = UINT64_MAX >> (64 - size);
+    const uint32_t lanes = ~a->alike ? a->lanes : a->lanes & -a->lanes;
     struct page *page = NULL;
     uint64_t number = UINT64_MAX;
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
+    for (uint32_t m = lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)];
         if (!page || at / PAGE != number) page = page_at(t, key_of(number = at / PAGE, how));
         page->bits[at % PAGE / 64] |= mask << at % 64;
