@@ -4,9 +4,11 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/rng.h"
 #include "determinism/orders.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
+#include "emu/order.h"
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 #include "tests/support.h"
@@ -476,6 +478,139 @@ Test(dab, gives_one_result_for_all_kinds, .timeout = 300)
         }
         cr_expect(varies, "%s has one result by chance", name);
     }
+}
+
+/* ---- whoever looks ---------------------------------------------------------------------------------- */
+
+/* Reductions of all kinds, wherever they meet, and what races with them. %r4 differs by thread, and by what was seen. */
+static const char *const statements[] = {
+    "red.global.add.u32 [%d2], %r4;\n",
+    "red.global.add.f32 [%d2], %f1;\n",
+    "red.global.add.f32 [%d2], %f1;\n",
+    "red.global.xor.b32 [%d2], %r4;\n",
+    "red.global.max.s32 [%d2], %r4;\n",
+    "red.global.inc.u32 [%d2], %r4;\n",
+    "atom.global.exch.b32 %r6, [%d2], %r4;\n",
+    "atom.global.cas.b32 %r6, [%d2], %r5, %r4;\n",
+    "red.global.add.noftz.f16x2 [%d2], %r4;\n",
+    "red.global.add.u64 [%d3], %d0;\n",
+    "red.global.add.f64 [%d3], %g1;\n",
+    "red.global.v2.f32.add [%d3], {%f1, %f1};\n",
+    "atom.global.add.u32 %r6, [%d2], %r4; xor.b32 %r4, %r4, %r6;\n",
+    "atom.global.cas.b32 %r6, [%d2], %r5, %r4; xor.b32 %r4, %r4, %r6;\n",
+    "st.global.u32 [%d2], %r4;\n",
+    "ld.global.u32 %r6, [%d2]; add.u32 %r4, %r4, %r6;\n",
+    "bar.sync 0;\n",
+    "membar.gl;\n",
+};
+enum { STATEMENTS = sizeof statements / sizeof *statements, RACES = 4 /* the last but so many */ };
+
+static void random_body(uint64_t seed, char *body, size_t size)
+{
+    const bool few = rng_below(&seed, 2); /* kinds: so that all commute, now and then */
+    const uint32_t kind = rng_below(&seed, STATEMENTS - RACES), kinds = few ? 1 : STATEMENTS;
+    size_t n = (size_t)snprintf(body, size, "%s",
+                                HEAD ".reg .f64 %g<2>;\n"
+                                     "mad.lo.u32 %r4, %r2, 7919, %r1; cvt.u64.u32 %d0, %r4;\n"
+                                     "cvt.rn.f32.u32 %f1, %r4; mul.f32 %f1, %f1, 0f3dcccccd;\n"
+                                     "cvt.f64.f32 %g1, %f1;\n");
+    for (uint32_t i = 0; i < 12; i++) {
+        const char *what = statements[(kind + rng_below(&seed, kinds)) % STATEMENTS];
+        if (i % 4 == 3) what = statements[STATEMENTS - RACES + rng_below(&seed, RACES)];
+        const uint32_t by = 2 * rng_below(&seed, 64) + 1, shift = rng_below(&seed, 5);
+        n += (size_t)snprintf(
+            body + n, size - n,
+            "mad.lo.u32 %%r5, %%r1, %u, %%r2; shr.u32 %%r5, %%r5, %u; and.b32 %%r5, %%r5, 62;\n"
+            "mul.wide.u32 %%d3, %%r5, 4; add.u64 %%d3, %%d1, %%d3; add.u64 %%d2, %%d3, %u;\n%s",
+            by, shift, 4 * rng_below(&seed, 2), what);
+    }
+    snprintf(body + n, size - n, "ret;");
+}
+
+struct looks {
+    bool counted, told, watched; /* told: of what buffers let go; watched: of all accesses */
+};
+
+static void look(void *self, const struct emu_access *a)
+{
+    *(uint64_t *)self += a->lanes;
+}
+static void look_shown(void *self, const struct emu_shown *a)
+{
+    *(uint64_t *)self += a->size;
+}
+
+/* What two launches leave: the second begins where the adversary is then. */
+static uint64_t left_by(const char *text, const char *order, uint64_t seed, struct looks looks,
+                        uint64_t *seen)
+{
+    char *why = NULL;
+    struct arena *arena = arena_new();
+    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m));
+    struct orders *o = orders_new(order, seed, &why);
+    cr_assert(o, "%s", why);
+    struct emu *e = emu_new(&(struct emu_config){.sms = 4, .count = looks.counted});
+    struct emu_image *im = emu_load(e, &m, 1, &why);
+    cr_assert(im, "%s", why);
+    uint64_t at = emu_alloc(e, WORDS * 4, "buffer");
+    const struct emu_observer observer = {.self = seen,
+                                          .blind = true,
+                                          .access = looks.watched ? look : NULL,
+                                          .shown = looks.told ? look_shown : NULL};
+    const struct emu_observer *const list[] = {&observer};
+    const struct emu_launch l = {.grid = {24, 1, 1},
+                                 .block = {160, 1, 1},
+                                 .params = &at,
+                                 .params_size = 8,
+                                 .observers = list,
+                                 .observer_count = looks.watched || looks.told,
+                                 .order = orders_get(o)};
+    for (int i = 0; i < 2; i++) {
+        const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+        cr_assert_eq(r->fault.kind, EMU_OK, "%s: %s\n%s", order, r->fault.text, text);
+    }
+    const uint64_t digest = emu_digest(e);
+    emu_unload(im);
+    emu_free(e);
+    orders_free(o);
+    ptx_module_end(m);
+    arena_free(arena);
+    return digest;
+}
+
+/* The bits of programs with races, too, depend on the seed alone: not on who counts or watches, for whom buffers are
+ * emptied by other means. */
+Test(dab, gives_the_same_whoever_looks, .timeout = 300)
+{
+    static const char *const orders[] = {"dab",
+                                         "dab:fusion=off",
+                                         "dab:coalescing=off",
+                                         "dab:offset=on:entries=256",
+                                         "dab:offset=on:entries=48:fusion=off:coalescing=off",
+                                         "dab:partitions=1:sms-per-cluster=1",
+                                         "dab:scheduler=gtar",
+                                         "dab:scheduler=srr",
+                                         "dab:level=warp",
+                                         "dab:reorder=off:overlap=on"};
+    static const struct looks looks[] = {{.counted = true}, {.told = true}, {.watched = true}};
+    enum { ORDERS = sizeof orders / sizeof *orders };
+    unsigned differ = 0;
+    uint64_t seen[4] = {0};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        char body[5000];
+        random_body(seed, body, sizeof body);
+        const char *text = emu_ptx(".param .u64 p", body), *order = orders[seed % ORDERS];
+        const uint64_t alone = left_by(text, order, seed, (struct looks){0}, &seen[3]);
+        for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+            cr_expect_eq(left_by(text, order, seed, looks[i], &seen[i]), alone,
+                         "%s, seed %u, %zu: %s", order, (unsigned)seed, i, body);
+        differ += left_by(text, order, seed + 1, (struct looks){0}, &seen[3]) != alone;
+    }
+    cr_expect(differ > 15, "only %u differ by the seed", differ);
+    cr_expect(!seen[0] && seen[1] && seen[2] && !seen[3]);
 }
 
 /* Turns meet waits of other kinds: whose turn it is waits for one who waits for the turn. Scheduler 0 has warps 0 and
