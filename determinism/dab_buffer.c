@@ -133,7 +133,12 @@ static void fill(const struct dab_buffer *b, struct dab_entry *e, const uint8_t 
     uint8_t *data = dab_data(b, e);
     if (size == 4) memcpy(data, operand, 4);
     else memcpy(data, operand, size);
-    if (e->op == ATOMIC_CAS) memcpy(data + 16, operand + NEW_VALUE, size);
+    if (e->op == ATOMIC_CAS) memcpy(data + NEW_VALUE, operand + NEW_VALUE, size);
+}
+
+static bool is_like(const struct dab_entry *e, const struct emu_access *a)
+{
+    return e->op == a->op && e->type == a->type && e->width == a->width && e->count == a->count;
 }
 
 bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t most, bool fuse,
@@ -170,6 +175,7 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
         if (with[l] >= 0) fuse_into(b, &b->entries[with[l]], apply, operand);
         else fill(b, &b->entries[own++], operand);
     }
+    b->mixed |= before && !is_like(b->entries, a);
     if (b->count > before) b->authors[b->author_count++] = emu_author(a);
     *fused = need - (b->count - before);
     return true;
@@ -185,7 +191,7 @@ void dab_buffer_clear(struct dab_buffer *b)
             for (; b->table[p]; p = (p + 1) & (b->slots - 1)) b->table[p] = 0;
         }
     b->count = b->author_count = 0;
-    b->unlike = false;
+    b->unlike = b->mixed = false;
 }
 
 static void *copy_of(const void *p, size_t size)

@@ -3,7 +3,10 @@
  * What one SM sends keeps its order on the way; what several send arrives in an order that is the adversary's. Each
  * cluster of SMs first tells each partition how many transactions to expect of each of its SMs. When a partition has
  * heard of all of them it carries transactions out, one of each SM in turn, and those that have none left are
- * passed over: so the order is that of the buffers' contents alone. A transaction that comes before its turn waits. */
+ * passed over: so the order is that of the buffers' contents alone. A transaction that comes before its turn waits.
+ *
+ * Where nobody counts or is told of what arrives when, a flush is carried out in that order at once. The adversary
+ * draws what it would have drawn, and is then where it would have been. */
 #include "base/rng.h"
 #include "determinism/dab_parts.h"
 #include "emu/atomic.h"
@@ -28,6 +31,10 @@ struct queue { /* of one SM at one partition, in this flush */
     uint32_t first, last; /* packets that wait */
     uint32_t next_sm;     /* of those that have more: a ring */
 };
+struct sent { /* a buffer */
+    struct dab_buffer *from;
+    uint32_t sm;
+};
 struct partition {
     uint32_t turn; /* SM; NONE: all is done */
     uint32_t last; /* while the ring is made */
@@ -51,6 +58,16 @@ struct dab_net {
     uint32_t waiting; /* in all flush buffers */
     uint32_t *sectors, *stamps, sector_slots,
         stamp; /* of a buffer that is being sent: sector -> packet */
+    /* At once: */
+    bool at_once;
+    struct sent *sent;
+    uint32_t sent_count, sent_cap;
+    uint32_t *left;                          /* by place in `active`: transactions of the SM */
+    uint32_t *queued;                        /* of an SM, by partition: likewise */
+    uint32_t *place, place_cap;              /* of each entry: its transaction's in its queue */
+    uint32_t *first, first_cap, place_count; /* of each place: where its elements begin in the */
+    struct emu_reduction *list;              /* elements, in the order in which they are done */
+    uint32_t list_cap;
 };
 
 struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *chance,
@@ -63,9 +80,12 @@ struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t 
     n->clusters = (sms + o->sms_per_cluster - 1) / o->sms_per_cluster;
     n->streams = calloc(sms, sizeof *n->streams);
     n->active = calloc(sms, sizeof *n->active);
+    n->left = calloc(sms, sizeof *n->left);
+    n->queued = calloc(o->partitions, sizeof *n->queued);
     n->queues = calloc((size_t)sms * o->partitions, sizeof *n->queues);
     n->partitions = calloc(o->partitions, sizeof *n->partitions);
-    if (!n->streams || !n->active || !n->queues || !n->partitions) abort();
+    if (!n->streams || !n->active || !n->left || !n->queued || !n->queues || !n->partitions)
+        abort();
     return n;
 }
 
@@ -83,7 +103,8 @@ void dab_net_begin(struct dab_net *n, struct emu_machine *m)
     forget_copies(n);
     for (uint32_t s = 0; s < n->sms; s++) n->streams[s] = (struct stream){NONE, NONE, 0};
     n->m = m;
-    n->active_count = n->packet_count = n->waiting = 0;
+    n->active_count = n->packet_count = n->waiting = n->sent_count = 0;
+    n->at_once = n->options->reorder && !emu_machine_is_counted(m) && !emu_machine_is_shown(m);
 }
 
 void dab_net_free(struct dab_net *n)
@@ -98,13 +119,20 @@ void dab_net_free(struct dab_net *n)
     free(n->partitions);
     free(n->sectors);
     free(n->stamps);
+    free(n->sent);
+    free(n->left);
+    free(n->queued);
+    free(n->place);
+    free(n->first);
+    free(n->list);
     free(n);
 }
 
 static void *room(void *list, uint32_t count, uint32_t *cap, size_t size)
 {
     if (count < *cap) return list;
-    *cap = *cap ? 2 * *cap : 256;
+    if (!*cap) *cap = 256;
+    while (*cap <= count) *cap *= 2;
     list = realloc(list, *cap * size);
     if (!list) abort();
     return list;
@@ -161,16 +189,28 @@ static uint32_t packet_for(struct dab_net *n, uint32_t sm, struct dab_buffer *fr
     return n->sectors[i] = packet_new(n, sm, from, address);
 }
 
-void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b)
+/* The entry that goes first: SMs of even number may begin in the middle. */
+static uint32_t first_entry(const struct dab_net *n, uint32_t sm, const struct dab_buffer *b)
 {
     const bool shift = n->options->offset && sm % 2 == 0 && b->count > OFFSET && !b->unlike;
+    return shift ? OFFSET : 0;
+}
+
+void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b)
+{
+    if (n->at_once) {
+        n->sent = room(n->sent, n->sent_count, &n->sent_cap, sizeof *n->sent);
+        n->sent[n->sent_count++] = (struct sent){b, sm};
+        return;
+    }
+    const uint32_t begin = first_entry(n, sm, b);
     forget_sectors(n, b->count);
     if (n->options->overlap) {
         n->copies = room(n->copies, n->copy_count, &n->copy_cap, sizeof *n->copies);
         b = n->copies[n->copy_count++] = dab_buffer_copy(b);
     }
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint32_t e = shift ? (i + OFFSET) % b->count : i;
+        const uint32_t e = i + begin < b->count ? i + begin : i + begin - b->count;
         const uint32_t at = packet_for(n, sm, b, b->entries[e].address);
         struct packet *p = &n->packets[at];
         b->entries[e].next = NONE;
@@ -191,15 +231,8 @@ static void carry_out(struct dab_net *n, uint32_t packet)
         const uint8_t *data = dab_data(b, e);
         for (uint32_t k = 0; k < e->count; k++) {
             const uint32_t at = k * e->width;
-            uint8_t both[64];
-            const uint8_t *operand = data + at;
-            if (e->op == ATOMIC_CAS) { /* as emu_access.data has it */
-                memcpy(both, data, e->width);
-                memcpy(both + 32, data + 16, e->width);
-                operand = both;
-            }
             emu_machine_reduce(n->m, b->authors[e->author], e->address + at, e->op, e->type,
-                               operand, NULL);
+                               data + at, NULL);
         }
     }
 }
@@ -304,6 +337,138 @@ static void arrive_in_order(struct dab_net *n)
         for (uint32_t p = 0; p < n->options->partitions; p++) in_turn(n, p);
 }
 
+/* ---- all at once -------------------------------------------------------------------------------------- */
+
+/* Whether the order in which entries are done makes no difference. */
+static bool all_commute(const struct dab_net *n)
+{
+    const struct dab_entry *one = n->sent[0].from->entries;
+    bool same = atomic_commutes(one->op, one->type);
+    for (uint32_t i = 0; same && i < n->sent_count; i++) {
+        const struct dab_buffer *b = n->sent[i].from;
+        same = !b->mixed && b->entries->op == one->op && b->entries->type == one->type &&
+               b->entries->width == one->width;
+    }
+    return same;
+}
+
+/* The entry of the buffer that is the first of this one's transaction; itself, if there was none. */
+static uint32_t leader(struct dab_net *n, const struct dab_buffer *b, uint32_t entry)
+{
+    const uint64_t sector = b->entries[entry].address / SECTOR;
+    uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & (n->sector_slots - 1);
+    for (; n->stamps[i] == n->stamp; i = (i + 1) & (n->sector_slots - 1))
+        if (b->entries[n->sectors[i]].address / SECTOR == sector) return n->sectors[i];
+    n->stamps[i] = n->stamp;
+    return n->sectors[i] = entry;
+}
+
+/* How many transactions the buffer makes. queue: NULL, or of its SM by partition how many there are, and then of each
+ * entry from `at` on its transaction's place there. */
+static uint32_t pack(struct dab_net *n, const struct sent *s, uint32_t *queue, uint32_t at)
+{
+    const struct dab_buffer *b = s->from;
+    const uint32_t begin = first_entry(n, s->sm, b);
+    uint32_t transactions = 0;
+    if (!n->options->coalescing && !queue) return b->count;
+    forget_sectors(n, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const uint32_t e = i + begin < b->count ? i + begin : i + begin - b->count,
+                       first = n->options->coalescing ? leader(n, b, e) : e;
+        transactions += first == e;
+        if (!queue) continue;
+        uint32_t *const place = n->place + at;
+        if (first == e)
+            place[e] = queue[b->entries[e].address / INTERLEAVE % n->options->partitions]++;
+        else place[e] = place[first];
+        if (place[e] >= n->place_count) n->place_count = place[e] + 1;
+    }
+    return transactions;
+}
+
+/* What the adversary draws while they arrive, one of an SM by chance after the other. */
+static void draw(struct dab_net *n)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < n->active_count; i++) total += n->left[i];
+    rng_below(n->chance, total + 1); /* when the last pre-flush message comes */
+    while (n->active_count > 1) {
+        const uint32_t i = rng_below(n->chance, n->active_count);
+        if (!--n->left[i]) n->left[i] = n->left[--n->active_count];
+    }
+    n->active_count = 0;
+}
+
+/* Returns how many there are. */
+static uint32_t add_elements(struct emu_reduction *to, const struct dab_buffer *b,
+                             struct dab_entry *e)
+{
+    const uint8_t *data = dab_data(b, e);
+    for (uint32_t k = 0; k < e->count; k++)
+        to[k] = (struct emu_reduction){e->address + k * e->width, data + k * e->width, e->op,
+                                       e->type};
+    return e->count;
+}
+
+/* Places in the queues one after the other, of each the SMs in turn: so partitions would do it. */
+static void carry_out_in_order(struct dab_net *n)
+{
+    n->first = room(n->first, n->place_count, &n->first_cap, sizeof *n->first);
+    memset(n->first, 0, (n->place_count + 1) * sizeof *n->first);
+    for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
+        const struct dab_buffer *b = n->sent[i].from;
+        for (uint32_t e = 0; e < b->count; e++)
+            n->first[n->place[at + e] + 1] += b->entries[e].count;
+    }
+    for (uint32_t p = 0; p < n->place_count; p++) n->first[p + 1] += n->first[p];
+    const uint32_t total = n->first[n->place_count];
+    n->list = room(n->list, total, &n->list_cap, sizeof *n->list);
+    for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
+        struct dab_buffer *b = n->sent[i].from;
+        const uint32_t begin = first_entry(n, n->sent[i].sm, b);
+        for (uint32_t k = 0; k < b->count; k++) {
+            const uint32_t e = k + begin < b->count ? k + begin : k + begin - b->count;
+            uint32_t *const to = &n->first[n->place[at + e]];
+            *to += add_elements(n->list + *to, b, &b->entries[e]);
+        }
+    }
+    emu_machine_reduce_all(n->m, n->list, total);
+}
+
+static void carry_out_anyhow(struct dab_net *n)
+{
+    for (uint32_t i = 0; i < n->sent_count; i++) {
+        struct dab_buffer *b = n->sent[i].from;
+        uint32_t total = 0;
+        n->list = room(n->list, b->count * b->entries->count, &n->list_cap, sizeof *n->list);
+        for (uint32_t e = 0; e < b->count; e++)
+            total += add_elements(n->list + total, b, &b->entries[e]);
+        emu_machine_reduce_all(n->m, n->list, total);
+    }
+}
+
+static void carry_out_all(struct dab_net *n)
+{
+    const bool commute = all_commute(n);
+    uint32_t *const queue = commute ? NULL : n->queued;
+    uint32_t sm = NONE, entries = 0;
+    for (uint32_t i = 0; i < n->sent_count; i++) entries += n->sent[i].from->count;
+    if (queue) n->place = room(n->place, entries, &n->place_cap, sizeof *n->place);
+    n->place_count = 0;
+    for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
+        if (n->sent[i].sm != sm) {
+            sm = n->sent[i].sm;
+            n->left[n->active_count++] = 0;
+            if (queue) memset(queue, 0, n->options->partitions * sizeof *queue);
+        }
+        n->left[n->active_count - 1] += pack(n, &n->sent[i], queue, at);
+    }
+    draw(n);
+    if (commute) carry_out_anyhow(n);
+    else carry_out_in_order(n);
+    n->sent_count = 0;
+}
+
 void dab_net_some(struct dab_net *n)
 {
     uint32_t sm;
@@ -318,6 +483,7 @@ void dab_net_all(struct dab_net *n)
 
 void dab_net_flush(struct dab_net *n)
 {
+    if (n->sent_count) carry_out_all(n);
     if (!n->active_count) return;
     if (n->options->reorder) arrive_in_order(n);
     else {

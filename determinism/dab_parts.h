@@ -30,13 +30,14 @@ struct dab_entry {
 struct dab_buffer {
     struct dab_entry *entries;
     uint32_t count, cap;
-    uint8_t (*wide)[32]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 16 */
+    uint8_t (*wide)[48]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 32 */
     struct emu_author *authors;
     uint32_t author_count, author_cap;
     uint32_t *table; /* place in memory -> 1 + the latest entry there: open addressing, */
     uint32_t slots;  /* of so many, a power of two; NULL: none yet */
     uint32_t grain;  /* bits of an address that a place leaves open: no entry reaches into two */
     bool unlike;     /* entries whose order counts meet at an address */
+    bool mixed;      /* entries differ in operation, type or size */
 };
 static inline bool dab_is_wide(uint8_t op, uint32_t bytes)
 {

@@ -266,6 +266,13 @@ void emu_machine_bytes(struct emu_machine *m, const struct emu_access *a, uint8_
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old);
+struct emu_reduction {
+    uint64_t address;
+    const void *operand; /* as of emu_machine_reduce */
+    uint8_t op, type;
+};
+/* One after the other. Nobody is told of them: not where emu_machine_is_shown. */
+void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *list, size_t count);
 /* One element of each of `count` lanes, in their order: lane i's operand at operands + stride * i, its old value goes
  * to old + stride * i. */
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,

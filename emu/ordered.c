@@ -37,6 +37,7 @@ enum {
     LEAST_LOOK = 1 << 12, /* bursts that it takes at least; */
     BUDGET = 1 << 8,      /* states that may be compared in vain at least, */
     SHARE = 32,           /* and one for so many bursts until then */
+    AHEAD = 8,            /* reductions whose memory is fetched */
     LEAST_PHASES = 2,     /* with an order in phases: whole ones and the one that it began in */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
@@ -638,6 +639,26 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     if (looked_at) memcpy(was, p, size);
     atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
     if (looked_at && memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
+}
+
+void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *list, size_t count)
+{
+    const u8 *const base = mem_is_plain(m->mem) ? mem_base(m->mem) : NULL;
+    assert(!m->ordered->shown);
+    for (size_t i = 0; i < count; i++) {
+        const struct emu_reduction *r = &list[i];
+        if (base && i + AHEAD < count)
+            __builtin_prefetch(base + (list[i + AHEAD].address - MEM_GLOBAL), 1);
+        if (m->ordered->h->rounds) {
+            emu_machine_reduce(m, (struct emu_author){0}, r->address, r->op, r->type, r->operand,
+                               NULL);
+            continue;
+        }
+        const bool cas = r->op == ATOMIC_CAS;
+        const u8 *const b = r->operand;
+        u8 *const p = held(m, r->address, ptx_types[r->type].bits / 8u);
+        if (p) atomic_function(r->op, r->type)(p, cas ? b + 32 : b, cas ? b : NULL, NULL);
+    }
 }
 
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
