@@ -12,9 +12,9 @@ MODULE := base ptx emu determinism model
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
-# by clang: of the same objects the tests are linked and the fuzzers
-CFLAGS.san     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-                  -fno-sanitize-coverage=trace-cmp -DARENA_BLOCK=64
+# by clang: of the same objects the tests are linked and the fuzzers; what a sanitizer reports needs lines only
+CFLAGS.san     := -O1 -gline-tables-only -fsanitize=fuzzer-no-link,address,undefined \
+                  -fno-sanitize-recover=all -fno-sanitize-coverage=trace-cmp -DARENA_BLOCK=64
 CFLAGS.tsan    := -O1 -g -fsanitize=thread
 # gcc for x86-64 would begin structs of a hundred bytes with `rep stos`, which takes longer than what is done with them.
 INLINE := vector_loop:512:noalign,libcall:-1:noalign
