@@ -186,9 +186,8 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
 	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs
-	@tests/run.sh $B/tests/run $(if $T,--filter '$T')
-	tests/corpus/generate.sh --check
-	suites/generate.sh --check
+	@tools/beside.sh 'tests/corpus/generate.sh --check && suites/generate.sh --check' \
+	    tests/run.sh $B/tests/run $(if $T,--filter '$T')
 	tests/programs/objects.sh --check
 	tools/counts-doc.sh --check
 	@$(MAKE) --no-print-directory check-install
@@ -196,7 +195,8 @@ test:                           ## build and run every test; T='isa/*' runs some
 programs: $(PROGRAMS)           ## the CUDA programs of the tests, into build/programs
 check:                          ## what a change must pass: format, tidy, layers, clang, same bits, sanitizers, fuzz
 	@tools/deps.sh build test check
-	@$(MAKE) --no-print-directory format-check layers tidy check-clang check-same check-san check-tsan check-fuzz
+	@$(MAKE) --no-print-directory format-check layers
+	@tools/beside.sh tools/tidy.sh $(MAKE) --no-print-directory check-clang check-same check-san check-tsan check-fuzz
 
 format-check:
 	files=$$(git ls-files '*.c' '*.h' ':!tests/corpus') && clang-format --dry-run -Werror $$files
