@@ -18,6 +18,7 @@ enum {
     MOST_STAY = 16,   /* picks between two choices */
     MOST_MOODS = 64,  /* CTAs between two choices */
     COMPANIES = 9,
+    LOOK_AHEAD = 3, /* in a chain */
 };
 
 /* Instructions are issued in strict order, by some schedulers at least. */
@@ -130,6 +131,15 @@ static void tell(struct dab_warp *w, const struct emu_access *a)
 
 /* ---- what waits for a flush ------------------------------------------------------------------------- */
 
+/* The host fetches what those behind the next in the chain will look at. */
+static void look_ahead(const struct dab *d)
+{
+    for (uint32_t n = 1; n <= LOOK_AHEAD && d->chain_at + n < d->chain_count; n += LOOK_AHEAD - 1) {
+        const struct emu_warp who = who_is(&d->warps[d->chain[d->chain_at + n]]);
+        emu_machine_soon(d->m, &who, n == 1);
+    }
+}
+
 /* The next one of those that are done one after another. */
 static bool grant_next(struct dab *d)
 {
@@ -137,6 +147,7 @@ static bool grant_next(struct dab *d)
         struct dab_warp *w = &d->warps[d->chain[d->chain_at++]];
         if (!w->pending) continue;
         w->granted = true;
+        look_ahead(d);
         dab_wake(d, w);
         return true;
     }

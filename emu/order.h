@@ -280,6 +280,9 @@ void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const
                               uint8_t *old, uint32_t stride);
 /* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
+/* The warp will soon be woken: the host fetches what it will then look at. `next`: there is little else before; else
+ * only what it takes to find that. It changes nothing. */
+void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, bool next);
 /* The warp sleeps from now on, wherever it stands, until it is woken: for pick(), idle(), CTA_START and
  * BARRIER_DONE. */
 void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who);

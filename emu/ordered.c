@@ -38,6 +38,7 @@ enum {
     BUDGET = 1 << 8,      /* states that may be compared in vain at least, */
     SHARE = 32,           /* and one for so many bursts until then */
     AHEAD = 8,            /* reductions whose memory is fetched */
+    LINE = 64,            /* bytes that the host fetches at once */
     LEAST_PHASES = 2,     /* with an order in phases: whole ones and the one that it began in */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
@@ -699,6 +700,41 @@ static struct emu_group *next_context(const struct emu_cta *c, u32 warp, u32 *at
     return NULL;
 }
 
+static void fetch(const u8 *row, u32 bytes)
+{
+    for (u32 i = 0; i < bytes * LANES; i += LINE) __builtin_prefetch(row + i);
+}
+
+/* The rows of a warp that stands before an access that it was told to wait with: mostly others have had the host's
+ * caches since. */
+static void fetch_rows(const struct emu_group *g)
+{
+    const struct emu_uop *in = g->pc;
+    const bool atomic = in->id == UOP_atom_watched;
+    if (!atomic && in->id != UOP_ld_watched && in->id != UOP_st_watched) return;
+    if (in->x == 8) fetch(g->r64 + in->a, 8);
+    else if (in->x == 4) fetch(g->r32 + in->a, 4);
+    if (!atomic) return;
+    const u8 width = ((const struct atomic_desc *)in->ext)->width;
+    if (width != 4) return;
+    fetch(g->r32 + in->b, 4);
+    fetch(g->r32 + in->c, 4);
+}
+
+void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, bool next)
+{
+    const struct emu_cta *c = cta_of(m, who);
+    if (!c || c->context_count != c->warps) return;
+    const struct emu_group *g = &c->groups[who->warp];
+    if (next) {
+        fetch_rows(g);
+        return;
+    }
+    __builtin_prefetch(&g->r64);
+    __builtin_prefetch(&g->pc);
+    __builtin_prefetch(&g->asleep, 1);
+}
+
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
@@ -710,6 +746,7 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
         g->asleep = false;
         if (g->state == GROUP_WAIT) g->state = GROUP_READY;
         sort_in(m->ordered, g);
+        fetch_rows(g);
     }
 }
 
