@@ -620,6 +620,12 @@ static int place(void *self, const uint32_t *free_slots, size_t count, uint32_t 
     return (int)low;
 }
 
+static unsigned wants_of(void *self, const struct emu_prospect *next)
+{
+    const struct dab *d = self;
+    return next->watched ? d->order.wants : d->order.wants | EMU_WANT_LESS_SHARED;
+}
+
 /* ---- launches --------------------------------------------------------------------------------------- */
 
 static void *zeros(size_t count, size_t size)
@@ -780,6 +786,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     d->order = (struct emu_order){.self = d,
                                   .name = dab_kind.name,
                                   .step = strict ? EMU_STEP_INSTRUCTION : EMU_STEP_TOLD,
+                                  .wants_of = wants_of,
                                   .begin = begin,
                                   .pick = pick,
                                   .deal = place,

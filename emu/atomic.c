@@ -442,11 +442,15 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     enum emu_verdict verdict;
     if (!emu_watch_turn(g, in)) return NULL;
     if (g->warps > 1) return tell_group(g, in);
+    struct emu_machine *const m = g->worker->machine;
+    if (m->wants & EMU_WANT_LESS_SHARED && v->at.space == PTX_SPACE_SHARED &&
+        m->program->shared_commutes)
+        return v->plain(g, in);
     if (found(g, in, 0, &lanes, &a)) {
         const bool told = tells_data(g, v);
-        if (g->worker->machine->launch->order || told) a.data = operands(g, v, data, &a.stride);
+        if (m->launch->order || told) a.data = operands(g, v, data, &a.stride);
         if (!v->red) a.result = old;
-        if (told) emu_machine_fetch(g->worker->machine, &a);
+        if (told) emu_machine_fetch(m, &a);
         if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
         if (verdict == EMU_PROCEED) return v->plain(g, in);
         if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);

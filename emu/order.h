@@ -147,6 +147,9 @@ enum emu_want {
     /* Launches alone in which warps have bytes of memory in common: others leave the same under every order, and go
      * without it (apart.h). Of those it hears of in wants_of() alone. Without observers. */
     EMU_WANT_MEETINGS = 4,
+    /* Not of what is done with shared memory where its order does not matter (emu_shape.shared_commutes). Each is still
+     * a step of EMU_STEP_TOLD. Without observers, and orders around this one. */
+    EMU_WANT_LESS_SHARED = 8,
 };
 struct emu_prospect { /* a launch that is about to begin */
     bool counted;     /* emu_machine_is_counted */

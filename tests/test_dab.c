@@ -500,17 +500,18 @@ static const char *const statements[] = {
     "atom.global.cas.b32 %r6, [%d2], %r5, %r4; xor.b32 %r4, %r4, %r6;\n",
     "st.global.u32 [%d2], %r4;\n",
     "ld.global.u32 %r6, [%d2]; add.u32 %r4, %r4, %r6;\n",
+    "red.shared.add.u32 [%r7], %r4;\n",
     "bar.sync 0;\n",
     "membar.gl;\n",
 };
-enum { STATEMENTS = sizeof statements / sizeof *statements, RACES = 4 /* the last but so many */ };
+enum { STATEMENTS = sizeof statements / sizeof *statements, RACES = 5 /* the last so many */ };
 
 static void random_body(uint64_t seed, char *body, size_t size)
 {
     const bool few = rng_below(&seed, 2); /* kinds: so that all commute, now and then */
     const uint32_t kind = rng_below(&seed, STATEMENTS - RACES), kinds = few ? 1 : STATEMENTS;
     size_t n = (size_t)snprintf(body, size, "%s",
-                                HEAD ".reg .f64 %g<2>;\n"
+                                HEAD ".reg .f64 %g<2>; .shared .b32 tile[64];\n"
                                      "mad.lo.u32 %r4, %r2, 7919, %r1; cvt.u64.u32 %d0, %r4;\n"
                                      "cvt.rn.f32.u32 %f1, %r4; mul.f32 %f1, %f1, 0f3dcccccd;\n"
                                      "cvt.f64.f32 %g1, %f1;\n");
@@ -521,10 +522,11 @@ static void random_body(uint64_t seed, char *body, size_t size)
         n += (size_t)snprintf(
             body + n, size - n,
             "mad.lo.u32 %%r5, %%r1, %u, %%r2; shr.u32 %%r5, %%r5, %u; and.b32 %%r5, %%r5, 62;\n"
-            "mul.wide.u32 %%d3, %%r5, 4; add.u64 %%d3, %%d1, %%d3; add.u64 %%d2, %%d3, %u;\n%s",
+            "mul.wide.u32 %%d3, %%r5, 4; add.u64 %%d3, %%d1, %%d3; add.u64 %%d2, %%d3, %u;\n"
+            "shl.b32 %%r7, %%r5, 2; mov.u32 %%r8, tile; add.u32 %%r7, %%r7, %%r8;\n%s",
             by, shift, 4 * rng_below(&seed, 2), what);
     }
-    snprintf(body + n, size - n, "ret;");
+    snprintf(body + n, size - n, "ld.shared.u32 %%r6, [%%r7]; st.global.u32 [%%d2], %%r6; ret;");
 }
 
 struct looks {
