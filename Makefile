@@ -162,7 +162,7 @@ demo:                           ## build, read the checked-in PTX, run the workl
 	@$(MAKE) --no-print-directory all
 	@tools/demo.sh
 
-install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) ## install below PREFIX (/usr/local), DESTDIR in front
+install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## install below PREFIX (/usr/local), DESTDIR in front
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
@@ -171,6 +171,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) ## instal
 	ln -sf libheddle.so.$(V) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so'
 	install -m 644 $B/libcuda.so.1 $(CUDART) '$(DESTDIR)$(LIBDIR)/heddle'
+	install -m 755 $B/heddle-suite '$(DESTDIR)$(LIBDIR)/heddle'
 	ln -sf libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle/libcuda.so'
 	cd $B && cp -r --parents $(CUDART_STATIC:$B/%=%) '$(abspath $(DESTDIR)$(LIBDIR))/heddle'
 	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'

@@ -29,6 +29,7 @@ int cmd_isa(int argc, char **argv);
 int cmd_orders(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
+int cmd_measure(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_estimate(int argc, char **argv);

@@ -274,6 +274,26 @@ static const struct command {
      "example: heddle estimate --gpu titanv --traces runs.traces ./saxpy 4096\n"
      "         heddle calibrate cycles.csv --gpu titanv --traces runs.traces --output titanv.yaml\n"
      "         heddle estimate --gpu titanv --coefficients titanv.yaml ./other\n"},
+    {"measure", NULL, "measure the workloads on an NVIDIA GPU", cmd_measure,
+     "usage: heddle measure [NAME...] [options]\n"
+     "\n"
+     "Runs the workloads (all, if none is named; 'heddle suite list') on this machine's GPU, through its\n"
+     "driver's libcuda.so.1, and prints as CSV how many cycles each launch took, with the device, driver,\n"
+     "clock and date above. 'heddle calibrate --traces' reads that (docs/model.md).\n"
+     "\n"
+     "  --size small|medium|large   of the inputs (default small)\n"
+     "  --repeat N                  runs after one that is not counted, of which the median is taken\n"
+     "                              (default 5)\n"
+     "  --data-seed N               of the inputs (default 1)\n"
+     "  --graph FILE                as of 'heddle suite run'\n"
+     "  --output FILE               write the CSV there\n"
+     "  --driver FILE               the driver's libcuda.so.1, if the system does not find it\n"
+     "\n"
+     "exit status: 0 fine; 1 there is no driver or no device, or a workload did not pass; 2 a wrong call\n"
+     "\n"
+     "example: heddle measure --output mine.csv\n"
+     "         heddle estimate --gpu v100 --traces mine.traces suite:saxpy:small   # and the others\n"
+     "         heddle calibrate mine.csv --gpu v100 --traces mine.traces --output mine.yaml\n"},
     {"gpus", NULL, "list the GPUs that are known, show all numbers of one", cmd_gpus,
      "usage: heddle gpus [NAME|FILE]\n"
      "\n"

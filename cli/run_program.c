@@ -37,8 +37,7 @@ static bool is_there(const char *folder, const char *name)
            access(path, R_OK) == 0;
 }
 
-/* The folder of libcuda.so.1: where this program was built or installed. NULL: there is none. */
-static const char *find_libraries(struct arena *a)
+const char *program_libraries(struct arena *a)
 {
     static const char *const places[] = {".", HEDDLE_BUILD, "../lib/heddle"};
     char own[2048], at[4096];
@@ -107,7 +106,7 @@ static unsigned capability(const struct run_options *o)
 int program_find(const struct run_options *o, const char *command, char **argv,
                  struct program_target *out)
 {
-    const char *const libraries = find_libraries(o->arena);
+    const char *const libraries = program_libraries(o->arena);
     *out = (struct program_target){argv, argv[0], libraries, false};
     if (!libraries)
         return usage_error(command,

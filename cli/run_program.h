@@ -12,6 +12,8 @@ struct program_target {
     const char *libraries; /* the folder of Heddle's */
     bool compiled;         /* from its source: it goes when it is released */
 };
+/* The folder of libcuda.so.1: where this program was built or installed. NULL: there is none. */
+const char *program_libraries(struct arena *a);
 /* Looks whether it can run, and compiles a source first. argv stays the caller's, and may be changed. EXIT_FINE, or
  * after a message of `heddle COMMAND` another status. */
 int program_find(const struct run_options *o, const char *command, char **argv,

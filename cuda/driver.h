@@ -129,6 +129,7 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     struct timespec at;
+    double estimated;            /* driver.estimated then */
     struct operation *last;      /* that records it; NULL: none has */
     unsigned long long captured; /* number of the capture that it was last recorded in; 0: none */
     struct nodes nodes;          /* of that: what was done by then */
@@ -213,7 +214,9 @@ struct driver {
     struct cuda_watch watch;
     char *counts_path; /* of HEDDLE_COUNTS; NULL: not asked for */
     FILE *estimate;    /* of CUDA_ESTIMATE; NULL: not asked for */
-    FILE *traces;      /* of CUDA_TRACES; likewise */
+    double
+        estimated; /* seconds of all launches so far, by these estimates: the events' clock then */
+    FILE *traces;  /* of CUDA_TRACES; likewise */
     struct emu_counts_writer counts;
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
     struct account *account;      /* of HEDDLE_ACCOUNT; likewise */

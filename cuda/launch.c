@@ -130,7 +130,10 @@ static void write_times(const struct emu_counts *c)
 {
     struct launch_time t;
     for (; c; c = c->next) {
-        if (launch_time_of(c, &t)) launch_time_write(driver.estimate, &t);
+        if (launch_time_of(c, &t)) {
+            launch_time_write(driver.estimate, &t);
+            driver.estimated += t.seconds;
+        }
         if (driver.traces) (void)trace_file_add(driver.traces, c);
     }
     (void)fflush(driver.estimate);

@@ -1,5 +1,5 @@
 /* Streams and events: what they are; what they do is in queue.c, and what is captured of it in capture.c. An event's
- * time is the host's wall clock when it is done. */
+ * time is the host's wall clock when it is done; where launches are estimated, what those before it take. */
 #define _GNU_SOURCE
 #include "cuda/capture.h"
 #include "cuda/graph.h"
@@ -339,6 +339,7 @@ CUresult event_record(CUevent e)
 {
     if (!object_check(e, OBJECT_EVENT)) return CUDA_SUCCESS; /* destroyed meanwhile */
     e->recorded = true;
+    e->estimated = driver.estimated;
     clock_gettime(CLOCK_MONOTONIC, &e->at);
     return CUDA_SUCCESS;
 }
@@ -404,8 +405,10 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
     if (r == CUDA_SUCCESS && (!queue_poll_event(start) || !queue_poll_event(end)))
         r = CUDA_ERROR_NOT_READY;
     if (r == CUDA_SUCCESS)
-        *milliseconds = (float)((double)(end->at.tv_sec - start->at.tv_sec) * 1e3 +
-                                (double)(end->at.tv_nsec - start->at.tv_nsec) * 1e-6);
+        *milliseconds = driver.estimate
+                            ? (float)((end->estimated - start->estimated) * 1e3)
+                            : (float)((double)(end->at.tv_sec - start->at.tv_sec) * 1e3 +
+                                      (double)(end->at.tv_nsec - start->at.tv_nsec) * 1e-6);
     return driver_end(r);
 }
 

@@ -3,8 +3,10 @@
  *
  *     heddle-suite list
  *     heddle-suite run [NAME ...] [--size=small|medium|large] [--seed=N] [--graph=FILE] [--repeat=N]
+ *     heddle-suite measure ...                        likewise: what `heddle measure` calls (suites/measure.h)
  *
  * Exit code: 0 all passed, 1 one did not, 2 wrong usage. */
+#include "suites/measure.h"
 #include "suites/suite.h"
 
 #include <errno.h>
@@ -12,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MEASURED_RUNS = 5, MOST_RUNS = 1000 };
+
 static int usage(const char *what, const char *argument)
 {
     if (what) fprintf(stderr, "heddle-suite: %s '%s'\n", what, argument);
-    fprintf(stderr, "usage: heddle-suite list\n"
-                    "       heddle-suite run [NAME ...] [--size=small|medium|large] [--seed=N]\n"
-                    "                        [--graph=FILE] [--repeat=N]\n");
+    fprintf(stderr,
+            "usage: heddle-suite list\n"
+            "       heddle-suite run|measure [NAME ...] [--size=small|medium|large] [--seed=N]\n"
+            "                        [--graph=FILE] [--repeat=N]\n");
     return 2;
 }
 
@@ -68,6 +73,28 @@ static void field(const char *text)
     putchar('"');
 }
 
+/* The workloads that are named, or else all. */
+static bool is_wanted(const struct suite_workload *w, const struct suite_options *o, char **words)
+{
+    bool named = false;
+    for (; *words; words++) {
+        if (**words == '-') continue;
+        if (strcmp(*words, w->name) == 0) return true;
+        named = true;
+    }
+    return !named && (!o->graph || w->wants_graph);
+}
+
+static bool measure(const struct suite_options *o, uint64_t runs, char **words)
+{
+    struct suite_measure m = {.options = *o, .runs = (unsigned)runs};
+    if (!suite_measure_begin(&m, stdout)) return false;
+    bool ok = true;
+    for (size_t i = 0; i < suite_count(); i++)
+        if (is_wanted(suite_at(i), o, words)) ok &= suite_measure(&m, suite_at(i), stdout);
+    return ok;
+}
+
 static bool run(const struct suite_workload *w, const struct suite_options *o)
 {
     struct suite_result r = suite_run(w, o);
@@ -83,25 +110,22 @@ static bool run(const struct suite_workload *w, const struct suite_options *o)
 int main(int argc, char **argv)
 {
     struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
-    uint64_t repeat = 1;
-    size_t named = 0;
+    uint64_t repeat = 0;
     bool ok = true;
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
         list();
         return 0;
     }
-    if (argc < 2 || strcmp(argv[1], "run") != 0) return usage(NULL, NULL);
-    for (int i = 2; i < argc; i++) {
+    const bool measures = argc > 1 && strcmp(argv[1], "measure") == 0;
+    if (argc < 2 || (!measures && strcmp(argv[1], "run") != 0)) return usage(NULL, NULL);
+    for (int i = 2; i < argc; i++)
         if (strncmp(argv[i], "--", 2) == 0 ? !option(argv[i], &o, &repeat) : !suite_find(argv[i]))
             return usage(*argv[i] == '-' ? "cannot use" : "there is no workload", argv[i]);
-        named += *argv[i] != '-';
-    }
+    if (repeat > MOST_RUNS) return usage("too many runs", "--repeat");
+    if (measures) return measure(&o, repeat ? repeat : MEASURED_RUNS, argv + 2) ? 0 : 1;
     header();
-    for (size_t i = 0; i < suite_count(); i++) {
-        const struct suite_workload *w = suite_at(i);
-        bool wanted = !named && (!o.graph || w->wants_graph);
-        for (int k = 2; k < argc; k++) wanted |= strcmp(argv[k], w->name) == 0;
-        for (uint64_t k = 0; wanted && k < repeat; k++) ok &= run(w, &o);
-    }
+    for (size_t i = 0; i < suite_count(); i++)
+        for (uint64_t k = 0; is_wanted(suite_at(i), &o, argv + 2) && k < (repeat ? repeat : 1); k++)
+            ok &= run(suite_at(i), &o);
     return ok ? 0 : 1;
 }

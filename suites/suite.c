@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "suites/suite.h"
 
+#undef cuCtxCreate /* what drivers have had for long */
+#undef cuEventElapsedTime
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,14 +91,22 @@ struct kept {
     void *p;
 };
 
+enum { MOST_KERNELS = 16 };
+
 struct suite_run {
     const struct suite_workload *workload;
+    const struct suite_options *options;
     struct suite_result *result;
     jmp_buf failed;
     struct kept *kept;
     CUcontext context;
     CUmodule module;
     CUevent start, end;
+    struct {
+        CUfunction function;
+        const char *name;
+    } kernels[MOST_KERNELS];
+    unsigned kernel_count;
 };
 
 static double now(void)
@@ -166,7 +177,7 @@ static void begin(struct suite_context *ctx)
         suite_fail(ctx, "'%s' takes no graph", run->workload->name);
     suite_check(ctx, cuInit(0));
     suite_check(ctx, cuDeviceGet(&device, 0));
-    suite_check(ctx, cuCtxCreate(&run->context, NULL, 0, device));
+    suite_check(ctx, cuCtxCreate_v2(&run->context, 0, device));
     char log[512] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     size_t size = sizeof log;
@@ -184,7 +195,7 @@ static void begin(struct suite_context *ctx)
 struct suite_result suite_run(const struct suite_workload *w, const struct suite_options *options)
 {
     struct suite_result result = {.digest = UINT64_C(0xcbf29ce484222325)};
-    struct suite_run run = {.workload = w, .result = &result};
+    struct suite_run run = {.workload = w, .options = options, .result = &result};
     struct suite_context ctx = {options->size, options->seed, options->graph, &run};
     double start = now();
     if (setjmp(run.failed) == 0) {
@@ -262,7 +273,19 @@ CUfunction suite_kernel(struct suite_context *ctx, const char *name)
     if (r == CUDA_ERROR_NOT_FOUND)
         suite_fail(ctx, "%s.ptx has no kernel '%s'", ctx->run->workload->ptx, name);
     suite_check_result(ctx, r, "cuModuleGetFunction");
+    struct suite_run *run = ctx->run;
+    if (run->kernel_count < MOST_KERNELS) {
+        run->kernels[run->kernel_count].function = f;
+        run->kernels[run->kernel_count++].name = name;
+    }
     return f;
+}
+
+static const char *name_of(const struct suite_run *run, CUfunction f)
+{
+    for (unsigned i = 0; i < run->kernel_count; i++)
+        if (run->kernels[i].function == f) return run->kernels[i].name;
+    return "?";
 }
 
 void suite_launch_params(struct suite_context *ctx, CUfunction f, struct suite_dim grid,
@@ -278,6 +301,13 @@ void suite_launch_params(struct suite_context *ctx, CUfunction f, struct suite_d
     suite_check(ctx, cuEventElapsedTime(&ms, run->start, run->end));
     run->result->launches++;
     run->result->kernel_seconds += (double)ms * 1e-3;
+    if (run->options->launched)
+        run->options->launched(run->options->launched_self,
+                               &(struct suite_launched){.kernel = name_of(run, f),
+                                                        .grid = grid,
+                                                        .block = block,
+                                                        .shared = shared,
+                                                        .seconds = (double)ms * 1e-3});
 }
 
 /* ---- verification --------------------------------------------------------------------------------------------- */

@@ -38,10 +38,24 @@ const struct suite_workload *suite_at(size_t i);           /* in order of name *
 const struct suite_workload *suite_find(const char *name); /* NULL: none */
 const char *suite_ptx(const char *file); /* the text of a kernel file; NULL: none */
 
+struct suite_dim {
+    unsigned x, y, z;
+};
+
+struct suite_launched {
+    const char *kernel;
+    struct suite_dim grid, block;
+    unsigned shared;
+    double seconds; /* between events */
+};
+
 struct suite_options {
     enum suite_size size;
     uint64_t seed;     /* of the inputs */
     const char *graph; /* a file for workloads that want one; NULL: a graph made from the seed */
+    /* Called after each launch. NULL: nobody wants to know. */
+    void (*launched)(void *self, const struct suite_launched *l);
+    void *launched_self;
 };
 
 struct suite_result {
@@ -93,9 +107,6 @@ void suite_constant(struct suite_context *ctx, const char *name, const void *dat
 
 CUfunction suite_kernel(struct suite_context *ctx, const char *name);
 
-struct suite_dim {
-    unsigned x, y, z;
-};
 static inline struct suite_dim suite_1d(unsigned x)
 {
     return (struct suite_dim){x, 1, 1};

@@ -68,4 +68,5 @@ cuda=$dest$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=cudadir heddle)
 LD_LIBRARY_PATH="$cuda" ldd "$suite" | grep -q "libcuda.so.1 => $cuda/" || fail 'libcuda.so.1 is not found'
 LD_LIBRARY_PATH="$cuda" ldd "$cuda/libcudart.so.13" | grep -q "libcuda.so.1 => $cuda/" || fail 'libcudart.so.13 finds another libcuda'
 LD_LIBRARY_PATH="$cuda" "$suite" run saxpy >/dev/null || fail 'the driver API does not work'
+"$here/bin/heddle" measure saxpy --driver "$cuda/libcuda.so.1" | grep -q '^suite:saxpy:small,,1,saxpy,' || fail 'heddle measure'
 echo 'install: all fine'
