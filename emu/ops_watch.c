@@ -62,8 +62,10 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
     u64 *at = to->at;
     lane_addresses(g, from, w, at);
     const u32 mask = g->exec[w];
-    const u64 first = at[__builtin_ctz(mask)];
-    u64 off = at[LANES - 1] ^ (first + (LANES - 1) * (u64)size), differ = 0;
+    /* Not from `at`, whose stores that would wait for. */
+    const u64 first = lane_address(g, from, w, (u32)__builtin_ctz(mask)),
+              last = lane_address(g, from, w, LANES - 1);
+    u64 off = last ^ (first + (LANES - 1) * (u64)size), differ = 0;
     if (mask == ~0u) {
         LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= at[l] ^ first;
         if (!off) {
