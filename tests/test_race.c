@@ -136,6 +136,12 @@ Test(race, lanes_of_a_warp_are_threads)
 Test(race, bytes_are_apart)
 {
     static const struct row rows[] = {
+        {"a row of one of two pages", 2, 32,
+         "@!%p1 bra W;\nmad.wide.u32 %d1, %t, 256, %m;\n"
+         "R:\nld.global.u32 %r2, [%d1]; //a\nadd.u64 %d1, %d1, 128;\nadd.u32 %r3, %r3, 1;\n"
+         "setp.lt.u32 %p3, %r3, 2;\n@%p3 bra R;\nbra E;\n"
+         "W:\n@%p0 st.global.u32 [%m+384], %t; //a\nE:",
+         NULL},
         {"own bytes", 2, 64,
          "cvt.u64.u32 %d1, %r0;\nadd.u64 %d1, %m, %d1;\nst.global.u8 [%d1], %t;\n"
          "ld.global.u8 %r2, [%d1];",
@@ -166,6 +172,14 @@ Test(race, flags_order_ctas)
          "\nst.release.gpu.global.u32 [%m], 1;\n" READER
          "L:\nld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra L;\n" LOOK
          "\nE:",
+         NULL},
+        {"a compare-and-swap that fails, as it does again", 2, 32,
+         WRITER DATA
+         " //a\nst.relaxed.gpu.global.u32 [%m], 7;\nmov.u32 %r4, 0;\n"
+         "C:\natom.release.gpu.global.cas.b32 %r2, [%m], 0, 1;\nadd.u32 %r4, %r4, 1;\n"
+         "setp.lt.u32 %p4, %r4, 3;\n@%p4 bra C;\n" READER
+         "L:\nld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra L;\n" LOOK
+         " //a\nE:",
          NULL},
         {"a relaxed flag", 2, 32,
          WRITER DATA
