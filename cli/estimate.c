@@ -165,6 +165,7 @@ static void add(struct estimate_call *c, struct estimates *e, const struct launc
     all->thread_instructions += t->thread_instructions;
     all->warnings |= t->warnings;
     for (int p = 0; p < CLOCK_PARTS; p++) all->part[p] += t->part[p];
+    for (int u = 0; u < CLOCK_UNITS; u++) all->by_unit[u] += t->by_unit[u];
     all->bound = launch_bound(all);
     all->ipc = (double)all->thread_instructions / all->cycles;
     add_roofline(e, t);
@@ -266,6 +267,20 @@ static void print_roofline(const struct launch_time *t)
     printf("\n");
 }
 
+/* What issue and units go to. */
+static void print_units(const struct launch_time *t)
+{
+    const char *between = " ";
+    printf("issue and units:");
+    for (int u = 0; u < CLOCK_UNITS; u++) {
+        if (t->by_unit[u] <= 0) continue;
+        printf("%s%s %.1f", between, launch_unit_name((enum clock_unit)u),
+               100 * t->by_unit[u] / t->cycles);
+        between = ", ";
+    }
+    printf(" %% of cycles\n");
+}
+
 static void print_table(const struct estimates *e)
 {
     printf("%s: %s, %u SMs, %.0f MHz%s%s\n", e->gpu->name, e->gpu->title, e->gpu->sms,
@@ -287,6 +302,7 @@ static void print_table(const struct estimates *e)
         printf("%-28s %10s %10s", "all", "", "");
         print_numbers(e, &e->total);
     }
+    print_units(&e->total);
     print_roofline(&e->total);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (e->total.warnings & bit) printf("note: %s\n", launch_warning_text(bit));
@@ -302,29 +318,38 @@ static void print_comparison(const struct estimates *e, size_t count)
                e[i].total.seconds / e[0].total.seconds);
 }
 
+/* `t` is launch i, or where i is the count, all of them: a row without launch, kernel, grid and block. */
+static void print_csv_row(const struct estimates *e, size_t i, const struct launch_time *t)
+{
+    printf("%s,", e->gpu->name);
+    if (i < e->count)
+        printf("%zu,%s,%u,%u,%u,%u,%u,%u", i, t->kernel, t->grid[0], t->grid[1], t->grid[2],
+               t->block[0], t->block[1], t->block[2]);
+    else printf(",,,,,,,");
+    printf(",%.1f,%.6g,%.1f,%.1f,%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%.4f,%.4f,%s,%u", t->cycles,
+           t->seconds, t->low, t->high, t->warp_instructions, t->thread_instructions, t->ipc,
+           t->intensity, t->performance, t->roof, launch_part_name(t->bound), t->warnings);
+    for (int p = 0; p < CLOCK_PARTS; p++) printf(",%.1f", t->part[p]);
+    for (int u = 0; u < CLOCK_UNITS; u++) printf(",%.1f", t->by_unit[u]);
+    printf(",%s\n", e->order);
+}
+
 static void print_csv(const struct estimates *e, size_t count)
 {
     printf("gpu,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,cycles,seconds,low,high,"
            "warp_instructions,thread_instructions,ipc,intensity,performance,roof,most,warnings");
     for (int p = 0; p < CLOCK_PARTS; p++) printf(",%s", launch_part_name((enum clock_part)p));
-    printf("\n");
+    for (int u = 0; u < CLOCK_UNITS; u++) printf(",unit_%s", launch_unit_name((enum clock_unit)u));
+    printf(",order\n");
     for (size_t k = 0; k < count; k++)
-        for (size_t i = 0; i < e[k].count; i++) {
-            const struct launch_time *t = &e[k].list[i];
-            printf("%s,%zu,%s,%u,%u,%u,%u,%u,%u,%.1f,%.6g,%.1f,%.1f,%" PRIu64 ",%" PRIu64
-                   ",%.4f,%.6g,%.4f,%.4f,%s,%u",
-                   e[k].gpu->name, i, t->kernel, t->grid[0], t->grid[1], t->grid[2], t->block[0],
-                   t->block[1], t->block[2], t->cycles, t->seconds, t->low, t->high,
-                   t->warp_instructions, t->thread_instructions, t->ipc, t->intensity,
-                   t->performance, t->roof, launch_part_name(t->bound), t->warnings);
-            for (int p = 0; p < CLOCK_PARTS; p++) printf(",%.1f", t->part[p]);
-            printf("\n");
-        }
+        for (size_t i = 0; i <= e[k].count; i++)
+            print_csv_row(&e[k], i, i < e[k].count ? &e[k].list[i] : &e[k].total);
 }
 
 static json_t *json_of(const struct launch_time *t, bool total)
 {
-    json_t *o = json_object(), *parts = json_object(), *warnings = json_array();
+    json_t *o = json_object(), *parts = json_object(), *units = json_object(),
+           *warnings = json_array();
     if (!total) {
         json_object_set_new(o, "kernel", json_text(t->kernel));
         json_object_set_new(o, "grid",
@@ -347,6 +372,9 @@ static json_t *json_of(const struct launch_time *t, bool total)
     for (int p = 0; p < CLOCK_PARTS; p++)
         json_object_set_new(parts, launch_part_name((enum clock_part)p), json_real(t->part[p]));
     json_object_set_new(o, "parts", parts);
+    for (int u = 0; u < CLOCK_UNITS; u++)
+        json_object_set_new(units, launch_unit_name((enum clock_unit)u), json_real(t->by_unit[u]));
+    json_object_set_new(o, "units", units);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (t->warnings & bit)
             json_array_append_new(warnings, json_string(launch_warning_text(bit)));

@@ -208,7 +208,7 @@ static const struct command {
      "                            beside each other\n"
      "  --order ORDER             native (default), gpudet, dab or random, with options as of 'heddle orders':\n"
      "                            what the mechanism would take on the GPU\n"
-     "  --format=table|json|csv   csv: a row for each launch (docs/estimate.md)\n"
+     "  --format=table|json|csv   csv: a row for each launch, one for all (docs/estimate.md)\n"
      "  --coefficients FILE       what 'heddle calibrate --traces' wrote for one of the GPUs, instead of what\n"
      "                            is built in\n"
      "  --traces FILE             add the launches' traces to FILE, for 'heddle calibrate --traces'\n"

@@ -500,6 +500,7 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
     double after = now + m->next;
     *s->unit[unit_of_class[class]] = now + m->interval[class];
     s->part[CLOCK_ISSUE]++;
+    s->by_unit[unit_of_class[class]]++;
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
@@ -589,8 +590,9 @@ static void step(struct clock *c, struct clock_choice *choice)
     struct clock_scheduler *s = &c->schedulers[choice->scheduler];
     struct clock_warp *w = &c->warps[s->warps[choice->warp]];
     const double now = s->at, waited = now - s->last;
-    if (waited > 0)
-        s->part[*s->unit[w->next->unit] > w->next->ready ? CLOCK_UNIT : w->part] += waited;
+    const bool taken = *s->unit[w->next->unit] > w->next->ready;
+    if (waited > 0) s->part[taken ? CLOCK_UNIT : w->part] += waited;
+    if (waited > 0 && taken) s->by_unit[w->next->unit] += waited;
     s->last = now + 1;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;
@@ -767,6 +769,7 @@ static void sum_up(struct clock *c)
         struct clock_scheduler *x = &c->schedulers[s];
         if (c->end > x->last) x->part[CLOCK_IDLE] += c->end - x->last;
         for (u32 p = 0; p < CLOCK_PARTS; p++) out->part[p] += x->part[p] / c->scheduler_count;
+        for (u32 u = 0; u < CLOCK_UNITS; u++) out->by_unit[u] += x->by_unit[u] / c->scheduler_count;
         if (x->part[CLOCK_ISSUE] > out->issue) out->issue = x->part[CLOCK_ISSUE];
     }
 }

@@ -111,9 +111,10 @@ struct clock_machine { /* cycles are of the SM's clock */
 };
 
 struct clock_times {
-    double cycles;            /* from the first CTA's start to the last one's end */
-    double part[CLOCK_PARTS]; /* mean of all schedulers; their sum is `cycles` */
-    uint64_t instructions;    /* warp instructions that were issued */
+    double cycles;               /* from the first CTA's start to the last one's end */
+    double part[CLOCK_PARTS];    /* mean of all schedulers; their sum is `cycles` */
+    double by_unit[CLOCK_UNITS]; /* CLOCK_ISSUE and CLOCK_UNIT, of those that go to it */
+    uint64_t instructions;       /* warp instructions that were issued */
     /* What the busiest of its kind had to do, in cycles: bounds of `cycles` from below. */
     double issue, unit, load_store, port, slice, channel;
     double chain; /* the longest time of a warp from its first to its last instruction */

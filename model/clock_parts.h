@@ -56,7 +56,7 @@ struct clock_scheduler {
     uint32_t recent;
     bool strict; /* it issues from one warp alone: */
     uint32_t turn;
-    double part[CLOCK_PARTS];
+    double part[CLOCK_PARTS], by_unit[CLOCK_UNITS];
 };
 
 struct clock_line {

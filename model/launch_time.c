@@ -21,6 +21,14 @@ const char *launch_part_name(enum clock_part p)
     return names[p];
 }
 
+const char *launch_unit_name(enum clock_unit u)
+{
+    static const char *const names[CLOCK_UNITS] = {
+        [CLOCK_UNIT_INT] = "int", [CLOCK_UNIT_FP32] = "fp32",     [CLOCK_UNIT_FP64] = "fp64",
+        [CLOCK_UNIT_SFU] = "sfu", [CLOCK_UNIT_TENSOR] = "tensor", [CLOCK_UNIT_MEMORY] = "memory"};
+    return names[u];
+}
+
 const char *launch_warning_text(unsigned bit)
 {
     switch (bit) {
@@ -78,6 +86,7 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
     const double traced = (double)t->instructions * c->trace->sms / c->trace->sms_traced,
                  scale = traced > 0 && c->trace->instructions < all ? (double)all / traced : 1;
     for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= scale;
+    for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= scale;
     return t->cycles *= scale;
 }
 
@@ -145,6 +154,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     memcpy(out->grid, c->grid, sizeof out->grid);
     memcpy(out->block, c->block, sizeof out->block);
     memcpy(out->part, t.part, sizeof out->part);
+    memcpy(out->by_unit, t.by_unit, sizeof out->by_unit);
     if (out->cycles <= 0) return false;
     out->seconds = config_seconds(c->gpu, out->cycles);
     out->bound = launch_bound(out);
@@ -163,6 +173,7 @@ void launch_time_write(FILE *to, const struct launch_time *t)
             t->intensity, t->performance, t->roof, t->warp_instructions, t->thread_instructions,
             t->warnings);
     for (int p = 0; p < CLOCK_PARTS; p++) fprintf(to, " %.17g", t->part[p]);
+    for (int u = 0; u < CLOCK_UNITS; u++) fprintf(to, " %.17g", t->by_unit[u]);
     fprintf(to, "\n");
 }
 
@@ -181,5 +192,7 @@ bool launch_time_read(FILE *from, struct launch_time *t)
     t->bound = (enum clock_part)bound;
     for (int p = 0; p < CLOCK_PARTS; p++)
         if (fscanf(from, " %lf", &t->part[p]) != 1) return false;
+    for (int u = 0; u < CLOCK_UNITS; u++)
+        if (fscanf(from, " %lf", &t->by_unit[u]) != 1) return false;
     return true;
 }

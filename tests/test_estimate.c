@@ -81,6 +81,16 @@ Test(estimate, parts_sum_to_cycles_and_launches_to_the_total)
             json_object_foreach(json_object_get(launch, "parts"), name, part)
                 sum += json_number_value(part);
             cr_expect(lt(dbl, fabs(sum - number(launch, "cycles")), 1e-6 * sum));
+            /* issue, and waiting for units that are taken, by unit */
+            json_t *parts = json_object_get(launch, "parts"), *unit;
+            double units = 0;
+            json_object_foreach(json_object_get(launch, "units"), name, unit)
+                units += json_number_value(unit);
+            sum = number(parts, "issue") + number(parts, "units");
+            cr_expect(lt(dbl, fabs(units - sum), 1e-6 * sum));
+            cr_expect(gt(dbl, number(json_object_get(launch, "units"), "memory"), 0));
+            cr_expect(gt(dbl, number(json_object_get(launch, "units"), "fp32"), 0));
+            cr_expect(eq(dbl, number(json_object_get(launch, "units"), "tensor"), 0));
             cycles += number(launch, "cycles");
         }
         cr_expect(gt(u64, i, 1));
@@ -115,6 +125,28 @@ Test(estimate, is_the_same_for_any_number_of_host_threads)
     free(one), free(many);
 }
 
+/* The last of a GPU's rows is that of all launches. */
+Test(estimate, csv_has_a_row_of_all)
+{
+    int status;
+    char *text = run("estimate --format=csv --gpu=titanv,gtx480 suite:sum_tree", &status), *save,
+         *line = strtok_r(text, "\n", &save);
+    double cycles[2] = {0}, all[2] = {0};
+    size_t rows = 0;
+    cr_assert(eq(int, status, 0));
+    cr_expect(strstr(line, ",unit_fp32,") && strstr(line, ",order"), "%s", line);
+    for (; (line = strtok_r(NULL, "\n", &save)); rows++) {
+        const bool second = strncmp(line, "gtx480,", 7) == 0;
+        const char *at = line;
+        for (int column = 0; column < 9; column++) at = strchr(at, ',') + 1;
+        *(strstr(line, ",,,,,,,,") ? &all[second] : &cycles[second]) += strtod(at, NULL);
+        cr_expect(eq(str, strrchr(line, ','), (char *)",native"));
+    }
+    cr_expect(eq(sz, rows, 6));
+    for (int i = 0; i < 2; i++) cr_expect(cycles[i] > 0 && fabs(all[i] - cycles[i]) < 0.2);
+    free(text);
+}
+
 Test(estimate, refuses_what_it_does_not_know)
 {
     static const char *const bad[][2] = {
@@ -145,6 +177,7 @@ Test(estimate, lines_between_processes_hold_everything)
                             .warnings = 5},
                        back;
     for (int p = 0; p < CLOCK_PARTS; p++) t.part[p] = p / 7.0;
+    for (int u = 0; u < CLOCK_UNITS; u++) t.by_unit[u] = u / 9.0;
     FILE *f = tmpfile();
     launch_time_write(f, &t);
     rewind(f);
@@ -155,6 +188,7 @@ Test(estimate, lines_between_processes_hold_everything)
     cr_expect(eq(dbl, back.cycles, t.cycles));
     cr_expect(back.bound == t.bound && back.warnings == t.warnings);
     for (int p = 0; p < CLOCK_PARTS; p++) cr_expect(eq(dbl, back.part[p], t.part[p]));
+    for (int u = 0; u < CLOCK_UNITS; u++) cr_expect(eq(dbl, back.by_unit[u], t.by_unit[u]));
     cr_expect(not(launch_time_read(f, &back)));
     fclose(f);
 }
