@@ -228,3 +228,52 @@ Test(laws, occupancy_steps_at_its_limits)
         kernel_free(&k);
     }
 }
+
+/* A kernel that keeps `live` numbers at once while it goes through a chain of latencies. */
+static const char *many_registers(int live)
+{
+    static char text[1 << 15];
+    char *to = text;
+    to += sprintf(
+        to,
+        ".reg .u64 %%a; .reg .u32 %%m, %%i, %%t; .reg .f32 %%f, %%v<%d>; .reg .pred %%q;"
+        "ld.param.u64 %%a, [p]; ld.param.u32 %%m, [q]; mov.u32 %%i, 0; mov.u32 %%t, %%tid.x;"
+        "cvt.rn.f32.u32 %%f, %%t; add.f32 %%v0, %%f, %%f;",
+        live);
+    for (int i = 1; i < live; i++) to += sprintf(to, "add.f32 %%v%d, %%v%d, %%f;", i, i - 1);
+    to += sprintf(
+        to, "L: fma.rn.f32 %%f, %%f, %%f, %%f; add.u32 %%i, %%i, 1; setp.lt.u32 %%q, %%i, %%m;"
+            "@%%q bra L;");
+    for (int i = 0; i < live; i++) to += sprintf(to, "fma.rn.f32 %%f, %%f, %%v%d, %%f;", i);
+    sprintf(to, "st.global.f32 [%%a], %%f; ret;");
+    return text;
+}
+
+/* So many CTAs fit an SM as its registers are enough for, given out by warp in multiples; one more takes a wave more. */
+Test(laws, occupancy_steps_with_registers)
+{
+    enum { BLOCK = 128, TURNS = 400 };
+    for (size_t g = 0; g < GPUS; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(gpus[g]);
+        uint32_t last = UINT32_MAX;
+        if (gpu->registers < 32768)
+            continue; /* of fewer, warps are the limit for what a thread may have */
+        for (int live = 40; live <= 56; live += 16) {
+            struct emu_kernel_info info;
+            struct kernel k = kernel_new(many_registers(live), gpu);
+            cr_assert(emu_kernel_info(emu_kernel_at(k.image, 0), &info));
+            cr_assert(info.registers >= (uint32_t)live && info.registers < (uint32_t)live + 16);
+            const uint32_t unit = gpu->register_unit, all = gpu->registers,
+                           warp = (info.registers * 32 + unit - 1) / unit * unit,
+                           slots = all / (warp * BLOCK / 32);
+            cr_assert(slots < gpu->ctas && slots * BLOCK / 32 < gpu->warps);
+            const double fit = cycles(&k, slots * gpu->sms, BLOCK, 0, TURNS),
+                         wave = cycles(&k, (slots + 1) * gpu->sms, BLOCK, 0, TURNS);
+            cr_expect(slots < last, "%s: %d live, %u CTAs", gpus[g], live, slots);
+            cr_expect(wave > fit * 1.05, "%s: %d live, %u CTAs: %g and %g", gpus[g], live, slots,
+                      fit, wave);
+            last = slots;
+            kernel_free(&k);
+        }
+    }
+}
