@@ -525,8 +525,8 @@ static uint32_t fellows(const struct look *k, uint32_t left, uint32_t lane)
     if (k->a->kind != EMU_LOAD || k->a->flags & EMU_ASYNC) return mask;
     for (left &= left - 1; left; left &= left - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(left);
-        if (k->a->address[l] != k->a->address[lane] || k->w->when[l] != k->w->when[lane]) break;
-        mask |= 1u << l;
+        if (k->a->address[l] != k->a->address[lane]) break;
+        if (k->w->when[l] == k->w->when[lane]) mask |= 1u << l;
     }
     return mask;
 }

@@ -474,3 +474,11 @@ Test(race_random, kernels_race_where_a_plain_detector_says, .timeout = 3000)
         cr_expect(racy > count / 8 && racy < count * 7 / 8, "%llu of %llu race",
                   (unsigned long long)racy, (unsigned long long)count);
 }
+
+/* Found by running many: 23310, a word that lanes at two times read in turns. */
+Test(race_random, kernels_that_once_were_judged_wrongly)
+{
+    static const uint64_t seeds[] = {23310};
+    size_t races;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) cr_expect(compare(seeds[i], &races));
+}
