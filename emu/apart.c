@@ -23,8 +23,8 @@ struct allocation {
     bool stored, *loaded_by; /* loaded_by: sites whose loads were not marked */
     bool loaded;             /* by any of these */
 };
-struct
-    undo { /* what was in memory: of each store its places, the bytes that were there, and how many */
+/* What was in memory: of each store its places, the bytes that were there, and how many. */
+struct undo {
     struct undo *before;
     size_t used, size;
     u8 bytes[];
