@@ -160,8 +160,8 @@ enum allocation_kind {
     ALLOCATION_REGISTERED, /* the host's, with an address for the device */
 };
 
-struct
-    allocation { /* of device memory, by address; what the host shares is device memory as well */
+/* Of device memory, by address; what the host shares is device memory as well. */
+struct allocation {
     uint64_t address, size;
     enum allocation_kind kind;
     struct CUctx_st *context;

@@ -8,8 +8,8 @@
 
 enum { PAGE = 4096 };
 
-struct
-    advice { /* from an offset to the next one's; the first is of offset 0, the last ends the list */
+/* From an offset to the next one's; the first is of offset 0, the last ends the list. */
+struct advice {
     uint64_t from;
     struct advice *next;
     CUmemLocation preferred, prefetched;

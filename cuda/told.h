@@ -32,8 +32,8 @@ enum told_kind {
     TOLD_LEFT,    /* writes that are too many to be told: `findings` */
 };
 enum { TOLD_WRITES = 1 << 20 }; /* at most */
-struct
-    told_write { /* its texts are in `text`, a line each: label, type, op, function, source_file */
+/* Its texts are in `text`, a line each: label, type, op, function, source_file. */
+struct told_write {
     uint64_t address, before, after, launch;
     uint32_t kind, known, cta[3], thread[3], line, source_line;
 };

@@ -91,8 +91,8 @@ void dab_net_free(struct dab_net *n);
 
 /* ---- warps ------------------------------------------------------------------------------------------ */
 
-struct
-    dab_warp { /* a hardware warp: a place for a warp on an SM, in order of SM and number there */
+/* A hardware warp: a place for a warp on an SM, in order of SM and number there. */
+struct dab_warp {
     uint64_t
         told_at; /* 1 + the serial of the last instruction that was told of and did not sleep, */
     uint32_t told_pc;   /* and where that is: one may be told of in pieces */
@@ -118,8 +118,8 @@ struct
     bool away : 1;     /* SRR: has been at a barrier since the last time that no warp could go on */
     bool in_round : 1; /* GTAR */
 };
-struct
-    dab_sched { /* of an SM, with the hardware warps of one number modulo the schedulers: its ring */
+/* Of an SM, with the hardware warps of one number modulo the schedulers: its ring. */
+struct dab_sched {
     uint32_t first, size; /* the first of them; how many */
     uint32_t turn;        /* whose, in the ring */
     int32_t last;         /* who was the last to reduce; DAB_NONE */

@@ -159,8 +159,8 @@ void emu_machine_note(struct emu_machine *m, unsigned kind, const char *text)
 
 /* ---- reads of what nobody wrote ----------------------------------------------------------------------- */
 
-struct
-    shared_bits { /* of a resident CTA: a bit for each byte of its shared memory that was written */
+/* Of a resident CTA: a bit for each byte of its shared memory that was written. */
+struct shared_bits {
     u32 cta;
     bool used;
     u8 bits[MEM_MAX_SHARED / 8 + 1];

@@ -163,8 +163,8 @@ struct emu_fill {
     u64 bits;
 };
 
-struct
-    emu_frame { /* room that a function's registers take, bytes of each file; multiples of a row */
+/* Room that a function's registers take, bytes of each file; multiples of a row. */
+struct emu_frame {
     u32 r16, r32, r64;
     u32 local; /* bytes of .local and .param variables per thread, a multiple of 16 */
 };
