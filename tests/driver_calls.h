@@ -1,4 +1,5 @@
-/* tests/driver_calls.h: calls of the driver API that are to succeed, or to fail in one way.
+/* tests/driver_calls.h: calls of the driver API that are to succeed, or to fail in one way, and what several tests do
+ * by them.
  *
  *     OK(cuMemAlloc(&p, 400));                                        // else the test ends
  *     IS(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);                // else it goes on, and fails        */
@@ -19,5 +20,10 @@
         CUresult is_r = (call);                                                                    \
         cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
     } while (0)
+
+/* A context on a small device of one host thread, which prints nothing. */
+void driver_start(void);
+/* What one thread of the kernel stores at its parameter. */
+unsigned driver_stored_by(CUmodule m, const char *kernel);
 
 #endif

@@ -3,6 +3,7 @@
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
 #include "emu/gpu.h"
+#include "tests/driver_calls.h"
 #include "tests/fatbins.h"
 #include "tests/support.h"
 
@@ -126,31 +127,7 @@ Test(fatbin, survives_damage)
 
 /* ---- loaded ---------------------------------------------------------------------------------------- */
 
-#define OK(call) cr_assert_eq((call), CUDA_SUCCESS, #call)
-
-static void start(void)
-{
-    CUcontext c;
-    cuda_device_configure(&(struct emu_config){.threads = 1, .memory = 64 << 20});
-    cuda_device_watch(&(struct cuda_watch){.quiet = true});
-    OK(cuInit(0));
-    OK(cuCtxCreate(&c, NULL, 0, 0));
-}
-
-static unsigned stored_by(CUmodule m, const char *name)
-{
-    CUfunction f;
-    CUdeviceptr out;
-    unsigned value = 0;
-    OK(cuModuleGetFunction(&f, m, name));
-    OK(cuMemAlloc(&out, sizeof value));
-    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL));
-    OK(cuMemcpyDtoH(&value, out, sizeof value));
-    OK(cuMemFree(out));
-    return value;
-}
-
-Test(fatbin, is_loaded_as_a_container_a_wrapper_and_a_file, .init = start,
+Test(fatbin, is_loaded_as_a_container_a_wrapper_and_a_file, .init = driver_start,
      .fini = cuda_device_reset)
 {
     struct buf b = {0};
@@ -159,15 +136,15 @@ Test(fatbin, is_loaded_as_a_container_a_wrapper_and_a_file, .init = start,
     add(&b, 75, KERNEL("k", "sm_75", "75"), ZSTD);
     add(&b, 90, KERNEL("k", "sm_90", "90"), ZSTD);
     OK(cuModuleLoadData(&m, b.data));
-    cr_expect_eq(stored_by(m, "k"), 90);
+    cr_expect_eq(driver_stored_by(m, "k"), 90);
     OK(cuModuleUnload(m));
     const struct fatbin_wrapper w = {.magic = FATBIN_WRAPPER_MAGIC, .version = 1, .data = b.data};
     OK(cuModuleLoadFatBinary(&m, &w));
-    cr_expect_eq(stored_by(m, "k"), 90);
+    cr_expect_eq(driver_stored_by(m, "k"), 90);
     const int file = mkstemp(path);
     cr_assert(file >= 0 && write(file, b.data, b.size) == (ssize_t)b.size);
     OK(cuModuleLoad(&m, path));
-    cr_expect_eq(stored_by(m, "k"), 90);
+    cr_expect_eq(driver_stored_by(m, "k"), 90);
     cr_assert(ftruncate(file, (off_t)b.size - 1) == 0);
     cr_expect_eq(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
     close(file);
@@ -195,7 +172,7 @@ Test(fatbin, is_chosen_for_the_gpu)
         const CUresult r = cuModuleLoadData(&m, b.data);
         cr_expect_eq(r, rows[i].value ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU, "%s: %d",
                      rows[i].gpu, r);
-        if (rows[i].value) cr_expect_eq(stored_by(m, "k"), rows[i].value);
+        if (rows[i].value) cr_expect_eq(driver_stored_by(m, "k"), rows[i].value);
         cuda_device_reset();
     }
     buf_free(&b);
@@ -215,7 +192,7 @@ Test(fatbin, is_chosen_for_the_gpu)
 }
 
 /* As of objects compiled with -rdc=true: one module of them all. */
-Test(fatbin, links_the_containers_of_a_list, .init = start, .fini = cuda_device_reset)
+Test(fatbin, links_the_containers_of_a_list, .init = driver_start, .fini = cuda_device_reset)
 {
     struct buf a = {0}, b = {0};
     CUmodule m;
@@ -231,12 +208,13 @@ Test(fatbin, links_the_containers_of_a_list, .init = start, .fini = cuda_device_
     const void *const list[] = {a.data, b.data, NULL};
     const struct fatbin_wrapper w = {.magic = FATBIN_WRAPPER_MAGIC, .version = 2, .objects = list};
     OK(cuModuleLoadData(&m, &w));
-    cr_expect_eq(stored_by(m, "k"), 7);
+    cr_expect_eq(driver_stored_by(m, "k"), 7);
     buf_free(&a);
     buf_free(&b);
 }
 
-Test(fatbin, without_ptx_is_no_binary_for_the_device, .init = start, .fini = cuda_device_reset)
+Test(fatbin, without_ptx_is_no_binary_for_the_device, .init = driver_start,
+     .fini = cuda_device_reset)
 {
     struct buf b = {0};
     CUmodule m;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
+#include "tests/driver_calls.h"
 #include "tests/fatbins.h"
 #include "tests/support.h"
 
@@ -33,27 +34,7 @@ static const char twice[] = HEAD DEFINE("twice", "shl.b32 %r2, %r1, 1;");
 static const char thrice[] = HEAD DEFINE("twice", "mul.lo.u32 %r2, %r1, 3;");
 static const char number[] = HEAD ".visible .global .u32 number = 7;\n";
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        CUresult ok_r = (call);                                                                    \
-        cr_assert(ok_r == CUDA_SUCCESS, "%s: %d", #call, ok_r);                                    \
-    } while (0)
-#define IS(call, want)                                                                             \
-    do {                                                                                           \
-        CUresult is_r = (call);                                                                    \
-        cr_expect(is_r == (want), "%s: %d, not %s", #call, is_r, #want);                           \
-    } while (0)
-
-static void start(void)
-{
-    CUcontext c;
-    cuda_device_configure(&(struct emu_config){.threads = 1, .memory = 64 << 20});
-    cuda_device_watch(&(struct cuda_watch){.quiet = true});
-    OK(cuInit(0));
-    OK(cuCtxCreate(&c, NULL, 0, 0));
-}
-
-TestSuite(linker, .init = start, .fini = cuda_device_reset);
+TestSuite(linker, .init = driver_start, .fini = cuda_device_reset);
 
 static CUlinkState new_link(void)
 {
@@ -72,19 +53,6 @@ static CUresult add_text(CUlinkState l, const char *text)
     return add(l, CU_JIT_INPUT_PTX, text, strlen(text) + 1);
 }
 
-static unsigned stored_by(CUmodule m, const char *name)
-{
-    CUfunction f;
-    CUdeviceptr out;
-    unsigned value = 0;
-    OK(cuModuleGetFunction(&f, m, name));
-    OK(cuMemAlloc(&out, sizeof value));
-    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL));
-    OK(cuMemcpyDtoH(&value, out, sizeof value));
-    OK(cuMemFree(out));
-    return value;
-}
-
 /* What kernel k of the link stores. */
 static unsigned result(CUlinkState l)
 {
@@ -92,7 +60,7 @@ static unsigned result(CUlinkState l)
     CUmodule m;
     OK(cuLinkComplete(l, &image, NULL));
     OK(cuModuleLoadData(&m, image));
-    const unsigned value = stored_by(m, "k");
+    const unsigned value = driver_stored_by(m, "k");
     OK(cuModuleUnload(m));
     OK(cuLinkDestroy(l));
     return value;
@@ -146,11 +114,11 @@ Test(linker, image_is_whole_and_can_be_linked_again)
     OK(cuLinkDestroy(l));
     IS(cuLinkDestroy(l), CUDA_ERROR_INVALID_HANDLE);
     OK(cuModuleLoadData(&m, copy));
-    cr_expect_eq(stored_by(m, "k"), 17);
+    cr_expect_eq(driver_stored_by(m, "k"), 17);
     const int file = mkstemp(path);
     cr_assert(file >= 0 && write(file, copy, size) == (ssize_t)size && close(file) == 0);
     OK(cuModuleLoad(&m, path));
-    cr_expect_eq(stored_by(m, "k"), 17);
+    cr_expect_eq(driver_stored_by(m, "k"), 17);
     OK(cuLinkAddFile(again, CU_JIT_INPUT_CUBIN, path, 0, NULL, NULL));
     cr_expect_eq(result(again), 17);
     /* cut off and damaged: an answer, and nothing read outside */
