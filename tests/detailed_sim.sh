@@ -10,16 +10,14 @@ if ! command -v nvcc >/dev/null; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for f in calibrate/data/detailed-sim/*.cu; do
-    nvcc -O3 -arch=compute_75 -cudart shared -o "$work/$(basename "$f" .cu)" "$f" 2>/dev/null
-done
 data=calibrate/data/detailed-sim.csv
-tail -n +6 "$data" | awk -F, '{print $1 "," $2}' | sort -u | while IFS=, read -r program args; do
+tools/detailed-sim.sh "$work" >"$work/runs"
+while IFS=, read -r program args; do
     # shellcheck disable=SC2086
     "$heddle" estimate --gpu titanv,gtx480 --format=csv "$work/$program" $args 2>/dev/null |
         awk -F, -v p="$program" -v a="$args" 'NR > 1 {
             print p "," a "," ($1 == "titanv" ? "SM7_TITANV" : "SM2_GTX480") "," $2 "," $10 }'
-done >"$work/estimates"
+done <"$work/runs" >"$work/estimates"
 awk -F, '
     NR == FNR { estimate[$1 "," $2 "," $3 "," $4] = $5; next }
     /^#/ || $1 == "program" { next }

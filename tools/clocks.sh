@@ -10,14 +10,12 @@ if ! command -v nvcc >/dev/null; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for f in calibrate/data/detailed-sim/*.cu; do
-    nvcc -O3 -arch=compute_75 -cudart shared -o "$work/$(basename "$f" .cu)" "$f" 2>/dev/null
-done
 data=calibrate/data/detailed-sim.csv
-grep -v '^#' "$data" | tail -n +2 | awk -F, '{print $1 "," $2}' | sort -u | while IFS=, read -r program args; do
+tools/detailed-sim.sh "$work" >"$work/runs"
+while IFS=, read -r program args; do
     # shellcheck disable=SC2086
     "$heddle" estimate --gpu titanv,gtx480 --threads=1 --traces "$work/traces" "$work/$program" $args >/dev/null 2>&1
-done
+done <"$work/runs"
 for of in titanv=SM7_TITANV gtx480=SM2_GTX480; do
     gpu=${of%=*}
     "$heddle" calibrate "$data" --where "config=${of#*=}" --gpu "$gpu" --start "calibrate/data/$gpu-start.yaml" \
