@@ -4,6 +4,7 @@
  * counts 32, as the ISA counts warps. Without one it waits for every thread that has not ended. */
 #include "emu/control.h"
 
+#include "emu/apart.h"
 #include "emu/watch.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ static void tell_release(const struct emu_cta *c, u32 id)
 {
     const struct emu_group *g = &c->groups[c->group_at[0]];
     struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
+    if (g->worker->machine->apart) apart_barrier(c, id);
     if (g->worker->machine->watched) emu_watch_done(g, 0, g->code->uops, &s);
 }
 

@@ -511,7 +511,7 @@ static bool accesses_like(const struct ptx_inst *i, size_t count)
         if (strcmp(name, plain[k]) == 0) return true;
     return false;
 }
-enum { PLAIN = 7, LOADS_AND_STORES = 3 };
+enum { PLAIN = 7, MARKED = 5 };
 
 /* emu_prospect.plain */
 static bool is_plain(struct emu_kernel *k)
@@ -525,7 +525,7 @@ static bool is_plain(struct emu_kernel *k)
         for (size_t s = 0; s < b->count; s++)
             if (b->stmts[s].kind == PTX_STMT_INST) {
                 k->plain &= accesses_like(b->stmts[s].inst, PLAIN);
-                k->apart &= accesses_like(b->stmts[s].inst, LOADS_AND_STORES);
+                k->apart &= accesses_like(b->stmts[s].inst, MARKED);
             }
     }
     return k->plain;
@@ -679,13 +679,14 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
 
-/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is. */
+/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor when its atomics come. */
 static bool is_timeless(const struct emu_program *p)
 {
     for (u32 c = 0; c < p->code_count; c++) {
         const struct emu_code *code = p->codes[c];
         for (u32 i = 0; i < code->uop_count; i++)
-            if (code->uops[i].id == UOP_special) return false;
+            if (code->uops[i].id == UOP_special || code->uops[i].id == UOP_atom_watched)
+                return false;
         for (u32 i = 0; i < code->fill_count; i++)
             if (code->fills[i].kind == FILL_SPECIAL && code->fills[i].bits == SPECIAL_SMID)
                 return false;
@@ -699,9 +700,8 @@ enum { MOST_MET = 2, MOST_TRIES = 8 };
 static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
                       struct launch_counts *counts)
 {
-    if (!(m->wants & EMU_WANT_MEETINGS) || !k->apart || k->met == MOST_MET || m->shared_size ||
-        m->cluster_size > 1 || m->program->uses_barriers || e->config.checks ||
-        (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / 4)
+    if (!(m->wants & EMU_WANT_MEETINGS) || !k->apart || k->met == MOST_MET || m->cluster_size > 1 ||
+        m->its || e->config.checks || (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / 4)
         return false;
     struct emu_launch l = *m->launch;
     l.order = NULL;
@@ -713,7 +713,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;
-    if (!k->marked) k->marked = arena_array(k->image->arena, bool, n.program->site_count);
+    if (!k->marked) k->marked = arena_array(k->image->arena, bool, n.program->site_count + 1);
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
         struct arena *a = arena_new();

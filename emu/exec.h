@@ -364,6 +364,7 @@ struct emu_cta {
     struct emu_async *async; /* cp.async, bulk copies: async.c */
     void *runtime;           /* the threads' last errors: grids.c; NULL: none */
     bool failed;             /* it, or another CTA of its cluster: it need not go on */
+    struct apart_shared *marks; /* of its shared memory: apart.h; NULL: there are none yet */
     struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: deliver.c */
     u64 started;               /* device clock when it began */
     struct emu_frame

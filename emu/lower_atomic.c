@@ -105,7 +105,12 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
         if (a.space == PTX_SPACE_SHARED) id = fast(v->op, type);
         if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC) id = fast(v->op, type) + 1;
     }
-    if (lower_watched(L)) {
+    const bool commutes = (red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
+                          atomic_commutes(v->op, type);
+    if (lower_watched(L) & LOWER_APART && commutes) {
+        v->plain = lower_handler(L, id);
+        id = UOP_red_apart;
+    } else if (lower_watched(L)) {
         v->plain = lower_handler(L, id);
         id = UOP_atom_watched;
     }

@@ -72,7 +72,8 @@ static bool is_told_of(const struct lower *L, const struct mem_desc *v, bool sto
 static bool is_marked(const struct lower *L, const struct mem_desc *v)
 {
     return lower_watched(L) & LOWER_APART &&
-           (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC);
+           (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_SHARED ||
+            v->space == PTX_SPACE_GENERIC);
 }
 
 static bool lower_access(struct lower *L, const struct ptx_inst *i)

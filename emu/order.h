@@ -144,8 +144,8 @@ struct emu_sync {
 enum emu_want {
     EMU_WANT_LOADS = 1,  /* plain loads of global memory: weak ones, .nc, surfaces, tiles */
     EMU_WANT_STORES = 2, /* plain stores to it */
-    /* Launches alone in which warps have bytes of memory in common: others leave the same under every order, and go
-     * without it (apart.h). Of those it hears of in wants_of() alone. Without observers. */
+    /* Launches alone in which warps have bytes of memory in common, but for reductions that commute: others leave the
+     * same under every order, and go without it (apart.h). Of those it hears of in wants_of() alone. Without observers. */
     EMU_WANT_MEETINGS = 4,
     /* Not of what is done with shared memory where its order does not matter (emu_shape.shared_commutes). Each is still
      * a step of EMU_STEP_TOLD. Without observers, and orders around this one. */

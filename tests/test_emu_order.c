@@ -684,6 +684,17 @@ static void begin_meeting(void *self, struct emu_machine *m)
     "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, 64, %r1;\n" \
     "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;\n"
 
+/* And %r6, the thread in its CTA; %r7, its warp; %r4, the address of its word of shared memory, and %r5, of one of the
+ * other warp's. */
+#define SHARED                                                                                     \
+    ".shared .align 16 .b8 s[256];\n" OWN                                                          \
+    "mov.u32 %r6, %tid.x; shr.u32 %r7, %r6, 5; mov.u32 %r4, s; mad.lo.u32 %r4, %r6, 4, %r4;\n"     \
+    "xor.b32 %r5, %r4, 128; setp.ne.u32 %p2, %r6, 0;\n"
+#define GENERIC "mov.u64 %d4, s; cvta.shared.u64 %d4, %d4; mad.wide.u32 %d3, %r6, 4, %d4;\n"
+#define BARRIER "bar.sync 0;\n"
+#define LOAD_OTHER "ld.shared.u32 %r3, [%r5];\n"
+#define KEEP "st.global.u32 [%d2], %r3; ret;"
+
 Test(emu_order, is_left_out_where_warps_are_apart)
 {
     static const struct {
@@ -712,8 +723,70 @@ Test(emu_order, is_left_out_where_warps_are_apart)
         {OWN "ld.const.u32 %r3, [%d1]; st.global.u32 [%d2], %r3; ret;", true},
         {OWN "mov.u32 %r3, %clock; st.global.u32 [%d2], %r3; ret;", true},
         {OWN "mov.u32 %r3, %smid; st.global.u32 [%d2], %r3; ret;", true},
-        {OWN "bar.sync 0; st.global.u32 [%d2], %r1; ret;", true},
-        {OWN "red.global.add.u32 [%d2], %r1; ret;", true},
+        {OWN "bar.sync 0; st.global.u32 [%d2], %r1; ret;", false},
+        /* Reductions: of one kind, of which nobody wants to know in between. */
+        {OWN "red.global.add.u32 [%d2], %r1; ret;", false},
+        {OWN "red.global.add.u32 [%d1], %r1; red.global.add.s32 [%d1+4], 1; ret;", false},
+        {OWN "red.global.max.s32 [%d1], %r1; atom.global.max.s32 %r3, [%d1], 5; ret;", false},
+        {OWN "add.u64 %d2, %d1, 512; red.add.u64 [%d2], 3; atom.xor.b32 %r3, [%d1], %r1; ret;",
+         false},
+        {OWN "red.global.add.u32 [%d1], 1; red.global.max.u32 [%d1], 7; ret;", true},
+        {OWN "red.global.max.u32 [%d1], 1; red.global.max.s32 [%d1], 7; ret;", true},
+        {OWN "red.global.add.u32 [%d1], 1; red.global.add.u64 [%d1], 7; ret;", true},
+        {OWN "red.global.add.f32 [%d1], 0f3f800000; ret;", true},
+        {OWN "red.global.inc.u32 [%d1], 100; ret;", true},
+        {OWN "atom.global.add.u32 %r3, [%d1], 1; st.global.u32 [%d2+512], %r3; ret;", true},
+        {OWN
+         "red.global.add.u32 [%d1], 1; ld.global.u32 %r3, [%d1]; st.global.u32 [%d2+512], %r3; ret;",
+         true},
+        {OWN "ld.global.u32 %r3, [%d1]; red.global.add.u32 [%d1+900], %r3; ret;", false},
+        {OWN "st.global.u32 [%d2], 1; red.global.add.u32 [%d2], 1; ret;", true},
+        {OWN "red.global.add.u32 [%d2], 1; st.global.u32 [%d2], 1; ret;", true},
+        /* Shared memory: between two barriers of all threads a word is of one warp, or is loaded alone. */
+        {SHARED "st.shared.u32 [%r4], %r1;" BARRIER LOAD_OTHER KEEP, false},
+        {SHARED "st.shared.u32 [%r4], %r1;" LOAD_OTHER KEEP, true},
+        {SHARED "st.shared.u32 [%r4], %r1; ld.shared.u32 %r3, [%r4];" KEEP, false},
+        {SHARED LOAD_OTHER BARRIER "st.shared.u32 [%r4], %r1;" KEEP, false},
+        {SHARED LOAD_OTHER "st.shared.u32 [%r4], %r1;" KEEP, true},
+        {SHARED "st.shared.u32 [%r4], %r1;" BARRIER LOAD_OTHER BARRIER
+                "st.shared.u32 [%r4], %r3;" BARRIER LOAD_OTHER KEEP,
+         false},
+        {SHARED "st.shared.u32 [%r4], %r1;" BARRIER LOAD_OTHER
+                "st.shared.u32 [%r4], %r3;" BARRIER LOAD_OTHER KEEP,
+         true},
+        {SHARED "st.shared.u32 [s], 5; mov.u32 %r3, 1;" KEEP, true},
+        {SHARED "setp.eq.u32 %p1, %r6, 7; @%p1 st.shared.u32 [s], 5; mov.u32 %r3, 1;" KEEP, false},
+        {SHARED
+         "and.b32 %r4, %r4, -8; st.shared.v2.u32 [%r4], {%r1, %r1}; " BARRIER LOAD_OTHER KEEP,
+         false},
+        {SHARED "st.shared.v4.u32 [s+32], {%r1, %r1, %r1, %r1}; mov.u32 %r3, 1;" KEEP, true},
+        {SHARED "setp.eq.u32 %p1, %r6, 33; @!%p1 st.shared.u32 [%r4], 1;\n"
+                "@%p1 ld.shared.u32 %r3, [%r5];" KEEP,
+         true},
+        {SHARED "red.shared.add.u32 [s], %r1; red.shared.max.u32 [s+4], %r1;" BARRIER
+                "ld.shared.u32 %r3, [s];" KEEP,
+         false},
+        {SHARED "atom.shared.add.u32 %r3, [%r5], 1;" BARRIER LOAD_OTHER KEEP, false},
+        {SHARED "red.shared.add.u32 [s], %r1; ld.shared.u32 %r3, [s];" KEEP, true},
+        {SHARED "red.shared.add.u32 [s], %r1; red.shared.max.u32 [s], %r1; mov.u32 %r3, 1;" KEEP,
+         true},
+        {SHARED "st.shared.u32 [%r4], 0; red.shared.add.u32 [%r5], %r1; mov.u32 %r3, 1;" KEEP,
+         true},
+        {SHARED "atom.shared.add.u32 %r3, [s], 1;" KEEP, true},
+        /* by generic addresses, to the same words */
+        {SHARED GENERIC "st.u32 [%d3], %r1;" BARRIER LOAD_OTHER KEEP, false},
+        {SHARED GENERIC "st.u32 [%d3], %r1;" LOAD_OTHER KEEP, true},
+        {SHARED GENERIC LOAD_OTHER "st.u32 [%d3], %r1;" KEEP, true},
+        {SHARED GENERIC "st.shared.u32 [%r5], %r1; ld.u32 %r3, [%d3];" KEEP, true},
+        {SHARED GENERIC "ld.u32 %r3, [%d3]; st.u32 [%d3], %r1;" KEEP, false},
+        /* Barriers of others do not count. */
+        {SHARED "st.shared.u32 [%r4], %r1; bar.sync 3, 64;" LOAD_OTHER KEEP, false},
+        {SHARED "st.shared.u32 [%r4], %r1; bar.sync %r7, 32;" LOAD_OTHER KEEP, true},
+        {SHARED "st.shared.u32 [%r4], %r1; bar.warp.sync -1;" LOAD_OTHER KEEP, true},
+        {SHARED "st.shared.u32 [%r4], %r1; setp.eq.u32 %p1, %r7, 0; @%p1 bar.arrive 2, 64;\n"
+                "@!%p1 bar.sync 2, 64;" LOAD_OTHER KEEP,
+         true},
+        {SHARED "st.shared.u32 [%r4], %r1; bar.red.popc.u32 %r3, 0, %p2;" LOAD_OTHER KEEP, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t words[WORDS], alone[WORDS], before[WORDS];
@@ -722,7 +795,7 @@ Test(emu_order, is_left_out_where_warps_are_apart)
         struct meeting h = {0};
         const struct emu_order order = {
             .self = &h, .wants_of = want_meetings, .begin = begin_meeting};
-        cr_assert_eq(launch(rows[i].body, &s, NULL, 2, 64, 0, alone), EMU_OK);
+        cr_assert_eq(launch(rows[i].body, &s, NULL, 2, 64, 0, alone), EMU_OK, "row %zu", i);
         h.base = s.base;
         cr_assert_eq(launch(rows[i].body, &s, &order, 2, 64, 0, words), EMU_OK);
         cr_expect_eq(h.begun, rows[i].meets, "row %zu", i);

@@ -1,0 +1,68 @@
+/* emu/apartops.h: apart.h for the handlers of what is marked (ops_apart.c). */
+#ifndef HEDDLE_EMU_APARTOPS_H
+#define HEDDLE_EMU_APARTOPS_H
+
+#include "emu/apart.h"
+
+/* A mark says who was at a word: nobody (0); several warps, all of which loaded it; reductions of one kind that may
+ * come in any order; or one warp, which has loaded it or, if the mark is odd, also stored to it.
+ * Marks of shared memory have the number of the phase, in which they were made, above APART_BITS: the CTA's barriers
+ * part phases, and what was before does not count. */
+enum {
+    APART_SEVERAL = 2,
+    APART_REDUCED = 3, /* twice the kind more */
+    APART_WARP = 128,  /* twice the warp's number more */
+    APART_BITS = 8,
+    APART_PHASES = 1 << 24,
+    APART_WORD = 4,
+    APART_CHUNK = LANES * APART_WORD,
+};
+/* Of a chunk, where all of it was loaded or stored to at once each time; else */
+#define APART_BY_WORDS UINT32_MAX /* its words have marks */
+
+struct apart_allocation {
+    u64 low, high;
+    u8 *host;
+    u32 *marks;              /* by word, where of_chunk says so; NULL: there are none yet */
+    u32 *of_chunk;           /* by chunk */
+    bool stored, *loaded_by; /* loaded_by: sites whose loads were not marked */
+    bool loaded;             /* by any of these */
+};
+
+struct apart_shared { /* a CTA's */
+    u32 *marks;
+    u32 cta, phase;
+    bool loaded, stored; /* in this phase, loaded: without marks */
+    struct apart_shared *next;
+};
+
+struct apart {
+    const struct emu_machine *m;
+    bool *marked;                      /* by site */
+    struct apart_allocation **of_site; /* which it has been in last */
+    bool *is_free;                     /* by site: a load that needs no marks */
+    struct apart_allocation *list[64];
+    u32 count;
+    struct apart_shared *shared; /* of all places for CTAs */
+    bool failed, learnt;
+    struct apart_undo *undo;
+    size_t undo_bytes;
+};
+
+/* Where the bytes are; NULL: not all of them are in one that may be accessed so. */
+struct apart_allocation *apart_find(struct apart *p, u32 site, u64 address, u32 size, bool write);
+void apart_make_marks(struct apart *p, struct apart_allocation *b);
+/* Somebody changes what is there, for the first time. */
+void apart_change(struct apart *p, struct apart_allocation *b);
+/* It is loaded by this site without marks. */
+void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site);
+/* Keeps what is there, all of it in the allocation. */
+void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size);
+/* Of `count` lanes, `size` bytes each: room for their host addresses, and behind them the bytes. */
+u8 *apart_keep_lanes(struct apart *p, u32 count, u32 size);
+/* The marks of the CTA's shared memory. */
+struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c);
+/* From now on all loads of shared memory that this one may meet are marked. The launch begins again. */
+void apart_mark_shared(struct apart *p);
+
+#endif

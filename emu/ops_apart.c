@@ -1,0 +1,392 @@
+/* Loads, stores and reductions of launches that are asked whether their warps are apart (apart.h), compiled for each
+ * host instruction set: each leaves its marks, and is then carried out as always. */
+#include "emu/lane.h"
+
+#include "emu/apartops.h"
+#include "emu/atomic.h"
+#include "emu/memops.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+/* One for each kind of reductions that may come in any order: of signed numbers only least and greatest are others. */
+static u32 atomic_mark(const struct atomic_desc *v)
+{
+    const bool sign = (v->op == ATOMIC_MIN || v->op == ATOMIC_MAX) &&
+                      (v->type == PTX_s32 || v->type == PTX_s64);
+    return APART_REDUCED + 2 * (v->op * 4u + (v->width == 8) * 2u + sign);
+}
+
+enum kind { LOADS, STORES, REDUCES };
+
+struct lanes { /* of a warp */
+    struct apart *p;
+    const struct emu_cta *cta;
+    struct apart_shared *shared; /* NULL: there is none, or no other warp that has it */
+    u32 site, mask, size;
+    /* The mark that they leave if they store or reduce; if they load, if nobody else was there: in global memory, in
+     * shared */
+    u32 me, me_shared;
+    enum kind kind;
+    _Alignas(64) u64 at[LANES];
+};
+
+static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
+{
+    if (kind != LOADS) return me;
+    const bool mine = (was | 1) == (me | 1);
+    return !was ? me : mine ? was : (u32)APART_SEVERAL;
+}
+
+static inline __attribute__((always_inline)) bool is_bad(u32 was, u32 me, const enum kind kind)
+{
+    if (kind == LOADS) return was & 1 & ((was | 1) != (me | 1));
+    if (kind == STORES) return was && (was | 1) != me;
+    return was && was != me;
+}
+
+/* Marks of this phase: those from `base` on, which is 0 if there are no phases. Whether another warp is in the way.
+ * *fresh: something may change there for the first time. */
+static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, const u32 base,
+                                                        u32 me, const enum kind kind, bool *fresh)
+{
+    u32 bad = 0, is_new = 0;
+    if (count == LANES) { /* the usual case, for vectors */
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+        {
+            const u32 was = mark[i] >= base ? mark[i] - base : 0;
+            bad |= is_bad(was, me, kind);
+            is_new |= was ^ me;
+            mark[i] = base + after(was, me, kind);
+        }
+    } else LANE_LOOP for (u32 i = 0; i < count; i++)
+        {
+            const u32 was = mark[i] >= base ? mark[i] - base : 0;
+            bad |= is_bad(was, me, kind);
+            is_new |= was ^ me;
+            mark[i] = base + after(was, me, kind);
+        }
+    *fresh |= is_new != 0;
+    return bad;
+}
+
+static inline bool mark(u32 *marks, u32 count, u32 base, u32 me, enum kind kind, bool *fresh)
+{
+    if (kind == LOADS) return leave(marks, count, base, me, LOADS, fresh);
+    if (kind == STORES) return leave(marks, count, base, me, STORES, fresh);
+    return leave(marks, count, base, me, REDUCES, fresh);
+}
+
+/* The words of a chunk get marks of their own. */
+static inline void divide(struct apart_allocation *b, u64 chunk)
+{
+    const u32 all = b->of_chunk[chunk];
+    if (all == APART_BY_WORDS) return;
+    b->of_chunk[chunk] = APART_BY_WORDS;
+    for (u32 i = 0; i < LANES; i++) b->marks[chunk * LANES + i] = all;
+}
+
+/* Bytes from an offset on. Whether another warp is in the way. */
+static bool mark_bytes(struct apart_allocation *b, u64 offset, u32 size, u32 me, enum kind kind,
+                       bool *fresh)
+{
+    bool bad = false;
+    for (u32 n; size; size -= n, offset += n) {
+        const u64 chunk = offset / APART_CHUNK, at = offset % APART_CHUNK;
+        n = size < APART_CHUNK - at ? size : (u32)(APART_CHUNK - at);
+        if (n == APART_CHUNK && b->of_chunk[chunk] != APART_BY_WORDS) {
+            bad |= mark(&b->of_chunk[chunk], 1, 0, me, kind, fresh);
+            continue;
+        }
+        divide(b, chunk);
+        const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
+        bad |= mark(b->marks + first, (u32)(last - first + 1), 0, me, kind, fresh);
+    }
+    return bad;
+}
+
+/* Bytes side by side. Whether they could be loaded without a mark. */
+static bool touch(const struct lanes *l, u64 address, u32 size)
+{
+    struct apart *const p = l->p;
+    struct apart_allocation *const b = apart_find(p, l->site, address, size, l->kind != LOADS);
+    bool fresh = false;
+    if (!b) return p->failed = true;
+    if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
+        apart_load_free(p, b, l->site);
+        return true;
+    }
+    if (!b->marks) apart_make_marks(p, b);
+    const u64 offset = address - b->low;
+    p->failed |= mark_bytes(b, offset, size, l->me, l->kind, &fresh);
+    if (l->kind == LOADS) return false;
+    if (!b->stored) apart_change(p, b);
+    if (!fresh) return false; /* it is kept already */
+    const u64 first = offset & -(u64)APART_WORD, room = b->high - b->low,
+              end = (offset + size + APART_WORD - 1) & -(u64)APART_WORD;
+    apart_keep(p, b, first, (u32)((end < room ? end : room) - first));
+    return false;
+}
+
+/* Whether all lanes' words, or pairs of them, lie between these. */
+static inline bool all_inside(const struct lanes *l, u64 low, u64 room)
+{
+    if (l->size != APART_WORD && l->size != 2 * APART_WORD) return false;
+    if (room < l->size) return false;
+    const u64 last = room - l->size;
+    u64 bad = 0;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+    {
+        const u64 o = l->at[i] - low, x = (o & (l->size - 1)) | (o > last ? 1 : 0);
+        bad |= l->mask >> i & 1 ? x : 0;
+    }
+    return !bad;
+}
+
+/* Of each lane its word, or two. Lanes that may change something for the first time are in *fresh. Whether another
+ * warp is in the way. */
+static inline __attribute__((always_inline)) bool
+leave_words(const struct lanes *l, struct apart_allocation *b, const enum kind kind, u32 *fresh)
+{
+    const u32 words = l->size / APART_WORD;
+    bool bad = false;
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        const u64 o = l->at[i] - b->low;
+        divide(b, o / APART_CHUNK);
+        for (u32 k = 0; k < words; k++) {
+            u32 *const to = &b->marks[o / APART_WORD + k];
+            const u32 was = *to;
+            if (was == l->me) continue;
+            bad |= is_bad(was, l->me, kind);
+            *fresh |= 1u << i;
+            *to = after(was, l->me, kind);
+        }
+    }
+    return bad;
+}
+
+/* The same of shared memory, one word each. Lanes at one word leave the same mark. */
+static inline __attribute__((always_inline)) bool
+leave_each(const struct lanes *l, u32 *marks, const u32 base, u32 me, const enum kind kind)
+{
+    const u32 any = (u32)l->at[__builtin_ctz(l->mask)] / APART_WORD;
+    u32 bad = 0, differ = 0;
+    _Alignas(64) u32 word[LANES], mark[LANES];
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+        word[i] = l->mask >> i & 1 ? (u32)l->at[i] / APART_WORD : any;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+    {
+        const u32 had = marks[word[i]], was = had >= base ? had - base : 0;
+        bad |= is_bad(was, me, kind);
+        mark[i] = base + after(was, me, kind);
+        differ |= mark[i] ^ had;
+    }
+    if (differ) LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
+    return bad;
+}
+
+static inline bool mark_each(const struct lanes *l)
+{
+    u32 *const marks = l->shared->marks;
+    const u32 base = l->shared->phase << APART_BITS, me = l->me_shared;
+    if (l->kind == LOADS) return leave_each(l, marks, base, me, LOADS);
+    if (l->kind == STORES) return leave_each(l, marks, base, me, STORES);
+    return leave_each(l, marks, base, me, REDUCES);
+}
+
+static inline bool mark_words(const struct lanes *l, struct apart_allocation *b, u32 *fresh)
+{
+    if (l->kind == LOADS) return leave_words(l, b, LOADS, fresh);
+    if (l->kind == STORES) return leave_words(l, b, STORES, fresh);
+    return leave_words(l, b, REDUCES, fresh);
+}
+
+/* Some lanes' words in one allocation, which has been changed before. false: they are not. */
+static bool touch_words(const struct lanes *l)
+{
+    struct apart *const p = l->p;
+    struct apart_allocation *const b = p->of_site[l->site];
+    if (!b || !b->stored || !all_inside(l, b->low, b->high - b->low)) return false;
+    u32 fresh = 0;
+    p->failed |= mark_words(l, b, &fresh);
+    if (l->kind == LOADS || !fresh) return true;
+    const u32 count = emu_lanes_of(fresh), size = l->size;
+    u8 *to = apart_keep_lanes(p, count, size), *bytes = to + count * sizeof(u8 *);
+    for (u32 left = fresh; left; left &= left - 1, to += sizeof(u8 *), bytes += size) {
+        u8 *const from = b->host + (l->at[__builtin_ctz(left)] - b->low);
+        memcpy(to, &from, sizeof from);
+        if (size == APART_WORD) memcpy(bytes, from, APART_WORD);
+        else memcpy(bytes, from, 2 * APART_WORD);
+    }
+    return true;
+}
+
+/* Cuts the lanes that are on into runs, in which lane and bytes follow those before: the first lanes and the sizes of
+ * the runs' bytes. Lanes at one place are one run. 0: they are many runs, it is quicker to look at lane by lane. */
+static u32 cut(const struct lanes *l, u32 first[2], u32 *bytes)
+{
+    const u32 m = l->mask, from = (u32)__builtin_ctz(m), count = emu_lanes_of(m);
+    const u64 size = l->size, a = l->at[from], start = a - from * size;
+    u64 off = 0, one = 0;
+    first[0] = from;
+    *bytes = count * l->size;
+    if (m == ~0u) { /* the usual case */
+        LANE_LOOP for (int i = 0; i < LANES; i++) off |= l->at[i] ^ (a + (u64)i * size);
+        if (!off) return 1;
+        off = 0;
+    }
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+    {
+        const u64 on = -(u64)(m >> i & 1);
+        off |= (l->at[i] ^ (start + (u64)i * size)) & on;
+        one |= (l->at[i] ^ a) & on;
+    }
+    if (!off && m >> from == ~0u >> (LANES - count)) return 1;
+    if (!one) {
+        *bytes = l->size;
+        return 1;
+    }
+    if (m != ~0u) return 0;
+    off = 0;
+    LANE_HALF_LOOP for (int i = 0; i < LANES / 2; i++)
+        off |= (l->at[i] ^ (a + (u64)i * size)) |
+               (l->at[LANES / 2 + i] ^ (l->at[LANES / 2] + (u64)i * size));
+    first[1] = LANES / 2;
+    *bytes = LANES / 2 * l->size;
+    return off ? 0 : 2;
+}
+
+/* Bytes side by side of shared memory. What is outside faults, and needs no marks. */
+static inline void touch_shared(const struct lanes *l, u64 offset, u32 size)
+{
+    const u32 room = l->cta->shared_size;
+    bool fresh = false;
+    if (offset > room || size > room - offset) return;
+    const u64 first = offset / APART_WORD, last = (offset + size - 1) / APART_WORD;
+    l->p->failed |= mark(l->shared->marks + first, (u32)(last - first + 1),
+                         l->shared->phase << APART_BITS, l->me_shared, l->kind, &fresh);
+}
+
+/* All loads of shared memory are marked, or none: then nobody may change it before the next barrier. Whether this one
+ * is. */
+static bool enter_shared(const struct lanes *l)
+{
+    struct apart_shared *const s = l->shared;
+    const bool marked = l->p->marked[l->p->m->program->site_count];
+    if (l->kind == LOADS) s->loaded |= !marked;
+    else s->stored = true;
+    if (s->loaded && s->stored) apart_mark_shared(l->p);
+    return marked || l->kind != LOADS;
+}
+
+static void touch_lanes_shared(const struct lanes *l)
+{
+    u32 first[2], bytes;
+    const u32 runs = cut(l, first, &bytes);
+    for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes);
+    if (runs) return;
+    if (l->size == APART_WORD && all_inside(l, 0, l->cta->shared_size))
+        l->p->failed |= mark_each(l);
+    else
+        for (u32 left = l->mask; left; left &= left - 1)
+            touch_shared(l, l->at[__builtin_ctz(left)], l->size);
+}
+
+/* Whether all could be loaded without marks. */
+static bool touch_lanes(const struct lanes *l, bool generic)
+{
+    u32 first[2], bytes;
+    const u32 runs = cut(l, first, &bytes);
+    bool free = l->kind == LOADS;
+    if (runs && l->at[first[0]] >= MEM_GLOBAL && l->at[first[runs - 1]] >= MEM_GLOBAL) {
+        for (u32 i = 0; i < runs; i++) free &= touch(l, l->at[first[i]], bytes);
+        return free;
+    }
+    if (touch_words(l)) return false;
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u64 address = l->at[__builtin_ctz(left)];
+        if (address >= MEM_GLOBAL) {
+            free &= touch(l, address, l->size);
+            continue;
+        }
+        free = false; /* shared memory, a thread's own, parameters */
+        if (!generic || !l->shared || address < MEM_SHARED || address >= MEM_LOCAL) continue;
+        enter_shared(l);
+        touch_shared(l, address - MEM_SHARED, l->size);
+    }
+    return free;
+}
+
+static inline void addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at)
+{
+    if (in->x == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
+        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u64)in->imm;
+    } else if (in->x == 4) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
+    } else
+        for (int l = 0; l < LANES; l++) at[l] = (u64)in->imm;
+}
+
+/* What the warps of the group do. `mark`: of a reduction. Whether all could be loaded without marks. */
+static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, u32 size,
+                      enum kind kind, u32 mark)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const u32 of_cta = p->m->warps_per_cta, first = g->cta->linear * of_cta;
+    struct lanes l = {.p = p, .cta = g->cta, .site = in->site, .size = size, .kind = kind};
+    bool free = true;
+    if (p->m->shared_size && of_cta > 1 && space != PTX_SPACE_GLOBAL)
+        l.shared = apart_shared_of(p, g->cta);
+    if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l))) return true;
+    for (u32 w = 0; w < g->warps; w++) {
+        l.mask = g->exec[w];
+        if (!l.mask) continue;
+        const u32 own = APART_WARP + 2 * (g->first + w) + (kind == STORES);
+        l.me_shared = kind == REDUCES ? mark : own;
+        l.me = kind == REDUCES ? mark : own + 2 * first;
+        addresses(g, in, w, l.at);
+        if (space == PTX_SPACE_SHARED) touch_lanes_shared(&l);
+        else free &= touch_lanes(&l, space == PTX_SPACE_GENERIC);
+    }
+    return free && !l.shared;
+}
+
+static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *in)
+{
+    u32 w = 0;
+    while (!g->exec[w]) w++;
+    return emu_raise(g, in, EMU_BAD_ORDER, w, (u32)__builtin_ctz(g->exec[w]), 0, 0, "not apart");
+}
+
+OP(ld_apart)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct mem_desc *const v = in->ext;
+    if (!p->is_free[in->site]) {
+        const struct apart_allocation *const before = p->of_site[in->site];
+        const bool free = touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
+                          v->space != PTX_SPACE_SHARED && before == p->of_site[in->site];
+        if (free) {
+            p->is_free[in->site] = true;
+            g->worker->bounds[in->site] = (struct emu_bound){0};
+        }
+    }
+    return p->failed ? refuse(g, in) : v->plain(g, in);
+}
+
+OP(st_apart)
+{
+    const struct mem_desc *const v = in->ext;
+    touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
+    return g->worker->machine->apart->failed ? refuse(g, in) : v->plain(g, in);
+}
+
+OP(red_apart)
+{
+    const struct atomic_desc *const v = in->ext;
+    touch_all(g, in, v->at.space, v->width, REDUCES, atomic_mark(v));
+    return g->worker->machine->apart->failed ? refuse(g, in) : v->plain(g, in);
+}
