@@ -591,9 +591,11 @@ static void make_slots(struct gpudet *g)
 static unsigned wants_of(void *self, const struct emu_prospect *next)
 {
     struct gpudet *g = self;
-    g->windowed = gpudet_promise(&g->options) == ORDER_STRONG && g->launches++ % WIDE;
-    g->swaps = g->windowed && next->plain && !next->counted && !next->watched;
-    return g->swaps ? EMU_WANT_STORES | EMU_WANT_MEETINGS : g->order.wants;
+    const bool strong = gpudet_promise(&g->options) == ORDER_STRONG,
+               alone = strong && !next->counted && !next->watched;
+    g->windowed = strong && g->launches++ % WIDE;
+    g->swaps = g->windowed && alone && next->plain;
+    return (g->swaps ? EMU_WANT_STORES : g->order.wants) | (alone ? EMU_WANT_MEETINGS : 0);
 }
 
 static void begin(void *self, struct emu_machine *m)
