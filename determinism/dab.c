@@ -622,8 +622,10 @@ static int place(void *self, const uint32_t *free_slots, size_t count, uint32_t 
 
 static unsigned wants_of(void *self, const struct emu_prospect *next)
 {
-    const struct dab *d = self;
-    return next->watched ? d->order.wants : d->order.wants | EMU_WANT_LESS_SHARED;
+    struct dab *d = self;
+    d->launches++;
+    if (next->watched) return d->order.wants;
+    return d->order.wants | EMU_WANT_LESS_SHARED | (next->counted ? 0 : EMU_WANT_MEETINGS);
 }
 
 /* ---- launches --------------------------------------------------------------------------------------- */
@@ -739,6 +741,7 @@ static void begin(void *self, struct emu_machine *m)
     struct dab *d = self;
     d->m = m;
     d->shape = emu_machine_shape(m);
+    d->chance = rng_mix(d->seed + d->launches * RNG_STEP);
     d->fixed = !d->options.distribution;
     d->batched = d->fixed && d->options.batches;
     deal(d);
@@ -781,7 +784,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
 {
     struct dab *d = zeros(1, sizeof *d);
     d->options = *(const struct dab_options *)options;
-    d->chance = rng_mix(seed + RNG_STEP);
+    d->seed = rng_mix(seed);
     const bool strict = d->options.scheduler == DAB_SRR || d->options.scheduler == DAB_GTRR;
     d->order = (struct emu_order){.self = d,
                                   .name = dab_kind.name,

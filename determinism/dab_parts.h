@@ -154,7 +154,8 @@ struct dab_memory {
 struct dab {
     struct dab_options options;
     struct emu_order order;
-    uint64_t chance;
+    uint64_t seed, launches,
+        chance; /* chance: begins anew with each launch, as others may go without the order */
     struct emu_machine *m;
     struct emu_shape shape;
     uint32_t used_slots;       /* those below may get a CTA */

@@ -1,7 +1,7 @@
 /* The order of determinism/random.h.
  *
- * Every choice is drawn from one generator, in the order in which the one host thread of the launch asks: a seed
- * is a run. */
+ * Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the seed and
+ * the launch's number are a run. Launches that are left out (EMU_WANT_MEETINGS) change nothing for others. */
 #include "determinism/random.h"
 
 #include "base/rng.h"
@@ -64,7 +64,7 @@ struct sm {
 struct random_order {
     struct random_options options;
     struct emu_order order;
-    uint64_t state;
+    uint64_t seed, launches, state; /* state: begins anew with each launch */
     struct emu_machine *m;
     struct emu_shape shape;
     enum random_strategy strategy; /* of the launch */
@@ -575,12 +575,20 @@ static void settle(void *self)
     for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
 }
 
+static unsigned wants_of(void *self, const struct emu_prospect *next)
+{
+    struct random_order *r = self;
+    r->launches++;
+    return r->order.wants | (next->counted || next->watched ? 0 : EMU_WANT_MEETINGS);
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     static const uint32_t drains[] = {2, 16, 128, 1024}, stales[] = {2, 8, 64};
     struct random_order *r = self;
     r->m = m;
     r->shape = emu_machine_shape(m);
+    r->state = rng_mix(r->seed + r->launches * RNG_STEP);
     make_room(r);
     for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
     r->strategy = (enum random_strategy)r->options.strategy;
@@ -616,11 +624,12 @@ static struct emu_order *make(const void *options, uint64_t seed)
     struct random_order *r = calloc(1, sizeof *r);
     if (!r) abort();
     r->options = *(const struct random_options *)options;
-    r->state = seed * UINT64_C(0xd1342543de82ef95) + 1;
+    r->seed = rng_mix(seed);
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
                                   .step = EMU_STEP_TOLD,
+                                  .wants_of = wants_of,
                                   .begin = begin,
                                   .pick = pick,
                                   .place = place,

@@ -147,6 +147,12 @@ static void put_identity(struct recorder *r, const struct emu_identity *d)
     for (int i = 0; i < 3; i++) put(r, digests[i]);
 }
 
+static unsigned record_wants(void *self, const struct emu_prospect *next)
+{
+    struct recorder *r = self;
+    return r->in->wants_of(r->in->self, next);
+}
+
 static void record_begin(void *self, struct emu_machine *m)
 {
     struct recorder *r = self;
@@ -315,6 +321,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
                                   .name = in->name,
                                   .wants = in->wants,
                                   .step = in->step,
+                                  .wants_of = in->wants_of ? record_wants : NULL,
                                   .begin = record_begin,
                                   .pick = in->pick ? record_pick : NULL,
                                   .place = in->place ? record_place : NULL,

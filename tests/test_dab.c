@@ -612,6 +612,19 @@ Test(dab, gives_the_same_whoever_looks, .timeout = 300)
         differ += left_by(text, order, seed + 1, (struct looks){0}, &seen[3]) != alone;
     }
     cr_expect(differ > 15, "only %u differ by the seed", differ);
+    /* The first launch goes without the order where nobody looks, the second finds ones, and has races. */
+    static const char second[] = HEAD
+        "setp.ge.u32 %p1, %r1, 32; @%p1 ret; mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %d1;\n"
+        "ld.global.u32 %r5, [%d2+32]; st.global.u32 [%d2+32], 1; setp.ne.u32 %p1, %r5, 0;\n"
+        "@%p1 st.global.u32 [%d1], %r2; @%p1 ld.global.u32 %r6, [%d1];\n"
+        "@%p1 st.global.u32 [%d2+32], %r6; ret;";
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const char *text = emu_ptx(".param .u64 p", second);
+        const uint64_t alone = left_by(text, "dab", seed, (struct looks){0}, &seen[3]);
+        for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+            cr_expect_eq(left_by(text, "dab", seed, looks[i], &seen[i]), alone, "seed %u, %zu",
+                         (unsigned)seed, i);
+    }
     cr_expect(!seen[0] && seen[1] && seen[2] && !seen[3]);
 }
 

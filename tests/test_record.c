@@ -141,6 +141,34 @@ Test(record, gives_the_same_run)
     cr_expect_gt(others, 30, "%u: seeds differ, so that there is something to replay", others);
 }
 
+/* The first launch goes without the order where nobody records, the others find ones, and have races. */
+Test(record, changes_nothing)
+{
+    static const char body[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p1; ld.param.u64 %d1, [p];\n"
+        "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r1, 48, %r2;\n"
+        "setp.ge.u32 %p1, %r2, 48; @%p1 ret; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;\n"
+        "ld.global.u32 %r3, [%d2+32]; st.global.u32 [%d2+32], 1; setp.ne.u32 %p1, %r3, 0;\n"
+        "@%p1 st.global.u32 [%d1], %r1; @%p1 ld.global.u32 %r3, [%d1];\n"
+        "@%p1 st.global.u32 [%d2+32], %r3; ret;";
+    unsigned others = 0;
+    uint64_t before = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct file f;
+        char *why;
+        struct orders *o = orders_new("random", seed, &why);
+        const struct outcome alone = run(body, orders_get(o), false, GRID, 0, NULL),
+                             was = record_of(body, "random", seed, false, &f);
+        cr_expect_eq(was.fault, EMU_OK, "%s", was.text);
+        cr_expect_arr_eq(alone.digest, was.digest, sizeof was.digest, "seed %u", (unsigned)seed);
+        others += was.digest[2] != before;
+        before = was.digest[2];
+        orders_free(o);
+        free(f.data);
+    }
+    cr_expect_gt(others, 4, "%u", others);
+}
+
 /* A deadlock is found at the same place, though what is found out about warps that go round is not in the file. */
 Test(record, ends_where_the_recorded_run_did)
 {
