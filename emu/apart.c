@@ -44,11 +44,17 @@ static size_t shared_marks_size(const struct emu_cta *c)
 
 /* ---- taking back ---------------------------------------------------------------------------------------- */
 
+static size_t kept_bytes(struct stored s) /* a multiple of what a pointer's address is */
+{
+    const size_t bytes = s.count * (sizeof(u8 *) + s.size);
+    return (bytes + sizeof(u8 *) - 1) / sizeof(u8 *) * sizeof(u8 *);
+}
+
 u8 *apart_keep_lanes(struct apart *p, u32 count, u32 size)
 {
     const struct stored s = {count, size};
     struct apart_undo *u = p->undo;
-    const size_t data = count * (sizeof(u8 *) + size), need = data + sizeof s;
+    const size_t data = kept_bytes(s), need = data + sizeof s;
     if (!u || u->size - u->used < need) {
         u = (struct apart_undo *)(void *)rooms_take(p->m->rooms, UNDO_BLOCK).at;
         *u = (struct apart_undo){.before = p->undo, .size = UNDO_BLOCK - sizeof *u};
@@ -76,7 +82,7 @@ static void take_back(struct apart *p)
         while (u->used) {
             struct stored s;
             memcpy(&s, u->bytes + u->used - sizeof s, sizeof s);
-            u->used -= sizeof s + s.count * (sizeof(u8 *) + s.size);
+            u->used -= sizeof s + kept_bytes(s);
             const u8 *from = u->bytes + u->used, *bytes = from + s.count * sizeof(u8 *);
             for (u32 i = 0; i < s.count; i++) {
                 u8 *at;

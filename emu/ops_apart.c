@@ -166,15 +166,14 @@ leave_words(const struct lanes *l, struct apart_allocation *b, const enum kind k
     return bad;
 }
 
-/* The same of shared memory, one word each. Lanes at one word leave the same mark. */
-static inline __attribute__((always_inline)) bool
-leave_each(const struct lanes *l, u32 *marks, const u32 base, u32 me, const enum kind kind)
+/* The same for vectors: one word each, from the allocation's beginning, all of which have marks of their own. A lane
+ * that is off does as the first one that is on. Lanes at one word leave the same mark. */
+static inline __attribute__((always_inline)) bool leave_each(const u32 word[LANES], u32 *marks,
+                                                             const u32 base, u32 me,
+                                                             const enum kind kind, bool *fresh)
 {
-    const u32 any = (u32)l->at[__builtin_ctz(l->mask)] / APART_WORD;
     u32 bad = 0, differ = 0;
-    _Alignas(64) u32 word[LANES], mark[LANES];
-    LANE_LOOP for (int i = 0; i < LANES; i++)
-        word[i] = l->mask >> i & 1 ? (u32)l->at[i] / APART_WORD : any;
+    _Alignas(64) u32 mark[LANES];
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
         const u32 had = marks[word[i]], was = had >= base ? had - base : 0;
@@ -182,17 +181,24 @@ leave_each(const struct lanes *l, u32 *marks, const u32 base, u32 me, const enum
         mark[i] = base + after(was, me, kind);
         differ |= mark[i] ^ had;
     }
+    *fresh = differ;
     if (differ) LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
     return bad;
 }
 
-static inline bool mark_each(const struct lanes *l)
+static inline bool mark_each(const u32 word[LANES], u32 *marks, u32 base, u32 me, enum kind kind,
+                             bool *fresh)
 {
-    u32 *const marks = l->shared->marks;
-    const u32 base = l->shared->phase << APART_BITS, me = l->me_shared;
-    if (l->kind == LOADS) return leave_each(l, marks, base, me, LOADS);
-    if (l->kind == STORES) return leave_each(l, marks, base, me, STORES);
-    return leave_each(l, marks, base, me, REDUCES);
+    if (kind == LOADS) return leave_each(word, marks, base, me, LOADS, fresh);
+    if (kind == STORES) return leave_each(word, marks, base, me, STORES, fresh);
+    return leave_each(word, marks, base, me, REDUCES, fresh);
+}
+
+static inline void words_of(const struct lanes *l, u64 low, u32 word[LANES])
+{
+    const u64 any = l->at[__builtin_ctz(l->mask)];
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+        word[i] = (u32)(((l->mask >> i & 1 ? l->at[i] : any) - low) / APART_WORD);
 }
 
 static inline bool mark_words(const struct lanes *l, struct apart_allocation *b, u32 *fresh)
@@ -202,12 +208,33 @@ static inline bool mark_words(const struct lanes *l, struct apart_allocation *b,
     return leave_words(l, b, REDUCES, fresh);
 }
 
+static void touch_each(const struct lanes *l, struct apart_allocation *b)
+{
+    _Alignas(64) u32 word[LANES];
+    u32 whole = 0;
+    bool fresh;
+    words_of(l, b->low, word);
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+        whole |= b->of_chunk[word[i] / LANES] ^ APART_BY_WORDS;
+    for (u32 i = 0; whole && i < LANES; i++) divide(b, word[i] / LANES);
+    l->p->failed |= mark_each(word, b->marks, 0, l->me, l->kind, &fresh);
+    if (l->kind == LOADS || !fresh) return;
+    u8 **const to = (u8 **)(void *)apart_keep_lanes(l->p, LANES, APART_WORD);
+    u32 *const bytes = (u32 *)(void *)(to + LANES), *const from = (u32 *)(void *)b->host;
+    for (int i = 0; i < LANES; i++) to[i] = (u8 *)(from + word[i]);
+    for (int i = 0; i < LANES; i++) bytes[i] = from[word[i]];
+}
+
 /* Some lanes' words in one allocation, which has been changed before. false: they are not. */
 static bool touch_words(const struct lanes *l)
 {
     struct apart *const p = l->p;
     struct apart_allocation *const b = p->of_site[l->site];
     if (!b || !b->stored || !all_inside(l, b->low, b->high - b->low)) return false;
+    if (l->size == APART_WORD && (b->high - b->low) / APART_WORD <= INT32_MAX) {
+        touch_each(l, b);
+        return true;
+    }
     u32 fresh = 0;
     p->failed |= mark_words(l, b, &fresh);
     if (l->kind == LOADS || !fresh) return true;
@@ -286,9 +313,13 @@ static void touch_lanes_shared(const struct lanes *l)
     const u32 runs = cut(l, first, &bytes);
     for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes);
     if (runs) return;
-    if (l->size == APART_WORD && all_inside(l, 0, l->cta->shared_size))
-        l->p->failed |= mark_each(l);
-    else
+    if (l->size == APART_WORD && all_inside(l, 0, l->cta->shared_size)) {
+        _Alignas(64) u32 word[LANES];
+        bool fresh;
+        words_of(l, 0, word);
+        l->p->failed |= mark_each(word, l->shared->marks, l->shared->phase << APART_BITS,
+                                  l->me_shared, l->kind, &fresh);
+    } else
         for (u32 left = l->mask; left; left &= left - 1)
             touch_shared(l, l->at[__builtin_ctz(left)], l->size);
 }
