@@ -365,8 +365,8 @@ struct emu_cta {
     void *runtime;           /* the threads' last errors: grids.c; NULL: none */
     bool failed;             /* it, or another CTA of its cluster: it need not go on */
     struct apart_shared *marks; /* of its shared memory: apart.h; NULL: there are none yet */
-    struct emu_outbox *outbox; /* what becomes visible in the order of the CTAs: deliver.c */
-    u64 started;               /* device clock when it began */
+    struct emu_outbox *outbox;  /* what becomes visible in the order of the CTAs: deliver.c */
+    u64 started;                /* device clock when it began */
     struct emu_frame
         used; /* how far calls came in its rows and .local memory, which the next CTA clears */
     u32 used_dynamic; /* likewise alloca, per thread */

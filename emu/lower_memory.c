@@ -73,7 +73,7 @@ static bool is_marked(const struct lower *L, const struct mem_desc *v)
 {
     return lower_watched(L) & LOWER_APART &&
            (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_SHARED ||
-            v->space == PTX_SPACE_GENERIC);
+            v->space == PTX_SPACE_SHARED_CLUSTER || v->space == PTX_SPACE_GENERIC);
 }
 
 static bool lower_access(struct lower *L, const struct ptx_inst *i)

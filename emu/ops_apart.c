@@ -369,6 +369,7 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
     const u32 of_cta = p->m->warps_per_cta, first = g->cta->linear * of_cta;
     struct lanes l = {.p = p, .cta = g->cta, .site = in->site, .size = size, .kind = kind};
     bool free = true;
+    p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
     if (p->m->shared_size && of_cta > 1 && space != PTX_SPACE_GLOBAL)
         l.shared = apart_shared_of(p, g->cta);
     if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l))) return true;

@@ -773,6 +773,8 @@ Test(emu_order, is_left_out_where_warps_are_apart)
         {SHARED "st.shared.u32 [%r4], 0; red.shared.add.u32 [%r5], %r1; mov.u32 %r3, 1;" KEEP,
          true},
         {SHARED "atom.shared.add.u32 %r3, [s], 1;" KEEP, true},
+        {SHARED "st.shared::cluster.u32 [%r4], %r1;" LOAD_OTHER KEEP, true},
+        {SHARED "red.shared::cluster.add.u32 [%r4], %r1;" LOAD_OTHER KEEP, true},
         /* by generic addresses, to the same words */
         {SHARED GENERIC "st.u32 [%d3], %r1;" BARRIER LOAD_OTHER KEEP, false},
         {SHARED GENERIC "st.u32 [%d3], %r1;" LOAD_OTHER KEEP, true},
