@@ -156,11 +156,20 @@ static void access(void *self, const struct emu_access *a)
             touch(self, a->address[__builtin_ctz(m)], size, how);
 }
 
+static void bytes(void *self, uint64_t address, uint64_t size, uint8_t kind)
+{
+    touch(self, address, (uint32_t)size,
+          kind == EMU_LOAD    ? TOUCHED_READ
+          : kind == EMU_STORE ? TOUCHED_WRITE
+                              : TOUCHED_ATOMIC);
+}
+
 struct touched *touched_new(void)
 {
     struct touched *t = calloc(1, sizeof *t);
     if (!t) abort();
-    t->observer = (struct emu_observer){.self = t, .blind = true, .access = access};
+    t->observer = (struct emu_observer){
+        .self = t, .blind = true, .meetings = true, .access = access, .bytes = bytes};
     return t;
 }
 

@@ -136,7 +136,8 @@ struct atomicity *atomicity_new(void)
 {
     struct atomicity *k = calloc(1, sizeof *k);
     if (!k) abort();
-    k->observer = (struct emu_observer){.self = k, .blind = true, .begin = begin, .access = access};
+    k->observer = (struct emu_observer){
+        .self = k, .blind = true, .meetings = true, .begin = begin, .access = access};
     return k;
 }
 

@@ -1044,8 +1044,13 @@ struct race *race_new(void)
     struct race *r = calloc(1, sizeof *r);
     if (!r) abort();
     r->limits = (struct race_limits){EVENTS_MOST - 1, CLOCKS_MOST};
-    r->observer = (struct emu_observer){
-        .self = r, .blind = true, .begin = begin, .access = access, .sync = race_sync, .end = end};
+    r->observer = (struct emu_observer){.self = r,
+                                        .blind = true,
+                                        .meetings = true,
+                                        .begin = begin,
+                                        .access = access,
+                                        .sync = race_sync,
+                                        .end = end};
     return r;
 }
 

@@ -26,12 +26,15 @@ static void *zeros(size_t n, size_t size)
     return p;
 }
 
-struct apart *apart_new(const struct emu_machine *m, bool *marked)
+struct apart *apart_new(const struct emu_machine *m, bool *marked, bool by_thread,
+                        const struct emu_observer *observer)
 {
     struct apart *p = zeros(1, sizeof *p);
     const size_t sites = m->program->site_count;
     p->m = m;
     p->marked = marked;
+    p->by_thread = by_thread;
+    p->observer = observer;
     p->of_site = zeros(sites, sizeof(struct apart_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
     return p;
@@ -176,6 +179,12 @@ void apart_found(const struct emu_group *g, const struct emu_uop *in, const stru
 static void begin_phase(struct apart_shared *s, const struct emu_cta *c)
 {
     s->loaded = s->stored = false;
+    s->here = 0;
+    for (u32 k = 0; k < c->group_count; k++) {
+        const struct emu_group *g = &c->groups[c->group_at[k]];
+        for (u32 w = 0; w < g->warps; w++)
+            s->alive[g->first + w] = g->state == GROUP_DONE ? 0 : g->alive[w];
+    }
     if (++s->phase < APART_PHASES) return;
     memset(s->marks, 0, shared_marks_size(c));
     s->phase = 1;
@@ -198,14 +207,27 @@ struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
     return s;
 }
 
-/* Only if nobody is elsewhere do all know what was before. */
+void apart_arrival(const struct emu_cta *c, u32 threads, bool waits)
+{
+    struct apart *const p = c->groups->worker->machine->apart;
+    p->failed |= !waits || (threads && threads < c->living);
+}
+
+/* Threads that wait for all others, and whom all others wait for, know of each other. Not those that have ended: they
+ * may have been there in this phase. */
 void apart_barrier(const struct emu_cta *c, u32 id)
 {
+    struct apart_shared *const s = c->marks;
+    if (!s || s->cta != c->linear) return;
     for (u32 k = 0; k < c->group_count; k++) {
         const struct emu_group *g = &c->groups[c->group_at[k]];
-        if (g->state != GROUP_DONE && (g->state != GROUP_BARRIER || g->barrier != id)) return;
+        const bool done = g->state == GROUP_DONE;
+        if (!done && (g->state != GROUP_BARRIER || g->barrier != id)) return;
+        for (u32 w = 0; w < g->warps; w++)
+            if (s->here >> (g->first + w) & 1 && s->alive[g->first + w] & ~(done ? 0 : g->alive[w]))
+                return;
     }
-    if (c->marks && c->marks->cta == c->linear) begin_phase(c->marks, c);
+    begin_phase(s, c);
 }
 
 void apart_mark_shared(struct apart *p)

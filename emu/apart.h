@@ -3,7 +3,7 @@
  * come in any order may meet others of their kind, if nobody else comes to the word. Such a launch leaves the same bytes
  * under every order, and may go without one.
  *
- *     m.apart = apart_new(&m, marked);             // the program is lowered with LOWER_APART
+ *     m.apart = apart_new(&m, marked, false, NULL); // the program is lowered with LOWER_APART
  *     launch_run(&m, ...);
  *     switch (apart_end(m.apart, faulted)) ...
  *
@@ -11,7 +11,9 @@
  * did, or that several have loaded it. Loads of allocations that nobody changes need none: such a load is as fast
  * as if nobody watched, until it turns out that somebody stores to what it loaded from. Then the launch is taken back,
  * and begins again with loads of that instruction marked. Likewise loads of shared memory, which are marked if a
- * CTA has loads and stores between two barriers. */
+ * CTA has loads and stores between two barriers.
+ *
+ * By thread it is the same of threads: such a launch has no races. */
 #ifndef HEDDLE_EMU_APART_H
 #define HEDDLE_EMU_APART_H
 
@@ -19,6 +21,7 @@
 
 struct apart;
 struct mem_block;
+struct emu_observer;
 
 enum apart_end {
     APART_DONE,  /* its warps were apart: memory is as every order leaves it */
@@ -26,13 +29,16 @@ enum apart_end {
     APART_NOT,   /* memory is as it was */
 };
 /* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are; it
- * is added to. Ends the launch (EMU_BAD_ORDER) when it
+ * is added to. observer: is told of bytes; NULL is allowed. Ends the launch (EMU_BAD_ORDER) when it
  * is seen not to be apart. */
-struct apart *apart_new(const struct emu_machine *m, bool *marked);
+struct apart *apart_new(const struct emu_machine *m, bool *marked, bool by_thread,
+                        const struct emu_observer *observer);
 /* faulted: the launch did. Frees it. */
 enum apart_end apart_end(struct apart *p, bool faulted);
 
-/* All threads of the CTA that live have come to a barrier, if nobody is elsewhere. */
+/* At a barrier of so many threads, 0: all. Who meets whom where not all wait for all may depend on the order. */
+void apart_arrival(const struct emu_cta *c, u32 threads, bool waits);
+/* A barrier is complete, and those who wait at it have not gone on yet. */
 void apart_barrier(const struct emu_cta *c, u32 id);
 /* A load or store has found the block that its fast way, or a lane, is in. */
 void apart_found(const struct emu_group *g, const struct emu_uop *in, const struct mem_block *b,

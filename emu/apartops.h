@@ -4,16 +4,19 @@
 
 #include "emu/apart.h"
 
+struct emu_observer;
+
 /* A mark says who was at a word: nobody (0); several warps, all of which loaded it; reductions of one kind that may
- * come in any order; or one warp, which has loaded it or, if the mark is odd, also stored to it.
+ * come in any order; or one warp (or thread), which has loaded it or, if the mark is odd, also stored to it.
  * Marks of shared memory have the number of the phase, in which they were made, above APART_BITS: the CTA's barriers
  * part phases, and what was before does not count. */
 enum {
     APART_SEVERAL = 2,
     APART_REDUCED = 3, /* twice the kind more */
-    APART_WARP = 128,  /* twice the warp's number more */
-    APART_BITS = 8,
-    APART_PHASES = 1 << 24,
+    APART_FIRST = 128, /* the first warp, or thread; */
+    APART_NEXT = 2,    /* of the next one so much more */
+    APART_BITS = 12,
+    APART_PHASES = 1 << 20,
     APART_WORD = 4,
     APART_CHUNK = LANES * APART_WORD,
 };
@@ -33,14 +36,18 @@ struct apart_shared { /* a CTA's */
     u32 *marks;
     u32 cta, phase;
     bool loaded, stored; /* in this phase, loaded: without marks */
+    u32 here;            /* warps that have been there in this phase, a bit each */
+    u32 alive[32];       /* of each warp, when the phase began */
     struct apart_shared *next;
 };
 
 struct apart {
     const struct emu_machine *m;
-    bool *marked;                      /* by site */
-    struct apart_allocation **of_site; /* which it has been in last */
-    bool *is_free;                     /* by site: a load that needs no marks */
+    bool by_thread;                      /* marks are of threads, not of warps */
+    const struct emu_observer *observer; /* who is told of bytes; NULL: nobody */
+    bool *marked;                        /* by site */
+    struct apart_allocation **of_site;   /* which it has been in last */
+    bool *is_free;                       /* by site: a load that needs no marks */
     struct apart_allocation *list[64];
     u32 count;
     struct apart_shared *shared; /* of all places for CTAs */

@@ -61,7 +61,7 @@ struct emu_kernel {
     bool ran;           /* a launch of it has */
     bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
     bool apart;         /* its warps may be apart (apart.h), */
-    u32 met;            /* in so many launches they were not */
+    u32 met[2];         /* in so many launches they were not; and its threads */
     bool *marked;       /* by site of the program that is lowered with LOWER_APART */
 };
 
@@ -696,15 +696,33 @@ static bool is_timeless(const struct emu_program *p)
 
 enum { MOST_MET = 2, MOST_TRIES = 8 };
 
-/* Whether the launch has been carried out without its order, because its warps are apart. */
+/* Whether its observers need not hear of a launch whose threads are apart; if so, who is told of bytes. */
+static bool only_meetings(const struct emu_launch *l, const struct emu_observer **told)
+{
+    *told = NULL;
+    for (size_t i = 0; i < l->observer_count; i++) {
+        const struct emu_observer *o = l->observers[i];
+        if (!o->meetings || (o->bytes && *told)) return false;
+        if (o->bytes) *told = o;
+    }
+    return l->observer_count && !l->order;
+}
+
+/* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
+ * because its threads are. */
 static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
                       struct launch_counts *counts)
 {
-    if (!(m->wants & EMU_WANT_MEETINGS) || !k->apart || k->met == MOST_MET || m->cluster_size > 1 ||
-        m->its || e->config.checks || (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / 4)
+    const struct emu_observer *told;
+    const bool by_thread = only_meetings(m->launch, &told);
+    if (!(m->wants & EMU_WANT_MEETINGS || (by_thread && !e->config.count && is_plain(k))) ||
+        !k->apart || k->met[by_thread] == MOST_MET || m->cluster_size > 1 || m->its ||
+        e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC) ||
+        (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / (4 * LANES))
         return false;
     struct emu_launch l = *m->launch;
     l.order = NULL;
+    l.observer_count = 0;
     struct emu_machine n = *m;
     n.launch = &l;
     n.program = program_of(k, LOWER_APART);
@@ -717,7 +735,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
         struct arena *a = arena_new();
-        n.apart = apart_new(&n, k->marked);
+        n.apart = apart_new(&n, k->marked, by_thread, told);
         launch_run(&n, &e->config, a, 1, &fault, counts);
         arena_free(a);
         const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
@@ -726,7 +744,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
         counts->instructions = 0;
         if (end == APART_NOT) break;
     }
-    k->met++;
+    k->met[by_thread]++;
     return false;
 }
 
@@ -850,8 +868,6 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     struct launch_counts *counts = arena_alloc(a, sizeof *counts);
     counts->arena = a;
     counts->sms = e->sms;
-    for (size_t i = 0; i < l->observer_count; i++)
-        if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
     m.slots_per_sm = occupancy.ctas ? occupancy.ctas : 1;
     m.schedulers = e->gpu->schedulers;
     if (l->order && l->order->stack_only && m.its)
@@ -870,11 +886,14 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         m.trace->next = e->traces;
         e->traces = m.trace;
     }
-    if (!run_apart(e, k, &m, counts))
+    if (!run_apart(e, k, &m, counts)) {
+        for (size_t i = 0; i < l->observer_count; i++)
+            if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
         launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
+        for (size_t i = 0; i < l->observer_count; i++)
+            if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
+    }
     rooms_leave(e->rooms);
-    for (size_t i = 0; i < l->observer_count; i++)
-        if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     all->warp_instructions += counts->instructions;
     if (e->config.count) {

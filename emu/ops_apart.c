@@ -5,6 +5,7 @@
 #include "emu/apartops.h"
 #include "emu/atomic.h"
 #include "emu/memops.h"
+#include "emu/order.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -24,11 +25,12 @@ struct lanes { /* of a warp */
     const struct emu_cta *cta;
     struct apart_shared *shared; /* NULL: there is none, or no other warp that has it */
     u32 site, mask, size;
-    /* The mark that they leave if they store or reduce; if they load, if nobody else was there: in global memory, in
-     * shared */
-    u32 me, me_shared;
+    u32 shift; /* of each lane 1 << shift words */
     enum kind kind;
     _Alignas(64) u64 at[LANES];
+    /* By lane, the mark that it leaves if it stores or reduces; if it loads, if nobody else was there: in global
+     * memory, in shared */
+    u32 own[LANES], own_shared[LANES];
 };
 
 static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
@@ -45,23 +47,24 @@ static inline __attribute__((always_inline)) bool is_bad(u32 was, u32 me, const 
     return was && was != me;
 }
 
-/* Marks of this phase: those from `base` on, which is 0 if there are no phases. Whether another warp is in the way.
- * *fresh: something may change there for the first time. */
+/* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own` as in struct lanes, from the
+ * words' first lane on. Whether somebody else is in the way. *fresh: something may change there for the first time. */
 static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, const u32 base,
-                                                        u32 me, const enum kind kind, bool *fresh)
+                                                        const u32 *own, const u32 shift,
+                                                        const enum kind kind, bool *fresh)
 {
     u32 bad = 0, is_new = 0;
-    if (count == LANES) { /* the usual case, for vectors */
+    if (count == LANES && !shift) { /* the usual case, for vectors */
         LANE_LOOP for (int i = 0; i < LANES; i++)
         {
             const u32 was = mark[i] >= base ? mark[i] - base : 0;
-            bad |= is_bad(was, me, kind);
-            is_new |= was ^ me;
-            mark[i] = base + after(was, me, kind);
+            bad |= is_bad(was, own[i], kind);
+            is_new |= was ^ own[i];
+            mark[i] = base + after(was, own[i], kind);
         }
     } else LANE_LOOP for (u32 i = 0; i < count; i++)
         {
-            const u32 was = mark[i] >= base ? mark[i] - base : 0;
+            const u32 was = mark[i] >= base ? mark[i] - base : 0, me = own[i >> shift];
             bad |= is_bad(was, me, kind);
             is_new |= was ^ me;
             mark[i] = base + after(was, me, kind);
@@ -70,55 +73,67 @@ static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, co
     return bad;
 }
 
-static inline bool mark(u32 *marks, u32 count, u32 base, u32 me, enum kind kind, bool *fresh)
+static inline bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, const u32 *own,
+                        bool *fresh)
 {
-    if (kind == LOADS) return leave(marks, count, base, me, LOADS, fresh);
-    if (kind == STORES) return leave(marks, count, base, me, STORES, fresh);
-    return leave(marks, count, base, me, REDUCES, fresh);
+    if (l->kind == LOADS) return leave(marks, count, base, own, l->shift, LOADS, fresh);
+    if (l->kind == STORES) return leave(marks, count, base, own, l->shift, STORES, fresh);
+    return leave(marks, count, base, own, l->shift, REDUCES, fresh);
 }
 
-/* The words of a chunk get marks of their own. */
-static inline void divide(struct apart_allocation *b, u64 chunk)
+/* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. */
+static inline void divide(const struct lanes *l, struct apart_allocation *b, u64 chunk)
 {
-    const u32 all = b->of_chunk[chunk];
+    const u32 all = b->of_chunk[chunk],
+              step = l->p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
     if (all == APART_BY_WORDS) return;
     b->of_chunk[chunk] = APART_BY_WORDS;
-    for (u32 i = 0; i < LANES; i++) b->marks[chunk * LANES + i] = all;
+    for (u32 i = 0; i < LANES; i++) b->marks[chunk * LANES + i] = all + step * i;
 }
 
-/* Bytes from an offset on. Whether another warp is in the way. */
-static bool mark_bytes(struct apart_allocation *b, u64 offset, u32 size, u32 me, enum kind kind,
-                       bool *fresh)
+/* Bytes from an offset on, of lanes from that of `own` on. Whether somebody else is in the way. */
+static bool mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+                       const u32 *own, bool *fresh)
 {
+    const bool by_chunks = !l->p->by_thread || l->size == APART_WORD;
     bool bad = false;
     for (u32 n; size; size -= n, offset += n) {
         const u64 chunk = offset / APART_CHUNK, at = offset % APART_CHUNK;
         n = size < APART_CHUNK - at ? size : (u32)(APART_CHUNK - at);
-        if (n == APART_CHUNK && b->of_chunk[chunk] != APART_BY_WORDS) {
-            bad |= mark(&b->of_chunk[chunk], 1, 0, me, kind, fresh);
-            continue;
-        }
-        divide(b, chunk);
         const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
-        bad |= mark(b->marks + first, (u32)(last - first + 1), 0, me, kind, fresh);
+        if (n == APART_CHUNK && by_chunks && b->of_chunk[chunk] != APART_BY_WORDS)
+            bad |= mark(l, &b->of_chunk[chunk], 1, 0, own, fresh);
+        else {
+            divide(l, b, chunk);
+            bad |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own, fresh);
+        }
+        own += n / l->size;
     }
     return bad;
 }
 
-/* Bytes side by side. Whether they could be loaded without a mark. */
-static bool touch(const struct lanes *l, u64 address, u32 size)
+static void tell(const struct lanes *l, u64 address, u32 size)
+{
+    static const u8 kinds[] = {[LOADS] = EMU_LOAD, [STORES] = EMU_STORE, [REDUCES] = EMU_RED};
+    const struct emu_observer *const o = l->p->observer;
+    if (o) o->bytes(o->self, address, size, kinds[l->kind]);
+}
+
+/* Bytes side by side, of lanes from the first one on. Whether they could be loaded without a mark. */
+static bool touch(const struct lanes *l, u64 address, u32 size, u32 first_lane)
 {
     struct apart *const p = l->p;
+    tell(l, address, size);
     struct apart_allocation *const b = apart_find(p, l->site, address, size, l->kind != LOADS);
     bool fresh = false;
     if (!b) return p->failed = true;
     if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
         apart_load_free(p, b, l->site);
-        return true;
+        return !p->observer;
     }
     if (!b->marks) apart_make_marks(p, b);
     const u64 offset = address - b->low;
-    p->failed |= mark_bytes(b, offset, size, l->me, l->kind, &fresh);
+    p->failed |= mark_bytes(l, b, offset, size, l->own + first_lane, &fresh);
     if (l->kind == LOADS) return false;
     if (!b->stored) apart_change(p, b);
     if (!fresh) return false; /* it is kept already */
@@ -143,8 +158,8 @@ static inline bool all_inside(const struct lanes *l, u64 low, u64 room)
     return !bad;
 }
 
-/* Of each lane its word, or two. Lanes that may change something for the first time are in *fresh. Whether another
- * warp is in the way. */
+/* Of each lane its word, or two. Lanes that may change something for the first time are in *fresh. Whether somebody
+ * else is in the way. */
 static inline __attribute__((always_inline)) bool
 leave_words(const struct lanes *l, struct apart_allocation *b, const enum kind kind, u32 *fresh)
 {
@@ -153,52 +168,66 @@ leave_words(const struct lanes *l, struct apart_allocation *b, const enum kind k
     for (u32 left = l->mask; left; left &= left - 1) {
         const u32 i = (u32)__builtin_ctz(left);
         const u64 o = l->at[i] - b->low;
-        divide(b, o / APART_CHUNK);
+        divide(l, b, o / APART_CHUNK);
         for (u32 k = 0; k < words; k++) {
             u32 *const to = &b->marks[o / APART_WORD + k];
-            const u32 was = *to;
-            if (was == l->me) continue;
-            bad |= is_bad(was, l->me, kind);
+            const u32 was = *to, me = l->own[i];
+            if (was == me) continue;
+            bad |= is_bad(was, me, kind);
             *fresh |= 1u << i;
-            *to = after(was, l->me, kind);
+            *to = after(was, me, kind);
         }
     }
     return bad;
 }
 
 /* The same for vectors: one word each, from the allocation's beginning, all of which have marks of their own. A lane
- * that is off does as the first one that is on. Lanes at one word leave the same mark. */
+ * that is off does as the first one that is on. */
 static inline __attribute__((always_inline)) bool leave_each(const u32 word[LANES], u32 *marks,
-                                                             const u32 base, u32 me,
+                                                             const u32 base, const u32 own[LANES],
                                                              const enum kind kind, bool *fresh)
 {
-    u32 bad = 0, differ = 0;
+    u32 bad = 0, differ = 0, lost = 0;
     _Alignas(64) u32 mark[LANES];
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
         const u32 had = marks[word[i]], was = had >= base ? had - base : 0;
-        bad |= is_bad(was, me, kind);
-        mark[i] = base + after(was, me, kind);
+        bad |= is_bad(was, own[i], kind);
+        mark[i] = base + after(was, own[i], kind);
         differ |= mark[i] ^ had;
     }
     *fresh = differ;
-    if (differ) LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
+    if (!differ) return bad;
+    LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
+    LANE_LOOP for (int i = 0; i < LANES; i++) lost |= marks[word[i]] ^ mark[i];
+    for (u32 i = 0; lost && i < LANES; i++) { /* threads at one word */
+        u32 *const to = &marks[word[i]];
+        bad |= is_bad(*to - base, own[i], kind);
+        *to = base + after(*to - base, own[i], kind);
+    }
     return bad;
 }
 
-static inline bool mark_each(const u32 word[LANES], u32 *marks, u32 base, u32 me, enum kind kind,
-                             bool *fresh)
+static inline bool mark_each(const u32 word[LANES], u32 *marks, u32 base, const u32 own[LANES],
+                             enum kind kind, bool *fresh)
 {
-    if (kind == LOADS) return leave_each(word, marks, base, me, LOADS, fresh);
-    if (kind == STORES) return leave_each(word, marks, base, me, STORES, fresh);
-    return leave_each(word, marks, base, me, REDUCES, fresh);
+    if (kind == LOADS) return leave_each(word, marks, base, own, LOADS, fresh);
+    if (kind == STORES) return leave_each(word, marks, base, own, STORES, fresh);
+    return leave_each(word, marks, base, own, REDUCES, fresh);
 }
 
-static inline void words_of(const struct lanes *l, u64 low, u32 word[LANES])
+/* For mark_each(); `own`: of the lanes, or of the first one that is on. */
+static inline void words_of(const struct lanes *l, u64 low, const u32 lanes_own[LANES],
+                            u32 word[LANES], u32 own[LANES])
 {
-    const u64 any = l->at[__builtin_ctz(l->mask)];
+    const u32 first = (u32)__builtin_ctz(l->mask);
+    const u64 any = l->at[first];
     LANE_LOOP for (int i = 0; i < LANES; i++)
-        word[i] = (u32)(((l->mask >> i & 1 ? l->at[i] : any) - low) / APART_WORD);
+    {
+        const bool on = l->mask >> i & 1;
+        word[i] = (u32)(((on ? l->at[i] : any) - low) / APART_WORD);
+        own[i] = on ? lanes_own[i] : lanes_own[first];
+    }
 }
 
 static inline bool mark_words(const struct lanes *l, struct apart_allocation *b, u32 *fresh)
@@ -210,14 +239,14 @@ static inline bool mark_words(const struct lanes *l, struct apart_allocation *b,
 
 static void touch_each(const struct lanes *l, struct apart_allocation *b)
 {
-    _Alignas(64) u32 word[LANES];
+    _Alignas(64) u32 word[LANES], own[LANES];
     u32 whole = 0;
     bool fresh;
-    words_of(l, b->low, word);
+    words_of(l, b->low, l->own, word, own);
     LANE_LOOP for (int i = 0; i < LANES; i++)
         whole |= b->of_chunk[word[i] / LANES] ^ APART_BY_WORDS;
-    for (u32 i = 0; whole && i < LANES; i++) divide(b, word[i] / LANES);
-    l->p->failed |= mark_each(word, b->marks, 0, l->me, l->kind, &fresh);
+    for (u32 i = 0; whole && i < LANES; i++) divide(l, b, word[i] / LANES);
+    l->p->failed |= mark_each(word, b->marks, 0, own, l->kind, &fresh);
     if (l->kind == LOADS || !fresh) return;
     u8 **const to = (u8 **)(void *)apart_keep_lanes(l->p, LANES, APART_WORD);
     u32 *const bytes = (u32 *)(void *)(to + LANES), *const from = (u32 *)(void *)b->host;
@@ -231,6 +260,8 @@ static bool touch_words(const struct lanes *l)
     struct apart *const p = l->p;
     struct apart_allocation *const b = p->of_site[l->site];
     if (!b || !b->stored || !all_inside(l, b->low, b->high - b->low)) return false;
+    for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
+        tell(l, l->at[__builtin_ctz(left)], l->size);
     if (l->size == APART_WORD && (b->high - b->low) / APART_WORD <= INT32_MAX) {
         touch_each(l, b);
         return true;
@@ -250,7 +281,7 @@ static bool touch_words(const struct lanes *l)
 }
 
 /* Cuts the lanes that are on into runs, in which lane and bytes follow those before: the first lanes and the sizes of
- * the runs' bytes. Lanes at one place are one run. 0: they are many runs, it is quicker to look at lane by lane. */
+ * the runs' bytes. Lanes at one place are one run, unless they differ. 0: they are many runs, it is quicker to look at lane by lane. */
 static u32 cut(const struct lanes *l, u32 first[2], u32 *bytes)
 {
     const u32 m = l->mask, from = (u32)__builtin_ctz(m), count = emu_lanes_of(m);
@@ -258,6 +289,7 @@ static u32 cut(const struct lanes *l, u32 first[2], u32 *bytes)
     u64 off = 0, one = 0;
     first[0] = from;
     *bytes = count * l->size;
+    if (l->p->by_thread && size < APART_WORD) return 0;
     if (m == ~0u) { /* the usual case */
         LANE_LOOP for (int i = 0; i < LANES; i++) off |= l->at[i] ^ (a + (u64)i * size);
         if (!off) return 1;
@@ -270,7 +302,7 @@ static u32 cut(const struct lanes *l, u32 first[2], u32 *bytes)
         one |= (l->at[i] ^ a) & on;
     }
     if (!off && m >> from == ~0u >> (LANES - count)) return 1;
-    if (!one) {
+    if (!one && !(l->p->by_thread && l->kind != REDUCES)) {
         *bytes = l->size;
         return 1;
     }
@@ -285,21 +317,22 @@ static u32 cut(const struct lanes *l, u32 first[2], u32 *bytes)
 }
 
 /* Bytes side by side of shared memory. What is outside faults, and needs no marks. */
-static inline void touch_shared(const struct lanes *l, u64 offset, u32 size)
+static inline void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_lane)
 {
     const u32 room = l->cta->shared_size;
     bool fresh = false;
     if (offset > room || size > room - offset) return;
     const u64 first = offset / APART_WORD, last = (offset + size - 1) / APART_WORD;
-    l->p->failed |= mark(l->shared->marks + first, (u32)(last - first + 1),
-                         l->shared->phase << APART_BITS, l->me_shared, l->kind, &fresh);
+    l->p->failed |= mark(l, l->shared->marks + first, (u32)(last - first + 1),
+                         l->shared->phase << APART_BITS, l->own_shared + first_lane, &fresh);
 }
 
 /* All loads of shared memory are marked, or none: then nobody may change it before the next barrier. Whether this one
  * is. */
-static bool enter_shared(const struct lanes *l)
+static bool enter_shared(const struct lanes *l, const struct emu_group *g)
 {
     struct apart_shared *const s = l->shared;
+    for (u32 w = 0; w < g->warps; w++) s->here |= (u32)(g->exec[w] != 0) << (g->first + w);
     const bool marked = l->p->marked[l->p->m->program->site_count];
     if (l->kind == LOADS) s->loaded |= !marked;
     else s->stored = true;
@@ -311,40 +344,43 @@ static void touch_lanes_shared(const struct lanes *l)
 {
     u32 first[2], bytes;
     const u32 runs = cut(l, first, &bytes);
-    for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes);
+    for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
     if (runs) return;
     if (l->size == APART_WORD && all_inside(l, 0, l->cta->shared_size)) {
-        _Alignas(64) u32 word[LANES];
+        _Alignas(64) u32 word[LANES], own[LANES];
         bool fresh;
-        words_of(l, 0, word);
-        l->p->failed |= mark_each(word, l->shared->marks, l->shared->phase << APART_BITS,
-                                  l->me_shared, l->kind, &fresh);
+        words_of(l, 0, l->own_shared, word, own);
+        l->p->failed |= mark_each(word, l->shared->marks, l->shared->phase << APART_BITS, own,
+                                  l->kind, &fresh);
     } else
-        for (u32 left = l->mask; left; left &= left - 1)
-            touch_shared(l, l->at[__builtin_ctz(left)], l->size);
+        for (u32 left = l->mask; left; left &= left - 1) {
+            const u32 i = (u32)__builtin_ctz(left);
+            touch_shared(l, l->at[i], l->size, i);
+        }
 }
 
 /* Whether all could be loaded without marks. */
-static bool touch_lanes(const struct lanes *l, bool generic)
+static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool generic)
 {
     u32 first[2], bytes;
     const u32 runs = cut(l, first, &bytes);
     bool free = l->kind == LOADS;
     if (runs && l->at[first[0]] >= MEM_GLOBAL && l->at[first[runs - 1]] >= MEM_GLOBAL) {
-        for (u32 i = 0; i < runs; i++) free &= touch(l, l->at[first[i]], bytes);
+        for (u32 i = 0; i < runs; i++) free &= touch(l, l->at[first[i]], bytes, first[i]);
         return free;
     }
     if (touch_words(l)) return false;
     for (u32 left = l->mask; left; left &= left - 1) {
-        const u64 address = l->at[__builtin_ctz(left)];
+        const u32 i = (u32)__builtin_ctz(left);
+        const u64 address = l->at[i];
         if (address >= MEM_GLOBAL) {
-            free &= touch(l, address, l->size);
+            free &= touch(l, address, l->size, i);
             continue;
         }
         free = false; /* shared memory, a thread's own, parameters */
         if (!generic || !l->shared || address < MEM_SHARED || address >= MEM_LOCAL) continue;
-        enter_shared(l);
-        touch_shared(l, address - MEM_SHARED, l->size);
+        enter_shared(l, g);
+        touch_shared(l, address - MEM_SHARED, l->size, i);
     }
     return free;
 }
@@ -366,22 +402,28 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
                       enum kind kind, u32 mark)
 {
     struct apart *const p = g->worker->machine->apart;
-    const u32 of_cta = p->m->warps_per_cta, first = g->cta->linear * of_cta;
+    const u32 of_cta = p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta,
+              step = p->by_thread ? APART_NEXT : 0, per_warp = p->by_thread ? LANES : 1;
     struct lanes l = {.p = p, .cta = g->cta, .site = in->site, .size = size, .kind = kind};
     bool free = true;
     p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
+    while (size >> l.shift > APART_WORD) l.shift++;
     if (p->m->shared_size && of_cta > 1 && space != PTX_SPACE_GLOBAL)
         l.shared = apart_shared_of(p, g->cta);
-    if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l))) return true;
+    if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l, g))) return true;
     for (u32 w = 0; w < g->warps; w++) {
         l.mask = g->exec[w];
         if (!l.mask) continue;
-        const u32 own = APART_WARP + 2 * (g->first + w) + (kind == STORES);
-        l.me_shared = kind == REDUCES ? mark : own;
-        l.me = kind == REDUCES ? mark : own + 2 * first;
+        const u32 warps = g->cta->linear * p->m->warps_per_cta, warp = g->first + w,
+                  shared = APART_FIRST + APART_NEXT * per_warp * warp + (kind == STORES),
+                  global = shared + APART_NEXT * per_warp * warps;
+        for (u32 i = 0; i < LANES; i++) l.own[i] = kind == REDUCES ? mark : global + step * i;
+        if (l.shared)
+            for (u32 i = 0; i < LANES; i++)
+                l.own_shared[i] = kind == REDUCES ? mark : shared + step * i;
         addresses(g, in, w, l.at);
         if (space == PTX_SPACE_SHARED) touch_lanes_shared(&l);
-        else free &= touch_lanes(&l, space == PTX_SPACE_GENERIC);
+        else free &= touch_lanes(&l, g, space == PTX_SPACE_GENERIC);
     }
     return free && !l.shared;
 }
@@ -419,6 +461,10 @@ OP(st_apart)
 OP(red_apart)
 {
     const struct atomic_desc *const v = in->ext;
+    /* Those of other CTAs are not atomic to it. */
+    g->worker->machine->apart->failed |= g->worker->machine->apart->by_thread &&
+                                         v->scope < EMU_SCOPE_GPU &&
+                                         v->at.space != PTX_SPACE_SHARED;
     touch_all(g, in, v->at.space, v->width, REDUCES, atomic_mark(v));
     return g->worker->machine->apart->failed ? refuse(g, in) : v->plain(g, in);
 }

@@ -246,7 +246,13 @@ struct emu_observer {
     /* It looks at no data of accesses but those of compare-and-swaps (data and result may be NULL): a launch whose
      * observers are all so is faster. */
     bool blind;
+    /* It need not hear of launches in which no two threads have bytes in common that one of them changes, but for
+     * reductions of one kind and for shared memory with a barrier of the whole CTA in between (apart.h). */
+    bool meetings;
     void (*begin)(void *self, struct emu_machine *m);
+    /* With `meetings`, one observer at most: of such launches it hears of each run of bytes of global memory that a
+     * warp, or a lane, reaches, as EMU_LOAD, EMU_STORE or EMU_RED. If one turns out to be none, it hears of all again. */
+    void (*bytes)(void *self, uint64_t address, uint64_t size, uint8_t kind);
     void (*issue)(void *self, const struct emu_warp *, uint32_t pc, uint32_t lanes);
     void (*access)(void *self, const struct emu_access *);
     void (*sync)(void *self, const struct emu_sync *);

@@ -784,7 +784,20 @@ Test(emu_order, is_left_out_where_warps_are_apart)
         /* Barriers of others do not count. */
         {SHARED "st.shared.u32 [%r4], %r1; bar.sync 3, 64;" LOAD_OTHER KEEP, false},
         {SHARED "st.shared.u32 [%r4], %r1; bar.sync %r7, 32;" LOAD_OTHER KEEP, true},
+        {SHARED "st.shared.u32 [%r4], %r1; bar.sync 3, 32;" LOAD_OTHER KEEP, true},
         {SHARED "st.shared.u32 [%r4], %r1; bar.warp.sync -1;" LOAD_OTHER KEEP, true},
+        {SHARED "setp.eq.u32 %p1, %r7, 0; @!%p1 bra one; bar.arrive 2, 64;\n"
+                "st.shared.u32 [%r4], %r1; ret; one: bar.sync 2, 64;" LOAD_OTHER KEEP,
+         true},
+        {SHARED "setp.eq.u32 %p1, %r7, 0; @!%p1 bra one; st.shared.u32 [%r4], %r1; ret;\n"
+                "one: bar.sync 0;" LOAD_OTHER KEEP,
+         true},
+        {SHARED "setp.eq.u32 %p1, %r7, 0; @%p1 ret; st.shared.u32 [%r4], %r1;" BARRIER
+                "ld.shared.u32 %r3, [%r4];" KEEP,
+         false},
+        {SHARED "and.b32 %r3, %r6, 7; setp.eq.u32 %p1, %r3, 5; @%p1 ret; \n"
+                "st.shared.u32 [%r4], %r1;" BARRIER LOAD_OTHER KEEP,
+         false},
         {SHARED "st.shared.u32 [%r4], %r1; setp.eq.u32 %p1, %r7, 0; @%p1 bar.arrive 2, 64;\n"
                 "@!%p1 bar.sync 2, 64;" LOAD_OTHER KEEP,
          true},

@@ -475,6 +475,97 @@ Test(race_random, kernels_race_where_a_plain_detector_says, .timeout = 3000)
                   (unsigned long long)racy, (unsigned long long)count);
 }
 
+/* ---- launches that are left out ----------------------------------------------------------------------- */
+
+struct
+    looked { /* what a launch came to, under an order or none, with the race detector or without */
+    enum emu_fault_kind fault;
+    bool begun; /* somebody was told of the launch */
+    uint64_t digest;
+    size_t races;
+    uint32_t lines[LINES][2];
+};
+
+static void note_begin(void *self, struct emu_machine *m)
+{
+    (void)m;
+    ((struct looked *)self)->begun = true;
+}
+
+/* `meetings`: who looks need not hear of launches whose threads are apart. */
+static struct looked look(uint64_t seed, const char *order, bool detector, bool looks,
+                          bool meetings)
+{
+    struct looked out = {0};
+    char *text = kernel(seed), *why = NULL;
+    struct parsed *parsed = parse_text("random.ptx", text, strlen(text));
+    struct emu *e = emu_new(&(struct emu_config){.threads = 1, .timeout = 10});
+    struct emu_image *im = emu_load(e, &parsed->module, 1, &why);
+    struct race *race = race_new();
+    struct orders *orders = order ? orders_new(order, seed, &why) : NULL;
+    const struct emu_observer observer = {
+        .self = &out, .blind = true, .meetings = meetings, .begin = note_begin};
+    const struct emu_observer *list[2];
+    const uint64_t memory = emu_alloc(e, GLOBAL, "buffer");
+    struct emu_launch l = {.grid = {CTAS, 1, 1},
+                           .block = {BLOCK, 1, 1},
+                           .params = &memory,
+                           .params_size = 8,
+                           .order = orders_get(orders),
+                           .observers = list};
+    if (detector) list[l.observer_count++] = race_observer(race);
+    if (looks) list[l.observer_count++] = &observer;
+    const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+    out.fault = r->fault.kind;
+    out.digest = emu_digest(e);
+    out.races = r->finding_count;
+    for (size_t i = 0; i < out.races && i < LINES; i++) {
+        out.lines[i][0] = r->findings[i].line;
+        out.lines[i][1] = r->findings[i].line2;
+    }
+    race_free(race);
+    orders_free(orders);
+    emu_unload(im);
+    emu_free(e);
+    parsed_free(parsed);
+    free(text);
+    return out;
+}
+
+/* A launch without the detector has the same races, none, and leaves what any order leaves. One without its order
+ * leaves what it would have. */
+Test(race_random, kernels_are_the_same_with_nobody_told, .timeout = 3000)
+{
+    const char *more = getenv("HEDDLE_PROGRAMS"), *one = getenv("HEDDLE_SEED");
+    const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : PROGRAMS;
+    const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
+    uint64_t left_out = 0;
+    for (uint64_t i = first; i < first + count; i++) {
+        const unsigned seed = (unsigned)i;
+        const struct looked all = look(i, NULL, true, true, false),
+                            some = look(i, NULL, true, true, true);
+        cr_expect_eq(all.fault, some.fault, "HEDDLE_SEED=%u", seed);
+        cr_expect_eq(all.races, some.races, "HEDDLE_SEED=%u: %zu, %zu races", seed, all.races,
+                     some.races);
+        cr_expect_arr_eq(all.lines, some.lines, sizeof all.lines, "HEDDLE_SEED=%u", seed);
+        cr_expect_eq(all.digest, some.digest, "HEDDLE_SEED=%u", seed);
+        if (all.fault) continue;
+        if (!some.begun) {
+            left_out++;
+            cr_expect_eq(all.races, 0, "HEDDLE_SEED=%u", seed);
+            cr_expect_eq(look(i, "random", false, true, false).digest, all.digest,
+                         "HEDDLE_SEED=%u: random", seed);
+        }
+        const struct looked order = look(i, "gpudet", false, true, false),
+                            none = look(i, "gpudet", false, false, false);
+        cr_expect_eq(order.fault, none.fault, "HEDDLE_SEED=%u: gpudet", seed);
+        cr_expect_eq(order.digest, none.digest, "HEDDLE_SEED=%u: gpudet", seed);
+    }
+    if (!one)
+        cr_expect(left_out > count / 16, "%llu of %llu are left out", (unsigned long long)left_out,
+                  (unsigned long long)count);
+}
+
 /* Found by running many: 23310, a word that lanes at two times read in turns. */
 Test(race_random, kernels_that_once_were_judged_wrongly)
 {
