@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, WORDS = PAGE / 64, RECENT = 64 };
+enum { PAGE = 4096, WORDS = PAGE / 64, ROW_WORDS = 2, RECENT = 64 }; /* rows: as emu_access.rows */
 
 struct range {
     uint64_t from, to;
@@ -15,6 +15,7 @@ struct range {
 };
 struct page { /* of what is touched in one way */
     uint64_t key;
+    uint32_t full; /* rows of which every byte is */
     uint64_t bits[WORDS];
 };
 struct touched {
@@ -140,20 +141,36 @@ static bool are_aligned(const struct emu_access *a, uint32_t size)
     return a->alike && size <= 64 && !(size & (size - 1)) && !((first | ~a->alike) & (size - 1));
 }
 
-static void access(void *self, const struct emu_access *a)
+static void touch_lanes(struct touched *t, const struct emu_access *a, enum touched_how how)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
+    if (a->run) touch(t, a->address[0], 32 * size, how);
+    else if (are_aligned(a, size)) touch_words(t, a, size, how);
+    else
+        for (uint32_t m = a->lanes; m; m &= m - 1)
+            touch(t, a->address[__builtin_ctz(m)], size, how);
+}
+
+/* Mostly the same rows are touched again and again. */
+static void access(void *self, const struct emu_access *a)
+{
     if (a->space != PTX_SPACE_GLOBAL) return;
     const enum touched_how how = a->kind == EMU_LOAD
                                      ? a->flags & EMU_RELAXED ? TOUCHED_ATOMIC : TOUCHED_READ
                                  : a->kind == EMU_STORE && !(a->flags & EMU_RELAXED)
                                      ? TOUCHED_WRITE
                                      : TOUCHED_ATOMIC;
-    if (a->run) touch(self, a->address[0], 32 * size, how);
-    else if (are_aligned(a, size)) touch_words(self, a, size, how);
-    else
-        for (uint32_t m = a->lanes; m; m &= m - 1)
-            touch(self, a->address[__builtin_ctz(m)], size, how);
+    if (!a->rows) {
+        touch_lanes(self, a, how);
+        return;
+    }
+    struct page *p = page_at(self, key_of(a->address[__builtin_ctz(a->lanes)] / PAGE, how));
+    if (!(a->rows & ~p->full)) return;
+    touch_lanes(self, a, how);
+    for (uint32_t m = a->rows; m; m &= m - 1) {
+        const uint64_t *row = &p->bits[ROW_WORDS * (uint32_t)__builtin_ctz(m)];
+        if (!~(row[0] & row[1])) p->full |= m & -m;
+    }
 }
 
 static void bytes(void *self, uint64_t address, uint64_t size, uint8_t kind)

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-enum { SPACE = 3 * 4096, BASE = 0x10000, TIMES = 400 };
+enum { SPACE = 3 * 4096, BASE = 0x10000, TIMES = 400, ROOM = 512 };
 
 static uint64_t state;
 static uint32_t below(uint32_t n)
@@ -25,26 +25,29 @@ static void note(struct plain *p, uint64_t address, uint32_t size, enum touched_
     for (uint32_t i = 0; i < size; i++) p->ways[address - BASE + i] |= (uint8_t)(1u << how);
 }
 
-/* A warp's access: side by side, strided, or anywhere, whose addresses were looked at or not. */
-static void touch(struct touched *t, struct plain *p)
+/* A warp's access, about the first `room` bytes: side by side, strided, or anywhere, whose addresses were looked at or not. */
+static void touch(struct touched *t, struct plain *p, uint32_t room)
 {
     const uint32_t kind = below(3), way = below(4), width = 1u << below(4), count = 1u << below(3),
                    size = width * count;
     uint64_t at[32], differ = 0;
-    const uint64_t from = BASE + below(SPACE - 32 * 64) / size * size, step = way == 0   ? size
-                                                                              : way == 1 ? 2 * size
-                                                                              : way == 2 ? 0
-                                                                                         : 1;
+    uint32_t rows = 0;
+    const uint64_t from = BASE + below(room) / size * size, step = way == 0   ? size
+                                                                   : way == 1 ? 2 * size
+                                                                   : way == 2 ? 0
+                                                                              : 1;
     const uint32_t lanes = way == 0 || below(2) ? ~0u : 1 + below(UINT32_MAX - 1);
     for (uint32_t l = 0; l < 32; l++) {
         at[l] = from + l * step;
-        if (way == 3) at[l] = BASE + below(SPACE - 64);
+        if (way == 3) at[l] = BASE + below(room);
     }
     for (uint32_t l = 0; l < 32; l++)
         if (lanes >> l & 1) {
             differ |= at[l] ^ at[__builtin_ctz(lanes)];
             if (at[l] + size > BASE + SPACE) return;
+            rows |= 1u << at[l] / 128 % 32;
         }
+    if (differ >= 4096 || (differ | at[__builtin_ctz(lanes)]) & (size - 1)) rows = 0;
     const enum touched_how how = (enum touched_how)kind;
     const struct emu_access a = {.kind = how == TOUCHED_READ    ? EMU_LOAD
                                          : how == TOUCHED_WRITE ? EMU_STORE
@@ -55,6 +58,7 @@ static void touch(struct touched *t, struct plain *p)
                                  .run = way == 0,
                                  .lanes = lanes,
                                  .alike = below(2) ? ~differ : 0,
+                                 .rows = below(2) ? rows : 0,
                                  .address = at};
     touched_observer(t)->access(touched_observer(t)->self, &a);
     for (uint32_t l = 0; l < 32; l++)
@@ -76,8 +80,8 @@ Test(touched, finds_the_lowest_byte_that_two_operations_touch)
         struct touched *one = touched_new(), *other = touched_new();
         struct touched_meeting m;
         x = y = (struct plain){0};
-        for (uint32_t n = 1 + below(4); n--;) touch(one, &x);
-        for (uint32_t n = 1 + below(4); n--;) touch(other, &y);
+        for (uint32_t n = 1 + below(4); n--;) touch(one, &x, SPACE - 32 * 64);
+        for (uint32_t n = 1 + below(4); n--;) touch(other, &y, SPACE - 32 * 64);
         if (below(2)) {
             const uint32_t from = below(SPACE - 100);
             touched_range(other, BASE + from, 100, TOUCHED_WRITE);
@@ -97,4 +101,29 @@ Test(touched, finds_the_lowest_byte_that_two_operations_touch)
         state = seed + 1;
     }
     cr_assert(met > TIMES / 4 && met < TIMES);
+}
+
+Test(touched, knows_every_byte_of_many_touches)
+{
+    static struct plain x;
+    unsigned met = 0, tried = 0;
+    for (uint64_t seed = 0; seed < 2 * TIMES; seed++) {
+        struct touched *one = touched_new();
+        struct touched_meeting m;
+        state = seed;
+        x = (struct plain){0};
+        for (uint32_t n = 1 + below(16); n--;) touch(one, &x, ROOM);
+        for (uint32_t n = 0; n < 200; n++, tried++) {
+            struct touched *byte = touched_new();
+            const uint32_t at = below(2 * ROOM);
+            touched_range(byte, BASE + at, 1, TOUCHED_WRITE);
+            const bool found = touched_meet(one, byte, &m);
+            cr_assert(found == (x.ways[at] != 0), "seed %llu, byte %u", (unsigned long long)seed,
+                      at);
+            met += found;
+            touched_free(byte);
+        }
+        touched_free(one);
+    }
+    cr_assert(met > tried / 4 && met < tried * 3 / 4, "%u of %u", met, tried);
 }
