@@ -42,11 +42,17 @@ static u32 space_of(const struct emu_group *g, const struct lanes *l, u32 space,
     return PTX_SPACE_GENERIC;
 }
 
+static u32 row_of(u64 at)
+{
+    return 1u << at / ROW_BYTES % 32u;
+}
+
 /* Of lanes in one page. */
-static u32 rows_of(u16 low[LANES], const u64 at[LANES], u32 mask)
+static u32 rows_of(u16 low[LANES], const u64 at[LANES], u32 mask, u64 first, u64 differ)
 {
     u32 rows = 0;
     LANE_LOOP for (u32 l = 0; l < LANES; l++) low[l] = (u16)at[l];
+    if (differ < ROW_BYTES) return row_of(first);
     if (mask == ~0u) {
         LANE_LOOP for (u32 l = 0; l < LANES; l++) rows |= 1u << (low[l] / ROW_BYTES % 32u);
     } else
@@ -76,8 +82,10 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
     to->run = mask == ~0u && !off;
     to->alike = ~differ;
     to->rows = 0;
+    const u64 last_of_run = first + (to->run ? (LANES - 1) * (u64)size : 0);
     if (differ < PAGE_BYTES && !((differ | first) & (size - 1)) && size <= ROW_BYTES)
-        to->rows = rows_of(to->low, at, mask);
+        to->rows = !differ || to->run ? 2 * row_of(last_of_run) - row_of(first)
+                                      : rows_of(to->low, at, mask, first, differ);
     const struct lanes lanes = {at, mask, size, first, differ, to->run};
     return space_of(g, &lanes, from->space, bound->low, bound->high);
 }

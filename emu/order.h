@@ -69,7 +69,7 @@ struct emu_access {
     /* Where all of them are in one page of 4 KiB, and nobody's bytes in two rows of it, of 128 bytes: the rows they are in.
      * 0: somebody's are not, or nobody has looked. */
     uint32_t rows;
-    const uint16_t *low; /* with rows: the addresses' lower 16 bits */
+    const uint16_t *low; /* with rows, unless all run or are alike: the addresses' lower 16 bits */
     /* STORE, RED, ATOMIC: lane l's operand at data + stride * l; of compare-and-swap the comparand, and the new
      * value 32 bytes behind. Elements lie side by side. Good during the call. */
     const uint8_t *data;
