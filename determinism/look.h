@@ -14,6 +14,12 @@ struct look {
     struct cta *c; /* whose thread it is, */
     struct warp *w;
     uint32_t warp;
+    uint32_t cta, base,
+        warp_base; /* its index, and the bases; 0: they say nothing of threads that are gone */
+    bool more;     /* some lane may know more than the bases say */
+    /* Most cells were last touched by an event that another cell of the access was touched by, too. Events: known to
+     * all of the warp; of this warp, so that a lane knows its own part: */
+    uint32_t known, own;
     struct cta *home; /* and in whose shared memory; NULL: global */
     struct shadow *shadow;
     struct events *events;
@@ -42,6 +48,17 @@ static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)
 static inline uint32_t race_width(const struct emu_access *a)
 {
     return a->type == PTX_f16x2 || a->type == PTX_bf16x2 ? a->width / 2u : a->width;
+}
+
+/* What the warp knows, where it has looked or learned. */
+static inline void race_look_up(struct look *k)
+{
+    const bool gone = k->c->gone;
+    k->cta = k->c->index;
+    k->base = gone ? 0 : k->c->base;
+    k->warp_base = gone ? 0 : k->w->base;
+    k->more = gone || k->w->mind || k->c->know;
+    k->known = k->own = 0;
 }
 
 typedef void look_followed(struct look *k, uint32_t mask, uint64_t at);

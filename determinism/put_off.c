@@ -135,6 +135,7 @@ static void look_at_note(const struct look *now, const struct note *n)
     k.c = &r->then;
     k.w = w;
     k.warp = n->warp;
+    race_look_up(&k);
     k.home = now->home ? &r->then : NULL;
     k.from = 0;
     k.born = n->born;

@@ -48,20 +48,14 @@ static bool is_fenced(const struct look *k, const struct event *e, uint32_t its_
 static inline bool known_to_all(const struct look *k, uint32_t number)
 {
     const struct event *e = &k->events->list[number];
-    if (e->cta != k->c->index || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
-    return !k->c->gone && e->clock < (e->warp == k->warp ? k->w->base : k->c->base);
+    if (e->cta != k->cta || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
+    return e->clock < (e->warp == k->warp ? k->warp_base : k->base);
 }
 
 /* Likewise of all that is in the set. */
 static inline bool all_known(const struct look *k, const struct set *set)
 {
-    return set->cta == k->c->index && set->latest < k->c->base && !k->c->gone;
-}
-
-/* The warp knows of others what they did before its CTA's last barrier. */
-static bool is_simple(const struct look *k)
-{
-    return !k->w->mind && !k->c->know && !k->c->gone;
+    return set->cta == k->cta && set->latest < k->base;
 }
 
 static bool ordered_by_more(const struct look *k, tag t, uint32_t lane)
@@ -82,17 +76,6 @@ static bool ordered_by_more(const struct look *k, tag t, uint32_t lane)
     return true;
 }
 
-/* Whether what the tag names happened before the lane's access. */
-static inline bool ordered(const struct look *k, tag t, uint32_t lane)
-{
-    const struct event *e = &k->events->list[t >> 5];
-    const uint8_t later = EVENT_PENDING | EVENT_MBARRIER | EVENT_BULK;
-    if (!is_simple(k) || e->flags & later || e->mask || k->a->flags & EMU_BULK)
-        return ordered_by_more(k, t, lane);
-    return e->cta == k->c->index && (e->warp == k->warp ? t % LANES == lane || e->clock < k->w->base
-                                                        : e->clock < k->c->base);
-}
-
 static bool same_cluster(const struct look *k, uint32_t cta)
 {
     return k->r->extent.cluster > 1 &&
@@ -105,6 +88,47 @@ static bool morally_strong(const struct look *k, const struct event *e)
     const uint32_t scope = e->scope < k->a->scope ? e->scope : k->a->scope; /* of both */
     return e->cta == k->c->index || scope >= EMU_SCOPE_GPU ||
            (scope == EMU_SCOPE_CLUSTER && same_cluster(k, e->cta));
+}
+
+/* Whether it is the warp's own, with a lane for each cell; then it is remembered as that. */
+static inline bool is_own(struct look *k, uint32_t number)
+{
+    const struct event *e = &k->events->list[number];
+    if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
+        e->flags & (EVENT_PENDING | EVENT_MBARRIER))
+        return false;
+    k->own = number;
+    return true;
+}
+
+static inline bool is_known(struct look *k, tag t, uint32_t lane)
+{
+    const uint32_t number = t >> 5;
+    if (!t || number == k->known) return true;
+    if (t & TAG_SET) return all_known(k, shadow_set(k->shadow, t));
+    if (number == k->own) return t % LANES == lane;
+    if (known_to_all(k, number)) {
+        k->known = number;
+        return true;
+    }
+    return is_own(k, number) && t % LANES == lane;
+}
+
+/* Whether what the tag names happened before the lane's access. */
+static inline bool comes_before(struct look *k, tag t, uint32_t lane)
+{
+    const struct event *e = &k->events->list[t >> 5];
+    const uint8_t later = EVENT_PENDING | EVENT_MBARRIER | EVENT_BULK;
+    if (t >> 5 == k->known) return true;
+    if (e->flags & later || e->mask || k->a->flags & EMU_BULK) return ordered_by_more(k, t, lane);
+    if (e->cta == k->cta) {
+        if (e->clock < (e->warp == k->warp ? k->warp_base : k->base)) {
+            k->known = t >> 5;
+            return true;
+        }
+        if (e->warp == k->warp && t % LANES == lane) return true;
+    }
+    return k->more && knows(k, e, t % LANES, lane);
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------ */
@@ -125,28 +149,17 @@ static void count_in_report(struct race *r, struct again *n)
     n->more = 0;
 }
 
-/* Counts one more of a finding that there is; false: there is none. */
-static inline bool count_again(struct race *r, uint32_t pc, uint32_t pc2)
-{
-    struct again *n = &r->again[(pc ^ pc2 << 4) % AGAIN];
-    if (n->known && n->pc == pc && n->pc2 == pc2) {
-        n->more++;
-        return true;
-    }
-    count_in_report(r, n);
-    n->known = emu_machine_found(r->machine, EMU_RACE, pc, pc2, 1);
-    n->pc = pc;
-    n->pc2 = pc2;
-    return n->known;
-}
-
-static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t address)
+__attribute__((noinline)) static void tell(const struct look *k, tag own, tag other, uint32_t lane,
+                                           uint64_t address, struct again *n)
 {
     const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
     char what[128], first[128], second[128];
     const unsigned long long at = address + (k->home ? 0 : MEM_GLOBAL);
-    k->reported = true;
-    if (count_again(k->r, a->pc, b->pc)) return;
+    count_in_report(k->r, n);
+    n->pc = a->pc;
+    n->pc2 = b->pc;
+    n->known = emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
+    if (n->known) return;
     snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
              k->home ? "shared" : "global", at);
     name(first, sizeof first, a->kind, a, "");
@@ -155,6 +168,15 @@ static void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t a
                      &(struct emu_party){a->pc, a->cta, a->warp * LANES + lane, first},
                      &(struct emu_party){b->pc, b->cta, b->warp * LANES + other % LANES, second},
                      k->home ? 0 : address + MEM_GLOBAL);
+}
+
+static inline void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t address)
+{
+    const uint32_t pc = k->a->pc, pc2 = k->events->list[other >> 5].pc;
+    struct again *n = &k->r->again[(pc ^ pc2 << 4) % AGAIN];
+    k->reported = true;
+    if (n->known && n->pc == pc && n->pc2 == pc2) n->more++;
+    else tell(k, own, other, lane, address, n);
 }
 
 /* ---- cells -------------------------------------------------------------------------------------------- */
@@ -183,7 +205,7 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, ui
         if (list[i] == own) continue;
         const bool fine = morally_strong(k, e);
         const bool going = may_go(k, e);
-        const bool before = (fine ? tidy && going : true) && ordered(k, list[i], lane);
+        const bool before = (fine ? tidy && going : true) && comes_before(k, list[i], lane);
         const bool stays = before ? !going : fine;
         if (stays) left[n++] = list[i];
         else if (!before) report(k, own, list[i], lane, address);
@@ -218,7 +240,7 @@ static bool add_strong(struct look *k, tag own, struct cell *cell)
     if (set->cta != k->c->index && (set->scope < EMU_SCOPE_GPU || k->a->scope < EMU_SCOPE_GPU))
         return false;
     if (has_tag(set, own)) return true;
-    if (set->count == HISTORY && !(is_stuck(k, set) && is_simple(k)) && ++k->r->turn % 16 == 0)
+    if (set->count == HISTORY && !(is_stuck(k, set) && !k->more) && ++k->r->turn % 16 == 0)
         return false; /* some may go */
     if (k->a->scope < set->scope) set->scope = k->a->scope;
     shadow_add(k->shadow, &cell->write, own);
@@ -238,14 +260,29 @@ static void mark_strong(struct look *k, const struct cell *cell)
     if (set->cta == k->c->index || set->scope >= EMU_SCOPE_GPU) set->strong = (uint8_t)k->width;
 }
 
-/* Reports what is not before the lane's weak write. Nothing of the half need be remembered after that. */
-static inline void race_with(struct look *k, tag own, uint32_t lane, const tag *half,
-                             uint64_t address)
+/* Reports what is not before the lane's weak access. */
+static inline void race_with(struct look *k, tag own, uint32_t lane, tag half, uint64_t address)
 {
-    const tag *list;
-    const uint32_t count = shadow_tags(k->shadow, half, &list);
-    for (uint32_t i = 0; i < count; i++)
-        if (list[i] != own && !ordered(k, list[i], lane)) report(k, own, list[i], lane, address);
+    const struct set *set = shadow_set(k->shadow, half);
+    if (!set) {
+        if (half && half != own && !comes_before(k, half, lane))
+            report(k, own, half, lane, address);
+        return;
+    }
+    for (uint32_t i = 0; !all_known(k, set) && i < set->count; i++)
+        if (set->list[i] != own && !comes_before(k, set->list[i], lane))
+            report(k, own, set->list[i], lane, address);
+}
+
+/* Of what was there before nothing need be remembered after that. */
+static inline void write_weakly(struct look *k, tag own, uint32_t lane, struct cell *cell,
+                                uint64_t address)
+{
+    race_with(k, own, lane, cell->write, address);
+    race_with(k, own, lane, cell->read, address);
+    shadow_clear(k->shadow, &cell->write);
+    shadow_clear(k->shadow, &cell->read);
+    cell->write = own;
 }
 
 static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell, uint64_t address)
@@ -257,17 +294,13 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
     }
     if (cell->write == own && !cell->read) return;
     if (!k->strong) {
-        race_with(k, own, lane, &cell->write, address);
-        race_with(k, own, lane, &cell->read, address);
-        shadow_clear(k->shadow, &cell->write);
-        shadow_clear(k->shadow, &cell->read);
-        cell->write = own;
+        write_weakly(k, own, lane, cell, address);
         return;
     }
     if (add_strong(k, own, cell)) return;
     k->reported = false;
     uint32_t n = sift(k, own, lane, &cell->write, address, left);
-    const bool stuck = n == HISTORY && is_simple(k);
+    const bool stuck = n == HISTORY && !k->more;
     if (n == HISTORY) n--;
     left[n++] = own;
     tag reads[HISTORY];
@@ -312,7 +345,7 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
     }
     const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
     for (uint32_t i = 0; i < reads; i++)
-        if (!may_go(k, &k->events->list[list[i] >> 5]) || !ordered(k, list[i], lane))
+        if (!may_go(k, &k->events->list[list[i] >> 5]) || !comes_before(k, list[i], lane))
             left[n++] = list[i];
     if (n == HISTORY) return;
     left[n++] = own;
@@ -328,7 +361,7 @@ static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell,
         for (uint32_t m = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) ? 0 : mask; m;
              m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m);
-            if (morally_strong(k, &k->events->list[list[i] >> 5]) || ordered(k, list[i], l))
+            if (morally_strong(k, &k->events->list[list[i] >> 5]) || comes_before(k, list[i], l))
                 continue;
             report(k, own, list[i], l, address);
             break;
@@ -531,52 +564,20 @@ static uint32_t fellows(const struct look *k, uint32_t left, uint32_t lane)
     return mask;
 }
 
-/* ---- whole warps -------------------------------------------------------------------------------------- */
-
-/* Most cells were last touched by an event that another cell of this access was touched by, too. */
-struct seen {
-    uint32_t known, own; /* events: known to all; of this warp, so that a lane knows its own part */
-};
-
-/* Whether it is the warp's own, with a lane for each cell; then it is remembered as that. */
-static inline bool is_own(const struct look *k, struct seen *s, uint32_t number)
-{
-    const struct event *e = &k->events->list[number];
-    if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
-        e->flags & (EVENT_PENDING | EVENT_MBARRIER))
-        return false;
-    s->own = number;
-    return true;
-}
-
-static inline bool is_known(const struct look *k, struct seen *s, tag t, uint32_t lane)
-{
-    const uint32_t number = t >> 5;
-    if (!t || number == s->known) return true;
-    if (t & TAG_SET) return all_known(k, shadow_set(k->shadow, t));
-    if (number == s->own) return t % LANES == lane;
-    if (known_to_all(k, number)) {
-        s->known = number;
-        return true;
-    }
-    return is_own(k, s, number) && t % LANES == lane;
-}
-
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
 /* Whether what the span tells of happened before the same cells are touched by `what`: by all its lanes, or
  * one. */
-static inline bool is_before(const struct look *k, struct seen *s, uint32_t span, uint32_t what,
-                             bool all)
+static inline bool is_before(struct look *k, uint32_t span, uint32_t what, bool all)
 {
     const uint32_t number = span >> 6;
-    if (number == s->known) return true;
-    if (number != s->own) {
+    if (number == k->known) return true;
+    if (number != k->own) {
         if (known_to_all(k, number)) {
-            s->known = number;
+            k->known = number;
             return true;
         }
-        if (!is_own(k, s, number)) return false;
+        if (!is_own(k, number)) return false;
     }
     return (span & 63) == (what & 63) && !(all && k->events->list[what >> 6].mask);
 }
@@ -605,16 +606,16 @@ static bool add_span(struct look *k, struct page *p, uint32_t row, struct span o
 }
 
 /* What the access leaves of the row's spans. false: it is not after all of them, or there were too many readers. */
-static bool sift_row(const struct look *k, struct seen *seen, struct row *r, struct span own)
+static bool sift_row(struct look *k, struct row *r, struct span own)
 {
     for (uint32_t i = 0; i < (k->writes ? r->count : r->writes); i++)
-        if (r->list[i].cells & own.cells && !is_before(k, seen, r->list[i].what, own.what, true))
+        if (r->list[i].cells & own.cells && !is_before(k, r->list[i].what, own.what, true))
             return false;
     uint32_t n = k->writes ? 0 : r->writes, writes = r->writes;
     for (uint32_t i = n; i < r->count; i++) {
         struct span *s = &r->list[i];
         if (s->cells & own.cells && s->what != own.what &&
-            (k->writes || is_before(k, seen, s->what, own.what, false)))
+            (k->writes || is_before(k, s->what, own.what, false)))
             s->cells &= ~own.cells;
         if (s->cells) r->list[n++] = *s;
         else if (i < r->writes) writes--;
@@ -633,12 +634,12 @@ static bool is_crowded(const struct row *r, uint32_t cells)
 }
 
 /* All cells of a row were touched by what is known, and are written: it is as good as new. */
-static bool mend(struct look *k, struct seen *seen, struct page *p, uint32_t row)
+static bool mend(struct look *k, struct page *p, uint32_t row)
 {
     if (p->shift != 2) return false;
     for (uint32_t i = 0; i < ROW_WORDS; i++) {
         const struct cell *c = &p->cells[row * ROW_WORDS + i];
-        if (!is_known(k, seen, c->write, LANES) || !is_known(k, seen, c->read, LANES)) return false;
+        if (!is_known(k, c->write, LANES) || !is_known(k, c->read, LANES)) return false;
     }
     shadow_mend(k->shadow, p, row);
     return true;
@@ -647,14 +648,12 @@ static bool mend(struct look *k, struct seen *seen, struct page *p, uint32_t row
 enum { SINGLES = 1 }; /* spans of a row that has more are not for single words */
 
 /* The lanes' words as a span. false: the row has come apart. */
-static bool touch_row(struct look *k, struct seen *seen, struct page *p, uint32_t row,
-                      struct span own)
+static bool touch_row(struct look *k, struct page *p, uint32_t row, struct span own)
 {
-    if (p->apart >> row & 1 && (!k->writes || own.cells != ~0u || !mend(k, seen, p, row)))
-        return false;
+    if (p->apart >> row & 1 && (!k->writes || own.cells != ~0u || !mend(k, p, row))) return false;
     struct row *r = p->rows[row] ? shadow_at(k->shadow, p->rows[row]) : NULL;
     const bool single = !(own.cells & (own.cells - 1));
-    if (r && ((single && r->count >= SINGLES) || !sift_row(k, seen, r, own))) {
+    if (r && ((single && r->count >= SINGLES) || !sift_row(k, r, own))) {
         shadow_split(k->shadow, p, row);
         return false;
     }
@@ -663,6 +662,8 @@ static bool touch_row(struct look *k, struct seen *seen, struct page *p, uint32_
     shadow_split(k->shadow, p, row);
     return false;
 }
+
+/* ---- whole warps -------------------------------------------------------------------------------------- */
 
 /* Whether lanes 16-31 read the words that lanes 0-15 do, as of a tile's row. */
 static bool is_twice(const struct emu_access *a)
@@ -692,35 +693,36 @@ static uint32_t run_at(uint32_t runs, uint32_t lane)
     return 1 + (uint32_t)__builtin_ctzll(more);
 }
 
-/* Nobody touched the word before, in a row that has come apart. */
-static inline bool write_first(struct page *p, uint64_t at, tag own)
-{
-    if (!(p->apart >> (at % PAGE / 4 / ROW_WORDS) & 1)) return false;
-    struct cell *cell = &p->cells[at % PAGE / 4];
-    if (cell->write || cell->read) return false;
-    cell->write = own;
-    return true;
-}
-
-/* A word of a row that has come apart. */
-static inline void touch_word(struct look *k, struct seen *seen, tag own, uint32_t mask,
-                              struct cell *cell, uint64_t at)
+/* A word of a row that has come apart, of a weak access. */
+static inline void touch_word(struct look *k, tag own, uint32_t mask, struct cell *cell,
+                              uint64_t at)
 {
     const uint32_t lane = own % LANES;
-    const bool alone = !(mask & (mask - 1)); /* else a lane's own write is another's to the rest */
-    const bool written = is_known(k, seen, cell->write, lane) &&
-                         (alone || !cell->write || cell->write >> 5 != seen->own);
     if (k->writes) {
-        if (written && is_known(k, seen, cell->read, lane)) {
-            shadow_clear(k->shadow, &cell->write);
-            shadow_clear(k->shadow, &cell->read);
-            cell->write = own;
-        } else write_cell(k, own, lane, cell, at);
-    } else if (written && is_known(k, seen, cell->read, lane)) {
+        write_weakly(k, own, lane, cell, at);
+        return;
+    }
+    if (mask & (mask - 1)) { /* a lane's own write is another's to the rest */
+        if (!is_known(k, cell->write, lane) || (cell->write && cell->write >> 5 == k->own)) {
+            read_cell(k, own, mask, cell, at);
+            return;
+        }
+    } else race_with(k, own, lane, cell->write, at);
+    if (is_known(k, cell->read, lane)) {
         shadow_clear(k->shadow, &cell->read);
         cell->read = own;
-    } else if (written) remember_read(k, own, cell);
-    else read_cell(k, own, mask, cell, at);
+    } else remember_read(k, own, cell);
+}
+
+/* The lanes from this one on that are all at one time and read the same bytes. */
+static inline uint32_t readers(const struct emu_access *a, uint32_t left, uint32_t lane)
+{
+    uint32_t mask = 1u << lane;
+    if (!~a->alike) return left;
+    for (left &= left - 1; left && a->address[__builtin_ctz(left)] == a->address[lane];
+         left &= left - 1)
+        mask |= left & -left;
+    return mask;
 }
 
 /* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
@@ -729,7 +731,6 @@ static bool whole_warp(struct look *k, uint32_t size)
     const struct emu_access *a = k->a;
     const bool shared = k->home;
     const uint32_t when = k->w->when[__builtin_ctz(a->lanes)];
-    struct seen seen = {0, 0};
     if (k->strong || size & 3 || a->flags & EMU_ASYNC || !k->one ||
         !race_is_one_time(k->w, a->lanes))
         return false;
@@ -737,8 +738,12 @@ static bool whole_warp(struct look *k, uint32_t size)
     const uint32_t number = event(k, when, twice ? 0x10001 : 0);
     if (!number) return true;
     const bool flags = k->writes && k->flagged;
-    const uint32_t lanes = twice ? 0xffff : a->lanes,
-                   runs = size == 4 && !flags ? runs_of(a, lanes) : 0;
+    const uint32_t lanes = twice ? 0xffff : a->lanes;
+    /* Whether lanes lie in rows at all is looked at for the first row that has not come apart; or for all, as those
+     * that are written side by side may become as good as new. */
+    const bool words = size == 4 && !flags, mends = k->writes && (a->run || !a->alike);
+    uint32_t runs = words && mends ? runs_of(a, lanes) : 0;
+    bool looked = !words || mends;
     uint32_t singly = flags || size > 4 ? ~0u : 0; /* lanes whose rows have come apart */
     uint64_t page_at = UINT64_MAX;
     struct page *page = NULL;
@@ -754,22 +759,26 @@ static bool whole_warp(struct look *k, uint32_t size)
         tag own = tag_of(number, lane);
         uint32_t mask = (twice ? 0x10001u : 1u) << lane;
         if (!twice && !k->writes && next && a->address[__builtin_ctz(next)] == a->address[lane]) {
-            mask = fellows(k, left, lane);
+            mask = readers(a, left, lane);
             next = left & ~mask;
             const uint32_t together = event(k, when, mask >> lane);
             if (!together) return true;
             own = tag_of(together, lane);
         }
-        const bool in_run = (runs | runs >> 1) & ~singly & 1u << lane;
-        if (!in_run && k->writes && !flags && size == 4 && page->shift == 2 &&
-            write_first(page, at, own))
+        const uint32_t row = (uint32_t)(at % PAGE) / 4 / ROW_WORDS;
+        const bool apart = page->apart >> row & 1;
+        if (apart && words && page->shift == 2 && !((runs | runs >> 1) >> lane & 1)) {
+            touch_word(k, own, mask, &page->cells[at % PAGE / 4], at);
             continue;
-        const bool apart = page->apart >> (at % PAGE / 4 / ROW_WORDS) & 1;
+        }
+        if (!looked) runs = runs_of(a, lanes);
+        looked = true;
+        const bool in_run = (runs | runs >> 1) & ~singly & 1u << lane;
         if (!(singly >> lane & 1) && !(apart && (!k->writes || !in_run))) {
             const uint32_t cell = (uint32_t)(at % PAGE) / 4 % ROW_WORDS;
             const uint32_t most = ROW_WORDS - cell, run = run_at(runs, lane),
                            count = run < most ? run : most, all = UINT32_MAX >> (ROW_WORDS - count);
-            if (touch_row(k, &seen, page, (uint32_t)(at % PAGE) / 4 / ROW_WORDS,
+            if (touch_row(k, page, row,
                           (struct span){span_what(own >> 5, lane, cell), all << cell})) {
                 if (count > 1) next &= ~(all << lane);
                 continue;
@@ -783,7 +792,7 @@ static bool whole_warp(struct look *k, uint32_t size)
             continue;
         }
         for (uint32_t o = 0; o < size; o += 4)
-            touch_word(k, &seen, own, mask, shadow_cell(k->shadow, page, at + o), at + o);
+            touch_word(k, own, mask, shadow_cell(k->shadow, page, at + o), at + o);
     }
     return true;
 }
@@ -856,9 +865,8 @@ static bool whole_row(struct look *k, uint32_t size)
         if (p->noted_in == k->notes->number && p->noted[i] & a->rows) return false;
         if (k->writes || i != NOTE_READ) p->closed[i] |= a->rows;
     }
-    struct seen seen = {0, 0};
     const uint32_t number = event(k, k->w->when[0], 0);
-    return !number || touch_row(k, &seen, p, row, (struct span){span_what(number, 0, 0), ~0u});
+    return !number || touch_row(k, p, row, (struct span){span_what(number, 0, 0), ~0u});
 }
 
 void race_look_through(struct look *k, uint32_t size, look_followed *then)
@@ -873,7 +881,9 @@ void race_look_through(struct look *k, uint32_t size, look_followed *then)
         k->writes = writing >> lane & 1;
         const uint64_t at = place_of(k, lane);
         look_at(k, lane, mask, at, size);
-        if (then) then(k, mask, at);
+        if (!then) continue;
+        then(k, mask, at);
+        race_look_up(k); /* the lane may have learned something */
     }
 }
 
@@ -893,6 +903,7 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
                      .strong = a->flags & EMU_RELAXED,
                      .flagged = true};
     const uint32_t size = (uint32_t)a->width * a->count;
+    race_look_up(&k);
     find_memory(&k);
     if (k.one && (whole_row(&k, size) || race_put_off(&k, size))) return;
     race_look_through(&k, size, then);
