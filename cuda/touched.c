@@ -135,6 +135,20 @@ static void touch_words(struct touched *t, const struct emu_access *a, uint32_t 
     }
 }
 
+/* Bytes of one page, of which there are some. */
+static void touch_in_page(struct page *p, uint32_t at, uint32_t size)
+{
+    const uint32_t first = at / 64, last = (at + size - 1) / 64;
+    const uint64_t from = UINT64_MAX << at % 64, to = UINT64_MAX >> (63 - (at + size - 1) % 64);
+    if (first == last) {
+        p->bits[first] |= from & to;
+        return;
+    }
+    p->bits[first] |= from;
+    for (uint32_t i = first + 1; i < last; i++) p->bits[i] = UINT64_MAX;
+    p->bits[last] |= to;
+}
+
 static bool are_aligned(const struct emu_access *a, uint32_t size)
 {
     const uint64_t first = a->address[__builtin_ctz(a->lanes)];
@@ -166,7 +180,9 @@ static void access(void *self, const struct emu_access *a)
     }
     struct page *p = page_at(self, key_of(a->address[__builtin_ctz(a->lanes)] / PAGE, how));
     if (!(a->rows & ~p->full)) return;
-    touch_lanes(self, a, how);
+    if (a->run)
+        touch_in_page(p, (uint32_t)(a->address[0] % PAGE), 32 * (uint32_t)a->width * a->count);
+    else touch_lanes(self, a, how);
     for (uint32_t m = a->rows; m; m &= m - 1) {
         const uint64_t *row = &p->bits[ROW_WORDS * (uint32_t)__builtin_ctz(m)];
         if (!~(row[0] & row[1])) p->full |= m & -m;

@@ -149,8 +149,8 @@ static void count_in_report(struct race *r, struct again *n)
     n->more = 0;
 }
 
-__attribute__((noinline)) static void tell(const struct look *k, tag own, tag other, uint32_t lane,
-                                           uint64_t address, struct again *n)
+__attribute__((noinline, cold)) static void tell(const struct look *k, tag own, tag other,
+                                                 uint32_t lane, uint64_t address, struct again *n)
 {
     const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
     char what[128], first[128], second[128];
@@ -260,18 +260,24 @@ static void mark_strong(struct look *k, const struct cell *cell)
     if (set->cta == k->c->index || set->scope >= EMU_SCOPE_GPU) set->strong = (uint8_t)k->width;
 }
 
+static inline void race_with_one(struct look *k, tag own, uint32_t lane, tag other,
+                                 uint64_t address)
+{
+    if (other != own && !comes_before(k, other, lane)) report(k, own, other, lane, address);
+}
+
+__attribute__((noinline)) static void race_with_set(struct look *k, tag own, uint32_t lane,
+                                                    const struct set *set, uint64_t address)
+{
+    if (all_known(k, set)) return;
+    for (uint32_t i = 0; i < set->count; i++) race_with_one(k, own, lane, set->list[i], address);
+}
+
 /* Reports what is not before the lane's weak access. */
 static inline void race_with(struct look *k, tag own, uint32_t lane, tag half, uint64_t address)
 {
-    const struct set *set = shadow_set(k->shadow, half);
-    if (!set) {
-        if (half && half != own && !comes_before(k, half, lane))
-            report(k, own, half, lane, address);
-        return;
-    }
-    for (uint32_t i = 0; !all_known(k, set) && i < set->count; i++)
-        if (set->list[i] != own && !comes_before(k, set->list[i], lane))
-            report(k, own, set->list[i], lane, address);
+    if (half & TAG_SET) race_with_set(k, own, lane, shadow_set(k->shadow, half), address);
+    else if (half) race_with_one(k, own, lane, half, address);
 }
 
 /* Of what was there before nothing need be remembered after that. */
