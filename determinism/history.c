@@ -122,6 +122,8 @@ static void describe(const struct shadow *s, struct set *set, tag one)
 {
     const struct event *e = &s->events->list[one >> 5];
     if (set->cta != e->cta) set->cta = UINT32_MAX;
+    if (!(e->flags & EVENT_STRONG) || e->width != set->strong) set->strong = 0;
+    if (e->scope < set->scope) set->scope = e->scope;
     if (e->flags & (EVENT_PENDING | EVENT_MBARRIER)) set->latest = UINT32_MAX;
     else if (e->clock > set->latest) set->latest = e->clock;
 }
@@ -133,7 +135,10 @@ void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
         to = new_set(s, count);
         struct set *set = shadow_set(s, to);
         set->count = (uint8_t)count;
-        set->cta = s->events->list[list[0] >> 5].cta;
+        const struct event *first = &s->events->list[list[0] >> 5];
+        set->cta = first->cta;
+        set->strong = first->width;
+        set->scope = first->scope;
         for (uint32_t i = 0; i < count; i++) {
             set->list[i] = list[i];
             describe(s, set, list[i]);

@@ -63,8 +63,8 @@ enum { UNIT = 16, MOST_UNITS = 16, FEW = 3 }; /* bytes */
 struct set {                                  /* of tags */
     uint8_t count, room;                      /* FEW, 7 or HISTORY */
     uint8_t
-        strong; /* all are strong writes of so many bytes, by CTA `cta` (UINT32_MAX: several), in this scope
-                     * or wider. 0: unknown */
+        strong; /* all are strong accesses of so many bytes, by CTA `cta` (UINT32_MAX: several), in this scope
+                     * or wider. 0: some are not */
     uint8_t scope;
     uint32_t cta;
     uint32_t

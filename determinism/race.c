@@ -131,6 +131,13 @@ static inline bool comes_before(struct look *k, tag t, uint32_t lane)
     return k->more && knows(k, e, t % LANES, lane);
 }
 
+/* Whether the access is morally strong with all that is in the set. */
+static inline bool all_strong(const struct look *k, const struct set *set)
+{
+    if (!k->strong || set->strong != k->width) return false;
+    return set->cta == k->cta || (set->scope >= EMU_SCOPE_GPU && k->a->scope >= EMU_SCOPE_GPU);
+}
+
 /* ---- reports ------------------------------------------------------------------------------------------ */
 
 static void name(char *out, size_t size, unsigned kind, const struct event *e, const char *before)
@@ -191,15 +198,21 @@ static bool may_go(const struct look *k, const struct event *e)
     return k->home && k->r->extent.cluster == 1 && e->clock < k->c->base && !k->c->gone;
 }
 
+/* Whether it is looked at that some of what could stay could go: of many strong accesses that nothing orders only now
+ * and then. */
+static bool is_tidied(struct look *k, tag half)
+{
+    const struct set *set = shadow_set(k->shadow, half);
+    return set && set->count == HISTORY && ++k->r->turn % 16 == 0;
+}
+
 /* What the lane's write leaves of the half's tags. What races with it is reported, and goes. */
-static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, uint64_t address,
-                     tag *left)
+static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, bool tidy,
+                     uint64_t address, tag *left)
 {
     const tag *list;
     const uint32_t count = shadow_tags(k->shadow, half, &list);
     uint32_t n = 0;
-    /* Many strong writes that nothing orders: that some could go is looked at only now and then. */
-    const bool tidy = count == HISTORY && ++k->r->turn % 16 == 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct event *e = &k->events->list[list[i] >> 5];
         if (list[i] == own) continue;
@@ -232,32 +245,38 @@ static void mark_stuck(const struct look *k, struct set *set)
     set->full_cta = k->c->index;
 }
 
-/* What is in the set is strong writes, morally strong to each other, and one more is that, too. */
+/* What is in the set is morally strong with one more write, and there are no reads. */
 static bool add_strong(struct look *k, tag own, struct cell *cell)
 {
-    struct set *set = shadow_set(k->shadow, cell->write);
-    if (!k->strong || !set || set->strong != k->width || cell->read) return false;
-    if (set->cta != k->c->index && (set->scope < EMU_SCOPE_GPU || k->a->scope < EMU_SCOPE_GPU))
-        return false;
+    const struct set *set = shadow_set(k->shadow, cell->write);
+    if (!set || !all_strong(k, set) || cell->read) return false;
     if (has_tag(set, own)) return true;
     if (set->count == HISTORY && !(is_stuck(k, set) && !k->more) && ++k->r->turn % 16 == 0)
         return false; /* some may go */
-    if (k->a->scope < set->scope) set->scope = k->a->scope;
     shadow_add(k->shadow, &cell->write, own);
     return true;
 }
 
-static void mark_strong(struct look *k, const struct cell *cell)
+static void remove_tag(struct set *set, tag t)
 {
-    struct set *set = shadow_set(k->shadow, cell->write);
-    if (!k->strong || !set) return;
-    set->scope = EMU_SCOPE_SYS;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct event *e = &k->events->list[set->list[i] >> 5];
-        if (!(e->flags & EVENT_STRONG) || e->width != k->width) return;
-        if (e->scope < set->scope) set->scope = e->scope;
+        set->list[n] = set->list[i];
+        n += set->list[i] != t;
     }
-    if (set->cta == k->c->index || set->scope >= EMU_SCOPE_GPU) set->strong = (uint8_t)k->width;
+    set->count = (uint8_t)n;
+}
+
+/* The half's tags, of which all are morally strong with the write, stay. */
+static bool all_stay(struct look *k, tag own, tag *half, bool tidy)
+{
+    struct set *set = shadow_set(k->shadow, *half);
+    if (tidy || (*half && !(set && all_strong(k, set)))) return false;
+    if (!set) return true;
+    remove_tag(set, own);
+    set->full_base = 0; /* it may have room */
+    if (!set->count) shadow_clear(k->shadow, half);
+    return true;
 }
 
 static inline void race_with_one(struct look *k, tag own, uint32_t lane, tag other,
@@ -291,35 +310,43 @@ static inline void write_weakly(struct look *k, tag own, uint32_t lane, struct c
     cell->write = own;
 }
 
+static void write_strongly(struct look *k, tag own, uint32_t lane, struct cell *cell,
+                           uint64_t address)
+{
+    tag left[HISTORY + 1], reads[HISTORY];
+    k->reported = false;
+    bool stuck, tidy = is_tidied(k, cell->write);
+    if (cell->write & TAG_SET && all_stay(k, own, &cell->write, tidy)) {
+        const struct set *set = shadow_set(k->shadow, cell->write);
+        stuck = set && set->count == HISTORY;
+        shadow_add(k->shadow, &cell->write, own);
+    } else {
+        uint32_t n = sift(k, own, lane, &cell->write, tidy, address, left);
+        stuck = n == HISTORY;
+        if (stuck) n--;
+        left[n++] = own;
+        shadow_put(k->shadow, &cell->write, left, n);
+    }
+    tidy = is_tidied(k, cell->read);
+    if (!all_stay(k, own, &cell->read, tidy)) {
+        const uint32_t n = sift(k, own, lane, &cell->read, tidy, address, reads);
+        shadow_put(k->shadow, &cell->read, reads, n);
+    }
+    if (k->reported) { /* once is enough */
+        shadow_put(k->shadow, &cell->write, &own, 1);
+        shadow_put(k->shadow, &cell->read, NULL, 0);
+    } else if (stuck && !k->more) mark_stuck(k, shadow_set(k->shadow, cell->write));
+}
+
 static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell, uint64_t address)
 {
-    tag left[HISTORY + 1];
     if (!cell->write && !cell->read) {
         cell->write = own;
         return;
     }
     if (cell->write == own && !cell->read) return;
-    if (!k->strong) {
-        write_weakly(k, own, lane, cell, address);
-        return;
-    }
-    if (add_strong(k, own, cell)) return;
-    k->reported = false;
-    uint32_t n = sift(k, own, lane, &cell->write, address, left);
-    const bool stuck = n == HISTORY && !k->more;
-    if (n == HISTORY) n--;
-    left[n++] = own;
-    tag reads[HISTORY];
-    const uint32_t m = sift(k, own, lane, &cell->read, address, reads);
-    if (k->reported) { /* once is enough */
-        shadow_put(k->shadow, &cell->write, &own, 1);
-        shadow_put(k->shadow, &cell->read, NULL, 0);
-        return;
-    }
-    shadow_put(k->shadow, &cell->write, left, n);
-    shadow_put(k->shadow, &cell->read, reads, m);
-    mark_strong(k, cell);
-    if (stuck) mark_stuck(k, shadow_set(k->shadow, cell->write));
+    if (!k->strong) write_weakly(k, own, lane, cell, address);
+    else if (!add_strong(k, own, cell)) write_strongly(k, own, lane, cell, address);
 }
 
 /* Whether the set has no room, and none of what is in it can go. */
@@ -362,7 +389,9 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
 static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell, uint64_t address)
 {
     const tag *list;
-    const uint32_t writes = shadow_tags(k->shadow, &cell->write, &list);
+    const struct set *set = shadow_set(k->shadow, cell->write);
+    const uint32_t writes = set && all_strong(k, set) ? 0
+                                                      : shadow_tags(k->shadow, &cell->write, &list);
     for (uint32_t i = 0; i < writes; i++)
         for (uint32_t m = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) ? 0 : mask; m;
              m &= m - 1) {
