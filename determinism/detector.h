@@ -27,8 +27,10 @@ struct mind {           /* of a thread, beyond what the bases say */
     /* What strong reads of all scopes read last is not yet in seen[LEVELS - 1]: released in these chains of flags, */
     struct clock *learned[LEARNED];
     uint32_t chain[LEARNED];
-    uint8_t taken;                   /* those that a fence has acquired since; by bit */
-    struct clock *acquired[LEARNED]; /* before the last fence: what it let be known has them */
+    uint8_t taken; /* those that a fence has acquired since; by bit */
+    uint8_t
+        before; /* those that the last fence acquired, so that what it let be known has them; by bit */
+    struct clock *replaced[LEARNED]; /* likewise, but no more among the learned */
     uint32_t turn;
     bool fenced; /* there was a release fence: */
     uint8_t fence_scope;

@@ -72,9 +72,16 @@ static uint32_t touched_rows(const struct look *k, uint32_t size, uint64_t diffe
     }
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)] - k->from, row = at / ROW_BYTES;
-        if (row == last && aligned) continue;
-        if (last / ROWS == row / ROWS && n && aligned) list[n - 1].rows |= 1u << row % ROWS;
-        else touch_rows(k->shadow, list, &n, at, size);
+        if (!aligned) {
+            touch_rows(k->shadow, list, &n, at, size);
+            continue;
+        }
+        if (row == last) continue;
+        struct page *p = last / ROWS == row / ROWS ? list[n - 1].page
+                                                   : shadow_page(k->shadow, at, false);
+        if (!p) continue;
+        if (!n || list[n - 1].page != p) list[n++] = (struct touched){p, 0};
+        list[n - 1].rows |= 1u << row % ROWS;
         last = row;
     }
     return n;

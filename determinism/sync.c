@@ -272,13 +272,13 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
             if (!i || mind->seen[i] != mind->seen[i - 1]) learn(r, c, w, l, mind->seen[i]);
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1) take_learned(r, c, w, l);
         for (uint32_t i = 0; i < LEARNED; i++) {
-            clock_drop(&r->tree, mind->acquired[i]);
-            mind->acquired[i] = NULL;
+            clock_drop(&r->tree, mind->replaced[i]);
+            mind->replaced[i] = NULL;
         }
+        mind->before = 0;
         if (!(s->flags & EMU_RELEASE)) continue;
-        for (uint32_t i = 0; i < LEARNED; i++)
-            if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
-                mind->acquired[i] = clock_keep(mind->learned[i]);
+        if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
+            mind->before = (1u << LEARNED) - 1;
         clock_drop(&r->tree, mind->fence_know);
         clock_drop(&r->tree, mind->fence_news);
         mind->fence_news = NULL;
@@ -452,10 +452,12 @@ static void remember_learned(struct race *r, struct mind *m, struct clock *now, 
         m->turn++;
         if (!(m->taken >> at & 1)) clock_learn(&r->tree, &m->seen[LEVELS - 1], m->learned[at]);
     }
-    clock_drop(&r->tree, m->learned[at]);
+    if (m->before >> at & 1) m->replaced[at] = m->learned[at];
+    else clock_drop(&r->tree, m->learned[at]);
     m->learned[at] = clock_keep(now);
     m->chain[at] = chain;
     m->taken &= (uint8_t) ~(1u << at);
+    m->before &= (uint8_t) ~(1u << at);
 }
 
 static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
@@ -481,6 +483,7 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
                    newer = !m->seen[i] || m->seen_chain[i] == f->chain[i];
         seen = m->seen[i];
         m->seen_chain[i] = newer ? f->chain[i] : 0;
+        if (seen == now) continue;
         if (newer) {
             clock_drop(&r->tree, m->seen[i]);
             m->seen[i] = clock_keep(now);
@@ -492,7 +495,8 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
 static bool has_acquired(const struct mind *m, const struct clock *c)
 {
     bool has = false;
-    for (uint32_t i = 0; i < LEARNED; i++) has |= m->acquired[i] == c;
+    for (uint32_t i = 0; i < LEARNED; i++)
+        has |= m->replaced[i] == c || (m->before >> i & 1 && m->learned[i] == c);
     return has;
 }
 
@@ -754,7 +758,7 @@ void race_cta_end(struct race *r, struct cta *c)
             clock_drop(&r->tree, m->fence_news);
             for (uint32_t i = 0; i < LEARNED; i++) {
                 clock_drop(&r->tree, m->learned[i]);
-                clock_drop(&r->tree, m->acquired[i]);
+                clock_drop(&r->tree, m->replaced[i]);
             }
             for (uint32_t i = 0; i < LEVELS; i++) clock_drop(&r->tree, m->seen[i]);
         }
