@@ -61,6 +61,10 @@ static uint32_t touched_rows(const struct look *k, uint32_t size, uint64_t diffe
     const bool aligned = !(size & (size - 1)) && !((differ | first) & (size - 1));
     uint64_t last = UINT64_MAX;
     uint32_t n = 0;
+    if (a->rows) {
+        *list = (struct touched){shadow_page(k->shadow, first, false), a->rows};
+        return list->page != NULL;
+    }
     if (a->run || !differ) {
         touch_rows(k->shadow, list, &n, first, a->run ? LANES * size : size);
         return n;

@@ -67,7 +67,7 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
 {
     u64 *at = to->at;
     lane_addresses(g, from, w, at);
-    const u32 mask = g->exec[w];
+    const u32 mask = g->exec[w], bits = (u32)__builtin_ctz(size); /* it is a power of two */
     /* Not from `at`, whose stores that would wait for. */
     const u64 first = lane_address(g, from, w, (u32)__builtin_ctz(mask)),
               last = lane_address(g, from, w, LANES - 1);
@@ -75,7 +75,7 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
     if (mask == ~0u) {
         LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= at[l] ^ first;
         if (!off) {
-            LANE_LOOP for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (first + l * (u64)size);
+            LANE_LOOP for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (first + ((u64)l << bits));
         }
     } else
         LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= (at[l] ^ first) & -(u64)(mask >> l & 1);
