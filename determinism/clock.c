@@ -156,10 +156,9 @@ struct clock *clock_keep(struct clock *c)
 }
 
 /* What was put off may be a long chain. */
-void clock_drop(struct clock_tree *t, struct clock *c)
+void clock_drop_one(struct clock_tree *t, struct clock *c)
 {
     uint32_t n = 0;
-    if (!c) return;
     if (c->refs > 1) {
         c->refs--;
         return;

@@ -57,7 +57,11 @@ struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
 /* *a joined with b; b stays the caller's. */
 void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b);
 struct clock *clock_keep(struct clock *c);
-void clock_drop(struct clock_tree *t, struct clock *c);
+void clock_drop_one(struct clock_tree *t, struct clock *c); /* that is not NULL */
+static inline void clock_drop(struct clock_tree *t, struct clock *c)
+{
+    if (c) clock_drop_one(t, c);
+}
 
 /* Whether what the part did at `when` is known. `warp`: that a thread is in; of an mbarrier UINT32_MAX. `since`:
  * t->time when it was done or earlier. */

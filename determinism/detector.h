@@ -104,6 +104,7 @@ struct cta {
         uint32_t waiting[WARPS], count;
         bool only_arrived; /* some do not wait */
     } barriers[BARRIERS];
+    uint32_t met; /* those at which somebody waits, or has arrived; the others are zeros */
     struct warp *warps;
     struct shadow shared;
     struct events events; /* of shared memory */

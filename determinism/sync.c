@@ -129,6 +129,7 @@ static void arrive(struct race *r, struct cta *c, const struct emu_sync *s)
 {
     struct warp *w = race_warp(c, s->who->warp);
     const uint32_t id = s->id % BARRIERS;
+    c->met |= 1u << id;
     if (s->flags & EMU_ACQUIRE) {
         c->barriers[id].waiting[s->who->warp] |= s->lanes;
         c->barriers[id].count += (uint32_t)__builtin_popcount(s->lanes);
@@ -149,6 +150,7 @@ static void complete(struct race *r, struct cta *c, const struct emu_sync *s)
     struct clock *k = c->barriers[id].arrived;
     const bool all = !c->barriers[id].only_arrived && c->barriers[id].count == s->count;
     memset(&c->barriers[id], 0, sizeof c->barriers[id]);
+    c->met &= ~(1u << id);
     if (all) {
         meet(r, c, here);
         return;
@@ -764,8 +766,12 @@ void race_cta_end(struct race *r, struct cta *c)
         }
         forget_warp(warp);
     }
-    for (uint32_t i = 0; i < BARRIERS; i++) clock_drop(&r->tree, c->barriers[i].arrived);
-    memset(c->barriers, 0, sizeof c->barriers);
+    for (uint32_t i = 0; i < BARRIERS; i++) {
+        if (!(c->met >> i & 1)) continue;
+        clock_drop(&r->tree, c->barriers[i].arrived);
+        memset(&c->barriers[i], 0, sizeof c->barriers[i]);
+    }
+    c->met = 0;
     for (uint32_t i = 0; i < c->mbarrier_count; i++) {
         clock_drop(&r->tree, c->mbarriers[i].arrived);
         clock_drop(&r->tree, c->mbarriers[i].done);
