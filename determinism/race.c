@@ -180,7 +180,7 @@ __attribute__((noinline, cold)) static void tell(const struct look *k, tag own, 
 static inline void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t address)
 {
     const uint32_t pc = k->a->pc, pc2 = k->events->list[other >> 5].pc;
-    struct again *n = &k->r->again[(pc ^ pc2 << 4) % AGAIN];
+    struct again *n = &k->r->again[((pc << 16 ^ pc2) * 0x9e3779b1u >> 24) % AGAIN];
     k->reported = true;
     if (n->known && n->pc == pc && n->pc2 == pc2) n->more++;
     else tell(k, own, other, lane, address, n);
