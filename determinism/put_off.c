@@ -81,8 +81,8 @@ static uint32_t touched_rows(const struct look *k, uint32_t size, uint64_t diffe
             continue;
         }
         if (row == last) continue;
-        struct page *p = last / ROWS == row / ROWS ? list[n - 1].page
-                                                   : shadow_page(k->shadow, at, false);
+        struct page *p = n && last / ROWS == row / ROWS ? list[n - 1].page
+                                                        : shadow_page(k->shadow, at, false);
         if (!p) continue;
         if (!n || list[n - 1].page != p) list[n++] = (struct touched){p, 0};
         list[n - 1].rows |= 1u << row % ROWS;
