@@ -329,6 +329,16 @@ static uint32_t draw(struct gpudet *g, uint32_t count)
     return count - 1 - (uint32_t)(g->favourite * count >> 32);
 }
 
+/* What those before the i-th will look at, who are mostly next. */
+static void fetch_next(const struct gpudet *g, const struct emu_warp *ready, uint32_t i)
+{
+    if (i < 2) return;
+    __builtin_prefetch(&gpudet_warp_at(g, ready[i - 2].slot, ready[i - 2].warp)->who, 1);
+    __builtin_prefetch(&gpudet_warp_at(g, ready[i - 2].slot, ready[i - 2].warp)->serial, 1);
+    emu_machine_soon_ready(g->m, i - 2, false);
+    emu_machine_soon_ready(g->m, i - 1, true);
+}
+
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct gpudet *g = self;
@@ -362,6 +372,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
             if (some < *burst) *burst = some;
         }
         g->last = w;
+        if (g->sorted) fetch_next(g, ready, i);
         if (g->swaps) gpudet_swap_to(g, w);
         return (int)i;
     }
@@ -559,10 +570,15 @@ static uint64_t *new_set(uint64_t *old, uint32_t count)
 static void make_warps(struct gpudet *g)
 {
     const uint32_t had = g->warp_room;
-    g->warps = gpudet_grow(g->warps, g->warp_count, &g->warp_room, sizeof *g->warps);
-    const size_t n = g->warp_room;
-    if (n == had) return;
-    memset(g->warps + had, 0, (n - had) * sizeof *g->warps);
+    if (g->warp_count <= had) return;
+    const size_t n = g->warp_room = g->warp_count > 2 * had ? g->warp_count : 2 * had;
+    struct gpudet_warp *const warps = aligned_alloc(_Alignof(struct gpudet_warp),
+                                                    n * sizeof *warps);
+    if (!warps) abort();
+    if (had) memcpy(warps, g->warps, had * sizeof *warps);
+    memset(warps + had, 0, (n - had) * sizeof *warps);
+    free(g->warps);
+    g->warps = warps;
     g->writers = realloc(g->writers, n * sizeof *g->writers);
     g->callers = realloc(g->callers, 2 * n * sizeof *g->callers);
     g->serving = realloc(g->serving, n * sizeof *g->serving);

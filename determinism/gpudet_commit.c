@@ -251,7 +251,6 @@ static void fetch(const struct gpudet_entry *e)
 
 static void write_log(struct gpudet *g, const struct gpudet_log *l)
 {
-    if (g->swaps) gpudet_swap_commit(l);
     for (const struct gpudet_entry *e = l->oldest; e; e = e->next) {
         __builtin_prefetch(e->data + AHEAD_BYTES);
         write_bytes(g, e, (uint64_t[2]){e->mask[0], e->mask[1]});
@@ -280,8 +279,15 @@ static void commit_sorted(struct gpudet *g)
     while (n--) {
         struct gpudet_log *l = &g->warps[g->serving[n]].log;
         if (n >= 2 * SOON) __builtin_prefetch(&g->warps[g->serving[n - 2 * SOON]].log);
+        if (g->swaps) {
+            if (n >= SOON) __builtin_prefetch(g->warps[g->serving[n - SOON]].log.first);
+            if (!there) gpudet_swap_commit(l);
+            l->first = l->last = NULL;
+            l->count = 0;
+            continue;
+        }
         if (n >= SOON) fetch(g->warps[g->serving[n - SOON]].log.oldest);
-        if (!there) write_log(g, l);
+        write_log(g, l);
         *l = (struct gpudet_log){0};
     }
     g->writer_count = 0;

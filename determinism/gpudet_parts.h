@@ -66,13 +66,13 @@ struct gpudet_entry { /* bytes of one chunk that one instruction stored */
 };
 struct gpudet_store;
 struct gpudet_log { /* all that it points to is in the quantum's room */
+    uint32_t count, index_size;
+    struct gpudet_store *first,
+        *last; /* in place of all that follows, with gpudet.swaps; then count is an upper bound */
     struct gpudet_entry *oldest, *newest, *indexed; /* indexed: the last one that is in the index */
     struct gpudet_entry **index;                    /* by hash of the chunk, the newest of each */
     uint64_t *bloom;    /* bits; NULL: nobody counts what it lets pass */
     uint64_t low, high; /* addresses: all it has lies in low .. high - 1 */
-    uint32_t count, index_size;
-    struct gpudet_store *first,
-        *last; /* in place of all that, with gpudet.swaps; then count is an upper bound */
 };
 /* Memory that is taken bit by bit and given back as a whole. */
 struct gpudet_block {
@@ -114,8 +114,9 @@ enum gpudet_state {
     GPUDET_STATES
 };
 struct gpudet_warp {
-    struct emu_warp who; /* of the CTA that is there, or was */
-    uint32_t number;     /* its place */
+    /* In two lines of the host's caches: what each quantum looks at, of thousands. */
+    _Alignas(64) struct emu_warp who; /* of the CTA that is there, or was */
+    uint32_t number;                  /* its place */
     uint8_t state, barrier;
     bool fresh;             /* it has not been picked since its CTA began */
     bool stored;            /* to global memory, in the quantum, since its CTA began */
@@ -127,14 +128,15 @@ struct gpudet_warp {
     uint64_t serial, start; /* issued: as far as is known; when the quantum began, or its CTA */
     uint64_t used;          /* instructions of the quantum, before `start` */
     uint64_t turn;          /* serial when its turn began */
-    uint64_t tried;         /* WAITS: unit->moves when it had its turn, */
-    uint32_t waited;        /* and the quanta that it has waited so */
     struct gpudet_log log;
-    struct gpudet_request **requests; /* the first `asked` are in use; NULL: none yet */
+    uint64_t tried;  /* WAITS: unit->moves when it had its turn, */
+    uint32_t waited; /* and the quanta that it has waited so */
     uint32_t asked, request_room;
-    struct gpudet_request **later; /* reductions by bulk copies, likewise */
+    struct gpudet_request **requests; /* the first `asked` are in use; NULL: none yet */
+    struct gpudet_request **later;    /* reductions by bulk copies, likewise */
     uint32_t later_count, later_room;
 };
+_Static_assert(offsetof(struct gpudet_warp, log.newest) <= 128, "two lines");
 struct gpudet_unit { /* by slot, of a cluster by that of its first CTA */
     uint32_t slots[GPUDET_CLUSTER], slot_count;
     uint32_t cursor; /* whose turn it is: of all warps of its slots */

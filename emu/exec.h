@@ -295,47 +295,46 @@ struct emu_round {            /* of a group, in an attempt to show that it goes 
 
 struct emu_group {
     /* hot: what every handler reads */
-    u8 *r16, *r32, *r64; /* frame pointers, at the columns of the first warp */
-    u32 warps;           /* 1 .. GROUP */
-    bool full;           /* exec == alive, and alive == exist */
-    bool whole;          /* full, and every lane exists */
+    _Alignas(64) u8 *r16; /* frame pointers, at the columns of the first warp */
+    u8 *r32, *r64;
+    u32 warps;  /* 1 .. GROUP */
+    bool full;  /* exec == alive, and alive == exist */
+    bool whole; /* full, and every lane exists */
     u32 exec[GROUP], alive[GROUP], exist[GROUP];
     u32 lane_count, warp_count; /* of exec: lanes, warps with any */
     struct emu_worker *worker;
     struct emu_cta *cta;
     const struct emu_uop *join; /* where the path that is running ends */
     i64 budget;                 /* warp instructions before the others get their turn */
-    u32 lane[ROW];              /* exec as 0 or ~0, by lane; valid if !full */
-    /* less hot */
+    /* what those look at who choose among groups: in a launch with an order there are thousands, and the host's caches
+     * have none of them */
     const struct emu_uop *pc;
     const struct emu_code *code;
-    u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
-    u32 state;   /* enum emu_state */
-    u32 first;   /* number of its first warp in the CTA */
-    u32 barrier; /* GROUP_BARRIER: which, */
-    u32 barrier_threads;           /* how many threads it is for, 0: all, */
-    u32 barrier_kind, barrier_row; /* and where a reduction's result goes: see barrier.c */
-    const struct emu_uop *barrier_uop;
-    u32 guard_saved[GROUP]; /* exec outside a guarded instruction */
-    struct emu_entry *stack;
-    u32 depth, stack_cap;
-    u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* the files' beginnings, as r16 is */
-    u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
-    u64 instructions;                                  /* warp instructions so far: the clock */
-    u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
-    bool time_is_up;    /* of the mbarrier.try_wait that it waits at */
-    /* Watched launches: */
-    u64 issued; /* instructions, where machine->issues; else see `instructions` */
+    u64 instructions; /* warp instructions so far: the clock */
+    u64 issued; /* with an order or observers: where machine->issues; else see `instructions` */
+    u32 state;  /* enum emu_state */
+    u32 first;  /* number of its first warp in the CTA */
     u32 burst; /* steps that it may still take before the order is asked again: INSTRUCTION, TOLD */
-    u32 queue_at; /* place in a queue of ordered.c */
-    u8 queue;     /* which; 0: none */
-    u32 tries;    /* how often it has waited in vain since it last did something */
-    bool asleep;  /* the order has put it to sleep */
-    struct emu_round round;
+    u32 tries; /* how often it has waited in vain since it last did something */
+    u32 queue_at;    /* place in a queue of ordered.c */
+    u8 queue;        /* which; 0: none */
+    bool asleep;     /* the order has put it to sleep */
+    bool time_is_up; /* of the mbarrier.try_wait that it waits at */
     /* Independent thread scheduling (its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
     bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */
+    struct emu_entry *stack;
+    u32 depth, stack_cap;
+    /* less hot */
+    u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
+    u32 barrier; /* GROUP_BARRIER: which */
+    u32 guard_saved[GROUP];                            /* exec outside a guarded instruction */
+    u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* the files' beginnings, as r16 is */
+    u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
+    u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     u32 meeting_exec; /* its own lanes, while it carries out an instruction for several contexts */
+    struct emu_round round;
+    u32 lane[ROW]; /* exec as 0 or ~0, by lane; valid if !full */
 };
 
 struct emu_cta {

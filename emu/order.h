@@ -292,6 +292,8 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
 /* The warp will soon be woken: the host fetches what it will then look at. `next`: there is little else before; else
  * only what it takes to find that. It changes nothing. */
 void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, bool next);
+/* The same of the i-th of those that are ready: it will soon be picked. */
+void emu_machine_soon_ready(const struct emu_machine *m, size_t i, bool next);
 /* The warp sleeps from now on, wherever it stands, until it is woken: for pick(), idle(), CTA_START and
  * BARRIER_DONE. */
 void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who);

@@ -38,6 +38,7 @@ enum {
     BUDGET = 1 << 8,      /* states that may be compared in vain at least, */
     SHARE = 32,           /* and one for so many bursts until then */
     AHEAD = 8,            /* reductions whose memory is fetched */
+    FEW = 64,             /* ready warps: what they will look at stays in the host's caches */
     LINE = 64,            /* bytes that the host fetches at once */
     LEAST_PHASES = 2,     /* with an order in phases: whole ones and the one that it began in */
 };
@@ -721,6 +722,13 @@ static void fetch_rows(const struct emu_group *g)
     fetch(g->r32 + in->c, 4);
 }
 
+static void fetch_group(const struct emu_group *g)
+{
+    __builtin_prefetch(&g->r64);
+    __builtin_prefetch(&g->pc);
+    __builtin_prefetch(&g->asleep, 1);
+}
+
 void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, bool next)
 {
     const struct emu_cta *c = cta_of(m, who);
@@ -730,9 +738,15 @@ void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, b
         fetch_rows(g);
         return;
     }
-    __builtin_prefetch(&g->r64);
-    __builtin_prefetch(&g->pc);
-    __builtin_prefetch(&g->asleep, 1);
+    fetch_group(g);
+}
+
+void emu_machine_soon_ready(const struct emu_machine *m, size_t i, bool next)
+{
+    const struct emu_group *g = m->ordered->queue[READY].group[i];
+    if (!g) return;
+    if (next) fetch_rows(g);
+    else fetch_group(g);
 }
 
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
@@ -746,7 +760,7 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
         g->asleep = false;
         if (g->state == GROUP_WAIT) g->state = GROUP_READY;
         sort_in(m->ordered, g);
-        fetch_rows(g);
+        if (m->ordered->queue[READY].count < FEW) fetch_rows(g);
     }
 }
 
