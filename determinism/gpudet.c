@@ -206,7 +206,7 @@ static void start_cta(struct gpudet *g, const struct emu_warp *who)
         w->state = GPUDET_RUNS;
         g->in_state[GPUDET_RUNS]++;
         w->fresh = true;
-        w->stored = w->passes = w->calls = false;
+        w->stored = w->passes = w->calls = w->asks = false;
         w->asked = w->waited = 0;
         w->serial = w->start = w->turn = 0;
         if (g->in_turn) rest(g, w);

@@ -121,6 +121,7 @@ struct gpudet_warp {
     bool fresh;             /* it has not been picked since its CTA began */
     bool stored;            /* to global memory, in the quantum, since its CTA began */
     bool calls;             /* the device runtime, now */
+    bool asks;              /* with swaps: it sleeps at an atomic that is whole */
     bool passes;            /* it goes on at the instruction which ended its parallel mode: */
     uint32_t pass_pc;       /* this, */
     uint64_t pass_serial;   /* when it had issued so many */
@@ -250,6 +251,13 @@ static inline void gpudet_remove(uint64_t *set, uint32_t i)
     for (uint32_t w_ = 0; w_ < ((count) + 63) / 64; w_++)                                          \
         for (uint64_t m_ = (set)[w_], i = 0;                                                       \
              m_ && (i = 64 * (uint64_t)w_ + (uint64_t)__builtin_ctzll(m_), true); m_ &= m_ - 1)
+/* It has stopped, and goes on in the next quantum. */
+static inline void gpudet_go_on(struct gpudet *g, struct gpudet_warp *w)
+{
+    gpudet_remove(g->stopped, w->number);
+    gpudet_become(g, w, GPUDET_RUNS);
+    emu_machine_wake(g->m, &w->who);
+}
 void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size);
 
 /* gpudet_units.c: whose turn it is. */

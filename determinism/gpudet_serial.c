@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SOON = 2 }; /* warps that are fetched ahead */
+
 static uint32_t lane_count(const struct gpudet_request *r)
 {
     return (uint32_t)__builtin_popcount(r->lanes);
@@ -81,7 +83,8 @@ static void ask(struct gpudet *g, const struct gpudet_warp *w)
     g->asks = true;
 }
 
-/* One that is told of in pieces sleeps at each of them: earlier ones are still there, done. */
+/* One that is told of in pieces sleeps at each of them: earlier ones are still there, done. (The first of a place may
+ * be told of so, and whole when it is carried out again.) */
 enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
                                    const struct emu_access *a)
 {
@@ -98,7 +101,8 @@ enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
     }
     w->asked = kept;
     ask(g, w);
-    take(new_request(&w->requests, &w->asked, &w->request_room, a), a);
+    if (g->swaps && a->whole) w->asks = true;
+    else take(new_request(&w->requests, &w->asked, &w->request_room, a), a);
     return EMU_SLEEP;
 }
 
@@ -125,6 +129,12 @@ static void carry_out(struct gpudet *g, struct gpudet_request *r)
 
 static void serve(struct gpudet *g, struct gpudet_warp *w)
 {
+    if (w->asks) {
+        w->asks = false;
+        emu_machine_carry_out(g->m, &w->who);
+        g->n.atomics++;
+        if (!g->in_turn) gpudet_go_on(g, w); /* while the host's caches have it */
+    }
     for (uint32_t i = 0; i < w->asked; i++) {
         if (w->requests[i]->done) continue;
         carry_out(g, w->requests[i]);
@@ -133,6 +143,14 @@ static void serve(struct gpudet *g, struct gpudet_warp *w)
     for (uint32_t i = 0; i < w->later_count; i++) carry_out(g, w->later[i]);
     g->n.reductions += w->later_count;
     w->later_count = 0;
+}
+
+/* What the next of `count` will look at. */
+static void fetch(const struct gpudet *g, const uint32_t *serving, uint32_t count)
+{
+    if (count > 4 * SOON) __builtin_prefetch(&g->warps[serving[4 * SOON]]);
+    if (count > 2 * SOON) emu_machine_soon(g->m, &g->warps[serving[2 * SOON]].who, false);
+    if (count > SOON) emu_machine_soon(g->m, &g->warps[serving[SOON]].who, true);
 }
 
 /* In hardware's order, which is that of SMs; with serial=any as they arrive. */
@@ -153,6 +171,7 @@ void gpudet_serial_run(struct gpudet *g)
     g->asks = false;
     for (uint32_t i = 0; i < n; i++) {
         struct gpudet_warp *w = &g->warps[g->serving[i]];
+        if (g->swaps) fetch(g, g->serving + i, n - i);
         g->n.rounds += g->options.serial == GPUDET_WARP || w->who.sm != last;
         last = w->who.sm;
         serve(g, w);

@@ -209,10 +209,10 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
     return emu_lane_host(g, in, w, lane, v->at.space, a, size, true);
 }
 
-/* Whether reductions that commute need no care. */
-static inline bool goes_at_once(const struct emu_machine *m)
+/* Whether reductions that commute need no care, and the others; with an order nothing waits for its CTA's turn. */
+static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
 {
-    return !m->parallel && !m->program->mixes;
+    return m->launch->order || (commutes && !m->parallel && !m->program->mixes);
 }
 
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
@@ -222,7 +222,7 @@ static inline bool goes_at_once(const struct emu_machine *m)
     {                                                                                              \
         const struct emu_bound *const k = &g->worker->bounds[in->site];                            \
         const struct atomic_desc *const v = in->ext;                                               \
-        const bool careful = !in->y && !((commutes) && goes_at_once(g->worker->machine));          \
+        const bool careful = !in->y && !goes_at_once(g->worker->machine, commutes);                \
         for (u32 w = 0; w < g->warps; w++) {                                                       \
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \
@@ -359,6 +359,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, struct e
                              .alike = lanes->alike,
                              .rows = lanes->rows,
                              .low = lanes->low,
+                             .whole = space == PTX_SPACE_GLOBAL,
                              .pc = in->pc};
     return true;
 }

@@ -82,6 +82,7 @@ struct emu_access {
     uint32_t pc;  /* place of the instruction: emu_machine_place */
     bool
         held; /* for observers: the order has done it, or keeps it back: then see emu_observer.shown */
+    bool whole; /* ATOMIC, RED: it is all that the instruction does, in global memory */
 };
 
 enum emu_verdict {
@@ -287,6 +288,9 @@ void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *l
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
                               uint32_t count, uint8_t op, uint8_t type, const uint8_t *operands,
                               uint8_t *old, uint32_t stride);
+/* The warp sleeps at an atomic or reduction that is `whole`: that is done now, and the warp goes on behind it when it is
+ * woken. Nobody is told: not with observers, orders around this one, or where events are counted. */
+void emu_machine_carry_out(struct emu_machine *m, const struct emu_warp *who);
 /* The warp may go on where it sleeps. (Of one that does not, or whose CTA is gone, nothing comes.) */
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who);
 /* The warp will soon be woken: the host fetches what it will then look at. `next`: there is little else before; else

@@ -749,6 +749,30 @@ void emu_machine_soon_ready(const struct emu_machine *m, size_t i, bool next)
     else fetch_group(g);
 }
 
+static __attribute__((noinline)) void carry_out_looked_at(struct rounds *r, struct emu_group *g)
+{
+    const struct emu_uop *in = g->pc;
+    const struct atomic_desc *v = in->ext;
+    struct deadlock_bytes bytes;
+    const bool kept = !r->changed && deadlock_remember(g, in, &bytes);
+    g->pc = v->plain(g, in);
+    if (!kept || !deadlock_as_it_was(&bytes)) r->changed = true;
+}
+
+void emu_machine_carry_out(struct emu_machine *m, const struct emu_warp *who)
+{
+    const struct emu_cta *c = cta_of(m, who);
+    struct emu_group *g = &c->groups[who->warp];
+    assert(g->asleep && g->pc->id == UOP_atom_watched && c->context_count == c->warps);
+    assert(!m->launch->observer_count && !m->ordered->shown && !g->worker->sites);
+    if (m->ordered->h->rounds) {
+        carry_out_looked_at(m->ordered->h->rounds, g);
+        return;
+    }
+    const struct atomic_desc *v = g->pc->ext;
+    g->pc = v->plain(g, g->pc);
+}
+
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
