@@ -126,8 +126,10 @@ static enum emu_verdict access_global(struct gpudet *g, struct gpudet_warp *w,
         if (gpudet_serial_ask(g, w, a) == EMU_DONE) return EMU_DONE;
         return stop_at(g, w, GPUDET_END_ATOMIC, a->pc, serial);
     }
-    if (a->flags & STRONG && !passes(w, a->pc, serial))
-        return stop_at(g, w, GPUDET_END_STRONG, a->pc, serial);
+    if (a->flags & STRONG && !passes(w, a->pc, serial)) {
+        stop_at(g, w, GPUDET_END_STRONG, a->pc, serial);
+        return g->swaps && a->kind == EMU_LOAD ? EMU_SLEEP_ONCE : EMU_SLEEP;
+    }
     if (!g->options.buffer) return EMU_PROCEED;
     if (a->kind == EMU_LOAD) {
         const bool found = !g->swaps && gpudet_log_load(g, w, a);

@@ -357,6 +357,10 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     u8 data[LANES * 64];
     struct emu_access a;
     enum emu_verdict verdict;
+    if (g->told) {
+        g->told = false;
+        return v->plain(g, in);
+    }
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
     if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);

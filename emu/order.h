@@ -91,6 +91,8 @@ enum emu_verdict {
     EMU_SLEEP, /* not now: the instruction is carried out again when emu_machine_wake was called for
                   * the warp and it is chosen. An order that is not told of warps' choice (pick) may leave
                   * the waking to idle() */
+    EMU_SLEEP_ONCE, /* of a load: not now; then it is carried out without being told of again. Not with observers, or
+                     * orders around this one */
 };
 
 enum emu_sync_kind {

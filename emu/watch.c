@@ -33,8 +33,12 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     a->held = false;
     if (!o || !o->access || !is_wanted(m, a)) return EMU_PROCEED;
     m->asked = a;
-    const enum emu_verdict verdict = o->access(o->self, a);
+    enum emu_verdict verdict = o->access(o->self, a);
     m->asked = NULL;
+    if (verdict == EMU_SLEEP_ONCE) {
+        g->told = true;
+        verdict = EMU_SLEEP;
+    }
     a->held = verdict == EMU_DONE;
     if (verdict == EMU_SLEEP) {
         g->pc = in;
