@@ -629,7 +629,7 @@ static void begin(void *self, struct emu_machine *m)
     g->n = (struct gpudet_counts){0};
     make_warps(g);
     make_slots(g);
-    gpudet_commit_begin(g);
+    if (!g->sorted) gpudet_commit_begin(g);
     const uint32_t clusters = g->shape.ctas / g->shape.cluster;
     g->pending = gpudet_grow(g->pending, clusters, &g->pending_room, sizeof *g->pending);
     for (uint32_t i = 0; i < clusters; i++) g->pending[i] = i;
