@@ -62,7 +62,10 @@ void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_
         .before = l->last, .count = count, .size = a->run ? lanes * lane : lane, .exact = a->run};
     emu_machine_bytes(g->m, a, s->at);
     uint8_t *to = bytes_of(s);
-    for (uint32_t i = 0; i < count; i++, to += s->size) copy(to, s->at[i], s->size);
+    if (s->size == 4)
+        for (uint32_t i = 0; i < count; i++, to += 4) memcpy(to, s->at[i], 4);
+    else
+        for (uint32_t i = 0; i < count; i++, to += s->size) copy(to, s->at[i], s->size);
     const uintptr_t first = (uintptr_t)s->at[0];
     s->chunks = a->run ? (uint32_t)((first + s->size - 1) / GPUDET_CHUNK - first / GPUDET_CHUNK + 1)
                        : most_chunks(s);
@@ -103,11 +106,28 @@ uint32_t gpudet_swap_entries(struct gpudet_log *l)
 
 /* ---- whose stores are in memory ------------------------------------------------------------------------- */
 
+/* Lanes' words, or pairs of them. */
+static inline __attribute__((always_inline)) void exchange_one(uint8_t *a, uint8_t *b,
+                                                               const uint32_t size)
+{
+    uint64_t was = 0, is = 0;
+    memcpy(&was, a, size);
+    memcpy(&is, b, size);
+    memcpy(a, &is, size);
+    memcpy(b, &was, size);
+}
+
 static void take_out(struct gpudet_log *l)
 {
     for (struct gpudet_store *s = l->last; s; s = s->before) {
         uint8_t *bytes = bytes_of(s) + (size_t)s->count * s->size;
-        for (uint32_t i = s->count; i--;) exchange(s->at[i], bytes -= s->size, s->size);
+        if (s->before) __builtin_prefetch(s->before);
+        if (s->size == 4)
+            for (uint32_t i = s->count; i--;) exchange_one(s->at[i], bytes -= 4, 4);
+        else if (s->size == 8)
+            for (uint32_t i = s->count; i--;) exchange_one(s->at[i], bytes -= 8, 8);
+        else
+            for (uint32_t i = s->count; i--;) exchange(s->at[i], bytes -= s->size, s->size);
     }
 }
 
@@ -115,8 +135,13 @@ static void put_in(struct gpudet_log *l)
 {
     for (struct gpudet_store *s = l->first; s; s = s->after) {
         uint8_t *bytes = bytes_of(s);
-        for (uint32_t i = 0; i < s->count; i++, bytes += s->size)
-            exchange(s->at[i], bytes, s->size);
+        if (s->size == 4)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 4) exchange_one(s->at[i], bytes, 4);
+        else if (s->size == 8)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 8) exchange_one(s->at[i], bytes, 8);
+        else
+            for (uint32_t i = 0; i < s->count; i++, bytes += s->size)
+                exchange(s->at[i], bytes, s->size);
     }
 }
 
@@ -132,6 +157,12 @@ void gpudet_swap_commit(const struct gpudet_log *l)
 {
     for (struct gpudet_store *s = l->first; s; s = s->after) {
         const uint8_t *bytes = bytes_of(s);
-        for (uint32_t i = 0; i < s->count; i++, bytes += s->size) copy(s->at[i], bytes, s->size);
+        if (s->size == 4)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 4) memcpy(s->at[i], bytes, 4);
+        else if (s->size == 8)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 8) memcpy(s->at[i], bytes, 8);
+        else
+            for (uint32_t i = 0; i < s->count; i++, bytes += s->size)
+                copy(s->at[i], bytes, s->size);
     }
 }
