@@ -23,7 +23,8 @@
  *   = warp - quantum * 2^m stays, whatever comes first; warp: the hardware's, by SM, slot, number in the CTA. Where
  *   nobody can tell (nothing is counted, nobody is told of stores, all mechanisms are on) the deepest come first in
  *   seven launches of eight: the host is done sooner. If besides the kernel has no copies, textures, surfaces and calls
- *   of the device runtime, a warp's stores are in memory while it runs, and taken out before another one does. And
+ *   of the device runtime, a warp's stores are in memory while it runs, and taken out before another one does; its
+ *   atomics are carried out in serial mode where it sleeps, and what it loads in the next quantum it loads unasked. And
  *   kernels of loads and stores alone are first run without the mechanism, and watched: where no warp stores to what
  *   another one loads or stores to, that is it (emu/apart.h).
  * Serial mode. The atomic that ended a warp's parallel mode is carried out: warp after warp.
