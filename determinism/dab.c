@@ -336,6 +336,12 @@ static enum emu_verdict look_at_mbarrier(struct dab *d, struct dab_warp *w)
     return EMU_SLEEP;
 }
 
+/* Whether CTAs begin in the slots that are due. */
+static bool are_due(const struct dab *d)
+{
+    return d->fixed && d->shape.cluster == 1;
+}
+
 /* The slot gets another CTA, behind those that others get. */
 static void wait_for_cta(struct dab *d, uint32_t slot)
 {
@@ -381,7 +387,7 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_WARP_EXIT: warp_ends(d, w); return v;
     case EMU_SYNC_CTA_EXIT:
         for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) warp_ends(d, w + i - w->warp);
-        if (d->dealt[w->slot] < d->shape.ctas) wait_for_cta(d, w->slot);
+        if (are_due(d) && d->dealt[w->slot] < d->shape.ctas) wait_for_cta(d, w->slot);
         return v;
     default: return v;
     }

@@ -705,6 +705,17 @@ Test(dab, puts_clusters_where_they_are_dealt_to, .timeout = 120)
                      (int)seed);
 }
 
+/* Many more than there are slots for. */
+Test(dab, takes_as_many_ctas_as_come, .timeout = 120)
+{
+    const char *text = emu_ptx(
+        ".param .u64 p",
+        ".reg .b64 %d<2>; ld.param.u64 %d1, [p]; red.global.add.u32 [%d1], 1; ret;");
+    cr_expect_eq(run(text, "dab", 1, 4000, 32).words[0], 128000);
+    cr_expect_eq(run(text, "dab:distribution=any", 1, 4000, 32).words[0], 128000);
+    cr_expect_eq(run_clusters(text, "dab", 1, 4000, 32, 2).words[0], 128000);
+}
+
 Test(dab, says_which_options_exclude_each_other)
 {
     static const struct {
