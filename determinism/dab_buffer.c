@@ -19,9 +19,14 @@ static bool can_fuse(uint8_t op)
     return op != ATOMIC_INC && op != ATOMIC_DEC && op != ATOMIC_CAS;
 }
 
+static uint32_t hash(uint64_t place)
+{
+    return (uint32_t)((place * RNG_STEP) >> 32);
+}
+
 static uint32_t home_of(const struct dab_buffer *b, uint64_t address)
 {
-    return (uint32_t)(((address >> b->grain) * RNG_STEP) >> 32) & (b->slots - 1);
+    return hash(address >> b->grain) & (b->slots - 1);
 }
 
 static uint32_t place_of(const struct dab_buffer *b, uint64_t address)
@@ -103,17 +108,23 @@ static void fuse_into(const struct dab_buffer *b, struct dab_entry *e, atomic_fn
         apply(data + k * e->width, operand + k * e->width, NULL, NULL);
 }
 
-/* An entry without data. */
-static void append(struct dab_buffer *b, const struct emu_access *a, uint64_t address,
-                   uint32_t place)
+static void describe(const struct dab_buffer *b, struct dab_entry *e, const struct emu_access *a)
 {
-    struct dab_entry *e = &b->entries[b->count];
-    e->address = address;
     e->op = a->op;
     e->type = a->type;
     e->width = a->width;
     e->count = a->count;
     e->author = b->author_count;
+    e->before = DAB_NONE;
+}
+
+/* An entry without data. */
+static void append(struct dab_buffer *b, const struct emu_access *a, uint64_t address,
+                   uint32_t place)
+{
+    struct dab_entry *e = &b->entries[b->count];
+    describe(b, e, a);
+    e->address = address;
     e->before = (int32_t)b->table[place] - 1;
     b->table[place] = ++b->count;
 }
@@ -141,6 +152,76 @@ static bool is_like(const struct dab_entry *e, const struct emu_access *a)
     return e->op == a->op && e->type == a->type && e->width == a->width && e->count == a->count;
 }
 
+/* Whether all that there is and comes is of one kind that fuses, and of one word or two: what meets at an address is one
+ * entry, and none overlaps another. */
+static bool is_simple(const struct dab_buffer *b, const struct emu_access *a)
+{
+    if (a->count != 1 || (a->width != 4 && a->width != 8)) return false;
+    if (!can_fuse(a->op) || a->op == ATOMIC_EXCH) return false;
+    return !b->count || (!b->mixed && is_like(b->entries, a));
+}
+
+/* Where the table has each lane's address, or would, and what is there; returns those that have no entry. Nothing here
+ * waits for another lane, and the host need not guess which they are. */
+static uint32_t find_lanes(const struct dab_buffer *b, const struct emu_access *a,
+                           uint32_t place[LANES], uint32_t entry[LANES])
+{
+    const uint32_t last = b->slots - 1, grain = b->grain;
+    const uint32_t *const table = b->table;
+    const struct dab_entry *const entries = b->entries;
+    uint32_t missing = 0;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint64_t address = a->address[l];
+        uint32_t i = hash(address >> grain) & last, there = table[i];
+        while ((entries[there - (there != 0)].address ^ address) & -(uint64_t)(there != 0)) {
+            i = (i + 1) & last;
+            there = table[i];
+        }
+        place[l] = i;
+        entry[l] = there;
+        missing |= (uint32_t)!there << l;
+    }
+    return missing;
+}
+
+/* dab_buffer_add's, where it is simple. */
+static bool add_simple(struct dab_buffer *b, const struct emu_access *a, uint32_t most)
+{
+    const uint32_t before = b->count, last = b->slots - 1;
+    uint32_t place[LANES], entry[LANES], at[LANES], again = 0;
+    void *with[LANES];
+    const void *from[LANES];
+    uint32_t missing = find_lanes(b, a, place, entry), fuses = a->lanes & ~missing;
+    for (; missing; missing &= missing - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(missing);
+        const uint64_t address = a->address[l];
+        uint32_t i = place[l];
+        while (b->table[i] && b->entries[b->table[i] - 1].address != address) i = (i + 1) & last;
+        if ((entry[l] = b->table[i])) { /* of a lower lane */
+            fuses |= 1u << l;
+            continue;
+        }
+        if (b->count == most) {
+            while (b->count > before) b->table[at[--b->count - before]] = 0;
+            return false;
+        }
+        struct dab_entry *const e = &b->entries[b->count];
+        at[b->count - before] = i;
+        b->table[i] = ++b->count;
+        e->address = address;
+        describe(b, e, a);
+        fill(b, e, a->data + (size_t)a->stride * l);
+    }
+    for (; fuses; fuses &= fuses - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(fuses);
+        with[again] = b->entries[entry[l] - 1].data;
+        from[again++] = a->data + (size_t)a->stride * l;
+    }
+    if (again) atomic_function_each(a->op, a->type)(with, from, again);
+    return true;
+}
+
 bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t most, bool fuse,
                     uint32_t *fused)
 {
@@ -151,6 +232,12 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
     if (!before || before + need <= most) most = before + need;
     else if (!fuse) return false;
     make_room(b, (uint32_t)a->width * a->count, dab_is_wide(a->op, (uint32_t)a->width * a->count));
+    if (fuse && is_simple(b, a)) {
+        if (!add_simple(b, a, most)) return false;
+        if (b->count > before) b->authors[b->author_count++] = emu_author(a);
+        *fused = need - (b->count - before);
+        return true;
+    }
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         uint32_t place;

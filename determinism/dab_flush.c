@@ -35,6 +35,11 @@ struct sent { /* a buffer */
     struct dab_buffer *from;
     uint32_t sm;
 };
+struct found { /* a sector */
+    uint64_t sector;
+    uint32_t stamp; /* another one than the net's: of another buffer */
+    uint32_t is;    /* its packet, or its first entry */
+};
 struct partition {
     uint32_t turn; /* SM; NONE: all is done */
     uint32_t last; /* while the ring is made */
@@ -55,9 +60,9 @@ struct dab_net {
     uint32_t *active, active_count; /* SMs that have sent */
     struct queue *queues;           /* [partition][SM] */
     struct partition *partitions;
-    uint32_t waiting; /* in all flush buffers */
-    uint32_t *sectors, *stamps, sector_slots,
-        stamp; /* of a buffer that is being sent: sector -> packet */
+    uint32_t waiting;      /* in all flush buffers */
+    struct found *sectors; /* of a buffer that is being sent: open addressing */
+    uint32_t sector_slots, stamp;
     /* At once: */
     bool at_once;
     struct sent *sent;
@@ -118,7 +123,6 @@ void dab_net_free(struct dab_net *n)
     free(n->queues);
     free(n->partitions);
     free(n->sectors);
-    free(n->stamps);
     free(n->sent);
     free(n->left);
     free(n->queued);
@@ -162,31 +166,38 @@ static void forget_sectors(struct dab_net *n, uint32_t entries)
 {
     if (n->sector_slots < 2 * entries) {
         free(n->sectors);
-        free(n->stamps);
         for (n->sector_slots = 256; n->sector_slots < 2 * entries;) n->sector_slots *= 2;
         n->sectors = calloc(n->sector_slots, sizeof *n->sectors);
-        n->stamps = calloc(n->sector_slots, sizeof *n->stamps);
-        if (!n->sectors || !n->stamps) abort();
+        if (!n->sectors) abort();
         n->stamp = 0;
     }
     n->stamp++;
+}
+
+/* Where a sector is; *is_new: where it is to be. Which of them is anybody's guess, the host's, too. */
+static inline struct found *find_sector(struct dab_net *n, uint64_t address, bool *is_new)
+{
+    const uint64_t sector = address / SECTOR;
+    struct found *const list = n->sectors;
+    const uint32_t stamp = n->stamp, last = n->sector_slots - 1;
+    uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & last;
+    while ((list[i].stamp == stamp) & (list[i].sector != sector)) i = (i + 1) & last;
+    *is_new = list[i].stamp != stamp;
+    list[i].sector = sector;
+    list[i].stamp = stamp;
+    return &list[i];
 }
 
 /* The packet of the buffer that goes to this sector already; a new one. */
 static uint32_t packet_for(struct dab_net *n, uint32_t sm, struct dab_buffer *from,
                            uint64_t address)
 {
+    bool is_new;
     if (!n->options->coalescing) return packet_new(n, sm, from, address);
-    const uint64_t sector = address / SECTOR;
-    uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & (n->sector_slots - 1);
-    for (; n->stamps[i] == n->stamp; i = (i + 1) & (n->sector_slots - 1)) {
-        const uint32_t p = n->sectors[i];
-        if (from->entries[n->packets[p].first].address / SECTOR != sector) continue;
-        n->counts->coalesced++;
-        return p;
-    }
-    n->stamps[i] = n->stamp;
-    return n->sectors[i] = packet_new(n, sm, from, address);
+    struct found *f = find_sector(n, address, &is_new);
+    if (is_new) f->is = packet_new(n, sm, from, address);
+    else n->counts->coalesced++;
+    return f->is;
 }
 
 /* The entry that goes first: SMs of even number may begin in the middle. */
@@ -352,35 +363,37 @@ static bool all_commute(const struct dab_net *n)
     return same;
 }
 
-/* The entry of the buffer that is the first of this one's transaction; itself, if there was none. */
-static uint32_t leader(struct dab_net *n, const struct dab_buffer *b, uint32_t entry)
+/* How many transactions the buffer makes. */
+static uint32_t count_sectors(struct dab_net *n, const struct dab_buffer *b)
 {
-    const uint64_t sector = b->entries[entry].address / SECTOR;
-    uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & (n->sector_slots - 1);
-    for (; n->stamps[i] == n->stamp; i = (i + 1) & (n->sector_slots - 1))
-        if (b->entries[n->sectors[i]].address / SECTOR == sector) return n->sectors[i];
-    n->stamps[i] = n->stamp;
-    return n->sectors[i] = entry;
+    uint32_t count = 0;
+    if (!n->options->coalescing) return b->count;
+    forget_sectors(n, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        bool is_new;
+        find_sector(n, b->entries[i].address, &is_new);
+        count += is_new;
+    }
+    return count;
 }
 
-/* How many transactions the buffer makes. queue: NULL, or of its SM by partition how many there are, and then of each
- * entry from `at` on its transaction's place there. */
+/* Likewise. queue: of its SM by partition how many there are; of each entry from `at` on its transaction's place
+ * there is noted. */
 static uint32_t pack(struct dab_net *n, const struct sent *s, uint32_t *queue, uint32_t at)
 {
     const struct dab_buffer *b = s->from;
     const uint32_t begin = first_entry(n, s->sm, b);
+    uint32_t *const place = n->place + at;
     uint32_t transactions = 0;
-    if (!n->options->coalescing && !queue) return b->count;
     forget_sectors(n, b->count);
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint32_t e = i + begin < b->count ? i + begin : i + begin - b->count,
-                       first = n->options->coalescing ? leader(n, b, e) : e;
-        transactions += first == e;
-        if (!queue) continue;
-        uint32_t *const place = n->place + at;
-        if (first == e)
-            place[e] = queue[b->entries[e].address / INTERLEAVE % n->options->partitions]++;
-        else place[e] = place[first];
+        const uint32_t e = i + begin < b->count ? i + begin : i + begin - b->count;
+        const uint64_t address = b->entries[e].address;
+        bool is_new = true;
+        struct found *f = n->options->coalescing ? find_sector(n, address, &is_new) : NULL;
+        place[e] = is_new ? queue[address / INTERLEAVE % n->options->partitions]++ : f->is;
+        if (f) f->is = place[e];
+        transactions += is_new;
         if (place[e] >= n->place_count) n->place_count = place[e] + 1;
     }
     return transactions;
@@ -392,10 +405,13 @@ static void draw(struct dab_net *n)
     uint32_t total = 0;
     for (uint32_t i = 0; i < n->active_count; i++) total += n->left[i];
     rng_below(n->chance, total + 1); /* when the last pre-flush message comes */
-    while (n->active_count > 1) {
-        const uint32_t i = rng_below(n->chance, n->active_count);
-        if (!--n->left[i]) n->left[i] = n->left[--n->active_count];
+    uint64_t chance = *n->chance;
+    uint32_t active = n->active_count, *const left = n->left;
+    while (active > 1) {
+        const uint32_t i = rng_below(&chance, active);
+        if (!--left[i]) left[i] = left[--active];
     }
+    *n->chance = chance;
     n->active_count = 0;
 }
 
@@ -439,8 +455,14 @@ static void carry_out_anyhow(struct dab_net *n)
 {
     for (uint32_t i = 0; i < n->sent_count; i++) {
         struct dab_buffer *b = n->sent[i].from;
+        const struct dab_entry *one = b->entries;
         uint32_t total = 0;
-        n->list = room(n->list, b->count * b->entries->count, &n->list_cap, sizeof *n->list);
+        if (one->count == 1) { /* and of 8 bytes at most */
+            emu_machine_reduce_each(n->m, one->op, one->type, &one->address, one->data, sizeof *one,
+                                    b->count);
+            continue;
+        }
+        n->list = room(n->list, b->count * one->count, &n->list_cap, sizeof *n->list);
         for (uint32_t e = 0; e < b->count; e++)
             total += add_elements(n->list + total, b, &b->entries[e]);
         emu_machine_reduce_all(n->m, n->list, total);
@@ -461,7 +483,8 @@ static void carry_out_all(struct dab_net *n)
             n->left[n->active_count++] = 0;
             if (queue) memset(queue, 0, n->options->partitions * sizeof *queue);
         }
-        n->left[n->active_count - 1] += pack(n, &n->sent[i], queue, at);
+        n->left[n->active_count - 1] += queue ? pack(n, &n->sent[i], queue, at)
+                                              : count_sectors(n, n->sent[i].from);
     }
     draw(n);
     if (commute) carry_out_anyhow(n);

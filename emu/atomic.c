@@ -51,28 +51,45 @@ struct two {
         if (old) memcpy(old, &m, sizeof m);                                                        \
         m = name##_of(m, b, c, false);                                                             \
         memcpy(memory, &m, sizeof m);                                                              \
+    }                                                                                              \
+    static void name##_apply_each(void *const *memory, const void *const *operand, u32 count)      \
+    {                                                                                              \
+        for (u32 i = 0; i < count; i++) {                                                          \
+            T m, b, c = {0};                                                                       \
+            memcpy(&m, memory[i], sizeof m);                                                       \
+            memcpy(&b, operand[i], sizeof b);                                                      \
+            m = name##_of(m, b, c, false);                                                         \
+            memcpy(memory[i], &m, sizeof m);                                                       \
+        }                                                                                          \
     }
 #define OWN(name, T, commutes, ...) PURE(name, T)
 #define RARE(name, T, ...) ATOMIC_DEFINE(name, T, false, __VA_ARGS__) PURE(name, T)
 ATOMIC_OPS(OWN)
 RARE_OPS(RARE)
 
+#define BOTH(name)                                                                                 \
+    {                                                                                              \
+        name##_apply, name##_apply_each                                                            \
+    }
 #define SIGNS(op, width, unsign, sign)                                                             \
     [ATOMIC_##op][PTX_u##width] = unsign, [ATOMIC_##op][PTX_s##width] = sign
 #define BITS(op, name)                                                                             \
-    [ATOMIC_##op][PTX_b32] = name##_b32_apply, [ATOMIC_##op][PTX_u32] = name##_b32_apply,          \
-    [ATOMIC_##op][PTX_s32] = name##_b32_apply, [ATOMIC_##op][PTX_b64] = name##_b64_apply,          \
-    [ATOMIC_##op][PTX_u64] = name##_b64_apply, [ATOMIC_##op][PTX_s64] = name##_b64_apply
+    [ATOMIC_##op][PTX_b32] = BOTH(name##_b32), [ATOMIC_##op][PTX_u32] = BOTH(name##_b32),          \
+    [ATOMIC_##op][PTX_s32] = BOTH(name##_b32), [ATOMIC_##op][PTX_b64] = BOTH(name##_b64),          \
+    [ATOMIC_##op][PTX_u64] = BOTH(name##_b64), [ATOMIC_##op][PTX_s64] = BOTH(name##_b64)
 #define HALF(op, name)                                                                             \
-    [ATOMIC_##op][PTX_f16] = name##_f16_apply, [ATOMIC_##op][PTX_bf16] = name##_bf16_apply,        \
-    [ATOMIC_##op][PTX_f16x2] = name##_f16x2_apply, [ATOMIC_##op][PTX_bf16x2] = name##_bf16x2_apply
-static atomic_fn *const functions[ATOMIC_COUNT][PTX_TYPE_COUNT] = {
-    SIGNS(ADD, 32, add_u32_apply, add_u32_apply),
-    SIGNS(ADD, 64, add_u64_apply, add_u64_apply),
-    SIGNS(MIN, 32, min_u32_apply, min_s32_apply),
-    SIGNS(MIN, 64, min_u64_apply, min_s64_apply),
-    SIGNS(MAX, 32, max_u32_apply, max_s32_apply),
-    SIGNS(MAX, 64, max_u64_apply, max_s64_apply),
+    [ATOMIC_##op][PTX_f16] = BOTH(name##_f16), [ATOMIC_##op][PTX_bf16] = BOTH(name##_bf16),        \
+    [ATOMIC_##op][PTX_f16x2] = BOTH(name##_f16x2), [ATOMIC_##op][PTX_bf16x2] = BOTH(name##_bf16x2)
+static const struct {
+    atomic_fn *one;
+    atomic_each_fn *each;
+} functions[ATOMIC_COUNT][PTX_TYPE_COUNT] = {
+    SIGNS(ADD, 32, BOTH(add_u32), BOTH(add_u32)),
+    SIGNS(ADD, 64, BOTH(add_u64), BOTH(add_u64)),
+    SIGNS(MIN, 32, BOTH(min_u32), BOTH(min_s32)),
+    SIGNS(MIN, 64, BOTH(min_u64), BOTH(min_s64)),
+    SIGNS(MAX, 32, BOTH(max_u32), BOTH(max_s32)),
+    SIGNS(MAX, 64, BOTH(max_u64), BOTH(max_s64)),
     BITS(AND, and),
     BITS(OR, or),
     BITS(XOR, xor),
@@ -81,19 +98,25 @@ static atomic_fn *const functions[ATOMIC_COUNT][PTX_TYPE_COUNT] = {
     HALF(ADD, add),
     HALF(MIN, min),
     HALF(MAX, max),
-    [ATOMIC_ADD][PTX_f32] = add_f32_apply,
-    [ATOMIC_ADD][PTX_f64] = add_f64_apply,
-    [ATOMIC_ADD_FTZ][PTX_f32] = add_ftz_f32_apply,
-    [ATOMIC_INC][PTX_u32] = inc_u32_apply,
-    [ATOMIC_DEC][PTX_u32] = dec_u32_apply,
-    [ATOMIC_CAS][PTX_b16] = cas_b16_apply,
-    [ATOMIC_EXCH][PTX_b128] = exch_b128_apply,
-    [ATOMIC_CAS][PTX_b128] = cas_b128_apply,
+    [ATOMIC_ADD][PTX_f32] = BOTH(add_f32),
+    [ATOMIC_ADD][PTX_f64] = BOTH(add_f64),
+    [ATOMIC_ADD_FTZ][PTX_f32] = BOTH(add_ftz_f32),
+    [ATOMIC_INC][PTX_u32] = BOTH(inc_u32),
+    [ATOMIC_DEC][PTX_u32] = BOTH(dec_u32),
+    [ATOMIC_CAS][PTX_b16] = BOTH(cas_b16),
+    [ATOMIC_EXCH][PTX_b128] = BOTH(exch_b128),
+    [ATOMIC_CAS][PTX_b128] = BOTH(cas_b128),
 };
 
 atomic_fn *atomic_function(unsigned op, unsigned type)
 {
-    return op < ATOMIC_COUNT && type < PTX_TYPE_COUNT ? functions[op][type] : NULL;
+    return op < ATOMIC_COUNT && type < PTX_TYPE_COUNT ? functions[op][type].one : NULL;
+}
+
+atomic_each_fn *atomic_function_each(unsigned op, unsigned type)
+{
+    assert(op < ATOMIC_CAS && type < PTX_TYPE_COUNT);
+    return functions[op][type].each;
 }
 
 void atomic_apply(unsigned op, unsigned type, void *memory, const void *operand,

@@ -32,6 +32,9 @@ typedef void atomic_fn(void *memory, const void *operand, const void *comparand,
 void atomic_apply(unsigned op, unsigned type, void *memory, const void *operand,
                   const void *comparand, void *old);
 atomic_fn *atomic_function(unsigned op, unsigned type); /* NULL: there is no such operation */
+/* The same of `count` elements one after the other, which may be the same; not for ATOMIC_CAS. */
+typedef void atomic_each_fn(void *const *memory, const void *const *operand, u32 count);
+atomic_each_fn *atomic_function_each(unsigned op, unsigned type);
 
 /* What emu_defer_red (launch.c) keeps until it is the CTA's turn: the operand; of ATOMIC_CAS the comparand and, behind it, the new value. */
 u32 atomic_packed_bytes(unsigned op, unsigned type); /* at most 32 */

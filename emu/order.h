@@ -285,6 +285,11 @@ struct emu_reduction {
 };
 /* One after the other. Nobody is told of them: not where emu_machine_is_shown. */
 void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *list, size_t count);
+/* Likewise `count` of one kind, no compare-and-swaps: an address and an operand, and each time `stride` bytes behind them
+ * those of the next. */
+void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
+                             const uint64_t *address, const void *operand, size_t stride,
+                             size_t count);
 /* One element of each of `count` lanes, in their order: lane i's operand at operands + stride * i, its old value goes
  * to old + stride * i. */
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,

@@ -37,7 +37,6 @@ enum {
     LEAST_LOOK = 1 << 12, /* bursts that it takes at least; */
     BUDGET = 1 << 8,      /* states that may be compared in vain at least, */
     SHARE = 32,           /* and one for so many bursts until then */
-    AHEAD = 8,            /* reductions whose memory is fetched */
     FEW = 64,             /* ready warps: what they will look at stays in the host's caches */
     LINE = 64,            /* bytes that the host fetches at once */
     LEAST_PHASES = 2,     /* with an order in phases: whole ones and the one that it began in */
@@ -643,24 +642,71 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     if (looked_at && memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
 }
 
+/* Some that are of one kind. */
+struct alike {
+    u8 op, type;
+    u32 count;
+    void *memory[LANES];
+    const void *operand[LANES];
+};
+
+static void carry_out(struct alike *k)
+{
+    if (k->count) atomic_function_each(k->op, k->type)(k->memory, k->operand, k->count);
+    k->count = 0;
+}
+
+static void add(struct emu_machine *m, struct alike *k, u64 address, const void *operand, u32 size)
+{
+    u8 *const p = held(m, address, size);
+    if (!p) return;
+    if (k->count == LANES) carry_out(k);
+    __builtin_prefetch(p, 1);
+    k->memory[k->count] = p;
+    k->operand[k->count++] = operand;
+}
+
 void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *list, size_t count)
 {
-    const u8 *const base = mem_is_plain(m->mem) ? mem_base(m->mem) : NULL;
+    struct alike some = {0};
     assert(!m->ordered->shown);
     for (size_t i = 0; i < count; i++) {
         const struct emu_reduction *r = &list[i];
-        if (base && i + AHEAD < count)
-            __builtin_prefetch(base + (list[i + AHEAD].address - MEM_GLOBAL), 1);
+        const u32 size = ptx_types[r->type].bits / 8u;
         if (m->ordered->h->rounds) {
             emu_machine_reduce(m, (struct emu_author){0}, r->address, r->op, r->type, r->operand,
                                NULL);
             continue;
         }
-        const bool cas = r->op == ATOMIC_CAS;
+        if (some.op != r->op || some.type != r->type || r->op == ATOMIC_CAS) carry_out(&some);
+        some.op = r->op;
+        some.type = r->type;
+        if (r->op != ATOMIC_CAS) {
+            add(m, &some, r->address, r->operand, size);
+            continue;
+        }
         const u8 *const b = r->operand;
-        u8 *const p = held(m, r->address, ptx_types[r->type].bits / 8u);
-        if (p) atomic_function(r->op, r->type)(p, cas ? b + 32 : b, cas ? b : NULL, NULL);
+        u8 *const p = held(m, r->address, size);
+        if (p) atomic_function(r->op, r->type)(p, b + 32, b, NULL);
     }
+    carry_out(&some);
+}
+
+void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
+                             const uint64_t *address, const void *operand, size_t stride,
+                             size_t count)
+{
+    const u32 size = ptx_types[type].bits / 8u;
+    struct alike some = {.op = op, .type = type};
+    assert(!m->ordered->shown);
+    for (size_t i = 0; i < count; i++) {
+        const u64 *const a = (const u64 *)(const void *)((const u8 *)address + stride * i);
+        const u8 *const b = (const u8 *)operand + stride * i;
+        if (m->ordered->h->rounds)
+            emu_machine_reduce(m, (struct emu_author){0}, *a, op, type, b, NULL);
+        else add(m, &some, *a, b, size);
+    }
+    carry_out(&some);
 }
 
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
