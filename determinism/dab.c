@@ -346,12 +346,12 @@ static bool are_due(const struct dab *d)
 static void wait_for_cta(struct dab *d, uint32_t slot)
 {
     const uint32_t at = d->due_first + d->due_count++;
-    d->due[at < d->shape.slots ? at : at - d->shape.slots] = slot;
+    d->due[at < d->used_slots ? at : at - d->used_slots] = slot;
 }
 static uint32_t next_due(struct dab *d)
 {
     const uint32_t slot = d->due[d->due_first];
-    if (++d->due_first == d->shape.slots) d->due_first = 0;
+    if (++d->due_first == d->used_slots) d->due_first = 0;
     d->due_count--;
     return slot;
 }
@@ -654,56 +654,59 @@ static void *room(struct dab *d, enum dab_room which, size_t count, size_t size)
     return m->at = zeros(need, 1);
 }
 
+/* Those that CTAs never come to are left out: mostly there are many, and few CTAs. */
 static void deal(struct dab *d)
 {
-    const uint32_t gate = d->options.sms && d->shape.cluster == 1 ? d->options.sms : d->shape.sms;
-    d->deal = room(d, DAB_DEAL, d->shape.slots, sizeof *d->deal);
-    d->dealt = room(d, DAB_DEALT, d->shape.slots, sizeof *d->dealt);
-    d->usable = 0;
-    for (uint32_t s = 0; s < d->shape.slots; s++) {
-        d->dealt[s] = s % d->shape.sms < gate ? d->usable : UINT32_MAX;
-        if (d->dealt[s] != UINT32_MAX) d->deal[d->usable++] = s;
+    const uint32_t sms = d->shape.sms,
+                   gate = d->options.sms && d->options.sms < sms && d->shape.cluster == 1
+                              ? d->options.sms
+                              : sms;
+    d->usable = d->shape.slots / sms * gate;
+    d->usable -= d->usable % d->shape.cluster;
+    const uint32_t some = d->fixed && d->shape.ctas < d->usable ? d->shape.ctas
+                                                                : d->usable; /* that are dealt to */
+    d->used_slots = some ? (some - 1) / gate * sms + (some - 1) % gate + 1 : 0;
+    if (!d->fixed || d->shape.cluster > 1) d->used_slots = d->shape.slots;
+    d->deal = room(d, DAB_DEAL, some, sizeof *d->deal);
+    d->dealt = room(d, DAB_DEALT, d->used_slots, sizeof *d->dealt);
+    for (uint32_t s = 0, i = 0, on_sm = 0; s < d->used_slots; s++) {
+        const bool is_dealt = on_sm < gate && i < d->usable;
+        d->dealt[s] = is_dealt ? i : UINT32_MAX;
+        if (is_dealt && i < some) d->deal[i] = s;
+        i += is_dealt;
+        if (++on_sm == sms) on_sm = 0;
     }
-    while (d->usable % d->shape.cluster) d->dealt[d->deal[--d->usable]] = UINT32_MAX;
-}
-
-/* The slots that may get a CTA: those below. */
-static uint32_t used_slots(const struct dab *d)
-{
-    if (!d->fixed || d->shape.cluster > 1) return d->shape.slots;
-    return d->deal[(d->shape.ctas < d->usable ? d->shape.ctas : d->usable) - 1] + 1;
 }
 
 static void begin_warps(struct dab *d)
 {
-    const uint32_t slots = used_slots(d), sms = d->shape.sms, schedulers = d->shape.schedulers,
+    const uint32_t slots = d->used_slots, sms = d->shape.sms, schedulers = d->shape.schedulers,
                    of_cta = d->shape.warps_per_cta;
     d->per_sm = (slots + sms - 1) / sms * of_cta;
     d->used_sms = slots < sms ? slots : sms;
-    d->used_slots = slots;
     d->warp_count = d->per_sm * d->used_sms;
     d->warps = room(d, DAB_WARPS, d->warp_count, sizeof *d->warps);
     d->sleeping = room(d, DAB_SLEEPING, d->warp_count / 64 + 1, sizeof *d->sleeping);
     d->chain = room(d, DAB_CHAIN, d->warp_count, sizeof *d->chain);
-    d->first = room(d, DAB_FIRST, d->shape.slots, sizeof *d->first);
-    d->shared_turn = room(d, DAB_SHARED_TURN, d->shape.slots, sizeof *d->shared_turn);
-    for (uint32_t s = 0; s < slots; s++) {
-        d->first[s] = s % sms * d->per_sm + s / sms * of_cta;
-        for (uint32_t i = 0; i < of_cta; i++) {
-            struct dab_warp *w = &d->warps[d->first[s] + i];
-            const uint32_t number = s / sms * of_cta + i;
-            w->sched = s % sms * schedulers + number % schedulers;
-            w->place = number / schedulers;
+    d->first = room(d, DAB_FIRST, slots, sizeof *d->first);
+    d->shared_turn = room(d, DAB_SHARED_TURN, slots, sizeof *d->shared_turn);
+    d->due = room(d, DAB_DUE, slots, sizeof *d->due);
+    d->due_first = d->due_count = 0;
+    for (uint32_t sm = 0; sm < d->used_sms; sm++) {
+        struct dab_warp *const first = &d->warps[sm * d->per_sm];
+        for (uint32_t i = 0, k = 0, place = 0; i < d->per_sm; i++) {
+            first[i].sched = sm * schedulers + k;
+            first[i].place = place;
+            if (++k == schedulers) k = 0, place++;
+        }
+        for (uint32_t s = sm, at = 0; s < slots; s += sms, at += of_cta) {
+            d->first[s] = sm * d->per_sm + at;
+            if (are_due(d) && d->dealt[s] < d->shape.ctas) d->due[d->due_count++] = s;
         }
     }
     for (uint32_t i = 0; i < d->usable && i < d->shape.ctas; i++) /* place in the deal */
         for (uint32_t k = 0; k < of_cta; k++)
             d->warps[d->first[d->deal[i]] + k].batches = (d->shape.ctas - 1 - i) / d->usable + 1;
-    d->due = room(d, DAB_DUE, d->shape.slots, sizeof *d->due);
-    d->due_first = d->due_count = 0;
-    for (uint32_t sm = 0; sm < d->used_sms; sm++)
-        for (uint32_t s = sm; s < slots; s += sms)
-            if (d->dealt[s] < d->shape.ctas) d->due[d->due_count++] = s;
 }
 
 static void begin_schedulers(struct dab *d)

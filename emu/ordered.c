@@ -429,6 +429,8 @@ static void make_lists(struct ordered *o)
     o->queue_at = (u32 *)(void *)rooms_take(m->rooms, slots * m->warps_per_cta * sizeof(u32)).at;
     o->room_for_vacant = (u32 *)(void *)rooms_take(m->rooms, slots * sizeof(u32)).at;
     o->vacant = o->room_for_vacant;
+    for (u32 s = 0; s < o->slot_count; s++) o->room_for_vacant[s] = s;
+    o->vacant_count = o->slot_count;
 }
 
 /* ---- going round for ever --------------------------------------------------------------------------- */
@@ -510,7 +512,6 @@ void ordered_run(struct hand *h)
     o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
     o.shown = emu_machine_is_shown(m);
     make_lists(&o);
-    for (u32 s = 0; s < o.slot_count; s++) o.vacant[o.vacant_count++] = s;
     h->wp->m->ordered = &o;
     if (o.order->begin) o.order->begin(o.order->self, h->wp->m);
     place_some(&o);
@@ -535,7 +536,7 @@ void ordered_run(struct hand *h)
     if (o.order->end) o.order->end(o.order->self);
     launch_over_limit(h);
     h->wp->m->ordered = NULL;
-    for (u32 s = 0; s < o.slot_count; s++)
+    for (u32 s = 0; o.live && s < o.slot_count; s++)
         if (o.seats[s].room) slot_free(o.seats[s].room, m);
     for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p, m);
 }
