@@ -47,11 +47,7 @@ void emu_set_exec(struct emu_group *g, const u32 mask[GROUP])
 static struct emu_entry *push(struct emu_group *g, u8 kind, const struct emu_uop *pc,
                               const u32 *mask)
 {
-    if (g->depth == g->stack_cap) {
-        g->stack_cap = g->stack_cap ? g->stack_cap * 2 : 16;
-        g->stack = realloc(g->stack, g->stack_cap * sizeof *g->stack);
-        if (!g->stack) abort();
-    }
+    if (g->depth == g->stack_cap) emu_stack_room(g, g->depth + 1);
     struct emu_entry *e = &g->stack[g->depth++];
     memcpy(e->mask, mask, sizeof e->mask);
     e->kind = kind;

@@ -73,6 +73,9 @@ void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP]);
 /* async.c: whether a group that waits there may go on with a false answer. */
 bool emu_may_time_out(const struct emu_uop *in);
 
+/* cta.c: room for `need` entries of the group's stack; those that are there stay. */
+void emu_stack_room(struct emu_group *g, u32 need);
+
 /* The groups that wait at a barrier which is complete are made ready. */
 void emu_barrier_check(struct emu_cta *cta);
 

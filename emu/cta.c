@@ -9,8 +9,10 @@
 #include <string.h>
 
 enum {
-    BUNDLE_STEPS = 8
-}; /* bundles begin so many different ways past what the host's caches repeat */
+    BUNDLE_STEPS = 8, /* bundles begin so many different ways past what the host's caches repeat */
+    OWN_STACK = 4,    /* entries of a warp's stack that are in the CTA's room; more are not */
+    STACK = 16,       /* entries of one that is not */
+};
 
 /* ---- special registers and rows ------------------------------------------------------------------- */
 
@@ -145,7 +147,7 @@ static size_t up(size_t n, size_t to)
 
 /* Where in a slot's room its parts are, and how large a bundle's part of the rows is. */
 struct plan {
-    size_t groups, group_at, cluster, shared, rows, bundle, size;
+    size_t groups, group_at, cluster, stacks, shared, rows, bundle, size;
     u32 contexts;
 };
 
@@ -168,6 +170,7 @@ static struct plan plan_of(const struct emu_machine *m)
     p.groups = take(&p.size, p.contexts * sizeof(struct emu_group));
     p.group_at = take(&p.size, p.contexts * sizeof(u32));
     p.cluster = take(&p.size, (m->cluster_size + 1u) * sizeof(struct emu_cta *));
+    p.stacks = take(&p.size, (size_t)m->warps_per_cta * OWN_STACK * sizeof(struct emu_entry));
     p.shared = take(&p.size, (size_t)m->shared_size + ROOM_ALIGN);
     p.rows = take(&p.size, p.bundle * bundles);
     return p;
@@ -203,7 +206,7 @@ struct slot *slot_new(struct hand *h)
     pthread_mutex_lock(&h->wp->lock);
     const struct room room = rooms_take(m->rooms, plan.size);
     pthread_mutex_unlock(&h->wp->lock);
-    room_clear(&room, room.at, plan.shared);
+    room_clear(&room, room.at, plan.stacks);
     struct slot *p = (struct slot *)(void *)room.at;
     p->room = room;
     struct emu_cta *c = &p->cta;
@@ -227,6 +230,8 @@ struct slot *slot_new(struct hand *h)
         g->worker = &h->worker;
         g->cta = c;
         g->first = w;
+        g->stack = (struct emu_entry *)(void *)(room.at + plan.stacks) + (size_t)w * OWN_STACK;
+        g->stack_cap = OWN_STACK;
         if (w % GROUP == 0) clear_bundle(g, &room, &from, f, DYNAMIC_LOCAL);
     }
     return p;
@@ -234,10 +239,23 @@ struct slot *slot_new(struct hand *h)
 
 void slot_free(struct slot *p, const struct emu_machine *m)
 {
-    for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++) free(p->cta.groups[w].stack);
+    for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++)
+        if (p->cta.groups[w].stack_cap > OWN_STACK) free(p->cta.groups[w].stack);
     if (p->port.now) cache_settle(&p->port);
     free(p->port.notes);
     free(p->cta.runtime);
+}
+
+void emu_stack_room(struct emu_group *g, u32 need)
+{
+    const u32 cap = g->stack_cap;
+    if (need <= cap) return;
+    while (g->stack_cap < need) g->stack_cap = g->stack_cap < STACK ? STACK : 2 * g->stack_cap;
+    const size_t size = g->stack_cap * sizeof *g->stack;
+    struct emu_entry *const own = cap > OWN_STACK ? NULL : g->stack;
+    g->stack = realloc(own ? NULL : g->stack, size);
+    if (!g->stack) abort();
+    if (own) memcpy(g->stack, own, cap * sizeof *own);
 }
 
 static void group_start(struct emu_group *g, u32 warps, const struct emu_machine *m)
@@ -361,11 +379,7 @@ void emu_group_split(struct emu_group *g)
         s->local = bl + (size_t)s->top_local * ROW;
         if (w > 0) { /* the first keeps its stack */
             s->stack = stack, s->stack_cap = cap;
-            if (s->stack_cap < whole.depth) {
-                s->stack_cap = whole.depth;
-                s->stack = realloc(s->stack, s->stack_cap * sizeof *s->stack);
-                if (!s->stack) abort();
-            }
+            emu_stack_room(s, whole.depth);
             if (whole.depth) memcpy(s->stack, whole.stack, whole.depth * sizeof *s->stack);
         }
         c->group_at[k + w] = s->first;

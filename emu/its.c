@@ -8,6 +8,7 @@
  * What a .sync instruction asks for is that the lanes of its member mask come together. Contexts wait
  * before such an instruction (meet) until all that have lanes of the mask stand there; then one of them
  * carries it out for all, which works because rows are shared, and they go on apart (met). */
+#include "emu/control.h"
 #include "emu/exec.h"
 
 #include <stdlib.h>
@@ -54,11 +55,7 @@ void emu_its_part(struct emu_group *g)
     *n = *g;
     n->stack = stack;
     n->stack_cap = cap;
-    if (cap < g->depth) {
-        n->stack_cap = g->depth;
-        n->stack = realloc(stack, n->stack_cap * sizeof *n->stack);
-        if (!n->stack) abort();
-    }
+    emu_stack_room(n, g->depth);
     memcpy(n->stack, g->stack, g->depth * sizeof *n->stack);
     n->queue = 0;
     n->cta->stirred = true;
