@@ -90,6 +90,18 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
     return t->cycles *= scale;
 }
 
+/* The clock has no dirty sectors that L2 gives up: stores take as long as L2 does. But no launch is over before DRAM
+ * has moved what the caches of the whole launch asked of it; what is missing, it waited for DRAM. */
+static void wait_for_dram(const struct emu_counts *c, const struct emu_events *e,
+                          struct launch_time *out)
+{
+    const double least = (double)(e->cache.dram_reads + e->cache.dram_writes) /
+                         config_dram_rate(c->gpu);
+    if (out->cycles >= least) return;
+    out->part[CLOCK_DRAM] += least - out->cycles;
+    out->cycles = least;
+}
+
 static unsigned outside(const struct clock_fit *fit, const struct emu_events *e)
 {
     unsigned bits = 0;
@@ -156,6 +168,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     memcpy(out->part, t.part, sizeof out->part);
     memcpy(out->by_unit, t.by_unit, sizeof out->by_unit);
     if (out->cycles <= 0) return false;
+    wait_for_dram(c, e, out);
     out->seconds = config_seconds(c->gpu, out->cycles);
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;

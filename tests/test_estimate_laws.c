@@ -206,6 +206,27 @@ Test(laws, more_work_never_takes_less)
         }
 }
 
+/* What is stored and does not fit into L2 goes to DRAM, nobody waits for it, and yet it takes its time. */
+Test(laws, stores_are_not_faster_than_dram)
+{
+    static const char *const names[] = {"quadrofx5800", "gtx480", "k40", "p100", "v100", "titanv"};
+    enum { CTAS = 8192, BYTES = CTAS * 256 * 16 };
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(names[g]);
+        struct kernel k = kernel_new(".reg .u64 %a, %b; .reg .u32 %t, %c;"
+                                     "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"
+                                     "mov.u32 %c, %ctaid.x; mad.lo.u32 %t, %c, 256, %t;"
+                                     "mul.wide.u32 %b, %t, 16; add.u64 %a, %a, %b;"
+                                     "st.global.v4.u32 [%a], {%t, %t, %c, %c}; ret;",
+                                     gpu);
+        const double took = cycles(&k, CTAS, 256, 0, 0) / gpu->core_mhz, /* us */
+            least = (BYTES - (double)gpu->l2) / (gpu->dram_bandwidth * 1e3);
+        cr_expect(took >= least * 0.999, "%s: %g us, DRAM alone takes %g", names[g], took, least);
+        cr_expect(took < least * 4, "%s: %g us, DRAM alone takes %g", names[g], took, least);
+        kernel_free(&k);
+    }
+}
+
 /* Of a chain of latencies, so many CTAs as an SM has room for go beside each other: one more takes a wave more. */
 Test(laws, occupancy_steps_at_its_limits)
 {
