@@ -217,11 +217,17 @@ static size_t find(const struct line *l, const char *name)
     return i;
 }
 
+static const struct dialect *dialect_of(const struct line *header)
+{
+    for (size_t i = 0; i < DIALECTS; i++)
+        if (find(header, dialects[i].application) < header->count) return &dialects[i];
+    return NULL;
+}
+
 static bool choose_dialect(struct reader *r)
 {
     const struct line *l = &r->line;
-    for (size_t i = 0; i < DIALECTS && !r->dialect; i++)
-        if (find(l, dialects[i].application) < l->count) r->dialect = &dialects[i];
+    r->dialect = dialect_of(l);
     if (!r->dialect) {
         diag_error(r->diags, l->at, 0,
                    "no column 'application', 'Process Name', 'app' or 'program'");
@@ -245,13 +251,23 @@ static bool choose_dialect(struct reader *r)
     return !r->diags->errors;
 }
 
-/* "1,234.5" has separators of thousands in ncu's files. */
+/* "1,234.5" has separators of thousands in ncu's files: three digits are behind each. "1234,5" is another decimal
+ * point, and no number here. */
+static bool separates(struct cell c, uint32_t i)
+{
+    uint32_t digits = 0;
+    for (uint32_t k = 0; k < i; k++)
+        if (c.text[k] == '.') return false;
+    while (i + 1 + digits < c.length && isdigit((unsigned char)c.text[i + 1 + digits])) digits++;
+    return i > 0 && isdigit((unsigned char)c.text[i - 1]) && digits == 3;
+}
+
 static bool read_number(struct reader *r, struct cell c, const char *name, double *out)
 {
     char text[64], *end;
     size_t n = 0;
     for (uint32_t i = 0; i < c.length && n < sizeof text - 1; i++)
-        if (c.text[i] != ',') text[n++] = c.text[i];
+        if (c.text[i] != ',' || !separates(c, i)) text[n++] = c.text[i];
     text[n] = 0;
     *out = strtod(text, &end);
     if (end != text && !*end && isfinite(*out) && *out >= 0 && !strpbrk(text, "xX")) return true;
@@ -502,8 +518,31 @@ static void read_table(struct reader *r)
     while (next_line(r) && r->diags->errors < ROWS_MOST_ERRORS) take_row(r);
 }
 
+/* The first line, or ncu's: what the program says stands before. */
+static bool find_header(struct reader *r)
+{
+    const uint32_t at = r->at, number = r->number;
+    if (!next_line(r)) return false;
+    if (find(&r->line, "Metric Name") < r->line.count || dialect_of(&r->line)) return true;
+    while (next_line(r))
+        if (find(&r->line, "ID") < r->line.count && find(&r->line, "Kernel Name") < r->line.count)
+            return true;
+    r->at = at, r->number = number;
+    return next_line(r);
+}
+
+static bool begins(const struct source *s, const char *with)
+{
+    const size_t n = strlen(with);
+    return s->length >= n && memcmp(s->text, with, n) == 0;
+}
+
 bool rows_read(struct rows *rows, struct diags *d)
 {
+    if (begins(d->source, "\xff\xfe") || begins(d->source, "\xfe\xff")) {
+        diag_error(d, 0, 0, "this is UTF-16: UTF-8 is wanted");
+        return false;
+    }
     if (has(d->source, "gpu_sim_cycle") || has(d->source, "GPGPU-Sim PTX:")) {
         rows_gpgpusim(rows, d);
         return !d->errors;
@@ -511,7 +550,8 @@ bool rows_read(struct rows *rows, struct diags *d)
     struct reader *r = arena_array(rows->arena, struct reader, 1);
     r->rows = rows;
     r->diags = d;
-    if (!next_line(r)) diag_error(d, 0, 0, "there is nothing in this file");
+    if (begins(d->source, "\xef\xbb\xbf")) r->at = 3; /* a byte order mark */
+    if (!find_header(r)) diag_error(d, 0, 0, "there is nothing in this file");
     else if (find(&r->line, "Metric Name") < r->line.count) take_metrics(r);
     else read_table(r);
     return !d->errors;

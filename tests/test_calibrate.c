@@ -293,25 +293,26 @@ static const char head[] =
     "dram_sectors,atomic_sectors\n";
 static const char line[] = "a,k,10000,0.5,16,32,50000,1000,4000,500,2000,3000,5000,4000,0\n";
 
+static const char raw_page[] =
+    "\"ID\",\"Process Name\",\"Kernel Name\",\"gpc__cycles_elapsed.max\",\"sm__cycles_active.avg\","
+    "\"sm__warps_active.avg.per_cycle_active\",\"launch__registers_per_thread\","
+    "\"smsp__inst_executed.sum\",\"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum\","
+    "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\","
+    "\"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum\","
+    "\"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum\",\"lts__t_sectors_op_read.sum\","
+    "\"lts__t_sectors_op_write.sum\",\"dram__sectors_read.sum\",\"dram__sectors_write.sum\","
+    "\"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum\","
+    "\"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum\"\n"
+    "\"\",\"\",\"\",\"cycle\",\"cycle\",\"warp\",\"register/thread\",\"inst\",\"\",\"sector\",\"\","
+    "\"sector\",\"sector\",\"sector\",\"sector\",\"sector\",\"sector\",\"sector\"\n"
+    "\"0\",\"app\",\"f(int, float)\",\"10,000\",\"5,000\",\"16.5\",\"32\",\"50,000\",\"1,000\","
+    "\"4,000\",\"500\",\"2,000\",\"3,000\",\"2,000\",\"3,000\",\"1,000\",\"7\",\"8\"\n";
+
 Test(calibrate, ncu_files_are_read)
 {
-    static const char text[] =
-        "\"ID\",\"Process Name\",\"Kernel Name\",\"gpc__cycles_elapsed.max\",\"sm__cycles_active.avg\","
-        "\"sm__warps_active.avg.per_cycle_active\",\"launch__registers_per_thread\","
-        "\"smsp__inst_executed.sum\",\"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum\","
-        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\","
-        "\"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum\","
-        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum\",\"lts__t_sectors_op_read.sum\","
-        "\"lts__t_sectors_op_write.sum\",\"dram__sectors_read.sum\",\"dram__sectors_write.sum\","
-        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum\","
-        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum\"\n"
-        "\"\",\"\",\"\",\"cycle\",\"cycle\",\"warp\",\"register/thread\",\"inst\",\"\",\"sector\",\"\","
-        "\"sector\",\"sector\",\"sector\",\"sector\",\"sector\",\"sector\",\"sector\"\n"
-        "\"0\",\"app\",\"f(int, float)\",\"10,000\",\"5,000\",\"16.5\",\"32\",\"50,000\",\"1,000\","
-        "\"4,000\",\"500\",\"2,000\",\"3,000\",\"2,000\",\"3,000\",\"1,000\",\"7\",\"8\"\n";
     struct rows rows = rows_of("gv100");
     struct buf said = {0};
-    cr_assert(read_rows(&rows, text, &said), "%s", said.data);
+    cr_assert(read_rows(&rows, raw_page, &said), "%s", said.data);
     const struct counters *c = &rows.list[0].counters;
     cr_expect(rows.count == 1 && strcmp(rows.list[0].kernel, "f(int, float)") == 0);
     cr_expect(c->cycles == 10000 && c->share == 0.5 && c->warps == 16.5 && c->registers == 32);
@@ -325,6 +326,60 @@ Test(calibrate, ncu_files_are_read)
     buf_free(&again);
     arena_free(copy.arena);
     arena_free(rows.arena);
+}
+
+/* What the program prints stands before ncu's table; editors begin a file with a mark. */
+Test(calibrate, what_stands_before_the_columns_is_passed_over)
+{
+    static const char *const before[] = {
+        "==PROF== Connected to process 7\nstep 1, residual 0.5, \"good\"\n\n==PROF== Profiling\n",
+        "\xef\xbb\xbf", "\xef\xbb\xbf# by hand\r\n"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        struct rows rows = rows_of("gv100");
+        struct buf said = {0}, text = {0};
+        buf_puts(&text, before[i]);
+        buf_puts(&text, raw_page);
+        cr_expect(read_rows(&rows, text.data, &said), "%s", said.data);
+        cr_expect(rows.count == 1 && rows.list[0].counters.cycles == 10000);
+        buf_free(&said);
+        buf_free(&text);
+        arena_free(rows.arena);
+    }
+    struct rows rows = rows_of("gv100");
+    struct buf text = {0}, said = {0};
+    buf_printf(&text, "\xef\xbb\xbf%s%s", head, line);
+    cr_expect(read_rows(&rows, text.data, &said), "%s", said.data);
+    cr_expect(!read_rows(&rows, "\xff\xfei", &said) &&
+              strstr(said.data, "1:1: error: this is UTF-16: UTF-8 is wanted"));
+    buf_free(&said);
+    buf_free(&text);
+    arena_free(rows.arena);
+}
+
+/* Of three digits each, before the point: where the comma is the decimal point, a number is no other one. */
+Test(calibrate, commas_separate_thousands_only)
+{
+    static const struct {
+        const char *by;
+        double cycles;
+    } cases[] = {
+        {"\"1,000,000\"", 1e6}, {"\"10,000.25\"", 10000.25}, {"\"10000,5\"", 0}, {"\"10,00\"", 0},
+        {"\",100\"", 0},        {"\"1.5,000\"", 0},          {"\"1,0000\"", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rows rows = rows_of("gv100");
+        struct buf text = {0}, said = {0};
+        buf_printf(&text, "%sa,k,%s%s", head, cases[i].by, line + strlen("a,k,10000"));
+        cr_expect(read_rows(&rows, text.data, &said) == (cases[i].cycles > 0), "%s: %s",
+                  cases[i].by, said.data);
+        if (cases[i].cycles > 0)
+            cr_expect(rows.count == 1 && rows.list[0].counters.cycles == cases[i].cycles);
+        else
+            cr_expect(strstr(said.data, "rows.csv:2:6: error: 'cycles' is a finite number"), "%s",
+                      said.data);
+        buf_free(&said);
+        buf_free(&text);
+        arena_free(rows.arena);
+    }
 }
 
 /* ncu --csv --metrics: a line for each metric, what ncu and the program say around them, units with prefixes. */
