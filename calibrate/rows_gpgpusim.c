@@ -167,7 +167,8 @@ static void begin_launch(struct log *l, const char *kernel, uint32_t at, uint32_
                              .registers = shape->registers};
 }
 
-static void take_stat(struct log *l, const char *line, uint32_t at)
+/* `whole`: a line ends behind it; the file does, if it was cut short. */
+static void take_stat(struct log *l, const char *line, uint32_t at, bool whole)
 {
     for (int s = 0; s < STATS; s++) {
         const char *value = behind(line, names[s]);
@@ -175,7 +176,10 @@ static void take_stat(struct log *l, const char *line, uint32_t at)
         if (!value) continue;
         const double x = strtod(value, &end);
         const bool before = s >= PER_LAUNCH && x < l->before[s];
-        if (end == value || !isfinite(x) || x < 0)
+        if (!whole)
+            diag_error(l->d, at, (uint32_t)strlen(line),
+                       "the log ends within a line: is there more of it?");
+        else if (end == value || !isfinite(x) || x < 0)
             diag_error(l->d, at, (uint32_t)strlen(line), "%s is a number that is not negative",
                        names[s]);
         else if (before)
@@ -214,14 +218,14 @@ static void take_option(struct log *l, const char *line, uint32_t at)
                    l->clusters * l->cores, g->title, g->sms);
 }
 
-static void take_line(struct log *l, char *line, uint32_t at, uint32_t number)
+static void take_line(struct log *l, char *line, uint32_t at, uint32_t number, bool whole)
 {
     while (isspace((unsigned char)*line)) line++, at++;
     const char *kernel = behind(line, "kernel_name");
     if (kernel) begin_launch(l, kernel, at, number);
     else if (*line == '-') take_option(l, line, at);
     else if (strncmp(line, "GPGPU-Sim PTX:", 14) == 0) take_shape(l, line);
-    else if (l->now.open) take_stat(l, line, at);
+    else if (l->now.open) take_stat(l, line, at, whole);
 }
 
 void rows_gpgpusim(struct rows *rows, struct diags *d)
@@ -236,7 +240,7 @@ void rows_gpgpusim(struct rows *rows, struct diags *d)
         const uint32_t n = to - at < sizeof line ? to - at : sizeof line - 1;
         memcpy(line, s->text + at, n);
         line[n] = 0;
-        take_line(&l, line, at, ++number);
+        take_line(&l, line, at, ++number, end != NULL);
         at = to + 1;
     }
     end_launch(&l);

@@ -230,17 +230,23 @@ static int calibrate_clock(const struct request *q, struct rows *rows)
 
 /* ---- the form -------------------------------------------------------------------------------------------- */
 
+/* Whether each launch has what the form is made of; `who` wants it. */
+static bool counted(const struct rows *rows, const char *who)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->list[i];
+        if (!row->lacks) continue;
+        fprintf(stderr, "%s:%u: cycles without %s: %s\n", row->file, row->line, row->lacks, who);
+        return false;
+    }
+    return true;
+}
+
 static int calibrate(const struct request *q, struct rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->list[i].lacks) {
-            fprintf(
-                stderr,
-                "%s:%u: cycles without %s: a fit of the weights wants all counters, one of the clock "
-                "the launches' traces (--traces)\n",
-                rows->list[i].file, rows->list[i].line, rows->list[i].lacks);
-            return EXIT_INPUT;
-        }
+    if (!counted(rows, "a fit of the weights wants all counters, one of the clock "
+                       "the launches' traces (--traces)"))
+        return EXIT_INPUT;
     struct fit fit;
     if (rows->application_count < 3 || rows->count < 2 * WEIGHTS) {
         fprintf(stderr,
@@ -278,6 +284,7 @@ static void print_outside(unsigned outside)
 /* Estimates by the coefficients that are built in, as CSV; their errors go to standard error. */
 static int predict(const struct rows *rows)
 {
+    if (!counted(rows, "an estimate by the weights wants all counters")) return EXIT_INPUT;
     bool borrowed;
     const struct coefficients *k = coefficients_for(rows->gpu, &borrowed);
     double *cycles = arena_array(rows->arena, double, rows->count);
@@ -304,6 +311,7 @@ static int predict(const struct rows *rows)
 
 static int convert(const struct request *q, const struct rows *rows)
 {
+    if (!counted(rows, "Heddle's own CSV has all counters")) return EXIT_INPUT;
     struct buf csv = {0};
     rows_write(rows, &csv);
     const int status = write_file(q->csv, &csv);

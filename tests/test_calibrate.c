@@ -512,6 +512,8 @@ Test(calibrate, broken_logs_are_refused_with_place_and_reason)
         {"titanv", LOG_HEAD LOG_LAUNCH("10", "281600000", "8192", "1024", "100"),
          "on a TITAN V this cannot be: more instructions than can be issued"},
         {"titanv", LOG_HEAD, "error: no launch: a log of GPGPU-Sim has"},
+        {"titanv", LOG_HEAD "kernel_name = k \ngpu_sim_cycle = 7",
+         "rows.csv:7:1: error: the log ends within a line: is there more of it?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rows rows = rows_of(cases[i].gpu);

@@ -212,6 +212,10 @@ Test(clock_fit, files_that_do_not_fit_are_named)
     static const char *const cases[][2] = {
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv",
          "cycles without the counters: a fit of the weights wants all counters"},
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --predict",
+         "cycles without the counters: an estimate by the weights wants all counters"},
+        {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --csv /dev/null --predict",
+         "cycles without the counters: Heddle's own CSV has all counters"},
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces Makefile",
          "'Makefile': it is no file of traces"},
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /nowhere",
