@@ -60,6 +60,7 @@ static u8 class_of(const struct ptx_op *op)
         if (begins(name, "set") || begins(name, "sel") || begins(name, "abs") ||
             begins(name, "neg") || begins(name, "testp") || begins(name, "copysign"))
             return CLASS_ALU;
+        if (op->form->unit == PTX_UNIT_FP16) return CLASS_HALF;
         if (begins(name, "sqrt") || begins(name, "rcp")) return CLASS_SFU;
         return (u8)arithmetic(name, CLASS_FADD);
     case PTX_UNIT_FP64:

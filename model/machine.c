@@ -34,6 +34,9 @@ static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
     set(m, g, CLASS_FDIV, CLASS_FDIV, g->sfu_latency + 8 * g->fp32_latency, g->sfu_lanes);
     set(m, g, CLASS_DADD, CLASS_DMAD, g->fp64_latency, g->fp64_lanes);
     set(m, g, CLASS_DDIV, CLASS_DDIV, 10 * g->fp64_latency, g->fp64_lanes / 8);
+    const bool half = g->half_lanes > 0;
+    set(m, g, CLASS_HALF, CLASS_HALF, half ? g->half_latency : g->fp32_latency,
+        half ? g->half_lanes : g->fp32_lanes);
     set(m, g, CLASS_SFU, CLASS_SFU, g->sfu_latency, g->sfu_lanes);
     set(m, g, CLASS_TENSOR, CLASS_TENSOR, g->tensor_latency, g->tensor_lanes / 64);
     set(m, g, CLASS_MEMORY, CLASS_MEMORY, g->int_latency, g->memory_lanes);

@@ -12,6 +12,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,6 +180,8 @@ static void kernel_free(struct kernel *k)
     "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %m; @%q bra L; ret;"
 #define ARITHMETIC LOOP("fma.rn.f32 %f, %f, %f, %f; fma.rn.f32 %f, %f, %f, %f;")
 #define STREAM LOOP("ld.global.u32 %r1, [%a]; st.global.u32 [%a+67108864], %r1;")
+#define FOUR(text) text text text text
+#define SIXTEEN(text) FOUR(FOUR(text))
 #define ATOMICS LOOP("red.global.add.u32 [%a], 1;")
 
 Test(laws, more_work_never_takes_less)
@@ -204,6 +207,28 @@ Test(laws, more_work_never_takes_less)
             }
             kernel_free(&k);
         }
+}
+
+/* Where units are taken all the time, instructions on f16x2 take as much longer than those on f32 as they have fewer
+ * lanes; where there are more of them, no more than an issue slot each. */
+Test(laws, halves_go_at_their_own_rate)
+{
+    static const char *const names[] = {"gtx1080", "p100", "v100", "a100", "rtx3070"};
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(names[g]);
+        const double most = 32.0 * gpu->schedulers, half = fmin(gpu->half_lanes, most),
+                     fp32 = fmin(gpu->fp32_lanes, most);
+        struct kernel two = kernel_new(LOOP("{ .reg .b32 %h; mov.b32 %h, %i;" SIXTEEN(
+                                           "fma.rn.f16x2 %h, %h, %h, %h;") "}"),
+                                       gpu),
+                      one = kernel_new(LOOP(SIXTEEN("fma.rn.f32 %f, %f, %f, %f;")), gpu);
+        const uint32_t grid = 8 * gpu->sms;
+        const double ratio = cycles(&two, grid, 256, 0, 40) / cycles(&one, grid, 256, 0, 40);
+        cr_expect(ratio > 0.75 * fp32 / half && ratio < 1.35 * fp32 / half,
+                  "%s: %g times as long, %g and %g lanes", names[g], ratio, half, fp32);
+        kernel_free(&two);
+        kernel_free(&one);
+    }
 }
 
 /* What is stored and does not fit into L2 goes to DRAM, nobody waits for it, and yet it takes its time. */
