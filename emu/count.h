@@ -77,9 +77,9 @@ static inline void emu_trace_access(const struct emu_group *g, const struct emu_
     struct trace_cta *t = g->worker->trace;
     if (!t || t->off) return;
     struct trace_warp *w = &t->warps[g->first];
-    trace_word(w, in->site << 2 | tag);
-    trace_word(w, mark);
-    trace_word(w, TRACE_SIZE(t->note_count - mark, lanes, rounds));
+    trace_word(t, w, in->site << 2 | tag);
+    trace_word(t, w, mark);
+    trace_word(t, w, TRACE_SIZE(t->note_count - mark, lanes, rounds));
 }
 static inline void emu_trace_passes(const struct emu_group *g, const struct emu_uop *in, u32 passes,
                                     u32 lanes, u32 rounds)
@@ -87,8 +87,8 @@ static inline void emu_trace_passes(const struct emu_group *g, const struct emu_
     struct trace_cta *t = g->worker->trace;
     if (!t || t->warps[g->first].cut) return;
     struct trace_warp *w = &t->warps[g->first];
-    trace_word(w, in->site << 2 | TRACE_SHARED);
-    trace_word(w, TRACE_SIZE(passes, lanes, rounds));
+    trace_word(t, w, in->site << 2 | TRACE_SHARED);
+    trace_word(t, w, TRACE_SIZE(passes, lanes, rounds));
 }
 
 /* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory; and another one,

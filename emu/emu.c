@@ -41,7 +41,7 @@ struct emu {
     struct cache **l1;          /* by SM */
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
-    struct trace *traces;       /* likewise */
+    struct trace_room traces;   /* likewise; without rooms: it was never asked for */
     struct arena *leak_arena;   /* of the last emu_leaks */
     struct emu_report report;
     u64 grids, heap_used;
@@ -121,8 +121,7 @@ struct emu *emu_new(const struct emu_config *config)
 
 static void drop_launch(struct emu *e)
 {
-    for (struct trace *t = e->traces; t; t = t->next) trace_free(t);
-    e->traces = NULL;
+    if (e->traces.rooms) trace_room_leave(&e->traces);
     arena_free(e->launch_arena);
 }
 
@@ -882,9 +881,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         m.phases = launch_phases_new(a, program, e->sms);
     if (e->config.trace && !l->observer_count && !its) {
         m.trace = arena_alloc(e->launch_arena, sizeof *m.trace);
-        trace_plan(m.trace, &m);
-        m.trace->next = e->traces;
-        e->traces = m.trace;
+        if (!e->traces.rooms) trace_room_begin(&e->traces, rooms_beside(e->rooms));
+        trace_plan(m.trace, &e->traces, &m);
     }
     if (!run_apart(e, k, &m, counts)) {
         for (size_t i = 0; i < l->observer_count; i++)

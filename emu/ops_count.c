@@ -316,9 +316,10 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
     if (named) rounds |= TRACE_ELEMENTS;
     emu_trace_access(g, in, TRACE_GLOBAL, mark, emu_lanes_of(mask), rounds);
     if (!named) return;
-    struct trace_warp *w = &g->worker->trace->warps[g->first];
+    struct trace_cta *t = g->worker->trace;
+    struct trace_warp *w = &t->warps[g->first];
     for (u32 left = mask; left; left &= left - 1)
-        trace_word(w, (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4));
+        trace_word(t, w, (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4));
 }
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own

@@ -23,6 +23,7 @@ struct piece {
 };
 struct rooms {
     struct piece *first, *last; /* `last` is being cut up, those before it are full */
+    struct rooms *beside;       /* NULL: nobody has asked */
 };
 
 static size_t up(size_t n, size_t to)
@@ -56,8 +57,15 @@ struct rooms *rooms_new(void)
 void rooms_free(struct rooms *r)
 {
     if (!r) return;
+    rooms_free(r->beside);
     for (struct piece *p = r->first, *next; p; p = next) next = p->next, piece_free(p);
     free(r);
+}
+
+struct rooms *rooms_beside(struct rooms *r)
+{
+    if (!r->beside) r->beside = rooms_new();
+    return r->beside;
 }
 
 struct room rooms_take(struct rooms *r, size_t size)

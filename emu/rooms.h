@@ -28,6 +28,8 @@ void rooms_free(struct rooms *r);
 struct room rooms_take(struct rooms *r, size_t size);
 /* Makes part of a room zeros, as far as it is not clean. */
 void room_clear(const struct room *r, void *part, size_t size);
+/* Others beside them, for what stays until the next launch, with a rooms_leave of their own. */
+struct rooms *rooms_beside(struct rooms *r);
 /* Takes all rooms back. More than 256 MiB that were written to are not kept. */
 void rooms_leave(struct rooms *r);
 

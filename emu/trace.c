@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "emu/exec.h"
+#include "emu/rooms.h"
 #include "ptx/flow.h"
 #include "ptx/ptx.h"
 
@@ -17,10 +18,10 @@ enum {
     LEAST = 512,            /* of a warp, however many there are */
 };
 
-void trace_plan(struct trace *t, const struct emu_machine *m)
+void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine *m)
 {
     const u64 warps = (u64)m->cta_count * m->warps_per_cta;
-    *t = (struct trace){.sms_traced = m->sms, .ctas_traced = m->cta_count};
+    *t = (struct trace){.room = r, .sms_traced = m->sms, .ctas_traced = m->cta_count};
     if (warps > WHOLE) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
@@ -34,44 +35,80 @@ void trace_plan(struct trace *t, const struct emu_machine *m)
     t->most = most > LEAST ? (u32)most : LEAST;
 }
 
-struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
+void trace_room_begin(struct trace_room *r, struct rooms *rooms)
 {
-    if (linear >= t->ctas_traced || linear % m->sms >= t->sms_traced) return NULL;
-    struct trace_cta *c = calloc(1, sizeof *c);
-    if (!c || !(c->warps = calloc(m->warps_per_cta, sizeof *c->warps))) abort();
-    c->linear = linear;
-    c->warp_count = m->warps_per_cta;
-    c->most = t->most;
-    c->next = t->first;
-    return t->first = c;
+    *r = (struct trace_room){.rooms = rooms};
+    pthread_mutex_init(&r->lock, NULL);
 }
 
-void trace_grow_words(struct trace_warp *w)
+void trace_room_leave(struct trace_room *r)
 {
-    w->cap = w->cap ? 2 * w->cap : 64;
-    w->words = realloc(w->words, w->cap * sizeof *w->words);
-    if (!w->words) abort();
+    rooms_leave(r->rooms);
+    memset(r->free, 0, sizeof r->free);
+}
+
+enum { LEAST_PIECE = 8 }; /* its n */
+
+/* At least `size` bytes: how many. What is in them is anything. */
+static void *take(struct trace_room *r, size_t *size)
+{
+    u32 n = LEAST_PIECE;
+    while ((size_t)1 << n < *size) n++;
+    *size = (size_t)1 << n;
+    void *p = r->free[n];
+    if (p) memcpy(&r->free[n], p, sizeof p);
+    else p = rooms_take(r->rooms, *size).at;
+    return p;
+}
+
+static void give_back(struct trace_room *r, void *p, size_t size)
+{
+    const u32 n = (u32)__builtin_ctzll(size);
+    memcpy(p, &r->free[n], sizeof p);
+    r->free[n] = p;
+}
+
+/* Twice as many elements, or the first. */
+static void *grow(struct trace_room *r, void *from, u32 *cap, u32 first, size_t each)
+{
+    size_t size = *cap ? 2 * *cap * each : first * each;
+    pthread_mutex_lock(&r->lock);
+    void *to = take(r, &size);
+    if (*cap) {
+        memcpy(to, from, *cap * each);
+        give_back(r, from, *cap * each);
+    }
+    pthread_mutex_unlock(&r->lock);
+    *cap = (u32)(size / each);
+    return to;
+}
+
+void trace_grow_words(struct trace_cta *c, struct trace_warp *w)
+{
+    w->words = grow(c->room, w->words, &w->cap, 64, sizeof *w->words);
 }
 
 void trace_grow_notes(struct trace_cta *c)
 {
-    c->note_cap = c->note_cap ? 2 * c->note_cap : 256;
-    c->notes = realloc(c->notes, c->note_cap * sizeof *c->notes);
-    if (!c->notes) abort();
+    c->notes = grow(c->room, c->notes, &c->note_cap, 256, sizeof *c->notes);
 }
 
-static void cta_free(struct trace_cta *c)
+struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
 {
-    for (u32 w = 0; w < c->warp_count; w++) free(c->warps[w].words);
-    free(c->warps);
-    free(c->notes);
-    free(c);
-}
-
-void trace_free(struct trace *t)
-{
-    for (struct trace_cta *c = t->first, *next; c; c = next) next = c->next, cta_free(c);
-    t->first = NULL;
+    if (linear >= t->ctas_traced || linear % m->sms >= t->sms_traced) return NULL;
+    const size_t warps = m->warps_per_cta * sizeof(struct trace_warp);
+    size_t size = sizeof(struct trace_cta) + warps;
+    pthread_mutex_lock(&t->room->lock);
+    struct trace_cta *c = take(t->room, &size);
+    pthread_mutex_unlock(&t->room->lock);
+    *c = (struct trace_cta){.linear = linear,
+                            .warp_count = m->warps_per_cta,
+                            .room = t->room,
+                            .warps = (struct trace_warp *)(c + 1),
+                            .most = t->most,
+                            .next = t->first};
+    memset(c->warps, 0, warps);
+    return t->first = c;
 }
 
 /* ---- the code ----------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #ifndef HEDDLE_EMU_TRACE_H
 #define HEDDLE_EMU_TRACE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,8 +56,10 @@ struct trace_note {        /* a line of 128 bytes that an access touches */
     uint8_t from_l2, from_dram; /* sectors that the caches of emu/cache.h lack: in L1, in L2 */
 };
 
+struct trace_room;
 struct trace_cta {
     uint32_t linear, warp_count;
+    struct trace_room *room;
     struct trace_warp *warps;
     struct trace_note *notes;
     uint32_t note_count, note_cap, settled; /* of these so many have been through the caches */
@@ -94,25 +97,33 @@ struct arena;
 struct emu_machine;
 struct emu_program;
 
+struct trace_room { /* what traces are in: pieces of 2^n bytes */
+    struct rooms *rooms;
+    pthread_mutex_t lock;
+    void *free[32]; /* those of CTAs that have grown out of them, by n */
+};
+void trace_room_begin(struct trace_room *r, struct rooms *rooms);
+/* Traces that are in it are no more. */
+void trace_room_leave(struct trace_room *r);
+
 struct trace { /* of a launch that runs */
+    struct trace_room *room;
     uint32_t sms_traced, ctas_traced, most;
     struct trace_cta *first; /* all that are recorded, in no order */
-    struct trace *next;      /* of another grid of the same launch */
 };
-/* How much of the launch is traced. */
-void trace_plan(struct trace *t, const struct emu_machine *m);
+/* How much of the launch is traced, into the room. */
+void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine *m);
 /* Room for the CTA's trace; NULL: it is not traced. Not for two host threads at once. */
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear);
 /* The whole, in the arena. What it says of CTAs stays the trace's. */
 struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m);
-void trace_free(struct trace *t);
 
-void trace_grow_words(struct trace_warp *w);
+void trace_grow_words(struct trace_cta *c, struct trace_warp *w);
 void trace_grow_notes(struct trace_cta *c);
 
-static inline void trace_word(struct trace_warp *w, uint32_t word)
+static inline void trace_word(struct trace_cta *c, struct trace_warp *w, uint32_t word)
 {
-    if (w->count == w->cap) trace_grow_words(w);
+    if (w->count == w->cap) trace_grow_words(c, w);
     w->words[w->count++] = word;
 }
 
@@ -122,7 +133,7 @@ static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t bloc
     w->cut |= w->instructions >= c->most;
     if (w->cut) return;
     w->instructions += count;
-    trace_word(w, block << 2 | TRACE_BLOCK);
+    trace_word(c, w, block << 2 | TRACE_BLOCK);
 }
 
 static inline void trace_note(struct trace_cta *c, struct trace_note note)
