@@ -5,6 +5,7 @@
 #include "emu/trace.h"
 #include "ptx/isa.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ enum {
     REGS = 4096 /* registers of a warp that are told apart */,
     MAP = 1 << 16,
     BANKS = 64,
-    FETCHED = 16 /* instructions of a line */
+    FETCHED = 16,   /* instructions of a line */
+    KEPT = 16 << 20 /* bytes */
 };
 
 /* ---- what instructions are ---------------------------------------------------------------------------- */
@@ -671,6 +673,56 @@ void *clock_room(size_t count, size_t size)
     return p;
 }
 
+/* Of one run: pieces of the block that the last run left, as far as it goes. */
+struct clock_block {
+    struct clock_block *next;
+    size_t size, used;
+    _Alignas(max_align_t) char data[];
+};
+static _Atomic(struct clock_block *) spare_block;
+
+static struct clock_block *block_new(size_t size)
+{
+    struct clock_block *b = malloc(sizeof *b + size);
+    if (!b) abort();
+    b->next = NULL, b->size = size, b->used = 0;
+    return b;
+}
+
+/* Zeros. */
+static void *take(struct clock *c, size_t count, size_t size)
+{
+    const size_t n = (count * size + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
+                     sizeof(max_align_t);
+    struct clock_block *b = c->blocks;
+    c->taken += n;
+    if (!b || b->size - b->used < n) {
+        b = block_new(n);
+        b->next = c->blocks ? c->blocks->next : NULL;
+        if (c->blocks) c->blocks->next = b;
+        else c->blocks = b;
+    }
+    void *p = b->data + b->used;
+    b->used += n;
+    return memset(p, 0, n);
+}
+
+/* One block of all that was taken stays for the next run, if that is not much. */
+static void give_back(struct clock *c)
+{
+    struct clock_block *first = c->blocks;
+    const bool fits = first && first->size >= c->taken;
+    for (struct clock_block *b = fits ? first->next : first, *next; b; b = next)
+        next = b->next, free(b);
+    if (c->taken > KEPT) {
+        if (fits) free(first);
+        return;
+    }
+    if (!fits) first = block_new(c->taken);
+    first->next = NULL, first->used = 0;
+    free(atomic_exchange(&spare_block, first));
+}
+
 static void prepare_registers(struct clock *c)
 {
     const struct emu_trace *t = c->t;
@@ -682,7 +734,7 @@ static void prepare_registers(struct clock *c)
         const struct trace_inst *x = &t->insts[i];
         if (x->reg + x->reads + x->writes > count) count = x->reg + x->reads + x->writes;
     }
-    c->reg_of = c->folded = clock_room(count, sizeof(u32));
+    c->reg_of = c->folded = take(c, count, sizeof(u32));
     for (u32 i = 0; i < count; i++) c->folded[i] = t->regs[i] % c->regs;
 }
 
@@ -690,18 +742,18 @@ static void prepare(struct clock *c, u32 l1_bytes)
 {
     const struct emu_trace *t = c->t;
     const struct clock_machine *m = c->m;
-    c->classes = clock_room(t->inst_count, 1);
+    c->classes = take(c, t->inst_count, 1);
     for (u32 i = 0; i < t->inst_count; i++) c->classes[i] = class_of(t->insts[i].op);
     prepare_registers(c);
     c->scheduler_count = c->sms * m->schedulers;
     const u32 warps = c->sms * c->warps_per_sm;
-    c->warps = clock_room(warps, sizeof *c->warps);
-    c->ctas = clock_room((size_t)c->sms * c->slots, sizeof *c->ctas);
-    c->schedulers = clock_room(c->scheduler_count, sizeof *c->schedulers);
-    c->scheduler_warps = clock_room(warps, sizeof(u32));
-    c->next = clock_room(warps, sizeof *c->next);
-    c->reg_times = clock_room((size_t)warps * c->regs, sizeof *c->reg_times);
-    c->reg_parts = clock_room((size_t)warps * c->regs, 1);
+    c->warps = take(c, warps, sizeof *c->warps);
+    c->ctas = take(c, (size_t)c->sms * c->slots, sizeof *c->ctas);
+    c->schedulers = take(c, c->scheduler_count, sizeof *c->schedulers);
+    c->scheduler_warps = take(c, warps, sizeof(u32));
+    c->next = take(c, warps, sizeof *c->next);
+    c->reg_times = take(c, (size_t)warps * c->regs, sizeof *c->reg_times);
+    c->reg_parts = take(c, (size_t)warps * c->regs, 1);
     u32 *list = c->scheduler_warps;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / m->schedulers;
@@ -722,44 +774,33 @@ static void prepare(struct clock *c, u32 l1_bytes)
     }
     for (u32 u = 0; u < CLOCK_UNITS; u++) {
         const u32 n = m->units[u];
-        c->units[u] = clock_room((size_t)c->sms * n, sizeof(double));
+        c->units[u] = take(c, (size_t)c->sms * n, sizeof(double));
         for (u32 s = 0; s < c->scheduler_count; s++)
             c->schedulers[s].unit[u] = &c->units[u][s / m->schedulers * n + s % m->schedulers % n];
     }
     for (c->leaves = 1; c->leaves < c->sms;) c->leaves *= 2;
-    c->key = clock_room(2 * (size_t)c->leaves, sizeof *c->key);
-    c->choices = clock_room(c->sms, sizeof *c->choices);
+    c->key = take(c, 2 * (size_t)c->leaves, sizeof *c->key);
+    c->choices = take(c, c->sms, sizeof *c->choices);
     for (u32 i = 0; i < 2 * c->leaves; i++)
         c->key[i] = (struct clock_key){CLOCK_NEVER, i < c->leaves ? 0 : i - c->leaves};
     c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
-    c->load_store = clock_room(c->sms, sizeof(double));
-    c->port_in = clock_room(c->ports, sizeof(double));
-    c->port_out = clock_room(c->ports, sizeof(double));
-    c->slice = clock_room(m->slices, sizeof(double));
-    c->channel = clock_room(m->channels, sizeof(double));
-    c->bank_free = clock_room((size_t)m->channels * BANKS, sizeof(double));
-    c->bank_row = clock_room((size_t)m->channels * BANKS, sizeof(u32));
+    c->load_store = take(c, c->sms, sizeof(double));
+    c->port_in = take(c, c->ports, sizeof(double));
+    c->port_out = take(c, c->ports, sizeof(double));
+    c->slice = take(c, m->slices, sizeof(double));
+    c->channel = take(c, m->channels, sizeof(double));
+    c->bank_free = take(c, (size_t)m->channels * BANKS, sizeof(double));
+    c->bank_row = take(c, (size_t)m->channels * BANKS, sizeof(u32));
     c->l1_ways = m->l1_ways;
     c->l1_sets = l1_bytes / 128 / c->l1_ways ? l1_bytes / 128 / c->l1_ways : 1;
-    c->l1 = clock_room((size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);
+    c->l1 = take(c, (size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);
     clock_empty_l1(c);
     const size_t fetched = (size_t)c->sms * m->fetch_lines;
-    c->fetched = clock_room(fetched, sizeof *c->fetched);
+    c->fetched = take(c, fetched, sizeof *c->fetched);
     for (size_t i = 0; i < fetched; i++)
         c->fetched[i] = (struct clock_line){.tag = UINT32_MAX, .used = -1};
-    c->fills = clock_room(MAP, sizeof *c->fills);
-    c->swaps = clock_room(MAP, sizeof *c->swaps);
-}
-
-static void clear(struct clock *c)
-{
-    void *all[] = {c->next,     c->reg_times,  c->reg_parts,       c->classes, c->warps,
-                   c->ctas,     c->schedulers, c->scheduler_warps, c->key,     c->load_store,
-                   c->port_in,  c->port_out,   c->slice,           c->channel, c->bank_free,
-                   c->bank_row, c->l1,         c->fetched,         c->fills,   c->swaps,
-                   c->folded,   c->choices};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-    for (u32 u = 0; u < CLOCK_UNITS; u++) free(c->units[u]);
+    c->fills = take(c, MAP, sizeof *c->fills);
+    c->swaps = take(c, MAP, sizeof *c->swaps);
 }
 
 static void sum_up(struct clock *c)
@@ -789,6 +830,7 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     const u32 most = (t->cta_count + c.sms - 1) / c.sms;
     c.slots = slots && slots < most ? slots : most;
     c.warps_per_sm = c.slots * c.wpc;
+    c.blocks = atomic_exchange(&spare_block, NULL);
     prepare(&c, l1_bytes);
     c.rules = rules[o->kind];
     if (c.rules) c.rules->begin(&c, o);
@@ -805,7 +847,7 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     }
     sum_up(&c);
     if (c.rules) c.rules->end(&c);
-    clear(&c);
+    give_back(&c);
 }
 
 void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,

@@ -145,6 +145,8 @@ struct clock {
     struct clock_line *l1;
     struct clock_line *fetched; /* lines of instructions that SMs have */
     uint32_t l1_sets, l1_ways, ports;
+    struct clock_block *blocks; /* what all this is in; and of how many bytes */
+    size_t taken;
     struct event {
         uint32_t name; /* one more than its number; 0: none */
         double when;
