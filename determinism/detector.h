@@ -81,13 +81,21 @@ struct flag {
     struct clock *released[LEVELS];
     uint32_t
         chain[LEVELS]; /* as long as it is the same, what was released has all that it had before */
-    uint32_t writer_cta, writer_thread; /* of the last strong write, */
-    struct clock
-        *own; /* and what that thread released here by an operation, for its later writes */
-    uint32_t own_level;
 };
 struct flags { /* by address; open */
     struct flag *list;
+    uint32_t count, cap; /* cap: a power of two, or 0 */
+};
+
+/* What a thread released at a place by operations: its later strong writes there let that be known, whoever wrote
+ * in between. */
+struct own {
+    uint64_t address;      /* 0: free */
+    uint32_t home, thread; /* home: in whose shared memory; UINT32_MAX: global */
+    struct clock *released[LEVELS];
+};
+struct owns { /* of a CTA's threads; open */
+    struct own *list;
     uint32_t count, cap; /* cap: a power of two, or 0 */
 };
 
@@ -110,6 +118,7 @@ struct cta {
     struct events events; /* of shared memory */
     struct notes notes;
     struct flags flags;
+    struct owns owns;
     struct mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_cap;
     struct cta *next; /* of those that are resident */

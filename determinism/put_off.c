@@ -250,7 +250,7 @@ bool race_put_off(struct look *k, uint32_t size)
     const uint64_t differ = k->a->run ? 0 : differences(k->a);
     const uint32_t count = touched_rows(k, size, differ, list);
     for (uint32_t i = 0; i < count; i++) flagged |= list[i].page->flagged & list[i].rows;
-    k->flagged = k->home ? k->home->flags.count : flagged;
+    k->flagged = k->home ? k->home->flags.count || (k->strong && k->c->owns.count) : flagged;
     const int kind = differ >> 31 ? NOTE_KINDS : kind_of_note(k, size);
     for (uint32_t i = 0; i < count; i++) {
         closed |= kind == NOTE_KINDS ? 0 : list[i].page->closed[kind] & list[i].rows;

@@ -1027,6 +1027,7 @@ static void free_cta(struct race *r, struct cta *c)
     events_end(&c->events);
     notes_free(&c->notes);
     free(c->flags.list);
+    free(c->owns.list);
     free(c->mbarriers);
     free(c->left);
     for (uint32_t w = 0; w < r->warps; w++) free(c->warps[w].copies);

@@ -374,8 +374,6 @@ static void empty_flag(struct race *r, struct flag *f)
         clock_drop(&r->tree, f->released[i]);
         f->released[i] = NULL;
     }
-    clock_drop(&r->tree, f->own);
-    f->own = NULL;
 }
 
 static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
@@ -400,7 +398,7 @@ void race_flag_ahead(const struct flags *f, uint64_t address, bool was_read)
     const struct flag *flag = &f->list[slot_of(f, address)];
     if (!was_read) {
         __builtin_prefetch(flag);
-        __builtin_prefetch(&flag->writer_cta);
+        __builtin_prefetch(&flag->chain[LEVELS - 1]);
     } else if (flag->address == address) __builtin_prefetch(flag->released[LEVELS - 1]);
 }
 
@@ -425,6 +423,62 @@ void race_unflag(struct race *r, struct cta *home, uint64_t address)
     struct flags *f = home ? &home->flags : &r->flags;
     struct flag *flag = flag_at(r, f, address);
     if (flag) remove_flag(r, f, flag);
+}
+
+static struct own *slot_of_own(const struct owns *o, uint64_t address, uint32_t home,
+                               uint32_t thread)
+{
+    uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 32 ^ thread ^ (uint64_t)home << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t i = (uint32_t)(h >> 32);; i++) {
+        struct own *own = &o->list[i & (o->cap - 1)];
+        if (!own->address ||
+            (own->address == address && own->thread == thread && own->home == home))
+            return own;
+    }
+}
+
+static const struct own *find_own(const struct owns *o, uint64_t address, uint32_t home,
+                                  uint32_t thread)
+{
+    const struct own *own = o->count ? slot_of_own(o, address, home, thread) : NULL;
+    return own && own->address ? own : NULL;
+}
+
+/* The thread has released that at the place, in scopes up to the level: it has all that it released before. */
+static void keep_own(struct race *r, struct owns *o, uint64_t address, uint32_t home,
+                     uint32_t thread, struct clock *released, uint32_t level)
+{
+    if (2 * (o->count + 1) > o->cap) {
+        struct owns bigger = {.cap = o->cap ? 2 * o->cap : 16, .count = o->count};
+        bigger.list = calloc(bigger.cap, sizeof *bigger.list);
+        if (!bigger.list) abort();
+        for (uint32_t i = 0; i < o->cap; i++) {
+            const struct own *own = &o->list[i];
+            if (own->address) *slot_of_own(&bigger, own->address, own->home, own->thread) = *own;
+        }
+        free(o->list);
+        *o = bigger;
+    }
+    struct own *own = slot_of_own(o, address, home, thread);
+    o->count += !own->address;
+    own->address = address;
+    own->home = home;
+    own->thread = thread;
+    for (uint32_t i = 0; i <= level; i++) {
+        clock_drop(&r->tree, own->released[i]);
+        own->released[i] = clock_keep(released);
+    }
+}
+
+static void clear_owns(struct race *r, struct owns *o)
+{
+    for (uint32_t i = 0; i < o->cap && o->count; i++) {
+        if (!o->list[i].address) continue;
+        for (uint32_t k = 0; k < LEVELS; k++) clock_drop(&r->tree, o->list[i].released[k]);
+        o->list[i] = (struct own){0};
+        o->count--;
+    }
 }
 
 static bool same_group(const struct flag *f, const struct cta *c, uint32_t level)
@@ -504,20 +558,21 @@ static bool has_acquired(const struct mind *m, const struct clock *c)
 
 /* A strong write takes the place of what was released here, but a read-modify-write passes it on. */
 static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-                    const struct emu_access *a, struct flags *flags, struct flag *f,
+                    const struct emu_access *a, struct flags *flags, struct flag *f, uint32_t home,
                     uint64_t address)
 {
     const uint32_t thread = (uint32_t)(w - c->warps) * LANES + lane, top = level_of(a->scope);
     const struct mind *mind = w->mind ? &w->mind[lane] : NULL;
     const bool passes_on = a->kind != EMU_STORE, releases = a->flags & EMU_RELEASE;
     const bool fenced = mind && mind->fenced;
-    if (!f && !releases && !fenced) return;
+    const struct own *own = releases ? NULL : find_own(&c->owns, address, home, thread);
+    if (!f && !releases && !fenced && !own) return;
     if (!f) f = begin_flag(r, flags, address);
-    const bool again = f->own && f->writer_cta == c->index && f->writer_thread == thread;
     struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
     struct clock *before = fenced ? news_of_fence(r, c, w, lane) : NULL;
-    const struct clock *last = NULL;                   /* at the level before: what there was, */
-    bool any = false, learned = false, passed = false; /* and what of these was added to it */
+    const struct clock *last = NULL;   /* at the level before: what there was, */
+    bool any = false, learned = false; /* and what of these was added to it */
+    const struct clock *passed = NULL;
     for (uint32_t i = 0; i < LEVELS; i++) {
         if (i > top || !passes_on || !same_group(f, c, i)) {
             clock_drop(&r->tree, f->released[i]);
@@ -526,8 +581,8 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         }
         if (i > top) continue;
         const struct clock *was = f->released[i];
+        struct clock *passes = own ? own->released[i] : NULL;
         const bool learns = before && level_of(mind->fence_scope) >= i,
-                   passes = again && f->own_level >= i,
                    alike = i && was == last && learns == learned && passes == passed;
         last = was, learned = learns, passed = passes;
         if (alike) {
@@ -541,20 +596,14 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
                 f->released[i] = clock_keep(before);
             } else clock_learn(&r->tree, &f->released[i], before);
         }
-        if (passes) clock_learn(&r->tree, &f->released[i], f->own);
+        clock_learn(&r->tree, &f->released[i], passes);
         any |= f->released[i] != NULL;
     }
-    if (!again || releases) {
-        clock_drop(&r->tree, f->own);
-        f->own = clock_keep(now);
-        f->own_level = top;
-    }
+    if (releases) keep_own(r, &c->owns, address, home, thread, now, top);
     clock_drop(&r->tree, now);
     clock_drop(&r->tree, before);
     f->id[0] = c->index;
     f->id[1] = c->cluster;
-    f->writer_cta = c->index;
-    f->writer_thread = thread;
     if (releases) tick(c, w, 1u << lane);
     if (!any) remove_flag(r, flags, f);
 }
@@ -599,7 +648,7 @@ void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
     struct flags *flags = home ? &home->flags : &r->flags;
     struct flag *f = flag_at(r, flags, address);
     if (f && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC)) acquire(r, c, w, lane, a, f);
-    if (writes) release(r, c, w, lane, a, flags, f, address);
+    if (writes) release(r, c, w, lane, a, flags, f, home ? home->index : UINT32_MAX, address);
 }
 
 /* ---- asynchronous copies ------------------------------------------------------------------------------ */
@@ -780,6 +829,7 @@ void race_cta_end(struct race *r, struct cta *c)
     clock_drop(&r->tree, c->know);
     c->know = NULL;
     race_flags_clear(r, &c->flags);
+    clear_owns(r, &c->owns);
     forget_shared(r, c);
     free(c->left);
     c->left = NULL;
