@@ -51,6 +51,20 @@
                    : sizeof(T) == 4 ? g->r32 + (row)                                               \
                                     : g->r16 + (row)))
 
+/* The addresses of a warp's lanes, of a load, store or reduction. */
+static inline void uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w,
+                                 u64 *at)
+{
+    if (in->x == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
+        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u64)in->imm;
+    } else if (in->x == 4) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
+    } else
+        for (int l = 0; l < LANES; l++) at[l] = (u64)in->imm;
+}
+
 /* The loop over warps and lanes. STEP moves the operands' pointers to the next warp, LOAD declares the
  * operands of lane l. */
 #define LANE_BODY(D, STEP, LOAD, ...)                                                              \

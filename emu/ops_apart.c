@@ -385,18 +385,6 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
     return free;
 }
 
-static inline void addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at)
-{
-    if (in->x == 8) {
-        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
-        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u64)in->imm;
-    } else if (in->x == 4) {
-        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
-        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
-    } else
-        for (int l = 0; l < LANES; l++) at[l] = (u64)in->imm;
-}
-
 /* What the warps of the group do. `mark`: of a reduction. Whether all could be loaded without marks. */
 static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, u32 size,
                       enum kind kind, u32 mark)
@@ -421,7 +409,7 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
         if (l.shared)
             for (u32 i = 0; i < LANES; i++)
                 l.own_shared[i] = kind == REDUCES ? mark : shared + step * i;
-        addresses(g, in, w, l.at);
+        uop_addresses(g, in, w, l.at);
         if (space == PTX_SPACE_SHARED) touch_lanes_shared(&l);
         else free &= touch_lanes(&l, g, space == PTX_SPACE_GENERIC);
     }

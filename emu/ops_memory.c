@@ -14,19 +14,6 @@
 #include <immintrin.h>
 #endif
 
-/* The addresses of a warp's lanes. */
-static inline void addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at)
-{
-    if (in->x == 8) {
-        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
-        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u64)in->imm;
-    } else if (in->x == 4) {
-        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
-        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
-    } else
-        for (int l = 0; l < LANES; l++) at[l] = (u64)in->imm;
-}
-
 enum way {
     WAY_SLOW,
     WAY_FOLLOW,        /* lane l at start + l * size */
@@ -254,7 +241,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             u8 *host;                                                                              \
             enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
             if (way == WAY_SLOW) {                                                                 \
-                addresses(g, in, w, at);                                                           \
+                uop_addresses(g, in, w, at);                                                       \
                 way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, false, &host);             \
             }                                                                                      \
             count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
@@ -310,7 +297,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             u8 *host;                                                                              \
             enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
             if (way == WAY_SLOW) {                                                                 \
-                addresses(g, in, w, at);                                                           \
+                uop_addresses(g, in, w, at);                                                       \
                 way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, true, &host);              \
             }                                                                                      \
             count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
@@ -361,7 +348,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            addresses(g, in, w, at);                                                               \
+            uop_addresses(g, in, w, at);                                                           \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, false, &host);              \
             count_access(g, in, at, m, size, way, SPACE);                                          \
             if (way == WAY_SLOW) {                                                                 \
@@ -411,7 +398,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            addresses(g, in, w, at);                                                               \
+            uop_addresses(g, in, w, at);                                                           \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);               \
             count_access(g, in, at, m, size, way, SPACE);                                          \
             for (u32 left = m; left; left &= left - 1) {                                           \
@@ -453,7 +440,7 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
-            addresses(g, in, w, at);                                                               \
+            uop_addresses(g, in, w, at);                                                           \
             if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
@@ -490,7 +477,7 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
-            addresses(g, in, w, at);                                                               \
+            uop_addresses(g, in, w, at);                                                           \
             if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
