@@ -414,48 +414,75 @@ static bool agree(const struct plain *p, const struct emu_report *r, uint64_t se
     return fine;
 }
 
+struct stand { /* a random kernel on a device of its own */
+    char *text;
+    struct parsed *parsed;
+    struct emu *e;
+    struct emu_image *im;
+    struct orders *orders;
+    uint64_t memory;
+};
+
+static struct stand set_up(uint64_t seed, const char *order, enum emu_divergence divergence)
+{
+    char *why = NULL;
+    struct stand s = {.text = kernel(seed)};
+    s.parsed = parse_text("random.ptx", s.text, strlen(s.text));
+    cr_assert(s.parsed->ok, "HEDDLE_SEED=%llu: %s\n%s", (unsigned long long)seed,
+              first_error(s.parsed), s.text);
+    s.e = emu_new(&(struct emu_config){.threads = 1, .divergence = divergence, .timeout = 10});
+    s.im = emu_load(s.e, &s.parsed->module, 1, &why);
+    cr_assert(s.im, "%s", why);
+    s.orders = order ? orders_new(order, seed, &why) : NULL;
+    s.memory = emu_alloc(s.e, GLOBAL, "buffer");
+    return s;
+}
+
+static const struct emu_report *launch(const struct stand *s, const struct emu_observer **list,
+                                       size_t count)
+{
+    const struct emu_launch l = {.grid = {CTAS, 1, 1},
+                                 .block = {BLOCK, 1, 1},
+                                 .params = &s->memory,
+                                 .params_size = 8,
+                                 .order = orders_get(s->orders),
+                                 .observers = list,
+                                 .observer_count = count};
+    return emu_launch(s->e, emu_kernel_at(s->im, 0), &l);
+}
+
+static void tear_down(struct stand *s)
+{
+    orders_free(s->orders);
+    emu_unload(s->im);
+    emu_free(s->e);
+    parsed_free(s->parsed);
+    free(s->text);
+}
+
 /* Whether both say the same of the kernel; *races: how many the detector found. */
 static bool compare(uint64_t seed, size_t *races)
 {
-    char *text = kernel(seed), *why = NULL;
-    struct parsed *parsed = parse_text("random.ptx", text, strlen(text));
-    cr_assert(parsed->ok, "HEDDLE_SEED=%llu: %s\n%s", (unsigned long long)seed, first_error(parsed),
-              text);
-    struct emu *e = emu_new(&(struct emu_config){
-        .threads = 1, .divergence = seed % 3 ? EMU_STACK : EMU_ITS, .timeout = 10});
-    struct emu_image *im = emu_load(e, &parsed->module, 1, &why);
-    cr_assert(im, "%s", why);
+    struct stand s = set_up(seed, seed % 4 ? "random" : NULL, seed % 3 ? EMU_STACK : EMU_ITS);
     struct arena *arena = arena_new();
     struct plain *p = arena_alloc(arena, sizeof *p);
     struct race *race = race_new();
-    struct orders *orders = seed % 4 ? orders_new("random", seed, &why) : NULL;
     const struct emu_observer *list[] = {race_observer(race), &p->observer};
     p->observer = (struct emu_observer){
         .self = p, .blind = true, .begin = plain_begin, .access = plain_access, .sync = plain_sync};
     p->arena = arena;
-    p->memory = emu_alloc(e, GLOBAL, "buffer");
+    p->memory = s.memory;
     p->first_line = HEAD_LINES;
-    const struct emu_launch l = {.grid = {CTAS, 1, 1},
-                                 .block = {BLOCK, 1, 1},
-                                 .params = &p->memory,
-                                 .params_size = 8,
-                                 .order = orders_get(orders),
-                                 .observers = list,
-                                 .observer_count = 2};
-    const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+    const struct emu_report *r = launch(&s, list, 2);
     const bool stuck = r->fault.kind == EMU_BARRIER; /* an arrival was for the barrier before */
     cr_expect(!r->fault.kind || stuck, "HEDDLE_SEED=%llu: %s\n%s", (unsigned long long)seed,
-              r->fault.text, text);
+              r->fault.text, s.text);
     const bool fine = agree(p, r, seed);
-    if (!fine) fprintf(stderr, "%s", text);
+    if (!fine) fprintf(stderr, "%s", s.text);
     *races = r->finding_count;
     race_free(race);
-    orders_free(orders);
-    emu_unload(im);
-    emu_free(e);
-    parsed_free(parsed);
+    tear_down(&s);
     arena_free(arena);
-    free(text);
     return fine;
 }
 
@@ -497,38 +524,24 @@ static struct looked look(uint64_t seed, const char *order, bool detector, bool 
                           bool meetings)
 {
     struct looked out = {0};
-    char *text = kernel(seed), *why = NULL;
-    struct parsed *parsed = parse_text("random.ptx", text, strlen(text));
-    struct emu *e = emu_new(&(struct emu_config){.threads = 1, .timeout = 10});
-    struct emu_image *im = emu_load(e, &parsed->module, 1, &why);
+    struct stand s = set_up(seed, order, EMU_STACK);
     struct race *race = race_new();
-    struct orders *orders = order ? orders_new(order, seed, &why) : NULL;
     const struct emu_observer observer = {
         .self = &out, .blind = true, .meetings = meetings, .begin = note_begin};
     const struct emu_observer *list[2];
-    const uint64_t memory = emu_alloc(e, GLOBAL, "buffer");
-    struct emu_launch l = {.grid = {CTAS, 1, 1},
-                           .block = {BLOCK, 1, 1},
-                           .params = &memory,
-                           .params_size = 8,
-                           .order = orders_get(orders),
-                           .observers = list};
-    if (detector) list[l.observer_count++] = race_observer(race);
-    if (looks) list[l.observer_count++] = &observer;
-    const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+    size_t count = 0;
+    if (detector) list[count++] = race_observer(race);
+    if (looks) list[count++] = &observer;
+    const struct emu_report *r = launch(&s, list, count);
     out.fault = r->fault.kind;
-    out.digest = emu_digest(e);
+    out.digest = emu_digest(s.e);
     out.races = r->finding_count;
     for (size_t i = 0; i < out.races && i < LINES; i++) {
         out.lines[i][0] = r->findings[i].line;
         out.lines[i][1] = r->findings[i].line2;
     }
     race_free(race);
-    orders_free(orders);
-    emu_unload(im);
-    emu_free(e);
-    parsed_free(parsed);
-    free(text);
+    tear_down(&s);
     return out;
 }
 
