@@ -195,10 +195,9 @@ const struct emu_uop *emu_op_local_address(struct emu_group *g, const struct emu
 
 /* ---- watched loads and stores: with an order or observers ------------------------------------------- */
 
-static u64 element_address(const struct emu_group *g, const struct emu_uop *in, u32 lane)
+static struct lane_address address_of(const struct emu_uop *in)
 {
-    u64 a = in->imm < 0 ? (u64)in->imm : in->bits;
-    return in->x ? a + emu_get(g, in->x, in->a, 0, lane) : a;
+    return (struct lane_address){((const struct mem_desc *)in->ext)->space, in->x, in->a, in->imm};
 }
 
 static void describe(const struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
@@ -252,7 +251,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
                   struct emu_lanes *lanes, struct emu_access *a)
 {
     const struct mem_desc *v = in->ext;
-    const struct lane_address from = {v->space, in->x, in->a, in->imm};
+    const struct lane_address from = address_of(in);
     const struct emu_machine *m = g->worker->machine;
     if (!m->blind || !g->exec[w]) return false;
     const u32 space = m->counting->find_lanes(g, &from, w, (u32)v->width * v->count,
@@ -324,12 +323,13 @@ static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 l
 static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uop *in)
 {
     const struct mem_desc *v = in->ext;
+    const struct lane_address from = address_of(in);
     u64 at[LANES] = {0};
     u8 data[LANES * 64];
     const u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
-        at[l] = element_address(g, in, l);
+        at[l] = lane_address(g, &from, 0, l);
         if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + size * l)) return NULL;
     }
     find_for_next_time(g, in, at, false);
@@ -376,13 +376,14 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
 static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_uop *in)
 {
     const struct mem_desc *v = in->ext;
+    const struct lane_address to = address_of(in);
     u64 at[LANES] = {0};
     u8 room[LANES * 64];
     const u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         struct reach r = {0};
-        at[l] = element_address(g, in, l);
+        at[l] = lane_address(g, &to, 0, l);
         if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
     }
     find_for_next_time(g, in, at, true);

@@ -8,6 +8,7 @@
 #define HEDDLE_EMU_ATOMIC_H
 
 #include "emu/exec.h"
+#include "emu/memops.h"
 #include "ptx/isa.h"
 
 enum emu_atomic {
@@ -80,7 +81,8 @@ static inline unsigned atomic_op_in(const struct atomic_desc *v, bool global)
 static inline u64 lane_address(const struct emu_group *g, const struct lane_address *a, u32 w,
                                u32 lane)
 {
-    return (a->bytes ? emu_get(g, a->bytes, a->row, w, lane) : 0) + (u64)a->offset;
+    const u64 sum = (a->bytes ? emu_get(g, a->bytes, a->row, w, lane) : 0) + (u64)a->offset;
+    return a->bytes == 4 && space_wraps(a->space) ? (u32)sum : sum;
 }
 
 /* The addresses of all lanes of a warp, those that are off included. */
@@ -93,7 +95,10 @@ static inline void lane_addresses(const struct emu_group *g, const struct lane_a
         for (int l = 0; l < LANES; l++) at[l] = p[l] + offset;
     } else if (a->bytes == 4) {
         const u32 *p = (const u32 *)(const void *)(g->r32 + a->row) + w * LANES;
-        for (int l = 0; l < LANES; l++) at[l] = p[l] + offset;
+        if (space_wraps(a->space))
+            for (int l = 0; l < LANES; l++) at[l] = p[l] + (u32)offset;
+        else
+            for (int l = 0; l < LANES; l++) at[l] = p[l] + offset;
     } else
         for (int l = 0; l < LANES; l++) at[l] = offset;
 }

@@ -10,6 +10,7 @@
 #define HEDDLE_EMU_LANE_H
 
 #include "emu/exec.h"
+#include "emu/memops.h"
 
 #ifndef ISA
 #define ISA portable
@@ -52,15 +53,17 @@
                                     : g->r16 + (row)))
 
 /* The addresses of a warp's lanes, of a load, store or reduction. */
-static inline void uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w,
-                                 u64 *at)
+static inline __attribute__((always_inline)) void
+uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 space, u64 *at)
 {
     if (in->x == 8) {
         const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
         LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u64)in->imm;
     } else if (in->x == 4) {
         const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
-        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
+        if (space_wraps(space))
+            LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u32)in->imm;
+        else LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
     } else
         for (int l = 0; l < LANES; l++) at[l] = (u64)in->imm;
 }

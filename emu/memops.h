@@ -3,6 +3,7 @@
 #define HEDDLE_EMU_MEMOPS_H
 
 #include "emu/exec.h"
+#include "ptx/ptx.h"
 
 struct mem_desc {
     u8 space;      /* enum ptx_space */
@@ -17,5 +18,13 @@ struct mem_desc {
     emu_op *plain; /* of a watched one: what does it when nobody watches */
     u32 rows[8];
 };
+
+/* Whether the sum of a register of 32 bits and an offset is an address of 32 bits: nvcc counts on that in shared
+ * memory, where a register may lie below 0. In the others it may be the index of a variable far up. */
+static inline bool space_wraps(u32 space)
+{
+    return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER ||
+           space == PTX_SPACE_LOCAL;
+}
 
 #endif

@@ -409,7 +409,7 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
         if (l.shared)
             for (u32 i = 0; i < LANES; i++)
                 l.own_shared[i] = kind == REDUCES ? mark : shared + step * i;
-        uop_addresses(g, in, w, l.at);
+        uop_addresses(g, in, w, space, l.at);
         if (space == PTX_SPACE_SHARED) touch_lanes_shared(&l);
         else free &= touch_lanes(&l, g, space == PTX_SPACE_GENERIC);
     }

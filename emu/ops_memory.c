@@ -171,16 +171,14 @@ static inline __attribute__((always_inline)) enum way way_by_row(const struct em
     const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
     const v16 *v = (const v16 *)(const void *)p;
     const v16 step = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
-    const u32 a = p[0], b = p[LANES / 2], half = LANES / 2 * size;
-    const v16 x = v[0] - a, y = v[1] - b;
+    const u32 half = LANES / 2 * size;
+    const v16 x = v[0] - p[0], y = v[1] - p[LANES / 2];
     const bool follow = none((x - step) | (y - step));
     if (!follow && !none(x | y)) return WAY_SLOW;
     const u64 span = follow ? half : size, limit = g->cta->shared_size;
-    at[0] = a + (u64)in->imm, at[LANES / 2] = b + (u64)in->imm;
-    const u64 least = a < b ? a : b, most = a < b ? b : a;
-    if (((a | b | (u64)in->imm) & (size - 1)) || most > UINT32_MAX - half || limit < span ||
-        least + (u64)in->imm > limit - span || most + (u64)in->imm > limit - span)
-        return WAY_SLOW;
+    const u32 a = p[0] + (u32)in->imm, b = p[LANES / 2] + (u32)in->imm, most = a < b ? b : a;
+    if (((a | b) & (size - 1)) || limit < span || most > limit - span) return WAY_SLOW;
+    at[0] = a, at[LANES / 2] = b;
     *host = g->cta->shared;
     if (b - a != (follow ? half : 0)) return follow ? WAY_HALVES_FOLLOW : WAY_HALVES_SAME;
     *host += at[0];
@@ -241,7 +239,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             u8 *host;                                                                              \
             enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
             if (way == WAY_SLOW) {                                                                 \
-                uop_addresses(g, in, w, at);                                                       \
+                uop_addresses(g, in, w, SPACE, at);                                                \
                 way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, false, &host);             \
             }                                                                                      \
             count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
@@ -297,7 +295,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             u8 *host;                                                                              \
             enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
             if (way == WAY_SLOW) {                                                                 \
-                uop_addresses(g, in, w, at);                                                       \
+                uop_addresses(g, in, w, SPACE, at);                                                \
                 way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, true, &host);              \
             }                                                                                      \
             count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
@@ -348,7 +346,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            uop_addresses(g, in, w, at);                                                           \
+            uop_addresses(g, in, w, SPACE, at);                                                    \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, false, &host);              \
             count_access(g, in, at, m, size, way, SPACE);                                          \
             if (way == WAY_SLOW) {                                                                 \
@@ -398,7 +396,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            uop_addresses(g, in, w, at);                                                           \
+            uop_addresses(g, in, w, SPACE, at);                                                    \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);               \
             count_access(g, in, at, m, size, way, SPACE);                                          \
             for (u32 left = m; left; left &= left - 1) {                                           \
@@ -440,7 +438,7 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
-            uop_addresses(g, in, w, at);                                                           \
+            uop_addresses(g, in, w, PTX_SPACE_LOCAL, at);                                          \
             if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
@@ -477,7 +475,7 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
-            uop_addresses(g, in, w, at);                                                           \
+            uop_addresses(g, in, w, PTX_SPACE_LOCAL, at);                                          \
             if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \

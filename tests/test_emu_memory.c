@@ -289,7 +289,8 @@ Test(emu_memory, lanes_read_anywhere)
     batch_run(&b);
 }
 
-/* What each lane stores at its address in shared memory, and what it finds 8 bytes further on. */
+/* What each lane stores at its address in shared memory, at[lane] + offset in 32 bits, and what it finds 8 bytes
+ * further on. */
 static bool store_in_shared(const uint32_t at[32], unsigned size, int offset, struct emu_run *r,
                             uint64_t *found, unsigned char memory[2048])
 {
@@ -327,21 +328,22 @@ Test(emu_memory, rows_and_tiles_in_shared_memory)
     uint32_t at[32];
     for (unsigned size = 1; size <= 8; size *= 2)
         for (size_t i = 0; i < sizeof regular / sizeof *regular; i++)
-            for (int offset = -16; offset <= 64; offset += 40) {
+            for (int offset = -16; offset <= 184; offset += 40) {
+                const uint32_t first = offset > 64 ? 16 - 100u / size * size : 16; /* or below 0 */
                 memset(expected, 0, sizeof expected);
                 for (int l = 0; l < 32; l++) {
                     int e = l < 16 ? regular[i].a + l * regular[i].step
                                    : regular[i].b + (l - 16) * regular[i].step;
-                    at[l] = 16 + (uint32_t)e * size;
+                    at[l] = first + (uint32_t)e * size;
                     uint64_t value = UINT64_C(0x4142434445464700) + (unsigned)l;
-                    memcpy(expected + at[l] + offset, &value, size);
+                    memcpy(expected + (uint32_t)(at[l] + (uint32_t)offset), &value, size);
                 }
                 cr_assert(store_in_shared(at, size, offset, &r, found, memory), "%s", r.fault);
                 cr_expect(memcmp(memory, expected, sizeof memory) == 0,
                           "stores of %u bytes, pattern %zu, offset %d", size, i, offset);
                 for (int l = 0; l < 32; l++) {
                     uint64_t value = 0;
-                    memcpy(&value, expected + at[l] + offset + 8, size);
+                    memcpy(&value, expected + (uint32_t)(at[l] + (uint32_t)offset + 8), size);
                     cr_expect(found[l] == value, "loads of %u bytes, pattern %zu, lane %d", size, i,
                               l);
                 }
@@ -372,7 +374,7 @@ Test(emu_memory, rows_that_leave_shared_memory)
             for (uint32_t l = 0; l < 32; l++) {
                 at[l] = (l < 16 ? wrong[i].a : wrong[i].b) + l % 16 * step;
                 for (int k = 0; k <= 8; k += 8) {
-                    uint64_t x = at[l] + (uint64_t)(int64_t)(wrong[i].offset + k);
+                    const uint32_t x = at[l] + (uint32_t)(wrong[i].offset + k); /* it wraps */
                     outside |= x > 2048 - 4 || x % 4;
                 }
             }
@@ -380,6 +382,38 @@ Test(emu_memory, rows_that_leave_shared_memory)
             cr_expect(ran == !outside && (r.kind != 0) == outside, "case %zu, step %u: %s", i, step,
                       r.fault);
         }
+}
+
+/* nvcc has such: [%r4+68] of an index that is behind 0 by up to 64. */
+Test(emu_memory, addresses_of_32_bits_wrap)
+{
+    uint32_t out[7][32];
+    struct emu_run r = {.block = 32};
+    r.ptx = emu_ptx(
+        ".param .u64 out",
+        ".shared .align 16 .b8 sm[1024]; .local .align 16 .b8 lm[256];\n"
+        ".reg .b32 %t, %a, %b, %l, %v<8>; .reg .b64 %o, %g; .reg .pred %p;\n"
+        "mov.u32 %t, %tid.x; ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 4, %o;\n"
+        "mov.u32 %a, sm; sub.u32 %a, %a, 256; mad.lo.u32 %b, %t, 8, %a; mad.lo.u32 %a, %t, 4, %a;\n"
+        "mov.u32 %l, lm; sub.u32 %l, %l, 4096;\n"
+        "st.shared.u32 [%a+256], %t; ld.shared.u32 %v0, [%a+256];\n"
+        "add.u32 %v7, %t, 100; st.shared.v2.u32 [%b+512], {%t, %v7}; ld.shared.v2.u32 {%v2, %v1}, [%b+512];\n"
+        "atom.shared.add.u32 %v2, [%a+256], 7; red.shared.add.u32 [%a+256], 1; ld.shared.u32 %v3, [%a+256];\n"
+        "st.local.u32 [%l+4100], %v7; ld.local.u32 %v4, [%l+4100];\n"
+        "setp.gt.u32 %p, %t, 9; mov.u32 %v5, 0; @%p ld.shared.u32 %v5, [%a+220];\n"
+        "bar.sync 0; cvta.to.global.u64 %g, %o; cp.async.ca.shared.global [%a+1024], [%g], 4; cp.async.wait_all;\n"
+        "bar.sync 0; ld.volatile.shared.u32 %v6, [%a+1024];\n"
+        "st.global.u32 [%o], %v0; st.global.u32 [%o+128], %v1; st.global.u32 [%o+256], %v2;\n"
+        "st.global.u32 [%o+384], %v3; st.global.u32 [%o+512], %v4; st.global.u32 [%o+640], %v5;\n"
+        "st.global.u32 [%o+768], %v6; ret;");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t t = 0; t < 32; t++) {
+        const uint32_t expected[7] = {t, t + 100, t, t + 8, t + 100, t > 9 ? t - 9 + 8 : 0, 0};
+        for (int i = 0; i < 7; i++)
+            cr_expect(out[i][t] == expected[i], "lane %u, %d: %u, not %u", t, i, out[i][t],
+                      expected[i]);
+    }
 }
 
 /* Variables that functions declare: one for all threads and launches, with initial values, not seen elsewhere. */
