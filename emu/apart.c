@@ -108,7 +108,7 @@ enum apart_end apart_end(struct apart *p, bool faulted)
     }
     for (struct apart_shared *q = p->shared, *next; q; q = next) {
         next = q->next;
-        free(q->marks);
+        free(q->room);
         free(q);
     }
     free(p->of_site);
@@ -195,7 +195,8 @@ struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
     struct apart_shared *s = c->marks;
     if (!s) {
         s = c->marks = zeros(1, sizeof *s);
-        s->marks = zeros(1, shared_marks_size(c));
+        s->room = zeros(1, shared_marks_size(c) + 2 * LANES * sizeof *s->marks);
+        s->marks = s->room + LANES;
         s->cta = UINT32_MAX;
         s->next = p->shared;
         p->shared = s;

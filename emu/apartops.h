@@ -32,8 +32,8 @@ struct apart_allocation {
     bool loaded;             /* by any of these */
 };
 
-struct apart_shared { /* a CTA's */
-    u32 *marks;
+struct apart_shared {  /* a CTA's */
+    u32 *marks, *room; /* a warp's words more on either side of them */
     u32 cta, phase;
     bool loaded, stored; /* in this phase, loaded: without marks */
     u32 here;            /* warps that have been there in this phase, a bit each */

@@ -27,24 +27,33 @@ struct lanes { /* of a warp */
     u32 site, mask, size;
     u32 shift; /* of each lane 1 << shift words */
     enum kind kind;
+    bool alike; /* all lanes leave the same mark */
     _Alignas(64) u64 at[LANES];
     /* By lane, the mark that it leaves if it stores or reduces; if it loads, if nobody else was there: in global
      * memory, in shared */
     u32 own[LANES], own_shared[LANES];
 };
 
+/* What follows has no choices, of which compilers would make branches in place of vectors. */
+
+/* A mark as it is from `base` on: of this phase. */
+static inline __attribute__((always_inline)) u32 since(u32 mark, u32 base)
+{
+    return (mark - base) & (0 - (u32)(mark >= base));
+}
+
 static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
 {
     if (kind != LOADS) return me;
-    const bool mine = (was | 1) == (me | 1);
-    return !was ? me : mine ? was : (u32)APART_SEVERAL;
+    const u32 with = (was | 1) == (me | 1) ? was : APART_SEVERAL;
+    return was ? with : me;
 }
 
-static inline __attribute__((always_inline)) bool is_bad(u32 was, u32 me, const enum kind kind)
+/* 0: it is not. */
+static inline __attribute__((always_inline)) u32 is_bad(u32 was, u32 me, const enum kind kind)
 {
-    if (kind == LOADS) return was & 1 & ((was | 1) != (me | 1));
-    if (kind == STORES) return was && (was | 1) != me;
-    return was && was != me;
+    const u32 differ = (was | (kind != REDUCES)) ^ (me | (kind == LOADS));
+    return differ & (kind == LOADS ? 0 - (was & 1) : was ? ~0u : 0);
 }
 
 /* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own` as in struct lanes, from the
@@ -57,14 +66,14 @@ static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, co
     if (count == LANES && !shift) { /* the usual case, for vectors */
         LANE_LOOP for (int i = 0; i < LANES; i++)
         {
-            const u32 was = mark[i] >= base ? mark[i] - base : 0;
+            const u32 was = since(mark[i], base);
             bad |= is_bad(was, own[i], kind);
             is_new |= was ^ own[i];
             mark[i] = base + after(was, own[i], kind);
         }
     } else LANE_LOOP for (u32 i = 0; i < count; i++)
         {
-            const u32 was = mark[i] >= base ? mark[i] - base : 0, me = own[i >> shift];
+            const u32 was = since(mark[i], base), me = own[i >> shift];
             bad |= is_bad(was, me, kind);
             is_new |= was ^ me;
             mark[i] = base + after(was, me, kind);
@@ -73,8 +82,8 @@ static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, co
     return bad;
 }
 
-static inline bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, const u32 *own,
-                        bool *fresh)
+static inline __attribute__((always_inline)) bool mark(const struct lanes *l, u32 *marks, u32 count,
+                                                       u32 base, const u32 *own, bool *fresh)
 {
     if (l->kind == LOADS) return leave(marks, count, base, own, l->shift, LOADS, fresh);
     if (l->kind == STORES) return leave(marks, count, base, own, l->shift, STORES, fresh);
@@ -144,7 +153,7 @@ static bool touch(const struct lanes *l, u64 address, u32 size, u32 first_lane)
 }
 
 /* Whether all lanes' words, or pairs of them, lie between these. */
-static inline bool all_inside(const struct lanes *l, u64 low, u64 room)
+static bool all_inside(const struct lanes *l, u64 low, u64 room)
 {
     if (l->size != APART_WORD && l->size != 2 * APART_WORD) return false;
     if (room < l->size) return false;
@@ -182,23 +191,26 @@ leave_words(const struct lanes *l, struct apart_allocation *b, const enum kind k
 }
 
 /* The same for vectors: one word each, from the allocation's beginning, all of which have marks of their own. A lane
- * that is off does as the first one that is on. */
-static inline __attribute__((always_inline)) bool leave_each(const u32 word[LANES], u32 *marks,
+ * that is off does as the first one that is on. alike: all leave the same mark. */
+static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANES], u32 *marks,
                                                              const u32 base, const u32 own[LANES],
-                                                             const enum kind kind, bool *fresh)
+                                                             const enum kind kind, const bool alike,
+                                                             bool *fresh)
 {
+    const u32 all = own[0];
     u32 bad = 0, differ = 0, lost = 0;
     _Alignas(64) u32 mark[LANES];
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
-        const u32 had = marks[word[i]], was = had >= base ? had - base : 0;
-        bad |= is_bad(was, own[i], kind);
-        mark[i] = base + after(was, own[i], kind);
+        const u32 had = marks[word[i]], was = since(had, base), me = alike ? all : own[i];
+        bad |= is_bad(was, me, kind);
+        mark[i] = base + after(was, me, kind);
         differ |= mark[i] ^ had;
     }
     *fresh = differ;
     if (!differ) return bad;
     LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
+    if (alike) return bad;
     LANE_LOOP for (int i = 0; i < LANES; i++) lost |= marks[word[i]] ^ mark[i];
     for (u32 i = 0; lost && i < LANES; i++) { /* threads at one word */
         u32 *const to = &marks[word[i]];
@@ -208,26 +220,42 @@ static inline __attribute__((always_inline)) bool leave_each(const u32 word[LANE
     return bad;
 }
 
-static inline bool mark_each(const u32 word[LANES], u32 *marks, u32 base, const u32 own[LANES],
-                             enum kind kind, bool *fresh)
+static inline bool mark_each(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base,
+                             const u32 own[LANES], bool *fresh)
 {
-    if (kind == LOADS) return leave_each(word, marks, base, own, LOADS, fresh);
-    if (kind == STORES) return leave_each(word, marks, base, own, STORES, fresh);
-    return leave_each(word, marks, base, own, REDUCES, fresh);
+    if (l->alike) {
+        if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, true, fresh);
+        if (l->kind == STORES) return leave_each(word, marks, base, own, STORES, true, fresh);
+        return leave_each(word, marks, base, own, REDUCES, true, fresh);
+    }
+    if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, false, fresh);
+    return leave_each(word, marks, base, own, STORES, false, fresh);
 }
 
-/* For mark_each(); `own`: of the lanes, or of the first one that is on. */
-static inline void words_of(const struct lanes *l, u64 low, const u32 lanes_own[LANES],
-                            u32 word[LANES], u32 own[LANES])
+/* For mark_each(): of each lane the word that it has, if all of them lie between these; false: they do not. Those
+ * that are off have the first one's that is on. */
+static inline __attribute__((always_inline)) bool words_of(const struct lanes *l, u64 low, u64 room,
+                                                           i32 word[LANES])
 {
-    const u32 first = (u32)__builtin_ctz(l->mask);
-    const u64 any = l->at[first];
+    const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = room - APART_WORD;
+    u64 bad = 0;
+    if (l->size != APART_WORD || room < APART_WORD || room / APART_WORD > INT32_MAX) return false;
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
-        const bool on = l->mask >> i & 1;
-        word[i] = (u32)(((on ? l->at[i] : any) - low) / APART_WORD);
-        own[i] = on ? lanes_own[i] : lanes_own[first];
+        const u64 o = l->mask >> i & 1 ? l->at[i] - low : any;
+        bad |= (o & (APART_WORD - 1)) | (o > last);
+        word[i] = (i32)(o / APART_WORD);
     }
+    return !bad;
+}
+
+/* Likewise the marks that they leave. */
+static inline const u32 *marks_of(const struct lanes *l, const u32 lanes_own[LANES], u32 own[LANES])
+{
+    const u32 first = lanes_own[__builtin_ctz(l->mask)];
+    if (l->alike || l->mask == ~0u) return lanes_own;
+    LANE_LOOP for (int i = 0; i < LANES; i++) own[i] = l->mask >> i & 1 ? lanes_own[i] : first;
+    return own;
 }
 
 static inline bool mark_words(const struct lanes *l, struct apart_allocation *b, u32 *fresh)
@@ -237,16 +265,15 @@ static inline bool mark_words(const struct lanes *l, struct apart_allocation *b,
     return leave_words(l, b, REDUCES, fresh);
 }
 
-static void touch_each(const struct lanes *l, struct apart_allocation *b)
+static void touch_each(const struct lanes *l, struct apart_allocation *b, const i32 word[LANES])
 {
-    _Alignas(64) u32 word[LANES], own[LANES];
+    _Alignas(64) u32 own[LANES];
     u32 whole = 0;
     bool fresh;
-    words_of(l, b->low, l->own, word, own);
     LANE_LOOP for (int i = 0; i < LANES; i++)
         whole |= b->of_chunk[word[i] / LANES] ^ APART_BY_WORDS;
-    for (u32 i = 0; whole && i < LANES; i++) divide(l, b, word[i] / LANES);
-    l->p->failed |= mark_each(word, b->marks, 0, own, l->kind, &fresh);
+    for (u32 i = 0; whole && i < LANES; i++) divide(l, b, (u32)word[i] / LANES);
+    l->p->failed |= mark_each(l, word, b->marks, 0, marks_of(l, l->own, own), &fresh);
     if (l->kind == LOADS || !fresh) return;
     u8 **const to = (u8 **)(void *)apart_keep_lanes(l->p, LANES, APART_WORD);
     u32 *const bytes = (u32 *)(void *)(to + LANES), *const from = (u32 *)(void *)b->host;
@@ -259,11 +286,14 @@ static bool touch_words(const struct lanes *l)
 {
     struct apart *const p = l->p;
     struct apart_allocation *const b = p->of_site[l->site];
-    if (!b || !b->stored || !all_inside(l, b->low, b->high - b->low)) return false;
+    if (!b || !b->stored) return false;
+    _Alignas(64) i32 word[LANES];
+    const bool by_words = words_of(l, b->low, b->high - b->low, word);
+    if (!by_words && !all_inside(l, b->low, b->high - b->low)) return false;
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
         tell(l, l->at[__builtin_ctz(left)], l->size);
-    if (l->size == APART_WORD && (b->high - b->low) / APART_WORD <= INT32_MAX) {
-        touch_each(l, b);
+    if (by_words) {
+        touch_each(l, b, word);
         return true;
     }
     u32 fresh = 0;
@@ -280,44 +310,54 @@ static bool touch_words(const struct lanes *l)
     return true;
 }
 
-/* Cuts the lanes that are on into runs, in which lane and bytes follow those before: the first lanes and the sizes of
- * the runs' bytes. Lanes at one place are one run, unless they differ. 0: they are many runs, it is quicker to look at lane by lane. */
-static u32 cut(const struct lanes *l, u32 first[2], u32 *bytes)
+/* Whether each lane that is on has its bytes at lane << step behind `start`; or (LANES) at `start`. */
+static inline __attribute__((always_inline)) bool are_at(const struct lanes *l, u64 start, u32 step)
 {
-    const u32 m = l->mask, from = (u32)__builtin_ctz(m), count = emu_lanes_of(m);
-    const u64 size = l->size, a = l->at[from], start = a - from * size;
-    u64 off = 0, one = 0;
-    first[0] = from;
-    *bytes = count * l->size;
-    if (l->p->by_thread && size < APART_WORD) return 0;
+    const u32 m = l->mask;
+    u64 off = 0;
     if (m == ~0u) { /* the usual case */
-        LANE_LOOP for (int i = 0; i < LANES; i++) off |= l->at[i] ^ (a + (u64)i * size);
-        if (!off) return 1;
-        off = 0;
-    }
-    LANE_LOOP for (int i = 0; i < LANES; i++)
-    {
-        const u64 on = -(u64)(m >> i & 1);
-        off |= (l->at[i] ^ (start + (u64)i * size)) & on;
-        one |= (l->at[i] ^ a) & on;
-    }
-    if (!off && m >> from == ~0u >> (LANES - count)) return 1;
-    if (!one && !(l->p->by_thread && l->kind != REDUCES)) {
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+            off |= l->at[i] ^ (start + (step == LANES ? 0 : (u64)i << step));
+    } else LANE_LOOP for (int i = 0; i < LANES; i++)
+        {
+            const u64 x = l->at[i] ^ (start + (step == LANES ? 0 : (u64)i << step));
+            off |= m >> i & 1 ? x : 0;
+        }
+    return !off;
+}
+
+/* Cuts the lanes that are on into runs, in which lane and bytes follow those before: the first lanes and the sizes of
+ * the runs' bytes. Lanes at one place are one run, unless they differ. 0: they are many runs, it is quicker to look at
+ * lane by lane. */
+static inline __attribute__((always_inline)) u32 cut(const struct lanes *l, u32 first[2],
+                                                     u32 *bytes)
+{
+    const u32 m = l->mask, from = (u32)__builtin_ctz(m), last = 31 - (u32)__builtin_clz(m),
+              count = emu_lanes_of(m), step = (u32)__builtin_ctz(l->size);
+    const u64 a = l->at[from], start = a - ((u64)from << step), z = l->at[last];
+    first[0] = from;
+    *bytes = count << step;
+    if (l->p->by_thread && l->size < APART_WORD) return 0;
+    if (z == start + ((u64)last << step) && last - from + 1 == count && are_at(l, start, step))
+        return 1;
+    if (z == a && l->alike && are_at(l, a, LANES)) {
         *bytes = l->size;
         return 1;
     }
-    if (m != ~0u) return 0;
-    off = 0;
+    const u64 half = (u64)(LANES / 2 - 1) << step, b = l->at[LANES / 2];
+    if (m != ~0u || l->at[LANES / 2 - 1] != a + half || z != b + half) return 0;
+    u64 off = 0;
     LANE_HALF_LOOP for (int i = 0; i < LANES / 2; i++)
-        off |= (l->at[i] ^ (a + (u64)i * size)) |
-               (l->at[LANES / 2 + i] ^ (l->at[LANES / 2] + (u64)i * size));
+        off |= (l->at[i] ^ (a + ((u64)i << step))) |
+               (l->at[LANES / 2 + i] ^ (b + ((u64)i << step)));
     first[1] = LANES / 2;
-    *bytes = LANES / 2 * l->size;
+    *bytes = (u32)LANES / 2 << step;
     return off ? 0 : 2;
 }
 
 /* Bytes side by side of shared memory. What is outside faults, and needs no marks. */
-static inline void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_lane)
+static inline __attribute__((always_inline)) void touch_shared(const struct lanes *l, u64 offset,
+                                                               u32 size, u32 first_lane)
 {
     const u32 room = l->cta->shared_size;
     bool fresh = false;
@@ -340,18 +380,45 @@ static bool enter_shared(const struct lanes *l, const struct emu_group *g)
     return marked || l->kind != LOADS;
 }
 
-static void touch_lanes_shared(const struct lanes *l)
+/* leave() for a run of words, of the lanes that are on: that of the first of them is `mark`. Others stay; those of lanes
+ * that are off are looked at all the same. */
+static inline __attribute__((always_inline)) bool leave_run(const struct lanes *l, u32 *mark,
+                                                            const enum kind kind)
+{
+    const u32 m = l->mask, base = l->shared->phase << APART_BITS;
+    u32 *const row = mark - __builtin_ctz(m);
+    const u32 *const own = l->own_shared;
+    u32 bad = 0;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+    {
+        const u32 on = m >> i & 1, had = row[i], was = since(had, base), me = own[i];
+        bad |= is_bad(was, me, kind) & (0 - on);
+        row[i] = on ? base + after(was, me, kind) : had;
+    }
+    return bad;
+}
+
+static inline __attribute__((always_inline)) void touch_lanes_shared(const struct lanes *l)
 {
     u32 first[2], bytes;
     const u32 runs = cut(l, first, &bytes);
+    const u64 at = l->at[first[0]];
+    _Alignas(64) i32 word[LANES];
+    if (runs == 1 && bytes > APART_WORD && l->size == APART_WORD && at % APART_WORD == 0 &&
+        at <= l->cta->shared_size && bytes <= l->cta->shared_size - at) {
+        u32 *const mark = l->shared->marks + at / APART_WORD;
+        l->p->failed |= l->kind == LOADS    ? leave_run(l, mark, LOADS)
+                        : l->kind == STORES ? leave_run(l, mark, STORES)
+                                            : leave_run(l, mark, REDUCES);
+        return;
+    }
     for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
     if (runs) return;
-    if (l->size == APART_WORD && all_inside(l, 0, l->cta->shared_size)) {
-        _Alignas(64) u32 word[LANES], own[LANES];
+    if (words_of(l, 0, l->cta->shared_size, word)) {
+        _Alignas(64) u32 own[LANES];
         bool fresh;
-        words_of(l, 0, l->own_shared, word, own);
-        l->p->failed |= mark_each(word, l->shared->marks, l->shared->phase << APART_BITS, own,
-                                  l->kind, &fresh);
+        l->p->failed |= mark_each(l, word, l->shared->marks, l->shared->phase << APART_BITS,
+                                  marks_of(l, l->own_shared, own), &fresh);
     } else
         for (u32 left = l->mask; left; left &= left - 1) {
             const u32 i = (u32)__builtin_ctz(left);
@@ -392,7 +459,15 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
     struct apart *const p = g->worker->machine->apart;
     const u32 of_cta = p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta,
               step = p->by_thread ? APART_NEXT : 0, per_warp = p->by_thread ? LANES : 1;
-    struct lanes l = {.p = p, .cta = g->cta, .site = in->site, .size = size, .kind = kind};
+    struct lanes l;
+    l.p = p;
+    l.cta = g->cta;
+    l.site = in->site;
+    l.size = size;
+    l.shift = 0;
+    l.kind = kind;
+    l.alike = !p->by_thread || kind == REDUCES;
+    l.shared = NULL;
     bool free = true;
     p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
     while (size >> l.shift > APART_WORD) l.shift++;
