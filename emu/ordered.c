@@ -39,6 +39,7 @@ enum {
     SHARE = 32,           /* and one for so many bursts until then */
     FEW = 64,             /* ready warps: what they will look at stays in the host's caches */
     LINE = 64,            /* bytes that the host fetches at once */
+    AHEAD = 12,           /* operations whose rows it may fetch in advance */
     LEAST_PHASES = 2,     /* with an order in phases: whole ones and the one that it began in */
 };
 enum { NOWHERE, READY, WAITING, QUEUES };
@@ -755,18 +756,44 @@ static void fetch(const u8 *row, u32 bytes)
 
 /* The rows of a warp that stands before an access that it was told to wait with: mostly others have had the host's
  * caches since. */
-static void fetch_rows(const struct emu_group *g)
+static bool fetch_operands(const struct emu_group *g, const struct emu_uop *in)
 {
-    const struct emu_uop *in = g->pc;
     const bool atomic = in->id == UOP_atom_watched;
-    if (!atomic && in->id != UOP_ld_watched && in->id != UOP_st_watched) return;
+    if (!atomic && in->id != UOP_ld_watched && in->id != UOP_st_watched) return false;
     if (in->x == 8) fetch(g->r64 + in->a, 8);
     else if (in->x == 4) fetch(g->r32 + in->a, 4);
-    if (!atomic) return;
+    if (!atomic) return true;
     const u8 width = ((const struct atomic_desc *)in->ext)->width;
-    if (width != 4) return;
+    if (width != 4) return true;
     fetch(g->r32 + in->b, 4);
     fetch(g->r32 + in->c, 4);
+    return true;
+}
+
+static void fetch_rows(const struct emu_group *g)
+{
+    fetch_operands(g, g->pc);
+}
+
+/* Of each operation the lane types' sizes of the rows d, a, b, c; 0: there is none, or nobody knows. */
+static const u8 row_sizes[UOP_COUNT][4] = {
+#define LANE1(name, D, A, ...) [UOP_##name] = {sizeof(D), sizeof(A)},
+#define LANE2(name, D, A, B, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B)},
+#define LANE3(name, D, A, B, C, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B), sizeof(C)},
+#include "emu/uops.def"
+};
+
+/* The rows of what stands behind that access, up to the next one. */
+static void fetch_ahead(const struct emu_group *g)
+{
+    const struct emu_uop *const end = g->code->uops + g->code->uop_count;
+    for (const struct emu_uop *in = g->pc + 1; in < end && in <= g->pc + AHEAD; in++) {
+        const u8 *const sizes = row_sizes[in->id];
+        const u32 row[4] = {in->d, in->a, in->b, in->c};
+        if (fetch_operands(g, in)) return;
+        for (u32 i = 0; i < 4 && sizes[i]; i++)
+            fetch((sizes[i] == 8 ? g->r64 : sizes[i] == 4 ? g->r32 : g->r16) + row[i], sizes[i]);
+    }
 }
 
 static void fetch_group(const struct emu_group *g)
@@ -783,6 +810,7 @@ void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, b
     const struct emu_group *g = &c->groups[who->warp];
     if (next) {
         fetch_rows(g);
+        fetch_ahead(g);
         return;
     }
     fetch_group(g);
