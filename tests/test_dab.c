@@ -2,14 +2,11 @@
  * (determinism/dab.h). Sums of floats tell in which order they were made. */
 #include <criterion/criterion.h>
 
-#include "base/arena.h"
-#include "base/diag.h"
 #include "base/rng.h"
 #include "determinism/orders.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "emu/order.h"
-#include "ptx/ptx.h"
 #include "tests/emu.h"
 #include "tests/support.h"
 #include "tests/workload.h"
@@ -115,47 +112,66 @@ static void print(void *self, const char *text, size_t length)
     strncat(self, text, length);
 }
 
-/* The outcome of k(buffer of zeros) on a GPU of four SMs. */
+struct stand { /* a kernel and a buffer of zeros on a GPU of four SMs */
+    struct parsed *parsed;
+    struct orders *orders;
+    struct emu *e;
+    struct emu_image *im;
+    uint64_t buffer;
+};
+
+static struct stand set_up(const char *text, const char *order, uint64_t seed,
+                           struct emu_config config)
+{
+    char *why = NULL;
+    struct stand s = {.parsed = parse_text("test.ptx", text, strlen(text))};
+    cr_assert(s.parsed->ok, "%s", first_error(s.parsed));
+    s.orders = orders_new(order, seed, &why);
+    cr_assert(s.orders, "%s", why);
+    config.sms = 4;
+    s.e = emu_new(&config);
+    s.im = emu_load(s.e, &s.parsed->module, 1, &why);
+    cr_assert(s.im, "%s", why);
+    s.buffer = emu_alloc(s.e, WORDS * 4, "buffer");
+    return s;
+}
+
+/* Launches k(buffer), as `how` says. */
+static const struct emu_report *launch(const struct stand *s, struct emu_launch how)
+{
+    how.params = &s->buffer;
+    how.params_size = sizeof s->buffer;
+    how.order = orders_get(s->orders);
+    return emu_launch(s->e, emu_kernel_at(s->im, 0), &how);
+}
+
+static void tear_down(struct stand *s)
+{
+    emu_unload(s->im);
+    emu_free(s->e);
+    orders_free(s->orders);
+    parsed_free(s->parsed);
+}
+
 static struct outcome run_clusters(const char *text, const char *order, uint64_t seed,
                                    uint32_t grid, uint32_t block, uint32_t cluster)
 {
-    char *why = NULL;
     struct outcome out = {0};
-    struct arena *arena = arena_new();
-    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
-    struct diags diags = {.arena = arena, .source = &source};
-    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
-    cr_assert(ptx_module_check(m));
-    struct orders *o = orders_new(order, seed, &why);
-    cr_assert(o, "%s", why);
-    struct emu *e = emu_new(&(struct emu_config){.max_instructions = 1000000,
-                                                 .sms = 4,
-                                                 .count = true,
-                                                 .print = print,
-                                                 .print_self = out.printed});
-    struct emu_image *im = emu_load(e, &m, 1, &why);
-    cr_assert(im, "%s", why);
-    uint64_t at = emu_alloc(e, sizeof out.words, "buffer");
-    emu_copy_in(e, at, out.words, sizeof out.words);
-    struct emu_launch l = {.grid = {grid, 1, 1},
-                           .block = {block, 1, 1},
-                           .cluster = {cluster, 1, 1},
-                           .params = &at,
-                           .params_size = 8,
-                           .order = orders_get(o)};
-    const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+    struct stand s = set_up(
+        text, order, seed,
+        (struct emu_config){
+            .max_instructions = 1000000, .count = true, .print = print, .print_self = out.printed});
+    const struct emu_report *r = launch(&s, (struct emu_launch){.grid = {grid, 1, 1},
+                                                                .block = {block, 1, 1},
+                                                                .cluster = {cluster, 1, 1}});
     cr_assert_eq(r->fault.kind, EMU_OK, "%s: %s", order, r->fault.text);
-    emu_copy_out(e, out.words, at, sizeof out.words);
+    emu_copy_out(s.e, out.words, s.buffer, sizeof out.words);
     for (size_t i = 0; i < r->counts->number_count && i < 32; i++) {
         snprintf(out.numbers[i].name, sizeof out.numbers[i].name, "%s", r->counts->numbers[i].name);
         out.numbers[i].value = r->counts->numbers[i].value;
         out.count++;
     }
-    emu_unload(im);
-    emu_free(e);
-    orders_free(o);
-    ptx_module_end(m);
-    arena_free(arena);
+    tear_down(&s);
     return out;
 }
 
@@ -544,42 +560,24 @@ static void look_shown(void *self, const struct emu_shown *a)
 
 /* What two launches leave: the second begins where the adversary is then. */
 static uint64_t left_by(const char *text, const char *order, uint64_t seed, struct looks looks,
-                        uint64_t *seen)
+                        void *seen)
 {
-    char *why = NULL;
-    struct arena *arena = arena_new();
-    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
-    struct diags diags = {.arena = arena, .source = &source};
-    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
-    cr_assert(ptx_module_check(m));
-    struct orders *o = orders_new(order, seed, &why);
-    cr_assert(o, "%s", why);
-    struct emu *e = emu_new(&(struct emu_config){.sms = 4, .count = looks.counted});
-    struct emu_image *im = emu_load(e, &m, 1, &why);
-    cr_assert(im, "%s", why);
-    uint64_t at = emu_alloc(e, WORDS * 4, "buffer");
+    struct stand s = set_up(text, order, seed, (struct emu_config){.count = looks.counted});
     const struct emu_observer observer = {.self = seen,
                                           .blind = true,
                                           .access = looks.watched ? look : NULL,
                                           .shown = looks.told ? look_shown : NULL};
     const struct emu_observer *const list[] = {&observer};
-    const struct emu_launch l = {.grid = {24, 1, 1},
-                                 .block = {160, 1, 1},
-                                 .params = &at,
-                                 .params_size = 8,
-                                 .observers = list,
-                                 .observer_count = looks.watched || looks.told,
-                                 .order = orders_get(o)};
     for (int i = 0; i < 2; i++) {
-        const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+        const struct emu_report *r = launch(
+            &s, (struct emu_launch){.grid = {24, 1, 1},
+                                    .block = {160, 1, 1},
+                                    .observers = list,
+                                    .observer_count = looks.watched || looks.told});
         cr_assert_eq(r->fault.kind, EMU_OK, "%s: %s\n%s", order, r->fault.text, text);
     }
-    const uint64_t digest = emu_digest(e);
-    emu_unload(im);
-    emu_free(e);
-    orders_free(o);
-    ptx_module_end(m);
-    arena_free(arena);
+    const uint64_t digest = emu_digest(s.e);
+    tear_down(&s);
     return digest;
 }
 
