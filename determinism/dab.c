@@ -274,8 +274,8 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     struct dab *d = self;
     struct dab_warp *w = dab_warp(d, a->who);
     const bool async = a->flags & EMU_ASYNC, stays = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
-    if (a->space != PTX_SPACE_GLOBAL) return async ? EMU_PROCEED : shared(d, w, a);
     if (async && !stays) return EMU_PROCEED;
+    if (a->space != PTX_SPACE_GLOBAL) return shared(d, w, a);
     if (!async && (a->kind == EMU_RED || (stays && a->flags & EMU_DEAD_RESULT)))
         return reduce(d, w, a);
     if (is_told(w, a)) return EMU_PROCEED;

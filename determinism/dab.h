@@ -18,8 +18,9 @@
  *    runtime (printf, malloc) wait for such a moment and a flush; then they are done one after another, by SM and
  *    hardware warp. Fences, barriers of CTAs and clusters and operations on mbarriers wait for a flush if the warp
  *    has something in a buffer.
- *  - Atomics and strong accesses of shared memory take turns between the warps of the CTA or cluster and are done at once;
- *    where the program has none but reductions of one kind that commute, they need no turn.
+ *  - Atomics and strong accesses of shared memory, reductions by red.async and bulk copies too, take turns between the
+ *    warps of the CTA or cluster and are done at once; where the program has none but reductions of one kind that
+ *    commute, they need no turn.
  *  - Turns pass warps at barriers of the CTA where no warp can go on; those that wait for anything else (an mbarrier,
  *    the cluster, another turn) where flushing does not help, either. Warps that wait at mbarriers have looked at them
  *    before any of this.

@@ -439,6 +439,38 @@ static const struct {
      "@%p1 red.global.add.u32 [%d1+4], 1;",
      2,
      {960, 6}},
+    {"red.async", /* all to the first CTA, which hears of each: counters that turn over at other values */
+     ".shared .b32 cell; " FIRST(
+         "made") "mbarrier.init.shared.b64 [%s1], 1; st.shared.u32 [cell], 0;\n"
+                 "mbarrier.arrive.expect_tx.shared.b64 %x1, [%s1], 1280; made:\n"
+                 "barrier.cluster.arrive; barrier.cluster.wait; red.global.add.u32 [%d1], 1;\n"
+                 "mov.u32 %s2, cell; mapa.shared::cluster.u32 %s3, %s2, 0; mapa.shared::cluster.u32 %s4, %s1, 0;\n"
+                 "and.b32 %s5, %r1, 36; add.u32 %s5, %s5, 9;\n"
+                 "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%s3], %s5, [%s4];\n"
+                 "barrier.cluster.arrive; barrier.cluster.wait;\n" FIRST(
+                     "past") "mov.u32 %s6, %cluster_ctarank; setp.ne.u32 %p2, %s6, 0; @%p2 bra past;\n"
+                             "again: mbarrier.try_wait.shared.b64 %p1, [%s1], %x1; @!%p1 bra again;\n"
+                             "ld.shared.u32 %s7, [cell]; red.global.add.u32 [%d1+64], %s7; mul.wide.u32 %x2, %r2, 4;\n"
+                             "add.u64 %d2, %d1, %x2; st.global.u32 [%d2+128], %s7; red.global.add.u32 [%d1+4], 1; past:",
+     2,
+     {960, 3}},
+    {"cp.reduce.async.bulk", /* likewise a warp four words */
+     ".shared .align 16 .b32 cell[4], from[20]; " FIRST(
+         "made") "mbarrier.init.shared.b64 [%s1], 1; st.shared.u32 [cell], 0;\n"
+                 "mbarrier.arrive.expect_tx.shared.b64 %x1, [%s1], 160; made:\n"
+                 "barrier.cluster.arrive; barrier.cluster.wait; red.global.add.u32 [%d1], 1;\n"
+                 "mov.u32 %s2, cell; mapa.shared::cluster.u32 %s3, %s2, 0; mapa.shared::cluster.u32 %s4, %s1, 0;\n"
+                 "and.b32 %s5, %r1, 31; setp.ne.u32 %p1, %s5, 0; @%p1 bra sent; shr.u32 %s5, %r1, 1; mov.u32 %s6, from;\n"
+                 "add.u32 %s6, %s6, %s5; mov.u32 %s7, %cluster_ctarank; add.u32 %s7, %s7, 2; shr.u32 %s5, %s5, 4;\n"
+                 "add.u32 %s7, %s7, %s5; st.shared.u32 [%s6], %s7; fence.proxy.async;\n"
+                 "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32 [%s3], [%s6], 16, [%s4];\n"
+                 "sent: barrier.cluster.arrive; barrier.cluster.wait;\n" FIRST(
+                     "past") "mov.u32 %s6, %cluster_ctarank; setp.ne.u32 %p2, %s6, 0; @%p2 bra past;\n"
+                             "again: mbarrier.try_wait.shared.b64 %p1, [%s1], %x1; @!%p1 bra again;\n"
+                             "ld.shared.u32 %s7, [cell]; mul.wide.u32 %x2, %r2, 4;\n"
+                             "add.u64 %d2, %d1, %x2; st.global.u32 [%d2+128], %s7; red.global.add.u32 [%d1+4], 1; past:",
+     2,
+     {960, 3}},
     {"mbarrier", /* all arrive and wait, then reduce once more */
      FIRST("made") "mbarrier.init.shared.b64 [%s1], 160; made: bar.sync 0;\n" TELL
                    "mbarrier.arrive.shared.b64 %x1, [%s1];\n"
