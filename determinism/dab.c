@@ -18,7 +18,8 @@ enum {
     MOST_STAY = 16,   /* picks between two choices */
     MOST_MOODS = 64,  /* CTAs between two choices */
     COMPANIES = 9,
-    LOOK_AHEAD = 3, /* in a chain */
+    LOOK_ROWS = 2,  /* in a chain: so far ahead the host fetches registers, */
+    LOOK_AHEAD = 5, /* and what it takes to find them */
 };
 
 /* Instructions are issued in strict order, by some schedulers at least. */
@@ -134,9 +135,10 @@ static void tell(struct dab_warp *w, const struct emu_access *a)
 /* The host fetches what those behind the next in the chain will look at. */
 static void look_ahead(const struct dab *d)
 {
-    for (uint32_t n = 1; n <= LOOK_AHEAD && d->chain_at + n < d->chain_count; n += LOOK_AHEAD - 1) {
+    for (uint32_t n = LOOK_ROWS; n <= LOOK_AHEAD && d->chain_at + n < d->chain_count;
+         n += LOOK_AHEAD - LOOK_ROWS) {
         const struct emu_warp who = who_is(&d->warps[d->chain[d->chain_at + n]]);
-        emu_machine_soon(d->m, &who, n == 1);
+        emu_machine_soon(d->m, &who, n == LOOK_ROWS);
     }
 }
 
