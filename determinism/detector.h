@@ -19,6 +19,13 @@ enum { WARPS = 32, BARRIERS = 16, RECENT = 32, AGAIN = 256 };
 enum { LEARNED = 4, CLOCKS_MOST = 5000000 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
 
+struct release_fence {
+    uint8_t scope;
+    struct clock *news;       /* what it let be known, once somebody asked: */
+    struct clock *know;       /* this, */
+    uint32_t when, warp, cta; /* and these times of the thread, its warp and CTA; 0: no fence */
+};
+
 struct mind {           /* of a thread, beyond what the bases say */
     struct clock *know; /* NULL: what the CTA knows */
     struct clock *
@@ -32,12 +39,9 @@ struct mind {           /* of a thread, beyond what the bases say */
         before; /* those that the last fence acquired, so that what it let be known has them; by bit */
     struct clock *replaced[LEARNED]; /* likewise, but no more among the learned */
     uint32_t turn;
-    bool fenced; /* there was a release fence: */
-    uint8_t fence_scope;
-    struct clock *fence_news; /* what it let be known, once somebody asked: */
-    struct clock *fence_know; /* this, */
-    uint32_t fence_when, fence_warp,
-        fence_cta; /* and these times of the thread, its warp and CTA */
+    bool fenced; /* there was a release fence, the last of which was: */
+    struct release_fence fence;
+    struct release_fence *wider; /* by level: fences before it that reach further; or NULL */
 };
 
 struct copies {            /* asynchronous, that a warp has not waited for */

@@ -186,20 +186,55 @@ static void meet_warp(struct race *r, struct cta *c, struct warp *w, uint32_t la
     tick(c, w, lanes);
 }
 
-/* What the thread's last fence let be known. */
+static uint32_t level_of(uint32_t scope)
+{
+    return scope < LEVELS ? scope : LEVELS - 1;
+}
+
+/* What a fence of the thread let be known. */
 static struct clock *news_of_fence(struct race *r, const struct cta *c, const struct warp *w,
-                                   uint32_t lane)
+                                   uint32_t lane, struct release_fence *f)
 {
     const uint32_t warp = (uint32_t)(w - c->warps);
-    struct mind *m = &w->mind[lane];
-    if (m->fence_news) return clock_keep(m->fence_news);
-    const struct clock_entry list[] = {{warp * LANES + lane, m->fence_when},
-                                       {PART_WARP + warp, m->fence_warp - 1},
-                                       {PART_CTA, m->fence_cta - 1}};
+    if (f->news) return clock_keep(f->news);
+    const struct clock_entry list[] = {
+        {warp * LANES + lane, f->when}, {PART_WARP + warp, f->warp - 1}, {PART_CTA, f->cta - 1}};
     struct clock *k = clock_of(&r->tree, c->index, list, 3);
-    clock_learn(&r->tree, &k, m->fence_know);
-    m->fence_news = clock_keep(k);
+    clock_learn(&r->tree, &k, f->know);
+    f->news = clock_keep(k);
     return k;
+}
+
+/* The thread's last release fence that reaches the level; NULL: there was none. */
+static struct release_fence *fence_for(struct mind *m, uint32_t level)
+{
+    if (!m || !m->fenced) return NULL;
+    if (level_of(m->fence.scope) >= level) return &m->fence;
+    for (uint32_t i = level; m->wider && i < LEVELS; i++) /* the narrower, the later */
+        if (m->wider[i].when) return &m->wider[i];
+    return NULL;
+}
+
+static void forget_fence(struct race *r, struct release_fence *f)
+{
+    clock_drop(&r->tree, f->know);
+    clock_drop(&r->tree, f->news);
+    *f = (struct release_fence){0};
+}
+
+/* Another fence is about to be the last one: of those before it, what reaches further stays. */
+static void put_fence_by(struct race *r, struct mind *m, uint32_t level)
+{
+    const uint32_t last = level_of(m->fence.scope);
+    for (uint32_t i = 0; m->wider && i <= level; i++) forget_fence(r, &m->wider[i]);
+    if (!m->fenced || last <= level) {
+        forget_fence(r, &m->fence);
+        return;
+    }
+    if (!m->wider) m->wider = calloc(LEVELS, sizeof *m->wider);
+    if (!m->wider) abort();
+    forget_fence(r, &m->wider[last]);
+    m->wider[last] = m->fence;
 }
 
 /* What the lanes release by arriving: what they did, or if they arrive relaxed, before their last fence. */
@@ -215,9 +250,9 @@ static void arrive_at(struct race *r, struct cta *c, struct warp *w, const struc
     }
     for (uint32_t m = w->mind ? s->lanes : 0; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        const bool wide = w->mind[l].fence_scope >= s->scope;
-        if (!w->mind[l].fenced || !wide) continue;
-        struct clock *k = news_of_fence(r, c, w, l);
+        struct release_fence *f = fence_for(&w->mind[l], level_of(s->scope));
+        if (!f) continue;
+        struct clock *k = news_of_fence(r, c, w, l, f);
         clock_learn(&r->tree, arrived, k);
         clock_drop(&r->tree, k);
     }
@@ -250,11 +285,6 @@ static void cluster(struct race *r, struct cta *c, const struct emu_sync *s)
 
 /* ---- fences and flags ----------------------------------------------------------------------------------- */
 
-static uint32_t level_of(uint32_t scope)
-{
-    return scope < LEVELS ? scope : LEVELS - 1;
-}
-
 /* All that strong reads read is acquired. */
 static void take_learned(struct race *r, const struct cta *c, struct warp *w, uint32_t lane)
 {
@@ -281,15 +311,14 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
         if (!(s->flags & EMU_RELEASE)) continue;
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
             mind->before = (1u << LEARNED) - 1;
-        clock_drop(&r->tree, mind->fence_know);
-        clock_drop(&r->tree, mind->fence_news);
-        mind->fence_news = NULL;
-        mind->fence_know = c->gone ? news(r, c, w, 1u << l) : clock_keep(mind_know(c, w, l));
+        put_fence_by(r, mind, level_of(s->scope));
         mind->fenced = true;
-        mind->fence_scope = s->scope;
-        mind->fence_when = w->when[l];
-        mind->fence_warp = c->gone ? 1 : w->base;
-        mind->fence_cta = c->gone ? 1 : c->base;
+        mind->fence = (struct release_fence){.scope = s->scope,
+                                             .know = c->gone ? news(r, c, w, 1u << l)
+                                                             : clock_keep(mind_know(c, w, l)),
+                                             .when = w->when[l],
+                                             .warp = c->gone ? 1 : w->base,
+                                             .cta = c->gone ? 1 : c->base};
     }
     if (s->flags & EMU_RELEASE) tick(c, w, s->lanes);
 }
@@ -562,17 +591,18 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
                     uint64_t address)
 {
     const uint32_t thread = (uint32_t)(w - c->warps) * LANES + lane, top = level_of(a->scope);
-    const struct mind *mind = w->mind ? &w->mind[lane] : NULL;
+    struct mind *mind = w->mind ? &w->mind[lane] : NULL;
     const bool passes_on = a->kind != EMU_STORE, releases = a->flags & EMU_RELEASE;
     const bool fenced = mind && mind->fenced;
     const struct own *own = releases ? NULL : find_own(&c->owns, address, home, thread);
     if (!f && !releases && !fenced && !own) return;
     if (!f) f = begin_flag(r, flags, address);
     struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
-    struct clock *before = fenced ? news_of_fence(r, c, w, lane) : NULL;
-    const struct clock *last = NULL;   /* at the level before: what there was, */
-    bool any = false, learned = false; /* and what of these was added to it */
+    struct clock *before = NULL;                /* what the level's fence let be known */
+    const struct clock *last = NULL;            /* at the level before: what there was, */
+    const struct release_fence *learned = NULL; /* and what of these was added to it */
     const struct clock *passed = NULL;
+    bool any = false;
     for (uint32_t i = 0; i < LEVELS; i++) {
         if (i > top || !passes_on || !same_group(f, c, i)) {
             clock_drop(&r->tree, f->released[i]);
@@ -582,16 +612,21 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         if (i > top) continue;
         const struct clock *was = f->released[i];
         struct clock *passes = own ? own->released[i] : NULL;
-        const bool learns = before && level_of(mind->fence_scope) >= i,
-                   alike = i && was == last && learns == learned && passes == passed;
-        last = was, learned = learns, passed = passes;
+        struct release_fence *fence = fence_for(mind, i);
+        const bool alike = i && was == last && fence == learned && passes == passed;
+        if (fence != learned) {
+            clock_drop(&r->tree, before);
+            before = fence ? news_of_fence(r, c, w, lane, fence) : NULL;
+        }
+        last = was, learned = fence, passed = passes;
         if (alike) {
             learn_again(r, f->released, i);
             continue;
         }
         clock_learn(&r->tree, &f->released[i], now);
-        if (learns) {
-            if (f->released[i] && has_acquired(mind, f->released[i])) {
+        if (fence) {
+            const bool newest = fence == &mind->fence;
+            if (newest && f->released[i] && has_acquired(mind, f->released[i])) {
                 clock_drop(&r->tree, f->released[i]);
                 f->released[i] = clock_keep(before);
             } else clock_learn(&r->tree, &f->released[i], before);
@@ -805,8 +840,9 @@ void race_cta_end(struct race *r, struct cta *c)
         for (uint32_t l = 0; warp->mind && l < LANES; l++) {
             struct mind *m = &warp->mind[l];
             clock_drop(&r->tree, m->know);
-            clock_drop(&r->tree, m->fence_know);
-            clock_drop(&r->tree, m->fence_news);
+            forget_fence(r, &m->fence);
+            for (uint32_t i = 0; m->wider && i < LEVELS; i++) forget_fence(r, &m->wider[i]);
+            free(m->wider);
             for (uint32_t i = 0; i < LEARNED; i++) {
                 clock_drop(&r->tree, m->learned[i]);
                 clock_drop(&r->tree, m->replaced[i]);
