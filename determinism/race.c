@@ -198,12 +198,20 @@ static bool may_go(const struct look *k, const struct event *e)
     return k->home && k->r->extent.cluster == 1 && e->clock < k->c->base && !k->c->gone;
 }
 
+/* Since the CTA's last barrier it was seen that the set has no room, and that none of what is in it can go. */
+static bool is_stuck(const struct look *k, const struct set *set)
+{
+    return set->full_base == k->c->base && set->full_cta == k->c->index;
+}
+
 /* Whether it is looked at that some of what could stay could go: of many strong accesses that nothing orders only now
- * and then. */
+ * and then, where no barrier tells when that may have changed. */
 static bool is_tidied(struct look *k, tag half)
 {
     const struct set *set = shadow_set(k->shadow, half);
-    return set && set->count == HISTORY && ++k->r->turn % 16 == 0;
+    if (!set || set->count < HISTORY) return false;
+    if (k->more || (set->full_base && set->full_cta != k->c->index)) return ++k->r->turn % 16 == 0;
+    return !is_stuck(k, set);
 }
 
 /* What the lane's write leaves of the half's tags. What races with it is reported, and goes. */
@@ -233,12 +241,6 @@ static bool has_tag(const struct set *set, tag t)
     return is;
 }
 
-/* Since the CTA's last barrier it was seen that the set has no room, and that none of what is in it can go. */
-static bool is_stuck(const struct look *k, const struct set *set)
-{
-    return set->full_base == k->c->base && set->full_cta == k->c->index;
-}
-
 static void mark_stuck(const struct look *k, struct set *set)
 {
     set->full_base = k->c->base;
@@ -246,13 +248,12 @@ static void mark_stuck(const struct look *k, struct set *set)
 }
 
 /* What is in the set is morally strong with one more write, and there are no reads. */
-static bool add_strong(struct look *k, tag own, struct cell *cell)
+static bool add_strong(struct look *k, tag own, struct cell *cell, bool tidy)
 {
     const struct set *set = shadow_set(k->shadow, cell->write);
     if (!set || !all_strong(k, set) || cell->read) return false;
     if (has_tag(set, own)) return true;
-    if (set->count == HISTORY && !(is_stuck(k, set) && !k->more) && ++k->r->turn % 16 == 0)
-        return false; /* some may go */
+    if (tidy) return false;
     shadow_add(k->shadow, &cell->write, own);
     return true;
 }
@@ -310,12 +311,12 @@ static inline void write_weakly(struct look *k, tag own, uint32_t lane, struct c
     cell->write = own;
 }
 
-static void write_strongly(struct look *k, tag own, uint32_t lane, struct cell *cell,
+static void write_strongly(struct look *k, tag own, uint32_t lane, struct cell *cell, bool tidy,
                            uint64_t address)
 {
     tag left[HISTORY + 1], reads[HISTORY];
     k->reported = false;
-    bool stuck, tidy = is_tidied(k, cell->write);
+    bool stuck;
     if (cell->write & TAG_SET && all_stay(k, own, &cell->write, tidy)) {
         const struct set *set = shadow_set(k->shadow, cell->write);
         stuck = set && set->count == HISTORY;
@@ -345,8 +346,12 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
         return;
     }
     if (cell->write == own && !cell->read) return;
-    if (!k->strong) write_weakly(k, own, lane, cell, address);
-    else if (!add_strong(k, own, cell)) write_strongly(k, own, lane, cell, address);
+    if (!k->strong) {
+        write_weakly(k, own, lane, cell, address);
+        return;
+    }
+    const bool tidy = is_tidied(k, cell->write);
+    if (!add_strong(k, own, cell, tidy)) write_strongly(k, own, lane, cell, tidy, address);
 }
 
 /* Whether the set has no room, and none of what is in it can go. */
