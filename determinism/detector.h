@@ -72,9 +72,14 @@ struct warp {
     } recent[RECENT];
 };
 
+enum {
+    NEAR,
+    FAR,
+    SIDES
+}; /* who arrives: threads of the mbarrier's CTA, of others in the cluster */
 struct mbarrier {
     uint32_t offset, phase; /* phases that are complete */
-    struct clock *arrived, *done;
+    struct clock *arrived[SIDES], *done[SIDES];
 };
 
 /* What was released at a place: by whom, and who may acquire it. By level: of the CTA `id`, the cluster `id`,

@@ -237,9 +237,10 @@ static void put_fence_by(struct race *r, struct mind *m, uint32_t level)
     m->wider[last] = m->fence;
 }
 
-/* What the lanes release by arriving: what they did, or if they arrive relaxed, before their last fence. */
+/* What the lanes release by arriving: what they did, or if they arrive relaxed, before their last fence that reaches
+ * the level. */
 static void arrive_at(struct race *r, struct cta *c, struct warp *w, const struct emu_sync *s,
-                      struct clock **arrived)
+                      uint32_t level, struct clock **arrived)
 {
     if (s->flags & EMU_RELEASE) {
         struct clock *k = news(r, c, w, s->lanes);
@@ -250,7 +251,7 @@ static void arrive_at(struct race *r, struct cta *c, struct warp *w, const struc
     }
     for (uint32_t m = w->mind ? s->lanes : 0; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        struct release_fence *f = fence_for(&w->mind[l], level_of(s->scope));
+        struct release_fence *f = fence_for(&w->mind[l], level);
         if (!f) continue;
         struct clock *k = news_of_fence(r, c, w, l, f);
         clock_learn(&r->tree, arrived, k);
@@ -280,7 +281,7 @@ static void cluster(struct race *r, struct cta *c, const struct emu_sync *s)
         g->done = g->arrived;
         g->arrived = NULL;
     } else if (s->kind == EMU_SYNC_CLUSTER_WAIT) learn_all(r, c, w, s->lanes, g->done);
-    else arrive_at(r, c, w, s, &g->arrived);
+    else arrive_at(r, c, w, s, level_of(s->scope), &g->arrived);
 }
 
 /* ---- fences and flags ----------------------------------------------------------------------------------- */
@@ -762,11 +763,48 @@ static void end_phase(struct race *r, const struct cta *home, uint32_t slot, str
 {
     const struct clock_entry own = {PART_MBARRIER + slot, ++b->phase};
     struct clock *k = clock_of(&r->tree, home->index, &own, 1);
-    clock_learn(&r->tree, &b->done, b->arrived);
-    clock_learn(&r->tree, &b->done, k);
+    clock_learn(&r->tree, &b->done[NEAR], k);
     clock_drop(&r->tree, k);
-    clock_drop(&r->tree, b->arrived);
-    b->arrived = NULL;
+    for (uint32_t i = 0; i < SIDES; i++) {
+        clock_learn(&r->tree, &b->done[i], b->arrived[i]);
+        clock_drop(&r->tree, b->arrived[i]);
+        b->arrived[i] = NULL;
+    }
+}
+
+static void empty_mbarrier(struct race *r, struct mbarrier *b)
+{
+    for (uint32_t i = 0; i < SIDES; i++) {
+        clock_drop(&r->tree, b->arrived[i]);
+        clock_drop(&r->tree, b->done[i]);
+        b->arrived[i] = b->done[i] = NULL;
+    }
+}
+
+/* A wait of scope .cta acquires of its own CTA alone. Relaxed, it leaves that to a fence, which reaches as far. */
+static void pass_mbarrier(struct race *r, const struct cta *c, struct warp *w,
+                          const struct emu_sync *s, const struct mbarrier *b)
+{
+    const uint32_t lane = (uint32_t)__builtin_ctz(s->lanes);
+    for (uint32_t side = NEAR; side < (s->scope > EMU_SCOPE_CTA ? SIDES : FAR); side++) {
+        if (s->flags & EMU_ACQUIRE) {
+            learn(r, c, w, lane, b->done[side]);
+            continue;
+        }
+        struct mind *m = race_mind(w, lane);
+        for (uint32_t i = side; i < LEVELS; i++) {
+            m->seen_chain[i] = 0;
+            clock_learn(&r->tree, &m->seen[i], b->done[side]);
+        }
+    }
+}
+
+/* An arrival of scope .cta reaches nobody in another CTA, where those are who wait. */
+static void arrive_at_mbarrier(struct race *r, struct cta *c, struct warp *w,
+                               const struct emu_sync *s, const struct cta *home, struct mbarrier *b)
+{
+    if (home == c) arrive_at(r, c, w, s, level_of(EMU_SCOPE_CTA), &b->arrived[NEAR]);
+    else if (s->scope > EMU_SCOPE_CTA) arrive_at(r, c, w, s, level_of(s->scope), &b->arrived[FAR]);
 }
 
 /* It is accessed like a strong word, but for its beginning and end. */
@@ -800,18 +838,9 @@ static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
     if (window) home = race_cta(r, emu_machine_neighbour(r->machine, c->index, window - 1));
     struct mbarrier *b = race_mbarrier(r, home, (uint32_t)(s->address % MEM_SHARED_WINDOW), &slot);
     access_mbarrier(r, s);
-    if (s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_END) {
-        clock_drop(&r->tree, b->arrived);
-        clock_drop(&r->tree, b->done);
-        b->arrived = b->done = NULL;
-    } else if (s->op == EMU_MBARRIER_PASSED) {
-        if (s->flags & EMU_ACQUIRE) learn(r, c, w, lane, b->done);
-        else /* a fence may come */
-            for (uint32_t i = 0; i < LEVELS; i++) {
-                race_mind(w, lane)->seen_chain[i] = 0;
-                clock_learn(&r->tree, &race_mind(w, lane)->seen[i], b->done);
-            }
-    } else if (s->op == EMU_MBARRIER_ARRIVE) arrive_at(r, c, w, s, &b->arrived);
+    if (s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_END) empty_mbarrier(r, b);
+    else if (s->op == EMU_MBARRIER_PASSED) pass_mbarrier(r, c, w, s, b);
+    else if (s->op == EMU_MBARRIER_ARRIVE) arrive_at_mbarrier(r, c, w, s, home, b);
     else if (s->op == EMU_MBARRIER_ARRIVE_ASYNC) hand_over(w, lane, home, slot, b);
     if (s->phase[0] != s->phase[1] && s->op != EMU_MBARRIER_INIT) end_phase(r, home, slot, b);
 }
@@ -857,10 +886,7 @@ void race_cta_end(struct race *r, struct cta *c)
         memset(&c->barriers[i], 0, sizeof c->barriers[i]);
     }
     c->met = 0;
-    for (uint32_t i = 0; i < c->mbarrier_count; i++) {
-        clock_drop(&r->tree, c->mbarriers[i].arrived);
-        clock_drop(&r->tree, c->mbarriers[i].done);
-    }
+    for (uint32_t i = 0; i < c->mbarrier_count; i++) empty_mbarrier(r, &c->mbarriers[i]);
     c->mbarrier_count = 0;
     clock_drop(&r->tree, c->know);
     c->know = NULL;
