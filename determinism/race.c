@@ -932,6 +932,7 @@ void race_look_through(struct look *k, uint32_t size, look_followed *then)
 static void each(struct race *r, const struct emu_access *a, look_followed *then)
 {
     struct cta *c = race_cta(r, a->who->cta);
+    const bool added = a->flags & EMU_ASYNC && a->kind == EMU_RED;
     struct look k = {.r = r,
                      .a = a,
                      .c = c,
@@ -940,7 +941,7 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
                      .width = race_width(a),
                      .born = r->tree.time,
                      .writes = a->kind != EMU_LOAD,
-                     .strong = a->flags & EMU_RELAXED,
+                     .strong = a->flags & EMU_RELAXED || added,
                      .flagged = true};
     const uint32_t size = (uint32_t)a->width * a->count;
     race_look_up(&k);
@@ -958,6 +959,7 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
 {
     const struct emu_access *a = k->a;
     const uint64_t key = k->home ? at + 1 : at + MEM_GLOBAL;
+    if (a->flags & EMU_ASYNC && a->kind == EMU_RED) return; /* it is part of no pattern */
     if (k->strong && (k->flagged || k->w->mind || a->flags & EMU_RELEASE))
         for (uint32_t m = mask; m; m &= m - 1)
             for (uint32_t e = 0; e < a->count; e++)

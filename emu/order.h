@@ -55,7 +55,8 @@ struct emu_access {
     uint8_t
         space; /* enum ptx_space that it turned out to be: GLOBAL, SHARED, LOCAL, CONST, PARAM */
     uint8_t flags; /* enum emu_access_flag */
-    uint8_t scope; /* enum emu_scope, where flags say it is strong */
+    uint8_t
+        scope; /* enum emu_scope, where flags say it is strong, and of an asynchronous RED, which is relaxed */
     uint8_t op;    /* enum emu_atomic, of ATOMIC and RED */
     uint8_t type;  /* enum ptx_type of an element */
     uint8_t width; /* bytes of an element: 1 .. 16 */
