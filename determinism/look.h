@@ -47,7 +47,8 @@ static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)
 /* Of an element that is accessed as one. */
 static inline uint32_t race_width(const struct emu_access *a)
 {
-    return a->type == PTX_f16x2 || a->type == PTX_bf16x2 ? a->width / 2u : a->width;
+    if (a->type == PTX_f16x2 || a->type == PTX_bf16x2) return a->width / 2u;
+    return a->type == PTX_b128 ? 16 : a->width; /* which loads and stores tell of by halves */
 }
 
 /* What the warp knows, where it has looked or learned. */
