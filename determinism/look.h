@@ -30,6 +30,8 @@ struct look {
     uint32_t width; /* of an element that is accessed as one */
     bool strong, writes, reported;
     bool flagged; /* somebody may have released something in its rows */
+    bool
+        aside; /* a load of global memory by a cache that hears of no writes (.nc), whatever orders them */
 };
 
 static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)

@@ -152,7 +152,7 @@ static void look_at_note(const struct look *now, const struct note *n)
     k.born = n->born;
     k.width = n->width;
     k.strong = k.writes = strong;
-    k.flagged = false;
+    k.flagged = k.aside = false; /* nobody had written there */
     for (uint32_t i = touched_rows(&k, n->size, run ? 0 : differences(&a), list); i--;) {
         if (list[i].page->struck & list[i].rows) r->eager[n->pc] = true;
         close_rows(&list[i], note_of(strong, n->size), strong);

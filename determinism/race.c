@@ -167,8 +167,12 @@ __attribute__((noinline, cold)) static void tell(const struct look *k, tag own, 
     n->pc2 = b->pc;
     n->known = emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
     if (n->known) return;
-    snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
-             k->home ? "shared" : "global", at);
+    if (k->aside)
+        snprintf(what, sizeof what,
+                 "a read by .nc of global memory at 0x%llx, which this launch has written", at);
+    else
+        snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
+                 k->home ? "shared" : "global", at);
     name(first, sizeof first, a->kind, a, "");
     name(second, sizeof second, b->kind, b, "and ");
     emu_machine_find(k->r->machine, EMU_RACE, what,
@@ -397,15 +401,17 @@ static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell,
     const struct set *set = shadow_set(k->shadow, cell->write);
     const uint32_t writes = set && all_strong(k, set) ? 0
                                                       : shadow_tags(k->shadow, &cell->write, &list);
-    for (uint32_t i = 0; i < writes; i++)
-        for (uint32_t m = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) ? 0 : mask; m;
-             m &= m - 1) {
+    for (uint32_t i = 0; i < writes; i++) {
+        const bool known = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) && !k->aside;
+        for (uint32_t m = known ? 0 : mask; m; m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m);
-            if (morally_strong(k, &k->events->list[list[i] >> 5]) || comes_before(k, list[i], l))
+            if (morally_strong(k, &k->events->list[list[i] >> 5]) ||
+                (!k->aside && comes_before(k, list[i], l)))
                 continue;
             report(k, own, list[i], l, address);
             break;
         }
+    }
     remember_read(k, own, cell);
 }
 
@@ -649,7 +655,8 @@ static bool add_span(struct look *k, struct page *p, uint32_t row, struct span o
 static bool sift_row(struct look *k, struct row *r, struct span own)
 {
     for (uint32_t i = 0; i < (k->writes ? r->count : r->writes); i++)
-        if (r->list[i].cells & own.cells && !is_before(k, r->list[i].what, own.what, true))
+        if (r->list[i].cells & own.cells &&
+            (k->aside || !is_before(k, r->list[i].what, own.what, true)))
             return false;
     uint32_t n = k->writes ? 0 : r->writes, writes = r->writes;
     for (uint32_t i = n; i < r->count; i++) {
@@ -740,6 +747,10 @@ static inline void touch_word(struct look *k, tag own, uint32_t mask, struct cel
     const uint32_t lane = own % LANES;
     if (k->writes) {
         write_weakly(k, own, lane, cell, at);
+        return;
+    }
+    if (k->aside && cell->write) {
+        read_cell(k, own, mask, cell, at);
         return;
     }
     if (mask & (mask - 1)) { /* a lane's own write is another's to the rest */
@@ -942,7 +953,8 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
                      .born = r->tree.time,
                      .writes = a->kind != EMU_LOAD,
                      .strong = a->flags & EMU_RELAXED || added,
-                     .flagged = true};
+                     .flagged = true,
+                     .aside = a->flags & EMU_UNCHANGING && a->space == PTX_SPACE_GLOBAL};
     const uint32_t size = (uint32_t)a->width * a->count;
     race_look_up(&k);
     find_memory(&k);

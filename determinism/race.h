@@ -11,7 +11,8 @@
  *
  * Every lane is a thread of its own. Known are barriers of CTAs (also named ones, and arrivals), warps and
  * clusters, release and acquire patterns with their scopes, cp.async and bulk copies with their groups and
- * mbarriers. The end of a launch orders all. Looked at are global and shared memory, a byte at a time.
+ * mbarriers. The end of a launch orders all. Looked at are global and shared memory, a byte at a time. A load by .nc
+ * races with all that the launch has written there: no order helps it.
  *
  * Not known: the order that two fence.sc have among themselves; that textures want fences of their own
  * proxies, and bulk copies of what another CTA stored. Of accesses to one place that nothing orders, as many
