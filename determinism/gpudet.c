@@ -498,10 +498,13 @@ static bool time_out_all(struct gpudet *g)
     return any;
 }
 
+/* Whose turn it is before the quantum begins: those whose atomics were carried out, then callers. */
 static bool next_caller(struct gpudet *g)
 {
-    while (g->calling < g->called) {
-        struct gpudet_warp *w = &g->warps[g->callers[g->calling++]];
+    while (g->shown < g->served || g->calling < g->called) {
+        const uint32_t number = g->shown < g->served ? g->serving[g->shown++]
+                                                     : g->callers[g->calling++];
+        struct gpudet_warp *w = &g->warps[number];
         if (w->state != GPUDET_RUNS) continue;
         w->calls = true;
         wake(g, w);
@@ -625,6 +628,7 @@ static void begin(void *self, struct emu_machine *m)
     g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
     g->counted = emu_machine_is_counted(m);
     g->sorted = g->windowed && !g->counted && !emu_machine_is_shown(m);
+    g->told_in_turn = emu_machine_is_told_in_turn(m);
     g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
     make_warps(g);
@@ -659,6 +663,7 @@ static void end(void *self)
     }
     GPUDET_EACH(i, g->stopped, g->warp_count) gpudet_remove(g->stopped, (uint32_t)i);
     g->writer_count = g->caller_count = g->calling = g->called = 0;
+    g->served = g->shown = 0;
     g->asks = false;
     g->last = NULL;
 }

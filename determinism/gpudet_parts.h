@@ -202,11 +202,14 @@ struct gpudet {
     uint32_t calling, called;
     uint64_t *askers;
     uint32_t *serving; /* askers in the order in which it is their turn */
-    bool asks;         /* anybody does */
-    uint64_t *storing; /* writers while their logs are sorted */
-    uint64_t *stopped; /* those who go on in the next quantum, and some who do not */
-    uint64_t *turns;   /* units (slots) of these */
-    uint64_t *hungry;  /* slots that are free and have a CTA to take */
+    bool
+        told_in_turn; /* they go on in that order, each by its atomic alone, before the quantum begins: */
+    uint32_t served, shown; /* so many, of whom so many have */
+    bool asks;              /* anybody does */
+    uint64_t *storing;      /* writers while their logs are sorted */
+    uint64_t *stopped;      /* those who go on in the next quantum, and some who do not */
+    uint64_t *turns;        /* units (slots) of these */
+    uint64_t *hungry;       /* slots that are free and have a CTA to take */
     uint32_t *pending, pending_count, pending_room, taken, stride;
     uint32_t first;          /* nothing before it is pending */
     struct gpudet_room room; /* of the logs of a quantum */

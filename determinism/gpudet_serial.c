@@ -169,6 +169,8 @@ void gpudet_serial_run(struct gpudet *g)
     }
     g->n.serial++;
     g->asks = false;
+    g->served = g->told_in_turn ? n : 0;
+    g->shown = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct gpudet_warp *w = &g->warps[g->serving[i]];
         if (g->swaps) fetch(g, g->serving + i, n - i);

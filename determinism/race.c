@@ -1113,6 +1113,7 @@ struct race *race_new(void)
     r->observer = (struct emu_observer){.self = r,
                                         .blind = true,
                                         .meetings = true,
+                                        .in_turn = true,
                                         .begin = begin,
                                         .access = access,
                                         .sync = race_sync,

@@ -253,6 +253,8 @@ struct emu_observer {
     /* It need not hear of launches in which no two threads have bytes in common that one of them changes, but for
      * reductions of one kind and for shared memory with a barrier of the whole CTA in between (apart.h). */
     bool meetings;
+    /* It hears of atomics and reductions of global memory that an order carries out in the order in which they are. */
+    bool in_turn;
     void (*begin)(void *self, struct emu_machine *m);
     /* With `meetings`, one observer at most: of such launches it hears of each run of bytes of global memory that a
      * warp, or a lane, reaches, as EMU_LOAD, EMU_STORE or EMU_RED. If one turns out to be none, it hears of all again. */
@@ -335,6 +337,7 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m);
 bool emu_machine_is_counted(const struct emu_machine *m);
 /* Whether anybody is told of what an order lets go of: emu_machine_store, emu_machine_reduce. */
 bool emu_machine_is_shown(const struct emu_machine *m);
+bool emu_machine_is_told_in_turn(const struct emu_machine *m); /* an observer wants that */
 
 struct emu_identity { /* of a launch: what it takes to be the same one */
     const char *kernel, *gpu;

@@ -212,6 +212,13 @@ const char *emu_machine_kernel(const struct emu_machine *m)
     return m->program->codes[0]->name;
 }
 
+bool emu_machine_is_told_in_turn(const struct emu_machine *m)
+{
+    for (size_t i = 0; i < m->launch->observer_count; i++)
+        if (m->launch->observers[i]->in_turn) return true;
+    return false;
+}
+
 bool emu_machine_copies(const struct emu_machine *m)
 {
     for (u32 i = 0; i < m->program->place_count; i++) {

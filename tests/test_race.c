@@ -1,12 +1,14 @@
 /* The race detector and the check of atomicity: small kernels with the lines that race. */
 #include "base/arena.h"
 #include "base/diag.h"
+#include "determinism/orders.h"
 #include "determinism/race.h"
 #include "emu/emu.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 #include "tests/races.h"
+#include "tests/support.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -499,6 +501,61 @@ Test(race, labelled_kernels_have_the_races_that_their_marks_say, .timeout = 120)
             for (size_t k = 0; k < f.count; k++)
                 cr_expect(told(&r, &f.pairs[k]), "%s (%s): not lines %u and %u\n%s", c->kernel,
                           c->why, f.pairs[k].first, f.pairs[k].second, r.finding);
+        }
+        race_file_free(&f);
+    }
+}
+
+/* The races that are found under an order, the text of the first. The kernel must end. */
+static size_t find_under(const struct race_case *c, const struct race_file *f, const char *order,
+                         uint64_t seed, char *first, size_t size)
+{
+    char *why = NULL;
+    struct parsed *p = parse_text(f->path, f->text, f->length);
+    cr_assert(p->ok, "%s: %s", f->path, first_error(p));
+    struct emu *e = emu_new(&(struct emu_config){.threads = 1, .timeout = 10});
+    struct emu_image *im = emu_load(e, &p->module, 1, &why);
+    cr_assert(im, "%s", why);
+    struct emu_kernel *k = emu_kernel_find(im, c->kernel);
+    cr_assert(k, "%s", c->kernel);
+    const uint64_t at = emu_alloc(e, RACE_MEMORY, "buffer");
+    struct race *race = race_new();
+    struct orders *orders = orders_new(order, seed, &why);
+    cr_assert(orders, "%s", why);
+    const struct emu_observer *list[] = {race_observer(race)};
+    const struct emu_launch l = {.grid = {c->grid, 1, 1},
+                                 .block = {c->block, 1, 1},
+                                 .params = &at,
+                                 .params_size = 8,
+                                 .order = orders_get(orders),
+                                 .observers = list,
+                                 .observer_count = 1};
+    size_t count = 0;
+    for (uint32_t i = 0; i < c->launches; i++) {
+        const struct emu_report *r = emu_launch(e, k, &l);
+        cr_expect_eq(r->fault.kind, EMU_OK, "%s: %s", c->kernel, r->fault.text);
+        if (!count) snprintf(first, size, "%s", r->finding_count ? r->findings[0].text : "");
+        count += r->finding_count;
+    }
+    orders_free(orders);
+    race_free(race);
+    emu_unload(im);
+    emu_free(e);
+    parsed_free(p);
+    return count;
+}
+
+/* Whose turn it is an order decides, and the detector goes by that. (Racy ones may wait for each other by chance.) */
+Test(race, kernels_free_of_races_have_none_under_orders, .timeout = 120)
+{
+    static const char *const orders[] = {"gpudet", "gpudet:serial=any", "dab", "random"};
+    char text[1024];
+    for (size_t i = 0; i < race_case_count; i++) {
+        const struct race_case *c = &race_cases[i];
+        struct race_file f = race_file(c);
+        for (size_t o = 0; !c->racy && o < sizeof orders / sizeof *orders; o++) {
+            const size_t n = find_under(c, &f, orders[o], 1 + i, text, sizeof text);
+            cr_expect_eq(n, 0, "%s, %s (%s): %zu races\n%s", orders[o], c->kernel, c->why, n, text);
         }
         race_file_free(&f);
     }
