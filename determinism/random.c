@@ -42,6 +42,7 @@ struct stores { /* that a warp keeps; what is small comes first, in few of the h
     uint32_t cta, warp, slot, sm; /* whose they are, */
     uint32_t busy_at;             /* and place in `busy` */
     uint32_t count;
+    uint32_t fenced;      /* so many of the oldest become visible before all others, by a fence */
     uint8_t by_age[MOST]; /* their numbers, the oldest first; behind them, those that are free */
     uint8_t youngest[BUCKETS]; /* by piece; NONE: none is kept */
     struct kept {
@@ -176,7 +177,7 @@ static struct stores *stores_make(void)
 {
     struct stores *w = aligned_alloc(alignof(struct stores), sizeof *w);
     if (!w) abort();
-    w->count = 0;
+    w->count = w->fenced = 0;
     for (uint32_t i = 0; i < MOST; i++) w->by_age[i] = (uint8_t)i;
     memset(w->youngest, NONE, sizeof w->youngest);
     return w;
@@ -222,6 +223,7 @@ static void take_out(struct random_order *r, struct stores *w, uint32_t at)
     while (*link != number) link = &w->kept[*link].older;
     *link = w->kept[number].older;
     w->count--;
+    w->fenced -= at < w->fenced;
     memmove(w->by_age + at, w->by_age + at + 1, w->count - at);
     w->by_age[w->count] = number;
     if (!w->count) stores_give(r, w);
@@ -237,7 +239,7 @@ static void take_out(struct random_order *r, struct stores *w, uint32_t at)
 /* Makes one visible that no older one overlaps. */
 static void show_one(struct random_order *r, struct stores *w)
 {
-    uint32_t at = below(r, w->count);
+    uint32_t at = below(r, w->fenced ? w->fenced : w->count);
     const uint8_t number = w->by_age[at];
     uint32_t bytes = w->kept[number].bytes;
     for (uint8_t i = w->kept[number].older; i != NONE; i = w->kept[i].older) {
@@ -252,6 +254,27 @@ static void show_one(struct random_order *r, struct stores *w)
 static void show_all(struct random_order *r, const struct emu_warp *who)
 {
     for (struct stores *w; (w = stores_of(r, who));) show_one(r, w);
+}
+
+/* One, and what has to come before it. */
+static void show_some(struct random_order *r, struct stores *w)
+{
+    for (uint32_t n = w->fenced + (w->count > w->fenced); n; n--) show_one(r, w);
+}
+
+/* Those that the last fence came behind. */
+static void show_fenced(struct random_order *r, const struct emu_warp *who)
+{
+    for (struct stores *w; (w = stores_of(r, who)) && w->fenced;) show_one(r, w);
+}
+
+/* A fence that is not .sc: what was stored before it comes before what is written from now on, but may come after what
+ * is read. */
+static void fence_stores(struct random_order *r, const struct emu_warp *who)
+{
+    show_fenced(r, who);
+    struct stores *w = stores_of(r, who);
+    if (w) w->fenced = w->count;
 }
 
 /* Those that have some of these bytes. */
@@ -416,6 +439,8 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     const uint32_t size = (uint32_t)a->width * a->count;
     const bool kept = a->kind == EMU_STORE && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
     const bool seen = a->kind == EMU_LOAD && !(a->flags & (EMU_ASYNC | EMU_UNCHANGING));
+    const bool waits = kept && a->space == PTX_SPACE_GLOBAL; /* and is behind them itself */
+    if (a->kind != EMU_LOAD && !(waits && r->options.late_stores)) show_fenced(r, a->who);
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
     if (a->flags & EMU_RELEASE) show_all(r, a->who);
     if (a->flags & EMU_ACQUIRE) forget(&r->sms[a->who->sm]);
@@ -452,7 +477,8 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     struct random_order *r = self;
     switch (s->kind) {
     case EMU_SYNC_FENCE:
-        show_all(r, s->who);
+        if (s->sc || s->op) show_all(r, s->who);
+        else fence_stores(r, s->who);
         forget(&r->sms[s->who->sm]);
         break;
     case EMU_SYNC_RUNTIME: /* it reads memory itself: texts, parameters */
@@ -505,7 +531,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     const uint32_t n = (uint32_t)count;
     uint32_t i = below(r, n);
     r->picks++;
-    if (r->busy_count && one_in(r, r->drain)) show_one(r, r->busy[below(r, r->busy_count)]);
+    if (r->busy_count && one_in(r, r->drain)) show_some(r, r->busy[below(r, r->busy_count)]);
     *burst = one_in(r, 2) ? 1 : 1 + below(r, 16);
     switch (r->strategy) {
     case RANDOM_PCT:

@@ -9,7 +9,8 @@
  *
  *  - A plain, relaxed or volatile store to global memory is kept by its warp, which alone sees it, and becomes
  *    visible later; stores to different bytes in any order. Fences, barriers, releases, mbarriers and the warp's
- *    own atomics on those bytes make it visible before they go on.
+ *    own atomics on those bytes make it visible before they go on; fences that are not .sc only before the warp's
+ *    later writes.
  *  - A plain load may be answered from what the SM read earlier (L1 caches are not coherent) until a fence or an
  *    acquire by a warp of the SM. Stores of the SM's own warps show there as soon as they are visible.
  *

@@ -133,6 +133,7 @@ struct emu_sync {
     uint8_t flags; /* EMU_ACQUIRE | EMU_RELEASE, of what can have them; EMU_BULK */
     uint8_t
         op; /* enum emu_mbarrier; FENCE: 1, between proxies alone; ASYNC_WAIT: 1, for reads alone */
+    bool sc;     /* FENCE: fence.sc, membar */
     uint32_t id; /* of a barrier: 0-15 */
     /* BARRIER: the threads that it is for, 0: all; DONE: the threads of the CTA that live. ASYNC_WAIT: groups;
      * EMU_ALL_PENDING: for all, committed or not, of which BULK has none. */

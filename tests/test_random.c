@@ -8,6 +8,7 @@
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WORDS = 64, SEEDS = 400 };
@@ -21,6 +22,7 @@ struct bench {
     struct emu *e;
     struct emu_image *im;
     uint64_t at;
+    uint32_t block; /* threads of a CTA; 0: one */
 };
 
 static void set_up(struct bench *b, const char *body)
@@ -51,7 +53,7 @@ static const struct emu_report *launch(struct bench *b, struct orders *r, uint32
 {
     emu_copy_in(b->e, b->at, words, WORDS * 4);
     struct emu_launch l = {.grid = {grid, 1, 1},
-                           .block = {1, 1, 1},
+                           .block = {b->block ? b->block : 1, 1, 1},
                            .params = &b->at,
                            .params_size = 8,
                            .order = orders_get(r)};
@@ -161,6 +163,68 @@ Test(random_order, buffers_stores)
 {
     cr_expect(both_zero(BUFFERING("")) > 0);
     cr_expect_eq(both_zero(BUFFERING("fence.sc.gpu;")), 0);
+    cr_expect_eq(both_zero(BUFFERING("membar.gl;")), 0);
+    cr_expect(both_zero(BUFFERING("fence.acq_rel.gpu;")) > 0,
+              "it does not order a load behind a store");
+}
+
+/* Two stores ahead of a fence may become visible in any order, and one behind it after both, relaxed or an atomic. */
+Test(random_order, keeps_stores_ahead_of_a_fence_ahead)
+{
+    static const char *const flags[] = {
+        "st.global.u32 [%d1+160], 1; st.global.u32 [%d1+192], 1; st.global.u32 [%d1+224], 1; st.relaxed.gpu.global.u32 [%d1+128], %r2;",
+        "red.relaxed.gpu.global.add.u32 [%d1+128], 1;",
+        "atom.relaxed.gpu.global.exch.b32 %r7, [%d1+128], %r2;",
+        "st.relaxed.gpu.global.u32 [%d1+192], %r2; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%d1+128], %r2;",
+    };
+    unsigned apart = 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        struct bench b;
+        char body[1024];
+        uint32_t w[WORDS];
+        unsigned seen = 0;
+        snprintf(body, sizeof body, "%s%s%s",
+                 HEAD "@!%p1 bra reader; mov.u32 %r2, 1; st.global.u32 [%d1], %r2;\n"
+                      "st.global.u32 [%d1+64], %r2; fence.acq_rel.gpu; ",
+                 flags[i],
+                 " ret;\nreader: ld.volatile.global.u32 %r3, [%d1+128]; fence.acq_rel.gpu;\n"
+                 "ld.volatile.global.u32 %r4, [%d1]; ld.volatile.global.u32 %r5, [%d1+64];\n"
+                 "st.global.u32 [%d1+4], %r3; st.global.u32 [%d1+8], %r4;\n"
+                 "st.global.u32 [%d1+12], %r5; ret;");
+        set_up(&b, body);
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            run(&b, "random", seed, 2, w);
+            seen += w[1];
+            apart += w[2] != w[3];
+            cr_expect(!w[1] || (w[2] && w[3]), "%s: seed %u", flags[i], (unsigned)seed);
+        }
+        cr_expect(seen > 0, "%s", flags[i]);
+        tear_down(&b);
+    }
+    cr_expect(apart > 0);
+}
+
+/* The same where the flag is in shared memory, which knows no late stores: two warps of a CTA. */
+Test(random_order, keeps_stores_ahead_of_a_shared_flag)
+{
+    struct bench b;
+    uint32_t w[WORDS];
+    unsigned seen = 0;
+    set_up(&b, ".shared .b32 flag; .reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+               "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+               "st.volatile.shared.u32 [flag], 0; bar.sync 0; @%p1 bra reader;\n"
+               "st.global.u32 [%d1], 1; fence.acq_rel.cta; st.volatile.shared.u32 [flag], 1; ret;\n"
+               "reader: ld.volatile.shared.u32 %r3, [flag]; fence.acq_rel.cta;\n"
+               "ld.volatile.global.u32 %r4, [%d1];\n"
+               "st.global.u32 [%d1+4], %r3; st.global.u32 [%d1+8], %r4; ret;");
+    b.block = 64;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        run(&b, "random", seed, 1, w);
+        seen += w[1];
+        cr_expect(!w[1] || w[2], "seed %u", (unsigned)seed);
+    }
+    cr_expect(seen > 0);
+    tear_down(&b);
 }
 
 /* A thread sees its own stores, in order, wherever they wait. */
