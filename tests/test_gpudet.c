@@ -32,7 +32,8 @@ struct bench {
 
 static void begin_device(struct bench *b, bool count)
 {
-    b->e = emu_new(&(struct emu_config){.max_instructions = 10000000, .sms = 2, .count = count});
+    b->e = emu_new(&(struct emu_config){
+        .max_instructions = 10000000, .timeout = 30, .sms = 2, .count = count});
     char *why = NULL;
     b->im = emu_load(b->e, &b->m, 1, &why);
     cr_assert(b->im, "%s", why);
