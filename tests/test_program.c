@@ -755,3 +755,26 @@ Test(program, is_checked_with_its_streams, .init = start_runs, .fini = stop)
     cr_expect(sh("'%s' check --runs 8 ./app", heddle) != 0, "%s", said.data);
     cr_expect(strstr(said.data, "race of streams"), "%s", said.data);
 }
+
+/* Of the kernels with what CUDA C++ has for order, those whose name says so race, and no other. */
+Test(program, has_the_races_that_its_kernels_names_say, .init = start_runs, .fini = stop)
+{
+    if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
+    cr_assert_eq(sh("sh '%s/tests/programs/build.sh' nvcc '%s/tests/programs/racy/syncs.cu' app",
+                    here, here),
+                 0, "%s", said.data);
+    cr_expect_eq(sh("'%s' run --check race ./app", heddle), 3, "%s", said.data);
+    unsigned racy = 0, count = 0;
+    for (const char *at = said.data, *end; (end = strstr(at, ": cudaSuccess\n")); at = end + 1) {
+        char kernel[64], told[128];
+        const char *name = end;
+        while (name > said.data && name[-1] != '\n') name--;
+        snprintf(kernel, sizeof kernel, "%.*s", (int)(end - name), name);
+        snprintf(told, sizeof told, "kernel '%s': race: ", kernel);
+        const bool races = strlen(kernel) > 5 && !strcmp(kernel + strlen(kernel) - 5, "_racy");
+        cr_expect_eq(strstr(said.data, told) != NULL, races, "%s", kernel);
+        racy += races;
+        count++;
+    }
+    cr_expect(racy >= 31 && count >= racy + 28, "%u of %u", racy, count);
+}
