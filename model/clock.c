@@ -458,6 +458,27 @@ void clock_place(struct clock *c, u32 slot, double now, enum clock_part part)
     }
 }
 
+/* The last of its warps has ended: the next one comes. */
+static void end_cta(struct clock *c, u32 slot)
+{
+    const double ends = c->ctas[slot].ends;
+    if (ends > c->end) c->end = ends;
+    clock_place(c, slot, ends + c->m->cta_start, CLOCK_START);
+}
+
+static void leave(struct clock *c, struct clock_warp *w, double now)
+{
+    struct clock_cta *cta = &c->ctas[w->cta];
+    w->live = false;
+    w->next->ready = CLOCK_NEVER;
+    if (w->stored > now) now = w->stored;
+    if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
+    if (now > cta->ends) cta->ends = now;
+    cta->live--;
+    if (c->rules) c->rules->ended(c, w, now);
+}
+
+/* If all have come to the barrier, they go on. Traces that were cut may end there. */
 static void release(struct clock *c, u32 slot, double now)
 {
     struct clock_cta *cta = &c->ctas[slot];
@@ -468,30 +489,17 @@ static void release(struct clock *c, u32 slot, double now)
         struct clock_warp *w = &c->warps[slot * c->wpc + k];
         if (!w->live || !w->waits) continue;
         w->waits = false;
-        if (!look_ahead(c, w, now + c->m->barrier_latency, CLOCK_BARRIER)) {
-            w->live = false;
-            w->next->ready = CLOCK_NEVER;
-            cta->live--;
-            continue;
-        }
-        if (w->next->ready != CLOCK_NEVER) wake(c, w->scheduler, w->next->ready);
+        if (!look_ahead(c, w, now + c->m->barrier_latency, CLOCK_BARRIER)) leave(c, w, now);
+        else if (w->next->ready != CLOCK_NEVER) wake(c, w->scheduler, w->next->ready);
     }
+    if (!cta->live) end_cta(c, slot);
 }
 
 static void end_warp(struct clock *c, struct clock_warp *w, double now)
 {
-    struct clock_cta *cta = &c->ctas[w->cta];
-    w->live = false;
-    w->next->ready = CLOCK_NEVER;
-    if (w->stored > now) now = w->stored;
-    if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
-    if (now > cta->ends) cta->ends = now;
-    cta->live--;
-    if (c->rules) c->rules->ended(c, w, now);
-    release(c, w->cta, now);
-    if (cta->live) return;
-    if (cta->ends > c->end) c->end = cta->ends;
-    clock_place(c, w->cta, cta->ends + c->m->cta_start, CLOCK_START);
+    leave(c, w, now);
+    if (!c->ctas[w->cta].live) end_cta(c, w->cta);
+    else release(c, w->cta, now);
 }
 
 static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp *w, double now)

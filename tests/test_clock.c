@@ -6,6 +6,7 @@
 #include "emu/trace.h"
 #include "emu/trace_file.h"
 #include "model/launch_time.h"
+#include "model/machine.h"
 #include "tests/clocks.h"
 #include "tests/emu.h"
 #include "tests/support.h"
@@ -239,6 +240,27 @@ Test(clock, of_a_large_grid_some_sms_are_traced)
     cr_expect(gt(u32, t->cta_count, 3 * 16));
     for (uint32_t k = 0; k < t->cta_count; k++)
         cr_expect(lt(u32, t->ctas[k]->linear % t->sms, t->sms_traced));
+    device_free(&d);
+}
+
+/* A CTA is over, and has taken its time, where its warps' traces were cut at a barrier: for some grid they are. */
+Test(clock, what_is_cut_at_a_barrier_has_ended)
+{
+    const char *body = ".reg .u32 %i, %j; .reg .pred %q; mov.u32 %i, 0;"
+                       "L: mov.u32 %j, 0; bar.sync 0;"
+                       "M: add.u32 %j, %j, 1; setp.lt.u32 %q, %j, 2; @%q bra M;"
+                       "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 200; @%q bra L; ret;";
+    struct device d = device_new(emu_ptx(".param .u64 p", body), (struct emu_config){0});
+    for (uint32_t grid = 1000; grid < 1040; grid += 2) {
+        const struct emu_counts *c = counts_of(&d, grid, 64);
+        struct clock_machine m;
+        struct clock_times t;
+        cr_assert(c->trace->cut);
+        machine_of(c->gpu, &m);
+        clock_run(c->trace, &m, 32, 16384, &t);
+        cr_expect(eq(u64, t.instructions, c->trace->instructions), "%u CTAs", grid);
+        cr_expect(ge(dbl, t.cycles, t.chain), "%u CTAs", grid);
+    }
     device_free(&d);
 }
 
