@@ -37,6 +37,8 @@ static bool take_option(char **argv, int *i, struct request *q)
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         const char *value = option_value(argv, i, options[k].name);
         if (!value) continue;
+        if (*options[k].value)
+            return usage_error("calibrate", "%s is given twice", options[k].name), false;
         *options[k].value = value;
         return true;
     }

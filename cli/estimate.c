@@ -35,6 +35,11 @@ static bool add_gpus(struct estimate_call *c, const char *text)
         const char *name = arena_copy(c->arena, text, n);
         const struct emu_gpu *g = gpu_named(c->command, name, c->arena, &c->status);
         if (!g) return false;
+        for (size_t i = 0; i < c->gpu_count; i++)
+            if (strcmp(c->gpu_names[i], name) == 0) {
+                usage_error(c->command, "--gpu has '%s' twice", name);
+                return false;
+            }
         if (c->gpu_count == MOST_GPUS) {
             usage_error(c->command, "at most %d GPUs", MOST_GPUS);
             return false;

@@ -100,26 +100,57 @@ static void check_shared(struct judge *j, const struct emu_gpu *g)
           "shared memory is taken from L1 (l1.unified), but there is more of it");
     blame(j, g->shared_unit > g->shared, CONFIG_shared_unit, "more than there is");
     blame(j, g->register_unit > g->registers, CONFIG_register_unit, "more than there are");
-    blame(j, g->warps < g->schedulers, CONFIG_warps, "fewer warps than schedulers");
+    blame(j, g->warps % g->schedulers != 0, CONFIG_schedulers,
+          "each scheduler has as many of the SM's warps (sm.warps)");
+    blame(j, g->shared_banks != 16 && g->shared_banks != 32, CONFIG_shared_banks,
+          "16 of them, or 32: a pass serves a half-warp or a warp");
     blame(j, g->boost_mhz < g->core_mhz, CONFIG_boost_mhz, "less than clock.core");
 }
 
-static void check_cache(struct judge *j, uint32_t bytes, uint32_t line, uint32_t sector,
-                        uint32_t ways, int key)
+struct cache_keys {
+    int bytes, line, sector, ways;
+};
+enum { LINE = 128, SECTOR = 32 }; /* of emu/cache.h */
+
+/* `other`: bytes that it has, too, if shared memory has the rest; 0: none. */
+static void check_cache(struct judge *j, const struct emu_gpu *g, struct cache_keys k,
+                        uint32_t other)
 {
+    const uint32_t bytes = (uint32_t)config_get(g, k.bytes), line = (uint32_t)config_get(g, k.line),
+                   sector = (uint32_t)config_get(g, k.sector),
+                   ways = (uint32_t)config_get(g, k.ways);
     if (!bytes) return;
-    blame(j, !line || !sector || !ways, key, "a cache has lines, sectors and ways");
+    blame(j, !line || !sector || !ways, k.bytes, "a cache has lines, sectors and ways");
     if (!line || !sector || !ways) return;
-    blame(j, line % sector != 0, key, "a line is a whole number of sectors");
-    blame(j, bytes % line != 0, key, "not a whole number of lines");
-    blame(j, bytes / line < ways, key, "fewer lines than ways");
+    blame(j, line != LINE, k.line, "caches have lines of 128 bytes");
+    blame(j, line % sector != 0, k.sector, "a line is a whole number of sectors");
+    blame(j, sector % SECTOR != 0, k.sector, "a sector is 32, 64 or 128 bytes");
+    blame(j, bytes % line != 0, k.bytes, "not a whole number of lines");
+    blame(j, bytes % (line * ways) != 0 && (!other || other % (line * ways) != 0), k.ways,
+          "its lines are no whole number of sets of so many");
+}
+
+/* Up to compute capability 3 shared memory and L1 change their sizes for each other's. */
+static uint32_t other_l1(const struct emu_gpu *g)
+{
+    return g->unified && g->capability < 40 ? g->shared : 0;
 }
 
 static void check_memory(struct judge *j, const struct emu_gpu *g)
 {
     const double bandwidth = g->dram_mhz * g->dram_data_rate * g->dram_bus / 8e3;
-    check_cache(j, g->l1, g->l1_line, g->l1_sector, g->l1_ways, CONFIG_l1);
-    check_cache(j, g->l2, g->l2_line, g->l2_sector, g->l2_ways, CONFIG_l2);
+    static const struct cache_keys l1 = {CONFIG_l1, CONFIG_l1_line, CONFIG_l1_sector,
+                                         CONFIG_l1_ways},
+                                   l2 = {CONFIG_l2, CONFIG_l2_line, CONFIG_l2_sector,
+                                         CONFIG_l2_ways};
+    check_cache(j, g, l1, other_l1(g));
+    check_cache(j, g, l2, 0);
+    blame(j, g->l2 % g->l2_slices != 0, CONFIG_l2_slices, "not as much of L2 for each");
+    blame(j, g->dram_bus % 8 != 0, CONFIG_dram_bus, "not a whole number of bytes");
+    blame(j, g->dram_bus % (8 * g->dram_channels) != 0, CONFIG_dram_channels,
+          "the bus (dram.bus) has not as many bytes for each");
+    blame(j, (g->dram_access & (g->dram_access - 1)) != 0, CONFIG_dram_access,
+          "not a power of two");
     blame(j, g->l1 && !(g->l1_latency > 0 && g->l1_bandwidth > 0), CONFIG_l1_latency,
           "there is an L1, so it has a latency and a bandwidth");
     blame(j, g->l1_latency > g->l2_latency, CONFIG_l1_latency, "L1 is slower than L2");

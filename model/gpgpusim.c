@@ -124,12 +124,25 @@ static bool is(struct word w, const char *name)
     return name && w.length == strlen(name) && memcmp(w.text, name, w.length) == 0;
 }
 
+/* GPGPU-Sim takes the last of those that were said: nobody sees that the others are of no use. */
+static void take_value(struct config *c, struct word *known, struct word name, struct word value)
+{
+    const bool same = known->text && known->length == value.length &&
+                      memcmp(known->text, value.text, value.length) == 0;
+    if (known->text && !same) {
+        diag_error(c->diags, name.at, name.length, "'-%.*s' is here twice, with another value",
+                   (int)name.length, name.text);
+        diag_note(c->diags, known->at, known->length, "the first one");
+    }
+    *known = value;
+}
+
 static void take(struct config *c, struct word name, struct word value)
 {
     struct text_nearest near = {.text = name.text, .length = name.length};
     for (int o = 0; o < OPTION_COUNT; o++) {
         if (is(name, options[o].name) || is(name, options[o].other)) {
-            c->value[o] = value; /* said twice, the last one counts, as in GPGPU-Sim */
+            take_value(c, &c->value[o], name, value);
             return;
         }
         if (name.length > 10) text_nearest_try(&near, options[o].name);
@@ -432,10 +445,44 @@ static void name_it(struct diags *d, struct emu_gpu *g)
     g->name = g->title = name;
 }
 
+/* The option that a key's value came from, of those that can be at odds with others. */
+static enum option_id option_of(int key)
+{
+    static const struct {
+        int key;
+        enum option_id option;
+    } from[] = {{CONFIG_schedulers, O_schedulers},
+                {CONFIG_register_unit, O_registers},
+                {CONFIG_shared, O_shared},
+                {CONFIG_shared_unit, O_shared},
+                {CONFIG_shared_cta, O_shared_cta},
+                {CONFIG_shared_banks, O_banks},
+                {CONFIG_l1, O_dl1},
+                {CONFIG_l1_line, O_dl1},
+                {CONFIG_l1_sector, O_dl1},
+                {CONFIG_l1_ways, O_dl1},
+                {CONFIG_l1_latency, O_l1_latency},
+                {CONFIG_l2, O_dl2},
+                {CONFIG_l2_line, O_dl2},
+                {CONFIG_l2_sector, O_dl2},
+                {CONFIG_l2_ways, O_dl2},
+                {CONFIG_l2_slices, O_dl2},
+                {CONFIG_l2_latency, O_rop_latency},
+                {CONFIG_dram_access, O_burst},
+                {CONFIG_dram_channels, O_memories},
+                {CONFIG_dram_bus, O_bus}};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        if (from[i].key == key) return from[i].option;
+    return OPTION_COUNT;
+}
+
 static void complain(void *self, int key, const char *why)
 {
     struct config *c = self;
-    diag_error(c->diags, 0, 0, "%s.%s: %s", config_keys[key].section, config_keys[key].key, why);
+    const enum option_id o = option_of(key);
+    const bool said = o < OPTION_COUNT && c->value[o].text;
+    diag_error(c->diags, said ? c->value[o].at : 0, said ? c->value[o].length : 0, "%s.%s: %s",
+               config_keys[key].section, config_keys[key].key, why);
 }
 
 bool gpgpusim_read(struct diags *d, struct emu_gpu *g)

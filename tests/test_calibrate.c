@@ -623,6 +623,7 @@ Test(calibrate, the_command_predicts_and_refuses, .timeout = 120)
         {"calibrate/data/gv100.csv --gpu gv10 --predict", "did you mean 'gv100'?", 2},
         {"calibrate/data/gv100.csv", "--gpu says what was measured", 2},
         {"--gpu gv100", "which measured launches?", 2},
+        {"calibrate/data/gv100.csv --gpu gv100 --gpu v100", "--gpu is given twice", 2},
         {"no/such.csv --gpu gv100", "cannot read 'no/such.csv'", 2},
         {"calibrate/data/gv100.csv --gpu gtx480", "on a GeForce GTX 480 this cannot be", 1},
         {"calibrate/data/gv100.csv --gpu gv100 --sure", "unknown option '--sure'", 2},

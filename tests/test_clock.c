@@ -126,9 +126,10 @@ Test(clock, conflicts_of_banks_take_a_cycle_each)
         "mul.lo.u32 %%t, %%t, %d; mov.u32 %%r, s; add.u32 %%t, %%t, %%r;%s ret;";
     double last = 0;
     for (int conflicts = 1; conflicts <= 32; conflicts *= 2) {
-        char loads[4000] = "", text[5000];
-        for (int i = 0; i < 16; i++)
-            strcat(loads, "ld.shared.u32 %r, [%t]; st.shared.u32 [s], %r;");
+        char loads[4000], text[5000];
+        for (int i = 0, n = 0; i < 16; i++)
+            n += snprintf(loads + n, sizeof loads - (size_t)n,
+                          "ld.shared.u32 %%r, [%%t]; st.shared.u32 [s], %%r;");
         snprintf(text, sizeof text, body, 4 * conflicts, loads);
         const double cycles = times_of(text, 1, 32, &m, 1).cycles;
         /* each store waits for its load */

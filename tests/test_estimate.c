@@ -151,6 +151,8 @@ Test(estimate, refuses_what_it_does_not_know)
 {
     static const char *const bad[][2] = {
         {"--gpu=titan suite:sum_tree", "there is no GPU 'titan'; did you mean"},
+        {"--gpu=titanv,v100,titanv suite:sum_tree", "--gpu has 'titanv' twice"},
+        {"--gpu=v100 --gpu v100 suite:sum_tree", "--gpu has 'v100' twice"},
         {"--format=text suite:sum_tree", "table, json or csv"},
         {"--order randon suite:sum_tree", "randon"},
         {"--order gpudet:quanta=3 suite:sum_tree", "quanta"},

@@ -107,6 +107,19 @@ Test(gpus, broken_files_are_refused_with_place_and_reason)
         {"name: v100", "  name: v100", "+0:3", "this is indented, and in no section"},
         {"\ndram:", "\nclock:", "error:", "'clock' is here twice"},
         {"name: v100", "name:", "+0:1", "it is a word"},
+        {"  bus: 4096", "  bus: 4095", "error:", "dram.bus: not a whole number of bytes"},
+        {"  bus: 4096", "  bus: 4104",
+         "error:", "dram.channels: the bus (dram.bus) has not as many bytes for each"},
+        {"  access: 32", "  access: 33", "error:", "dram.access: not a power of two"},
+        {"  ways: 4", "  ways: 3", "error:", "l1.ways: its lines are no whole number of sets"},
+        {"  ways: 16", "  ways: 11", "error:", "l2.ways: its lines are no whole number of sets"},
+        {"  line: 128", "  line: 64", "error:", "l1.line: caches have lines of 128 bytes"},
+        {"  sector: 32", "  sector: 16", "error:", "l1.sector: a sector is 32, 64 or 128 bytes"},
+        {"  slices: 64", "  slices: 65", "error:", "l2.slices: not as much of L2 for each"},
+        {"  schedulers: 4", "  schedulers: 3",
+         "error:", "sm.schedulers: each scheduler has as many of the SM's warps (sm.warps)"},
+        {"  shared_banks: 32", "  shared_banks: 33",
+         "error:", "sm.shared_banks: 16 of them, or 32"},
     };
     const char *text = NULL;
     for (size_t i = 0; i < emu_gpu_count(); i++)
@@ -248,6 +261,13 @@ Test(gpus, broken_gpgpusim_files_are_refused_with_place_and_reason)
         {"1200.0:850.0", "1200.0", "not the numbers that it wants"},
         {"2,2,2,2,8,4", "2,0,2,2,8,4", "intervals are 1 at least"},
         {"-gpgpu_shader_cta 32", "-gpgpu_shader_cta 1.5", "not a whole number"},
+        {"-gpgpu_n_mem 24", "-gpgpu_n_mem 24\n-gpgpu_n_mem 23",
+         ":6:2: error: '-gpgpu_n_mem' is here twice, with another value"},
+        {"-gpgpu_l1_latency 20", "-gpgpu_l1_latency 20\n-l1_latency 28",
+         "error: '-l1_latency' is here twice, with another value"},
+        {"S:1:128:256", "S:1:64:256", ":20:19: error: l1.line: caches have lines of 128 bytes"},
+        {"-gpgpu_shader_cta 32", "-gpgpu_shader_cta 32\n-gpgpu_num_sched_per_core 3",
+         ":11:27: error: sm.schedulers: each scheduler has as many of the SM's warps"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *a = arena_new();
@@ -282,6 +302,7 @@ Test(gpus, files_are_taken_for_names)
     cr_assert(mkdtemp(folder));
     for (size_t i = 0; i < emu_gpu_count(); i++)
         if (strcmp(emu_gpu_at(i)->name, "a100") == 0) text = emu_gpu_text(i);
+    cr_assert(text);
     const char *at = strstr(text, "  sms: 108");
     cr_assert(at);
     snprintf(path, sizeof path, "%s/own.yaml", folder);
