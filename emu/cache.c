@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static u32 sets_of(u32 bytes)
+static u32 sets_of(u32 bytes, u32 ways)
 {
-    return bytes / (CACHE_WAYS * LINE) ? bytes / (CACHE_WAYS * LINE) : 1;
+    return bytes / (ways * LINE) ? bytes / (ways * LINE) : 1;
 }
 
 static void clear(struct cache *c)
@@ -17,16 +17,18 @@ static void clear(struct cache *c)
     struct cache_set empty = {0};
     for (u32 i = 0; i < CACHE_WAYS; i++) {
         empty.tag[i] = UINT32_MAX;
-        empty.older[i] = (u16)((1u << i) - 1);
+        /* One that is not there never becomes the oldest: only its own use would clear the bit. */
+        empty.older[i] = (u16)(i < c->ways ? (1u << i) - 1 : 1u << i);
     }
     for (u32 i = 0; i < c->sets; i++) c->set[i] = empty;
 }
 
-struct cache *cache_new(uint32_t bytes)
+struct cache *cache_new(uint32_t bytes, uint32_t ways)
 {
     struct cache *c = malloc(sizeof *c);
     if (!c) abort();
-    c->sets = sets_of(bytes);
+    c->ways = ways && ways < CACHE_WAYS ? ways : CACHE_WAYS;
+    c->sets = sets_of(bytes, c->ways);
     c->set = aligned_alloc(_Alignof(struct cache_set), c->sets * sizeof *c->set);
     if (!c->set) abort();
     clear(c);
@@ -42,10 +44,10 @@ void cache_free(struct cache *c)
 void cache_begin_l1(struct caches *c, uint32_t sm)
 {
     struct cache **l1 = &c->l1[sm];
-    if (*l1 && (*l1)->sets == sets_of(c->l1_bytes)) clear(*l1);
+    if (*l1 && (*l1)->sets == sets_of(c->l1_bytes, CACHE_WAYS)) clear(*l1);
     else {
         cache_free(*l1);
-        *l1 = cache_new(c->l1_bytes);
+        *l1 = cache_new(c->l1_bytes, CACHE_WAYS);
     }
     c->l1_begun[sm] = true;
 }

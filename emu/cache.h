@@ -1,7 +1,7 @@
 /* emu/cache.h: a functional model of a GPU's caches: which sectors hit, not when.
  *
- * Each SM has an L1, all share an L2, both of 128-byte lines with 32-byte sectors, 16 ways, least
- * recently used, their sets chosen by a hash of the line. L1 takes loads, is written through and gives a
+ * Each SM has an L1, all share an L2, both of 128-byte lines with 32-byte sectors, 16 ways (L2: fewer, if the
+ * GPU has fewer), least recently used, their sets chosen by a hash of the line. L1 takes loads, is written through and gives a
  * stored sector no place; atomics and loads that ask for it go to L2. L2 takes everything and writes back
  * what is dirty when it gives a line up. L1 begins each launch empty, L2 stays between launches.
  *
@@ -27,7 +27,7 @@ struct cache_set {
                                 * without any is not there */
 };
 struct cache {
-    uint32_t sets;
+    uint32_t sets, ways;
     struct cache_set *set;
 };
 
@@ -66,8 +66,9 @@ struct caches { /* of a launch */
     cache_carry_out *carry_out; /* compiled for this host: ops_cache.c */
 };
 
-struct cache *cache_new(uint32_t bytes); /* empty */
-void cache_free(struct cache *c);        /* NULL is allowed */
+struct cache *cache_new(uint32_t bytes,
+                        uint32_t ways); /* empty; 0 or more than CACHE_WAYS: these */
+void cache_free(struct cache *c);       /* NULL is allowed */
 void cache_begin_l1(struct caches *c, uint32_t sm);
 
 /* What the loads, stores and atomics of one CTA go through. */

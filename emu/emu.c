@@ -196,7 +196,7 @@ void *emu_bytes(struct emu *e, uint64_t address, uint64_t size)
 static void fill_l2(struct emu *e, u64 to, u64 size)
 {
     if (!e->config.trace || to < MEM_GLOBAL) return;
-    if (!e->l2) e->l2 = cache_new(e->gpu->l2);
+    if (!e->l2) e->l2 = cache_new(e->gpu->l2, e->gpu->l2_ways);
     const u32 first = emu_sector_of(to), last = emu_sector_of(to + size - 1);
     e->handlers.counting->fill(e->l2, first, last);
 }
@@ -654,7 +654,7 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
     const u32 used = o->ctas * m->shared_size, left = e->gpu->l1 > used ? e->gpu->l1 - used : 0;
     if (!e->l1) e->l1 = calloc(e->sms, sizeof(struct cache *));
     if (!e->l1) abort();
-    if (!e->l2) e->l2 = cache_new(e->gpu->l2);
+    if (!e->l2) e->l2 = cache_new(e->gpu->l2, e->gpu->l2_ways);
     *c = (struct caches){.gpu = e->gpu,
                          .l1_bytes = e->gpu->unified ? left : e->gpu->l1,
                          .sms = m->sms,
@@ -869,6 +869,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     counts->sms = e->sms;
     m.slots_per_sm = occupancy.ctas ? occupancy.ctas : 1;
     m.schedulers = e->gpu->schedulers;
+    m.narrow_banks = e->gpu->shared_banks < LANES;
     if (l->order && l->order->stack_only && m.its)
         return refuse(
             e,

@@ -405,10 +405,11 @@ struct emu_machine { /* a launch */
     u64 spent;          /* warp instructions of its grids before this one */
     u64 grid_workspace; /* of a cooperative launch: the address of its barrier */
     u32 sms, group_warps;
-    u32 slots_per_sm; /* CTAs that an SM has room for */
-    u32 schedulers;   /* of an SM */
-    u64 *heap_used;   /* bytes that the guest's malloc gave and that are not free again, */
-    u64 heap_size;    /* of so many */
+    u32 slots_per_sm;  /* CTAs that an SM has room for */
+    u32 schedulers;    /* of an SM */
+    bool narrow_banks; /* shared memory has 16, and serves a half-warp at once */
+    u64 *heap_used;    /* bytes that the guest's malloc gave and that are not free again, */
+    u64 heap_size;     /* of so many */
     bool survives_bad_frees;
     bool explicit_cluster;
     bool watched;   /* an order or observers take part */

@@ -53,14 +53,20 @@ static inline u32 oldest(const struct cache_set *s)
 
 typedef u16 rows __attribute__((vector_size(16)));
 
-/* Gives a way (its bit, its number) to the line, and makes it the last used one. */
-static inline void use(struct cache_set *s, u32 bit, u32 way, u32 line)
+/* The ways that a set has: a bit each. */
+static inline u32 all_ways(const struct cache *c)
+{
+    return (1u << c->ways) - 1;
+}
+
+/* Gives a way (its bit, its number) to the line, and makes it the last used one of all. */
+static inline void use(struct cache_set *s, u32 bit, u32 way, u32 line, u32 all)
 {
 #ifdef __AVX512BW__
     const __mmask16 here = (__mmask16)bit;
     const __m512i tags = _mm512_load_si512(s->tag);
     __m256i *older = (__m256i *)(void *)s->older;
-    const __m256i row = _mm256_mask_blend_epi16(here, *older, _mm256_set1_epi16(-1));
+    const __m256i row = _mm256_mask_blend_epi16(here, *older, _mm256_set1_epi16((short)all));
     _mm512_store_si512(s->tag, _mm512_mask_blend_epi32(here, tags, _mm512_set1_epi32((int)line)));
     *older = _mm256_andnot_si256(_mm256_set1_epi16((short)bit), row);
     (void)way;
@@ -69,18 +75,18 @@ static inline void use(struct cache_set *s, u32 bit, u32 way, u32 line)
     for (u16 i = 0; i < CACHE_WAYS; i += 8) {
         const u16 n = (u16)(way - i);
         rows *older = (rows *)(void *)&s->older[i];
-        *older = (*older | (rows)((rows){0, 1, 2, 3, 4, 5, 6, 7} == n)) & (u16)~bit;
+        *older = (*older | ((rows)((rows){0, 1, 2, 3, 4, 5, 6, 7} == n) & (u16)all)) & (u16)~bit;
     }
 #endif
 }
 
 /* The state of the line: it gets a way if it has none, and then *gone are the dirty sectors that had to
  * go. */
-static inline u8 *find(struct cache_set *s, u32 line, u32 *state, u32 *gone)
+static inline u8 *find(struct cache_set *s, u32 all, u32 line, u32 *state, u32 *gone)
 {
     const u32 is = ways_of(s, line), missed = (is - 1) >> CACHE_WAYS, /* all ones, or 0 */
         bit = is | (oldest(s) & missed), way = (u32)__builtin_ctz(bit);
-    use(s, bit, way, line);
+    use(s, bit, way, line, all);
     u8 *at = &s->state[way];
     *state = *at & ~missed;
     *gone = *at >> 4 & missed;
@@ -118,11 +124,12 @@ static inline const u64 *load_l1(const struct cache l1, const struct cache l2, c
                                  u64 **lacking, struct sums *sum)
 {
     const u64 first = *note;
+    const u32 all = all_ways(&l1);
     u64 *out = *lacking;
     do {
         const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
         u32 had, gone;
-        u8 *state = find(set_of(&l1, line), line, &had, &gone);
+        u8 *state = find(set_of(&l1, line), all, line, &had, &gone);
         *state = (u8)(had | sectors);
         prefetch(set_of(&l2, line));
         *out = *note & ~(u64)had;
@@ -146,10 +153,11 @@ static inline const u64 *access_l2(const struct cache l2, const u64 *note, bool 
                                    struct sums *sum)
 {
     const u64 first = *note;
+    const u32 all = all_ways(&l2);
     do {
         const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
         u32 had, gone;
-        u8 *state = find(set_of(&l2, line), line, &had, &gone);
+        u8 *state = find(set_of(&l2, line), all, line, &had, &gone);
         *state = (u8)(had | sectors | (writes ? sectors << 4 : 0));
         sum->all += count4(sectors);
         sum->hits += count4(sectors & had);
@@ -230,7 +238,7 @@ void CACHE_FILL(struct cache *l2, u32 first, u32 last)
         u32 sectors = 15, had, gone;
         if (line == first / 4) sectors &= 15u << first % 4;
         if (line == last / 4) sectors &= 15u >> (3 - last % 4);
-        u8 *state = find(set_of(l2, line), line, &had, &gone);
+        u8 *state = find(set_of(l2, line), all_ways(l2), line, &had, &gone);
         *state = (u8)(had | sectors);
     }
 }

@@ -120,8 +120,32 @@ static inline __attribute__((always_inline)) u32 passes_of(const u64 *at, u32 ma
     return total;
 }
 
-static u32 passes(const u64 *at, u32 mask, u32 size, bool atomic)
+/* Of 16 banks: a half-warp at once, a quarter or an eighth of a warp of 8 or 16 bytes each (the same guide, compute
+ * capability 1.x). */
+static u32 narrow_passes(const u64 *at, u32 mask, u32 size, bool atomic)
 {
+    enum { BANKS = LANES / 2 };
+    const u32 each = size <= 4 ? 1 : size / 4;
+    u32 total = 0;
+    for (u32 first = 0; first < LANES; first += BANKS / each) {
+        u32 word[BANKS], n = 0, of_bank[BANKS] = {0}, most = 0;
+        for (u32 l = 0; l < BANKS; l++) {
+            const u32 lane = first + l / each, w = (u32)(at[lane] / 4) + l % each;
+            bool known = !(mask >> lane & 1);
+            for (u32 i = 0; i < n && !atomic; i++) known |= word[i] == w;
+            if (known) continue;
+            word[n++] = w;
+            of_bank[w % BANKS]++;
+            most = of_bank[w % BANKS] > most ? of_bank[w % BANKS] : most;
+        }
+        total += most;
+    }
+    return total;
+}
+
+static u32 passes(const struct emu_group *g, const u64 *at, u32 mask, u32 size, bool atomic)
+{
+    if (g->worker->machine->narrow_banks) return narrow_passes(at, mask, size, atomic);
     switch (size) {
     case 8: return passes_of(at, mask, 2, atomic);
     case 16: return passes_of(at, mask, 4, atomic);
@@ -298,7 +322,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
         LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - base;
         s->shared++;
         s->shared_lanes += emu_lanes_of(shared);
-        const u32 n = passes(offset, shared, size, how == COUNT_ATOMIC);
+        const u32 n = passes(g, offset, shared, size, how == COUNT_ATOMIC);
         s->passes += n;
         emu_trace_passes(g, in, n, emu_lanes_of(shared), rounds);
     }
@@ -339,12 +363,15 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     _Alignas(64) u32 word[LANES];
     u64 wide[LANES];
     LANE_LOOP for (u32 l = 0; l < LANES; l++) word[l] = at[l] / 4;
-    if (size == 8) LANE_LOOP for (u32 l = 0; l < LANES; l++) wide[l] = at[l];
+    const bool narrow = g->worker->machine->narrow_banks;
+    if (size == 8 || narrow) LANE_LOOP for (u32 l = 0; l < LANES; l++) wide[l] = at[l];
     s->warps++;
     s->lanes += LANES;
     s->shared++;
     s->shared_lanes += LANES;
-    const u32 passes = size == 8 ? passes_of(wide, ~0u, 2, true) : degree(word, ~0u);
+    const u32 passes = narrow      ? narrow_passes(wide, ~0u, size, true)
+                       : size == 8 ? passes_of(wide, ~0u, 2, true)
+                                   : degree(word, ~0u);
     s->passes += passes;
     s->extra += LANES - distinct(g->worker->who, word);
     if (g->worker->trace) emu_trace_passes(g, in, passes, LANES, rounds_of(word, ~0u));

@@ -198,19 +198,24 @@ static __attribute__((noinline)) void fill_halves(u64 *at, u64 step)
     for (u32 l = 0; l < LANES; l++) at[l] = at[l & LANES / 2] + l % (LANES / 2) * step;
 }
 
+static __attribute__((noinline)) void fill_run(u64 *at, u64 from, u64 step)
+{
+    for (u32 l = 0; l < LANES; l++) at[l] = from + l * step;
+}
+
 static inline void count_access(struct emu_group *g, const struct emu_uop *in, u64 *at, u32 m,
                                 u32 size, enum way way, u32 space)
 {
     if (!g->worker->sites) return;
     const u32 lanes = emu_lanes_of(m);
-    const bool run = way == WAY_SAME || (way == WAY_FOLLOW && m == ~0u);
+    const bool run = way == WAY_SAME || (way == WAY_FOLLOW && m == ~0u),
+               banks = space == PTX_SPACE_SHARED && !g->worker->machine->narrow_banks;
     const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
-    if (run && space == PTX_SPACE_SHARED) {
+    if (run && banks) {
         emu_count_passes(g, in, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
     } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
         emu_count_run(g, in, from, 0, bytes, lanes, size, in->y);
-    } else if (space == PTX_SPACE_SHARED && size == 4 &&
-               (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
+    } else if (banks && size == 4 && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
         /* Two halves meet at a bank if their words do modulo 32, and are not the same words. */
         u64 apart = (at[16] > at[0] ? at[16] - at[0] : at[0] - at[16]) / 4, modulo = apart % LANES;
         u64 width = way == WAY_HALVES_SAME ? 1 : LANES / 2;
@@ -223,6 +228,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
     } else {
         if (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)
             fill_halves(at, way == WAY_HALVES_FOLLOW ? size : 0);
+        else if (run && space == PTX_SPACE_SHARED) fill_run(at, from, way == WAY_FOLLOW ? size : 0);
         COUNTING.lanes(g, in, at, m, size, space, in->y);
     }
 }

@@ -42,17 +42,18 @@ static unsigned touched(const uint64_t *at, uint32_t mask, uint32_t size, unsign
     return distinct(list, n);
 }
 
-static unsigned bank_passes(const uint64_t *at, uint32_t mask, uint32_t size, bool atomic)
+static unsigned bank_passes(const uint64_t *at, uint32_t mask, uint32_t size, bool atomic,
+                            unsigned banks)
 {
-    unsigned words = size < 4 ? 1 : size / 4, lanes = 32 / words, total = 0;
+    unsigned words = size < 4 ? 1 : size / 4, lanes = banks / words, total = 0;
     for (unsigned first = 0; first < 32; first += lanes) {
         unsigned most = 0;
-        for (unsigned bank = 0; bank < 32; bank++) {
+        for (unsigned bank = 0; bank < banks; bank++) {
             uint64_t list[32 * 8];
             unsigned n = 0;
             for (unsigned l = first; l < first + lanes; l++)
                 for (unsigned w = 0; mask >> l & 1 && w < words; w++)
-                    if ((at[l] / 4 + w) % 32 == bank) list[n++] = at[l] / 4 + w;
+                    if ((at[l] / 4 + w) % banks == bank) list[n++] = at[l] / 4 + w;
             unsigned d = atomic ? n : distinct(list, n);
             if (d > most) most = d;
         }
@@ -87,11 +88,13 @@ static struct access random_access(uint64_t base, uint64_t range)
 
 static struct cache_port noted; /* what count_once noted for the caches */
 
+static bool narrow_banks; /* of the machine of count_once */
+
 static struct emu_site count_once(const struct emu_counting *c, const struct access *a,
                                   unsigned space, unsigned how)
 {
     struct emu_site sites[2] = {0};
-    struct emu_machine machine = {.counting = c};
+    struct emu_machine machine = {.counting = c, .narrow_banks = narrow_banks};
     static uint8_t who[8192 / 4];
     struct emu_worker worker = {.machine = &machine, .sites = sites, .port = &noted, .who = who};
     struct emu_group g = {.worker = &worker};
@@ -172,17 +175,19 @@ Test(emu_counts, passes_over_banks_of_any_access)
         for (int n = 0; runs_here(i) && n < 20000; n++) {
             struct access a = random_access(0, 8192);
             bool atomic = random32() % 3 == 0;
+            narrow_banks = random32() % 4 == 0;
             struct emu_site s = count_once(countings[i], &a, PTX_SPACE_SHARED,
                                            atomic ? COUNT_ATOMIC : COUNT_LOAD);
             uint64_t of[32];
             unsigned lanes = 0;
             for (unsigned l = 0; l < 32; l++)
                 if (a.mask >> l & 1) of[lanes++] = a.at[l];
-            unsigned expected = bank_passes(a.at, a.mask, a.size, atomic);
+            unsigned expected = bank_passes(a.at, a.mask, a.size, atomic, narrow_banks ? 16 : 32);
             cr_assert(s.passes == expected && s.shared == 1 && s.shared_lanes == lanes,
                       "way %zu, access %d of %u bytes: %llu passes, not %u", i, n, a.size,
                       (unsigned long long)s.passes, expected);
             if (atomic) cr_assert(s.extra == lanes - distinct(of, lanes), "access %d", n);
+            narrow_banks = false;
         }
 }
 
@@ -208,7 +213,7 @@ struct naive_cache { /* lines by age, the youngest first */
         uint32_t line;
         unsigned valid, dirty;
     } way[SETS][WAYS];
-    unsigned used[SETS];
+    unsigned used[SETS], ways;
 };
 
 static unsigned ones(unsigned x)
@@ -222,8 +227,8 @@ static unsigned naive_find(struct naive_cache *c, uint32_t line, uint64_t *writt
     unsigned s = (unsigned)((uint64_t)(line * 0x9e3779b1u) * SETS >> 32), i = 0;
     while (i < c->used[s] && c->way[s][i].line != line) i++;
     bool hit = i < c->used[s];
-    if (!hit && c->used[s] == WAYS) *written += ones(c->way[s][--i].dirty);
-    if (!hit && c->used[s] < WAYS) c->used[s]++;
+    if (!hit && c->used[s] == c->ways) *written += ones(c->way[s][--i].dirty);
+    if (!hit && c->used[s] < c->ways) c->used[s]++;
     __typeof__(c->way[0][0]) it = c->way[s][i];
     memmove(&c->way[s][1], &c->way[s][0], i * sizeof it);
     if (!hit) it.line = line, it.valid = it.dirty = 0;
@@ -244,7 +249,7 @@ static void naive_l2(struct naive_cache *c, struct cache_events *e, uint32_t lin
     if (how == COUNT_STORE || how == COUNT_ATOMIC) c->way[s][0].dirty |= sectors;
 }
 
-static void compare_with_a_list_by_age(cache_carry_out *way)
+static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
 {
     bool begun[2] = {0};
     struct cache *l1[2] = {0};
@@ -254,11 +259,11 @@ static void compare_with_a_list_by_age(cache_carry_out *way)
                             .l1 = l1,
                             .l1_begun = begun,
                             .carry_out = way,
-                            .l2 = cache_new(WAYS * SETS * LINE),
+                            .l2 = cache_new(ways * SETS * LINE, ways),
                             .sm = sm,
                             .site = site,
                             .site_count = 3};
-    struct naive_cache naive1[2] = {0}, naive2 = {0};
+    struct naive_cache naive1[2] = {{.ways = WAYS}, {.ways = WAYS}}, naive2 = {.ways = ways};
     struct cache_port ports[2] = {{.caches = &caches}, {.caches = &caches, .sm = 1}};
     unsigned p = 0, how = 0;
     for (int n = 0; n < 200000; n++) {
@@ -308,7 +313,8 @@ static void compare_with_a_list_by_age(cache_carry_out *way)
 Test(emu_counts, caches_do_what_a_list_by_age_does)
 {
     for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        if (runs_here(i)) compare_with_a_list_by_age(countings[i]->carry_out);
+        for (unsigned ways = 1; runs_here(i) && ways <= WAYS; ways += 5)
+            compare_with_a_list_by_age(countings[i]->carry_out, ways);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
@@ -389,8 +395,8 @@ Test(emu_counts, two_rows_of_a_tile)
     }
 }
 
-/* The same in shared memory, where each half may have a bank in common with the other. */
-Test(emu_counts, two_rows_of_a_tile_in_shared_memory)
+/* The same in shared memory, where each half may have a bank in common with the other; a Quadro FX 5800 has 16. */
+static void two_rows(const char *gpu, unsigned banks)
 {
     static const struct {
         uint32_t start, pitch, step; /* elements */
@@ -410,16 +416,22 @@ Test(emu_counts, two_rows_of_a_tile_in_shared_memory)
                 "ld.param.u64 %%d1, [out]; st.global.u32 [%%d1], %%d2; ret;",
                 tiles[i].pitch * size, tiles[i].step * size, 8 * size, tiles[i].start * size,
                 8 * size, tiles[i].start * size);
-            struct emu_run r = {.block = 32, .config = {.count = true}};
+            struct emu_run r = {.block = 32, .config = {.count = true, .gpu = emu_gpu_find(gpu)}};
             r.ptx = emu_ptx(".param .u64 out", body);
             r.args[0] = emu_out(&r, &out, sizeof out);
             cr_assert(emu_run(&r), "%s", r.fault);
             uint64_t at[32];
             for (uint32_t l = 0; l < 32; l++)
                 at[l] = (tiles[i].start + l / 16 * tiles[i].pitch + l % 16 * tiles[i].step) * size;
-            EXPECT("memory.shared.store.passes", bank_passes(at, ~0u, size, false));
-            EXPECT("memory.shared.load.passes", bank_passes(at, ~0u, size, false));
+            EXPECT("memory.shared.store.passes", bank_passes(at, ~0u, size, false, banks));
+            EXPECT("memory.shared.load.passes", bank_passes(at, ~0u, size, false, banks));
         }
+}
+
+Test(emu_counts, two_rows_of_a_tile_in_shared_memory)
+{
+    two_rows("v100", 32);
+    two_rows("quadrofx5800", 16);
 }
 
 Test(emu_counts, guards_switch_lanes_off)
