@@ -115,6 +115,7 @@ void clock_cycles(const struct clock_data *d, const struct clock_machine *m, dou
     struct clock_machine complete = *m;
     complete.sms = d->rows->gpu->sms;
     complete.schedulers = d->rows->gpu->schedulers;
+    complete.issue = d->rows->gpu->issue;
     run((struct task){d, &complete, NULL, out, 0});
 }
 
@@ -389,6 +390,7 @@ void fit_clock(const struct clock_data *d, const struct clock_machine *start,
     struct clock_machine complete = *start;
     complete.sms = rows->gpu->sms;
     complete.schedulers = rows->gpu->schedulers;
+    complete.issue = rows->gpu->issue;
     struct problem p = {.d = d, .space = {.start = &complete}};
     double x[CLOCK_NUMBERS] = {0}, known[CLOCK_NUMBERS] = {0};
     gsl_set_error_handler_off();

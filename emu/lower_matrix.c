@@ -10,27 +10,10 @@
 struct shape {
     u32 m, n, k;
 };
-static u32 number(const char **p, const char *end)
-{
-    u32 v = 0;
-    while (*p < end && **p >= '0' && **p <= '9' && v < 1000) v = v * 10 + (u32)(*(*p)++ - '0');
-    return v;
-}
 static struct shape shape_of(const struct ptx_op *op)
 {
-    const char *end = op->text + op->text_length;
-    for (const char *p = op->text; p + 3 < end; p++) {
-        if (p[0] != '.' || p[1] != 'm' || p[2] < '0' || p[2] > '9') continue;
-        struct shape s;
-        p += 2;
-        s.m = number(&p, end);
-        p++;
-        s.n = number(&p, end);
-        p++;
-        s.k = number(&p, end);
-        return s;
-    }
-    return (struct shape){8, 8, 4};
+    struct shape s;
+    return ptx_op_matrix(op, &s.m, &s.n, &s.k) ? s : (struct shape){8, 8, 4};
 }
 
 /* Elements of vectors, with or without braces. */

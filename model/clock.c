@@ -45,6 +45,17 @@ static u32 arithmetic(const char *name, u32 add)
     return add;
 }
 
+/* Between integers it is a move, or nothing. */
+static bool converts_floats(const struct ptx_op *op)
+{
+    bool any = false;
+    for (u32 i = 0; i < op->type_count; i++) {
+        const u8 kind = ptx_types[op->type[i]].kind;
+        any |= kind == PTX_FLOAT || kind == PTX_PACK;
+    }
+    return any;
+}
+
 static u8 class_of(const struct ptx_op *op)
 {
     if (!op) return CLASS_ALU;
@@ -68,8 +79,10 @@ static u8 class_of(const struct ptx_op *op)
     case PTX_UNIT_FP64:
         if (begins(name, "set") || begins(name, "sel")) return CLASS_ALU;
         return (u8)arithmetic(name, CLASS_DADD);
+    case PTX_UNIT_CVT: return converts_floats(op) ? CLASS_CONVERT : CLASS_ALU;
     case PTX_UNIT_SFU: return begins(name, "div") ? CLASS_FDIV : CLASS_SFU;
     case PTX_UNIT_TENSOR:
+        if (begins(name, "movmatrix")) return CLASS_SHUFFLE;
         return op->form->effects & (PTX_READS | PTX_WRITES) ? CLASS_MEMORY : CLASS_TENSOR;
     case PTX_UNIT_WARP: return CLASS_SHUFFLE;
     case PTX_UNIT_MEM:
@@ -83,6 +96,29 @@ static u8 class_of(const struct ptx_op *op)
     case PTX_UNIT_CTRL: return CLASS_CONTROL;
     default: return CLASS_ALU;
     }
+}
+
+/* Multiply-adds of a matrix instruction, times what takes as long of f16: with half of A left out, half of them; of
+ * small integers, more at once. */
+static double matrix_work(const struct ptx_op *op, const struct clock_machine *m)
+{
+    unsigned rows, columns, depth;
+    if (!ptx_op_matrix(op, &rows, &columns, &depth)) return 0;
+    const u8 result = op->type[0], a = op->type_count > 2 ? op->type[1] : PTX_f16,
+             bits = (u8)ptx_types[a].bits;
+    const bool f16 = result == PTX_f16;
+    const bool quads = rows == 8 && depth == 4 && a == PTX_f16; /* four of them */
+    const enum clock_matrix kind = a == PTX_f64        ? CLOCK_MATRIX_FP64
+                                   : a == PTX_tf32     ? CLOCK_MATRIX_TF32
+                                   : result == PTX_s32 ? CLOCK_MATRIX_INT8
+                                   : bits == 8         ? CLOCK_MATRIX_FP8
+                                   : f16               ? CLOCK_MATRIX_F16
+                                                       : CLOCK_MATRIX_F32;
+    double work = (double)rows * columns * depth * (quads ? 4 : 1);
+    if (ptx_op_has(op, "sp") || ptx_op_has(op, "sp::ordered_metadata")) work /= 2;
+    if (kind == CLOCK_MATRIX_INT8) work /= bits == 1 ? 8 : bits == 4 ? 2 : 1;
+    if (kind == CLOCK_MATRIX_FP8 && f16) work *= m->matrix[CLOCK_MATRIX_F16];
+    return m->matrix[kind] > 0 ? work * m->matrix[kind] : work;
 }
 
 /* ---- the tree of SMs ------------------------------------------------------------------------------------- */
@@ -112,6 +148,7 @@ double clock_from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double
     const struct clock_machine *m = c->m;
     const u32 channel = slice / (m->slices / m->channels);
     double begin = now;
+    if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
     if (m->row_interval > 0) {
         const u32 row = (u32)((double)line * 128 / (m->row_bytes * m->channels)),
                   bank = channel * BANKS + clock_mix(row) % m->banks;
@@ -136,7 +173,7 @@ double clock_send(struct clock *c, uint32_t sm, double sectors, double now)
 
 /* A request of an SM for sectors of a line: when they are back. */
 static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u32 sectors, u32 dram,
-                         u32 rounds, bool answers, double now, u8 *part)
+                         u32 rounds, double lanes, bool answers, double now, u8 *part)
 {
     const struct clock_machine *m = c->m;
     const u32 port = sm % c->ports, slice = clock_slice_of(c, n->line);
@@ -144,7 +181,8 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
     const bool atomic = n->how == COUNT_ATOMIC;
     const u32 requests = atomic ? rounds : sectors;
     const double sent = clock_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
-    const double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
+    double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
+    if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
     const double begin = clock_take(&c->slice[slice], sent, service / c->share);
     double there = begin + service;
     u32 k = clock_mix(n->line) % MAP;
@@ -185,7 +223,7 @@ static double load_line(struct clock *c, u32 sm, const struct trace_note *n, dou
     u32 want = n->sectors;
     *part = CLOCK_L2;
     if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
-        return through_l2(c, sm, n, clock_bits(want), n->from_dram, 1, true, at, part) +
+        return through_l2(c, sm, n, clock_bits(want), n->from_dram, 1, 0, true, at, part) +
                m->l1_latency;
     if (m->l1_whole) want = 15;
     struct clock_line *l = l1_find(c, sm, n->line);
@@ -197,7 +235,7 @@ static double load_line(struct clock *c, u32 sm, const struct trace_note *n, dou
         const u32 lacking = clock_bits(lacks);
         u32 dram = n->from_dram;
         if (dram && m->l1_whole) dram = 4;
-        const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, 1,
+        const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, 1, 0,
                                          true, at, part);
         if (l->tag != n->line) l->tag = n->line, l->sectors = 0, l->filled = 0;
         l->sectors |= (u8)lacks;
@@ -231,7 +269,7 @@ static double store_line(struct clock *c, u32 sm, const struct trace_note *n, do
             return at;
         }
     }
-    return through_l2(c, sm, n, clock_bits(n->sectors), 0, 1, false, at, &part);
+    return through_l2(c, sm, n, clock_bits(n->sectors), 0, 1, 0, false, at, &part);
 }
 
 static void at_least(struct clock_access *a, double done, u8 part)
@@ -246,6 +284,7 @@ static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
     const struct clock_machine *m = c->m;
     const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
     const struct trace_note *notes = w->cta_trace->notes + first;
+    const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
         const struct trace_note *n = &notes[k];
@@ -255,7 +294,8 @@ static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
             u8 part = CLOCK_ATOMIC;
             const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
             const double at = clock_take(&c->load_store[sm], now, all * m->atomic_issue);
-            const double done = through_l2(c, sm, n, sectors, n->from_dram, all, true, at, &part) +
+            const double done = through_l2(c, sm, n, sectors, n->from_dram, all, lanes, true, at,
+                                           &part) +
                                 (all - 1) * m->atomic_issue;
             at_least(a, done + m->l1_latency, CLOCK_ATOMIC);
             if (done > *stored) *stored = done;
@@ -502,6 +542,19 @@ static void end_warp(struct clock *c, struct clock_warp *w, double now)
     else release(c, w->cta, now);
 }
 
+/* Some GPUs have lanes for either integers or f32. Branches and shuffles need none of them. */
+static void take_unit(const struct clock *c, struct clock_scheduler *s, u32 class, double now,
+                      double interval)
+{
+    const double both = now + c->m->int_fp32;
+    const u32 unit = unit_of_class[class];
+    const bool ints = unit == CLOCK_UNIT_INT && class != CLASS_SHUFFLE && class != CLASS_CONTROL &&
+                      class != CLASS_BARRIER;
+    *s->unit[unit] = now + interval;
+    if (ints && *s->unit[CLOCK_UNIT_FP32] < both) *s->unit[CLOCK_UNIT_FP32] = both;
+    if (unit == CLOCK_UNIT_FP32 && *s->unit[CLOCK_UNIT_INT] < both) *s->unit[CLOCK_UNIT_INT] = both;
+}
+
 static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp *w, double now)
 {
     const struct clock_machine *m = c->m;
@@ -509,9 +562,14 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
     const struct trace_inst *i = &c->t->insts[inst];
     struct clock_access done = {now + m->latency[class], CLOCK_LATENCY};
     double after = now + m->next;
-    *s->unit[unit_of_class[class]] = now + m->interval[class];
-    s->part[CLOCK_ISSUE]++;
-    s->by_unit[unit_of_class[class]]++;
+    double interval = m->interval[class];
+    if (class == CLASS_TENSOR) {
+        interval *= c->matrices[inst];
+        if (interval > m->interval[class]) done.done += interval - m->interval[class];
+    }
+    take_unit(c, s, class, now, interval);
+    s->part[CLOCK_ISSUE] += c->slot;
+    s->by_unit[unit_of_class[class]] += c->slot;
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
@@ -604,7 +662,7 @@ static void step(struct clock *c, struct clock_choice *choice)
     const bool taken = *s->unit[w->next->unit] > w->next->ready;
     if (waited > 0) s->part[taken ? CLOCK_UNIT : w->part] += waited;
     if (waited > 0 && taken) s->by_unit[w->next->unit] += waited;
-    s->last = now + 1;
+    s->last = now + c->slot;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;
     c->stepping = choice->scheduler, c->woken = CLOCK_NEVER;
@@ -731,6 +789,16 @@ static void give_back(struct clock *c)
     free(atomic_exchange(&spare_block, first));
 }
 
+static void prepare_matrices(struct clock *c)
+{
+    const struct emu_trace *t = c->t;
+    for (u32 i = 0; i < t->inst_count; i++) {
+        if (c->classes[i] != CLASS_TENSOR) continue;
+        if (!c->matrices) c->matrices = take(c, t->inst_count, sizeof *c->matrices);
+        c->matrices[i] = matrix_work(t->insts[i].op, c->m) / 2048;
+    }
+}
+
 static void prepare_registers(struct clock *c)
 {
     const struct emu_trace *t = c->t;
@@ -752,6 +820,7 @@ static void prepare(struct clock *c, u32 l1_bytes)
     const struct clock_machine *m = c->m;
     c->classes = take(c, t->inst_count, 1);
     for (u32 i = 0; i < t->inst_count; i++) c->classes[i] = class_of(t->insts[i].op);
+    prepare_matrices(c);
     prepare_registers(c);
     c->scheduler_count = c->sms * m->schedulers;
     const u32 warps = c->sms * c->warps_per_sm;
@@ -833,6 +902,7 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     if (!t->cta_count) return;
     struct clock c = {.t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX};
     c.sms = t->sms_traced;
+    c.slot = 1.0 / (m->issue ? m->issue : 1);
     c.share = (double)t->sms_traced / t->sms;
     c.wpc = t->ctas[0]->warp_count;
     const u32 most = (t->cta_count + c.sms - 1) / c.sms;

@@ -30,6 +30,16 @@ enum clock_class { /* of instructions that take the same time */
                    CLASSES
 };
 
+enum clock_matrix { /* what matrix instructions multiply, where their rates differ */
+                    CLOCK_MATRIX_F32, /* f16, bf16; results in f32 */
+                    CLOCK_MATRIX_F16, /* f16; results in f16 */
+                    CLOCK_MATRIX_TF32,
+                    CLOCK_MATRIX_INT8,
+                    CLOCK_MATRIX_FP8,
+                    CLOCK_MATRIX_FP64,
+                    CLOCK_MATRICES
+};
+
 enum clock_unit { /* what instructions are issued to */
                   CLOCK_UNIT_INT,
                   CLOCK_UNIT_FP32,
@@ -68,10 +78,13 @@ enum clock_part {
 
 struct clock_machine { /* cycles are of the SM's clock */
     uint32_t sms, schedulers;
-    double latency[CLASSES];     /* from issue until a dependent instruction can issue */
-    double interval[CLASSES];    /* until the unit takes the next */
+    double latency[CLASSES];  /* from issue until a dependent instruction can issue */
+    double interval[CLASSES]; /* until the unit takes the next */
+    double
+        matrix[CLOCK_MATRICES]; /* times CLASS_TENSOR's interval, for as many multiply-adds; 0: 1 */
     uint32_t units[CLOCK_UNITS]; /* of an SM */
-    uint32_t shared_int;         /* integer instructions go to the units of FP32 */
+    double int_fp32;     /* until an instruction of FP32 can follow one of INT, or the other way */
+    uint32_t issue;      /* instructions that a scheduler issues in a cycle */
     bool oldest;         /* the schedulers' choice: the last warp or the oldest; else in turn */
     double branch;       /* cycles after a branch until the warp's next instruction */
     double next;         /* at least, between two instructions of a warp */
@@ -100,14 +113,16 @@ struct clock_machine { /* cycles are of the SM's clock */
     bool hashed;       /* slices are chosen by a hash of the address; else 256 bytes in turn */
     double l2_latency; /* of a load that hits, but for queues */
     double l2_interval, atomic_interval; /* of a slice, by sector; by round of an atomic */
-    double atomic_issue;                 /* of the SM's load unit, by round of an atomic */
-    bool atomic_blocks;                  /* a warp issues nothing until its atomic is through */
-    double atomic_latency;               /* beyond that of a load from L2 */
-    double dram_latency;                 /* beyond that of L2 */
-    double dram_interval;                /* of a channel, by sector */
-    uint32_t banks;                      /* of a channel */
-    double row_bytes, row_interval;      /* of a bank, when another row is opened; 0: free */
-    double l1_pending;                   /* lines that an SM's loads may wait for; 0: any number */
+    double atomic_lanes;   /* a cycle, of a sector, that a slice carries out; 0: all at once */
+    double atomic_issue;   /* of the SM's load unit, by round of an atomic */
+    bool atomic_blocks;    /* a warp issues nothing until its atomic is through */
+    double atomic_latency; /* beyond that of a load from L2 */
+    double dram_latency;   /* beyond that of L2 */
+    double dram_interval;  /* of a channel, by sector */
+    uint32_t dram_least;   /* sectors that a channel moves at least */
+    uint32_t banks;        /* of a channel */
+    double row_bytes, row_interval; /* of a bank, when another row is opened; 0: free */
+    double l1_pending;              /* lines that an SM's loads may wait for; 0: any number */
 };
 
 struct clock_times {

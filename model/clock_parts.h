@@ -116,7 +116,10 @@ struct clock {
     const struct emu_trace *t;
     const struct clock_machine *m;
     struct clock_times *out;
+    double slot; /* of a scheduler: cycles for an instruction */
     uint8_t *classes;
+    double *
+        matrices; /* by instruction, how often its multiply-adds are those of CLASS_TENSOR; NULL: there are none */
     uint32_t sms, slots, wpc, warps_per_sm, scheduler_count, regs;
     double share; /* of L2 and DRAM */
     struct clock_warp *warps;

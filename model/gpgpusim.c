@@ -363,7 +363,7 @@ static void read_units(struct config *c, struct emu_gpu *g)
     g->shuffle_lanes = g->capability >= 30 ? 32 : 0;
     g->memory_lanes = 32;
     /* mma.m16n16k16: 4096 multiply-adds in an interval of two instructions' steps */
-    g->tensor_lanes = tensor * 4096 / number(c, O_interval_tensor, 1, 1000);
+    g->tensor_lanes = g->tensor_f16_lanes = tensor * 4096 / number(c, O_interval_tensor, 1, 1000);
     g->int_latency = g->convert_latency = li[ADD];
     g->mul_latency = li[MUL];
     g->divide_latency = li[DIV];

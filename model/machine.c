@@ -9,8 +9,8 @@
 /* An instruction of a warp for every so many cycles of one scheduler's part of a unit. */
 static double interval(const struct emu_gpu *g, double lanes)
 {
-    const double least = 1;
-    if (lanes <= 0) return 32 * least;
+    const double least = 1.0 / g->issue;
+    if (lanes <= 0) return 32;
     const double cycles = 32.0 * g->schedulers / lanes;
     return cycles > least ? cycles : least;
 }
@@ -22,6 +22,28 @@ static void set(struct clock_machine *m, const struct emu_gpu *g, int from, int 
         m->latency[c] = latency > 0 ? latency : g->int_latency;
         m->interval[c] = interval(g, lanes);
     }
+}
+
+static double first(double a, double b, double c)
+{
+    return a > 0 ? a : b > 0 ? b : c;
+}
+
+/* What tensor cores do not know takes as long as what it can be made of: they, or the units of f32. */
+static void set_matrices(struct clock_machine *m, const struct emu_gpu *g)
+{
+    const double f32 = first(g->tensor_lanes, g->fp32_lanes, 0),
+                 f16 = first(g->tensor_f16_lanes, f32, 0),
+                 rate[CLOCK_MATRICES] = {
+                     [CLOCK_MATRIX_F32] = f32,
+                     [CLOCK_MATRIX_F16] = f16,
+                     [CLOCK_MATRIX_TF32] = first(g->tensor_tf32_lanes, g->tensor_lanes / 2, f32),
+                     [CLOCK_MATRIX_INT8] = first(g->tensor_int8_lanes, f16, 0),
+                     [CLOCK_MATRIX_FP8] = first(g->tensor_fp8_lanes, f32, 0),
+                     [CLOCK_MATRIX_FP64] = first(g->tensor_fp64_lanes, g->fp64_lanes, f32 / 32)};
+    for (int k = 0; k < CLOCK_MATRICES; k++) m->matrix[k] = f32 / rate[k];
+    m->latency[CLASS_TENSOR] = first(g->tensor_latency, g->int_latency, 0);
+    m->interval[CLASS_TENSOR] = 2048.0 * g->schedulers / f32;
 }
 
 static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
@@ -38,7 +60,8 @@ static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
     set(m, g, CLASS_HALF, CLASS_HALF, half ? g->half_latency : g->fp32_latency,
         half ? g->half_lanes : g->fp32_lanes);
     set(m, g, CLASS_SFU, CLASS_SFU, g->sfu_latency, g->sfu_lanes);
-    set(m, g, CLASS_TENSOR, CLASS_TENSOR, g->tensor_latency, g->tensor_lanes / 64);
+    set(m, g, CLASS_CONVERT, CLASS_CONVERT, g->convert_latency, g->convert_lanes);
+    set_matrices(m, g);
     set(m, g, CLASS_MEMORY, CLASS_MEMORY, g->int_latency, g->memory_lanes);
     for (int u = 0; u < CLOCK_UNITS; u++) m->units[u] = g->schedulers;
     m->units[CLOCK_UNIT_MEMORY] = 1;
@@ -49,6 +72,14 @@ static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
 static double at_least(double x, double least)
 {
     return x > least ? x : least;
+}
+
+/* A miss of L2 fetches a sector of it, and DRAM moves no less than an access of it. */
+static uint32_t dram_least(const struct emu_gpu *g)
+{
+    const uint32_t sector = g->l2 ? g->l2_sector : 0,
+                   bytes = sector > g->dram_access ? sector : g->dram_access;
+    return bytes < 64 ? 1 : bytes < 128 ? 2 : 4;
 }
 
 void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
@@ -62,7 +93,9 @@ void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
         .schedulers = g->schedulers,
         .oldest = true,
         .branch = g->int_latency,
-        .next = 1,
+        .next = 1.0 / g->issue,
+        .issue = g->issue,
+        .int_fp32 = interval(g, g->int_fp32_lanes),
         .cta_interval = 1,
         .cta_start = 10,
         .shared_latency = g->shared_latency,
@@ -83,11 +116,13 @@ void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
         .l2_latency = at_least(g->l2_latency - g->l1_latency, 1),
         .l2_interval = 32 / g->l2_bandwidth * l2_cycle * slices / g->l2_slices,
         .atomic_interval = at_least(g->l2_atomic_conflict, 1) * l2_cycle,
+        .atomic_lanes = g->l2_atomics / l2_cycle,
         .atomic_issue = 1,
         .atomic_latency = at_least(g->atomic_latency - g->l2_latency, 0),
         .dram_latency = at_least(g->dram_latency - g->l2_latency, 1),
         .dram_interval = 32.0 * channels * g->core_mhz / (g->dram_bandwidth * 1e3),
-        .banks = g->dram_banks && g->dram_banks < 64 ? g->dram_banks : 16,
+        .dram_least = dram_least(g),
+        .banks = g->dram_banks < 64 ? g->dram_banks : 64,
         .row_bytes = 2048,
         .row_interval = g->dram_row_cycle * g->core_mhz / g->dram_mhz};
     set_classes(m, g);
@@ -113,13 +148,17 @@ static const struct clock_fit *fit_of(const char *gpu)
 const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out)
 {
     const struct clock_fit *fit = fit_of(g->name);
+    struct clock_machine configured;
+    machine_configured(g, &configured);
     if (!fit) {
-        machine_configured(g, out);
+        *out = configured;
         return NULL;
     }
     *out = fit->machine;
     out->sms = g->sms;
     out->schedulers = g->schedulers;
+    out->issue = g->issue;
+    memcpy(out->matrix, configured.matrix, sizeof out->matrix);
     (void)machine_follow(emu_gpu_find(g->name), g, out);
     return fit;
 }

@@ -28,6 +28,7 @@ static bool same(const struct emu_gpu *a, const struct emu_gpu *b)
 bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
                     struct clock_machine *m)
 {
+#define FOLLOW(field) scale(&m->field, a.field, b.field)
     struct clock_machine a, b;
     if (!measured || same(measured, g)) return false;
     machine_configured(measured, &a);
@@ -45,8 +46,15 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
         m->channels = b.channels, m->slices = b.slices;
     }
     replace(&m->banks, a.banks, b.banks);
+    replace(&m->dram_least, a.dram_least, b.dram_least);
+    m->issue = b.issue;
+    memcpy(m->matrix, b.matrix, sizeof m->matrix);
+    if (m->int_fp32 > 0) FOLLOW(int_fp32);
+    else if (a.int_fp32 < b.int_fp32 || a.int_fp32 > b.int_fp32) m->int_fp32 = b.int_fp32;
+    if (m->atomic_lanes > 0) FOLLOW(atomic_lanes);
+    else if (measured->l2_atomics < g->l2_atomics || measured->l2_atomics > g->l2_atomics)
+        m->atomic_lanes = b.atomic_lanes;
     replace(&m->l1_ways, a.l1_ways, b.l1_ways);
-#define FOLLOW(field) scale(&m->field, a.field, b.field)
     FOLLOW(branch), FOLLOW(shared_latency), FOLLOW(barrier_latency), FOLLOW(constant_latency);
     FOLLOW(l1_latency), FOLLOW(l1_sectors), FOLLOW(port_sectors), FOLLOW(port_requests);
     FOLLOW(l2_latency), FOLLOW(l2_interval), FOLLOW(atomic_interval), FOLLOW(atomic_latency);

@@ -549,8 +549,7 @@ static enum ptx_type piece(enum ptx_type t)
     }
 }
 
-/* The numbers of the opcode's mMnNkK word, or 0. */
-static bool matrix_shape(const struct ptx_op *op, unsigned *m, unsigned *n, unsigned *k)
+bool ptx_op_matrix(const struct ptx_op *op, unsigned *m, unsigned *n, unsigned *k)
 {
     *m = *n = *k = 0;
     for (const char *p = op->text, *end = p + op->text_length; p < end; p++)
@@ -675,7 +674,7 @@ static const char *read_count(const char **p, const struct ptx_op *op, struct pt
         return NULL;
     }
     if (**p == 'm' || **p == 'n') {
-        if (!matrix_shape(op, &m, &n, &k)) return "a matrix count without a shape word";
+        if (!ptx_op_matrix(op, &m, &n, &k)) return "a matrix count without a shape word";
         unsigned area = skip(p, "mn") ? m * n : skip(p, "mk") ? m * k : skip(p, "nk") ? n * k : 0;
         unsigned half = skip(p, "/2") ? 2 : 1;
         unsigned threads = m == 64 ? 128 : 32;

@@ -219,6 +219,9 @@ enum ptx_form ptx_op_form(const struct ptx_op *op);
 /* Whether the opcode was written with this word ("ftz", "shared::cta"). */
 bool ptx_op_has(const struct ptx_op *op, const char *word);
 
+/* The numbers of its mMnNkK word; 0, and false, if it has none. */
+bool ptx_op_matrix(const struct ptx_op *op, unsigned *m, unsigned *n, unsigned *k);
+
 /* The instruction table as one module uses it. */
 struct ptx_isa *ptx_isa_new(struct arena *arena, uint16_t version, uint16_t sm, char suffix);
 

@@ -229,7 +229,7 @@ Test(clock_fit, files_that_do_not_fit_are_named)
         {"estimate --gpu=gtx480 --coefficients=model/clocks/titanv.yaml suite:saxpy:small",
          "'model/clocks/titanv.yaml' is of titanv, which is not among --gpu"},
         {"estimate --gpu=titanv --coefficients=model/gpus/titanv.yaml suite:saxpy:small",
-         "titanv.yaml:16:1: error: the first key is gpu"},
+         "titanv.yaml:17:1: error: the first key is gpu"},
         {"estimate --gpu=titanv --coefficients=Makefile suite:saxpy:small",
          "error: a line is 'key: value' or 'section:'"},
     };

@@ -172,16 +172,21 @@ static void kernel_free(struct kernel *k)
     parsed_free(k->parsed);
 }
 
-#define LOOP(text)                                                                                 \
+#define LOOP_END(text, end)                                                                        \
     ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %i, %m, %r<4>; .reg .f32 %f; .reg .pred %q;"          \
     "ld.param.u64 %a, [p]; ld.param.u32 %m, [q]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;"        \
     "mov.u32 %n, %ntid.x; mad.lo.u32 %t, %c, %n, %t; mul.wide.u32 %b, %t, 4; add.u64 %a, %a, %b;"  \
     "mov.u32 %i, 0; mov.f32 %f, 0f3F800000; L:" text                                               \
-    "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %m; @%q bra L; ret;"
+    "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %m; @%q bra L;" end " ret;"
+#define LOOP(text) LOOP_END(text, "")
 #define ARITHMETIC LOOP("fma.rn.f32 %f, %f, %f, %f; fma.rn.f32 %f, %f, %f, %f;")
 #define STREAM LOOP("ld.global.u32 %r1, [%a]; st.global.u32 [%a+67108864], %r1;")
 #define FOUR(text) text text text text
 #define SIXTEEN(text) FOUR(FOUR(text))
+/* A chain of latencies, on which no unit is taken for long. */
+#define CHASE                                                                                      \
+    LOOP_END("ld.global.cg.u32 %r1, [%a]; cvt.u64.u32 %b, %r1; add.u64 %a, %a, %b;",               \
+             "st.global.u32 [%a], %r1;")
 #define ATOMICS LOOP("red.global.add.u32 [%a], 1;")
 
 Test(laws, more_work_never_takes_less)
@@ -218,10 +223,14 @@ Test(laws, halves_go_at_their_own_rate)
         const struct emu_gpu *gpu = emu_gpu_find(names[g]);
         const double most = 32.0 * gpu->schedulers, half = fmin(gpu->half_lanes, most),
                      fp32 = fmin(gpu->fp32_lanes, most);
-        struct kernel two = kernel_new(LOOP("{ .reg .b32 %h; mov.b32 %h, %i;" SIXTEEN(
-                                           "fma.rn.f16x2 %h, %h, %h, %h;") "}"),
-                                       gpu),
-                      one = kernel_new(LOOP(SIXTEEN("fma.rn.f32 %f, %f, %f, %f;")), gpu);
+        struct kernel two = kernel_new(
+                          LOOP("{ .reg .b32 %h, %k; mov.b32 %h, %i; mov.b32 %k, %i;" SIXTEEN(
+                              "fma.rn.f16x2 %h, %h, %h, %h; fma.rn.f16x2 %k, %k, %k, %k;") "}"),
+                          gpu),
+                      one = kernel_new(
+                          LOOP("{ .reg .f32 %g; mov.f32 %g, %f;" SIXTEEN(
+                              "fma.rn.f32 %f, %f, %f, %f; fma.rn.f32 %g, %g, %g, %g;") "}"),
+                          gpu);
         const uint32_t grid = 8 * gpu->sms;
         const double ratio = cycles(&two, grid, 256, 0, 40) / cycles(&one, grid, 256, 0, 40);
         cr_expect(ratio > 0.75 * fp32 / half && ratio < 1.35 * fp32 / half,
@@ -257,7 +266,7 @@ Test(laws, occupancy_steps_at_its_limits)
 {
     for (size_t g = 0; g < GPUS; g++) {
         const struct emu_gpu *gpu = emu_gpu_find(gpus[g]);
-        struct kernel k = kernel_new(ARITHMETIC, gpu);
+        struct kernel k = kernel_new(CHASE, gpu);
         /* shared memory: two CTAs fit an SM, then one */
         const uint32_t half = gpu->shared / 2 / gpu->shared_unit * gpu->shared_unit -
                               gpu->shared_system - (gpu->shared_system ? gpu->shared_unit : 0);
