@@ -1,24 +1,21 @@
-/* Registers belong to an SM's parts, one of each scheduler: a warp is in one of them, and has registers in units. On
- * compute capability 1 they are given to blocks, of an even number of warps. Each block's shared memory is rounded up, with
- * what the system takes of it. (CUDA Occupancy Calculator; tests/programs/occupancy.cu asks cuda_occupancy.h.) */
+/* Each block's shared memory is rounded up, with what the system takes of it. (CUDA Occupancy Calculator;
+ * tests/programs/occupancy.cu asks cuda_occupancy.h.) */
 #include "cuda/occupancy.h"
 
 #include "cuda/driver.h"
+#include "emu/gpu.h"
 
 static int least(int a, int b)
 {
     return a < b ? a : b;
 }
 
-static int up(int n, int unit)
+static int by_registers(const struct device_limits *l, int warps, int registers)
 {
-    return (n + unit - 1) / unit * unit;
-}
-
-static int by_registers(const struct device_limits *l, int warps, int registers, int parts)
-{
-    if (l->major == 1) return l->registers / up(up(warps, 2) * 32 * registers, l->register_unit);
-    return l->registers / parts / up(32 * registers, l->register_unit) * parts / warps;
+    const struct emu_register_file f = {(uint32_t)(10 * l->major + l->minor),
+                                        (uint32_t)l->registers, (uint32_t)l->partitions,
+                                        (uint32_t)l->register_unit};
+    return (int)emu_register_ctas(&f, (uint32_t)warps, (uint32_t)registers);
 }
 
 /* What there is of shared memory when so much of it is wanted: L1 has the rest. From 7.0 on there are these sizes (CUDA
@@ -52,9 +49,7 @@ int occupancy_blocks(const struct device_limits *l, const struct occupancy_use *
 {
     const int warps = (u->threads + 31) / 32;
     int n = least(l->warps / warps, l->blocks);
-    n = least(n, by_registers(l, warps, u->registers, l->partitions));
-    /* What does not run on other GPUs of Pascal does not on 6.0 either, where a part has twice the registers. */
-    if (l->major == 6 && l->minor == 0 && !by_registers(l, warps, u->registers, 4)) n = 0;
+    n = least(n, by_registers(l, warps, u->registers));
     return least(n, by_shared(l, u->shared, u->carveout));
 }
 

@@ -37,15 +37,26 @@ static uint32_t up(uint32_t n, uint32_t to)
     return (n + to - 1) / to * to;
 }
 
+uint32_t emu_register_ctas(const struct emu_register_file *f, uint32_t warps, uint32_t registers)
+{
+    const uint32_t of_warp = up(32 * (registers ? registers : 1), f->unit);
+    if (f->capability < 20)
+        return f->registers / up(up(warps, 2) * 32 * (registers ? registers : 1), f->unit);
+    const uint32_t ctas = f->registers / f->parts / of_warp * f->parts / warps;
+    /* What does not run on other GPUs of Pascal does not on 6.0 either, where a part has twice the registers. */
+    return f->capability == 60 && f->registers / 4 / of_warp * 4 < warps ? 0 : ctas;
+}
+
 struct emu_occupancy emu_occupancy(const struct emu_gpu *g, uint32_t threads, uint32_t registers,
                                    uint32_t shared)
 {
     const uint32_t warps = (threads + 31) / 32;
-    const uint32_t of_cta = warps * up((registers ? registers : 1) * 32, g->register_unit);
+    const struct emu_register_file file = {g->capability, g->registers, g->schedulers,
+                                           g->register_unit};
     const uint32_t bytes = up(shared + g->shared_system, g->shared_unit);
     const uint32_t fit[] = {[EMU_LIMIT_CTAS] = g->ctas,
                             [EMU_LIMIT_WARPS] = g->warps / warps,
-                            [EMU_LIMIT_REGISTERS] = g->registers / of_cta,
+                            [EMU_LIMIT_REGISTERS] = emu_register_ctas(&file, warps, registers),
                             [EMU_LIMIT_SHARED] = bytes ? g->shared / bytes : g->ctas};
     struct emu_occupancy o = {.ctas = fit[0], .registers = registers, .limit = EMU_LIMIT_CTAS};
     for (uint32_t i = 1; i < sizeof fit / sizeof *fit; i++)

@@ -30,6 +30,15 @@ extern const struct emu_gpu emu_gpus[];
 extern const size_t emu_gpu_total;
 extern const char *const emu_gpu_texts[];
 
+struct emu_register_file {
+    uint32_t capability; /* as emu_gpu's */
+    uint32_t registers, parts, unit;
+};
+/* How many CTAs of so many warps it has room for. Registers belong to an SM's parts, one of each scheduler: a warp is in
+ * one of them, and has registers in units. On compute capability 1 they are given to CTAs, of an even number of warps.
+ * (CUDA Occupancy Calculator; tests/programs/occupancy.cu asks cuda_occupancy.h.) */
+uint32_t emu_register_ctas(const struct emu_register_file *f, uint32_t warps, uint32_t registers);
+
 enum emu_limit { EMU_LIMIT_CTAS, EMU_LIMIT_WARPS, EMU_LIMIT_REGISTERS, EMU_LIMIT_SHARED };
 const char *emu_limit_name(enum emu_limit limit); /* "registers" */
 
@@ -38,8 +47,7 @@ struct emu_occupancy {
     uint32_t registers;   /* of a thread */
     enum emu_limit limit; /* what there is no more of */
 };
-/* CTAs of `threads` threads with `registers` registers each and `shared` bytes together. (CUDA Occupancy
- * Calculator: registers are given to whole warps.) */
+/* CTAs of `threads` threads with `registers` registers each and `shared` bytes together. */
 struct emu_occupancy emu_occupancy(const struct emu_gpu *g, uint32_t threads, uint32_t registers,
                                    uint32_t shared);
 

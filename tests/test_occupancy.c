@@ -75,6 +75,12 @@ Test(occupancy, is_that_of_cuda_s_calculator)
         const struct device_limits l = limits_of(emu_gpu_find(rows[i].gpu));
         const int got = occupancy_blocks(
             &l, &(struct occupancy_use){rows[i].threads, rows[i].registers, rows[i].shared, -1});
+        const struct emu_occupancy counted = emu_occupancy(
+            emu_gpu_find(rows[i].gpu), (uint32_t)rows[i].threads, (uint32_t)rows[i].registers,
+            (uint32_t)rows[i].shared);
+        cr_expect(counted.ctas == (uint32_t)rows[i].want,
+                  "%s, %d threads of %d registers: %u counted", rows[i].gpu, rows[i].threads,
+                  rows[i].registers, counted.ctas);
         cr_expect(got == rows[i].want, "%s, %d threads of %d registers, %zu bytes: %d, not %d",
                   rows[i].gpu, rows[i].threads, rows[i].registers, rows[i].shared, got,
                   rows[i].want);
