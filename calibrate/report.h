@@ -1,9 +1,11 @@
-/* calibrate/report.h: what a fit found, for people, for gnuplot and as a file of coefficients. */
+/* calibrate/report.h: what a fit found, of the weights of counters or of the clock's numbers: for people, for gnuplot
+ * and as a file. */
 #ifndef HEDDLE_CALIBRATE_REPORT_H
 #define HEDDLE_CALIBRATE_REPORT_H
 
 #include "calibrate/figures.h"
 #include "calibrate/fit.h"
+#include "calibrate/fit_clock.h"
 
 struct buf;
 
@@ -18,6 +20,18 @@ void report_text(struct buf *out, const struct report *r); /* figures, weights, 
 void report_coefficients(struct buf *out, const struct report *r); /* YAML: model/coefficients.h */
 /* A script with its data. */
 void report_plot(struct buf *out, const struct rows *rows, const double *estimate, const char *svg);
+
+struct clock_report {
+    const struct clock_data *data;
+    const struct clock_fitting *fit;
+    const char *measured; /* on what */
+    /* By the GPU's configuration alone, at the start of the fit, by all rows, without the row's program. */
+    struct figures alone, before, inside, outside;
+    const char *const *files;
+    size_t file_count;
+};
+void report_clock_text(struct buf *out, const struct clock_report *r);
+void report_clock_file(struct buf *out, const struct clock_report *r); /* model/clock_file.h */
 
 /* Pieces of texts. */
 void report_heading(struct buf *out);

@@ -1,7 +1,6 @@
-#include "calibrate/report_clock.h"
+#include "calibrate/report.h"
 
 #include "base/buf.h"
-#include "calibrate/report.h"
 #include "emu/counts.h"
 #include "model/clock_file.h"
 

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "calibrate/report.h"
-#include "calibrate/report_clock.h"
 #include "calibrate/traces.h"
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
