@@ -22,7 +22,14 @@ static struct async_desc *desc(struct lower *L, const struct ptx_op *op)
 
 static struct emu_uop *emit(struct lower *L, unsigned id, const struct async_desc *v)
 {
-    u32 site = lower_site(L, id == UOP_cp_async || id == UOP_bulk_copy ? SITE_COPY : SITE_OTHER, 0);
+    const bool stores = id == UOP_bulk_copy && v->to.space == PTX_SPACE_GLOBAL,
+               copies = id == UOP_cp_async ||
+                        (id == UOP_bulk_copy && v->from.space == PTX_SPACE_GLOBAL);
+    u32 site = lower_site(L,
+                          stores   ? SITE_STORE
+                          : copies ? SITE_COPY
+                                   : SITE_OTHER,
+                          stores ? PTX_SPACE_GLOBAL : 0);
     struct emu_uop *u = lower_emit(L, id, 0, 0, 0, 0);
     u->ext = v;
     u->site = site;

@@ -134,6 +134,12 @@ static u32 put_regs(struct code *k, const struct ptx_flow *f, u32 stmt, u32 how)
     return n;
 }
 
+static u8 groups_of(const struct ptx_inst *wait)
+{
+    const u64 n = wait->opnds[0].bits;
+    return n < UINT8_MAX ? (u8)n : UINT8_MAX;
+}
+
 /* The places of a function stand side by side, in the order of its statements. */
 static void put_function(struct code *k, const struct emu_program *p, const struct emu_code *c)
 {
@@ -146,6 +152,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
         struct trace_inst *i = &k->insts[pc];
         i->op = p->places[pc].inst->op;
         i->dead_result = p->places[pc].dead_result;
+        if (ptx_op_form(i->op) == PTX_F_cp_async_wait) i->pending = groups_of(p->places[pc].inst);
         while (s < body->count &&
                !(body->stmts[s].kind == PTX_STMT_INST && body->stmts[s].inst == p->places[pc].inst))
             s++;

@@ -72,6 +72,7 @@ struct trace_inst {              /* a PTX instruction */
     const struct ptx_op *op;     /* NULL: none */
     uint32_t reg, reads, writes; /* regs[reg ..]: those read, then those written */
     bool dead_result;            /* an atomic of which nobody reads the result */
+    uint8_t pending;             /* cp.async.wait_group: groups that it does not wait for */
 };
 struct trace_block {
     uint32_t first, count; /* instructions */

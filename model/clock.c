@@ -463,6 +463,7 @@ static bool place(struct clock *c, u32 slot, u32 number, double now, u8 part)
     struct clock_cta *cta = &c->ctas[slot];
     *cta = (struct clock_cta){.live = 0, .ends = now};
     if (c->rules) c->rules->placed(c, slot);
+    if (c->steps) clock_async_place(c, slot);
     for (u32 k = 0; k < c->wpc; k++) {
         struct clock_warp *w = &c->warps[slot * c->wpc + k];
         memset(w->regs, 0, c->regs * sizeof *w->regs);
@@ -575,6 +576,7 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
     w->inst++, w->left--;
     if (class == CLASS_MEMORY) done = access_memory(c, w, inst, now);
     const bool waits = m->atomic_blocks && done.part == CLOCK_ATOMIC;
+    u8 part = waits ? CLOCK_ATOMIC : CLOCK_LATENCY;
     if (waits && done.done > after) after = done.done;
     for (u32 r = 0; r < i->writes; r++) {
         const u32 reg = c->reg_of[i->reg + i->reads + r];
@@ -582,13 +584,18 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
         w->reg_parts[reg] = done.part;
     }
     if (class == CLASS_CONTROL) after = now + m->branch;
+    const bool async = c->steps && c->steps[inst];
+    if (async) {
+        const struct clock_access there = clock_async(c, w, inst, done);
+        if (there.done > after) after = there.done, part = there.part;
+    }
     if (class == CLASS_BARRIER) {
         w->next->ready = CLOCK_NEVER;
         w->waits = true;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
-    } else if (!look_ahead(c, w, after, waits ? CLOCK_ATOMIC : CLOCK_LATENCY))
-        end_warp(c, w, now + m->latency[CLASS_ALU]);
+    } else if (!look_ahead(c, w, after, part)) end_warp(c, w, now + m->latency[CLASS_ALU]);
+    else if (async) clock_async_sleep(c, w, inst);
 }
 
 /* Strict round robin: the warp whose turn it is, past those that have ended or wait at a barrier. */
@@ -724,6 +731,7 @@ static bool unblock(struct clock *c, double now)
     bool any = false;
     for (u32 slot = 0; slot < c->sms * c->slots; slot++) {
         struct clock_cta *cta = &c->ctas[slot];
+        if (cta->live && c->copies) any |= clock_async_wake(c, slot, now);
         if (!cta->live || !cta->arrived) continue;
         cta->arrived = cta->live;
         release(c, slot, now);
@@ -789,6 +797,16 @@ static void give_back(struct clock *c)
     free(atomic_exchange(&spare_block, first));
 }
 
+static void prepare_copies(struct clock *c)
+{
+    size_t of_cta, of_warp = clock_async_size(&of_cta);
+    u8 *steps = take(c, c->t->inst_count, 1);
+    if (!clock_async_steps(c->t, steps)) return;
+    c->steps = steps;
+    c->copies = take(c, (size_t)c->sms * c->warps_per_sm, of_warp);
+    c->batches = take(c, (size_t)c->sms * c->slots, of_cta);
+}
+
 static void prepare_matrices(struct clock *c)
 {
     const struct emu_trace *t = c->t;
@@ -821,6 +839,7 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->classes = take(c, t->inst_count, 1);
     for (u32 i = 0; i < t->inst_count; i++) c->classes[i] = class_of(t->insts[i].op);
     prepare_matrices(c);
+    prepare_copies(c);
     prepare_registers(c);
     c->scheduler_count = c->sms * m->schedulers;
     const u32 warps = c->sms * c->warps_per_sm;

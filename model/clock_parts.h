@@ -1,6 +1,7 @@
 /* model/clock_parts.h: between the files of the clock.
  *
  *     clock.c           warps, schedulers, memory
+ *     clock_async.c     asynchronous copies, and what waits for them
  *     clock_gpudet.c    quanta: logs, commits, serial mode
  *     clock_dab.c       buffers of reductions, turns, flushes */
 #ifndef HEDDLE_MODEL_CLOCK_PARTS_H
@@ -118,6 +119,9 @@ struct clock {
     struct clock_times *out;
     double slot; /* of a scheduler: cycles for an instruction */
     uint8_t *classes;
+    uint8_t *steps;              /* by instruction: of asynchronous copies; NULL: there are none */
+    struct clock_copies *copies; /* by warp */
+    struct clock_batches *batches; /* by slot of a CTA */
     double *
         matrices; /* by instruction, how often its multiply-adds are those of CLASS_TENSOR; NULL: there are none */
     uint32_t sms, slots, wpc, warps_per_sm, scheduler_count, regs;
@@ -200,6 +204,20 @@ void clock_empty_l1(struct clock *c);
  * that is later. */
 void clock_let_go(struct clock *c, struct clock_warp *w, double ready, double when,
                   enum clock_part part);
+/* ---- clock_async.c --------------------------------------------------------------------------------------- */
+
+/* What instructions have to do with asynchronous copies. false: there are none. */
+bool clock_async_steps(const struct emu_trace *t, uint8_t *steps);
+size_t clock_async_size(size_t *of_cta); /* of a warp's clock_copies, of a CTA's clock_batches */
+void clock_async_place(const struct clock *c, uint32_t slot);
+/* The instruction has been issued, what it does itself is `done` then: until when the warp waits for copies. */
+struct clock_access clock_async(struct clock *c, struct clock_warp *w, uint32_t inst,
+                                struct clock_access done);
+/* The next instruction is known: the warp sleeps if nobody has begun to copy what it waits for. */
+void clock_async_sleep(struct clock *c, struct clock_warp *w, uint32_t inst);
+/* Nobody can go on: those of the CTA that sleep do. */
+bool clock_async_wake(struct clock *c, uint32_t slot, double now);
+
 void clock_place(struct clock *c, uint32_t slot, double now, enum clock_part part);
 
 #endif

@@ -434,6 +434,39 @@ Test(emu_counts, two_rows_of_a_tile_in_shared_memory)
     two_rows("quadrofx5800", 16);
 }
 
+/* One lane copies 2 KB from global memory to shared, and 1 KB of it back. */
+Test(emu_counts, bulk_copies_are_accesses_to_global_memory)
+{
+    static uint32_t x[512], y[256];
+    struct emu_run r = {.block = 32, .config = {.count = true, .caches = true}};
+    for (uint32_t i = 0; i < 512; i++) x[i] = i;
+    r.ptx = emu_ptx(
+        ".param .u64 x, .param .u64 y",
+        ".reg .u64 %d<3>; .reg .u32 %r<5>; .reg .pred %p<3>; .reg .b64 %n;\n"
+        ".shared .align 128 .b8 s[2048]; .shared .align 8 .b64 bar;\n"
+        "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mov.u32 %r1, %tid.x;\n"
+        "mov.u32 %r2, s; mov.u32 %r3, bar; setp.ne.u32 %p1, %r1, 0; @%p1 bra END;\n"
+        "mbarrier.init.shared.b64 [%r3], 1;\n"
+        "mbarrier.arrive.expect_tx.shared.b64 %n, [%r3], 2048;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1],"
+        " 2048, [%r3];\n"
+        "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0; @!%p2 bra W;\n"
+        "fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%d2], [%r2], 1024;\n"
+        "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; END: ret;");
+    r.args[0] = emu_in(&r, x, sizeof x);
+    r.args[1] = emu_out(&r, y, sizeof y);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 256; i++) cr_assert(y[i] == i);
+    EXPECT("memory.global.load.warp", 1);
+    EXPECT("memory.global.load.bytes", 2048);
+    EXPECT("memory.global.load.sectors", 64);
+    EXPECT("memory.global.store.bytes", 1024);
+    EXPECT("memory.global.store.sectors", 32);
+    EXPECT("cache.l1.sectors", 0);
+    EXPECT("cache.l2.load_sectors", 64);
+    EXPECT("cache.l2.store_sectors", 32);
+}
+
 Test(emu_counts, guards_switch_lanes_off)
 {
     uint32_t out[32];
