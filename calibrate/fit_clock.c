@@ -93,7 +93,7 @@ static void *work(void *arg)
     const struct rows *rows = t->d->rows;
     for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < rows->count;) {
         if (t->wanted && !t->wanted[i]) continue;
-        t->cycles[i] = launch_cycles(t->d->launch[i], t->machine, NULL);
+        t->cycles[i] = launch_cycles(t->d->launch[i], t->machine, true, NULL);
     }
     return NULL;
 }

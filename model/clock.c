@@ -135,30 +135,35 @@ static void set_key(struct clock *c, u32 sm, double key)
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-uint32_t clock_slice_of(const struct clock *c, u32 line)
+uint32_t clock_slice_of(const struct clock_machine *m, u32 line)
 {
-    const u32 chunk = line >> 1, per = c->m->slices / c->m->channels;
-    const u32 channel = (c->m->hashed ? clock_mix(chunk) : chunk) % c->m->channels;
-    return channel * per + (c->m->hashed ? line : chunk / c->m->channels) % per;
+    const u32 chunk = line >> 1, per = m->slices / m->channels;
+    const u32 channel = (m->hashed ? clock_mix(chunk) : chunk) % m->channels;
+    return channel * per + (m->hashed ? line : chunk / m->channels) % per;
+}
+
+static u32 channel_of(const struct clock *c, u32 slice, u32 line)
+{
+    return c->some ? clock_mix(line >> 1) % c->channels : slice / (c->m->slices / c->m->channels);
 }
 
 /* `sectors` of a line from DRAM: when they are in L2. */
 double clock_from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double now)
 {
     const struct clock_machine *m = c->m;
-    const u32 channel = slice / (m->slices / m->channels);
+    const u32 channel = channel_of(c, slice, line);
     double begin = now;
     if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
     if (m->row_interval > 0) {
-        const u32 row = (u32)((double)line * 128 / (m->row_bytes * m->channels)),
+        const u32 row = (u32)((double)line * 128 / (m->row_bytes * c->channels)),
                   bank = channel * BANKS + clock_mix(row) % m->banks;
         if (c->bank_row[bank] != row) {
             c->bank_row[bank] = row;
-            begin = clock_take(&c->bank_free[bank], now, m->row_interval / c->share);
+            begin = clock_take(&c->bank_free[bank], now, m->row_interval / c->channel_rate);
         }
     }
     const double at = clock_take(&c->channel[channel], begin,
-                                 sectors * m->dram_interval / c->share);
+                                 sectors * m->dram_interval / c->channel_rate);
     return at + sectors * m->dram_interval + m->dram_latency;
 }
 
@@ -171,21 +176,32 @@ double clock_send(struct clock *c, uint32_t sm, double sectors, double now)
     return sent + m->l2_latency / 2;
 }
 
+/* When a slice begins with a request. If SMs stand for all, each slice in turn: of how many of them that is like, it was
+ * found from what is asked of each (model/sample.h). What all SMs ask of one takes as long as if all were there. */
+static double take_slice(struct clock *c, u32 slice, const struct trace_note *n, double now,
+                         double service)
+{
+    if (!c->some) return clock_take(&c->slice[slice], now, service / c->slice_rate);
+    if (clock_loads(n) ? c->some->same_loads : c->some->same_writes)
+        return clock_take(&c->all_slices[slice], now, service / c->share);
+    return clock_take(&c->slice[c->next_slice++ % c->slices], now, service / c->slice_rate);
+}
+
 /* A request of an SM for sectors of a line: when they are back. */
 static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u32 sectors, u32 dram,
                          u32 rounds, double lanes, bool answers, double now, u8 *part)
 {
     const struct clock_machine *m = c->m;
-    const u32 port = sm % c->ports, slice = clock_slice_of(c, n->line);
-    const bool loads = n->how == COUNT_LOAD || n->how == COUNT_LOAD_L2;
+    const u32 port = sm % c->ports, slice = clock_slice_of(c->m, n->line);
+    const bool loads = clock_loads(n);
     const bool atomic = n->how == COUNT_ATOMIC;
     const u32 requests = atomic ? rounds : sectors;
     const double sent = clock_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
     double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
-    const double begin = clock_take(&c->slice[slice], sent, service / c->share);
+    const double begin = take_slice(c, slice, n, sent, service);
     double there = begin + service;
-    u32 k = clock_mix(n->line) % MAP;
+    u32 k = clock_mix(n->line) & (c->map - 1);
     if (dram) {
         there = clock_from_dram(c, slice, n->line, dram, there);
         c->fills[k].name = n->line + 1, c->fills[k].when = there;
@@ -329,11 +345,11 @@ static void swap(struct clock *c, const u32 *elements, u32 lanes, double now,
     const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
-        const u32 k = clock_mix(elements[l]) % MAP;
+        const u32 k = clock_mix(elements[l]) & (c->map - 1);
         if (c->swaps[k].name == elements[l] + 1) at_least(a, c->swaps[k].when + trip, CLOCK_ATOMIC);
     }
     for (u32 l = 0; l < lanes; l++) {
-        const u32 k = clock_mix(elements[l]) % MAP;
+        const u32 k = clock_mix(elements[l]) & (c->map - 1);
         c->swaps[k].name = elements[l] + 1, c->swaps[k].when = a->done;
     }
 }
@@ -832,6 +848,16 @@ static void prepare_registers(struct clock *c)
     for (u32 i = 0; i < count; i++) c->folded[i] = t->regs[i] % c->regs;
 }
 
+/* Room for the lines of the trace without many on one place. */
+static u32 map_size(const struct emu_trace *t)
+{
+    u64 notes = 0;
+    u32 size = 256;
+    for (u32 k = 0; k < t->cta_count; k++) notes += t->ctas[k]->note_count;
+    while (size < MAP && size < 4 * notes) size *= 2;
+    return size;
+}
+
 static void prepare(struct clock *c, u32 l1_bytes)
 {
     const struct emu_trace *t = c->t;
@@ -879,7 +905,6 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->choices = take(c, c->sms, sizeof *c->choices);
     for (u32 i = 0; i < 2 * c->leaves; i++)
         c->key[i] = (struct clock_key){CLOCK_NEVER, i < c->leaves ? 0 : i - c->leaves};
-    c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
     c->load_store = take(c, c->sms, sizeof(double));
     c->port_in = take(c, c->ports, sizeof(double));
     c->port_out = take(c, c->ports, sizeof(double));
@@ -895,8 +920,33 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->fetched = take(c, fetched, sizeof *c->fetched);
     for (size_t i = 0; i < fetched; i++)
         c->fetched[i] = (struct clock_line){.tag = UINT32_MAX, .used = -1};
-    c->fills = take(c, MAP, sizeof *c->fills);
-    c->swaps = take(c, MAP, sizeof *c->swaps);
+    c->map = c->some ? map_size(c->t) : MAP;
+    c->fills = take(c, c->map, sizeof *c->fills);
+    c->swaps = take(c, c->map, sizeof *c->swaps);
+}
+
+/* As many servers, a whole number of them, each of which does `rate` of what one does. */
+static u32 whole(double servers, double *rate)
+{
+    const u32 n = servers < 1.5 ? 1 : (u32)(servers + 0.5);
+    *rate = servers / n;
+    return n;
+}
+
+/* What of the GPU the SMs have. If they stand for all: fewer slices and channels, since in slower ones each request
+ * would be in the way of more. */
+static void divide(struct clock *c)
+{
+    const struct clock_machine *m = c->m;
+    c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
+    c->slices = m->slices, c->channels = m->channels;
+    c->share = c->slice_rate = c->channel_rate = (double)c->t->sms_traced / c->t->sms;
+    if (!c->some) return;
+    c->ports = c->some->ports;
+    c->share = c->some->l2;
+    c->slices = whole(c->some->slices, &c->slice_rate);
+    c->channels = whole(c->some->channels, &c->channel_rate);
+    c->all_slices = take(c, m->slices, sizeof(double));
 }
 
 static void sum_up(struct clock *c)
@@ -913,8 +963,8 @@ static void sum_up(struct clock *c)
 }
 
 void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
-                       const struct clock_order *o, uint32_t slots, uint32_t l1_bytes,
-                       struct clock_times *out)
+                       const struct clock_order *o, const struct clock_share *share, uint32_t slots,
+                       uint32_t l1_bytes, struct clock_times *out)
 {
     static const struct clock_rules *const rules[] = {NULL, &clock_gpudet_rules, &clock_dab_rules};
     *out = (struct clock_times){0};
@@ -922,14 +972,15 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     struct clock c = {.t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX};
     c.sms = t->sms_traced;
     c.slot = 1.0 / (m->issue ? m->issue : 1);
-    c.share = (double)t->sms_traced / t->sms;
+    c.some = share;
     c.wpc = t->ctas[0]->warp_count;
     const u32 most = (t->cta_count + c.sms - 1) / c.sms;
     c.slots = slots && slots < most ? slots : most;
     c.warps_per_sm = c.slots * c.wpc;
-    c.blocks = atomic_exchange(&spare_block, NULL);
-    prepare(&c, l1_bytes);
     c.rules = rules[o->kind];
+    c.blocks = atomic_exchange(&spare_block, NULL);
+    divide(&c);
+    prepare(&c, l1_bytes);
     if (c.rules) c.rules->begin(&c, o);
     for (u32 k = 0; k < c.slots; k++)
         for (u32 sm = 0; sm < c.sms; sm++)
@@ -950,5 +1001,6 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
 void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
                uint32_t l1_bytes, struct clock_times *out)
 {
-    clock_run_ordered(t, m, &(struct clock_order){.kind = CLOCK_NATIVE}, slots, l1_bytes, out);
+    clock_run_ordered(t, m, &(struct clock_order){.kind = CLOCK_NATIVE}, NULL, slots, l1_bytes,
+                      out);
 }

@@ -137,6 +137,16 @@ struct clock_times {
     uint64_t quanta, flushes; /* of orders */
 };
 
+/* What some SMs have of the GPU that stand for all of them (model/sample.h). */
+struct clock_share {
+    double l2;      /* the part that they ask of all that L2 and the network are asked */
+    uint32_t ports; /* whole ones */
+    /* So many, if each has as much to do as that one has that has most. */
+    double slices, channels;
+    /* SMs ask for the same lines: all slices are there for that, and slower. */
+    bool same_loads, same_writes;
+};
+
 /* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */
 void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
                uint32_t l1_bytes, struct clock_times *out);

@@ -1,7 +1,8 @@
 /* model/clock_order.h: memory orders as the clock knows them: GPUDet and DAB, with what of their options takes time.
  *
  *     struct clock_order o;
- *     if (clock_order_of(report->counts, &o)) clock_run_ordered(trace, &machine, &o, slots, l1_bytes, &t);
+ *     if (clock_order_of(report->counts, &o)) clock_run_ordered(trace, &machine, &o, NULL, slots,
+ *                                                      l1_bytes, &t);
  *
  * The clock carries out the mechanism itself, on what the warps did under it (the trace of a launch with that order):
  * it says where each warp's quantum ends, or which warp may put a reduction into a buffer, and when. Sources: Jooybar's
@@ -45,6 +46,7 @@
 #include <stdint.h>
 
 struct clock_machine;
+struct clock_share;
 struct clock_times;
 struct emu_counts;
 struct emu_trace;
@@ -75,9 +77,10 @@ struct clock_order {
  * order. */
 bool clock_order_of(const struct emu_counts *c, struct clock_order *out);
 
-/* clock_run (model/clock.h), of a trace that was made under the order. */
+/* clock_run (model/clock.h), of a trace that was made under the order. `share`: what its SMs have of the GPU, if the order
+ * is none; NULL: as much as they are of all, of everything. */
 void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
-                       const struct clock_order *o, uint32_t slots, uint32_t l1_bytes,
-                       struct clock_times *out);
+                       const struct clock_order *o, const struct clock_share *share, uint32_t slots,
+                       uint32_t l1_bytes, struct clock_times *out);
 
 #endif

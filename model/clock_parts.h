@@ -7,6 +7,7 @@
 #ifndef HEDDLE_MODEL_CLOCK_PARTS_H
 #define HEDDLE_MODEL_CLOCK_PARTS_H
 
+#include "emu/count.h"
 #include "emu/trace.h"
 #include "model/clock.h"
 #include "model/clock_order.h"
@@ -125,7 +126,11 @@ struct clock {
     double *
         matrices; /* by instruction, how often its multiply-adds are those of CLASS_TENSOR; NULL: there are none */
     uint32_t sms, slots, wpc, warps_per_sm, scheduler_count, regs;
-    double share; /* of L2 and DRAM */
+    const struct clock_share
+        *some;    /* NULL: the SMs are all there are, or have their part of everything */
+    double share; /* of the network and L2 */
+    uint32_t slices, channels;       /* that the SMs have, */
+    double slice_rate, channel_rate; /* of what these can do */
     struct clock_warp *warps;
     struct clock_next *next;
     struct clock_cta *ctas;
@@ -141,24 +146,25 @@ struct clock {
     double woken;                 /* when it is to have one again, at the latest */
     const uint32_t *reg_of;       /* as emu_trace.regs, below `regs` */
     uint32_t *folded;             /* that, if the trace has more; else NULL */
-    uint32_t next_cta, age;
+    uint32_t next_cta, age, next_slice;
     double end;
     const struct clock_rules *rules; /* of the order; NULL: native */
     void *order;                     /* what it keeps */
     /* memory */
     double network; /* when the network takes the next request */
     double *load_store, *port_in, *port_out, *slice, *channel, *bank_free;
+    double *all_slices; /* for what SMs ask of the same lines, if they are some of all */
     uint32_t *bank_row;
     struct clock_line *l1;
     struct clock_line *fetched; /* lines of instructions that SMs have */
-    uint32_t l1_sets, l1_ways, ports;
+    uint32_t l1_sets, l1_ways, ports, map;
     struct clock_block *blocks; /* what all this is in; and of how many bytes */
     size_t taken;
     struct event {
         uint32_t name; /* one more than its number; 0: none */
         double when;
     } * fills,
-        *swaps; /* lines from DRAM, when they are in L2; elements, when a compare-and-swap was through */
+        *swaps; /* of `map` each: lines from DRAM, when they are in L2; elements, when a compare-and-swap was through */
 };
 
 /* ---- what orders use of clock.c -------------------------------------------------------------------------- */
@@ -183,11 +189,15 @@ static inline uint32_t clock_bits(uint32_t x)
 {
     return (uint32_t)__builtin_popcount(x);
 }
+static inline bool clock_loads(const struct trace_note *n)
+{
+    return n->how == COUNT_LOAD || n->how == COUNT_LOAD_L2;
+}
 static inline uint32_t clock_number(const struct clock *c, const struct clock_warp *w)
 {
     return (uint32_t)(w - c->warps);
 }
-uint32_t clock_slice_of(const struct clock *c, uint32_t line);
+uint32_t clock_slice_of(const struct clock_machine *m, uint32_t line); /* of all */
 /* A request of so many sectors' size on its way from an SM: when it is at its slice. */
 double clock_send(struct clock *c, uint32_t sm, double sectors, double now);
 /* Sectors of a line from DRAM: when they are in L2. */

@@ -4,6 +4,7 @@
 #include "model/clock_order.h"
 #include "model/config.h"
 #include "model/machine.h"
+#include "model/sample.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -71,23 +72,28 @@ enum clock_part launch_bound(const struct launch_time *t)
     return most;
 }
 
-double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
+double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, bool all,
                      struct clock_times *t)
 {
     struct clock_times own;
     struct clock_order o = {.kind = CLOCK_NATIVE};
     if (!t) t = &own;
     (void)clock_order_of(c, &o);
-    const uint64_t each = (c->ctas + c->sms - 1) / c->sms, /* CTAs that an SM is given */
-        all = c->phases[0].total.warp_instructions;
+    const uint64_t each = (c->ctas + c->sms - 1) / c->sms; /* CTAs that an SM is given */
     const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
                    here = each < slots ? (uint32_t)each : slots;
-    clock_run_ordered(c->trace, m, &o, slots, machine_l1_bytes(c->gpu, here, c->shared), t);
-    const double traced = (double)t->instructions * c->trace->sms / c->trace->sms_traced,
-                 scale = traced > 0 && c->trace->instructions < all ? (double)all / traced : 1;
-    for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= scale;
-    for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= scale;
-    return t->cycles *= scale;
+    struct sample s;
+    sample_take(c, m, all || o.kind != CLOCK_NATIVE, &s);
+    clock_run_ordered(&s.trace, m, &o, s.some ? &s.share : NULL, slots,
+                      machine_l1_bytes(c->gpu, here, c->shared), t);
+    t->cycles *= s.scale;
+    double busy = 0;
+    for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= s.scale * (p == CLOCK_IDLE ? 1 : s.busy);
+    for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= s.scale * s.busy;
+    for (int p = 0; p < CLOCK_PARTS; p++) busy += p == CLOCK_IDLE ? 0 : t->part[p];
+    if (s.busy != 1) t->part[CLOCK_IDLE] = t->cycles - busy;
+    sample_free(&s);
+    return t->cycles;
 }
 
 /* The clock has no dirty sectors that L2 gives up: stores take as long as L2 does. But no launch is over before DRAM
@@ -158,7 +164,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     const struct clock_fit *fit = machine_of(c->gpu, &m);
     *out = (struct launch_time){.ctas = c->occupancy.ctas,
                                 .warps = c->occupancy.warps,
-                                .cycles = launch_cycles(c, &m, &t),
+                                .cycles = launch_cycles(c, &m, false, &t),
                                 .warp_instructions = e->warp_instructions,
                                 .thread_instructions = e->thread_instructions};
     snprintf(out->kernel, sizeof out->kernel, "%s", c->kernel);

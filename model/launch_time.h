@@ -47,8 +47,9 @@ struct launch_time {
     unsigned warnings; /* enum launch_warning */
 };
 
-/* Cycles of a grid that was traced, on that machine. `t` may be NULL. */
-double launch_cycles(const struct emu_counts *c, const struct clock_machine *m,
+/* Cycles of a grid that was traced, on that machine. `all`: all that was traced is carried out, else some SMs may stand
+ * for others (model/sample.h). `t` may be NULL. */
+double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, bool all,
                      struct clock_times *t);
 
 /* Of one grid (not of counts->next). false: it was not traced. */

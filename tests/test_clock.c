@@ -244,6 +244,88 @@ Test(clock, of_a_large_grid_some_sms_are_traced)
     device_free(&d);
 }
 
+/* Some SMs stand for all: the launch takes about as long as the clock of all of them says, and their parts come to it. */
+static void sample_is_like_all(const char *gpu, const char *what, const char *body, uint32_t grid,
+                               double tolerance)
+{
+    struct device d = device_new(emu_ptx(".param .u64 p", body),
+                                 (struct emu_config){.gpu = emu_gpu_find(gpu)});
+    const struct emu_counts *c = counts_of(&d, grid, 256);
+    const uint32_t each = (grid + c->sms - 1) / c->sms, slots = c->occupancy.ctas,
+                   here = each < slots ? each : slots;
+    struct clock_machine m;
+    struct clock_times some, every;
+    machine_of(c->gpu, &m);
+    clock_run(c->trace, &m, slots, machine_l1_bytes(c->gpu, here, 0), &every);
+    const double cycles = launch_cycles(c, &m, false, &some), want = every.cycles;
+    cr_expect(cycles > want / tolerance && cycles < want * tolerance, "%s on %s: %g for %g", what,
+              gpu, cycles, want);
+    cr_expect(some.instructions * 3 < every.instructions, "%s on %s", what, gpu);
+    double sum = 0;
+    for (int p = 0; p < CLOCK_PARTS; p++) sum += some.part[p];
+    cr_expect(sum > cycles * 0.999999 && sum < cycles * 1.000001, "%s on %s", what, gpu);
+    device_free(&d);
+}
+
+#define TURNS(turns)                                                                               \
+    ".reg .u64 %a; .reg .u32 %t, %c, %i, %r; .reg .pred %q; ld.param.u64 %a, [p]; mov.u32 %c, "    \
+    "%ctaid.x; mov.u32 %i, 0; " turns                                                              \
+    "L: add.u32 %r, %r, %c; mul.lo.u32 %r, %r, %r; add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %t;"     \
+    "@%q bra L; red.global.add.u32 [%a], %r; ret;"
+/* A column of a matrix of 256 columns by each CTA: all lines of some SMs are alike modulo 8. */
+#define COLUMNS                                                                                    \
+    ".reg .u64 %a, %b; .reg .u32 %t, %c; ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"                \
+    "mov.u32 %c, %ctaid.x; shl.b32 %t, %t, 8; add.u32 %t, %t, %c; mul.wide.u32 %b, %t, 4;"         \
+    "add.u64 %a, %a, %b; st.global.u32 [%a], %t; ret;"
+
+Test(clock, a_sample_of_sms_stands_for_all)
+{
+    static const char *const gpus[] = {"titanv", "v100", "rtx4090", "h100"};
+    for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
+        sample_is_like_all(gpus[g], "a copy", COPY, 500, 1.15);
+        sample_is_like_all(gpus[g], "columns", COLUMNS, 256, 1.15);
+        sample_is_like_all(gpus[g], "one word", TURNS("mov.u32 %t, 20;"), 500, 1.1);
+        sample_is_like_all(gpus[g], "one long CTA",
+                           TURNS("setp.eq.u32 %q, %c, 77; selp.u32 %t, 100, 20, %q;"), 160, 1.1);
+        sample_is_like_all(gpus[g], "long ones at the end",
+                           TURNS("shr.u32 %t, %c, 7; mad.lo.u32 %t, %t, 30, 20;"), 300, 1.1);
+        sample_is_like_all(gpus[g], "one in eight is long",
+                           TURNS("and.b32 %t, %c, 7; setp.eq.u32 %q, %t, 0;"
+                                 "selp.u32 %t, 90, 20, %q;"),
+                           300, 1.1);
+    }
+}
+
+/* What some SMs say nothing about is carried out whole. */
+static void is_carried_out_whole(const char *gpu, const char *body)
+{
+    struct device d = device_new(emu_ptx(".param .u64 p", body),
+                                 (struct emu_config){.gpu = emu_gpu_find(gpu)});
+    const struct emu_counts *c = counts_of(&d, 200, 256);
+    struct clock_machine m;
+    struct clock_times t;
+    machine_of(c->gpu, &m);
+    (void)launch_cycles(c, &m, false, &t);
+    cr_expect(eq(u64, t.instructions, c->trace->instructions), "%s", body);
+    device_free(&d);
+}
+
+Test(clock, launches_whose_sms_differ_or_meet_are_carried_out_whole)
+{
+    is_carried_out_whole("titanv", ".reg .u64 %a; .reg .u32 %r; ld.param.u64 %a, [p];"
+                                   "atom.global.cas.b32 %r, [%a], 0, 1; ret;");
+    is_carried_out_whole("gtx480", COPY);
+    /* One CTA in eight reads, 40 lines a warp. */
+    is_carried_out_whole(
+        "titanv",
+        ".reg .u64 %a, %b; .reg .u32 %t, %c, %i, %r; .reg .pred %q;"
+        "ld.param.u64 %a, [p]; mov.u32 %c, %ctaid.x; mov.u32 %i, 0;"
+        "and.b32 %t, %c, 7; setp.eq.u32 %q, %t, 0; @!%q ret;"
+        "mov.u32 %t, %tid.x; mul.wide.u32 %b, %t, 4; add.u64 %a, %a, %b;"
+        "L: ld.global.cg.u32 %r, [%a]; add.u64 %a, %a, 1024;"
+        "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 40; @%q bra L; st.global.u32 [%a], %r; ret;");
+}
+
 /* A CTA is over, and has taken its time, where its warps' traces were cut at a barrier: for some grid they are. */
 Test(clock, what_is_cut_at_a_barrier_has_ended)
 {

@@ -146,7 +146,7 @@ static struct clock_times times_under(const char *order, const char *body, uint3
     struct clock_times t;
     cr_assert(clock_order_of(o.counts, &c));
     c.gpudet.z_interval = 2;
-    clock_run_ordered(o.counts->trace, m, &c, slots, 16384, &t);
+    clock_run_ordered(o.counts->trace, m, &c, NULL, slots, 16384, &t);
     if (quanta) *quanta = counted(&o, "gpudet.quanta");
     ordered_free(&o);
     double sum = 0;
@@ -193,7 +193,7 @@ Test(clock_gpudet, there_are_as_many_quanta_as_the_order_had)
             struct clock_order c;
             struct clock_times t;
             cr_assert(clock_order_of(l.counts, &c));
-            clock_run_ordered(l.counts->trace, &m, &c, l.counts->occupancy.ctas, 16384, &t);
+            clock_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
             cr_expect(eq(u64, t.quanta, counted(&l, "gpudet.quanta")), "body %zu, %s", b,
                       orders[o]);
             ordered_free(&l);
@@ -329,7 +329,7 @@ Test(clock_dab, there_are_as_many_flushes_as_the_order_had)
             flushes += counted(&l, name);
         }
         cr_assert(clock_order_of(l.counts, &c));
-        clock_run_ordered(l.counts->trace, &m, &c, l.counts->occupancy.ctas, 16384, &t);
+        clock_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
         cr_expect(eq(u64, t.flushes, flushes), "%s", orders[i]);
         cr_expect(gt(u64, flushes, 1));
         ordered_free(&l);

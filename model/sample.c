@@ -1,0 +1,304 @@
+#include "model/sample.h"
+
+#include "emu/counts.h"
+#include "model/clock_parts.h"
+#include "ptx/isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+/* Warp instructions: a part of what was traced, but so many at least and at most; of so many SMs at least, and with so
+ * many channels of DRAM if they ask anything of it (of fewer it depends on chance which rows are in each other's way). */
+enum {
+    PART = 16,
+    LEAST = 1 << 12,
+    MOST = 1 << 15,
+    LEAST_SMS = 8,
+    LEAST_ASKING = 16,
+    LEAST_CHANNELS = 2
+};
+/* Cycles of an instruction of a warp, where its own instructions are what it waits for. */
+enum { EACH = 16 };
+/* All are carried out where SMs ask for amounts of memory that deviate by more than this part: unless that is less than a
+ * sector for so many instructions. */
+#define DEVIATION 0.1
+enum { RARELY = 32 };
+
+struct load {         /* of the SMs that share a port */
+    u64 instructions; /* of warps */
+    u64 busiest;      /* of the scheduler that has most of them */
+    u64 asked, dram;  /* sectors: of L2, of DRAM */
+    u64 latest;       /* when the warp that ends last may end */
+    u32 sms, ctas;    /* SMs that have some */
+    bool taken;
+};
+
+struct loads {
+    struct load *of;  /* by SM modulo `total`; those with CTAs come first */
+    u32 total, count; /* ports; of which SMs have CTAs */
+    u32 sms, ctas;    /* of all */
+    u64 instructions, asked, dram;
+    u64 *loads, *writes; /* sectors that are asked of each slice */
+    u64 *channels;       /* and of each channel */
+    u64 *schedulers;     /* instructions of each */
+};
+
+/* Sectors of L2. */
+static u32 asked_by(const struct trace_note *n)
+{
+    if (n->how == TRACE_AROUND) return 0;
+    return clock_loads(n) ? n->from_l2 : clock_bits(n->sectors);
+}
+
+static void add_cta(struct loads *l, const struct clock_machine *m, const struct trace_cta *c,
+                    u32 sms)
+{
+    const u32 sm = c->linear % sms, before = c->linear / sms * c->warp_count,
+              per = m->slices / m->channels;
+    struct load *own = &l->of[sm % l->total];
+    for (u32 w = 0; w < c->warp_count; w++) {
+        const u32 n = c->warps[w].instructions;
+        u64 *scheduler = &l->schedulers[sm * m->schedulers + (before + w) % m->schedulers];
+        own->instructions += n, *scheduler += n;
+        if (*scheduler > own->busiest) own->busiest = *scheduler;
+        /* Older ones go first. */
+        if (*scheduler + (EACH - 1) * n > own->latest) own->latest = *scheduler + (EACH - 1) * n;
+    }
+    for (u32 i = 0; i < c->note_count; i++) {
+        const struct trace_note *n = &c->notes[i];
+        const u32 asked = asked_by(n), dram = n->from_dram, slice = clock_slice_of(m, n->line);
+        own->asked += asked, own->dram += dram;
+        (clock_loads(n) ? l->loads : l->writes)[slice] += asked;
+        l->channels[slice / per] += dram;
+    }
+}
+
+static void loads_of(struct loads *l, const struct emu_trace *t, const struct clock_machine *m)
+{
+    const u32 sms = t->sms ? t->sms : 1, total = (sms - 1) / m->port_sms + 1;
+    *l = (struct loads){.total = total};
+    l->of = clock_room(total, sizeof *l->of);
+    l->loads = clock_room(m->slices, sizeof *l->loads);
+    l->writes = clock_room(m->slices, sizeof *l->writes);
+    l->channels = clock_room(m->channels, sizeof *l->channels);
+    l->schedulers = clock_room((size_t)sms * m->schedulers, sizeof *l->schedulers);
+    for (u32 k = 0; k < t->cta_count; k++) {
+        if (k < sms) l->of[k % total].sms++, l->sms++; /* it is the first of its SM */
+        l->of[t->ctas[k]->linear % sms % total].ctas++, l->ctas++;
+        add_cta(l, m, t->ctas[k], sms);
+    }
+    l->count = l->sms < l->total ? l->sms : l->total;
+    for (u32 i = 0; i < l->count; i++) {
+        l->instructions += l->of[i].instructions;
+        l->asked += l->of[i].asked, l->dram += l->of[i].dram;
+    }
+}
+
+static void loads_free(struct loads *l)
+{
+    free(l->of);
+    free(l->loads);
+    free(l->writes);
+    free(l->channels);
+    free(l->schedulers);
+}
+
+enum amount { INSTRUCTIONS, ASKED, DRAM };
+static double amount_of(const struct load *l, enum amount a)
+{
+    return (double)(a == INSTRUCTIONS ? l->instructions : a == ASKED ? l->asked : l->dram);
+}
+
+/* SMs deviate much from what they would do if all CTAs were alike. */
+static bool deviates(const struct loads *l, enum amount a)
+{
+    double all = 0, sum = 0;
+    for (u32 i = 0; i < l->count; i++) all += amount_of(&l->of[i], a);
+    const double mean = all / l->ctas;
+    for (u32 i = 0; i < l->count; i++) {
+        const double d = amount_of(&l->of[i], a) / l->of[i].ctas - mean;
+        sum += d * d * l->of[i].sms;
+    }
+    return sqrt(sum / l->sms) > DEVIATION * mean;
+}
+
+/* SMs ask for such different amounts of memory that it matters; or do such different things behind where traces were
+ * cut. */
+static bool is_irregular(const struct loads *l, bool cut)
+{
+    return (l->asked * RARELY > l->instructions && deviates(l, ASKED)) ||
+           (l->dram * RARELY > l->instructions && deviates(l, DRAM)) ||
+           (cut && deviates(l, INSTRUCTIONS));
+}
+
+/* Times of all depend on all (model/sample.h). */
+static bool is_whole(const struct emu_counts *c, const struct clock_machine *m)
+{
+    const struct emu_trace *t = c->trace;
+    if (t->sms_traced < t->sms || t->cta_count < c->ctas || !m->hashed) return true;
+    for (u32 i = 0; i < t->inst_count; i++) {
+        const struct ptx_op *op = t->insts[i].op;
+        if (op && op->form->effects & PTX_ATOMIC && ptx_op_has(op, "cas")) return true;
+    }
+    return false;
+}
+
+/* Those that may end last: the first with the latest warp, and the first with the busiest scheduler. */
+static struct load *with_latest(const struct loads *l)
+{
+    struct load *best = l->of;
+    for (struct load *a = l->of; a < l->of + l->count; a++)
+        if (a->latest > best->latest) best = a;
+    return best;
+}
+static struct load *with_busiest(const struct loads *l)
+{
+    struct load *best = l->of;
+    for (struct load *a = l->of; a < l->of + l->count; a++)
+        if (a->busiest > best->busiest) best = a;
+    return best;
+}
+
+static u64 within(u64 x, u64 least, u64 most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* So many ports' SMs are taken. */
+static u32 how_many(const struct loads *l, const struct clock_machine *m)
+{
+    const u64 want = within(l->instructions / PART, LEAST, MOST);
+    if (!l->instructions) return l->count;
+    u64 n = (want * l->count + l->instructions - 1) / l->instructions;
+    u32 sms = l->asked * RARELY > l->instructions ? LEAST_ASKING : LEAST_SMS;
+    if (l->dram * RARELY > l->instructions && sms < LEAST_CHANNELS * l->sms / m->channels)
+        sms = LEAST_CHANNELS * l->sms / m->channels;
+    if (n * m->port_sms < sms) n = (sms + m->port_sms - 1) / m->port_sms;
+    return n < l->count ? (u32)n : l->count;
+}
+
+static u64 take(struct load *l)
+{
+    const u64 more = l->taken ? 0 : l->instructions;
+    l->taken = true;
+    return more;
+}
+
+/* So many side by side, none of which is taken, that have as much to do as is wanted: where the first one is. */
+static u32 best_window(const struct loads *l, u32 n, double want)
+{
+    u32 best = 0;
+    double least = HUGE_VAL;
+    for (u32 first = 0; first + n <= l->count; first++) {
+        double sum = 0;
+        for (u32 i = first; i < first + n; i++)
+            sum += l->of[i].taken ? HUGE_VAL : (double)l->of[i].instructions;
+        if (fabs(sum - want) < least) least = fabs(sum - want), best = first;
+    }
+    return best;
+}
+
+/* Marks them; what they have to do. */
+static u64 choose(struct loads *l, u32 n)
+{
+    u64 done = take(with_latest(l));
+    u32 left = n - 1;
+    if (left) {
+        struct load *busiest = with_busiest(l);
+        left -= !busiest->taken;
+        done += take(busiest);
+    }
+    const double want = (double)l->instructions / l->count * n - (double)done;
+    for (u32 i = best_window(l, left, want); i < l->count && left; i++)
+        if (!l->of[i].taken) done += take(&l->of[i]), left--;
+    for (u32 i = 0; left; i++)
+        if (!l->of[i].taken) done += take(&l->of[i]), left--;
+    return done;
+}
+
+/* Of how many of them it is as if all had as much to do as that one of which most is asked, but for chance. */
+static double as_many(const u64 *asked, u32 count)
+{
+    double most = 0, sum = 0;
+    for (u32 i = 0; i < count; i++) sum += (double)asked[i], most = fmax(most, (double)asked[i]);
+    most -= 2 * sqrt(most);
+    return most * count > sum ? sum / most : count;
+}
+
+/* Of some slice much more is asked than of the same ones of other channels: there are lines for which many SMs ask. */
+static bool is_uneven(const u64 *slices, const struct clock_machine *m)
+{
+    const u32 per = m->slices / m->channels;
+    for (u32 way = 0; way < per; way++) {
+        double sum = 0;
+        for (u32 i = way; i < m->slices; i += per) sum += (double)slices[i];
+        const double mean = sum / m->channels, much = 2 * mean + 8 * sqrt(mean);
+        for (u32 i = way; i < m->slices; i += per)
+            if ((double)slices[i] > much) return true;
+    }
+    return false;
+}
+
+/* Of what all ask the part that those ask that were taken; `otherwise`, if nobody asks. */
+static void put_share(struct sample *s, struct loads *l, const struct clock_machine *m,
+                      double otherwise)
+{
+    u64 asked = 0, dram = 0;
+    for (u32 i = 0; i < l->count; i++) {
+        if (!l->of[i].taken) continue;
+        asked += l->of[i].asked, dram += l->of[i].dram;
+        s->share.ports++;
+    }
+    s->share.l2 = asked ? (double)asked / (double)l->asked : otherwise;
+    s->share.channels = (dram ? (double)dram / (double)l->dram : s->share.l2) *
+                        as_many(l->channels, m->channels);
+    s->share.same_loads = is_uneven(l->loads, m), s->share.same_writes = is_uneven(l->writes, m);
+    for (u32 i = 0; i < m->slices; i++) /* what the slices in turn take */
+        l->loads[i] = (s->share.same_loads ? 0 : l->loads[i]) +
+                      (s->share.same_writes ? 0 : l->writes[i]);
+    s->share.slices = s->share.l2 * as_many(l->loads, m->slices);
+}
+
+static void keep_taken(struct sample *s, const struct loads *l)
+{
+    const struct emu_trace *t = &s->trace;
+    u32 n = 0;
+    s->list = clock_room(t->cta_count, sizeof(struct trace_cta *));
+    for (u32 k = 0; k < t->cta_count; k++)
+        if (l->of[t->ctas[k]->linear % t->sms % l->total].taken) s->list[n++] = t->ctas[k];
+    s->trace.ctas = s->list;
+    s->trace.cta_count = n;
+    s->trace.sms_traced = 0;
+    for (u32 i = 0; i < l->count; i++) s->trace.sms_traced += l->of[i].taken ? l->of[i].sms : 0;
+}
+
+void sample_take(const struct emu_counts *c, const struct clock_machine *m, bool whole,
+                 struct sample *s)
+{
+    const struct emu_trace *t = c->trace;
+    const double all = (double)c->phases[0].total.warp_instructions,
+                 traced = (double)t->instructions * t->sms / t->sms_traced;
+    struct loads l;
+    *s = (struct sample){.trace = *t, .scale = 1, .busy = 1};
+    if (!t->instructions) return;
+    if ((double)t->instructions < all) s->scale = all / traced;
+    if (whole || is_whole(c, m)) return;
+    loads_of(&l, t, m);
+    const u32 taken = is_irregular(&l, t->cut) ? l.count : how_many(&l, m);
+    if (taken < l.count) {
+        const double part = (double)choose(&l, taken) / (double)l.instructions;
+        s->some = true;
+        keep_taken(s, &l);
+        put_share(s, &l, m, part);
+        s->busy = fmin(1, s->trace.sms_traced / (t->sms * part));
+    }
+    loads_free(&l);
+}
+
+void sample_free(struct sample *s)
+{
+    free(s->list);
+}
