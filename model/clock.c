@@ -144,7 +144,8 @@ uint32_t clock_slice_of(const struct clock_machine *m, u32 line)
 
 static u32 channel_of(const struct clock *c, u32 slice, u32 line)
 {
-    return c->some ? clock_mix(line >> 1) % c->channels : slice / (c->m->slices / c->m->channels);
+    return c->channels < c->m->channels ? clock_mix(line >> 1) % c->channels
+                                        : slice / (c->m->slices / c->m->channels);
 }
 
 /* `sectors` of a line from DRAM: when they are in L2. */
@@ -155,7 +156,7 @@ double clock_from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double
     double begin = now;
     if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
     if (m->row_interval > 0) {
-        const u32 row = (u32)((double)line * 128 / (m->row_bytes * c->channels)),
+        const u32 row = (u32)(line * 128.0 / c->row_span),
                   bank = channel * BANKS + clock_mix(row) % m->banks;
         if (c->bank_row[bank] != row) {
             c->bank_row[bank] = row;
@@ -181,7 +182,7 @@ double clock_send(struct clock *c, uint32_t sm, double sectors, double now)
 static double take_slice(struct clock *c, u32 slice, const struct trace_note *n, double now,
                          double service)
 {
-    if (!c->some) return clock_take(&c->slice[slice], now, service / c->slice_rate);
+    if (!c->some) return clock_take(&c->slice[slice % c->slices], now, service / c->slice_rate);
     if (clock_loads(n) ? c->some->same_loads : c->some->same_writes)
         return clock_take(&c->all_slices[slice], now, service / c->share);
     return clock_take(&c->slice[c->next_slice++ % c->slices], now, service / c->slice_rate);
@@ -934,18 +935,26 @@ static u32 whole(double servers, double *rate)
 }
 
 /* What of the GPU the SMs have. If they stand for all: fewer slices and channels, since in slower ones each request
- * would be in the way of more. */
+ * would be in the way of more. Of a part of a grid likewise, and its SMs share rows of DRAM with the others; but with
+ * orders, and where addresses are not hashed, all slices and channels, slower. */
 static void divide(struct clock *c)
 {
     const struct clock_machine *m = c->m;
     c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
     c->slices = m->slices, c->channels = m->channels;
     c->share = c->slice_rate = c->channel_rate = (double)c->t->sms_traced / c->t->sms;
-    if (!c->some) return;
+    c->row_span = m->row_bytes * m->channels;
+    if (!c->some) {
+        if (!m->hashed || c->rules) return;
+        c->channels = whole(m->channels * c->share, &c->channel_rate);
+        c->slices = c->channels * (m->slices / m->channels), c->slice_rate = c->channel_rate;
+        return;
+    }
     c->ports = c->some->ports;
     c->share = c->some->l2;
     c->slices = whole(c->some->slices, &c->slice_rate);
     c->channels = whole(c->some->channels, &c->channel_rate);
+    c->row_span = m->row_bytes * c->channels;
     c->all_slices = take(c, m->slices, sizeof(double));
 }
 

@@ -131,6 +131,7 @@ struct clock {
     double share; /* of the network and L2 */
     uint32_t slices, channels;       /* that the SMs have, */
     double slice_rate, channel_rate; /* of what these can do */
+    double row_span; /* bytes of addresses whose rows are side by side, one in each channel */
     struct clock_warp *warps;
     struct clock_next *next;
     struct clock_cta *ctas;

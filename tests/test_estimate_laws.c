@@ -261,6 +261,30 @@ Test(laws, stores_are_not_faster_than_dram)
     }
 }
 
+/* Of a large grid a part is traced. CTAs beside each other have tiles of a matrix in the same rows of DRAM: these rows
+ * are not opened for each SM again. */
+Test(laws, a_part_of_a_grid_stands_for_all)
+{
+    static const char *const names[] = {"k40", "v100", "a100", "titanv"};
+    enum { FEW = 2048, MANY = 16384 };
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        struct kernel k = kernel_new(
+            ".reg .u64 %a, %b; .reg .u32 %t, %c, %x, %y, %u, %v;"
+            "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;"
+            "and.b32 %x, %c, 127; shr.u32 %y, %c, 7;" /* the tile, of 128 */
+            "and.b32 %u, %t, 15; shr.u32 %v, %t, 4;"  /* in it, of 16 x 16 */
+            "mad.lo.u32 %x, %x, 16, %u; mad.lo.u32 %y, %y, 16, %v;"
+            "mad.lo.u32 %x, %y, 2048, %x; mul.wide.u32 %b, %x, 4; add.u64 %a, %a, %b;"
+            "ld.global.u32 %t, [%a]; add.u32 %t, %t, 1; st.global.u32 [%a], %t; ret;",
+            emu_gpu_find(names[g]));
+        const double few = cycles(&k, FEW, 256, 0, 0) / FEW,
+                     many = cycles(&k, MANY, 256, 0, 0) / MANY;
+        cr_expect(many < 1.5 * few && many > 0.6 * few, "%s: %g and %g cycles a CTA", names[g], few,
+                  many);
+        kernel_free(&k);
+    }
+}
+
 /* Of a chain of latencies, so many CTAs as an SM has room for go beside each other: one more takes a wave more. */
 Test(laws, occupancy_steps_at_its_limits)
 {
