@@ -148,21 +148,28 @@ static u32 channel_of(const struct clock *c, u32 slice, u32 line)
                                         : slice / (c->m->slices / c->m->channels);
 }
 
+/* When the row of a line is open in its bank. Requests that come while others wait for the bank are carried out with
+ * those for the same row, if that is still to be opened (first ready, first come, first served). */
+static double row_open(struct clock *c, u32 channel, u32 line, double now)
+{
+    const struct clock_machine *m = c->m;
+    const u32 row = (u32)(line * 128.0 / c->row_span);
+    struct clock_bank *b = &c->banks[channel * BANKS + clock_mix(row) % m->banks];
+    for (u32 i = 0; i < BANK_ROWS; i++)
+        if (b->row[i] == row && (i == b->last || b->opened[i] > now))
+            return b->opened[i] > now ? b->opened[i] : now;
+    b->last = (b->last + 1) % BANK_ROWS;
+    b->row[b->last] = row;
+    return b->opened[b->last] = clock_take(&b->free, now, m->row_interval / c->channel_rate);
+}
+
 /* `sectors` of a line from DRAM: when they are in L2. */
 double clock_from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double now)
 {
     const struct clock_machine *m = c->m;
     const u32 channel = channel_of(c, slice, line);
-    double begin = now;
     if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
-    if (m->row_interval > 0) {
-        const u32 row = (u32)(line * 128.0 / c->row_span),
-                  bank = channel * BANKS + clock_mix(row) % m->banks;
-        if (c->bank_row[bank] != row) {
-            c->bank_row[bank] = row;
-            begin = clock_take(&c->bank_free[bank], now, m->row_interval / c->channel_rate);
-        }
-    }
+    const double begin = m->row_interval > 0 ? row_open(c, channel, line, now) : now;
     const double at = clock_take(&c->channel[channel], begin,
                                  sectors * m->dram_interval / c->channel_rate);
     return at + sectors * m->dram_interval + m->dram_latency;
@@ -911,8 +918,7 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->port_out = take(c, c->ports, sizeof(double));
     c->slice = take(c, m->slices, sizeof(double));
     c->channel = take(c, m->channels, sizeof(double));
-    c->bank_free = take(c, (size_t)m->channels * BANKS, sizeof(double));
-    c->bank_row = take(c, (size_t)m->channels * BANKS, sizeof(u32));
+    c->banks = take(c, (size_t)m->channels * BANKS, sizeof *c->banks);
     c->l1_ways = m->l1_ways;
     c->l1_sets = l1_bytes / 128 / c->l1_ways ? l1_bytes / 128 / c->l1_ways : 1;
     c->l1 = take(c, (size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);

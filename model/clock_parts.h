@@ -114,6 +114,13 @@ struct clock_choice { /* of an SM: what it issues next */
     double later;             /* when another one of the scheduler may be able to */
 };
 
+enum { BANK_ROWS = 8 };
+struct clock_bank { /* of DRAM */
+    double free;    /* when it can open another row */
+    double opened[BANK_ROWS];
+    uint32_t row[BANK_ROWS], last; /* those that were opened last */
+};
+
 struct clock {
     const struct emu_trace *t;
     const struct clock_machine *m;
@@ -153,9 +160,9 @@ struct clock {
     void *order;                     /* what it keeps */
     /* memory */
     double network; /* when the network takes the next request */
-    double *load_store, *port_in, *port_out, *slice, *channel, *bank_free;
+    double *load_store, *port_in, *port_out, *slice, *channel;
     double *all_slices; /* for what SMs ask of the same lines, if they are some of all */
-    uint32_t *bank_row;
+    struct clock_bank *banks;
     struct clock_line *l1;
     struct clock_line *fetched; /* lines of instructions that SMs have */
     uint32_t l1_sets, l1_ways, ports, map;

@@ -91,7 +91,7 @@ void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
     *m = (struct clock_machine){
         .sms = g->sms,
         .schedulers = g->schedulers,
-        .oldest = true,
+        .oldest = g->capability >= 20, /* A: round robin before */
         .branch = g->int_latency,
         .next = 1.0 / g->issue,
         .issue = g->issue,
