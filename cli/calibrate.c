@@ -189,6 +189,9 @@ static int fit_of_clock(const struct request *q, const struct clock_data *d,
     if (isatty(STDERR_FILENO)) fputc('\n', stderr);
     if (!clock_determined(q, &fit)) return EXIT_INPUT;
     machine_configured(rows->gpu, &alone);
+    alone.scheduled =
+        start->machine.scheduled; /* what a simulator does is no part of a GPU's configuration */
+    alone.start = start->machine.start;
     clock_cycles(d, &alone, cycles);
     figures_of(rows, cycles, &r.alone);
     figures_of(rows, fit.before, &r.before);

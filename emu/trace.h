@@ -41,6 +41,13 @@ static inline uint32_t trace_words(uint32_t tag, uint32_t size)
     return (tag == TRACE_SHARED ? 1 : 2) + (size & TRACE_ELEMENTS ? TRACE_SIZE_LANES(size) : 0);
 }
 
+/* The same of the access that begins with this word. */
+static inline uint32_t trace_behind(const uint32_t *word)
+{
+    const uint32_t tag = word[0] & 3;
+    return trace_words(tag, word[tag == TRACE_SHARED ? 1 : 2]);
+}
+
 struct trace_warp {
     uint32_t *words;
     uint32_t count, cap;

@@ -338,13 +338,6 @@ static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
     if (!count) at_least(a, clock_take(&c->load_store[sm], now, 1) + m->constant_latency, CLOCK_L1);
 }
 
-/* How many words an access has behind its first. */
-static u32 behind(const u32 *words)
-{
-    const u32 tag = words[0] & 3;
-    return trace_words(tag, words[tag == TRACE_SHARED ? 1 : 2]);
-}
-
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load that it followed: on
  * one element they succeed a round trip apart. */
 static void swap(struct clock *c, const u32 *elements, u32 lanes, double now,
@@ -390,7 +383,7 @@ static struct clock_access access_memory(struct clock *c, struct clock_warp *w, 
     struct clock_access a = {now + c->m->latency[CLASS_MEMORY], CLOCK_L1};
     while (w->at < w->trace->count && is_of(c->t, w->trace->words[w->at], inst)) {
         one_access(c, w, inst, now, &a);
-        w->at += 1 + behind(w->trace->words + w->at);
+        w->at += 1 + trace_behind(w->trace->words + w->at);
     }
     return a;
 }
@@ -404,7 +397,7 @@ const uint32_t *clock_global_words(const struct clock *c, const struct clock_war
 {
     const u32 *words = w->trace->words;
     for (u32 at = w->at; at < w->trace->count && is_of(c->t, words[at], w->inst);
-         at += 1 + behind(words + at))
+         at += 1 + trace_behind(words + at))
         if ((words[at] & 3) == TRACE_GLOBAL) return words + at;
     return NULL;
 }
@@ -436,7 +429,7 @@ static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 par
         if (w->at == w->trace->count) return false;
         const u32 word = w->trace->words[w->at++];
         if ((word & 3) != TRACE_BLOCK) { /* of an instruction that nobody named */
-            w->at += behind(w->trace->words + w->at - 1);
+            w->at += trace_behind(w->trace->words + w->at - 1);
             continue;
         }
         w->inst = c->t->blocks[word >> 2].first;
@@ -709,7 +702,8 @@ static bool goes_on(const struct clock_warp *w)
     const u32 *words = w->trace->words;
     u32 at = w->at;
     if (w->left > 1) return true;
-    while (at < w->trace->count && (words[at] & 3) != TRACE_BLOCK) at += 1 + behind(words + at);
+    while (at < w->trace->count && (words[at] & 3) != TRACE_BLOCK)
+        at += 1 + trace_behind(words + at);
     return at < w->trace->count;
 }
 
@@ -720,7 +714,7 @@ static bool is_own(const struct clock *c, const struct clock_warp *w)
     if (c->rules || !goes_on(w)) return false;
     if (w->class != CLASS_MEMORY) return true;
     for (u32 at = w->at; at < w->trace->count && is_of(c->t, words[at], w->inst);
-         at += 1 + behind(words + at))
+         at += 1 + trace_behind(words + at))
         if ((words[at] & 3) != TRACE_SHARED) return false;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "model/config.h"
 #include "model/machine.h"
 #include "model/sample.h"
+#include "model/schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -84,8 +85,11 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, 
                    here = each < slots ? (uint32_t)each : slots;
     struct sample s;
     sample_take(c, m, all || o.kind != CLOCK_NATIVE, &s);
-    clock_run_ordered(&s.trace, m, &o, s.some ? &s.share : NULL, slots,
+    struct schedule in_order = {.trace = s.trace};
+    if (m->scheduled) schedule_take(&s.trace, &in_order);
+    clock_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots,
                       machine_l1_bytes(c->gpu, here, c->shared), t);
+    schedule_free(&in_order);
     t->cycles *= s.scale;
     double busy = 0;
     for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= s.scale * (p == CLOCK_IDLE ? 1 : s.busy);

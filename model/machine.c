@@ -105,6 +105,7 @@ void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
         .l1_sectors = at_least(g->l1_bandwidth / 32, 0.25),
         .l1_whole = g->l1_sector == g->l1_line,
         .l1_global = g->l1_global,
+        .scheduled = true,
         .l1_hashed = true,
         .l1_ways = g->l1_ways && g->l1_ways < 16 ? g->l1_ways : 16,
         .port_sms = 1,
