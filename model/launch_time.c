@@ -90,10 +90,13 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, 
     clock_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots,
                       machine_l1_bytes(c->gpu, here, c->shared), t);
     schedule_free(&in_order);
-    t->cycles *= s.scale;
+    const double scale = t->cycles > m->start
+                             ? (m->start + (t->cycles - m->start) * s.scale) / t->cycles
+                             : 1;
+    t->cycles *= scale;
     double busy = 0;
-    for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= s.scale * (p == CLOCK_IDLE ? 1 : s.busy);
-    for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= s.scale * s.busy;
+    for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= scale * (p == CLOCK_IDLE ? 1 : s.busy);
+    for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= scale * s.busy;
     for (int p = 0; p < CLOCK_PARTS; p++) busy += p == CLOCK_IDLE ? 0 : t->part[p];
     if (s.busy != 1) t->part[CLOCK_IDLE] = t->cycles - busy;
     sample_free(&s);
@@ -102,11 +105,12 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, 
 
 /* The clock has no dirty sectors that L2 gives up: stores take as long as L2 does. But no launch is over before DRAM
  * has moved what the caches of the whole launch asked of it; what is missing, it waited for DRAM. */
-static void wait_for_dram(const struct emu_counts *c, const struct emu_events *e,
+static void wait_for_dram(const struct emu_counts *c, const struct clock_machine *m,
                           struct launch_time *out)
 {
-    const double least = (double)(e->cache.dram_reads + e->cache.dram_writes) /
-                         config_dram_rate(c->gpu);
+    const struct emu_events *e = &c->phases[0].total;
+    const double least = m->start + (double)(e->cache.dram_reads + e->cache.dram_writes) /
+                                        config_dram_rate(c->gpu);
     if (out->cycles >= least) return;
     out->part[CLOCK_DRAM] += least - out->cycles;
     out->cycles = least;
@@ -178,7 +182,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     memcpy(out->part, t.part, sizeof out->part);
     memcpy(out->by_unit, t.by_unit, sizeof out->by_unit);
     if (out->cycles <= 0) return false;
-    wait_for_dram(c, e, out);
+    wait_for_dram(c, &m, out);
     out->seconds = config_seconds(c->gpu, out->cycles);
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;

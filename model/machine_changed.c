@@ -55,7 +55,8 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     else if (measured->l2_atomics < g->l2_atomics || measured->l2_atomics > g->l2_atomics)
         m->atomic_lanes = b.atomic_lanes;
     replace(&m->l1_ways, a.l1_ways, b.l1_ways);
-    FOLLOW(branch), FOLLOW(shared_latency), FOLLOW(barrier_latency), FOLLOW(constant_latency);
+    FOLLOW(start), FOLLOW(branch), FOLLOW(shared_latency), FOLLOW(barrier_latency),
+        FOLLOW(constant_latency);
     FOLLOW(l1_latency), FOLLOW(l1_sectors), FOLLOW(port_sectors), FOLLOW(port_requests);
     FOLLOW(l2_latency), FOLLOW(l2_interval), FOLLOW(atomic_interval), FOLLOW(atomic_latency);
     FOLLOW(dram_latency), FOLLOW(dram_interval), FOLLOW(row_interval);

@@ -165,6 +165,7 @@ Test(clock_fit, finds_the_machine_that_was_measured, .timeout = 300)
     (void)remove(file);
     struct clock_machine start, truth;
     machine_configured(rows.gpu, &start);
+    start.start = 0; /* what a launch costs is not looked for */
     truth = start;
     truth.l2_latency *= 1.3;
     truth.branch *= 1.5;

@@ -153,9 +153,11 @@ static struct kernel kernel_new(const char *body, const struct emu_gpu *g)
     return k;
 }
 
+/* Of a launch, beyond what it costs to launch something. */
 static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t shared,
                      uint64_t iterations)
 {
+    struct clock_machine m;
     struct launch_time t;
     k->params[1] = iterations;
     const struct emu_launch l = {.grid = {grid, 1, 1},
@@ -166,7 +168,8 @@ static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t s
     const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
     cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
     cr_assert(launch_time_of(r->counts, &t));
-    return t.cycles;
+    (void)machine_of(r->counts->gpu, &m);
+    return t.cycles - m.start;
 }
 
 /* With CTAs of 256 threads, that find in caches what they left there. */
