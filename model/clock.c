@@ -683,9 +683,10 @@ static void step(struct clock *c, struct clock_choice *choice)
     struct clock_scheduler *s = &c->schedulers[choice->scheduler];
     struct clock_warp *w = &c->warps[s->warps[choice->warp]];
     const double now = s->at, waited = now - s->last;
-    const bool taken = *s->unit[w->next->unit] > w->next->ready;
-    if (waited > 0) s->part[taken ? CLOCK_UNIT : w->part] += waited;
-    if (waited > 0 && taken) s->by_unit[w->next->unit] += waited;
+    const double ready = w->next->ready > s->last ? w->next->ready : s->last,
+                 taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
+    if (waited > 0) s->part[w->part] += waited - taken;
+    if (taken > 0) s->part[CLOCK_UNIT] += taken, s->by_unit[w->next->unit] += taken;
     s->last = now + c->slot;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;
