@@ -65,7 +65,7 @@ SONAME  := libheddle.so.0
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
-        bench claims papers detailed-sim clocks coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims papers measured clocks coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 CUDART := $(addprefix $B/libcudart.so.,13 12 11.0)
@@ -236,9 +236,9 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 	@tests/bench/checks.sh $B/heddle
 	@tests/bench/calibrate.sh $B/heddle
 
-detailed-sim: heddle ## estimates of cycles against those of a detailed simulator; needs nvcc
-	tests/detailed_sim.sh ./heddle
-clocks: heddle ## fit the clock's numbers to a detailed simulator's cycles again (model/clocks); needs nvcc
+measured: heddle ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc
+	tests/measured.sh ./heddle
+clocks: heddle ## fit the clock's numbers to measured cycles again (model/clocks); needs nvcc
 	tools/clocks.sh ./heddle
 coefficients: heddle ## fit the weights of counters to the hardware's cycles again (model/coefficients)
 	./heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output model/coefficients/gv100.yaml

@@ -215,8 +215,9 @@ static const struct command {
      "\n"
      "Other options are those of 'heddle run'. What the target prints goes to standard error.\n"
      "\n"
-     "For titanv and gtx480 the times were fitted to measured cycles, for other GPUs they follow from its\n"
-     "configuration alone; 8 of 10 launches that were measured lay in the interval (docs/estimate.md).\n"
+     "For gv100 the times were fitted to cycles of the GPU (v100: the same chip), for titanv and gtx480 to\n"
+     "those of a detailed simulator; for other GPUs they follow from the configuration alone. 8 of 10\n"
+     "launches that were measured lay in the interval (docs/estimate.md).\n"
      "\n"
      "exit status: 0 fine; else as 'heddle run'\n"},
     {"compare", NULL, "estimates for several GPUs and orders side by side", cmd_compare,

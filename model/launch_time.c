@@ -44,6 +44,9 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_CHANGED:
         return "the configuration differs from that of the GPU of this name: what was measured "
                "of it is changed as the configuration is, and no interval is known";
+    case LAUNCH_TWIN:
+        return "cycles of another board with this chip were measured: they are changed as the "
+               "configurations differ, and the interval is squared";
 #define FEATURE(id, text, value)                                                                   \
     case LAUNCH_OUTSIDE << LAUNCH_FEATURE_##id:                                                    \
         return "outside of what was measured: " text;
@@ -90,12 +93,12 @@ double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, 
     clock_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots,
                       machine_l1_bytes(c->gpu, here, c->shared), t);
     schedule_free(&in_order);
-    const double scale = t->cycles > m->start
-                             ? (m->start + (t->cycles - m->start) * s.scale) / t->cycles
-                             : 1;
-    t->cycles *= scale;
+    const double begun = t->part[CLOCK_START], whole = m->start + (t->cycles - m->start) * s.scale,
+                 scale = t->cycles > begun ? (whole - begun) / (t->cycles - begun) : 1;
+    t->cycles = begun + (t->cycles - begun) * scale;
     double busy = 0;
-    for (int p = 0; p < CLOCK_PARTS; p++) t->part[p] *= scale * (p == CLOCK_IDLE ? 1 : s.busy);
+    for (int p = 0; p < CLOCK_PARTS; p++)
+        if (p != CLOCK_START) t->part[p] *= scale * (p == CLOCK_IDLE ? 1 : s.busy);
     for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= scale * s.busy;
     for (int p = 0; p < CLOCK_PARTS; p++) busy += p == CLOCK_IDLE ? 0 : t->part[p];
     if (s.busy != 1) t->part[CLOCK_IDLE] = t->cycles - busy;
@@ -152,8 +155,9 @@ static void judge(const struct emu_counts *c, const struct clock_fit *fit, bool 
     else {
         low = fit->low, high = fit->high;
         out->warnings |= outside(fit, e);
+        if (strcmp(fit->gpu, c->gpu->name) != 0) out->warnings |= LAUNCH_TWIN;
     }
-    const bool wider = out->warnings >= LAUNCH_OUTSIDE, changed = fit && is_changed(c->gpu);
+    const bool wider = out->warnings >= LAUNCH_TWIN, changed = fit && is_changed(c->gpu);
     if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
     if (changed) out->warnings |= LAUNCH_CHANGED;
     if (!native) out->warnings |= LAUNCH_ORDER;

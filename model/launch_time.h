@@ -22,8 +22,9 @@ enum launch_warning { /* bits */
                       LAUNCH_PARTLY = 2,   /* a part was traced, the rest is taken to be alike */
                       LAUNCH_ORDER = 4,    /* gpudet, dab */
                       LAUNCH_CHANGED = 8,  /* a file's GPU has the name of one that was measured */
-                      LAUNCH_OUTSIDE = 16, /* << enum launch_feature: beyond what was measured */
-                      LAUNCH_WARNINGS = 4 + LAUNCH_FEATURES
+                      LAUNCH_TWIN = 16,    /* another board with the same chip was measured */
+                      LAUNCH_OUTSIDE = 32, /* << enum launch_feature: beyond what was measured */
+                      LAUNCH_WARNINGS = 5 + LAUNCH_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 

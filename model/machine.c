@@ -150,9 +150,15 @@ static const struct clock_fit *fit_of(const char *gpu)
     return NULL;
 }
 
+/* The GPU that was measured and has this one's chip. */
+static const char *twin_of(const char *gpu)
+{
+    return strcmp(gpu, "v100") == 0 ? "gv100" : gpu;
+}
+
 const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out)
 {
-    const struct clock_fit *fit = fit_of(g->name);
+    const struct clock_fit *own = fit_of(g->name), *fit = own ? own : fit_of(twin_of(g->name));
     struct clock_machine configured;
     machine_configured(g, &configured);
     if (!fit) {
@@ -164,7 +170,7 @@ const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine
     out->schedulers = g->schedulers;
     out->issue = g->issue;
     memcpy(out->matrix, configured.matrix, sizeof out->matrix);
-    (void)machine_follow(emu_gpu_find(g->name), g, out);
+    (void)machine_follow(emu_gpu_find(fit->gpu), g, out);
     return fit;
 }
 

@@ -28,7 +28,8 @@ struct clock_fit {
 extern const struct clock_fit clock_fits[];
 extern const size_t clock_fit_total;
 
-/* NULL: nothing was measured, and all is as the configuration says. */
+/* NULL: nothing was measured, and all is as the configuration says. A V100 is a GV100 (fit->gpu) whose numbers are
+ * changed as the configurations differ. */
 const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out);
 
 /* From the configuration alone. */

@@ -73,6 +73,19 @@ static double number_behind(const char *text, const char *words)
 }
 
 /* Rows that heddle calibrate reads, each with the trace of its launch, whose time it is less the empty kernel's. */
+/* Whether one of the estimates in the file is of that kernel and as long. */
+static bool is_estimated(const char *lines, const char *kernel, double us)
+{
+    FILE *f = fopen(lines, "r");
+    struct launch_time t;
+    bool found = false;
+    cr_assert(f != NULL);
+    while (!found && launch_time_read(f, &t))
+        found = strcmp(t.kernel, kernel) == 0 && fabs(us - t.seconds * 1e6) < 2e-3;
+    fclose(f);
+    return found;
+}
+
 Test(measure, finds_the_times_of_the_driver_that_it_is_given)
 {
     static char said[1 << 16];
@@ -111,6 +124,8 @@ Test(measure, finds_the_times_of_the_driver_that_it_is_given)
     cr_expect(rows.count == count && count == traces.count && count >= 4);
     cr_expect(eq(sz, rows.application_count, 3));
     cr_expect(strstr(text.data, "TITAN V") && strstr(text.data, "80 SMs"));
+    char lines[200];
+    snprintf(lines, sizeof lines, "%s/lines", folder);
     const double mhz = number_behind(text.data, "SM clock "),
                  empty = number_behind(text.data, "between events less ");
     cr_expect(mhz > 0 && empty >= 0 && empty < 1);
@@ -118,7 +133,9 @@ Test(measure, finds_the_times_of_the_driver_that_it_is_given)
         struct launch_time t;
         cr_assert(launch_time_of(launch[i], &t));
         const double us = rows.list[i].counters.cycles / mhz + empty;
-        cr_expect(fabs(us - t.seconds * 1e6) < 2e-3, "%s: %g us measured, %g estimated",
+        cr_expect(is_estimated(lines, t.kernel, us), "%s: %g us measured", rows.list[i].run, us);
+        /* In the other process memory lies elsewhere, and other lines meet in a slice. */
+        cr_expect(fabs(us / 1e6 / t.seconds - 1) < 1e-3, "%s: %g us measured, %g estimated",
                   rows.list[i].run, us, t.seconds * 1e6);
     }
     buf_free(&text);
