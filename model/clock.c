@@ -307,7 +307,7 @@ static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
 {
     const struct clock_machine *m = c->m;
     const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
-    const struct trace_note *notes = w->cta_trace->notes + first;
+    const struct trace_note *notes = count ? w->cta_trace->notes + first : NULL;
     const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
