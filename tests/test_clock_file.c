@@ -136,6 +136,22 @@ Test(clock_file, broken_files_are_refused_with_place_and_reason)
     }
 }
 
+/* A V100 has the GV100's chip: what was measured, at its own clocks. */
+Test(clock_file, a_v100_goes_by_the_gv100)
+{
+    const struct emu_gpu *v100 = emu_gpu_find("v100"), *gv100 = emu_gpu_find("gv100");
+    struct clock_machine v, g;
+    const struct clock_fit *fit = machine_of(v100, &v);
+    cr_assert(fit && machine_of(gv100, &g) == fit && strcmp(fit->gpu, "gv100") == 0);
+    const double bytes = v100->core_mhz / v100->dram_bandwidth /
+                         (gv100->core_mhz / gv100->dram_bandwidth);
+    cr_expect(fabs(v.dram_interval / g.dram_interval / bytes - 1) < 1e-9);
+    cr_expect(fabs(v.start / g.start - v100->core_mhz / gv100->core_mhz) < 1e-9);
+    cr_expect(v.latency[CLASS_FADD] <= g.latency[CLASS_FADD]);
+    cr_expect(v.latency[CLASS_FADD] >= g.latency[CLASS_FADD]);
+    cr_expect(machine_of(emu_gpu_find("p100"), &v) == NULL);
+}
+
 /* ---- fits ------------------------------------------------------------------------------------------------ */
 
 /* The launches of a run of the program, added to the file of traces. */
