@@ -16,6 +16,7 @@ typedef uint8_t u8;
 enum {
     REGS = 4096 /* registers of a warp that are told apart */,
     MAP = 1 << 16,
+    PIECE = 64, /* events */
     BANKS = 64,
     FETCHED = 16,   /* instructions of a line */
     KEPT = 16 << 20 /* bytes */
@@ -129,17 +130,18 @@ static void set_key(struct clock *c, u32 sm, double key)
     c->key[i].when = key;
     for (i /= 2; i; i /= 2) {
         const struct clock_key *a = &c->key[2 * i], *b = a + 1;
-        c->key[i] = a->when <= b->when ? *a : *b;
+        const bool first = a->when <= b->when;
+        const double when = first ? a->when : b->when;
+        c->key[i].sm = first ? a->sm : b->sm, c->key[i].when = when;
     }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-uint32_t clock_slice_of(const struct clock_machine *m, u32 line)
+struct clock_slices clock_slices_of(const struct clock_machine *m)
 {
-    const u32 chunk = line >> 1, per = m->slices / m->channels;
-    const u32 channel = (m->hashed ? clock_mix(chunk) : chunk) % m->channels;
-    return channel * per + (m->hashed ? line : chunk / m->channels) % per;
+    return (struct clock_slices){clock_divisor(m->channels), clock_divisor(m->slices / m->channels),
+                                 m->hashed};
 }
 
 static u32 channel_of(const struct clock *c, u32 slice, u32 line)
@@ -195,12 +197,28 @@ static double take_slice(struct clock *c, u32 slice, const struct trace_note *n,
     return clock_take(&c->slice[c->next_slice++ % c->slices], now, service / c->slice_rate);
 }
 
+/* Where what is known of the name is. Pieces are cleared when they are asked for: few are, of short launches. */
+static struct clock_event *event_of(const struct clock *c, const struct clock_events *e, u32 name)
+{
+    const u32 k = clock_mix(name) & (c->map - 1), piece = k / PIECE;
+    if (!e->seen[piece]) {
+        memset(e->of + piece * PIECE, 0, PIECE * sizeof *e->of);
+        e->seen[piece] = true;
+    }
+    return &e->of[k];
+}
+
+static void set_event(struct clock_event *e, u32 name, double when)
+{
+    *e = (struct clock_event){name + 1, when};
+}
+
 /* A request of an SM for sectors of a line: when they are back. */
 static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u32 sectors, u32 dram,
                          u32 rounds, double lanes, bool answers, double now, u8 *part)
 {
     const struct clock_machine *m = c->m;
-    const u32 port = sm % c->ports, slice = clock_slice_of(c->m, n->line);
+    const u32 port = sm % c->ports, slice = clock_slice_of(&c->all_of_l2, n->line);
     const bool loads = clock_loads(n);
     const bool atomic = n->how == COUNT_ATOMIC;
     const u32 requests = atomic ? rounds : sectors;
@@ -209,13 +227,13 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
     const double begin = take_slice(c, slice, n, sent, service);
     double there = begin + service;
-    u32 k = clock_mix(n->line) & (c->map - 1);
+    struct clock_event *fill = event_of(c, &c->fills, n->line);
     if (dram) {
         there = clock_from_dram(c, slice, n->line, dram, there);
-        c->fills[k].name = n->line + 1, c->fills[k].when = there;
+        set_event(fill, n->line, there);
         *part = CLOCK_DRAM;
-    } else if (c->fills[k].name == n->line + 1 && c->fills[k].when > there) {
-        there = c->fills[k].when;
+    } else if (fill->name == n->line + 1 && fill->when > there) {
+        there = fill->when;
         *part = CLOCK_DRAM;
     }
     if (atomic) there += m->atomic_latency, *part = CLOCK_ATOMIC;
@@ -228,9 +246,13 @@ static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u3
 /* The line in L1, or the one that makes room. */
 static struct clock_line *l1_find(const struct clock *c, u32 sm, u32 line)
 {
-    struct clock_line *set = c->l1 + ((size_t)sm * c->l1_sets +
-                                      (c->m->l1_hashed ? clock_mix(line) : line) % c->l1_sets) *
-                                         c->l1_ways;
+    const size_t k = (size_t)sm * c->l1_sets +
+                     clock_rest(c->m->l1_hashed ? clock_mix(line) : line, c->l1_sets_divisor);
+    struct clock_line *set = c->l1 + k * c->l1_ways;
+    if (!c->l1_seen[k]) {
+        for (u32 i = 0; i < c->l1_ways; i++) set[i] = (struct clock_line){.tag = UINT32_MAX};
+        c->l1_seen[k] = true;
+    }
     struct clock_line *oldest = set;
     for (u32 i = 0; i < c->l1_ways; i++) {
         if (set[i].tag == line) return &set[i];
@@ -278,8 +300,7 @@ void clock_fill_l1(const struct clock *c, uint32_t sm, uint32_t line, double now
 
 void clock_empty_l1(struct clock *c)
 {
-    const size_t lines = (size_t)c->sms * c->l1_sets * c->l1_ways;
-    for (size_t i = 0; i < lines; i++) c->l1[i] = (struct clock_line){.tag = UINT32_MAX};
+    memset(c->l1_seen, 0, (size_t)c->sms * c->l1_sets);
 }
 
 static double store_line(struct clock *c, u32 sm, const struct trace_note *n, double at)
@@ -346,13 +367,11 @@ static void swap(struct clock *c, const u32 *elements, u32 lanes, double now,
     const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
-        const u32 k = clock_mix(elements[l]) & (c->map - 1);
-        if (c->swaps[k].name == elements[l] + 1) at_least(a, c->swaps[k].when + trip, CLOCK_ATOMIC);
+        const struct clock_event *last = event_of(c, &c->swaps, elements[l]);
+        if (last->name == elements[l] + 1) at_least(a, last->when + trip, CLOCK_ATOMIC);
     }
-    for (u32 l = 0; l < lanes; l++) {
-        const u32 k = clock_mix(elements[l]) & (c->map - 1);
-        c->swaps[k].name = elements[l] + 1, c->swaps[k].when = a->done;
-    }
+    for (u32 l = 0; l < lanes; l++)
+        set_event(event_of(c, &c->swaps, elements[l]), elements[l], a->done);
 }
 
 static bool is_of(const struct emu_trace *t, uint32_t word, u32 inst)
@@ -435,21 +454,18 @@ static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 par
         w->inst = c->t->blocks[word >> 2].first;
         w->left = w->entered = c->t->blocks[word >> 2].count;
     }
-    const struct trace_inst *i = &c->t->insts[w->inst];
-    w->next->ready = now;
-    w->part = part;
-    for (u32 r = 0; r < i->reads + i->writes; r++) {
-        const u32 reg = c->reg_of[i->reg + r];
-        if (w->regs[reg] > w->next->ready)
-            w->next->ready = w->regs[reg], w->part = w->reg_parts[reg];
-    }
-    w->class = c->classes[w->inst];
-    w->next->unit = unit_of_class[w->class];
+    const struct clock_inst *i = &c->insts[w->inst];
+    const u32 *of = c->reg_of + i->reg;
+    double ready = now;
+    for (u32 r = 0; r < i->all; r++)
+        if (w->regs[of[r]] > ready) ready = w->regs[of[r]], part = w->reg_parts[of[r]];
+    w->class = i->class, w->next->unit = i->unit;
     if (c->m->fetch_lines && w->line != w->inst / FETCHED + 1) {
         const double there = fetch(c, w->sm, w->inst, now);
         w->line = w->inst / FETCHED + 1;
-        if (there > w->next->ready) w->next->ready = there, w->part = CLOCK_FETCH;
+        if (there > ready) ready = there, part = CLOCK_FETCH;
     }
+    w->next->ready = ready, w->part = part;
     if (c->rules) c->rules->look(c, w, now);
     return true;
 }
@@ -577,7 +593,7 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
 {
     const struct clock_machine *m = c->m;
     const u32 inst = w->inst, class = w->class;
-    const struct trace_inst *i = &c->t->insts[inst];
+    const struct clock_inst *i = &c->insts[inst];
     struct clock_access done = {now + m->latency[class], CLOCK_LATENCY};
     double after = now + m->next;
     double interval = m->interval[class];
@@ -595,8 +611,8 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
     const bool waits = m->atomic_blocks && done.part == CLOCK_ATOMIC;
     u8 part = waits ? CLOCK_ATOMIC : CLOCK_LATENCY;
     if (waits && done.done > after) after = done.done;
-    for (u32 r = 0; r < i->writes; r++) {
-        const u32 reg = c->reg_of[i->reg + i->reads + r];
+    for (u32 r = i->reads; r < i->all; r++) {
+        const u32 reg = c->reg_of[i->reg + r];
         w->regs[reg] = done.done;
         w->reg_parts[reg] = done.part;
     }
@@ -782,8 +798,8 @@ static struct clock_block *block_new(size_t size)
     return b;
 }
 
-/* Zeros. */
-static void *take(struct clock *c, size_t count, size_t size)
+/* Anything may be in it. */
+static void *take_room(struct clock *c, size_t count, size_t size)
 {
     const size_t n = (count * size + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
                      sizeof(max_align_t);
@@ -797,7 +813,13 @@ static void *take(struct clock *c, size_t count, size_t size)
     }
     void *p = b->data + b->used;
     b->used += n;
-    return memset(p, 0, n);
+    return p;
+}
+
+/* Zeros. */
+static void *take(struct clock *c, size_t count, size_t size)
+{
+    return memset(take_room(c, count, size), 0, count * size);
 }
 
 /* One block of all that was taken stays for the next run, if that is not much. */
@@ -816,6 +838,12 @@ static void give_back(struct clock *c)
     free(atomic_exchange(&spare_block, first));
 }
 
+static struct clock_events take_events(struct clock *c)
+{
+    return (struct clock_events){take_room(c, c->map, sizeof(struct clock_event)),
+                                 take(c, c->map / PIECE, 1)};
+}
+
 static void prepare_copies(struct clock *c)
 {
     size_t of_cta, of_warp = clock_async_size(&of_cta);
@@ -830,7 +858,7 @@ static void prepare_matrices(struct clock *c)
 {
     const struct emu_trace *t = c->t;
     for (u32 i = 0; i < t->inst_count; i++) {
-        if (c->classes[i] != CLASS_TENSOR) continue;
+        if (c->insts[i].class != CLASS_TENSOR) continue;
         if (!c->matrices) c->matrices = take(c, t->inst_count, sizeof *c->matrices);
         c->matrices[i] = matrix_work(t->insts[i].op, c->m) / 2048;
     }
@@ -861,15 +889,26 @@ static u32 map_size(const struct emu_trace *t)
     return size;
 }
 
+static void prepare_instructions(struct clock *c)
+{
+    c->insts = take(c, c->t->inst_count, sizeof *c->insts);
+    for (u32 k = 0; k < c->t->inst_count; k++) {
+        const struct trace_inst *i = &c->t->insts[k];
+        const u8 class = class_of(i->op);
+        c->insts[k] = (struct clock_inst){i->reg, (uint16_t)i->reads,
+                                          (uint16_t)(i->reads + i->writes), class,
+                                          unit_of_class[class]};
+    }
+}
+
 static void prepare(struct clock *c, u32 l1_bytes)
 {
-    const struct emu_trace *t = c->t;
     const struct clock_machine *m = c->m;
-    c->classes = take(c, t->inst_count, 1);
-    for (u32 i = 0; i < t->inst_count; i++) c->classes[i] = class_of(t->insts[i].op);
+    prepare_instructions(c);
     prepare_matrices(c);
     prepare_copies(c);
     prepare_registers(c);
+    c->all_of_l2 = clock_slices_of(m);
     c->scheduler_count = c->sms * m->schedulers;
     const u32 warps = c->sms * c->warps_per_sm;
     c->warps = take(c, warps, sizeof *c->warps);
@@ -877,8 +916,8 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->schedulers = take(c, c->scheduler_count, sizeof *c->schedulers);
     c->scheduler_warps = take(c, warps, sizeof(u32));
     c->next = take(c, warps, sizeof *c->next);
-    c->reg_times = take(c, (size_t)warps * c->regs, sizeof *c->reg_times);
-    c->reg_parts = take(c, (size_t)warps * c->regs, 1);
+    c->reg_times = take_room(c, (size_t)warps * c->regs, sizeof *c->reg_times);
+    c->reg_parts = take_room(c, (size_t)warps * c->regs, 1);
     u32 *list = c->scheduler_warps;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / m->schedulers;
@@ -916,15 +955,16 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->banks = take(c, (size_t)m->channels * BANKS, sizeof *c->banks);
     c->l1_ways = m->l1_ways;
     c->l1_sets = l1_bytes / 128 / c->l1_ways ? l1_bytes / 128 / c->l1_ways : 1;
-    c->l1 = take(c, (size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);
-    clock_empty_l1(c);
+    c->l1_sets_divisor = clock_divisor(c->l1_sets);
+    c->l1 = take_room(c, (size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);
+    c->l1_seen = take(c, (size_t)c->sms * c->l1_sets, 1);
     const size_t fetched = (size_t)c->sms * m->fetch_lines;
     c->fetched = take(c, fetched, sizeof *c->fetched);
     for (size_t i = 0; i < fetched; i++)
         c->fetched[i] = (struct clock_line){.tag = UINT32_MAX, .used = -1};
     c->map = c->some ? map_size(c->t) : MAP;
-    c->fills = take(c, c->map, sizeof *c->fills);
-    c->swaps = take(c, c->map, sizeof *c->swaps);
+    c->fills = take_events(c);
+    c->swaps = take_events(c);
 }
 
 /* As many servers, a whole number of them, each of which does `rate` of what one does. */

@@ -315,7 +315,8 @@ static struct transaction *new_transaction(struct clock *c, uint32_t sm, const s
         d->list = realloc(d->list, d->cap * sizeof *d->list);
         if (!d->list) abort();
     }
-    const uint32_t line = r->element / (4 * SECTOR_ELEMENTS), slice = clock_slice_of(c->m, line);
+    const uint32_t line = r->element / (4 * SECTOR_ELEMENTS),
+                   slice = clock_slice_of(&c->all_of_l2, line);
     struct transaction *t = &d->list[d->count++];
     *t = (struct transaction){.sm = sm,
                               .number = d->sent[sm * c->m->slices + slice]++,

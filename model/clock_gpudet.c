@@ -408,8 +408,8 @@ static void unlock(struct clock *c, struct gpudet *g, const struct request *r)
 static void go_step(struct clock *c, const struct request *r)
 {
     struct gpudet *g = gpudet_of(c);
-    const uint32_t slice = clock_slice_of(c->m, r->entry.line), sm = r->warp / c->warps_per_sm,
-                   sectors = clock_bits(r->entry.sectors);
+    const uint32_t slice = clock_slice_of(&c->all_of_l2, r->entry.line),
+                   sm = r->warp / c->warps_per_sm, sectors = clock_bits(r->entry.sectors);
     struct unit *u = &g->units[slice / (c->m->slices / c->m->channels)];
     switch ((enum step)r->what) {
     case SEND: send_next(c, g, r); break;

@@ -121,12 +121,45 @@ struct clock_bank { /* of DRAM */
     uint32_t row[BANK_ROWS], last; /* those that were opened last */
 };
 
+/* x % n without dividing (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019). */
+struct clock_divisor {
+    uint64_t inverse;
+    uint32_t n;
+};
+static inline struct clock_divisor clock_divisor(uint32_t n)
+{
+    return (struct clock_divisor){UINT64_MAX / n + 1, n};
+}
+static inline uint32_t clock_rest(uint32_t x, struct clock_divisor by)
+{
+    return (uint32_t)((unsigned __int128)(by.inverse * x) * by.n >> 64);
+}
+
+struct clock_slices { /* of L2: which one a line is in */
+    struct clock_divisor channels, per_channel;
+    bool hashed; /* as of the clock_machine */
+};
+
+struct clock_events { /* by a hash of their names: of as many as `map` says */
+    struct clock_event {
+        uint32_t name; /* one more than its number; 0: none */
+        double when;
+    } * of;
+    uint8_t *seen; /* pieces that are in use: the others have anything in them */
+};
+
+struct clock_inst {      /* an instruction, as far as each issue of it asks */
+    uint32_t reg;        /* its place in reg_of: those read, then those written */
+    uint16_t reads, all; /* with those written */
+    uint8_t class, unit;
+};
+
 struct clock {
     const struct emu_trace *t;
     const struct clock_machine *m;
     struct clock_times *out;
     double slot; /* of a scheduler: cycles for an instruction */
-    uint8_t *classes;
+    struct clock_inst *insts;
     uint8_t *steps;              /* by instruction: of asynchronous copies; NULL: there are none */
     struct clock_copies *copies; /* by warp */
     struct clock_batches *batches; /* by slot of a CTA */
@@ -164,15 +197,15 @@ struct clock {
     double *all_slices; /* for what SMs ask of the same lines, if they are some of all */
     struct clock_bank *banks;
     struct clock_line *l1;
+    uint8_t *l1_seen; /* its sets that are in use: the others have anything in them */
+    struct clock_divisor l1_sets_divisor;
+    struct clock_slices all_of_l2;
     struct clock_line *fetched; /* lines of instructions that SMs have */
     uint32_t l1_sets, l1_ways, ports, map;
     struct clock_block *blocks; /* what all this is in; and of how many bytes */
     size_t taken;
-    struct event {
-        uint32_t name; /* one more than its number; 0: none */
-        double when;
-    } * fills,
-        *swaps; /* of `map` each: lines from DRAM, when they are in L2; elements, when a compare-and-swap was through */
+    struct clock_events fills, swaps; /* lines from DRAM, when they are in L2; elements, when a
+                                         compare-and-swap was through */
 };
 
 /* ---- what orders use of clock.c -------------------------------------------------------------------------- */
@@ -193,9 +226,10 @@ static inline uint32_t clock_mix(uint32_t x)
     x *= 0x846ca68bu;
     return x ^ x >> 16;
 }
-static inline uint32_t clock_bits(uint32_t x)
+/* Of a line's sectors how many. (Baseline x86 has no instruction for it.) */
+static inline uint32_t clock_bits(uint32_t sectors)
 {
-    return (uint32_t)__builtin_popcount(x);
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> 4 * sectors & 15);
 }
 static inline bool clock_loads(const struct trace_note *n)
 {
@@ -205,7 +239,13 @@ static inline uint32_t clock_number(const struct clock *c, const struct clock_wa
 {
     return (uint32_t)(w - c->warps);
 }
-uint32_t clock_slice_of(const struct clock_machine *m, uint32_t line); /* of all */
+struct clock_slices clock_slices_of(const struct clock_machine *m);
+static inline uint32_t clock_slice_of(const struct clock_slices *s, uint32_t line)
+{
+    const uint32_t chunk = line >> 1, per = s->per_channel.n;
+    if (!s->hashed) return chunk % s->channels.n * per + chunk / s->channels.n % per;
+    return clock_rest(clock_mix(chunk), s->channels) * per + clock_rest(line, s->per_channel);
+}
 /* A request of so many sectors' size on its way from an SM: when it is at its slice. */
 double clock_send(struct clock *c, uint32_t sm, double sectors, double now);
 /* Sectors of a line from DRAM: when they are in L2. */

@@ -41,6 +41,7 @@ struct loads {
     u32 total, count; /* ports; of which SMs have CTAs */
     u32 sms, ctas;    /* of all */
     u64 instructions, asked, dram;
+    struct clock_slices slices;
     u64 *loads, *writes; /* sectors that are asked of each slice */
     u64 *channels;       /* and of each channel */
     u64 *schedulers;     /* instructions of each */
@@ -69,17 +70,18 @@ static void add_cta(struct loads *l, const struct clock_machine *m, const struct
     }
     for (u32 i = 0; i < c->note_count; i++) {
         const struct trace_note *n = &c->notes[i];
-        const u32 asked = asked_by(n), dram = n->from_dram, slice = clock_slice_of(m, n->line);
+        const u32 asked = asked_by(n), dram = n->from_dram,
+                  slice = clock_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;
         (clock_loads(n) ? l->loads : l->writes)[slice] += asked;
-        l->channels[slice / per] += dram;
+        if (dram) l->channels[slice / per] += dram;
     }
 }
 
 static void loads_of(struct loads *l, const struct emu_trace *t, const struct clock_machine *m)
 {
     const u32 sms = t->sms ? t->sms : 1, total = (sms - 1) / m->port_sms + 1;
-    *l = (struct loads){.total = total};
+    *l = (struct loads){.total = total, .slices = clock_slices_of(m)};
     l->of = clock_room(total, sizeof *l->of);
     l->loads = clock_room(m->slices, sizeof *l->loads);
     l->writes = clock_room(m->slices, sizeof *l->writes);
