@@ -14,17 +14,17 @@ typedef uint64_t u64;
  * many channels of DRAM if they ask anything of it (of fewer it depends on chance which rows are in each other's way). */
 enum {
     PART = 16,
-    LEAST = 1 << 12,
-    MOST = 1 << 15,
-    LEAST_SMS = 8,
-    LEAST_ASKING = 16,
-    LEAST_CHANNELS = 2
+    LEAST = 1 << 10,
+    MOST = 1 << 14,
+    LEAST_SMS = 4,
+    LEAST_ASKING = 8,
+    LEAST_CHANNELS = 1
 };
 /* Cycles of an instruction of a warp, where its own instructions are what it waits for. */
 enum { EACH = 16 };
 /* All are carried out where SMs ask for amounts of memory that deviate by more than this part: unless that is less than a
  * sector for so many instructions. */
-#define DEVIATION 0.1
+#define DEVIATION 0.2
 enum { RARELY = 32 };
 
 struct load {         /* of the SMs that share a port */
@@ -127,13 +127,14 @@ static bool deviates(const struct loads *l, enum amount a)
     return sqrt(sum / l->sms) > DEVIATION * mean;
 }
 
-/* SMs ask for such different amounts of memory that it matters; or do such different things behind where traces were
- * cut. */
+/* SMs ask for such different amounts of memory that it matters; also if traces were cut, and what they do behind that is
+ * different. */
 static bool is_irregular(const struct loads *l, bool cut)
 {
-    return (l->asked * RARELY > l->instructions && deviates(l, ASKED)) ||
-           (l->dram * RARELY > l->instructions && deviates(l, DRAM)) ||
-           (cut && deviates(l, INSTRUCTIONS));
+    const bool ask = l->asked * RARELY > l->instructions,
+               ask_dram = l->dram * RARELY > l->instructions;
+    return (ask && (deviates(l, ASKED) || (cut && deviates(l, INSTRUCTIONS)))) ||
+           (ask_dram && deviates(l, DRAM));
 }
 
 /* Times of all depend on all (model/sample.h). */
