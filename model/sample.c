@@ -18,7 +18,7 @@ enum {
     MOST = 1 << 14,
     LEAST_SMS = 4,
     LEAST_ASKING = 8,
-    LEAST_CHANNELS = 1
+    LEAST_CHANNELS = 2
 };
 /* Cycles of an instruction of a warp, where its own instructions are what it waits for. */
 enum { EACH = 16 };
@@ -40,6 +40,7 @@ struct loads {
     struct load *of;  /* by SM modulo `total`; those with CTAs come first */
     u32 total, count; /* ports; of which SMs have CTAs */
     u32 sms, ctas;    /* of all */
+    u32 share_dram;   /* SMs that do, with those that were not traced */
     u64 instructions, asked, dram;
     struct clock_slices slices;
     u64 *loads, *writes; /* sectors that are asked of each slice */
@@ -88,11 +89,14 @@ static void loads_of(struct loads *l, const struct emu_trace *t, const struct cl
     l->channels = clock_room(m->channels, sizeof *l->channels);
     l->schedulers = clock_room((size_t)sms * m->schedulers, sizeof *l->schedulers);
     for (u32 k = 0; k < t->cta_count; k++) {
-        if (k < sms) l->of[k % total].sms++, l->sms++; /* it is the first of its SM */
-        l->of[t->ctas[k]->linear % sms % total].ctas++, l->ctas++;
+        const u32 linear = t->ctas[k]->linear;
+        struct load *own = &l->of[linear % sms % total];
+        if (linear < sms) own->sms++, l->sms++; /* it is the first of its SM */
+        own->ctas++, l->ctas++;
         add_cta(l, m, t->ctas[k], sms);
     }
     l->count = l->sms < l->total ? l->sms : l->total;
+    l->share_dram = t->sms_traced < t->sms ? t->sms : l->sms;
     for (u32 i = 0; i < l->count; i++) {
         l->instructions += l->of[i].instructions;
         l->asked += l->of[i].asked, l->dram += l->of[i].dram;
@@ -114,8 +118,8 @@ static double amount_of(const struct load *l, enum amount a)
     return (double)(a == INSTRUCTIONS ? l->instructions : a == ASKED ? l->asked : l->dram);
 }
 
-/* SMs deviate much from what they would do if all CTAs were alike. */
-static bool deviates(const struct loads *l, enum amount a)
+/* SMs deviate by more than that part from what they would do if all CTAs were alike. */
+static bool deviates(const struct loads *l, enum amount a, double more)
 {
     double all = 0, sum = 0;
     for (u32 i = 0; i < l->count; i++) all += amount_of(&l->of[i], a);
@@ -124,7 +128,7 @@ static bool deviates(const struct loads *l, enum amount a)
         const double d = amount_of(&l->of[i], a) / l->of[i].ctas - mean;
         sum += d * d * l->of[i].sms;
     }
-    return sqrt(sum / l->sms) > DEVIATION * mean;
+    return sqrt(sum / l->sms) > more * mean;
 }
 
 /* SMs ask for such different amounts of memory that it matters; also if traces were cut, and what they do behind that is
@@ -133,15 +137,22 @@ static bool is_irregular(const struct loads *l, bool cut)
 {
     const bool ask = l->asked * RARELY > l->instructions,
                ask_dram = l->dram * RARELY > l->instructions;
-    return (ask && (deviates(l, ASKED) || (cut && deviates(l, INSTRUCTIONS)))) ||
-           (ask_dram && deviates(l, DRAM));
+    return (ask &&
+            (deviates(l, ASKED, DEVIATION) || (cut && deviates(l, INSTRUCTIONS, DEVIATION)))) ||
+           (ask_dram && deviates(l, DRAM, DEVIATION));
+}
+
+/* The clock gives such a trace's SMs their part of L2 and DRAM, fewer of them a smaller one. */
+static bool traced_in_part(const struct emu_counts *c)
+{
+    return c->trace->sms_traced < c->trace->sms || c->trace->cta_count < c->ctas;
 }
 
 /* Times of all depend on all (model/sample.h). */
 static bool is_whole(const struct emu_counts *c, const struct clock_machine *m)
 {
     const struct emu_trace *t = c->trace;
-    if (t->sms_traced < t->sms || t->cta_count < c->ctas || !m->hashed) return true;
+    if (!m->hashed) return true;
     for (u32 i = 0; i < t->inst_count; i++) {
         const struct ptx_op *op = t->insts[i].op;
         if (op && op->form->effects & PTX_ATOMIC && ptx_op_has(op, "cas")) return true;
@@ -177,8 +188,8 @@ static u32 how_many(const struct loads *l, const struct clock_machine *m)
     if (!l->instructions) return l->count;
     u64 n = (want * l->count + l->instructions - 1) / l->instructions;
     u32 sms = l->asked * RARELY > l->instructions ? LEAST_ASKING : LEAST_SMS;
-    if (l->dram * RARELY > l->instructions && sms < LEAST_CHANNELS * l->sms / m->channels)
-        sms = LEAST_CHANNELS * l->sms / m->channels;
+    if (l->dram * RARELY > l->instructions && sms < LEAST_CHANNELS * l->share_dram / m->channels)
+        sms = LEAST_CHANNELS * l->share_dram / m->channels;
     if (n * m->port_sms < sms) n = (sms + m->port_sms - 1) / m->port_sms;
     return n < l->count ? (u32)n : l->count;
 }
@@ -290,13 +301,15 @@ void sample_take(const struct emu_counts *c, const struct clock_machine *m, bool
     if ((double)t->instructions < all) s->scale = all / traced;
     if (whole || is_whole(c, m)) return;
     loads_of(&l, t, m);
-    const u32 taken = is_irregular(&l, t->cut) ? l.count : how_many(&l, m);
+    const bool in_part = traced_in_part(c),
+               all_needed = is_irregular(&l, t->cut) ||
+                            (in_part && deviates(&l, INSTRUCTIONS, DEVIATION / 8));
+    const u32 taken = all_needed ? l.count : how_many(&l, m);
     if (taken < l.count) {
         const double part = (double)choose(&l, taken) / (double)l.instructions;
-        s->some = true;
         keep_taken(s, &l);
-        put_share(s, &l, m, part);
-        s->busy = fmin(1, s->trace.sms_traced / (t->sms * part));
+        s->busy = fmin(1, s->trace.sms_traced / (t->sms_traced * part));
+        if (!in_part) put_share(s, &l, m, part), s->some = true;
     }
     loads_free(&l);
 }

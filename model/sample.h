@@ -6,8 +6,8 @@
  *     cycles = t.cycles * s.scale;
  *     sample_free(&s);
  *
- * To carry out a warp instruction takes ten times as long as to count one. So of a launch that was traced whole
- * some SMs are carried out: the one whose warp may end last, the one with the busiest scheduler, and as many side by side
+ * To carry out a warp instruction takes ten times as long as to count one. So of the SMs that were traced some are
+ * carried out: the one whose warp may end last, the one with the busiest scheduler, and as many side by side
  * that they have as much to do as SMs have in the mean. SMs that share a port of the network are taken together.
  *
  * They have the part of L2 and DRAM that they ask of all that is asked of these: fewer slices, as fast as all are. But
@@ -15,7 +15,8 @@
  *
  * All is carried out where time depends on all: with an order there are turns and flushes; warps fight for locks
  * (compare-and-swaps); where addresses are not hashed, the channels that a few CTAs use are not those of all; where
- * SMs ask for very different amounts of memory, it is not known which of them ends last. */
+ * SMs ask for very different amounts of memory, it is not known which of them ends last; nor where a part of them was
+ * traced and these do different amounts of anything. */
 #ifndef HEDDLE_MODEL_SAMPLE_H
 #define HEDDLE_MODEL_SAMPLE_H
 
