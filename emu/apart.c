@@ -9,14 +9,15 @@
 #include <string.h>
 
 enum { UNDO_BLOCK = 1 << 20, MOST_UNDO = 256 << 20 };
-/* What was in memory: of each store its places, the bytes that were there, and how many. */
+/* What was in memory: bytes, and behind them where and how many they were. */
 struct apart_undo {
     struct apart_undo *before;
     size_t used, size;
     u8 bytes[];
 };
 struct stored {
-    u32 count, size;
+    u8 *at;
+    u64 size;
 };
 
 static void *zeros(size_t n, size_t size)
@@ -47,17 +48,17 @@ static size_t shared_marks_size(const struct emu_cta *c)
 
 /* ---- taking back ---------------------------------------------------------------------------------------- */
 
-static size_t kept_bytes(struct stored s) /* a multiple of what a pointer's address is */
+static size_t kept_bytes(u64 size) /* a multiple of what a record's address is */
 {
-    const size_t bytes = s.count * (sizeof(u8 *) + s.size);
-    return (bytes + sizeof(u8 *) - 1) / sizeof(u8 *) * sizeof(u8 *);
+    return (size + sizeof(struct stored) - 1) / sizeof(struct stored) * sizeof(struct stored);
 }
 
-u8 *apart_keep_lanes(struct apart *p, u32 count, u32 size)
+void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size)
 {
-    const struct stored s = {count, size};
+    const u64 room = b->high - b->low - offset;
+    const struct stored s = {b->host + offset, size < room ? size : room};
     struct apart_undo *u = p->undo;
-    const size_t data = kept_bytes(s), need = data + sizeof s;
+    const size_t data = kept_bytes(s.size), need = data + sizeof s;
     if (!u || u->size - u->used < need) {
         u = (struct apart_undo *)(void *)rooms_take(p->m->rooms, UNDO_BLOCK).at;
         *u = (struct apart_undo){.before = p->undo, .size = UNDO_BLOCK - sizeof *u};
@@ -65,33 +66,21 @@ u8 *apart_keep_lanes(struct apart *p, u32 count, u32 size)
         p->undo_bytes += UNDO_BLOCK;
         p->failed |= p->undo_bytes > MOST_UNDO;
     }
-    u8 *to = u->bytes + u->used;
+    u8 *const to = u->bytes + u->used;
+    memcpy(to, s.at, s.size);
     memcpy(to + data, &s, sizeof s);
     u->used += need;
-    return to;
 }
 
-void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size)
-{
-    u8 *const at = b->host + offset, *const to = apart_keep_lanes(p, 1, size);
-    memcpy(to, &at, sizeof at);
-    memcpy(to + sizeof at, at, size);
-}
-
-/* The last store first; of one, the last lane's bytes are as they were before any. */
+/* The last ones first. */
 static void take_back(struct apart *p)
 {
     for (struct apart_undo *u = p->undo; u; u = u->before)
         while (u->used) {
             struct stored s;
             memcpy(&s, u->bytes + u->used - sizeof s, sizeof s);
-            u->used -= sizeof s + kept_bytes(s);
-            const u8 *from = u->bytes + u->used, *bytes = from + s.count * sizeof(u8 *);
-            for (u32 i = 0; i < s.count; i++) {
-                u8 *at;
-                memcpy(&at, from + i * sizeof at, sizeof at);
-                memcpy(at, bytes + (size_t)i * s.size, s.size);
-            }
+            u->used -= sizeof s + kept_bytes(s.size);
+            memcpy(s.at, u->bytes + u->used, s.size);
         }
 }
 
@@ -151,7 +140,7 @@ void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site)
 void apart_make_marks(struct apart *p, struct apart_allocation *b)
 {
     const size_t chunks = (b->high - b->low) / APART_CHUNK + 1;
-    b->marks = (u32 *)(void *)rooms_take(p->m->rooms, chunks * LANES * sizeof *b->marks).at;
+    b->marks = (u32 *)(void *)rooms_take(p->m->rooms, chunks * APART_CHUNK).at;
     b->of_chunk = zeros(chunks, sizeof *b->of_chunk);
 }
 
@@ -178,7 +167,7 @@ void apart_found(const struct emu_group *g, const struct emu_uop *in, const stru
 
 static void begin_phase(struct apart_shared *s, const struct emu_cta *c)
 {
-    s->loaded = s->stored = false;
+    s->had = 0;
     s->here = 0;
     for (u32 k = 0; k < c->group_count; k++) {
         const struct emu_group *g = &c->groups[c->group_at[k]];
@@ -231,8 +220,12 @@ void apart_barrier(const struct emu_cta *c, u32 id)
     begin_phase(s, c);
 }
 
-void apart_mark_shared(struct apart *p)
+void apart_shared_had(struct apart *p, const struct apart_shared *s)
 {
-    const struct emu_program *program = p->m->program;
-    p->marked[program->site_count] = p->learnt = p->failed = true;
+    bool *const marked = p->marked + p->m->program->site_count;
+    const u32 had = s->had;
+    if (had & APART_LOADED && had & (APART_CHANGED | APART_ADDED))
+        marked[APART_LOADS] = p->learnt = p->failed = true;
+    if (had & APART_ADDED && had & ~(u32)APART_ADDED)
+        marked[APART_REDUCTIONS] = p->learnt = p->failed = true;
 }

@@ -11,7 +11,7 @@
  * did, or that several have loaded it. Loads of allocations that nobody changes need none: such a load is as fast
  * as if nobody watched, until it turns out that somebody stores to what it loaded from. Then the launch is taken back,
  * and begins again with loads of that instruction marked. Likewise loads of shared memory, which are marked if a
- * CTA has loads and stores between two barriers.
+ * CTA has loads and stores between two barriers, and reductions, if it has anything else.
  *
  * By thread it is the same of threads: such a launch has no races. */
 #ifndef HEDDLE_EMU_APART_H
@@ -28,8 +28,9 @@ enum apart_end {
     APART_AGAIN, /* memory is as it was; `marked` has more in it */
     APART_NOT,   /* memory is as it was */
 };
-/* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are; it
- * is added to. observer: is told of bytes; NULL is allowed. Ends the launch (EMU_BAD_ORDER) when it
+enum { APART_LOADS, APART_REDUCTIONS, APART_KINDS };
+/* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are, and
+ * reductions of it; it is added to. observer: is told of bytes; NULL is allowed. Ends the launch (EMU_BAD_ORDER) when it
  * is seen not to be apart. */
 struct apart *apart_new(const struct emu_machine *m, bool *marked, bool by_thread,
                         const struct emu_observer *observer);

@@ -18,26 +18,31 @@ enum {
     APART_BITS = 12,
     APART_PHASES = 1 << 20,
     APART_WORD = 4,
-    APART_CHUNK = LANES * APART_WORD,
+    APART_WORDS = LANES / 2, /* of a chunk: rows of tiles are often half a warp's */
+    APART_CHUNK = APART_WORDS * APART_WORD,
 };
-/* Of a chunk, where all of it was loaded or stored to at once each time; else */
-#define APART_BY_WORDS UINT32_MAX /* its words have marks */
+/* A chunk has one mark, where all of it was loaded or stored to at once each time; else its words have marks. Odd, as
+ * those are that tell of changes: what was there is kept. */
+#define APART_BY_WORDS (UINT32_MAX - 1)
 
 struct apart_allocation {
     u64 low, high;
     u8 *host;
-    u32 *marks;              /* by word, where of_chunk says so; NULL: there are none yet */
-    u32 *of_chunk;           /* by chunk */
+    u32 *marks;              /* by word, where of_chunk says so */
+    u32 *of_chunk;           /* by chunk; NULL: there are none yet */
     bool stored, *loaded_by; /* loaded_by: sites whose loads were not marked */
     bool loaded;             /* by any of these */
 };
 
+/* What is done in a phase: loads without marks, and with; reductions without; what is marked and changes something. */
+enum { APART_LOADED = 1, APART_LOOKED = 2, APART_ADDED = 4, APART_CHANGED = 8 };
 struct apart_shared {  /* a CTA's */
     u32 *marks, *room; /* a warp's words more on either side of them */
     u32 cta, phase;
-    bool loaded, stored; /* in this phase, loaded: without marks */
-    u32 here;            /* warps that have been there in this phase, a bit each */
-    u32 alive[32];       /* of each warp, when the phase began */
+    u32 had;       /* in this phase: APART_LOADED, ... */
+    u32 kind;      /* of the reductions without marks, what would be their mark */
+    u32 here;      /* warps that have been there in this phase, a bit each */
+    u32 alive[32]; /* of each warp, when the phase began */
     struct apart_shared *next;
 };
 
@@ -45,7 +50,7 @@ struct apart {
     const struct emu_machine *m;
     bool by_thread;                      /* marks are of threads, not of warps */
     const struct emu_observer *observer; /* who is told of bytes; NULL: nobody */
-    bool *marked;                        /* by site */
+    bool *marked;                        /* by site; then, of shared memory, APART_LOADS, ... */
     struct apart_allocation **of_site;   /* which it has been in last */
     bool *is_free;                       /* by site: a load that needs no marks */
     struct apart_allocation *list[64];
@@ -63,13 +68,11 @@ void apart_make_marks(struct apart *p, struct apart_allocation *b);
 void apart_change(struct apart *p, struct apart_allocation *b);
 /* It is loaded by this site without marks. */
 void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site);
-/* Keeps what is there, all of it in the allocation. */
+/* Keeps what is there, as far as it is in the allocation. */
 void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size);
-/* Of `count` lanes, `size` bytes each: room for their host addresses, and behind them the bytes. */
-u8 *apart_keep_lanes(struct apart *p, u32 count, u32 size);
 /* The marks of the CTA's shared memory. */
 struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c);
-/* From now on all loads of shared memory that this one may meet are marked. The launch begins again. */
-void apart_mark_shared(struct apart *p);
+/* Something is done for the first time in the phase. If that may meet what is not marked the launch begins again. */
+void apart_shared_had(struct apart *p, const struct apart_shared *s);
 
 #endif

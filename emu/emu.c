@@ -730,7 +730,8 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;
-    if (!k->marked) k->marked = arena_array(k->image->arena, bool, n.program->site_count + 1);
+    if (!k->marked)
+        k->marked = arena_array(k->image->arena, bool, n.program->site_count + APART_KINDS);
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
         struct arena *a = arena_new();

@@ -25,13 +25,12 @@ struct lanes { /* of a warp */
     const struct emu_cta *cta;
     struct apart_shared *shared; /* NULL: there is none, or no other warp that has it */
     u32 site, mask, size;
-    u32 shift; /* of each lane 1 << shift words */
+    u32 step; /* from one lane's mark to the next one's */
     enum kind kind;
-    bool alike; /* all lanes leave the same mark */
+    /* The mark that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
+     * shared */
+    u32 own, own_shared;
     _Alignas(64) u64 at[LANES];
-    /* By lane, the mark that it leaves if it stores or reduces; if it loads, if nobody else was there: in global
-     * memory, in shared */
-    u32 own[LANES], own_shared[LANES];
 };
 
 /* What follows has no choices, of which compilers would make branches in place of vectors. */
@@ -56,69 +55,96 @@ static inline __attribute__((always_inline)) u32 is_bad(u32 was, u32 me, const e
     return differ & (kind == LOADS ? 0 - (was & 1) : was ? ~0u : 0);
 }
 
-/* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own` as in struct lanes, from the
- * words' first lane on. Whether somebody else is in the way. *fresh: something may change there for the first time. */
+/* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own`: the first lane's, whose words
+ * come first, and are 1 << shift as the others' are. Whether somebody else is in the way. */
 static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, const u32 base,
-                                                        const u32 *own, const u32 shift,
-                                                        const enum kind kind, bool *fresh)
+                                                        const u32 own, const u32 step,
+                                                        const u32 shift, const enum kind kind)
 {
-    u32 bad = 0, is_new = 0;
+    u32 bad = 0;
     if (count == LANES && !shift) { /* the usual case, for vectors */
-        LANE_LOOP for (int i = 0; i < LANES; i++)
+        LANE_LOOP for (u32 i = 0; i < LANES; i++)
         {
-            const u32 was = since(mark[i], base);
-            bad |= is_bad(was, own[i], kind);
-            is_new |= was ^ own[i];
-            mark[i] = base + after(was, own[i], kind);
+            const u32 was = since(mark[i], base), me = own + step * i;
+            bad |= is_bad(was, me, kind);
+            mark[i] = base + after(was, me, kind);
         }
     } else LANE_LOOP for (u32 i = 0; i < count; i++)
         {
-            const u32 was = since(mark[i], base), me = own[i >> shift];
+            const u32 was = since(mark[i], base), me = own + step * (i >> shift);
             bad |= is_bad(was, me, kind);
-            is_new |= was ^ me;
             mark[i] = base + after(was, me, kind);
         }
-    *fresh |= is_new != 0;
     return bad;
 }
 
-static inline __attribute__((always_inline)) bool mark(const struct lanes *l, u32 *marks, u32 count,
-                                                       u32 base, const u32 *own, bool *fresh)
+static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own)
 {
-    if (l->kind == LOADS) return leave(marks, count, base, own, l->shift, LOADS, fresh);
-    if (l->kind == STORES) return leave(marks, count, base, own, l->shift, STORES, fresh);
-    return leave(marks, count, base, own, l->shift, REDUCES, fresh);
+    const u32 shift = l->size > APART_WORD ? (u32)__builtin_ctz(l->size / APART_WORD) : 0,
+              step = l->step;
+    if (l->kind == LOADS) return leave(marks, count, base, own, step, shift, LOADS);
+    if (l->kind == STORES) return leave(marks, count, base, own, step, shift, STORES);
+    return leave(marks, count, base, own, step, shift, REDUCES);
 }
 
-/* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. */
+/* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. What the
+ * chunk holds is kept before it changes. */
 static inline void divide(const struct lanes *l, struct apart_allocation *b, u64 chunk)
 {
-    const u32 all = b->of_chunk[chunk],
+    const u32 all = b->of_chunk[chunk], changes = l->kind != LOADS,
               step = l->p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
-    if (all == APART_BY_WORDS) return;
-    b->of_chunk[chunk] = APART_BY_WORDS;
-    for (u32 i = 0; i < LANES; i++) b->marks[chunk * LANES + i] = all + step * i;
+    if (all < APART_BY_WORDS)
+        for (u32 i = 0; i < APART_WORDS; i++) b->marks[chunk * APART_WORDS + i] = all + step * i;
+    if (changes & ~all) apart_keep(l->p, b, chunk * APART_CHUNK, APART_CHUNK);
+    b->of_chunk[chunk] = APART_BY_WORDS | (all & 1) | changes;
 }
 
-/* Bytes from an offset on, of lanes from that of `own` on. Whether somebody else is in the way. */
-static bool mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
-                       const u32 *own, bool *fresh)
+/* Whole chunks. false: of some the words have marks. */
+static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes *l,
+                                                              struct apart_allocation *b,
+                                                              u64 offset, u32 size, u32 own,
+                                                              const enum kind kind)
 {
-    const bool by_chunks = !l->p->by_thread || l->size == APART_WORD;
-    bool bad = false;
-    for (u32 n; size; size -= n, offset += n) {
-        const u64 chunk = offset / APART_CHUNK, at = offset % APART_CHUNK;
-        n = size < APART_CHUNK - at ? size : (u32)(APART_CHUNK - at);
-        const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
-        if (n == APART_CHUNK && by_chunks && b->of_chunk[chunk] != APART_BY_WORDS)
-            bad |= mark(l, &b->of_chunk[chunk], 1, 0, own, fresh);
-        else {
-            divide(l, b, chunk);
-            bad |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own, fresh);
-        }
-        own += n / l->size;
+    u32 *const of = b->of_chunk + offset / APART_CHUNK, bad = 0, most = 0, kept = 1;
+    const u32 count = size / APART_CHUNK, step = l->step * APART_WORDS;
+    for (u32 i = 0; i < count; i++) {
+        most = of[i] > most ? of[i] : most;
+        kept &= of[i];
     }
-    return bad;
+    if (most >= APART_BY_WORDS) return false;
+    if (kind != LOADS && !kept) apart_keep(l->p, b, offset, size);
+    for (u32 i = 0; i < count; i++) {
+        const u32 was = of[i], me = own + step * i;
+        bad |= is_bad(was, me, kind);
+        of[i] = after(was, me, kind);
+    }
+    l->p->failed |= bad != 0;
+    return true;
+}
+
+static bool mark_whole(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+                       u32 own)
+{
+    if ((offset | size) % APART_CHUNK || (l->step && l->size != APART_WORD)) return false;
+    if (l->kind == LOADS) return mark_chunks(l, b, offset, size, own, LOADS);
+    if (l->kind == STORES) return mark_chunks(l, b, offset, size, own, STORES);
+    return mark_chunks(l, b, offset, size, own, REDUCES);
+}
+
+/* Bytes from an offset on, of lanes from that of `own` on. */
+static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+                       u32 own)
+{
+    const u32 shift = (u32)__builtin_ctz(l->size);
+    if (mark_whole(l, b, offset, size, own)) return;
+    for (u32 n; size; size -= n, offset += n, own += l->step * (n >> shift)) {
+        const u32 at = offset % APART_CHUNK;
+        n = size < APART_CHUNK - at ? size : APART_CHUNK - at;
+        if (mark_whole(l, b, offset, n, own)) continue;
+        const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
+        divide(l, b, offset / APART_CHUNK);
+        l->p->failed |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own);
+    }
 }
 
 static void tell(const struct lanes *l, u64 address, u32 size)
@@ -128,74 +154,36 @@ static void tell(const struct lanes *l, u64 address, u32 size)
     if (o) o->bytes(o->self, address, size, kinds[l->kind]);
 }
 
+/* Makes ready for marks. false: what is there may be loaded without any. */
+static inline bool needs_marks(const struct lanes *l, struct apart_allocation *b)
+{
+    struct apart *const p = l->p;
+    if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
+        if (!b->loaded_by[l->site]) apart_load_free(p, b, l->site);
+        return false;
+    }
+    if (!b->of_chunk) apart_make_marks(p, b);
+    if (l->kind != LOADS && !b->stored) apart_change(p, b);
+    return true;
+}
+
 /* Bytes side by side, of lanes from the first one on. Whether they could be loaded without a mark. */
 static bool touch(const struct lanes *l, u64 address, u32 size, u32 first_lane)
 {
     struct apart *const p = l->p;
     tell(l, address, size);
     struct apart_allocation *const b = apart_find(p, l->site, address, size, l->kind != LOADS);
-    bool fresh = false;
     if (!b) return p->failed = true;
-    if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
-        apart_load_free(p, b, l->site);
-        return !p->observer;
-    }
-    if (!b->marks) apart_make_marks(p, b);
-    const u64 offset = address - b->low;
-    p->failed |= mark_bytes(l, b, offset, size, l->own + first_lane, &fresh);
-    if (l->kind == LOADS) return false;
-    if (!b->stored) apart_change(p, b);
-    if (!fresh) return false; /* it is kept already */
-    const u64 first = offset & -(u64)APART_WORD, room = b->high - b->low,
-              end = (offset + size + APART_WORD - 1) & -(u64)APART_WORD;
-    apart_keep(p, b, first, (u32)((end < room ? end : room) - first));
+    if (!needs_marks(l, b)) return !p->observer;
+    mark_bytes(l, b, address - b->low, size, l->own + l->step * first_lane);
     return false;
 }
 
-/* Whether all lanes' words, or pairs of them, lie between these. */
-static bool all_inside(const struct lanes *l, u64 low, u64 room)
-{
-    if (l->size != APART_WORD && l->size != 2 * APART_WORD) return false;
-    if (room < l->size) return false;
-    const u64 last = room - l->size;
-    u64 bad = 0;
-    LANE_LOOP for (int i = 0; i < LANES; i++)
-    {
-        const u64 o = l->at[i] - low, x = (o & (l->size - 1)) | (o > last ? 1 : 0);
-        bad |= l->mask >> i & 1 ? x : 0;
-    }
-    return !bad;
-}
-
-/* Of each lane its word, or two. Lanes that may change something for the first time are in *fresh. Whether somebody
- * else is in the way. */
-static inline __attribute__((always_inline)) bool
-leave_words(const struct lanes *l, struct apart_allocation *b, const enum kind kind, u32 *fresh)
-{
-    const u32 words = l->size / APART_WORD;
-    bool bad = false;
-    for (u32 left = l->mask; left; left &= left - 1) {
-        const u32 i = (u32)__builtin_ctz(left);
-        const u64 o = l->at[i] - b->low;
-        divide(l, b, o / APART_CHUNK);
-        for (u32 k = 0; k < words; k++) {
-            u32 *const to = &b->marks[o / APART_WORD + k];
-            const u32 was = *to, me = l->own[i];
-            if (was == me) continue;
-            bad |= is_bad(was, me, kind);
-            *fresh |= 1u << i;
-            *to = after(was, me, kind);
-        }
-    }
-    return bad;
-}
-
-/* The same for vectors: one word each, from the allocation's beginning, all of which have marks of their own. A lane
- * that is off does as the first one that is on. alike: all leave the same mark. */
+/* Of each lane a word, all of which have marks of their own. A lane that is off does as the first one that is on. alike:
+ * all leave the same mark. */
 static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANES], u32 *marks,
                                                              const u32 base, const u32 own[LANES],
-                                                             const enum kind kind, const bool alike,
-                                                             bool *fresh)
+                                                             const enum kind kind, const bool alike)
 {
     const u32 all = own[0];
     u32 bad = 0, differ = 0, lost = 0;
@@ -207,7 +195,6 @@ static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANE
         mark[i] = base + after(was, me, kind);
         differ |= mark[i] ^ had;
     }
-    *fresh = differ;
     if (!differ) return bad;
     LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
     if (alike) return bad;
@@ -220,93 +207,72 @@ static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANE
     return bad;
 }
 
-static inline bool mark_each(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base,
-                             const u32 own[LANES], bool *fresh)
+/* `first`: the mark of lane 0. */
+static bool mark_each(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base, u32 first)
 {
-    if (l->alike) {
-        if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, true, fresh);
-        if (l->kind == STORES) return leave_each(word, marks, base, own, STORES, true, fresh);
-        return leave_each(word, marks, base, own, REDUCES, true, fresh);
+    _Alignas(64) u32 own[LANES];
+    const u32 one = first + l->step * (u32)__builtin_ctz(l->mask);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) own[i] = l->mask >> i & 1 ? first + l->step * i : one;
+    if (!l->step) {
+        if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, true);
+        if (l->kind == STORES) return leave_each(word, marks, base, own, STORES, true);
+        return leave_each(word, marks, base, own, REDUCES, true);
     }
-    if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, false, fresh);
-    return leave_each(word, marks, base, own, STORES, false, fresh);
+    if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, false);
+    return leave_each(word, marks, base, own, STORES, false);
 }
 
-/* For mark_each(): of each lane the word that it has, if all of them lie between these; false: they do not. Those
- * that are off have the first one's that is on. */
+/* For mark_each(): of each lane its first word, if all of them lie between these; false: they do not. Those that are
+ * off have the first one's that is on. */
 static inline __attribute__((always_inline)) bool words_of(const struct lanes *l, u64 low, u64 room,
                                                            i32 word[LANES])
 {
-    const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = room - APART_WORD;
+    const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = room - l->size, odd = l->size - 1;
     u64 bad = 0;
-    if (l->size != APART_WORD || room < APART_WORD || room / APART_WORD > INT32_MAX) return false;
+    if (room < l->size || room / APART_WORD > INT32_MAX) return false;
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
         const u64 o = l->mask >> i & 1 ? l->at[i] - low : any;
-        bad |= (o & (APART_WORD - 1)) | (o > last);
+        bad |= (o & odd) | (o > last);
         word[i] = (i32)(o / APART_WORD);
     }
     return !bad;
 }
 
-/* Likewise the marks that they leave. */
-static inline const u32 *marks_of(const struct lanes *l, const u32 lanes_own[LANES], u32 own[LANES])
+/* One after the other, as each lane may have several. */
+static bool mark_all_words(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base,
+                           u32 first)
 {
-    const u32 first = lanes_own[__builtin_ctz(l->mask)];
-    if (l->alike || l->mask == ~0u) return lanes_own;
-    LANE_LOOP for (int i = 0; i < LANES; i++) own[i] = l->mask >> i & 1 ? lanes_own[i] : first;
-    return own;
+    bool bad = mark_each(l, word, marks, base, first);
+    for (u32 k = APART_WORD; k < l->size; k += APART_WORD)
+        bad |= mark_each(l, word, marks + k / APART_WORD, base, first);
+    return bad;
 }
 
-static inline bool mark_words(const struct lanes *l, struct apart_allocation *b, u32 *fresh)
-{
-    if (l->kind == LOADS) return leave_words(l, b, LOADS, fresh);
-    if (l->kind == STORES) return leave_words(l, b, STORES, fresh);
-    return leave_words(l, b, REDUCES, fresh);
-}
-
-static void touch_each(const struct lanes *l, struct apart_allocation *b, const i32 word[LANES])
-{
-    _Alignas(64) u32 own[LANES];
-    u32 whole = 0;
-    bool fresh;
-    LANE_LOOP for (int i = 0; i < LANES; i++)
-        whole |= b->of_chunk[word[i] / LANES] ^ APART_BY_WORDS;
-    for (u32 i = 0; whole && i < LANES; i++) divide(l, b, (u32)word[i] / LANES);
-    l->p->failed |= mark_each(l, word, b->marks, 0, marks_of(l, l->own, own), &fresh);
-    if (l->kind == LOADS || !fresh) return;
-    u8 **const to = (u8 **)(void *)apart_keep_lanes(l->p, LANES, APART_WORD);
-    u32 *const bytes = (u32 *)(void *)(to + LANES), *const from = (u32 *)(void *)b->host;
-    for (int i = 0; i < LANES; i++) to[i] = (u8 *)(from + word[i]);
-    for (int i = 0; i < LANES; i++) bytes[i] = from[word[i]];
-}
-
-/* Some lanes' words in one allocation, which has been changed before. false: they are not. */
-static bool touch_words(const struct lanes *l)
+/* The lanes' words if they are all in one allocation. false: they are not. *free: whether they could be loaded without
+ * marks. */
+static bool touch_words(const struct lanes *l, bool *free)
 {
     struct apart *const p = l->p;
-    struct apart_allocation *const b = p->of_site[l->site];
-    if (!b || !b->stored) return false;
+    const u64 any = l->at[__builtin_ctz(l->mask)];
+    struct apart_allocation *const b = any < MEM_GLOBAL
+                                           ? NULL
+                                           : apart_find(p, l->site, any, l->size, l->kind != LOADS);
     _Alignas(64) i32 word[LANES];
-    const bool by_words = words_of(l, b->low, b->high - b->low, word);
-    if (!by_words && !all_inside(l, b->low, b->high - b->low)) return false;
+    if (!b || !words_of(l, b->low, b->high - b->low, word)) return false;
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
         tell(l, l->at[__builtin_ctz(left)], l->size);
-    if (by_words) {
-        touch_each(l, b, word);
+    if (!needs_marks(l, b)) {
+        *free &= !p->observer;
         return true;
     }
-    u32 fresh = 0;
-    p->failed |= mark_words(l, b, &fresh);
-    if (l->kind == LOADS || !fresh) return true;
-    const u32 count = emu_lanes_of(fresh), size = l->size;
-    u8 *to = apart_keep_lanes(p, count, size), *bytes = to + count * sizeof(u8 *);
-    for (u32 left = fresh; left; left &= left - 1, to += sizeof(u8 *), bytes += size) {
-        u8 *const from = b->host + (l->at[__builtin_ctz(left)] - b->low);
-        memcpy(to, &from, sizeof from);
-        if (size == APART_WORD) memcpy(bytes, from, APART_WORD);
-        else memcpy(bytes, from, 2 * APART_WORD);
-    }
+    *free = false;
+    const u32 *const of = b->of_chunk, may_stay = l->kind == LOADS;
+    u32 whole = 0;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+        whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+    for (u32 i = 0; whole && i < LANES; i++) divide(l, b, (u32)word[i] / APART_WORDS);
+    p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
     return true;
 }
 
@@ -340,7 +306,7 @@ static inline __attribute__((always_inline)) u32 cut(const struct lanes *l, u32 
     if (l->p->by_thread && l->size < APART_WORD) return 0;
     if (z == start + ((u64)last << step) && last - from + 1 == count && are_at(l, start, step))
         return 1;
-    if (z == a && l->alike && are_at(l, a, LANES)) {
+    if (z == a && !l->step && are_at(l, a, LANES)) {
         *bytes = l->size;
         return 1;
     }
@@ -356,28 +322,33 @@ static inline __attribute__((always_inline)) u32 cut(const struct lanes *l, u32 
 }
 
 /* Bytes side by side of shared memory. What is outside faults, and needs no marks. */
-static inline __attribute__((always_inline)) void touch_shared(const struct lanes *l, u64 offset,
-                                                               u32 size, u32 first_lane)
+static void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_lane)
 {
     const u32 room = l->cta->shared_size;
-    bool fresh = false;
     if (offset > room || size > room - offset) return;
     const u64 first = offset / APART_WORD, last = (offset + size - 1) / APART_WORD;
     l->p->failed |= mark(l, l->shared->marks + first, (u32)(last - first + 1),
-                         l->shared->phase << APART_BITS, l->own_shared + first_lane, &fresh);
+                         l->shared->phase << APART_BITS, l->own_shared + l->step * first_lane);
 }
 
-/* All loads of shared memory are marked, or none: then nobody may change it before the next barrier. Whether this one
- * is. */
-static bool enter_shared(const struct lanes *l, const struct emu_group *g)
+/* What one site does in a phase may need no marks: loads, if nobody changes anything before the next barrier; reductions, if
+ * all are of one kind and nobody does anything else. Else the launch begins again, and they are marked. Whether this
+ * one is. */
+static bool enter_shared(const struct lanes *l, const struct emu_group *g, bool generic)
 {
     struct apart_shared *const s = l->shared;
+    const bool *const marked = l->p->marked + l->p->m->program->site_count;
+    const u32 had = s->had;
     for (u32 w = 0; w < g->warps; w++) s->here |= (u32)(g->exec[w] != 0) << (g->first + w);
-    const bool marked = l->p->marked[l->p->m->program->site_count];
-    if (l->kind == LOADS) s->loaded |= !marked;
-    else s->stored = true;
-    if (s->loaded && s->stored) apart_mark_shared(l->p);
-    return marked || l->kind != LOADS;
+    if (l->kind == LOADS) s->had |= marked[APART_LOADS] ? APART_LOOKED : APART_LOADED;
+    else if (l->kind == STORES || generic || marked[APART_REDUCTIONS]) s->had |= APART_CHANGED;
+    else {
+        if (had & APART_ADDED && s->kind != l->own) s->had |= APART_CHANGED;
+        s->had |= APART_ADDED;
+        s->kind = l->own;
+    }
+    if (s->had != had) apart_shared_had(l->p, s);
+    return l->kind == LOADS ? marked[APART_LOADS] : l->kind == STORES || marked[APART_REDUCTIONS];
 }
 
 /* leave() for a run of words, of the lanes that are on: that of the first of them is `mark`. Others stay; those of lanes
@@ -385,23 +356,23 @@ static bool enter_shared(const struct lanes *l, const struct emu_group *g)
 static inline __attribute__((always_inline)) bool leave_run(const struct lanes *l, u32 *mark,
                                                             const enum kind kind)
 {
-    const u32 m = l->mask, base = l->shared->phase << APART_BITS;
+    const u32 m = l->mask, base = l->shared->phase << APART_BITS, step = l->step,
+              own = l->own_shared;
     u32 *const row = mark - __builtin_ctz(m);
-    const u32 *const own = l->own_shared;
     u32 bad = 0;
-    LANE_LOOP for (int i = 0; i < LANES; i++)
+    LANE_LOOP for (u32 i = 0; i < LANES; i++)
     {
-        const u32 on = m >> i & 1, had = row[i], was = since(had, base), me = own[i];
+        const u32 on = m >> i & 1, had = row[i], was = since(had, base), me = own + step * i;
         bad |= is_bad(was, me, kind) & (0 - on);
         row[i] = on ? base + after(was, me, kind) : had;
     }
     return bad;
 }
 
-static inline __attribute__((always_inline)) void touch_lanes_shared(const struct lanes *l)
+static void touch_lanes_shared(const struct lanes *l)
 {
     u32 first[2], bytes;
-    const u32 runs = cut(l, first, &bytes);
+    const u32 runs = cut(l, first, &bytes), base = l->shared->phase << APART_BITS;
     const u64 at = l->at[first[0]];
     _Alignas(64) i32 word[LANES];
     if (runs == 1 && bytes > APART_WORD && l->size == APART_WORD && at % APART_WORD == 0 &&
@@ -415,15 +386,13 @@ static inline __attribute__((always_inline)) void touch_lanes_shared(const struc
     for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
     if (runs) return;
     if (words_of(l, 0, l->cta->shared_size, word)) {
-        _Alignas(64) u32 own[LANES];
-        bool fresh;
-        l->p->failed |= mark_each(l, word, l->shared->marks, l->shared->phase << APART_BITS,
-                                  marks_of(l, l->own_shared, own), &fresh);
-    } else
-        for (u32 left = l->mask; left; left &= left - 1) {
-            const u32 i = (u32)__builtin_ctz(left);
-            touch_shared(l, l->at[i], l->size, i);
-        }
+        l->p->failed |= mark_all_words(l, word, l->shared->marks, base, l->own_shared);
+        return;
+    }
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        touch_shared(l, l->at[i], l->size, i);
+    }
 }
 
 /* Whether all could be loaded without marks. */
@@ -436,7 +405,7 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
         for (u32 i = 0; i < runs; i++) free &= touch(l, l->at[first[i]], bytes, first[i]);
         return free;
     }
-    if (touch_words(l)) return false;
+    if (touch_words(l, &free)) return free;
     for (u32 left = l->mask; left; left &= left - 1) {
         const u32 i = (u32)__builtin_ctz(left);
         const u64 address = l->at[i];
@@ -446,10 +415,59 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
         }
         free = false; /* shared memory, a thread's own, parameters */
         if (!generic || !l->shared || address < MEM_SHARED || address >= MEM_LOCAL) continue;
-        enter_shared(l, g);
+        enter_shared(l, g, true);
         touch_shared(l, address - MEM_SHARED, l->size, i);
     }
     return free;
+}
+
+/* Whether a row of addresses is of bytes side by side, 1 << shift of each lane. */
+static inline __attribute__((always_inline)) bool follow_64(const u64 *at, u32 shift)
+{
+    const u64 first = *at;
+    u64 off = 0;
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) off |= at[i] ^ (first + ((u64)i << shift));
+    return !off;
+}
+static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
+{
+    const u32 first = *at;
+    u32 off = 0;
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) off |= at[i] ^ (first + i * APART_WORD);
+    return !off;
+}
+
+/* The usual cases first. Whether all could be loaded without marks. */
+static inline bool touch_warp(struct lanes *l, const struct emu_group *g, const struct emu_uop *in,
+                              u32 w, u32 space)
+{
+    const bool all = l->mask == ~0u;
+    const u32 shift = (u32)__builtin_ctz(l->size);
+    if (space == PTX_SPACE_SHARED) {
+        const u32 *const p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+        const u32 room = l->cta->shared_size;
+        if (all && in->x == 4 && l->size == APART_WORD && room >= LANES * APART_WORD &&
+            follow_words(p)) {
+            const u32 at = *p + (u32)in->imm, base = l->shared->phase << APART_BITS;
+            if (at % APART_WORD == 0 && at <= room - LANES * APART_WORD) {
+                l->p->failed |= mark(l, l->shared->marks + at / APART_WORD, LANES, base,
+                                     l->own_shared);
+                return false;
+            }
+        }
+        uop_addresses(g, in, w, space, l->at);
+        touch_lanes_shared(l);
+        return false;
+    }
+    if (all && in->x == 8) {
+        const u64 *const p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
+        const u64 at = *p + (u64)in->imm;
+        const bool singly = l->step && l->size < APART_WORD;
+        if (at >= MEM_GLOBAL && !singly && follow_64(p, shift))
+            return touch(l, at, (u32)LANES << shift, 0);
+    }
+    uop_addresses(g, in, w, space, l->at);
+    return touch_lanes(l, g, space == PTX_SPACE_GENERIC);
 }
 
 /* What the warps of the group do. `mark`: of a reduction. Whether all could be loaded without marks. */
@@ -458,35 +476,29 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
 {
     struct apart *const p = g->worker->machine->apart;
     const u32 of_cta = p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta,
-              step = p->by_thread ? APART_NEXT : 0, per_warp = p->by_thread ? LANES : 1;
+              per_warp = p->by_thread ? LANES * APART_NEXT : APART_NEXT;
     struct lanes l;
     l.p = p;
     l.cta = g->cta;
     l.site = in->site;
     l.size = size;
-    l.shift = 0;
     l.kind = kind;
-    l.alike = !p->by_thread || kind == REDUCES;
+    l.step = p->by_thread && kind != REDUCES ? APART_NEXT : 0;
     l.shared = NULL;
+    l.own = l.own_shared = mark;
     bool free = true;
     p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
-    while (size >> l.shift > APART_WORD) l.shift++;
     if (p->m->shared_size && of_cta > 1 && space != PTX_SPACE_GLOBAL)
         l.shared = apart_shared_of(p, g->cta);
-    if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l, g))) return true;
+    if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l, g, false))) return true;
     for (u32 w = 0; w < g->warps; w++) {
         l.mask = g->exec[w];
         if (!l.mask) continue;
-        const u32 warps = g->cta->linear * p->m->warps_per_cta, warp = g->first + w,
-                  shared = APART_FIRST + APART_NEXT * per_warp * warp + (kind == STORES),
-                  global = shared + APART_NEXT * per_warp * warps;
-        for (u32 i = 0; i < LANES; i++) l.own[i] = kind == REDUCES ? mark : global + step * i;
-        if (l.shared)
-            for (u32 i = 0; i < LANES; i++)
-                l.own_shared[i] = kind == REDUCES ? mark : shared + step * i;
-        uop_addresses(g, in, w, space, l.at);
-        if (space == PTX_SPACE_SHARED) touch_lanes_shared(&l);
-        else free &= touch_lanes(&l, g, space == PTX_SPACE_GENERIC);
+        if (kind != REDUCES) {
+            l.own_shared = APART_FIRST + per_warp * (g->first + w) + (kind == STORES);
+            l.own = l.own_shared + per_warp * (g->cta->linear * p->m->warps_per_cta);
+        }
+        free &= touch_warp(&l, g, in, w, space);
     }
     return free && !l.shared;
 }

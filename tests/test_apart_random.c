@@ -1,0 +1,319 @@
+/* Random kernels: whether warps, or threads, are seen to be apart (emu/apart.h), held against a plain list of who was at
+ * which word, which forgets nothing.
+ *
+ * A kernel is a list of loads, stores and reductions, of which lanes that a range of threads names go to affine
+ * addresses in the buffer or in shared memory, and of barriers. Mostly each thread keeps to its own words; now and then
+ * something is off by a little.
+ *
+ *     HEDDLE_PROGRAMS=100000 build/gcc-release/tests/run -f apart_random     more of them
+ *     HEDDLE_SEED=123 ...                                                    this one alone */
+#include "base/buf.h"
+#include "base/rng.h"
+#include "emu/emu.h"
+#include "emu/order.h"
+#include "tests/emu.h"
+#include "tests/support.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PROGRAMS = 1500, /* without HEDDLE_PROGRAMS */
+    MOST_OPS = 10,
+    MOST_THREADS = 512,
+    AREA =
+        8192, /* bytes of the buffer that one kind of accesses keeps to: loads, own words, reductions, results */
+    AREAS = 4,
+    WORDS = AREAS * AREA / 4,
+    SHARED = 4096, /* bytes; the same kinds keep to a quarter each */
+    HISTORY = 64,  /* accesses of a word by others that the plain list has room for */
+};
+
+enum kind { LOAD, STORE, ADD, MAX, BARRIER };
+struct op {
+    enum kind kind;
+    bool shared, generic;
+    uint32_t size; /* bytes of a lane: 1, 2, 4, 8, 16 */
+    uint32_t base, tid,
+        cta; /* the address: a sum, the number of the thread and of the CTA times so much */
+    uint32_t from, to, every; /* threads that take part, every so many */
+};
+struct kernel {
+    uint32_t grid, block, count;
+    struct op ops[MOST_OPS];
+};
+
+/* ---- kernels by chance -------------------------------------------------------------------------------- */
+
+static uint32_t one_of(uint64_t *rng, uint32_t count, const uint32_t *list)
+{
+    return list[rng_below(rng, count)];
+}
+#define ONE_OF(rng, ...)                                                                           \
+    one_of(rng, sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t), (uint32_t[]){__VA_ARGS__})
+
+static bool fits(const struct kernel *k, const struct op *o)
+{
+    const uint64_t last = o->base + (uint64_t)o->tid * (k->block - 1) +
+                          (o->shared ? 0 : (uint64_t)o->cta * (k->grid - 1));
+    return last + o->size <= (o->shared ? SHARED : WORDS * 4) &&
+           !((o->base | o->tid | o->cta) & (o->size - 1));
+}
+
+static struct op make_op(uint64_t *rng, const struct kernel *k)
+{
+    struct op o = {.kind = (enum kind)ONE_OF(rng, LOAD, LOAD, STORE, STORE, ADD, MAX, BARRIER),
+                   .shared = rng_below(rng, 2),
+                   .generic = !rng_below(rng, 4),
+                   .to = k->block,
+                   .every = 1};
+    if (o.kind == MAX && rng_below(rng, 2)) o.kind = ADD;
+    const uint32_t area = o.shared ? SHARED / AREAS : AREA,
+                   at = rng_below(rng, 3) ? (o.kind < ADD ? o.kind : 2) * area : area;
+    do {
+        o.size = o.kind >= ADD ? 4 : ONE_OF(rng, 1, 2, 4, 4, 4, 4, 4, 8, 16);
+        o.base = at;
+        o.tid = o.kind >= ADD ? ONE_OF(rng, 0, 4, 4, 16) : o.size;
+        if (!rng_below(rng, 4)) /* columns, or room in between */
+            o.tid = ONE_OF(rng, 0, o.size, 4, 16, 32, 36, 64);
+        o.cta = o.tid == o.size ? o.size * k->block : ONE_OF(rng, o.size, 4, o.size * k->block);
+        if (!rng_below(rng, 3)) o.base += ONE_OF(rng, 4, 8, 60, 64, 128);
+        if (!rng_below(rng, 12)) o.base += o.size;
+        if (!o.shared && !rng_below(rng, 8)) /* as far up as it goes */
+            o.base = WORDS * 4 - o.size - o.tid * (k->block - 1) - o.cta * (k->grid - 1);
+    } while (!fits(k, &o));
+    if (!rng_below(rng, 3)) {
+        o.from = rng_below(rng, k->block);
+        o.to = o.from + 1 + rng_below(rng, k->block - o.from);
+    }
+    if (!rng_below(rng, 6)) o.every = 2;
+    return o;
+}
+
+static struct kernel make_kernel(uint64_t *rng)
+{
+    struct kernel k = {.grid = 1 + rng_below(rng, 3),
+                       .block = ONE_OF(rng, 20, 32, 64, 64, 100, 128, 128, 160)};
+    k.count = 1 + rng_below(rng, MOST_OPS);
+    for (uint32_t i = 0; i < k.count; i++) k.ops[i] = make_op(rng, &k);
+    return k;
+}
+
+static void write_op(struct buf *b, const struct op *o)
+{
+    static const char *const types[] = {"u8", "u16", "u32", "u64", "v4.u32"};
+    const char *type = types[__builtin_ctz(o->size)], *space = o->shared ? "shared" : "global";
+    const uint32_t wide = o->size == 16;
+    if (o->kind == BARRIER) {
+        buf_printf(b, "bar.sync 0;\n");
+        return;
+    }
+    buf_printf(b, "setp.ge.u32 %%p1, %%r1, %u; setp.lt.and.u32 %%p1, %%r1, %u, %%p1;\n", o->from,
+               o->to);
+    buf_printf(b, "and.b32 %%r3, %%r1, %u; setp.eq.and.u32 %%p1, %%r3, 0, %%p1;\n", o->every - 1);
+    buf_printf(b, "mad.lo.u32 %%r3, %%r1, %u, %u;\n", o->tid, o->base);
+    if (!o->shared) buf_printf(b, "mad.lo.u32 %%r3, %%r2, %u, %%r3;\n", o->cta);
+    else buf_printf(b, "mov.u32 %%r4, s; add.u32 %%r3, %%r3, %%r4;\n");
+    buf_printf(b, "cvt.u64.u32 %%d2, %%r3; %s\n",
+               !o->shared   ? "add.u64 %d2, %d2, %d1;"
+               : o->generic ? "cvta.shared.u64 %d2, %d2;"
+                            : "");
+    const char *at = o->shared && !o->generic ? "%r3" : "%d2", *where = o->generic ? "" : space,
+               *dot = o->generic ? "" : ".";
+    if (o->kind == LOAD && wide)
+        buf_printf(b, "@%%p1 ld%s%s.v4.u32 {%%r4, %%r5, %%r6, %%r7}, [%s];\n", dot, where, at);
+    else if (o->kind == LOAD)
+        buf_printf(b, "@%%p1 ld%s%s.%s %s, [%s];\n", dot, where, type, o->size == 8 ? "%d3" : "%r4",
+                   at);
+    else if (o->kind == STORE && wide)
+        buf_printf(b, "@%%p1 st%s%s.v4.u32 [%s], {%%r1, %%r8, %%r1, %%r8};\n", dot, where, at);
+    else if (o->kind == STORE)
+        buf_printf(b, "@%%p1 st%s%s.%s [%s], %s;\n", dot, where, type, at,
+                   o->size == 8 ? "%d4" : "%r8");
+    else
+        buf_printf(b, "@%%p1 red%s%s.%s.u32 [%s], %%r1;\n", dot, where,
+                   o->kind == ADD ? "add" : "max", at);
+    if (o->kind == LOAD && o->size == 8) buf_printf(b, "@%%p1 cvt.u32.u64 %%r4, %%d3;\n");
+    if (o->kind == LOAD) buf_printf(b, "@%%p1 mad.lo.u32 %%r8, %%r8, 5, %%r4;\n");
+}
+
+/* What was loaded goes to words of the thread's own at the end of the buffer's first half. */
+static void write_kernel(struct buf *b, const struct kernel *k)
+{
+    buf_printf(b,
+               ".shared .align 16 .b8 s[%u]; .reg .b64 %%d<5>; .reg .b32 %%r<9>;\n"
+               ".reg .pred %%p<2>; ld.param.u64 %%d1, [p]; mov.u32 %%r1, %%tid.x;\n"
+               "mov.u32 %%r2, %%ctaid.x; mad.lo.u32 %%r8, %%r2, 512, %%r1; mov.u64 %%d4, 7;\n",
+               SHARED);
+    for (uint32_t i = 0; i < k->count; i++) write_op(b, &k->ops[i]);
+    buf_printf(b,
+               "mad.lo.u32 %%r3, %%r2, %u, %%r1; mad.wide.u32 %%d2, %%r3, 4, %%d1;\n"
+               "st.global.u32 [%%d2+%u], %%r8; ret;",
+               k->block, 3 * AREA);
+}
+
+/* ---- the plain list ------------------------------------------------------------------------------------- */
+
+struct past {
+    uint32_t owner, phase;
+    enum kind kind;
+};
+struct word {
+    struct past list[HISTORY];
+    uint32_t count;
+};
+
+/* One who loads and stores is alone there; loads may meet, and reductions of a kind, also of one owner. */
+static bool meet(const struct past *a, const struct past *b)
+{
+    if (a->phase != b->phase || (a->kind == LOAD && b->kind == LOAD)) return false;
+    if (a->kind >= ADD || b->kind >= ADD) return a->kind != b->kind;
+    return a->owner != b->owner;
+}
+
+static bool visit(struct word *w, struct past now)
+{
+    if (w->count && w->list[0].phase != now.phase) w->count = 0; /* phases do not come back */
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct past *p = &w->list[i];
+        if (meet(p, &now)) return true;
+        if (p->owner == now.owner && p->kind == now.kind && p->phase == now.phase) return false;
+    }
+    if (w->count < HISTORY) w->list[w->count++] = now; /* else: loads of many */
+    return false;
+}
+
+static bool do_meet(const struct kernel *k, bool by_thread)
+{
+    static struct word global[WORDS], shared[SHARED / 4];
+    bool meets = false;
+    struct kernel all = *k;
+    struct op last = {.kind = STORE, .size = 4, .base = 3 * AREA, .tid = 4, .every = 1};
+    last.cta = 4 * k->block;
+    last.to = k->block;
+    memset(global, 0, sizeof global);
+    for (uint32_t cta = 0; cta < k->grid; cta++) {
+        uint32_t phase = 0;
+        memset(shared, 0, sizeof shared);
+        for (uint32_t i = 0; i <= all.count; i++) {
+            const struct op *o = i < all.count ? &all.ops[i] : &last;
+            phase += o->kind == BARRIER;
+            if (o->shared && !by_thread && k->block <= 32) continue; /* nobody else has it */
+            for (uint32_t t = o->from; o->kind != BARRIER && t < o->to; t++) {
+                if (t & (o->every - 1)) continue;
+                const uint32_t at = o->base + o->tid * t + (o->shared ? 0 : o->cta * cta),
+                               thread = cta * MOST_THREADS + t;
+                const struct past now = {by_thread ? thread : thread / 32, o->shared ? phase : 0,
+                                         o->kind};
+                for (uint32_t w = at / 4; w <= (at + o->size - 1) / 4; w++)
+                    meets |= visit(o->shared ? &shared[w] : &global[w], now);
+            }
+        }
+    }
+    return meets;
+}
+
+/* ---- what the emulator says ------------------------------------------------------------------------------ */
+
+struct seen {
+    uint64_t base;
+    unsigned begun;
+    uint32_t words[WORDS]; /* when it began; in the end: afterwards */
+};
+static unsigned want_meetings(void *self, const struct emu_prospect *next)
+{
+    (void)self, (void)next;
+    return EMU_WANT_MEETINGS;
+}
+static void begin(void *self, struct emu_machine *m)
+{
+    struct seen *s = self;
+    s->begun++;
+    emu_machine_load(m, s->base, s->words, sizeof s->words);
+}
+
+enum who { NOBODY, ORDER, OBSERVER };
+static void launch(const char *body, const struct kernel *k, enum who who, unsigned group,
+                   struct seen *s, uint32_t *words)
+{
+    struct arena *arena = arena_new();
+    const char *text = emu_ptx(".param .u64 p", body);
+    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m), "%s", text);
+    struct emu *e = emu_new(&(struct emu_config){.sms = 4, .group_warps = group, .threads = 1});
+    char *why = NULL;
+    struct emu_image *im = emu_load(e, &m, 1, &why);
+    cr_assert(im, "%s", why);
+    s->base = emu_alloc(e, WORDS * 4, "buffer");
+    for (uint32_t i = 0; i < WORDS; i++) words[i] = 77 * i;
+    emu_copy_in(e, s->base, words, WORDS * 4);
+    const struct emu_order order = {.self = s, .wants_of = want_meetings, .begin = begin};
+    const struct emu_observer observer = {
+        .self = s, .blind = true, .meetings = true, .begin = begin};
+    const struct emu_observer *list[] = {&observer};
+    struct emu_launch l = {.grid = {k->grid, 1, 1},
+                           .block = {k->block, 1, 1},
+                           .params = &s->base,
+                           .params_size = 8,
+                           .order = who == ORDER ? &order : NULL,
+                           .observers = list,
+                           .observer_count = who == OBSERVER};
+    /* Also as it has been learnt to be marked. */
+    for (int n = 0; n < 2; n++) {
+        emu_copy_in(e, s->base, words, WORDS * 4);
+        const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+        cr_assert_eq(r->fault.kind, EMU_OK, "%s\n%s", r->fault.text, text);
+    }
+    emu_copy_out(e, words, s->base, WORDS * 4);
+    emu_unload(im);
+    emu_free(e);
+    ptx_module_end(m);
+    arena_free(arena);
+}
+
+static uint32_t words[WORDS], alone[WORDS], before[WORDS];
+
+static bool compare(uint64_t seed)
+{
+    static struct seen s;
+    uint64_t rng = seed;
+    const struct kernel k = make_kernel(&rng);
+    const unsigned group = ONE_OF(&rng, 0, 0, 0, 1, 2);
+    struct buf b = {0};
+    write_kernel(&b, &k);
+    bool ok = true, any = false;
+    launch(b.data, &k, NOBODY, group, &s, alone);
+    for (enum who who = ORDER; who <= OBSERVER; who++) {
+        const bool meets = do_meet(&k, who == OBSERVER);
+        s.begun = 0;
+        launch(b.data, &k, who, group, &s, words);
+        any |= meets;
+        ok &= s.begun == 2 * meets;
+        if (s.begun != 2 * meets)
+            cr_expect_fail(
+                "HEDDLE_SEED=%llu: %s, %u of 2 launches are seen to meet, %s\n%u x %u\n%s",
+                (unsigned long long)seed, who == ORDER ? "warps" : "threads", s.begun,
+                meets ? "and do" : "and do not", k.grid, k.block, b.data);
+        if (!meets) ok &= !memcmp(words, alone, sizeof words);
+        if (s.begun) ok &= !memcmp(s.words, before, sizeof before);
+        cr_expect(ok, "HEDDLE_SEED=%llu: memory", (unsigned long long)seed);
+    }
+    buf_free(&b);
+    return any;
+}
+
+Test(apart_random, meets_where_a_plain_list_says, .timeout = 3000)
+{
+    const char *more = getenv("HEDDLE_PROGRAMS"), *one = getenv("HEDDLE_SEED");
+    const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : PROGRAMS / THINNED;
+    const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
+    uint64_t meet = 0;
+    for (uint32_t i = 0; i < WORDS; i++) before[i] = 77 * i;
+    for (uint64_t i = first; i < first + count; i++) meet += compare(i);
+    if (!one)
+        cr_expect(meet > count / 5 && meet < count * 4 / 5, "%llu of %llu meet",
+                  (unsigned long long)meet, (unsigned long long)count);
+}
