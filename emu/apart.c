@@ -27,7 +27,7 @@ static void *zeros(size_t n, size_t size)
     return p;
 }
 
-struct apart *apart_new(const struct emu_machine *m, bool *marked, bool by_thread,
+struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
                         const struct emu_observer *observer)
 {
     struct apart *p = zeros(1, sizeof *p);
@@ -98,6 +98,7 @@ enum apart_end apart_end(struct apart *p, bool faulted)
     for (struct apart_shared *q = p->shared, *next; q; q = next) {
         next = q->next;
         free(q->room);
+        free(q->seen);
         free(q);
     }
     free(p->of_site);
@@ -134,7 +135,8 @@ void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site)
 {
     b->loaded = b->loaded_by[site] = true;
     if (!b->stored) return;
-    p->marked[site] = p->learnt = p->failed = true;
+    p->marked[site] = 1;
+    p->learnt = p->failed = true;
 }
 
 void apart_make_marks(struct apart *p, struct apart_allocation *b)
@@ -147,8 +149,9 @@ void apart_make_marks(struct apart *p, struct apart_allocation *b)
 void apart_change(struct apart *p, struct apart_allocation *b)
 {
     b->stored = true;
-    for (u32 i = 0; b->loaded && i < p->m->program->site_count; i++)
-        if (b->loaded_by[i]) p->marked[i] = p->learnt = p->failed = true;
+    if (!b->loaded) return;
+    for (u32 i = 0; i < p->m->program->site_count; i++) p->marked[i] |= b->loaded_by[i];
+    p->learnt = p->failed = true;
 }
 
 void apart_found(const struct emu_group *g, const struct emu_uop *in, const struct mem_block *b,
@@ -176,6 +179,7 @@ static void begin_phase(struct apart_shared *s, const struct emu_cta *c)
     }
     if (++s->phase < APART_PHASES) return;
     memset(s->marks, 0, shared_marks_size(c));
+    memset(s->seen, 0, c->groups->worker->machine->program->site_count * sizeof *s->seen);
     s->phase = 1;
 }
 
@@ -186,6 +190,7 @@ struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
         s = c->marks = zeros(1, sizeof *s);
         s->room = zeros(1, shared_marks_size(c) + 2 * LANES * sizeof *s->marks);
         s->marks = s->room + LANES;
+        s->seen = zeros(p->m->program->site_count, sizeof *s->seen);
         s->cta = UINT32_MAX;
         s->next = p->shared;
         p->shared = s;
@@ -220,12 +225,18 @@ void apart_barrier(const struct emu_cta *c, u32 id)
     begin_phase(s, c);
 }
 
+/* A few times only those loads are marked that were without in this phase, then all. */
 void apart_shared_had(struct apart *p, const struct apart_shared *s)
 {
-    bool *const marked = p->marked + p->m->program->site_count;
-    const u32 had = s->had;
-    if (had & APART_LOADED && had & (APART_CHANGED | APART_ADDED))
-        marked[APART_LOADS] = p->learnt = p->failed = true;
-    if (had & APART_ADDED && had & ~(u32)APART_ADDED)
-        marked[APART_REDUCTIONS] = p->learnt = p->failed = true;
+    const u32 had = s->had, sites = p->m->program->site_count;
+    u8 *const marked = p->marked + sites;
+    if (had & APART_LOADED && had & (APART_CHANGED | APART_ADDED)) {
+        for (u32 i = 0; i < sites; i++) p->marked[i] |= s->seen[i] == s->phase;
+        if (marked[APART_LOADS] < APART_ALL) marked[APART_LOADS]++;
+        p->learnt = p->failed = true;
+    }
+    if (had & APART_ADDED && had & ~(u32)APART_ADDED) {
+        marked[APART_REDUCTIONS] = 1;
+        p->learnt = p->failed = true;
+    }
 }

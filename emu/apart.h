@@ -28,11 +28,11 @@ enum apart_end {
     APART_AGAIN, /* memory is as it was; `marked` has more in it */
     APART_NOT,   /* memory is as it was */
 };
-enum { APART_LOADS, APART_REDUCTIONS, APART_KINDS };
+enum { APART_LOADS, APART_REDUCTIONS, APART_KINDS, APART_ALL = 3 };
 /* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are, and
  * reductions of it; it is added to. observer: is told of bytes; NULL is allowed. Ends the launch (EMU_BAD_ORDER) when it
  * is seen not to be apart. */
-struct apart *apart_new(const struct emu_machine *m, bool *marked, bool by_thread,
+struct apart *apart_new(const struct emu_machine *m, uint8_t *marked, bool by_thread,
                         const struct emu_observer *observer);
 /* faulted: the launch did. Frees it. */
 enum apart_end apart_end(struct apart *p, bool faulted);

@@ -39,6 +39,7 @@ enum { APART_LOADED = 1, APART_LOOKED = 2, APART_ADDED = 4, APART_CHANGED = 8 };
 struct apart_shared {  /* a CTA's */
     u32 *marks, *room; /* a warp's words more on either side of them */
     u32 cta, phase;
+    u32 *seen;     /* by site: the last phase in which it loaded without marks */
     u32 had;       /* in this phase: APART_LOADED, ... */
     u32 kind;      /* of the reductions without marks, what would be their mark */
     u32 here;      /* warps that have been there in this phase, a bit each */
@@ -50,7 +51,7 @@ struct apart {
     const struct emu_machine *m;
     bool by_thread;                      /* marks are of threads, not of warps */
     const struct emu_observer *observer; /* who is told of bytes; NULL: nobody */
-    bool *marked;                        /* by site; then, of shared memory, APART_LOADS, ... */
+    u8 *marked;                          /* by site; then, of shared memory, APART_LOADS, ... */
     struct apart_allocation **of_site;   /* which it has been in last */
     bool *is_free;                       /* by site: a load that needs no marks */
     struct apart_allocation *list[64];

@@ -62,7 +62,7 @@ struct emu_kernel {
     bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
     bool apart;         /* its warps may be apart (apart.h), */
     u32 met[2];         /* in so many launches they were not; and its threads */
-    bool *marked;       /* by site of the program that is lowered with LOWER_APART */
+    u8 *marked;         /* by site of the program that is lowered with LOWER_APART */
 };
 
 struct emu_image {
@@ -731,7 +731,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     n.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;
     if (!k->marked)
-        k->marked = arena_array(k->image->arena, bool, n.program->site_count + APART_KINDS);
+        k->marked = arena_array(k->image->arena, u8, n.program->site_count + APART_KINDS);
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
         struct arena *a = arena_new();

@@ -331,34 +331,41 @@ static void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_
                          l->shared->phase << APART_BITS, l->own_shared + l->step * first_lane);
 }
 
-/* What one site does in a phase may need no marks: loads, if nobody changes anything before the next barrier; reductions, if
- * all are of one kind and nobody does anything else. Else the launch begins again, and they are marked. Whether this
- * one is. */
-static bool enter_shared(const struct lanes *l, const struct emu_group *g, bool generic)
+static inline void note_shared(struct apart *p, struct apart_shared *s, const struct emu_group *g,
+                               u32 what)
 {
-    struct apart_shared *const s = l->shared;
-    const bool *const marked = l->p->marked + l->p->m->program->site_count;
-    const u32 had = s->had;
     for (u32 w = 0; w < g->warps; w++) s->here |= (u32)(g->exec[w] != 0) << (g->first + w);
-    if (l->kind == LOADS) s->had |= marked[APART_LOADS] ? APART_LOOKED : APART_LOADED;
-    else if (l->kind == STORES || generic || marked[APART_REDUCTIONS]) s->had |= APART_CHANGED;
-    else {
-        if (had & APART_ADDED && s->kind != l->own) s->had |= APART_CHANGED;
-        s->had |= APART_ADDED;
-        s->kind = l->own;
-    }
-    if (s->had != had) apart_shared_had(l->p, s);
-    return l->kind == LOADS ? marked[APART_LOADS] : l->kind == STORES || marked[APART_REDUCTIONS];
+    if (!(what & ~s->had)) return;
+    s->had |= what;
+    apart_shared_had(p, s);
 }
 
-/* leave() for a run of words, of the lanes that are on: that of the first of them is `mark`. Others stay; those of lanes
- * that are off are looked at all the same. */
-static inline __attribute__((always_inline)) bool leave_run(const struct lanes *l, u32 *mark,
-                                                            const enum kind kind)
+/* What a site does in a phase may need no marks: loads, if nobody changes anything before the next barrier; reductions, if
+ * all are of one kind and nobody does anything else. Else the launch begins again, and they are marked. Whether this
+ * one is. `mark`: of reductions. */
+static inline bool enter_shared(struct apart *p, struct apart_shared *s, const struct emu_group *g,
+                                u32 site, enum kind kind, u32 mark)
 {
-    const u32 m = l->mask, base = l->shared->phase << APART_BITS, step = l->step,
-              own = l->own_shared;
-    u32 *const row = mark - __builtin_ctz(m);
+    const u8 *const marked = p->marked + p->m->program->site_count;
+    if (kind == LOADS && !p->marked[site] && marked[APART_LOADS] < APART_ALL) {
+        s->seen[site] = s->phase;
+        note_shared(p, s, g, APART_LOADED);
+        return false;
+    }
+    if (kind == REDUCES && !marked[APART_REDUCTIONS]) {
+        const bool other = s->had & APART_ADDED && s->kind != mark;
+        s->kind = mark;
+        note_shared(p, s, g, APART_ADDED | (other ? APART_CHANGED : 0));
+        return false;
+    }
+    note_shared(p, s, g, kind == LOADS ? APART_LOOKED : APART_CHANGED);
+    return true;
+}
+
+/* leave() for words side by side, those of the lanes that are on; those of the others are looked at all the same. */
+static inline __attribute__((always_inline)) bool
+leave_row(u32 *row, u32 m, const u32 base, const u32 own, const u32 step, const enum kind kind)
+{
     u32 bad = 0;
     LANE_LOOP for (u32 i = 0; i < LANES; i++)
     {
@@ -377,10 +384,11 @@ static void touch_lanes_shared(const struct lanes *l)
     _Alignas(64) i32 word[LANES];
     if (runs == 1 && bytes > APART_WORD && l->size == APART_WORD && at % APART_WORD == 0 &&
         at <= l->cta->shared_size && bytes <= l->cta->shared_size - at) {
-        u32 *const mark = l->shared->marks + at / APART_WORD;
-        l->p->failed |= l->kind == LOADS    ? leave_run(l, mark, LOADS)
-                        : l->kind == STORES ? leave_run(l, mark, STORES)
-                                            : leave_run(l, mark, REDUCES);
+        u32 *const row = l->shared->marks + at / APART_WORD - first[0];
+        const u32 m = l->mask, own = l->own_shared;
+        l->p->failed |= l->kind == LOADS    ? leave_row(row, m, base, own, l->step, LOADS)
+                        : l->kind == STORES ? leave_row(row, m, base, own, l->step, STORES)
+                                            : leave_row(row, m, base, own, l->step, REDUCES);
         return;
     }
     for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
@@ -415,7 +423,7 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
         }
         free = false; /* shared memory, a thread's own, parameters */
         if (!generic || !l->shared || address < MEM_SHARED || address >= MEM_LOCAL) continue;
-        enter_shared(l, g, true);
+        note_shared(l->p, l->shared, g, l->kind == LOADS ? APART_LOOKED : APART_CHANGED);
         touch_shared(l, address - MEM_SHARED, l->size, i);
     }
     return free;
@@ -437,37 +445,42 @@ static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
     return !off;
 }
 
-/* The usual cases first. Whether all could be loaded without marks. */
+/* Whether all could be loaded without marks. */
 static inline bool touch_warp(struct lanes *l, const struct emu_group *g, const struct emu_uop *in,
                               u32 w, u32 space)
 {
-    const bool all = l->mask == ~0u;
-    const u32 shift = (u32)__builtin_ctz(l->size);
-    if (space == PTX_SPACE_SHARED) {
-        const u32 *const p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
-        const u32 room = l->cta->shared_size;
-        if (all && in->x == 4 && l->size == APART_WORD && room >= LANES * APART_WORD &&
-            follow_words(p)) {
-            const u32 at = *p + (u32)in->imm, base = l->shared->phase << APART_BITS;
-            if (at % APART_WORD == 0 && at <= room - LANES * APART_WORD) {
-                l->p->failed |= mark(l, l->shared->marks + at / APART_WORD, LANES, base,
-                                     l->own_shared);
-                return false;
-            }
-        }
-        uop_addresses(g, in, w, space, l->at);
-        touch_lanes_shared(l);
-        return false;
-    }
-    if (all && in->x == 8) {
+    if (l->mask == ~0u && in->x == 8 && space != PTX_SPACE_SHARED) {
         const u64 *const p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
         const u64 at = *p + (u64)in->imm;
+        const u32 shift = (u32)__builtin_ctz(l->size);
         const bool singly = l->step && l->size < APART_WORD;
         if (at >= MEM_GLOBAL && !singly && follow_64(p, shift))
             return touch(l, at, (u32)LANES << shift, 0);
     }
     uop_addresses(g, in, w, space, l->at);
-    return touch_lanes(l, g, space == PTX_SPACE_GENERIC);
+    if (space != PTX_SPACE_SHARED) return touch_lanes(l, g, space == PTX_SPACE_GENERIC);
+    touch_lanes_shared(l);
+    return false;
+}
+
+/* Of a CTA whether there is anybody else. */
+static inline bool several(const struct apart *p)
+{
+    return (p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta) > 1;
+}
+
+/* The even mark of a warp's first lane, by the warp's number in its CTA; and how many come before those of the CTA. */
+static inline u32 per_warp(const struct apart *p)
+{
+    return p->by_thread ? LANES * APART_NEXT : APART_NEXT;
+}
+static inline u32 own_of(const struct apart *p, u32 warp)
+{
+    return APART_FIRST + per_warp(p) * warp;
+}
+static inline u32 before_cta(const struct apart *p, const struct emu_cta *c)
+{
+    return per_warp(p) * (c->linear * p->m->warps_per_cta);
 }
 
 /* What the warps of the group do. `mark`: of a reduction. Whether all could be loaded without marks. */
@@ -475,8 +488,6 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
                       enum kind kind, u32 mark)
 {
     struct apart *const p = g->worker->machine->apart;
-    const u32 of_cta = p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta,
-              per_warp = p->by_thread ? LANES * APART_NEXT : APART_NEXT;
     struct lanes l;
     l.p = p;
     l.cta = g->cta;
@@ -488,15 +499,17 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
     l.own = l.own_shared = mark;
     bool free = true;
     p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
-    if (p->m->shared_size && of_cta > 1 && space != PTX_SPACE_GLOBAL)
+    if (p->m->shared_size && several(p) && space != PTX_SPACE_GLOBAL)
         l.shared = apart_shared_of(p, g->cta);
-    if (space == PTX_SPACE_SHARED && (!l.shared || !enter_shared(&l, g, false))) return true;
+    if (space == PTX_SPACE_SHARED &&
+        (!l.shared || !enter_shared(p, l.shared, g, in->site, kind, mark)))
+        return true;
     for (u32 w = 0; w < g->warps; w++) {
         l.mask = g->exec[w];
         if (!l.mask) continue;
         if (kind != REDUCES) {
-            l.own_shared = APART_FIRST + per_warp * (g->first + w) + (kind == STORES);
-            l.own = l.own_shared + per_warp * (g->cta->linear * p->m->warps_per_cta);
+            l.own_shared = own_of(p, g->first + w) + (kind == STORES);
+            l.own = l.own_shared + before_cta(p, g->cta);
         }
         free &= touch_warp(&l, g, in, w, space);
     }
@@ -510,27 +523,140 @@ static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *i
     return emu_raise(g, in, EMU_BAD_ORDER, w, (u32)__builtin_ctz(g->exec[w]), 0, 0, "not apart");
 }
 
+/* ---- the usual cases: all warps' words side by side, looked at as one ------------------------------------ */
+
+static inline bool are_words(const struct emu_group *g, const struct mem_desc *v)
+{
+    return v->width == APART_WORD && v->count == 1 && !g->worker->sites;
+}
+
+/* All lanes are on, and each warp has whole chunks, of an allocation that has been changed before. false: it is not so;
+ * else it has been carried out. */
+static inline __attribute__((always_inline)) bool
+do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
+{
+    enum { ROW_BYTES = LANES * APART_WORD, HALF = APART_WORDS };
+    struct apart *const p = g->worker->machine->apart;
+    struct apart_allocation *const b = p->of_site[in->site];
+    if (!g->whole || in->x != 8 || !b || !b->stored || p->observer || !are_words(g, in->ext))
+        return false;
+    const u64 *const at = (const u64 *)(const void *)(g->r64 + in->a);
+    const u64 size = b->high - b->low, from = (u64)in->imm - b->low;
+    const u32 next = per_warp(p), half = p->by_thread ? HALF * APART_NEXT : 0;
+    u64 off = size < ROW_BYTES, offset[GROUP];
+    for (u32 w = 0; w < g->warps; w++) {
+        const u64 *const row = at + w * LANES, first = *row, o = offset[w] = first + from;
+        u64 differ = 0;
+        LANE_LOOP for (u32 i = 0; i < LANES; i++) differ |= row[i] ^ (first + i * APART_WORD);
+        off |= differ | o % APART_CHUNK | (o > size - ROW_BYTES);
+    }
+    if (off) return false;
+    u32 most = 0, kept = 1, bad = 0;
+    for (u32 w = 0; w < g->warps; w++) {
+        const u32 *const of = b->of_chunk + offset[w] / APART_CHUNK;
+        most = of[0] > most ? of[0] : most;
+        most = of[1] > most ? of[1] : most;
+        kept &= of[0] & of[1];
+    }
+    if (most >= APART_BY_WORDS) return false;
+    u32 me = own_of(p, g->first) + before_cta(p, g->cta) + (kind == STORES);
+    for (u32 w = 0; w < g->warps; w++, me += next) {
+        u32 *const of = b->of_chunk + offset[w] / APART_CHUNK;
+        bad |= is_bad(of[0], me, kind) | is_bad(of[1], me + half, kind);
+        of[0] = after(of[0], me, kind);
+        of[1] = after(of[1], me + half, kind);
+    }
+    p->failed |= bad != 0;
+    u32 *const d = LANE_ROW(u32, in->d);
+    if (kind == STORES && !kept)
+        for (u32 w = 0, n; w < g->warps; w += n) {
+            for (n = 1; w + n < g->warps && offset[w + n] == offset[w] + n * ROW_BYTES;) n++;
+            apart_keep(p, b, offset[w], n * ROW_BYTES);
+        }
+    for (u32 w = 0; w < g->warps; w++) {
+        u8 *const host = b->host + offset[w];
+        if (kind == STORES) memcpy(host, d + w * LANES, ROW_BYTES);
+        else memcpy(d + w * LANES, host, ROW_BYTES);
+    }
+    return true;
+}
+
+/* The same of shared memory, where lanes may be off. What is marked twice is as if it were once. */
+static inline __attribute__((always_inline)) bool
+mark_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
+{
+    struct apart *const p = g->worker->machine->apart;
+    struct apart_shared *const s = g->cta->marks;
+    const u32 room = g->cta->shared_size, base = s->phase << APART_BITS,
+              step = p->by_thread ? APART_NEXT : 0;
+    const u32 *p32 = (const u32 *)(const void *)(g->r32 + in->a);
+    for (u32 w = 0; w < g->warps; w++, p32 += LANES) {
+        const u32 m = g->exec[w], start = *p32 + (u32)in->imm;
+        if (!m) continue;
+        const u32 one = (u32)__builtin_ctz(m), first = start + one * APART_WORD,
+                  bytes = (LANES - (u32)__builtin_clz(m) - one) * APART_WORD;
+        if (first % APART_WORD || bytes > room || first > room - bytes || !follow_words(p32))
+            return false;
+        u32 *const row = s->marks + first / APART_WORD - one;
+        const u32 me = own_of(p, g->first + w) + (kind == STORES);
+        p->failed |= leave_row(row, m, base, me, step, kind);
+    }
+    return true;
+}
+
+static bool mark_shared_loads(struct emu_group *g, const struct emu_uop *in)
+{
+    return mark_shared_rows(g, in, LOADS);
+}
+static bool mark_shared_stores(struct emu_group *g, const struct emu_uop *in)
+{
+    return mark_shared_rows(g, in, STORES);
+}
+
+/* false: it has to be looked at more closely. */
+static inline bool touch_shared_rows(struct emu_group *g, const struct emu_uop *in, enum kind kind)
+{
+    struct apart *const p = g->worker->machine->apart;
+    struct apart_shared *const s = g->cta->marks;
+    const struct mem_desc *const v = in->ext;
+    if (!s || s->cta != g->cta->linear) return false;
+    const u32 here = s->here >> g->first & ((1u << g->warps) - 1);
+    if (kind == LOADS && s->seen[in->site] == s->phase && here == (1u << g->warps) - 1) return true;
+    if (!enter_shared(p, s, g, in->site, kind, 0)) return true;
+    if (in->x != 4 || v->width != APART_WORD || v->count != 1) return false;
+    return kind == LOADS ? mark_shared_loads(g, in) : mark_shared_stores(g, in);
+}
+
 OP(ld_apart)
 {
     struct apart *const p = g->worker->machine->apart;
     const struct mem_desc *const v = in->ext;
-    if (!p->is_free[in->site]) {
-        const struct apart_allocation *const before = p->of_site[in->site];
-        const bool free = touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
-                          v->space != PTX_SPACE_SHARED && before == p->of_site[in->site];
-        if (free) {
-            p->is_free[in->site] = true;
-            g->worker->bounds[in->site] = (struct emu_bound){0};
-        }
+    if (p->is_free[in->site]) return p->failed ? refuse(g, in) : v->plain(g, in);
+    if (v->space == PTX_SPACE_SHARED) {
+        if (!touch_shared_rows(g, in, LOADS))
+            touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
+        return p->failed ? refuse(g, in) : v->plain(g, in);
+    }
+    if (do_rows(g, in, LOADS)) return p->failed ? refuse(g, in) : in + 1;
+    const struct apart_allocation *const before = p->of_site[in->site];
+    if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
+        before == p->of_site[in->site]) {
+        p->is_free[in->site] = true;
+        g->worker->bounds[in->site] = (struct emu_bound){0};
     }
     return p->failed ? refuse(g, in) : v->plain(g, in);
 }
 
 OP(st_apart)
 {
+    struct apart *const p = g->worker->machine->apart;
     const struct mem_desc *const v = in->ext;
-    touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
-    return g->worker->machine->apart->failed ? refuse(g, in) : v->plain(g, in);
+    if (v->space == PTX_SPACE_SHARED) {
+        if (!touch_shared_rows(g, in, STORES))
+            touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
+    } else if (do_rows(g, in, STORES)) return p->failed ? refuse(g, in) : in + 1;
+    else touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
+    return p->failed ? refuse(g, in) : v->plain(g, in);
 }
 
 OP(red_apart)
