@@ -191,10 +191,14 @@ static void access(void *self, const struct emu_access *a)
 
 static void bytes(void *self, uint64_t address, uint64_t size, uint8_t kind)
 {
-    touch(self, address, (uint32_t)size,
-          kind == EMU_LOAD    ? TOUCHED_READ
-          : kind == EMU_STORE ? TOUCHED_WRITE
-                              : TOUCHED_ATOMIC);
+    const enum touched_how how = kind == EMU_LOAD    ? TOUCHED_READ
+                                 : kind == EMU_STORE ? TOUCHED_WRITE
+                                                     : TOUCHED_ATOMIC;
+    for (uint64_t n; size; size -= n, address += n) {
+        const uint32_t at = (uint32_t)(address % PAGE);
+        n = size < PAGE - at ? size : PAGE - at;
+        touch_in_page(page_at(self, key_of(address / PAGE, how)), at, (uint32_t)n);
+    }
 }
 
 struct touched *touched_new(void)

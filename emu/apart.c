@@ -2,6 +2,7 @@
 #include "emu/apartops.h"
 
 #include "emu/memops.h"
+#include "emu/order.h"
 #include "emu/rooms.h"
 #include "ptx/ptx.h"
 
@@ -38,6 +39,7 @@ struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
     p->observer = observer;
     p->of_site = zeros(sites, sizeof(struct apart_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
+    if (observer) p->told = zeros(sites, sizeof *p->told);
     return p;
 }
 
@@ -84,12 +86,19 @@ static void take_back(struct apart *p)
         }
 }
 
+void apart_tell(const struct apart *p, const struct apart_told *t)
+{
+    if (t->to > t->from) p->observer->bytes(p->observer->self, t->from, t->to - t->from, t->kind);
+}
+
 enum apart_end apart_end(struct apart *p, bool faulted)
 {
     const enum apart_end end = !faulted && !p->failed ? APART_DONE
                                : p->learnt            ? APART_AGAIN
                                                       : APART_NOT;
     if (end != APART_DONE) take_back(p);
+    for (u32 i = 0; p->told && end == APART_DONE && i < p->m->program->site_count; i++)
+        apart_tell(p, &p->told[i]);
     for (u32 i = 0; i < p->count; i++) {
         free(p->list[i]->of_chunk);
         free(p->list[i]->loaded_by);
@@ -103,6 +112,7 @@ enum apart_end apart_end(struct apart *p, bool faulted)
     }
     free(p->of_site);
     free(p->is_free);
+    free(p->told);
     free(p);
     return end;
 }

@@ -47,10 +47,15 @@ struct apart_shared {  /* a CTA's */
     struct apart_shared *next;
 };
 
+struct apart_told { /* a run of bytes that the observer is not yet told of */
+    u64 from, to;
+    u8 kind; /* EMU_LOAD, ... */
+};
 struct apart {
     const struct emu_machine *m;
     bool by_thread;                      /* marks are of threads, not of warps */
     const struct emu_observer *observer; /* who is told of bytes; NULL: nobody */
+    struct apart_told *told;             /* by site; likewise */
     u8 *marked;                          /* by site; then, of shared memory, APART_LOADS, ... */
     struct apart_allocation **of_site;   /* which it has been in last */
     bool *is_free;                       /* by site: a load that needs no marks */
@@ -69,6 +74,8 @@ void apart_make_marks(struct apart *p, struct apart_allocation *b);
 void apart_change(struct apart *p, struct apart_allocation *b);
 /* It is loaded by this site without marks. */
 void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site);
+/* Tells the observer. */
+void apart_tell(const struct apart *p, const struct apart_told *t);
 /* Keeps what is there, as far as it is in the allocation. */
 void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size);
 /* The marks of the CTA's shared memory. */

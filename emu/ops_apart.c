@@ -147,11 +147,20 @@ static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 of
     }
 }
 
-static void tell(const struct lanes *l, u64 address, u32 size)
+static inline void tell_of(struct apart *p, u32 site, u64 address, u32 size, enum kind kind)
 {
     static const u8 kinds[] = {[LOADS] = EMU_LOAD, [STORES] = EMU_STORE, [REDUCES] = EMU_RED};
-    const struct emu_observer *const o = l->p->observer;
-    if (o) o->bytes(o->self, address, size, kinds[l->kind]);
+    struct apart_told *const t = &p->told[site];
+    if (address == t->to) t->to += size;
+    else if (address < t->from || address + size > t->to) {
+        apart_tell(p, t);
+        *t = (struct apart_told){address, address + size, kinds[kind]};
+    }
+}
+
+static void tell(const struct lanes *l, u64 address, u32 size)
+{
+    if (l->p->observer) tell_of(l->p, l->site, address, size, l->kind);
 }
 
 /* Makes ready for marks. false: what is there may be loaded without any. */
@@ -260,17 +269,20 @@ static bool touch_words(const struct lanes *l, bool *free)
                                            : apart_find(p, l->site, any, l->size, l->kind != LOADS);
     _Alignas(64) i32 word[LANES];
     if (!b || !words_of(l, b->low, b->high - b->low, word)) return false;
+    const bool marks = needs_marks(l, b);
+    const u32 *const of = b->of_chunk, may_stay = l->kind == LOADS;
+    u32 whole = 0, differ = 0;
+    if (marks)
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+            whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+    *free &= !marks && !p->observer;
+    if (marks && !whole && l->kind == REDUCES && l->size == APART_WORD) {
+        LANE_LOOP for (int i = 0; i < LANES; i++) differ |= b->marks[word[i]] ^ l->own;
+        if (!differ) return true; /* all of it has been so before */
+    }
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
         tell(l, l->at[__builtin_ctz(left)], l->size);
-    if (!needs_marks(l, b)) {
-        *free &= !p->observer;
-        return true;
-    }
-    *free = false;
-    const u32 *const of = b->of_chunk, may_stay = l->kind == LOADS;
-    u32 whole = 0;
-    LANE_LOOP for (int i = 0; i < LANES; i++)
-        whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+    if (!marks) return true;
     for (u32 i = 0; whole && i < LANES; i++) divide(l, b, (u32)word[i] / APART_WORDS);
     p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
     return true;
@@ -538,8 +550,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
     enum { ROW_BYTES = LANES * APART_WORD, HALF = APART_WORDS };
     struct apart *const p = g->worker->machine->apart;
     struct apart_allocation *const b = p->of_site[in->site];
-    if (!g->whole || in->x != 8 || !b || !b->stored || p->observer || !are_words(g, in->ext))
-        return false;
+    if (!g->whole || in->x != 8 || !b || !b->stored || !are_words(g, in->ext)) return false;
     const u64 *const at = (const u64 *)(const void *)(g->r64 + in->a);
     const u64 size = b->high - b->low, from = (u64)in->imm - b->low;
     const u32 next = per_warp(p), half = p->by_thread ? HALF * APART_NEXT : 0;
@@ -567,6 +578,8 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         of[1] = after(of[1], me + half, kind);
     }
     p->failed |= bad != 0;
+    for (u32 w = 0; p->observer && w < g->warps; w++)
+        tell_of(p, in->site, b->low + offset[w], ROW_BYTES, kind);
     u32 *const d = LANE_ROW(u32, in->d);
     if (kind == STORES && !kept)
         for (u32 w = 0, n; w < g->warps; w += n) {
@@ -577,6 +590,27 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         u8 *const host = b->host + offset[w];
         if (kind == STORES) memcpy(host, d + w * LANES, ROW_BYTES);
         else memcpy(d + w * LANES, host, ROW_BYTES);
+    }
+    return true;
+}
+
+/* Loads that need no marks, but are told of. false: it has to be looked at more closely. */
+static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct apart_allocation *const b = p->of_site[in->site];
+    const struct mem_desc *const v = in->ext;
+    if (!p->observer || !g->whole || in->x != 8 || !b || b->stored || !b->loaded_by[in->site] ||
+        p->marked[in->site] || v->space == PTX_SPACE_SHARED)
+        return false;
+    const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
+    const u32 size = (u32)v->width * v->count, shift = (u32)__builtin_ctz(size),
+              bytes = (u32)LANES << shift;
+    const u64 room = b->high - b->low;
+    for (u32 w = 0; w < g->warps; w++, at += LANES) {
+        const u64 first = *at + (u64)in->imm;
+        if (bytes > room || first - b->low > room - bytes || !follow_64(at, shift)) return false;
+        tell_of(p, in->site, first, bytes, LOADS);
     }
     return true;
 }
@@ -638,6 +672,7 @@ OP(ld_apart)
         return p->failed ? refuse(g, in) : v->plain(g, in);
     }
     if (do_rows(g, in, LOADS)) return p->failed ? refuse(g, in) : in + 1;
+    if (tell_rows(g, in)) return p->failed ? refuse(g, in) : v->plain(g, in);
     const struct apart_allocation *const before = p->of_site[in->site];
     if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
         before == p->of_site[in->site]) {

@@ -153,6 +153,12 @@ static void write_kernel(struct buf *b, const struct kernel *k)
                k->block, 3 * AREA);
 }
 
+struct seen {
+    uint64_t base;
+    unsigned begun;
+    uint32_t words[WORDS]; /* when it began; in the end: afterwards */
+};
+
 /* ---- the plain list ------------------------------------------------------------------------------------- */
 
 struct past {
@@ -184,8 +190,20 @@ static bool visit(struct word *w, struct past now)
     return false;
 }
 
+/* Of the buffer's bytes, who was there: a bit for each kind (emu_access.kind). */
+static uint8_t touched[WORDS * 4], told[WORDS * 4];
+
+static void note_bytes(void *self, uint64_t address, uint64_t size, uint8_t kind)
+{
+    const struct seen *s = self;
+    cr_assert(address >= s->base && address + size <= s->base + sizeof told);
+    for (uint64_t i = address - s->base; size--; i++) told[i] |= (uint8_t)(1u << kind);
+}
+
 static bool do_meet(const struct kernel *k, bool by_thread)
 {
+    static const uint8_t kinds[] = {
+        [LOAD] = EMU_LOAD, [STORE] = EMU_STORE, [ADD] = EMU_RED, [MAX] = EMU_RED};
     static struct word global[WORDS], shared[SHARED / 4];
     bool meets = false;
     struct kernel all = *k;
@@ -193,6 +211,7 @@ static bool do_meet(const struct kernel *k, bool by_thread)
     last.cta = 4 * k->block;
     last.to = k->block;
     memset(global, 0, sizeof global);
+    memset(touched, 0, sizeof touched);
     for (uint32_t cta = 0; cta < k->grid; cta++) {
         uint32_t phase = 0;
         memset(shared, 0, sizeof shared);
@@ -206,6 +225,8 @@ static bool do_meet(const struct kernel *k, bool by_thread)
                                thread = cta * MOST_THREADS + t;
                 const struct past now = {by_thread ? thread : thread / 32, o->shared ? phase : 0,
                                          o->kind};
+                for (uint32_t i = 0; !o->shared && i < o->size; i++)
+                    touched[at + i] |= (uint8_t)(1u << kinds[o->kind]);
                 for (uint32_t w = at / 4; w <= (at + o->size - 1) / 4; w++)
                     meets |= visit(o->shared ? &shared[w] : &global[w], now);
             }
@@ -216,11 +237,6 @@ static bool do_meet(const struct kernel *k, bool by_thread)
 
 /* ---- what the emulator says ------------------------------------------------------------------------------ */
 
-struct seen {
-    uint64_t base;
-    unsigned begun;
-    uint32_t words[WORDS]; /* when it began; in the end: afterwards */
-};
 static unsigned want_meetings(void *self, const struct emu_prospect *next)
 {
     (void)self, (void)next;
@@ -233,7 +249,7 @@ static void begin(void *self, struct emu_machine *m)
     emu_machine_load(m, s->base, s->words, sizeof s->words);
 }
 
-enum who { NOBODY, ORDER, OBSERVER };
+enum who { NOBODY, ORDER, OBSERVER, TOLD };
 static void launch(const char *body, const struct kernel *k, enum who who, unsigned group,
                    struct seen *s, uint32_t *words)
 {
@@ -251,8 +267,11 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
     for (uint32_t i = 0; i < WORDS; i++) words[i] = 77 * i;
     emu_copy_in(e, s->base, words, WORDS * 4);
     const struct emu_order order = {.self = s, .wants_of = want_meetings, .begin = begin};
-    const struct emu_observer observer = {
-        .self = s, .blind = true, .meetings = true, .begin = begin};
+    const struct emu_observer observer = {.self = s,
+                                          .blind = true,
+                                          .meetings = true,
+                                          .begin = begin,
+                                          .bytes = who == TOLD ? note_bytes : NULL};
     const struct emu_observer *list[] = {&observer};
     struct emu_launch l = {.grid = {k->grid, 1, 1},
                            .block = {k->block, 1, 1},
@@ -260,7 +279,7 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
                            .params_size = 8,
                            .order = who == ORDER ? &order : NULL,
                            .observers = list,
-                           .observer_count = who == OBSERVER};
+                           .observer_count = who >= OBSERVER};
     /* Also as it has been learnt to be marked. */
     for (int n = 0; n < 2; n++) {
         emu_copy_in(e, s->base, words, WORDS * 4);
@@ -286,9 +305,10 @@ static bool compare(uint64_t seed)
     write_kernel(&b, &k);
     bool ok = true, any = false;
     launch(b.data, &k, NOBODY, group, &s, alone);
-    for (enum who who = ORDER; who <= OBSERVER; who++) {
-        const bool meets = do_meet(&k, who == OBSERVER);
+    for (enum who who = ORDER; who <= TOLD; who++) {
+        const bool meets = do_meet(&k, who >= OBSERVER);
         s.begun = 0;
+        memset(told, 0, sizeof told);
         launch(b.data, &k, who, group, &s, words);
         any |= meets;
         ok &= s.begun == 2 * meets;
@@ -298,6 +318,7 @@ static bool compare(uint64_t seed)
                 (unsigned long long)seed, who == ORDER ? "warps" : "threads", s.begun,
                 meets ? "and do" : "and do not", k.grid, k.block, b.data);
         if (!meets) ok &= !memcmp(words, alone, sizeof words);
+        if (!meets && who == TOLD) ok &= !memcmp(told, touched, sizeof told);
         if (s.begun) ok &= !memcmp(s.words, before, sizeof before);
         cr_expect(ok, "HEDDLE_SEED=%llu: memory", (unsigned long long)seed);
     }
