@@ -707,6 +707,18 @@ static bool only_meetings(const struct emu_launch *l, const struct emu_observer 
     return l->observer_count && !l->order;
 }
 
+/* Whether it is worth while to see if the launch's warps are apart, or its threads, as far as its kernel and the device
+ * go. */
+static bool may_be_apart(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
+                         unsigned wants)
+{
+    const struct emu_observer *told;
+    const bool by_thread = only_meetings(l, &told);
+    return (wants & EMU_WANT_MEETINGS || (by_thread && !e->config.count && is_plain(k))) &&
+           k->apart && k->met[by_thread] < MOST_MET && e->config.divergence != EMU_ITS &&
+           !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
+}
+
 /* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
  * because its threads are. */
 static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
@@ -714,9 +726,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
 {
     const struct emu_observer *told;
     const bool by_thread = only_meetings(m->launch, &told);
-    if (!(m->wants & EMU_WANT_MEETINGS || (by_thread && !e->config.count && is_plain(k))) ||
-        !k->apart || k->met[by_thread] == MOST_MET || m->cluster_size > 1 || m->its ||
-        e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC) ||
+    if (!may_be_apart(e, k, m->launch, m->wants) || m->cluster_size > 1 ||
         (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / (4 * LANES))
         return false;
     struct emu_launch l = *m->launch;
@@ -773,7 +783,9 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     const bool watched = l->order || l->observer_count;
     const bool its = e->config.divergence == EMU_ITS;
     const unsigned wants = wants_of(l, k), told = told_of(l, wants, its);
-    struct emu_program *program = program_of(k, told);
+    /* It may be that no other is needed. */
+    struct emu_program *program = program_of(
+        k, may_be_apart(e, k, l, wants) && !e->config.count ? LOWER_APART : told);
     struct emu_kernel_info info;
     if (!program || !emu_kernel_info(k, &info))
         return refuse(e, "kernel '%s': %s", k->name, k->failed);
@@ -887,6 +899,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         trace_plan(m.trace, &e->traces, &m);
     }
     if (!run_apart(e, k, &m, counts)) {
+        m.program = program_of(k, told);
+        if (!m.program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
         for (size_t i = 0; i < l->observer_count; i++)
             if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
         launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
