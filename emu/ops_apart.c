@@ -89,13 +89,12 @@ static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own
 
 /* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. What the
  * chunk holds is kept before it changes. */
-static inline void divide(const struct lanes *l, struct apart_allocation *b, u64 chunk)
+static inline void divide(struct apart *p, struct apart_allocation *b, u64 chunk, u32 changes)
 {
-    const u32 all = b->of_chunk[chunk], changes = l->kind != LOADS,
-              step = l->p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
+    const u32 all = b->of_chunk[chunk], step = p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
     if (all < APART_BY_WORDS)
         for (u32 i = 0; i < APART_WORDS; i++) b->marks[chunk * APART_WORDS + i] = all + step * i;
-    if (changes & ~all) apart_keep(l->p, b, chunk * APART_CHUNK, APART_CHUNK);
+    if (changes & ~all) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
     b->of_chunk[chunk] = APART_BY_WORDS | (all & 1) | changes;
 }
 
@@ -142,7 +141,7 @@ static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 of
         n = size < APART_CHUNK - at ? size : APART_CHUNK - at;
         if (mark_whole(l, b, offset, n, own)) continue;
         const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
-        divide(l, b, offset / APART_CHUNK);
+        divide(l->p, b, offset / APART_CHUNK, l->kind != LOADS);
         l->p->failed |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own);
     }
 }
@@ -283,7 +282,8 @@ static bool touch_words(const struct lanes *l, bool *free)
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
         tell(l, l->at[__builtin_ctz(left)], l->size);
     if (!marks) return true;
-    for (u32 i = 0; whole && i < LANES; i++) divide(l, b, (u32)word[i] / APART_WORDS);
+    for (u32 i = 0; whole && i < LANES; i++)
+        divide(p, b, (u32)word[i] / APART_WORDS, l->kind != LOADS);
     p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
     return true;
 }
@@ -537,61 +537,76 @@ static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *i
 
 /* ---- the usual cases: all warps' words side by side, looked at as one ------------------------------------ */
 
-static inline bool are_words(const struct emu_group *g, const struct mem_desc *v)
+enum { ROW_BYTES = LANES * APART_WORD };
+
+/* A row that is not of whole chunks, or of which lanes are off. Whether somebody else is in the way. */
+static __attribute__((noinline)) bool mark_row(struct apart *p, struct apart_allocation *b,
+                                               u64 offset, u32 m, u32 me, enum kind kind)
 {
-    return v->width == APART_WORD && v->count == 1 && !g->worker->sites;
+    const u32 step = p->by_thread ? APART_NEXT : 0;
+    u32 *const row = b->marks + offset / APART_WORD;
+    for (u64 c = offset / APART_CHUNK; c <= (offset + ROW_BYTES - 1) / APART_CHUNK; c++)
+        divide(p, b, c, kind != LOADS);
+    return kind == LOADS ? leave_row(row, m, 0, me, step, LOADS)
+                         : leave_row(row, m, 0, me, step, STORES);
 }
 
-/* All lanes are on, and each warp has whole chunks, of an allocation that has been changed before. false: it is not so;
- * else it has been carried out. */
-static inline __attribute__((always_inline)) bool
+enum done {
+    LOOK, /* closer; what has been marked will be as if it were once */
+    MARKED,
+    CARRIED_OUT
+};
+
+/* Of an allocation that has been changed before. */
+static inline __attribute__((always_inline)) enum done
 do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 {
-    enum { ROW_BYTES = LANES * APART_WORD, HALF = APART_WORDS };
     struct apart *const p = g->worker->machine->apart;
     struct apart_allocation *const b = p->of_site[in->site];
-    if (!g->whole || in->x != 8 || !b || !b->stored || !are_words(g, in->ext)) return false;
-    const u64 *const at = (const u64 *)(const void *)(g->r64 + in->a);
+    const struct mem_desc *const v = in->ext;
+    if (in->x != 8 || !b || !b->stored || v->width != APART_WORD || v->count != 1) return LOOK;
+    const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
     const u64 size = b->high - b->low, from = (u64)in->imm - b->low;
-    const u32 next = per_warp(p), half = p->by_thread ? HALF * APART_NEXT : 0;
-    u64 off = size < ROW_BYTES, offset[GROUP];
-    for (u32 w = 0; w < g->warps; w++) {
-        const u64 *const row = at + w * LANES, first = *row, o = offset[w] = first + from;
+    const u32 next = per_warp(p), half = p->by_thread ? APART_WORDS * APART_NEXT : 0;
+    u32 me = own_of(p, g->first) + before_cta(p, g->cta) + (kind == STORES), bad = 0;
+    u64 keep = 0, keep_to = 0;
+    bool full = !g->worker->sites, looks = size < ROW_BYTES;
+    for (u32 w = 0; w < g->warps && !looks; w++, at += LANES, me += next) {
+        const u32 m = g->exec[w];
+        const u64 first = *at, o = first + from;
         u64 differ = 0;
-        LANE_LOOP for (u32 i = 0; i < LANES; i++) differ |= row[i] ^ (first + i * APART_WORD);
-        off |= differ | o % APART_CHUNK | (o > size - ROW_BYTES);
+        full &= m == ~0u;
+        if (!m) continue;
+        LANE_LOOP for (u32 i = 0; i < LANES; i++) differ |= at[i] ^ (first + i * APART_WORD);
+        looks = differ || o % APART_WORD || o > size - ROW_BYTES || (p->observer && m != ~0u);
+        if (looks) break;
+        if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind);
+        u32 *const of = b->of_chunk + o / APART_CHUNK;
+        if (m == ~0u && o % APART_CHUNK == 0 && of[0] < APART_BY_WORDS && of[1] < APART_BY_WORDS) {
+            if (kind == STORES && !(of[0] & of[1] & 1)) {
+                if (o != keep_to) {
+                    if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
+                    keep = o;
+                }
+                keep_to = o + ROW_BYTES;
+            }
+            bad |= is_bad(of[0], me, kind) | is_bad(of[1], me + half, kind);
+            of[0] = after(of[0], me, kind);
+            of[1] = after(of[1], me + half, kind);
+        } else bad |= mark_row(p, b, o, m, me, kind);
     }
-    if (off) return false;
-    u32 most = 0, kept = 1, bad = 0;
-    for (u32 w = 0; w < g->warps; w++) {
-        const u32 *const of = b->of_chunk + offset[w] / APART_CHUNK;
-        most = of[0] > most ? of[0] : most;
-        most = of[1] > most ? of[1] : most;
-        kept &= of[0] & of[1];
-    }
-    if (most >= APART_BY_WORDS) return false;
-    u32 me = own_of(p, g->first) + before_cta(p, g->cta) + (kind == STORES);
-    for (u32 w = 0; w < g->warps; w++, me += next) {
-        u32 *const of = b->of_chunk + offset[w] / APART_CHUNK;
-        bad |= is_bad(of[0], me, kind) | is_bad(of[1], me + half, kind);
-        of[0] = after(of[0], me, kind);
-        of[1] = after(of[1], me + half, kind);
-    }
+    if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
     p->failed |= bad != 0;
-    for (u32 w = 0; p->observer && w < g->warps; w++)
-        tell_of(p, in->site, b->low + offset[w], ROW_BYTES, kind);
-    u32 *const d = LANE_ROW(u32, in->d);
-    if (kind == STORES && !kept)
-        for (u32 w = 0, n; w < g->warps; w += n) {
-            for (n = 1; w + n < g->warps && offset[w + n] == offset[w] + n * ROW_BYTES;) n++;
-            apart_keep(p, b, offset[w], n * ROW_BYTES);
-        }
-    for (u32 w = 0; w < g->warps; w++) {
-        u8 *const host = b->host + offset[w];
-        if (kind == STORES) memcpy(host, d + w * LANES, ROW_BYTES);
-        else memcpy(d + w * LANES, host, ROW_BYTES);
+    if (looks || p->failed) return LOOK;
+    if (!full) return MARKED;
+    u32 *d = LANE_ROW(u32, in->d);
+    at = (const u64 *)(const void *)(g->r64 + in->a);
+    for (u32 w = 0; w < g->warps; w++, at += LANES, d += LANES) {
+        u8 *const host = b->host + (*at + from);
+        if (kind == STORES) memcpy(host, d, ROW_BYTES);
+        else memcpy(d, host, ROW_BYTES);
     }
-    return true;
+    return CARRIED_OUT;
 }
 
 /* Loads that need no marks, but are told of. false: it has to be looked at more closely. */
@@ -615,7 +630,7 @@ static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
     return true;
 }
 
-/* The same of shared memory, where lanes may be off. What is marked twice is as if it were once. */
+/* The same of shared memory. false: it has to be looked at more closely. */
 static inline __attribute__((always_inline)) bool
 mark_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 {
@@ -671,8 +686,9 @@ OP(ld_apart)
             touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
         return p->failed ? refuse(g, in) : v->plain(g, in);
     }
-    if (do_rows(g, in, LOADS)) return p->failed ? refuse(g, in) : in + 1;
-    if (tell_rows(g, in)) return p->failed ? refuse(g, in) : v->plain(g, in);
+    const enum done done = do_rows(g, in, LOADS);
+    if (done == CARRIED_OUT) return in + 1;
+    if (done == MARKED || tell_rows(g, in)) return p->failed ? refuse(g, in) : v->plain(g, in);
     const struct apart_allocation *const before = p->of_site[in->site];
     if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
         before == p->of_site[in->site]) {
@@ -686,11 +702,12 @@ OP(st_apart)
 {
     struct apart *const p = g->worker->machine->apart;
     const struct mem_desc *const v = in->ext;
-    if (v->space == PTX_SPACE_SHARED) {
-        if (!touch_shared_rows(g, in, STORES))
-            touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
-    } else if (do_rows(g, in, STORES)) return p->failed ? refuse(g, in) : in + 1;
-    else touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
+    const bool shared = v->space == PTX_SPACE_SHARED;
+    const enum done done = !shared                            ? do_rows(g, in, STORES)
+                           : touch_shared_rows(g, in, STORES) ? MARKED
+                                                              : LOOK;
+    if (done == CARRIED_OUT) return in + 1;
+    if (done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
     return p->failed ? refuse(g, in) : v->plain(g, in);
 }
 
