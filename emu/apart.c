@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNDO_BLOCK = 1 << 20, MOST_UNDO = 256 << 20 };
+enum { UNDO_BLOCK = 1 << 20, MOST_UNDO = 256 << 20, SMALL = 64 << 10 };
 /* What was in memory: bytes, and behind them where and how many they were. */
 struct apart_undo {
     struct apart_undo *before;
@@ -144,6 +144,7 @@ struct apart_allocation *apart_find(struct apart *p, u32 site, u64 address, u32 
 void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site)
 {
     b->loaded = b->loaded_by[site] = true;
+    if (b->reduced) apart_change(p, b);
     if (!b->stored) return;
     p->marked[site] = 1;
     p->learnt = p->failed = true;
@@ -156,10 +157,17 @@ void apart_make_marks(struct apart *p, struct apart_allocation *b)
     b->of_chunk = zeros(chunks, sizeof *b->of_chunk);
 }
 
+void apart_only_reduce(struct apart *p, struct apart_allocation *b, u32 mark)
+{
+    if (p->observer || b->of_chunk || b->loaded || b->high - b->low > SMALL) return;
+    apart_keep(p, b, 0, (u32)(b->high - b->low));
+    b->reduced = mark;
+}
+
 void apart_change(struct apart *p, struct apart_allocation *b)
 {
     b->stored = true;
-    if (!b->loaded) return;
+    if (!b->loaded && !b->reduced) return;
     for (u32 i = 0; i < p->m->program->site_count; i++) p->marked[i] |= b->loaded_by[i];
     p->learnt = p->failed = true;
 }

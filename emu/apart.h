@@ -11,7 +11,8 @@
  * did, or that several have loaded it. Loads of allocations that nobody changes need none: such a load is as fast
  * as if nobody watched, until it turns out that somebody stores to what it loaded from. Then the launch is taken back,
  * and begins again with loads of that instruction marked. Likewise loads of shared memory, which are marked if a
- * CTA has loads and stores between two barriers, and reductions, if it has anything else.
+ * CTA has loads and stores between two barriers, and reductions, if it has anything else; those of a
+ * small allocation, if anything else is done there.
  *
  * By thread it is the same of threads: such a launch has no races. */
 #ifndef HEDDLE_EMU_APART_H

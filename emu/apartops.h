@@ -30,8 +30,9 @@ struct apart_allocation {
     u8 *host;
     u32 *marks;              /* by word, where of_chunk says so */
     u32 *of_chunk;           /* by chunk; NULL: there are none yet */
-    bool stored, *loaded_by; /* loaded_by: sites whose loads were not marked */
-    bool loaded;             /* by any of these */
+    bool stored, *loaded_by; /* loaded_by: sites whose loads, or reductions, were not marked */
+    u32 reduced; /* not 0: all that was done there are reductions that would leave this mark */
+    bool loaded; /* by any of these */
 };
 
 /* What is done in a phase: loads without marks, and with; reductions without; what is marked and changes something. */
@@ -70,7 +71,10 @@ struct apart {
 /* Where the bytes are; NULL: not all of them are in one that may be accessed so. */
 struct apart_allocation *apart_find(struct apart *p, u32 site, u64 address, u32 size, bool write);
 void apart_make_marks(struct apart *p, struct apart_allocation *b);
-/* Somebody changes what is there, for the first time. */
+/* Nobody has been there: the first one reduces. If it is small it is kept as it is, and others of that kind need no
+ * marks, until somebody does anything else. */
+void apart_only_reduce(struct apart *p, struct apart_allocation *b, u32 mark);
+/* Somebody changes what is there, for the first time, or does what its reductions do not bear. */
 void apart_change(struct apart *p, struct apart_allocation *b);
 /* It is loaded by this site without marks. */
 void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site);

@@ -166,6 +166,12 @@ static void tell(const struct lanes *l, u64 address, u32 size)
 static inline bool needs_marks(const struct lanes *l, struct apart_allocation *b)
 {
     struct apart *const p = l->p;
+    if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) apart_only_reduce(p, b, l->own);
+    if (b->reduced) {
+        b->loaded_by[l->site] = true;
+        if (l->kind != REDUCES || b->reduced != l->own) apart_change(p, b);
+        return false;
+    }
     if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
         if (!b->loaded_by[l->site]) apart_load_free(p, b, l->site);
         return false;

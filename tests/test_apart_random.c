@@ -41,6 +41,7 @@ struct op {
 };
 struct kernel {
     uint32_t grid, block, count;
+    bool reduces; /* all that it does with the buffer */
     struct op ops[MOST_OPS];
 };
 
@@ -68,6 +69,7 @@ static struct op make_op(uint64_t *rng, const struct kernel *k)
                    .generic = !rng_below(rng, 4),
                    .to = k->block,
                    .every = 1};
+    if (k->reduces && !o.shared && o.kind != BARRIER) o.kind = MAX;
     if (o.kind == MAX && rng_below(rng, 2)) o.kind = ADD;
     const uint32_t area = o.shared ? SHARED / AREAS : AREA,
                    at = rng_below(rng, 3) ? (o.kind < ADD ? o.kind : 2) * area : area;
@@ -95,6 +97,7 @@ static struct kernel make_kernel(uint64_t *rng)
 {
     struct kernel k = {.grid = 1 + rng_below(rng, 3),
                        .block = ONE_OF(rng, 20, 32, 64, 64, 100, 128, 128, 160)};
+    k.reduces = !rng_below(rng, 6);
     k.count = 1 + rng_below(rng, MOST_OPS);
     for (uint32_t i = 0; i < k.count; i++) k.ops[i] = make_op(rng, &k);
     return k;
@@ -147,10 +150,12 @@ static void write_kernel(struct buf *b, const struct kernel *k)
                "mov.u32 %%r2, %%ctaid.x; mad.lo.u32 %%r8, %%r2, 512, %%r1; mov.u64 %%d4, 7;\n",
                SHARED);
     for (uint32_t i = 0; i < k->count; i++) write_op(b, &k->ops[i]);
-    buf_printf(b,
-               "mad.lo.u32 %%r3, %%r2, %u, %%r1; mad.wide.u32 %%d2, %%r3, 4, %%d1;\n"
-               "st.global.u32 [%%d2+%u], %%r8; ret;",
-               k->block, 3 * AREA);
+    if (k->reduces) buf_printf(b, "ret;");
+    else
+        buf_printf(b,
+                   "mad.lo.u32 %%r3, %%r2, %u, %%r1; mad.wide.u32 %%d2, %%r3, 4, %%d1;\n"
+                   "st.global.u32 [%%d2+%u], %%r8; ret;",
+                   k->block, 3 * AREA);
 }
 
 struct seen {
@@ -215,7 +220,7 @@ static bool do_meet(const struct kernel *k, bool by_thread)
     for (uint32_t cta = 0; cta < k->grid; cta++) {
         uint32_t phase = 0;
         memset(shared, 0, sizeof shared);
-        for (uint32_t i = 0; i <= all.count; i++) {
+        for (uint32_t i = 0; i < all.count + !k->reduces; i++) {
             const struct op *o = i < all.count ? &all.ops[i] : &last;
             phase += o->kind == BARRIER;
             if (o->shared && !by_thread && k->block <= 32) continue; /* nobody else has it */
