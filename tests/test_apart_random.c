@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "emu/emu.h"
+#include "emu/memory.h"
 #include "emu/order.h"
 #include "tests/emu.h"
 #include "tests/support.h"
@@ -23,7 +24,8 @@ enum {
     MOST_OPS = 10,
     MOST_THREADS = 512,
     AREA =
-        8192, /* bytes of the buffer that one kind of accesses keeps to: loads, own words, reductions, results */
+        8192, /* bytes of an allocation, that one kind of accesses keeps to: loads, own words, reductions, results */
+    ROOM = AREA - MEM_GAP, /* of which it has so many: the next one begins where the area ends */
     AREAS = 4,
     WORDS = AREAS * AREA / 4,
     SHARED = 4096, /* bytes; the same kinds keep to a quarter each */
@@ -33,8 +35,8 @@ enum {
 enum kind { LOAD, STORE, ADD, MAX, BARRIER };
 struct op {
     enum kind kind;
-    bool shared, generic;
-    uint32_t size; /* bytes of a lane: 1, 2, 4, 8, 16 */
+    bool shared, generic, back; /* back: CTAs count from the last one */
+    uint32_t size;              /* bytes of a lane: 1, 2, 4, 8, 16 */
     uint32_t base, tid,
         cta; /* the address: a sum, the number of the thread and of the CTA times so much */
     uint32_t from, to, every; /* threads that take part, every so many */
@@ -54,12 +56,17 @@ static uint32_t one_of(uint64_t *rng, uint32_t count, const uint32_t *list)
 #define ONE_OF(rng, ...)                                                                           \
     one_of(rng, sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t), (uint32_t[]){__VA_ARGS__})
 
+/* Whether each CTA's lanes have what they access, aligned, in one allocation. */
 static bool fits(const struct kernel *k, const struct op *o)
 {
-    const uint64_t last = o->base + (uint64_t)o->tid * (k->block - 1) +
-                          (o->shared ? 0 : (uint64_t)o->cta * (k->grid - 1));
-    return last + o->size <= (o->shared ? SHARED : WORDS * 4) &&
-           !((o->base | o->tid | o->cta) & (o->size - 1));
+    const uint32_t span = o->tid * (k->block - 1) + o->size;
+    if ((o->base | o->tid | o->cta) & (o->size - 1)) return false;
+    if (o->shared) return o->base + span <= SHARED;
+    for (uint32_t c = 0; c < k->grid; c++) {
+        const uint64_t from = o->base + (uint64_t)o->cta * c;
+        if (from % AREA + span > ROOM || from + span > WORDS * 4) return false;
+    }
+    return true;
 }
 
 static struct op make_op(uint64_t *rng, const struct kernel *k)
@@ -67,6 +74,7 @@ static struct op make_op(uint64_t *rng, const struct kernel *k)
     struct op o = {.kind = (enum kind)ONE_OF(rng, LOAD, LOAD, STORE, STORE, ADD, MAX, BARRIER),
                    .shared = rng_below(rng, 2),
                    .generic = !rng_below(rng, 4),
+                   .back = rng_below(rng, 2),
                    .to = k->block,
                    .every = 1};
     if (k->reduces && !o.shared && o.kind != BARRIER) o.kind = MAX;
@@ -79,11 +87,12 @@ static struct op make_op(uint64_t *rng, const struct kernel *k)
         o.tid = o.kind >= ADD ? ONE_OF(rng, 0, 4, 4, 16) : o.size;
         if (!rng_below(rng, 4)) /* columns, or room in between */
             o.tid = ONE_OF(rng, 0, o.size, 4, 16, 32, 36, 64);
-        o.cta = o.tid == o.size ? o.size * k->block : ONE_OF(rng, o.size, 4, o.size * k->block);
+        o.cta = o.size * k->block;
+        if (o.tid != o.size || !rng_below(rng, 6)) o.cta = ONE_OF(rng, o.size, 4, 64, o.cta, AREA);
         if (!rng_below(rng, 3)) o.base += ONE_OF(rng, 4, 8, 60, 64, 128);
         if (!rng_below(rng, 12)) o.base += o.size;
         if (!o.shared && !rng_below(rng, 8)) /* as far up as it goes */
-            o.base = WORDS * 4 - o.size - o.tid * (k->block - 1) - o.cta * (k->grid - 1);
+            o.base = at + ROOM - o.size - o.tid * (k->block - 1) - o.cta % AREA * (k->grid - 1);
     } while (!fits(k, &o));
     if (!rng_below(rng, 3)) {
         o.from = rng_below(rng, k->block);
@@ -103,7 +112,7 @@ static struct kernel make_kernel(uint64_t *rng)
     return k;
 }
 
-static void write_op(struct buf *b, const struct op *o)
+static void write_op(struct buf *b, const struct kernel *k, const struct op *o)
 {
     static const char *const types[] = {"u8", "u16", "u32", "u64", "v4.u32"};
     const char *type = types[__builtin_ctz(o->size)], *space = o->shared ? "shared" : "global";
@@ -116,7 +125,10 @@ static void write_op(struct buf *b, const struct op *o)
                o->to);
     buf_printf(b, "and.b32 %%r3, %%r1, %u; setp.eq.and.u32 %%p1, %%r3, 0, %%p1;\n", o->every - 1);
     buf_printf(b, "mad.lo.u32 %%r3, %%r1, %u, %u;\n", o->tid, o->base);
-    if (!o->shared) buf_printf(b, "mad.lo.u32 %%r3, %%r2, %u, %%r3;\n", o->cta);
+    if (!o->shared && o->back)
+        buf_printf(b, "sub.u32 %%r4, %u, %%r2; mad.lo.u32 %%r3, %%r4, %u, %%r3;\n", k->grid - 1,
+                   o->cta);
+    else if (!o->shared) buf_printf(b, "mad.lo.u32 %%r3, %%r2, %u, %%r3;\n", o->cta);
     else buf_printf(b, "mov.u32 %%r4, s; add.u32 %%r3, %%r3, %%r4;\n");
     buf_printf(b, "cvt.u64.u32 %%d2, %%r3; %s\n",
                !o->shared   ? "add.u64 %d2, %d2, %d1;"
@@ -149,7 +161,7 @@ static void write_kernel(struct buf *b, const struct kernel *k)
                ".reg .pred %%p<2>; ld.param.u64 %%d1, [p]; mov.u32 %%r1, %%tid.x;\n"
                "mov.u32 %%r2, %%ctaid.x; mad.lo.u32 %%r8, %%r2, 512, %%r1; mov.u64 %%d4, 7;\n",
                SHARED);
-    for (uint32_t i = 0; i < k->count; i++) write_op(b, &k->ops[i]);
+    for (uint32_t i = 0; i < k->count; i++) write_op(b, k, &k->ops[i]);
     if (k->reduces) buf_printf(b, "ret;");
     else
         buf_printf(b,
@@ -222,11 +234,12 @@ static bool do_meet(const struct kernel *k, bool by_thread)
         memset(shared, 0, sizeof shared);
         for (uint32_t i = 0; i < all.count + !k->reduces; i++) {
             const struct op *o = i < all.count ? &all.ops[i] : &last;
+            const uint32_t number = o->back ? k->grid - 1 - cta : cta;
             phase += o->kind == BARRIER;
             if (o->shared && !by_thread && k->block <= 32) continue; /* nobody else has it */
             for (uint32_t t = o->from; o->kind != BARRIER && t < o->to; t++) {
                 if (t & (o->every - 1)) continue;
-                const uint32_t at = o->base + o->tid * t + (o->shared ? 0 : o->cta * cta),
+                const uint32_t at = o->base + o->tid * t + (o->shared ? 0 : o->cta * number),
                                thread = cta * MOST_THREADS + t;
                 const struct past now = {by_thread ? thread : thread / 32, o->shared ? phase : 0,
                                          o->kind};
@@ -251,7 +264,8 @@ static void begin(void *self, struct emu_machine *m)
 {
     struct seen *s = self;
     s->begun++;
-    emu_machine_load(m, s->base, s->words, sizeof s->words);
+    for (uint32_t i = 0; i < AREAS; i++)
+        emu_machine_load(m, s->base + i * AREA, &s->words[i * AREA / 4], ROOM);
 }
 
 enum who { NOBODY, ORDER, OBSERVER, TOLD };
@@ -268,9 +282,10 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
     char *why = NULL;
     struct emu_image *im = emu_load(e, &m, 1, &why);
     cr_assert(im, "%s", why);
-    s->base = emu_alloc(e, WORDS * 4, "buffer");
+    s->base = emu_alloc(e, ROOM, "loads");
+    for (uint32_t i = 1; i < AREAS; i++) /* side by side */
+        cr_assert_eq(emu_alloc(e, ROOM, "an area"), s->base + i * AREA);
     for (uint32_t i = 0; i < WORDS; i++) words[i] = 77 * i;
-    emu_copy_in(e, s->base, words, WORDS * 4);
     const struct emu_order order = {.self = s, .wants_of = want_meetings, .begin = begin};
     const struct emu_observer observer = {.self = s,
                                           .blind = true,
@@ -287,11 +302,13 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
                            .observer_count = who >= OBSERVER};
     /* Also as it has been learnt to be marked. */
     for (int n = 0; n < 2; n++) {
-        emu_copy_in(e, s->base, words, WORDS * 4);
+        for (uint32_t i = 0; i < AREAS; i++)
+            cr_assert(emu_copy_in(e, s->base + i * AREA, &words[i * AREA / 4], ROOM));
         const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
         cr_assert_eq(r->fault.kind, EMU_OK, "%s\n%s", r->fault.text, text);
     }
-    emu_copy_out(e, words, s->base, WORDS * 4);
+    for (uint32_t i = 0; i < AREAS; i++)
+        cr_assert(emu_copy_out(e, &words[i * AREA / 4], s->base + i * AREA, ROOM));
     emu_unload(im);
     emu_free(e);
     ptx_module_end(m);
@@ -313,6 +330,7 @@ static bool compare(uint64_t seed)
     for (enum who who = ORDER; who <= TOLD; who++) {
         const bool meets = do_meet(&k, who >= OBSERVER);
         s.begun = 0;
+        memcpy(s.words, before, sizeof before);
         memset(told, 0, sizeof told);
         launch(b.data, &k, who, group, &s, words);
         any |= meets;
