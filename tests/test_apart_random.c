@@ -317,15 +317,15 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
 
 static uint32_t words[WORDS], alone[WORDS], before[WORDS];
 
-static bool compare(uint64_t seed)
+/* Whether warps or threads meet. */
+static bool compare(const struct kernel *kernel, unsigned group, uint64_t seed)
 {
     static struct seen s;
-    uint64_t rng = seed;
-    const struct kernel k = make_kernel(&rng);
-    const unsigned group = ONE_OF(&rng, 0, 0, 0, 1, 2);
+    const struct kernel k = *kernel;
     struct buf b = {0};
     write_kernel(&b, &k);
     bool ok = true, any = false;
+    for (uint32_t i = 0; i < WORDS; i++) before[i] = 77 * i;
     launch(b.data, &k, NOBODY, group, &s, alone);
     for (enum who who = ORDER; who <= TOLD; who++) {
         const bool meets = do_meet(&k, who >= OBSERVER);
@@ -349,15 +349,63 @@ static bool compare(uint64_t seed)
     return any;
 }
 
+static bool compare_random(uint64_t seed)
+{
+    uint64_t rng = seed;
+    const struct kernel k = make_kernel(&rng);
+    return compare(&k, ONE_OF(&rng, 0, 0, 0, 1, 2), seed);
+}
+
 Test(apart_random, meets_where_a_plain_list_says, .timeout = 3000)
 {
     const char *more = getenv("HEDDLE_PROGRAMS"), *one = getenv("HEDDLE_SEED");
     const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : PROGRAMS / THINNED;
     const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
     uint64_t meet = 0;
-    for (uint32_t i = 0; i < WORDS; i++) before[i] = 77 * i;
-    for (uint64_t i = first; i < first + count; i++) meet += compare(i);
+    for (uint64_t i = first; i < first + count; i++) meet += compare_random(i);
     if (!one)
         cr_expect(meet > count / 5 && meet < count * 4 / 5, "%llu of %llu meet",
                   (unsigned long long)meet, (unsigned long long)count);
+}
+
+/* What chance seldom comes to. */
+Test(apart_random, meets_where_a_plain_list_says_by_little)
+{
+#define OF_ALL .to = 32, .every = 1
+    static const struct kernel rows[] = {
+        /* rows that have half of them in common */
+        {2, 32, 1, false, {{STORE, .size = 4, .base = AREA, .tid = 4, .cta = 64, OF_ALL}}},
+        {2,
+         32,
+         1,
+         false,
+         {{STORE, .size = 4, .base = AREA, .tid = 4, .cta = 64, .back = true, OF_ALL}}},
+        /* one word, of rows that are off whole chunks */
+        {2, 32, 1, false, {{STORE, .size = 4, .base = AREA + 4, .tid = 4, .cta = 124, OF_ALL}}},
+        {2, 32, 1, false, {{STORE, .size = 4, .base = AREA + 4, .tid = 4, .cta = 128, OF_ALL}}},
+        /* a byte */
+        {2, 32, 1, false, {{STORE, .size = 1, .base = AREA, .tid = 1, .cta = 31, OF_ALL}}},
+        /* a load that needed no marks twice, where others have reduced */
+        {2,
+         256,
+         2,
+         false,
+         {{ADD, .size = 4, .base = 2 * AREA, OF_ALL},
+          {LOAD, .size = 4, .tid = 4, .cta = 2 * AREA, .to = 256, .every = 1}}},
+        /* and the other way round */
+        {2,
+         32,
+         2,
+         false,
+         {{LOAD, .size = 4, .tid = 4, .base = 2 * AREA, OF_ALL},
+          {ADD, .size = 4, .cta = 2 * AREA, OF_ALL}}},
+        /* reductions of two kinds, each in an allocation of its own, and in one */
+        {2, 32, 2, true, {{ADD, .size = 4, OF_ALL}, {MAX, .size = 4, .base = AREA, OF_ALL}}},
+        {2, 32, 2, true, {{ADD, .size = 4, OF_ALL}, {MAX, .size = 4, .cta = AREA, OF_ALL}}},
+    };
+    static const bool meets[] = {true, true, true, false, true, true, true, false, true};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        compare(&rows[i], 0, i);
+        cr_expect_eq(do_meet(&rows[i], false), meets[i], "row %zu", i);
+    }
 }
