@@ -59,8 +59,9 @@ struct trace_warp {
 enum { TRACE_AROUND = 7 }; /* how of notes that do not go through emu/cache.h: .local memory */
 struct trace_note {        /* a line of 128 bytes that an access touches */
     uint32_t line;
-    uint8_t sectors, how;       /* a bit each; enum count_how */
-    uint8_t from_l2, from_dram; /* sectors that the caches of emu/cache.h lack: in L1, in L2 */
+    uint8_t sectors;            /* a bit each */
+    uint8_t how;                /* enum count_how, TRACE_AROUND */
+    uint8_t from_l2, from_dram; /* how many sectors were asked of L2, of DRAM (emu/cache.h) */
 };
 
 struct trace_room;

@@ -1008,7 +1008,6 @@ static void sum_up(struct clock *c)
         if (c->end > x->last) x->part[CLOCK_IDLE] += c->end - x->last;
         for (u32 p = 0; p < CLOCK_PARTS; p++) out->part[p] += x->part[p] / c->scheduler_count;
         for (u32 u = 0; u < CLOCK_UNITS; u++) out->by_unit[u] += x->by_unit[u] / c->scheduler_count;
-        if (x->part[CLOCK_ISSUE] > out->issue) out->issue = x->part[CLOCK_ISSUE];
     }
 }
 

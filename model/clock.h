@@ -131,10 +131,7 @@ struct clock_times {
     double part[CLOCK_PARTS];    /* mean of all schedulers; their sum is `cycles` */
     double by_unit[CLOCK_UNITS]; /* CLOCK_ISSUE and CLOCK_UNIT, of those that go to it */
     uint64_t instructions;       /* warp instructions that were issued */
-    /* What the busiest of its kind had to do, in cycles: bounds of `cycles` from below. */
-    double issue, unit, load_store, port, slice, channel;
     double chain; /* the longest time of a warp from its first to its last instruction */
-    double solo;  /* the same, if each warp had the GPU to itself */
     uint64_t quanta, flushes; /* of orders */
 };
 

@@ -12,13 +12,13 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# estimate NAME GPUS: lines of "program,arguments,gpu,launch,cycles"
+# estimate NAME GPUS: lines of "program,arguments,gpu,launch,cycles". With one host thread, as CTAs of bfs_levels race.
 estimate() {
     mkdir "$work/$1"
     tools/measured.sh "$1" "$work/$1" >"$work/$1/runs"
     while IFS=, read -r program args; do
         # shellcheck disable=SC2086
-        "$heddle" estimate --gpu "$2" --format=csv "$work/$1/$program" $args 2>/dev/null |
+        "$heddle" estimate --gpu "$2" --threads=1 --format=csv "$work/$1/$program" $args 2>/dev/null |
             awk -F, -v p="$program" -v a="$args" 'NR > 1 { print p "," a "," $1 "," $2 "," $10 }'
     done <"$work/$1/runs"
 }
