@@ -391,7 +391,7 @@ static void one_access(struct clock *c, struct clock_warp *w, u32 inst, double n
     }
     if (c->rules && (words[0] & 3) == TRACE_GLOBAL && c->rules->access(c, w, inst, now, a)) return;
     const struct trace_inst *i = &c->t->insts[inst];
-    global_access(c, w->sm, w, i, words[1], words[2], now, a, &w->stored);
+    global_access(c, w->sm, w, i, words[1], words[2], now, a, &w->over);
     if (!c->rules && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))
         swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
 }
@@ -404,6 +404,7 @@ static struct clock_access access_memory(struct clock *c, struct clock_warp *w, 
         one_access(c, w, inst, now, &a);
         w->at += 1 + trace_behind(w->trace->words + w->at);
     }
+    if (a.done > w->over) w->over = a.done;
     return a;
 }
 
@@ -545,7 +546,7 @@ static void leave(struct clock *c, struct clock_warp *w, double now)
     struct clock_cta *cta = &c->ctas[w->cta];
     w->live = false;
     w->next->ready = CLOCK_NEVER;
-    if (w->stored > now) now = w->stored;
+    if (w->over > now) now = w->over;
     if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
     if (now > cta->ends) cta->ends = now;
     cta->live--;

@@ -34,7 +34,7 @@ struct clock_warp {
     uint32_t inst, left; /* the next instruction, and how many of its block are left with it */
     uint32_t entered;    /* instructions of the block that begins with it; 0: none does */
     struct clock_next *next;
-    double begun, stored;        /* its first issue; when its stores are done */
+    double begun, over;          /* its first issue; when all that it asked of memory is done */
     uint8_t part;                /* enum clock_part: what `ready` waits for */
     uint8_t class;               /* of the next instruction */
     uint32_t cta, sm, scheduler; /* slot of its CTA; scheduler of the device */

@@ -118,6 +118,20 @@ Test(clock, a_pointer_chase_waits_for_where_its_data_is)
                  50 * (30 + 100 + 1 + 200 + 4.0))); /* DRAM: and one sector of a channel */
 }
 
+/* Nobody reads the load's result. It issues when its address is there, 10 cycles after the first instruction; its way is
+ * L1, L2 and back, a sector of a slice, DRAM, a sector of a channel. */
+Test(clock, a_warp_has_ended_when_its_loads_are_back)
+{
+    const struct clock_machine m = machine_new();
+    const double without = times_of(".reg .u64 %a; ld.param.u64 %a, [p]; ret;", 1, 1, &m, 1).cycles,
+                 with = times_of(".reg .u64 %a; .reg .u32 %r; ld.param.u64 %a, [p];"
+                                 "ld.volatile.global.u32 %r, [%a]; ret;",
+                                 1, 1, &m, 1)
+                            .cycles;
+    cr_expect(eq(dbl, with, 10 + 30 + 100 + 1 + 200 + 4));
+    cr_expect(lt(dbl, without, 10 + 10));
+}
+
 Test(clock, conflicts_of_banks_take_a_cycle_each)
 {
     const struct clock_machine m = machine_new();
