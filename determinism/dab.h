@@ -47,8 +47,9 @@ struct dab_options { /* as struct order_option wants them */
     uint32_t level, scheduler, entries;
     uint32_t fusion, coalescing, offset, sms, batches, sms_per_cluster, partitions;
     uint32_t reorder, overlap, independent, distribution;
+    uint32_t queue; /* of estimates alone */
 };
-enum { DAB_OPTIONS = 14 };
+enum { DAB_OPTIONS = 15 };
 
 extern const struct order_kind dab_kind;
 

@@ -10,6 +10,7 @@
 static const char *const levels[] = {"scheduler", "warp", NULL};
 static const char *const rules[] = {"gwat", "gtar", "gtrr", "srr", "any", NULL};
 static const char *const distributions[] = {"fixed", "any", NULL};
+static const char *const queues[] = {"own", "l2", NULL};
 
 #define OPTION(name, field, text, ...)                                                             \
     {                                                                                              \
@@ -55,6 +56,11 @@ const struct order_option dab_option_list[DAB_OPTIONS] = {
     OPTION("distribution", distribution,
            "CTA c goes to slot c modulo slots; or anywhere, which gives the promise up",
            .words = distributions),
+    OPTION(
+        "queue", queue,
+        "where what comes before its turn waits: in buffers of the partition's own, or in L2, from "
+        "which a line goes for each (of estimates alone)",
+        .words = queues),
 };
 
 char *dab_conflict(const void *options)

@@ -56,6 +56,7 @@ struct gpudet_options { /* as struct order_option wants them */
     uint32_t quantum, step, bta, dwp;
     uint32_t buffer, log, bloom, subarrays;
     uint32_t commit, depth, partitions, zcache, ways, requests, fetch;
+    uint32_t barrier; /* of estimates alone */
     uint32_t serial, shared, distribution;
 };
 /* Its options, and how orders.h makes one. */

@@ -48,6 +48,8 @@ const struct order_option gpudet_option_list[GPUDET_OPTIONS] = {
     NUMBER(requests, 1, 1024, REQUESTS, "that a Z unit works on at a time"),
     NUMBER(fetch, 0, 10000, 100,
            "cycles until what the Z cache lacks is there; of a lock's atomic"),
+    NUMBER(barrier, 0, 1000000, 0,
+           "cycles of the SMs' clock that each barrier between modes takes (of estimates alone)"),
     CHOICE(
         serial, serials,
         "atomics: one compute unit after another, one warp after another, or as they arrive, which "

@@ -310,7 +310,7 @@ void gpudet_serial_free(struct gpudet_warp *w);
 char *gpudet_conflict(const void *options);
 enum order_promise gpudet_promise(const void *options);
 void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
-enum { GPUDET_OPTIONS = 18 };
+enum { GPUDET_OPTIONS = 19 };
 extern const struct order_option gpudet_option_list[GPUDET_OPTIONS];
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFSET = 32, SECTOR_ELEMENTS = 8 };
+enum { OFFSET = 32, SECTOR_ELEMENTS = 8, WHOLE = 4 /* sectors of a line */ };
 
 enum why {
     RUNS,
@@ -381,15 +381,26 @@ static void send_all(struct clock *c, double now)
     free(end);
 }
 
+/* It comes before its turn and waits in L2: what the slice does for it besides. */
+static double queued(struct clock *c, const struct transaction *t)
+{
+    (void)clock_from_dram(c, t->slice, t->line, WHOLE, t->arrives);
+    return 2 * c->m->l2_interval;
+}
+
 /* The slices carry them out, in the order of the list: when the last answer is back. */
 static double carry_out(struct clock *c, double now)
 {
     const struct dab *d = dab_of(c);
-    double end = now, before = now;
+    double end = now, before = now, last = now; /* of the slice: when all so far have come */
     for (uint32_t i = 0; i < d->count; i++) {
         const struct transaction *t = &d->list[i];
         const bool turn = d->o.reorder && i && t[-1].slice == t->slice;
-        const double service = t->rounds * c->m->atomic_interval,
+        if (!turn) last = now;
+        const bool early = d->o.reorder && t->arrives < last;
+        last = later(last, t->arrives);
+        const double service = t->rounds * c->m->atomic_interval +
+                               (early && d->o.l2_queue ? queued(c, t) : 0),
                      from = later(t->arrives, turn ? later(before, now) : now);
         before = clock_take(&c->slice[t->slice], from, service / c->share);
         double done = before + service;

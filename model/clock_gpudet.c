@@ -463,6 +463,12 @@ static double commit(struct clock *c, double now)
 
 /* ---- serial mode ------------------------------------------------------------------------------------------------- */
 
+/* When all SMs know that a mode is over. */
+static double behind_barrier(const struct clock *c, double now)
+{
+    return now + gpudet_of(c)->o.barrier;
+}
+
 static double carry_out(struct clock *c, double now)
 {
     struct gpudet *g = gpudet_of(c);
@@ -477,7 +483,7 @@ static double carry_out(struct clock *c, double now)
         end = later(end, clock_access_memory(c, w, begun).done);
     }
     g->serial = false;
-    return now + (end - now) / c->share;
+    return last == UINT32_MAX ? now : behind_barrier(c, now + (end - now) / c->share);
 }
 
 /* ---- quanta -------------------------------------------------------------------------------------------------------- */
@@ -500,10 +506,12 @@ static bool has_warps(const struct clock *c, const struct clock_scheduler *s)
 
 static void account(struct clock *c, double parallel, double committed, double end)
 {
+    const double barrier = gpudet_of(c)->o.barrier;
     for (uint32_t i = 0; i < c->scheduler_count; i++) {
         struct clock_scheduler *s = &c->schedulers[i];
         s->part[has_warps(c, s) ? CLOCK_QUANTUM : CLOCK_IDLE] += parallel - s->last;
-        s->part[CLOCK_COMMIT] += committed - parallel;
+        s->part[CLOCK_QUANTUM] += barrier;
+        s->part[CLOCK_COMMIT] += committed - (parallel + barrier);
         s->part[CLOCK_SERIAL] += end - committed;
         s->last = end;
     }
@@ -545,7 +553,8 @@ static bool idle(struct clock *c)
 {
     if (!gpudet_of(c)->moved) return false;
     c->out->quanta++;
-    const double parallel = parallel_end(c), committed = commit(c, parallel),
+    const double parallel = parallel_end(c),
+                 committed = behind_barrier(c, commit(c, behind_barrier(c, parallel))),
                  end = carry_out(c, committed);
     account(c, parallel, committed, end);
     begin_quantum(c, end);

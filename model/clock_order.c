@@ -43,6 +43,7 @@ bool clock_order_of(const struct emu_counts *c, struct clock_order *out)
                                             .ways = option(c, "ways"),
                                             .requests = option(c, "requests"),
                                             .fetch = option(c, "fetch"),
+                                            .barrier = option(c, "barrier"),
                                             .z_interval = z_interval(c->gpu)};
         return is_on(c, "buffer");
     }
@@ -58,7 +59,8 @@ bool clock_order_of(const struct emu_counts *c, struct clock_order *out)
                                   .batches = is_on(c, "batches"),
                                   .reorder = is_on(c, "reorder"),
                                   .overlap = is_on(c, "overlap"),
-                                  .independent = is_on(c, "independent")};
+                                  .independent = is_on(c, "independent"),
+                                  .l2_queue = is_on(c, "queue")};
     return true;
 }
 

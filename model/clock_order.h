@@ -23,7 +23,9 @@
  *     (6.2.2); a warp commits its entries one after another. L1 is empty afterwards.
  *   Serial mode (4.5). One SM after another carries out its warps' atomics, which overlap; or (`serial_warps`) one warp
  *     after another. Each SM waits until the last one's have come back.
- *   Barriers between modes take no time (5.2).
+ *   Barriers between modes (3.1, 6.3.4) take `barrier` cycles each, none by default as in the thesis (5.2): behind parallel
+ *     mode, behind commit mode, and behind serial mode if there are atomics (6.1). They count as part of the mode that they
+ *     end; parallel mode's is CLOCK_QUANTUM.
  *
  * DAB
  *   A reduction takes a cycle like arithmetic (VI-A1) if it is the warp's turn (`rule`, IV-C) and its lanes find room.
@@ -32,7 +34,9 @@
  *     scheduler has come so far. It begins then, though other warps may still compute.
  *   A flush is CLOCK_FLUSH: each cluster sends each L2 slice a message; then entries, those of one sector together with
  *     `coalescing`; slices carry them out one of each SM in turn, when the messages have come; it is over when the last
- *     answer is back. With `reorder` off neither messages nor turns; with `overlap` nobody waits for answers; with
+ *     answer is back. What comes before its turn, or before all messages, waits in buffers that cost nothing (V); with
+ *     `l2_queue` in L2, as a virtual write queue: the slice writes it, reads it again when its turn has come, and gives up a
+ *     line for it, which goes to DRAM. With `reorder` off neither messages nor turns; with `overlap` nobody waits for answers; with
  *     `independent` each cluster has flushes of its own (VI-B4).
  *   Atomics whose result is read, and strong accesses, wait for a flush and then come one after
  *   another: CLOCK_SERIAL.
@@ -59,13 +63,14 @@ struct clock_gpudet {
     bool bta, dwp, locks, serial_warps;
     uint32_t log, bloom, subarrays;         /* entries, bits, parts of a filter */
     uint32_t zcache, ways, requests, fetch; /* bytes; cycles of the unit */
+    uint32_t barrier;                       /* cycles */
     double z_interval;                      /* cycles of the SM for one of the Z unit */
 };
 struct clock_dab {
     enum clock_dab_rule rule;
     bool by_warp;          /* each has a buffer, not each scheduler */
     uint32_t entries, sms; /* of a buffer; SMs that get CTAs, 0: all */
-    bool fusion, coalescing, offset, batches, reorder, overlap, independent;
+    bool fusion, coalescing, offset, batches, reorder, overlap, independent, l2_queue;
 };
 struct clock_order {
     enum clock_order_kind kind;

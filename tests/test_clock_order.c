@@ -264,6 +264,26 @@ Test(clock_gpudet, locks_of_one_chunk_take_longer_than_z_units_and_larger_caches
                  times_of("gpudet", many, 64, 128, &m).part[CLOCK_COMMIT]));
 }
 
+/* Without atomics a quantum has parallel and commit mode; with some, serial mode, too: the last of these has none. */
+Test(clock_gpudet, each_mode_ends_at_a_barrier)
+{
+    const char *plain = ELEMENT LOOP(100, "add.u32 %r2, %r2, %t;") "ret;",
+               *atomics = ELEMENT LOOP(9, "atom.global.add.u32 %r2, [%a], 1;") "ret;";
+    const struct clock_machine m = machine_new();
+    const struct clock_times none = times_of("gpudet", plain, 1, 32, &m),
+                             some = times_of("gpudet:barrier=70", plain, 1, 32, &m),
+                             without = times_of("gpudet", atomics, 1, 32, &m),
+                             with = times_of("gpudet:barrier=70", atomics, 1, 32, &m);
+    cr_expect(eq(u64, some.quanta, 3)); /* 400 instructions and some more */
+    /* the cycle behind the branch at which a quantum ends goes by meanwhile */
+    cr_expect(eq(dbl, some.cycles - none.cycles, 3 * 2 * 70.0 - 2 * 1));
+    cr_expect(eq(u64, with.quanta, 10));
+    cr_expect(eq(dbl, with.cycles - without.cycles, (10 * 2 + 9) * 70.0));
+    cr_expect(eq(dbl, with.part[CLOCK_QUANTUM] - without.part[CLOCK_QUANTUM], 10 * 70.0));
+    cr_expect(eq(dbl, with.part[CLOCK_COMMIT] - without.part[CLOCK_COMMIT], 10 * 70.0));
+    cr_expect(eq(dbl, with.part[CLOCK_SERIAL] - without.part[CLOCK_SERIAL], 9 * 70.0));
+}
+
 Test(clock_gpudet, the_longest_quantum_is_waited_for)
 {
     /* the first CTA's warp goes on for 2000 cycles longer than the other SM's */
@@ -301,6 +321,26 @@ Test(clock_dab, a_flush_takes_what_its_steps_do)
     cr_expect(eq(dbl, apart.part[CLOCK_FLUSH] - t.part[CLOCK_FLUSH], 31 * 2.0));
     const struct clock_times early = times_of("dab:reorder=off", body, 1, 32, &m);
     cr_expect(eq(dbl, t.part[CLOCK_FLUSH] - early.part[CLOCK_FLUSH], 2.0));
+}
+
+/* SM 0 sends two entries to the first slice, SM 1 four to the second one and then one to the first, which is before SM 0's
+ * second there: that one has come 3 cycles too early. The slice writes and reads it; the line that goes takes DRAM's time. */
+Test(clock_dab, what_comes_too_early_may_wait_in_l2)
+{
+    const char *body = ELEMENT "setp.ne.u32 %q, %c, 0; @%q bra B;"
+                               "red.global.add.u32 [%a], 1; red.global.add.u32 [%a+32], 1; ret;"
+                               "B: red.global.add.u32 [%a+256], 1; red.global.add.u32 [%a+288], 1;"
+                               "red.global.add.u32 [%a+320], 1; red.global.add.u32 [%a+352], 1;"
+                               "red.global.add.u32 [%a+64], 1; ret;";
+    struct clock_machine m = machine_new();
+    m.sms = 2;
+    for (int k = 0; k < 2; k++) {
+        m.dram_interval = 4 * k;
+        const double own = times_of("dab", body, 2, 32, &m).part[CLOCK_FLUSH],
+                     l2 = times_of("dab:queue=l2", body, 2, 32, &m).part[CLOCK_FLUSH];
+        if (!k) cr_expect(eq(dbl, l2 - own, 2 * 1.0));
+        else cr_expect(gt(dbl, l2 - own, 2 * 1.0));
+    }
 }
 
 Test(clock_dab, there_are_as_many_flushes_as_the_order_had)

@@ -19,7 +19,7 @@ estimate() { # GPU ORDERS WORKLOAD...: rows "workload,gpu,order,,launches,cycles
 
 # Today's GPU, on which locks are fought for, is `random`.
 base=gpudet:bta=off:dwp=off bta=gpudet:dwp=off
-estimate gtx480 "random,gpudet,$base,$bta,gpudet:commit=locks,gpudet:serial=warp,gpudet:zcache=8192,gpudet:zcache=131072" \
+estimate gtx480 "random,gpudet,$base,$bta,gpudet:commit=locks,gpudet:serial=warp,gpudet:zcache=8192,gpudet:zcache=131072,gpudet:barrier=1000" \
     aes nbody bfs_sparse bfs_parent hotspot stencil_3d hash_chain bank
 estimate titanv native,gpudet,dab,dab:coalescing=off,dab:entries=256:scheduler=srr,dab:entries=256:level=warp \
     centrality pagerank conv_gradient
@@ -59,6 +59,7 @@ report() {
         say("W-Ser / CU-Ser, serial mode: hash_chain, bank (6.2.3)", 6.10,
             (serial["hash_chain", "gpudet:serial=warp"] / serial["hash_chain", "gpudet"] + serial["bank", "gpudet:serial=warp"] / serial["bank", "gpudet"]) / 2)
         say("Z cache of 8 KB / 128 KB, all (6.3.3: below)", 1.03, mean(all, "gpudet:zcache=8192") / mean(all, "gpudet:zcache=131072"))
+        say("barriers of 1000 cycles / of none, all (6.3.4)", 1.22, mean(all, "gpudet:barrier=1000") / mean(all, "gpudet"))
         say("DAB / native, geometric mean of 3 (VI: of 16)", 1.23, geomean(push, "dab", "native"))
         say("GPUDet / DAB, geometric mean of 3 (VI: 2 to 4)", 4, geomean(push, "gpudet", "dab"))
         say("without coalescing / with: conv_gradient (VI-B3)", 1.13, geomean("conv_gradient", "dab:coalescing=off", "dab"))
