@@ -4,7 +4,7 @@
  *
  * Every workload (small) and the seven kernels of bench.ptx run natively and as each row says, in turns, on one
  * host thread; of each the fastest of RUNS counts. Printed are how many times longer it took than natively:
- * geometric mean and worst; of estimates also how many times longer than counting alone. */
+ * geometric mean and worst; of tracing and of estimates also how many times longer than counting alone. */
 #define _GNU_SOURCE
 #include "determinism/orders.h"
 #include "cuda/device.h"
@@ -49,6 +49,7 @@ struct row {
     struct checks *observers; /* that they are, for the kernels */
     unsigned group;           /* warps in lockstep; 0: as many as there can be */
     bool counts;              /* as heddle run --counts has them */
+    bool traces;              /* what estimates are made of, and no more */
     bool estimates;           /* as heddle estimate makes them */
     double log_sum, worst;
     const char *worst_at;
@@ -66,7 +67,7 @@ static struct emu_config config_of(const struct row *r, bool count)
     return (struct emu_config){.threads = 1,
                                .count = count || r->counts,
                                .caches = r->counts,
-                               .trace = r->estimates,
+                               .trace = r->traces || r->estimates,
                                .gpu = emu_gpu_find("titanv"),
                                .order = r->order,
                                .checks = r->checks,
@@ -84,7 +85,7 @@ static double now(void)
 static double seconds_of(const struct row *r, const struct emu_report *report, double began)
 {
     struct launch_time t;
-    if (!r->counts && !r->estimates) return report->seconds;
+    if (!r->counts && !r->traces && !r->estimates) return report->seconds;
     if (r->estimates && !launch_time_of(report->counts, &t))
         fprintf(stderr, "a launch has no estimate\n");
     return now() - began;
@@ -164,8 +165,9 @@ int main(int argc, char **argv)
     add_row((struct row){.name = "race", .checks = EMU_CHECK_RACE});
     add_row((struct row){.name = "atomicity", .checks = EMU_CHECK_ATOMICITY});
     add_row((struct row){.name = "counts", .counts = true});
+    add_row((struct row){.name = "tracing", .traces = true});
     add_row((struct row){.name = "estimates", .estimates = true});
-    const size_t estimates = row_count - 1, counts = estimates - 1;
+    const size_t estimates = row_count - 1, tracing = estimates - 1, counts = tracing - 1;
     struct ptx_module *module = bench_module("suites/ptx/bench.ptx");
     struct bench_machine machines[MOST_ROWS];
     for (size_t i = 0; i < row_count; i++) {
@@ -174,7 +176,9 @@ int main(int argc, char **argv)
         rows[i].observers = checks_new(rows[i].checks);
     }
     unsigned works = 0;
-    struct row over = {.name = "estimates / counts"};
+    struct row over[MOST_ROWS] = {0};
+    over[tracing].name = "tracing / counts";
+    over[estimates].name = "estimates / counts";
     for (size_t w = 0; w < suite_count() + BENCH_COUNT; w++) {
         const int kernel = (int)w - (int)suite_count();
         const char *name = kernel < 0 ? suite_at(w)->name : bench_names[kernel];
@@ -182,9 +186,9 @@ int main(int argc, char **argv)
         if (only && strcmp(only, name) != 0) continue;
         for (int n = 0; n < runs; n++)
             for (size_t i = 0; i < row_count; i++) {
-                if (i && !is_wanted(only_row, i == counts ? estimates : i) &&
-                    !is_wanted(only_row, i))
-                    continue;
+                const bool divides = i == counts && (is_wanted(only_row, tracing) ||
+                                                     is_wanted(only_row, estimates));
+                if (i && !divides && !is_wanted(only_row, i)) continue;
                 const double s = kernel < 0 ? run_workload(suite_at(w), &rows[i], false)
                                             : run_kernel(&machines[i], kernel, &rows[i]);
                 if (!n || s < best[i]) best[i] = s;
@@ -197,16 +201,16 @@ int main(int argc, char **argv)
             const double ratio = best[i] / count[i] * count[0] / best[0];
             add_ratio(&rows[i], ratio, name);
             if (only_row || only) printf("  %s %.2f", rows[i].name, ratio);
-        }
-        if (is_wanted(only_row, estimates)) {
-            add_ratio(&over, best[estimates] / best[counts], name);
-            if (only_row || only) printf("  / counts %.2f", best[estimates] / best[counts]);
+            if (!over[i].name) continue;
+            const double cost = best[i] / count[i] * count[counts] / best[counts];
+            add_ratio(&over[i], cost, name);
+            if (only_row || only) printf("  / counts %.2f", cost);
         }
         if (only_row || only) printf("\n");
     }
     printf("%-20s %10s  %s\n", "time of native, x", "geomean", "worst");
     for (size_t i = 1; i < row_count; i++) print_row(&rows[i], works);
-    print_row(&over, works);
+    for (size_t i = 1; i < row_count; i++) print_row(&over[i], works);
     for (size_t i = 0; i < row_count; i++) {
         orders_free(rows[i].owner);
         checks_free(rows[i].observers);
