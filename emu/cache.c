@@ -59,48 +59,64 @@ void cache_grow(struct cache_port *p)
     if (!p->notes) abort();
 }
 
-void cache_trace(struct cache_port *p, size_t count)
+/* Some are not for the trace, or for no cache. */
+static void settle_mixed(struct cache_port *p, const u64 *notes, size_t count)
 {
-    if (p->trace->off) return;
-    for (uint64_t *n = &p->notes[p->count]; count--; n++) {
-        trace_note(p->trace, (struct trace_note){.line = CACHE_NOTE_LINE(*n),
-                                                 .sectors = (u8)CACHE_NOTE_SECTORS(*n),
-                                                 .how = (u8)CACHE_NOTE_HOW(*n)});
-        *n |= CACHE_NOTE_TRACED;
+    struct trace_cta *t = p->trace;
+    u64 some[CACHE_BATCH + 1];
+    struct trace_note told[CACHE_BATCH];
+    u32 to[CACHE_BATCH]; /* its place in the trace, from 1 on */
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const u64 note = notes[i];
+        if (!(note & CACHE_NOTE_AROUND)) {
+            some[n] = note;
+            to[n++] = note & CACHE_NOTE_TRACED ? ++t->settled : 0;
+            continue;
+        }
+        const u32 sectors = CACHE_NOTE_SECTORS(note);
+        t->notes[t->settled++] = (struct trace_note){.line = CACHE_NOTE_LINE(note),
+                                                     .sectors = (u8)sectors,
+                                                     .how = TRACE_AROUND,
+                                                     .from_l2 = (u8)__builtin_popcount(sectors)};
     }
+    if (n) p->caches->carry_out(p->caches, p->sm, some, n, told);
+    for (size_t i = 0; i < n; i++)
+        if (to[i]) t->notes[to[i] - 1] = told[i];
 }
 
-/* One by one, to see what each comes to. */
 static void settle_traced(struct cache_port *p)
 {
     struct trace_cta *t = p->trace;
-    for (size_t i = 0; i < p->count; i++) {
-        const struct cache_events *e = &p->caches->sm[p->sm], was = *e;
-        const bool traced = p->notes[i] & CACHE_NOTE_TRACED;
-        p->notes[i] &= ~CACHE_NOTE_TRACED;
-        p->caches->carry_out(p->caches, p->sm, &p->notes[i], 1);
-        if (!traced) continue;
-        while (t->notes[t->settled].how == TRACE_AROUND) t->settled++;
-        struct trace_note *n = &t->notes[t->settled++];
-        n->from_l2 = (u8)(e->l2_loads - was.l2_loads + (e->l2_atomics - was.l2_atomics));
-        n->from_dram = (u8)(e->dram_reads - was.dram_reads);
+    trace_room_for_notes(t, t->settled + (u32)p->count);
+    for (size_t at = 0, n; at < p->count; at += n) {
+        u64 all = CACHE_NOTE_TRACED, some = 0, *notes = &p->notes[at];
+        n = p->count - at < CACHE_BATCH ? p->count - at : CACHE_BATCH;
+        for (size_t i = 0; i < n; i++) all &= notes[i], some |= notes[i];
+        if (!all || some & CACHE_NOTE_AROUND) {
+            settle_mixed(p, notes, n);
+            continue;
+        }
+        p->caches->carry_out(p->caches, p->sm, notes, n, &t->notes[t->settled]);
+        t->settled += (u32)n;
     }
 }
 
 void cache_settle(struct cache_port *p)
 {
     if (p->count && p->trace) settle_traced(p);
-    else if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count);
+    else if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count, NULL);
     p->count = 0;
 }
 
-void cache_run(struct cache_port *p, uint32_t site, uint32_t how, uint32_t first, uint32_t last)
+size_t cache_run(struct cache_port *p, uint64_t as, uint32_t first, uint32_t last)
 {
     for (u32 line = first / 4; line <= last / 4; line++) {
         u32 sectors = 15;
         if (line == first / 4) sectors &= 15u << first % 4;
         if (line == last / 4) sectors &= 15u >> (3 - last % 4);
-        *cache_room(p) = CACHE_NOTE(site, how, line, sectors);
+        *cache_room(p) = as | (u64)line << 32 | sectors;
         cache_noted(p, 1);
     }
+    return last / 4 - first / 4 + 1;
 }

@@ -41,15 +41,20 @@ struct cache_events { /* sectors */
 #define CACHE_NOTE(site, how, line, sectors)                                                       \
     ((uint64_t)(line) << 32 | ((site)&0x3ffffff) << 6 | (how) << 4 | (sectors))
 #define CACHE_NOTE_LINE(note) ((uint32_t)((note) >> 32))
-#define CACHE_NOTE_SITE(note) ((uint32_t)(note) >> 6)
+#define CACHE_NOTE_SITE(note) ((uint32_t)(note) >> 6 & 0xffffff)
 #define CACHE_NOTE_HOW(note) ((uint32_t)(note) >> 4 & 3)
 #define CACHE_NOTE_SECTORS(note) ((uint32_t)(note)&15)
 
-/* Set while a note waits that a trace has, too: there are fewer sites than that. */
+/* In those of an access that a trace has, too; and of these in those that no cache is asked for: .local memory. There are
+ * fewer sites than that. */
 #define CACHE_NOTE_TRACED (UINT64_C(1) << 31)
+#define CACHE_NOTE_AROUND (UINT64_C(1) << 30)
 
 struct caches;
-typedef void cache_carry_out(struct caches *c, uint32_t sm, uint64_t *notes, size_t count);
+struct trace_note;
+/* `told`: as many notes of a trace, what each came to; NULL: nobody asks. */
+typedef void cache_carry_out(struct caches *c, uint32_t sm, uint64_t *notes, size_t count,
+                             struct trace_note *told);
 struct cache;
 /* Sectors first .. last are written to L2 by nobody's SM. */
 typedef void cache_fill(struct cache *l2, uint32_t first, uint32_t last);
@@ -74,7 +79,7 @@ void cache_begin_l1(struct caches *c, uint32_t sm);
 /* What the loads, stores and atomics of one CTA go through. */
 struct cache_port {
     struct caches *caches;
-    struct trace_cta *trace; /* that is told of what is noted, and what it came to; NULL: none */
+    struct trace_cta *trace; /* that is told of its notes what they came to; NULL: none */
     uint32_t sm;
     bool now;        /* it is the CTA's turn: notes are carried out when there are CACHE_BATCH */
     uint64_t *notes; /* malloc'd */
@@ -90,14 +95,13 @@ static inline uint64_t *cache_room(struct cache_port *p)
     if (p->cap - p->count < 64) cache_grow(p);
     return &p->notes[p->count];
 }
-void cache_trace(struct cache_port *p, size_t count); /* so many, from p->notes[p->count] on */
 static inline void cache_noted(struct cache_port *p, size_t count)
 {
-    if (p->trace) cache_trace(p, count);
     p->count += count;
     if (p->now && p->count >= CACHE_BATCH) cache_settle(p);
 }
-/* An access to sectors first .. last (numbers from the beginning of global memory). */
-void cache_run(struct cache_port *p, uint32_t site, uint32_t how, uint32_t first, uint32_t last);
+/* An access to sectors first .. last (numbers from the beginning of global memory); `as`: a note but for line and
+ * sectors. How many notes that were. */
+size_t cache_run(struct cache_port *p, uint64_t as, uint32_t first, uint32_t last);
 
 #endif

@@ -62,33 +62,35 @@ static inline u32 emu_sector_of(u64 address)
     return (u32)((address - MEM_GLOBAL) / SECTOR);
 }
 
-/* Where the trace of the group's CTA is before an access; and what the access to global or .local memory then
- * came to, the notes that were made since. (Groups of traced CTAs are of one warp.) */
-static inline u32 emu_trace_mark(const struct emu_group *g)
+/* Whether what the group does now goes into the trace of its CTA. (Groups of traced CTAs are of one warp.) */
+static inline bool emu_is_traced(const struct emu_group *g)
 {
-    struct trace_cta *t = g->worker->trace;
-    if (!t) return 0;
-    t->off = t->warps[g->first].cut;
-    return t->note_count;
+    const struct trace_cta *t = g->worker->trace;
+    return t && !t->warps[g->first].cut;
 }
+/* Of an access to global or .local memory that made so many notes. */
 static inline void emu_trace_access(const struct emu_group *g, const struct emu_uop *in, u32 tag,
-                                    u32 mark, u32 lanes, u32 rounds)
+                                    u32 notes, u32 lanes, u32 rounds)
 {
     struct trace_cta *t = g->worker->trace;
-    if (!t || t->off) return;
     struct trace_warp *w = &t->warps[g->first];
-    trace_word(t, w, in->site << 2 | tag);
-    trace_word(t, w, mark);
-    trace_word(t, w, TRACE_SIZE(t->note_count - mark, lanes, rounds));
+    u32 *word = trace_room_for_words(t, w, 3);
+    word[0] = in->site << 2 | tag;
+    word[1] = t->note_count;
+    word[2] = TRACE_SIZE(notes, lanes, rounds);
+    w->count += 3;
+    t->note_count += notes;
 }
 static inline void emu_trace_passes(const struct emu_group *g, const struct emu_uop *in, u32 passes,
                                     u32 lanes, u32 rounds)
 {
+    if (!emu_is_traced(g)) return;
     struct trace_cta *t = g->worker->trace;
-    if (!t || t->warps[g->first].cut) return;
     struct trace_warp *w = &t->warps[g->first];
-    trace_word(t, w, in->site << 2 | TRACE_SHARED);
-    trace_word(t, w, TRACE_SIZE(passes, lanes, rounds));
+    u32 *word = trace_room_for_words(t, w, 2);
+    word[0] = in->site << 2 | TRACE_SHARED;
+    word[1] = TRACE_SIZE(passes, lanes, rounds);
+    w->count += 2;
 }
 
 /* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory; and another one,
@@ -97,7 +99,9 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
                                  u64 second, u64 bytes, u32 lanes, u32 bytes_each, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
-    const u32 mark = emu_trace_mark(g);
+    const bool traced = emu_is_traced(g);
+    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (traced ? CACHE_NOTE_TRACED : 0);
+    size_t notes = 0;
     s->warps++;
     s->lanes += lanes;
     s->bytes += (u64)bytes_each * lanes;
@@ -106,10 +110,10 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
         s->sectors += last - first + 1;
         s->lines += last / 4 - first / 4 + 1;
         if (g->worker->port && how != COUNT_CONSTANT)
-            cache_run(g->worker->port, in->site, how, first, last);
+            notes += cache_run(g->worker->port, as, first, last);
         from = second, second = 0;
     } while (from);
-    emu_trace_access(g, in, TRACE_GLOBAL, mark, lanes, 1);
+    if (traced) emu_trace_access(g, in, TRACE_GLOBAL, (u32)notes, lanes, 1);
 }
 
 /* Lanes of one warp that access shared memory in so many passes. */

@@ -118,26 +118,50 @@ static inline bool alike(u64 a, u64 b)
     return (u32)(a ^ b) < 16;
 }
 
-/* Loads of one site, from L1. What it lacks is put at *lacking. Returns the first note of another site or
- * kind, as the next functions do. */
-static inline const u64 *load_l1(const struct cache l1, const struct cache l2, const u64 *note,
-                                 u64 **lacking, struct sums *sum)
+enum { MOST = 2 * CACHE_BATCH }; /* notes that are carried out together */
+
+/* What L1 lacks, or need not be asked for. */
+struct lacking {
+    u64 note[MOST + 1];
+    u8 of[MOST + 1]; /* which note that is a part of; if somebody asks */
+    u32 count;
+};
+
+/* Tells the trace of a note that so many sectors were wanted of L2. */
+static inline __attribute__((always_inline)) void tell(struct trace_note *to, u64 note, u32 from_l2)
+{
+    *to = (struct trace_note){.line = CACHE_NOTE_LINE(note),
+                              .sectors = (u8)CACHE_NOTE_SECTORS(note),
+                              .how = (u8)CACHE_NOTE_HOW(note),
+                              .from_l2 = (u8)from_l2};
+}
+
+/* Loads of one site, from L1. What it lacks is put at *lacking. `told`: of the first of them. Returns the first note of
+ * another site or kind, as the next functions do. */
+static inline __attribute__((always_inline)) const u64 *
+load_l1(const struct cache l1, const struct cache l2, const u64 *note, u32 number,
+        struct lacking *lacking, struct sums *sum, struct trace_note *told)
 {
     const u64 first = *note;
     const u32 all = all_ways(&l1);
-    u64 *out = *lacking;
+    u32 out = lacking->count;
     do {
         const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
         u32 had, gone;
         u8 *state = find(set_of(&l1, line), all, line, &had, &gone);
         *state = (u8)(had | sectors);
         prefetch(set_of(&l2, line));
-        *out = *note & ~(u64)had;
-        out += CACHE_NOTE_SECTORS(*out) != 0;
-        sum->all += count4(sectors);
-        sum->hits += count4(sectors & had);
+        lacking->note[out] = *note & ~(u64)had;
+        const u32 hits = count4(sectors & had), wanted = count4(sectors);
+        if (told) {
+            tell(told++, *note, wanted - hits);
+            lacking->of[out] = (u8)number++;
+        }
+        out += CACHE_NOTE_SECTORS(lacking->note[out]) != 0;
+        sum->all += wanted;
+        sum->hits += hits;
     } while (alike(*++note, first));
-    *lacking = out;
+    lacking->count = out;
     return note;
 }
 
@@ -149,8 +173,10 @@ static inline void forget_l1(const struct cache *l1, u64 note)
     if (way) s->state[__builtin_ctz(way)] &= (u8)~CACHE_NOTE_SECTORS(note);
 }
 
-static inline const u64 *access_l2(const struct cache l2, const u64 *note, bool writes,
-                                   struct sums *sum)
+/* `told`: of all notes; `of`: which of them these are. */
+static inline __attribute__((always_inline)) const u64 *
+access_l2(const struct cache l2, const u64 *note, bool writes, struct sums *sum,
+          struct trace_note *told, const u8 *of)
 {
     const u64 first = *note;
     const u32 all = all_ways(&l2);
@@ -159,42 +185,57 @@ static inline const u64 *access_l2(const struct cache l2, const u64 *note, bool 
         u32 had, gone;
         u8 *state = find(set_of(&l2, line), all, line, &had, &gone);
         *state = (u8)(had | sectors | (writes ? sectors << 4 : 0));
-        sum->all += count4(sectors);
-        sum->hits += count4(sectors & had);
+        const u32 hits = count4(sectors & had), wanted = count4(sectors);
+        if (told) told[*of++].from_dram = (u8)(wanted - hits);
+        sum->all += wanted;
+        sum->hits += hits;
         sum->gone += count4(gone);
     } while (alike(*++note, first));
     return note;
 }
 
 /* Both go on to a note that is like no other. */
-static u64 *through_l1(struct caches *c, u32 sm, const u64 *note, const u64 *end, u64 *lacking)
+static inline __attribute__((always_inline)) void through_l1(struct caches *c, u32 sm,
+                                                             const u64 *notes, const u64 *end,
+                                                             struct lacking *lacking,
+                                                             struct trace_note *told)
 {
     const struct cache l1 = *c->l1[sm];
-    while (note < end) {
-        const u32 how = CACHE_NOTE_HOW(*note);
+    lacking->count = 0;
+    for (const u64 *note = notes; note < end;) {
+        const u32 how = CACHE_NOTE_HOW(*note), number = (u32)(note - notes);
         if (how == COUNT_LOAD) {
             struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_NOTE_SITE(*note)];
             struct sums sum = {0};
-            note = load_l1(l1, *c->l2, note, &lacking, &sum);
+            note = load_l1(l1, *c->l2, note, number, lacking, &sum, told ? told + number : NULL);
             of_sm->l1 += sum.all, of_site->l1 += sum.all;
             of_sm->l1_hits += sum.hits, of_site->l1_hits += sum.hits;
         } else {
             if (how == COUNT_ATOMIC) forget_l1(&l1, *note);
-            *lacking++ = *note++;
+            if (told) {
+                tell(told + number, *note,
+                     how == COUNT_STORE ? 0 : count4(CACHE_NOTE_SECTORS(*note)));
+                lacking->of[lacking->count] = (u8)number;
+            }
+            lacking->note[lacking->count++] = *note++;
         }
     }
-    return lacking;
 }
 
-static void through_l2(struct caches *c, u32 sm, const u64 *note, const u64 *end)
+static inline __attribute__((always_inline)) void through_l2(struct caches *c, u32 sm,
+                                                             const u64 *notes, const u64 *end,
+                                                             struct trace_note *told, const u8 *of)
 {
     const struct cache l2 = *c->l2;
-    while (note < end) {
+    for (const u64 *note = notes; note < end;) {
         struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_NOTE_SITE(*note)];
         const u32 how = CACHE_NOTE_HOW(*note);
         const bool loads = how == COUNT_LOAD || how == COUNT_LOAD_L2;
         struct sums sum = {0};
-        note = loads ? access_l2(l2, note, false, &sum) : access_l2(l2, note, true, &sum);
+        struct trace_note *const to = how == COUNT_STORE ? NULL : told;
+        const u8 *const these = of + (note - notes);
+        note = loads ? access_l2(l2, note, false, &sum, to, these)
+                     : access_l2(l2, note, true, &sum, to, these);
         const u32 read = how == COUNT_STORE ? 0 : sum.all - sum.hits;
         of_sm->dram_reads += read, of_site->dram_reads += read;
         of_sm->dram_writes += sum.gone; /* not to be laid to what drives a line out */
@@ -207,26 +248,32 @@ static void through_l2(struct caches *c, u32 sm, const u64 *note, const u64 *end
     }
 }
 
-cache_carry_out CACHE_CARRY_OUT;
-void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *notes, size_t count)
+static inline __attribute__((always_inline)) void go(struct caches *c, u32 sm, u64 *notes,
+                                                     size_t count, struct trace_note *told)
 {
-    enum { MOST = 2 * CACHE_BATCH };
-    u64 lacking[MOST + 1];
+    struct lacking lacking;
     if (!c->l1_begun[sm]) cache_begin_l1(c, sm);
-    for (size_t n; count; notes += n, count -= n) {
+    for (size_t n; count; notes += n, count -= n, told += told ? n : 0) {
         n = count < MOST ? count : MOST;
         const u64 behind = notes[n];
         u64 *from = notes, *end = notes + n, around = ~(u64)0;
         LANE_LOOP for (size_t i = 0; i < n; i++) around &= notes[i] ^ notes[i] >> 1;
-        *end = ~end[-1];          /* unlike the last */
-        if (!(around >> 4 & 1)) { /* some are loads or atomics */
-            end = through_l1(c, sm, from, end, lacking);
-            from = lacking;
+        *end = ~end[-1];                  /* unlike the last */
+        if (!(around >> 4 & 1) || told) { /* some are loads or atomics */
+            through_l1(c, sm, from, end, &lacking, told);
+            from = lacking.note, end = from + lacking.count;
             *end = end > from ? ~end[-1] : 0;
         }
-        through_l2(c, sm, from, end);
+        through_l2(c, sm, from, end, told, lacking.of);
         notes[n] = behind;
     }
+}
+
+cache_carry_out CACHE_CARRY_OUT;
+void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *notes, size_t count, struct trace_note *told)
+{
+    if (told) go(c, sm, notes, count, told);
+    else go(c, sm, notes, count, NULL);
 }
 
 cache_fill CACHE_FILL;

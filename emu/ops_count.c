@@ -230,11 +230,14 @@ static u32 rounds_of(const u32 *element, u32 mask)
     return most;
 }
 
-static void count_global(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
-                         u32 size, u32 how)
+/* How many notes that made. */
+static u32 count_global(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
+                        u32 size, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
     struct cache_port *port = g->worker->port;
+    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (emu_is_traced(g) ? CACHE_NOTE_TRACED : 0);
+    u32 notes = 0;
     s->bytes += (u64)emu_lanes_of(mask) * size;
     const u32 parts = size > SECTOR ? (size + SECTOR - 1) / SECTOR : 1;
     _Alignas(64) u32 sector[LANES], line[LANES];
@@ -248,17 +251,20 @@ static void count_global(struct emu_group *g, const struct emu_uop *in, const u6
         const u32 own = firsts(sector) & mask;
         s->sectors += emu_lanes_of(own);
         if (k == 0 || parts > 1) s->lines += emu_lanes_of(firsts(line) & mask);
-        if (port && how != COUNT_CONSTANT)
-            cache_noted(port,
-                        note_lines(sector, own, CACHE_NOTE(in->site, how, 0, 0), cache_room(port)));
+        if (!port || how == COUNT_CONSTANT) continue;
+        const u32 n = note_lines(sector, own, as, cache_room(port));
+        cache_noted(port, n);
+        notes += n;
     }
+    return notes;
 }
 
 /* Lines of .local memory as a trace has them: above those of global memory, a region for each warp. */
 static void trace_local(struct emu_group *g, const struct emu_uop *in, const u64 *offset, u32 mask,
                         u32 size, u32 how)
 {
-    const u32 mark = emu_trace_mark(g), words = (size + 3) / 4;
+    const u32 words = (size + 3) / 4;
+    u32 notes = 0;
     const u32 warp = g->cta->linear * g->cta->warps + g->first;
     for (u32 left = mask, done = 0; left; left &= left - 1) {
         const u64 first = offset[__builtin_ctz(left)];
@@ -266,15 +272,14 @@ static void trace_local(struct emu_group *g, const struct emu_uop *in, const u64
         u32 sectors = 0;
         for (u32 l = 0; l < LANES; l++)
             if (mask >> l & 1 && offset[l] == first) done |= 1u << l, sectors |= 1u << l / 8;
-        for (u32 w = 0; w < words; w++)
-            trace_note(g->worker->trace,
-                       (struct trace_note){.line = TRACE_LOCAL_LINES |
-                                                   ((warp << 12) + (u32)(first / 4 + w)),
-                                           .sectors = (u8)sectors,
-                                           .how = TRACE_AROUND,
-                                           .from_l2 = (u8)emu_lanes_of(sectors)});
+        for (u32 w = 0; w < words; w++, notes++) {
+            const u32 line = TRACE_LOCAL_LINES | ((warp << 12) + (u32)(first / 4 + w));
+            *cache_room(g->worker->port) = CACHE_NOTE(in->site, how & 3, line, sectors) |
+                                           CACHE_NOTE_TRACED | CACHE_NOTE_AROUND;
+            cache_noted(g->worker->port, 1);
+        }
     }
-    emu_trace_access(g, in, TRACE_LOCAL, mark, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
+    emu_trace_access(g, in, TRACE_LOCAL, notes, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
 }
 
 /* What an access to .local memory adds: word i of a warp's lanes is one line. */
@@ -282,7 +287,7 @@ static void count_local(struct emu_group *g, const struct emu_uop *in, const u64
                         u32 size, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
-    if (g->worker->trace && !g->worker->trace->off) trace_local(g, in, offset, mask, size, how);
+    if (emu_is_traced(g)) trace_local(g, in, offset, mask, size, how);
     s->local++;
     s->local_lanes += emu_lanes_of(mask);
     s->local_sectors += LINE / SECTOR * ((size + 3) / 4);
@@ -294,7 +299,6 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
     struct emu_site *s = &g->worker->sites[in->site];
     u32 shared = 0, local = 0, rounds = 1;
     u64 base = 0;
-    const u32 mark = emu_trace_mark(g);
     if (space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER) shared = mask;
     else if (space == PTX_SPACE_LOCAL) local = mask;
     else if (space == PTX_SPACE_GENERIC) {
@@ -333,17 +337,18 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
     }
     mask &= ~(shared | local);
     if (!mask) return;
-    count_global(g, in, at, mask, size, how);
+    const u32 notes = count_global(g, in, at, mask, size, how);
+    if (!emu_is_traced(g)) return;
     const struct emu_machine *m = g->worker->machine;
-    const bool named = how == COUNT_ATOMIC && g->worker->trace && !g->worker->trace->off &&
+    const bool named = how == COUNT_ATOMIC &&
                        (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
     if (named) rounds |= TRACE_ELEMENTS;
-    emu_trace_access(g, in, TRACE_GLOBAL, mark, emu_lanes_of(mask), rounds);
+    emu_trace_access(g, in, TRACE_GLOBAL, notes, emu_lanes_of(mask), rounds);
     if (!named) return;
-    struct trace_cta *t = g->worker->trace;
-    struct trace_warp *w = &t->warps[g->first];
-    for (u32 left = mask; left; left &= left - 1)
-        trace_word(t, w, (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4));
+    struct trace_warp *w = &g->worker->trace->warps[g->first];
+    u32 *word = trace_room_for_words(g->worker->trace, w, LANES);
+    for (u32 left = mask; left; left &= left - 1, w->count++)
+        *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4);
 }
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own

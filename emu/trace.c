@@ -68,10 +68,10 @@ static void give_back(struct trace_room *r, void *p, size_t size)
     r->free[n] = p;
 }
 
-/* Twice as many elements, or the first. */
-static void *grow(struct trace_room *r, void *from, u32 *cap, u32 first, size_t each)
+/* So many elements at least. */
+static void *grow(struct trace_room *r, void *from, u32 *cap, u32 least, size_t each)
 {
-    size_t size = *cap ? 2 * *cap * each : first * each;
+    size_t size = least * each;
     pthread_mutex_lock(&r->lock);
     void *to = take(r, &size);
     if (*cap) {
@@ -85,12 +85,14 @@ static void *grow(struct trace_room *r, void *from, u32 *cap, u32 first, size_t 
 
 void trace_grow_words(struct trace_cta *c, struct trace_warp *w)
 {
-    w->words = grow(c->room, w->words, &w->cap, 64, sizeof *w->words);
+    w->words = grow(c->room, w->words, &w->cap, w->cap ? 2 * w->cap : 64, sizeof *w->words);
 }
 
-void trace_grow_notes(struct trace_cta *c)
+void trace_room_for_notes(struct trace_cta *c, uint32_t count)
 {
-    c->notes = grow(c->room, c->notes, &c->note_cap, 256, sizeof *c->notes);
+    if (count < 256) count = 256;
+    if (count > c->note_cap)
+        c->notes = grow(c->room, c->notes, &c->note_cap, count, sizeof *c->notes);
 }
 
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
@@ -193,8 +195,12 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     for (const struct trace_cta *c = t->first; c; c = c->next) count++;
     const struct trace_cta **list = arena_array(a, const struct trace_cta *, count);
     count = 0;
-    for (const struct trace_cta *c = t->first; c; c = c->next) {
+    for (struct trace_cta *c = t->first; c; c = c->next) {
         list[count++] = c;
+        if (c->settled < c->note_count) { /* the launch has failed */
+            trace_room_for_notes(c, c->note_count);
+            memset(&c->notes[c->settled], 0, (c->note_count - c->settled) * sizeof *c->notes);
+        }
         for (u32 w = 0; w < c->warp_count; w++) {
             out->instructions += c->warps[w].instructions;
             out->cut |= c->warps[w].cut;

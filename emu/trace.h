@@ -70,9 +70,10 @@ struct trace_cta {
     struct trace_room *room;
     struct trace_warp *warps;
     struct trace_note *notes;
-    uint32_t note_count, note_cap, settled; /* of these so many have been through the caches */
-    uint32_t most;                          /* instructions of a warp */
-    bool off;                               /* the warp that runs is not followed any more */
+    uint32_t note_count, note_cap;
+    uint32_t
+        settled; /* so many are there: the others are on their way through the caches (emu/cache.h) */
+    uint32_t most; /* instructions of a warp */
     struct trace_cta *next;
 };
 
@@ -128,12 +129,14 @@ struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint
 struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m);
 
 void trace_grow_words(struct trace_cta *c, struct trace_warp *w);
-void trace_grow_notes(struct trace_cta *c);
+/* Makes room for so many. */
+void trace_room_for_notes(struct trace_cta *c, uint32_t count);
 
-static inline void trace_word(struct trace_cta *c, struct trace_warp *w, uint32_t word)
+/* Where its next words go, at most 64 at once; who has put them there adds to w->count. */
+static inline uint32_t *trace_room_for_words(struct trace_cta *c, struct trace_warp *w, uint32_t n)
 {
-    if (w->count == w->cap) trace_grow_words(c, w);
-    w->words[w->count++] = word;
+    if (w->cap - w->count < n) trace_grow_words(c, w);
+    return &w->words[w->count];
 }
 
 static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t block, uint32_t count)
@@ -142,13 +145,8 @@ static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t bloc
     w->cut |= w->instructions >= c->most;
     if (w->cut) return;
     w->instructions += count;
-    trace_word(c, w, block << 2 | TRACE_BLOCK);
-}
-
-static inline void trace_note(struct trace_cta *c, struct trace_note note)
-{
-    if (c->note_count == c->note_cap) trace_grow_notes(c);
-    c->notes[c->note_count++] = note;
+    *trace_room_for_words(c, w, 1) = block << 2 | TRACE_BLOCK;
+    w->count++;
 }
 
 #endif

@@ -4,6 +4,8 @@
 #include "emu/cache.h"
 #include "emu/count.h"
 #include "emu/gpu.h"
+#include "emu/rooms.h"
+#include "emu/trace.h"
 #include "ptx/ptx.h"
 #include "tests/emu.h"
 
@@ -207,7 +209,7 @@ Test(emu_counts, generic_accesses_by_the_space_they_reach)
 
 /* ---- caches ----------------------------------------------------------------------------------------- */
 
-enum { WAYS = 16, SETS = 4 };
+enum { WAYS = 16, SETS = 4, MOST_TOLD = 400000 };
 struct naive_cache { /* lines by age, the youngest first */
     struct {
         uint32_t line;
@@ -264,8 +266,15 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                             .site = site,
                             .site_count = 3};
     struct naive_cache naive1[2] = {{.ways = WAYS}, {.ways = WAYS}}, naive2 = {.ways = ways};
-    struct cache_port ports[2] = {{.caches = &caches}, {.caches = &caches, .sm = 1}};
-    unsigned p = 0, how = 0;
+    struct rooms *rooms = rooms_new();
+    struct trace_room room;
+    trace_room_begin(&room, rooms);
+    struct trace_cta traces[2] = {{.room = &room}, {.room = &room}};
+    struct cache_port ports[2] = {{.caches = &caches, .trace = &traces[0]},
+                                  {.caches = &caches, .sm = 1, .trace = &traces[1]}};
+    struct trace_note *told[2] = {calloc(MOST_TOLD, sizeof **told),
+                                  calloc(MOST_TOLD, sizeof **told)};
+    unsigned p = 0, how = 0, traced = 0, count[2] = {0};
     for (int n = 0; n < 200000; n++) {
         if (random32() % 100 == 0) { /* the other one's turn; now and then what it does must wait */
             cache_settle(&ports[p]);
@@ -273,14 +282,32 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
             ports[p].now = random32() % 3;
         }
         if (random32() % 3 == 0) how = random32() % 4;
+        if (random32() % 100 == 0) traced = random32() % 4;
+        if (traced && random32() % 50 == 0) { /* .local memory */
+            const unsigned sectors = random32() % 15 + 1;
+            *cache_room(&ports[p]) = CACHE_NOTE(1, 0, n, sectors) | CACHE_NOTE_TRACED |
+                                     CACHE_NOTE_AROUND;
+            cache_noted(&ports[p], 1);
+            told[p][count[p]++] = (struct trace_note){.line = (uint32_t)n,
+                                                      .sectors = (uint8_t)sectors,
+                                                      .how = TRACE_AROUND,
+                                                      .from_l2 = (uint8_t)ones(sectors)};
+        }
         uint32_t first = random32() % (n / 20000 * 60 + 40),
                  last = first + (random32() % 4 ? 0 : random32() % 9);
-        cache_run(&ports[p], 1 + n / 8 % 2, how, first, last);
+        const size_t lines = cache_run(
+            &ports[p], CACHE_NOTE(1 + n / 8 % 2, how, 0, 0) | (traced ? CACHE_NOTE_TRACED : 0),
+            first, last);
+        cr_expect(lines == last / 4 - first / 4 + 1);
         for (uint32_t line = first / 4; line <= last / 4; line++) {
             unsigned sectors = 0;
             for (uint32_t x = first; x <= last; x++)
                 if (x / 4 == line) sectors |= 1u << x % 4;
-            struct cache_events *e = &expected[p];
+            struct cache_events *e = &expected[p], was = *e;
+            struct trace_note *t = &told[p][count[p]];
+            if (traced) count[p]++;
+            *t = (struct trace_note){
+                .line = line, .sectors = (uint8_t)sectors, .how = (uint8_t)how};
             if (how == COUNT_LOAD) {
                 uint64_t none = 0;
                 unsigned s = naive_find(&naive1[p], line, &none);
@@ -289,13 +316,18 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                 e->l1 += ones(sectors);
                 e->l1_hits += ones(sectors) - ones(misses);
                 if (misses) naive_l2(&naive2, e, line, misses, COUNT_LOAD);
+                t->from_l2 = (uint8_t)ones(misses);
+                t->from_dram = (uint8_t)(e->dram_reads - was.dram_reads);
                 continue;
             }
             unsigned s = (unsigned)((uint64_t)(line * 0x9e3779b1u) * SETS >> 32);
             for (unsigned i = 0; how == COUNT_ATOMIC && i < naive1[p].used[s]; i++)
                 if (naive1[p].way[s][i].line == line) naive1[p].way[s][i].valid &= ~sectors;
             naive_l2(&naive2, e, line, sectors, how);
+            t->from_l2 = how == COUNT_STORE ? 0 : (uint8_t)ones(sectors);
+            t->from_dram = (uint8_t)(e->dram_reads - was.dram_reads);
         }
+        cr_assert(count[p] < MOST_TOLD - 4);
     }
     cache_settle(&ports[p]);
     for (p = 0; p < 2; p++) {
@@ -303,11 +335,16 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                   "SM %u: %llu of %llu hits in L1, not %llu of %llu", p,
                   (unsigned long long)sm[p].l1_hits, (unsigned long long)sm[p].l1,
                   (unsigned long long)expected[p].l1_hits, (unsigned long long)expected[p].l1);
+        cr_expect(traces[p].settled == count[p] && count[p] > 10000 &&
+                      memcmp(traces[p].notes, told[p], count[p] * sizeof **told) == 0,
+                  "SM %u: what %u notes came to", p, count[p]);
         free(ports[p].notes);
+        free(told[p]);
         cache_free(l1[p]);
     }
     cr_expect(site[1].l1 + site[2].l1 == sm[0].l1 + sm[1].l1 && site[0].l1 == 0);
     cache_free(caches.l2);
+    rooms_free(rooms);
 }
 
 Test(emu_counts, caches_do_what_a_list_by_age_does)
