@@ -218,14 +218,28 @@ static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
 #endif
 }
 
+/* The lanes that name this element. */
+static inline u32 lanes_with(const u32 *element, u32 x)
+{
+#ifdef __AVX512F__
+    const __m512i want = _mm512_set1_epi32((int)x);
+    return (u32)_mm512_cmpeq_epi32_mask(_mm512_load_si512(element), want) |
+           (u32)_mm512_cmpeq_epi32_mask(_mm512_load_si512(element + 16), want) << 16;
+#else
+    u32 m = 0;
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) m |= (u32)(element[l] == x) << l;
+    return m;
+#endif
+}
+
 /* The most lanes that name one element. */
 static u32 rounds_of(const u32 *element, u32 mask)
 {
     u32 most = 1;
-    for (u32 left = mask; left; left &= left - 1) {
-        u32 n = 0;
-        for (u32 l = 0; l < LANES; l++) n += element[l] == element[__builtin_ctz(left)];
+    for (u32 left = mask; emu_lanes_of(left) > most;) {
+        const u32 same = lanes_with(element, element[__builtin_ctz(left)]), n = emu_lanes_of(same);
         most = n > most ? n : most;
+        left &= ~same;
     }
     return most;
 }
@@ -319,7 +333,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
                                                                              : COUNT_NOBODY + l;
         const u32 again = emu_lanes_of(mask & ~firsts(element));
         s->extra += again;
-        if (g->worker->trace && again) rounds = rounds_of(element, mask);
+        if (again && emu_is_traced(g)) rounds = rounds_of(element, mask);
     }
     if (shared) {
         u64 offset[LANES];
@@ -378,8 +392,9 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
                        : size == 8 ? passes_of(wide, ~0u, 2, true)
                                    : degree(word, ~0u);
     s->passes += passes;
-    s->extra += LANES - distinct(g->worker->who, word);
-    if (g->worker->trace) emu_trace_passes(g, in, passes, LANES, rounds_of(word, ~0u));
+    const u32 again = LANES - distinct(g->worker->who, word);
+    s->extra += again;
+    if (emu_is_traced(g)) emu_trace_passes(g, in, passes, LANES, again ? rounds_of(word, ~0u) : 1);
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* ops_cache.c */

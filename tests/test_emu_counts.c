@@ -90,7 +90,8 @@ static struct access random_access(uint64_t base, uint64_t range)
 
 static struct cache_port noted; /* what count_once noted for the caches */
 
-static bool narrow_banks; /* of the machine of count_once */
+static bool narrow_banks;           /* of the machine of count_once */
+static struct trace_cta *recording; /* what it goes into; NULL: nothing */
 
 static struct emu_site count_once(const struct emu_counting *c, const struct access *a,
                                   unsigned space, unsigned how)
@@ -98,7 +99,8 @@ static struct emu_site count_once(const struct emu_counting *c, const struct acc
     struct emu_site sites[2] = {0};
     struct emu_machine machine = {.counting = c, .narrow_banks = narrow_banks};
     static uint8_t who[8192 / 4];
-    struct emu_worker worker = {.machine = &machine, .sites = sites, .port = &noted, .who = who};
+    struct emu_worker worker = {
+        .machine = &machine, .sites = sites, .port = &noted, .who = who, .trace = recording};
     struct emu_group g = {.worker = &worker};
     struct emu_uop in = {.site = 1};
     noted.count = 0;
@@ -191,6 +193,32 @@ Test(emu_counts, passes_over_banks_of_any_access)
             if (atomic) cr_assert(s.extra == lanes - distinct(of, lanes), "access %d", n);
             narrow_banks = false;
         }
+}
+
+Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
+{
+    struct rooms *rooms = rooms_new();
+    struct trace_room room;
+    struct trace_warp warp = {0};
+    struct trace_cta cta = {.room = &room, .warps = &warp, .warp_count = 1};
+    trace_room_begin(&room, rooms);
+    recording = &cta;
+    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
+        for (int n = 0; runs_here(i) && n < 20000; n++) {
+            struct access a = random_access(0, n % 2 ? 64 : 8192);
+            const unsigned shift = a.size == 1 ? 0 : a.size == 2 ? 1 : 2;
+            unsigned most = 0, of_lane[32] = {0};
+            for (unsigned l = 0; l < 32; l++)
+                for (unsigned k = 0; a.mask >> l & 1 && k < 32; k++)
+                    of_lane[l] += a.mask >> k & 1 && a.at[k] >> shift == a.at[l] >> shift;
+            for (unsigned l = 0; l < 32; l++) most = of_lane[l] > most ? of_lane[l] : most;
+            warp.count = 0;
+            count_once(countings[i], &a, PTX_SPACE_SHARED, COUNT_ATOMIC);
+            cr_assert(warp.count && TRACE_SIZE_ROUNDS(warp.words[warp.count - 1]) == most,
+                      "way %zu, access %d of %u bytes: not %u rounds", i, n, a.size, most);
+        }
+    recording = NULL;
+    rooms_free(rooms);
 }
 
 Test(emu_counts, generic_accesses_by_the_space_they_reach)
