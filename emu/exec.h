@@ -244,6 +244,8 @@ struct emu_program {
     bool reserves;    /* asks where the system's shared memory is: it lies behind its own */
     bool launches;    /* grids of its own: warps are not run in lockstep */
     bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */
+    const struct trace_code
+        *traced; /* trace.h: the code as traces have it; NULL: none was asked for */
 };
 
 /* ---- running ------------------------------------------------------------------------------------ */

@@ -167,8 +167,9 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
     arena_free(scratch);
 }
 
-static void put_code(struct emu_trace *out, struct arena *a, const struct emu_program *p)
+const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p)
 {
+    struct trace_code *out = arena_alloc(a, sizeof *out);
     struct code k = {.arena = a, .insts = arena_array(a, struct trace_inst, p->place_count)};
     for (u32 c = 0; c < p->code_count; c++) put_function(&k, p, p->codes[c]);
     struct trace_block *blocks = arena_array(a, struct trace_block, p->block_count);
@@ -180,6 +181,7 @@ static void put_code(struct emu_trace *out, struct arena *a, const struct emu_pr
     out->regs = k.regs, out->reg_count = k.numbers;
     out->blocks = blocks, out->block_count = p->block_count;
     out->site_inst = sites, out->site_count = p->site_count;
+    return out;
 }
 
 static int by_linear(const void *a, const void *b)
@@ -211,6 +213,10 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     out->sms_traced = t->sms_traced;
     out->cta_count = count;
     out->ctas = list;
-    put_code(out, a, m->program);
+    const struct trace_code *code = m->program->traced;
+    out->insts = code->insts, out->inst_count = code->inst_count;
+    out->regs = code->regs, out->reg_count = code->reg_count;
+    out->blocks = code->blocks, out->block_count = code->block_count;
+    out->site_inst = code->site_inst, out->site_count = code->site_count;
     return out;
 }

@@ -125,7 +125,16 @@ struct trace { /* of a launch that runs */
 void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine *m);
 /* Room for the CTA's trace; NULL: it is not traced. Not for two host threads at once. */
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear);
-/* The whole, in the arena. What it says of CTAs stays the trace's. */
+/* A program's code, once for all launches: what goes with every trace. */
+struct trace_code {
+    const struct trace_inst *insts;
+    const uint32_t *regs;
+    const struct trace_block *blocks;
+    const uint32_t *site_inst;
+    uint32_t inst_count, block_count, site_count, reg_count;
+};
+const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p);
+/* The whole, in the arena. What it says of CTAs stays the trace's, what it says of code m->program->traced's. */
 struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m);
 
 void trace_grow_words(struct trace_cta *c, struct trace_warp *w);
