@@ -339,7 +339,7 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
     a.stride = size;
     u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
-    if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
+    if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
     /* The order may have let a store go when it was asked: what was read before that is old. */
     const u32 again = g->worker->machine->launch->order ? g->exec[0] & ~done : 0;
     for (u32 m = again; m; m &= m - 1) {
@@ -368,7 +368,7 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     a.stride = (u32)v->width * v->count;
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
-    if (g->worker->sites) emu_count_lanes(g, in, lanes.at, a.lanes, a.stride, v->space, in->y);
+    if (g->worker->sites) emu_count_lanes(g, in, 0, lanes.at, a.lanes, a.stride, v->space, in->y);
     give(g, v, a.lanes, data, a.stride);
     return in + 1;
 }
@@ -392,7 +392,7 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
     a.data = take(g, v, g->exec[0], room, &a.stride);
     u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
-    if (g->worker->sites) emu_count_lanes(g, in, at, g->exec[0], size, v->space, in->y);
+    if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
     for (u32 m = g->exec[0] & ~done; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, a.data + a.stride * l)) return NULL;
@@ -414,7 +414,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
     if (g->worker->sites)
-        emu_count_lanes(g, in, lanes.at, a.lanes, (u32)v->width * v->count, v->space, in->y);
+        emu_count_lanes(g, in, 0, lanes.at, a.lanes, (u32)v->width * v->count, v->space, in->y);
     return in + 1;
 }
 

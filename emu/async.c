@@ -474,7 +474,7 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
         lane_addresses(g, &v->from, w, from);
         lane_addresses(g, &v->to, w, to);
         if (g->worker->sites)
-            emu_count_lanes(g, in, from, g->exec[w], size, PTX_SPACE_GLOBAL,
+            emu_count_lanes(g, in, w, from, g->exec[w], size, PTX_SPACE_GLOBAL,
                             v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
         if (v->how == ASYNC_WHOLE && copy_whole(g, in, g->exec[w], to, from, size)) continue;
         for (u32 left = g->exec[w]; left; left &= left - 1) {
@@ -588,14 +588,14 @@ static bool tell_bulk(struct emu_group *g, const struct emu_uop *in, u32 l, u8 k
 }
 
 /* By L2, not L1, whose lines hold what loads asked for. */
-static void count_bulk(struct emu_group *g, const struct emu_uop *in, const struct async_desc *v,
-                       u64 from, u64 to, u32 size)
+static void count_bulk(struct emu_group *g, const struct emu_uop *in, u32 w,
+                       const struct async_desc *v, u64 from, u64 to, u32 size)
 {
     if (!g->worker->sites || !size) return;
     if (v->from.space == PTX_SPACE_GLOBAL)
-        emu_count_run(g, in, from, 0, size, 1, size, COUNT_LOAD_L2);
+        emu_count_run(g, in, w, from, 0, size, 1, size, COUNT_LOAD_L2);
     else if (v->to.space == PTX_SPACE_GLOBAL)
-        emu_count_run(g, in, to, 0, size, 1, size, COUNT_STORE);
+        emu_count_run(g, in, w, to, 0, size, 1, size, COUNT_STORE);
 }
 
 const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop *in)
@@ -609,7 +609,7 @@ const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop
         u8 *d, *s;
         if (!bulk_operand(g, in, w, l, v->from.space, from, size, false, &s)) return NULL;
         emu_charge(g, size / 16);
-        count_bulk(g, in, v, from, to, size);
+        count_bulk(g, in, w, v, from, to, size);
         bool done = false;
         if (watched(g) && !v->multicast &&
             !tell_bulk(g, in, l, EMU_STORE, to, from, s, size, 16, &done))

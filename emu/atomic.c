@@ -251,7 +251,7 @@ static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
             if (!g->exec[w]) continue;                                                             \
             lane_addresses(g, &v->at, w, at);                                                      \
             if (g->worker->sites)                                                                  \
-                emu_count_lanes(g, in, at, g->exec[w], (u32)v->width * v->count, v->at.space,      \
+                emu_count_lanes(g, in, w, at, g->exec[w], (u32)v->width * v->count, v->at.space,   \
                                 COUNT_ATOMIC);                                                     \
             const T *b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);                \
             T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
@@ -321,7 +321,7 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
         u64 at[LANES];
         lane_addresses(g, &v->at, w, at);
         if (g->worker->sites)
-            emu_count_lanes(g, in, at, g->exec[w], (u32)v->width * v->count, v->at.space,
+            emu_count_lanes(g, in, w, at, g->exec[w], (u32)v->width * v->count, v->at.space,
                             COUNT_ATOMIC);
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
@@ -477,7 +477,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
         if (told) emu_machine_fetch(m, &a);
         if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
         if (verdict == EMU_PROCEED) return v->plain(g, in);
-        if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
+        if (g->worker->sites) emu_count_lanes(g, in, 0, at, mask, size, v->at.space, COUNT_ATOMIC);
         for (u32 left = is_wanted(v) ? mask : 0; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             lane_give(g, v->result[0], width, 0, l, old + a.stride * l);
@@ -517,7 +517,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
                             .pc = in->pc};
     u32 done;
     if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
-    if (g->worker->sites) emu_count_lanes(g, in, at, mask, size, v->at.space, COUNT_ATOMIC);
+    if (g->worker->sites) emu_count_lanes(g, in, 0, at, mask, size, v->at.space, COUNT_ATOMIC);
     const bool wanted = is_wanted(v);
     const bool plain = wanted ||
                        g->worker->machine->launch->order; /* nothing waits for its CTA's turn */

@@ -5,6 +5,7 @@
 #include "emu/control.h"
 
 #include "emu/apart.h"
+#include "emu/trace_turns.h"
 #include "emu/watch.h"
 
 #include <string.h>
@@ -110,6 +111,9 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
     g->cta->awaited |= 1u << id;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
+        if (g->worker->turns)
+            trace_turns_cut(g->worker->turns, g->first + w, TURN_BARRIER, emu_lanes_of(g->exec[w]),
+                            emu_lanes_of(g->alive[w]));
         /* A count is of whole warps: lanes that have ended, or never were, come with the others. */
         bool all = threads && g->exec[w] == emu_warp_alive(g, w);
         b->arrived += all ? LANES : emu_lanes_of(g->exec[w]);

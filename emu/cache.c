@@ -85,13 +85,13 @@ static void settle_mixed(struct cache_port *p, const u64 *notes, size_t count)
         if (to[i]) t->notes[to[i] - 1] = told[i];
 }
 
-static void settle_traced(struct cache_port *p)
+static void settle_traced(struct cache_port *p, u64 *notes, size_t count)
 {
     struct trace_cta *t = p->trace;
-    trace_room_for_notes(t, t->settled + (u32)p->count);
-    for (size_t at = 0, n; at < p->count; at += n) {
-        u64 all = CACHE_NOTE_TRACED, some = 0, *notes = &p->notes[at];
-        n = p->count - at < CACHE_BATCH ? p->count - at : CACHE_BATCH;
+    trace_room_for_notes(t, t->settled + (u32)count);
+    for (size_t n; count; notes += n, count -= n) {
+        u64 all = CACHE_NOTE_TRACED, some = 0;
+        n = count < CACHE_BATCH ? count : CACHE_BATCH;
         for (size_t i = 0; i < n; i++) all &= notes[i], some |= notes[i];
         if (!all || some & CACHE_NOTE_AROUND) {
             settle_mixed(p, notes, n);
@@ -104,9 +104,21 @@ static void settle_traced(struct cache_port *p)
 
 void cache_settle(struct cache_port *p)
 {
-    if (p->count && p->trace) settle_traced(p);
+    if (p->count && p->trace) settle_traced(p, p->notes, p->count);
     else if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count, NULL);
     p->count = 0;
+}
+
+void cache_take(struct cache_port *p, u64 *notes, size_t count)
+{
+    if (p->now && count >= CACHE_BATCH / 2) { /* from where they are */
+        cache_settle(p);
+        settle_traced(p, notes, count);
+    } else if (count) {
+        while (p->cap - p->count < count + 1) cache_grow(p);
+        memcpy(&p->notes[p->count], notes, count * sizeof *notes);
+        cache_noted(p, count);
+    }
 }
 
 size_t cache_run(struct cache_port *p, uint64_t as, uint32_t first, uint32_t last)

@@ -88,6 +88,9 @@ struct cache_port {
 /* Carries out what was noted. */
 void cache_settle(struct cache_port *p);
 
+/* Notes that were made elsewhere; there is room for one behind them. */
+void cache_take(struct cache_port *p, uint64_t *notes, size_t count);
+
 void cache_grow(struct cache_port *p);
 /* Where the next notes go: room for 32, and as much again behind them. */
 static inline uint64_t *cache_room(struct cache_port *p)

@@ -7,6 +7,7 @@
 #include "emu/control.h"
 
 #include "emu/trace.h"
+#include "emu/trace_turns.h"
 
 #include "ptx/ptx.h"
 
@@ -109,6 +110,17 @@ const struct emu_uop *emu_group_resume(struct emu_group *g)
     return NULL;
 }
 
+static void trace_blocks(const struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        if (g->worker->turns)
+            trace_turns_block(g->worker->turns, g->first + w, (u32)in->imm,
+                              emu_lanes_of(g->alive[w]));
+        trace_block(g->worker->trace, g->first + w, in->site, (u32)in->imm);
+    }
+}
+
 const struct emu_uop *emu_op_block(struct emu_group *g, const struct emu_uop *in)
 {
     if (in->x)
@@ -131,7 +143,7 @@ const struct emu_uop *emu_op_block(struct emu_group *g, const struct emu_uop *in
     if (count && in->imm) {
         count[in->site].warps += g->warp_count;
         count[in->site].lanes += g->lane_count;
-        if (g->worker->trace) trace_block(g->worker->trace, g->first, in->site, (u32)in->imm);
+        if (g->worker->trace) trace_blocks(g, in);
     }
     return in + 1;
 }

@@ -242,6 +242,7 @@ void slot_free(struct slot *p, const struct emu_machine *m)
     for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++)
         if (p->cta.groups[w].stack_cap > OWN_STACK) free(p->cta.groups[w].stack);
     if (p->port.now) cache_settle(&p->port);
+    trace_turns_free(&p->turns_of);
     free(p->port.notes);
     free(p->cta.runtime);
 }
@@ -310,7 +311,11 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;
     c->group_count = 0;
-    const u32 width = p->trace ? 1 : m->group_warps; /* a trace is of a warp */
+    const bool in_turns = p->trace && m->group_warps > 1 && c->warps > 1 && m->program->traced &&
+                          m->program->traced->lockstep;
+    trace_turns_drop(&p->turns_of);
+    if (in_turns) trace_turns_begin(&p->turns_of, p->trace, c->threads);
+    const u32 width = p->trace && !in_turns ? 1 : m->group_warps;
     const struct emu_frame from = written_first(m);
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];

@@ -176,6 +176,7 @@ void deliver_count_for(struct hand *h, struct slot *p)
     h->worker.sites = h->sites[sm];
     h->worker.blocks = h->blocks[sm];
     h->worker.trace = p->trace;
+    h->worker.turns = p->turns_of.cta ? &p->turns_of : NULL;
     if (!m->caches) return;
     struct cache_port *before = h->worker.port;
     if (before && before->now) cache_settle(before);

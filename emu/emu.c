@@ -897,6 +897,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         m.trace = arena_alloc(e->launch_arena, sizeof *m.trace);
         if (!e->traces.rooms) trace_room_begin(&e->traces, rooms_beside(e->rooms));
         trace_plan(m.trace, &e->traces, &m);
+        if (!program->traced) program->traced = trace_code_new(k->image->arena, program);
     }
     if (!run_apart(e, k, &m, counts)) {
         m.program = program_of(k, told);
@@ -915,7 +916,6 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
         for (size_t i = 0; i < c->phase_count; i++)
             all->thread_instructions += c->phases[i].total.thread_instructions;
         if (m.trace) {
-            if (!program->traced) program->traced = trace_code_new(k->image->arena, program);
             struct emu_trace *trace = trace_end(e->launch_arena, m.trace, &m);
             trace->again = k->ran;
             c->trace = trace;

@@ -382,6 +382,7 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct emu_bound *bounds;       /* by site */
     struct trace_cta *trace;        /* of the CTA; NULL: it is not traced */
     struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
+    struct trace_turns *turns;      /* of a traced CTA in lockstep: trace_turns.h; else NULL */
     u8 *who; /* scratch of counting: a lane's number by word of shared memory */
     u64 warp_instructions;
     struct arena *arena; /* scratch of the launch */

@@ -19,8 +19,7 @@
 #include <time.h>
 
 enum {
-    TURN = 1 << 16,     /* warp instructions of a group before the next one */
-    TURN_ITS = 1 << 9,  /* likewise with independent thread scheduling */
+    TURN_ITS = 1 << 9,  /* TURN_LENGTH with independent thread scheduling */
     PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
     PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
 };
@@ -79,7 +78,7 @@ static enum progress run_turn(struct hand *h, struct slot *p)
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
         if (late(h->wp)) return RAN;
-        g->budget = h->wp->m->its ? TURN_ITS : TURN;
+        g->budget = h->wp->m->its ? TURN_ITS : TURN_LENGTH;
         ran |= launch_run_group(h, g);
         if (g->state == GROUP_FAULT) return FAILED;
         const bool parted = g->depth && g->state != GROUP_BARRIER && g->state != GROUP_DONE;
@@ -90,6 +89,11 @@ static enum progress run_turn(struct hand *h, struct slot *p)
             emu_group_split(g);
     }
     p->turns++;
+    if (p->turns_of.cta) {
+        for (u32 k = 0; k < c->group_count; k++)
+            trace_turns_look(&p->turns_of, &c->groups[c->group_at[k]]);
+        trace_turns_go(&p->turns_of, &p->port);
+    }
     if (!c->running) return ENDED;
     return ran ? RAN : STUCK;
 }

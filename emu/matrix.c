@@ -36,12 +36,12 @@ static void addresses(const struct emu_group *g, const struct matrix_desc *d, u3
         for (int l = 0; l < LANES; l++) at[l] = (u64)d->offset;
 }
 
-static void count(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask, u32 size,
-                  bool write)
+static void count(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at, u32 mask,
+                  u32 size, bool write)
 {
     const struct matrix_desc *d = in->ext;
     if (!g->worker->sites || !mask) return;
-    emu_count_lanes(g, in, at, mask, size, d->space, write ? COUNT_STORE : COUNT_LOAD);
+    emu_count_lanes(g, in, w, at, mask, size, d->space, write ? COUNT_STORE : COUNT_LOAD);
 }
 
 /* An access of the lanes of a mask, with an order or observers: `size` bytes of lane l at at[l], to or from
@@ -173,7 +173,7 @@ static bool move_rows(struct emu_group *g, const struct emu_uop *in, u32 w, bool
     if (!mask) return true;
     addresses(g, d, w, at);
     if (!rows_shared(g, in, w, at, mask)) return false;
-    count(g, in, at, mask, ROW_BYTES, write);
+    count(g, in, w, at, mask, ROW_BYTES, write);
     if (g->worker->machine->watched) {
         u8 data[LANES][64];
         for (u32 l = 0; l < LANES; l++) memcpy(data[l], &v[l / 8][l % 8 * 4], ROW_BYTES);
@@ -301,7 +301,7 @@ static bool move_together(struct emu_group *g, const struct emu_uop *in, u32 w, 
     u8 *host[LANES], data[LANES][64], line[LANES * 32];
     for (u32 i = 0; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
     for (u32 l = 0; l < LANES; l++) of[l] = at[l / parts] + l % parts * part;
-    count(g, in, of, ~0u, part, write);
+    count(g, in, w, of, ~0u, part, write);
     if (!g->worker->machine->watched) {
         u32 mask = d->lines == LANES ? ~0u : (1u << d->lines) - 1;
         if (!find_host(g, in, w, mask, &first, at, bytes, write, host)) return false;
@@ -348,7 +348,7 @@ static bool move_warp(struct emu_group *g, const struct emu_uop *in, u32 w, bool
                 at[l] = own[l] + (u64)stride[l] * q->line * d->bits / 8 + q->from;
                 memcpy(data[l], (u8 *)&words[r][l] + e * d->piece, d->piece);
             }
-            count(g, in, at, exec, d->piece, write);
+            count(g, in, w, at, exec, d->piece, write);
             if (g->worker->machine->watched) {
                 if (!watched(g, in, at, exec, d->piece, write, data)) return false;
             } else {

@@ -38,7 +38,7 @@ static inline bool all_inside(const struct emu_group *g, const struct lane_addre
             T *const d = ROW_OF(T, in->d);                                                         \
             _Alignas(64) u32 near[LANES];                                                          \
             if (all_inside(g, &v->at, w, sizeof(T), near)) {                                       \
-                if (g->worker->sites) COUNTING.shared_atomics(g, in, near, sizeof(T));             \
+                if (g->worker->sites) COUNTING.shared_atomics(g, in, w, near, sizeof(T));          \
                 if (in->y) {                                                                       \
                     for (int l = 0; l < LANES; l++) {                                              \
                         T *const m = (T *)(void *)(shared + near[l]), was = *m;                    \
@@ -55,7 +55,8 @@ static inline bool all_inside(const struct emu_group *g, const struct lane_addre
             u64 at[LANES];                                                                         \
             lane_addresses(g, &v->at, w, at);                                                      \
             if (g->worker->sites)                                                                  \
-                COUNTING.lanes(g, in, at, g->exec[w], sizeof(T), PTX_SPACE_SHARED, COUNT_ATOMIC);  \
+                COUNTING.lanes(g, in, w, at, g->exec[w], sizeof(T), PTX_SPACE_SHARED,              \
+                               COUNT_ATOMIC);                                                      \
             for (u32 left = g->exec[w]; left; left &= left - 1) {                                  \
                 const u32 l = (u32)__builtin_ctz(left);                                            \
                 u8 *p = element_inside(at[l], 0, g->cta->shared_size, sizeof(T))                   \

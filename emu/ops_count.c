@@ -245,12 +245,12 @@ static u32 rounds_of(const u32 *element, u32 mask)
 }
 
 /* How many notes that made. */
-static u32 count_global(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
-                        u32 size, u32 how)
+static u32 count_global(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at,
+                        u32 mask, u32 size, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
-    struct cache_port *port = g->worker->port;
-    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (emu_is_traced(g) ? CACHE_NOTE_TRACED : 0);
+    struct cache_port *port = emu_port_of(g, w);
+    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (emu_is_traced(g, w) ? CACHE_NOTE_TRACED : 0);
     u32 notes = 0;
     s->bytes += (u64)emu_lanes_of(mask) * size;
     const u32 parts = size > SECTOR ? (size + SECTOR - 1) / SECTOR : 1;
@@ -274,41 +274,42 @@ static u32 count_global(struct emu_group *g, const struct emu_uop *in, const u64
 }
 
 /* Lines of .local memory as a trace has them: above those of global memory, a region for each warp. */
-static void trace_local(struct emu_group *g, const struct emu_uop *in, const u64 *offset, u32 mask,
-                        u32 size, u32 how)
+static void trace_local(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *offset,
+                        u32 mask, u32 size, u32 how)
 {
     const u32 words = (size + 3) / 4;
     u32 notes = 0;
-    const u32 warp = g->cta->linear * g->cta->warps + g->first;
+    const u32 warp = g->cta->linear * g->cta->warps + g->first + w;
+    struct cache_port *port = emu_port_of(g, w);
     for (u32 left = mask, done = 0; left; left &= left - 1) {
         const u64 first = offset[__builtin_ctz(left)];
         if (done & left & -left) continue;
         u32 sectors = 0;
         for (u32 l = 0; l < LANES; l++)
             if (mask >> l & 1 && offset[l] == first) done |= 1u << l, sectors |= 1u << l / 8;
-        for (u32 w = 0; w < words; w++, notes++) {
-            const u32 line = TRACE_LOCAL_LINES | ((warp << 12) + (u32)(first / 4 + w));
-            *cache_room(g->worker->port) = CACHE_NOTE(in->site, how & 3, line, sectors) |
-                                           CACHE_NOTE_TRACED | CACHE_NOTE_AROUND;
-            cache_noted(g->worker->port, 1);
+        for (u32 k = 0; k < words; k++, notes++) {
+            const u32 line = TRACE_LOCAL_LINES | ((warp << 12) + (u32)(first / 4 + k));
+            *cache_room(port) = CACHE_NOTE(in->site, how & 3, line, sectors) | CACHE_NOTE_TRACED |
+                                CACHE_NOTE_AROUND;
+            cache_noted(port, 1);
         }
     }
-    emu_trace_access(g, in, TRACE_LOCAL, notes, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
+    emu_trace_access(g, in, w, TRACE_LOCAL, notes, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
 }
 
 /* What an access to .local memory adds: word i of a warp's lanes is one line. */
-static void count_local(struct emu_group *g, const struct emu_uop *in, const u64 *offset, u32 mask,
-                        u32 size, u32 how)
+static void count_local(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *offset,
+                        u32 mask, u32 size, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
-    if (emu_is_traced(g)) trace_local(g, in, offset, mask, size, how);
+    if (emu_is_traced(g, w)) trace_local(g, in, w, offset, mask, size, how);
     s->local++;
     s->local_lanes += emu_lanes_of(mask);
     s->local_sectors += LINE / SECTOR * ((size + 3) / 4);
 }
 
-static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 mask,
-                        u32 size, u32 space, u32 how)
+static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at,
+                        u32 mask, u32 size, u32 space, u32 how)
 {
     struct emu_site *s = &g->worker->sites[in->site];
     u32 shared = 0, local = 0, rounds = 1;
@@ -333,7 +334,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
                                                                              : COUNT_NOBODY + l;
         const u32 again = emu_lanes_of(mask & ~firsts(element));
         s->extra += again;
-        if (again && emu_is_traced(g)) rounds = rounds_of(element, mask);
+        if (again && emu_is_traced(g, w)) rounds = rounds_of(element, mask);
     }
     if (shared) {
         u64 offset[LANES];
@@ -342,26 +343,26 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, const u64
         s->shared_lanes += emu_lanes_of(shared);
         const u32 n = passes(g, offset, shared, size, how == COUNT_ATOMIC);
         s->passes += n;
-        emu_trace_passes(g, in, n, emu_lanes_of(shared), rounds);
+        emu_trace_passes(g, in, w, n, emu_lanes_of(shared), rounds);
     }
     if (local) {
         u64 offset[LANES];
         LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - (base ? MEM_LOCAL : 0);
-        count_local(g, in, offset, local, size, how);
+        count_local(g, in, w, offset, local, size, how);
     }
     mask &= ~(shared | local);
     if (!mask) return;
-    const u32 notes = count_global(g, in, at, mask, size, how);
-    if (!emu_is_traced(g)) return;
+    const u32 notes = count_global(g, in, w, at, mask, size, how);
+    if (!emu_is_traced(g, w)) return;
     const struct emu_machine *m = g->worker->machine;
     const bool named = how == COUNT_ATOMIC &&
                        (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
     if (named) rounds |= TRACE_ELEMENTS;
-    emu_trace_access(g, in, TRACE_GLOBAL, notes, emu_lanes_of(mask), rounds);
+    emu_trace_access(g, in, w, TRACE_GLOBAL, notes, emu_lanes_of(mask), rounds);
     if (!named) return;
-    struct trace_warp *w = &g->worker->trace->warps[g->first];
-    u32 *word = trace_room_for_words(g->worker->trace, w, LANES);
-    for (u32 left = mask; left; left &= left - 1, w->count++)
+    struct trace_warp *warp = &g->worker->trace->warps[g->first + w];
+    u32 *word = trace_room_for_words(g->worker->trace, warp, LANES);
+    for (u32 left = mask; left; left &= left - 1, warp->count++)
         *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4);
 }
 
@@ -375,8 +376,8 @@ static u32 distinct(u8 *who, const u32 *element)
     return n;
 }
 
-static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, const u32 *at,
-                                 u32 size)
+static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, u32 w,
+                                 const u32 *at, u32 size)
 {
     struct emu_site *s = &g->worker->sites[in->site];
     _Alignas(64) u32 word[LANES];
@@ -394,7 +395,8 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     s->passes += passes;
     const u32 again = LANES - distinct(g->worker->who, word);
     s->extra += again;
-    if (emu_is_traced(g)) emu_trace_passes(g, in, passes, LANES, again ? rounds_of(word, ~0u) : 1);
+    if (emu_is_traced(g, w))
+        emu_trace_passes(g, in, w, passes, LANES, again ? rounds_of(word, ~0u) : 1);
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* ops_cache.c */

@@ -203,8 +203,8 @@ static __attribute__((noinline)) void fill_run(u64 *at, u64 from, u64 step)
     for (u32 l = 0; l < LANES; l++) at[l] = from + l * step;
 }
 
-static inline void count_access(struct emu_group *g, const struct emu_uop *in, u64 *at, u32 m,
-                                u32 size, enum way way, u32 space)
+static inline void count_access(struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at,
+                                u32 m, u32 size, enum way way, u32 space)
 {
     if (!g->worker->sites) return;
     const u32 lanes = emu_lanes_of(m);
@@ -212,24 +212,24 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
                banks = space == PTX_SPACE_SHARED && !g->worker->machine->narrow_banks;
     const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
     if (run && banks) {
-        emu_count_passes(g, in, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
+        emu_count_passes(g, in, w, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
     } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
-        emu_count_run(g, in, from, 0, bytes, lanes, size, in->y);
+        emu_count_run(g, in, w, from, 0, bytes, lanes, size, in->y);
     } else if (banks && size == 4 && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
         /* Two halves meet at a bank if their words do modulo 32, and are not the same words. */
         u64 apart = (at[16] > at[0] ? at[16] - at[0] : at[0] - at[16]) / 4, modulo = apart % LANES;
         u64 width = way == WAY_HALVES_SAME ? 1 : LANES / 2;
-        emu_count_passes(g, in, lanes,
+        emu_count_passes(g, in, w, lanes,
                          apart >= width && (modulo < width || LANES - modulo < width) ? 2 : 1);
     } else if (space != PTX_SPACE_SHARED && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
                lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
-        emu_count_run(g, in, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2, lanes,
-                      size, in->y);
+        emu_count_run(g, in, w, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2,
+                      lanes, size, in->y);
     } else {
         if (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)
             fill_halves(at, way == WAY_HALVES_FOLLOW ? size : 0);
         else if (run && space == PTX_SPACE_SHARED) fill_run(at, from, way == WAY_FOLLOW ? size : 0);
-        COUNTING.lanes(g, in, at, m, size, space, in->y);
+        COUNTING.lanes(g, in, w, at, m, size, space, in->y);
     }
 }
 
@@ -248,7 +248,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
                 uop_addresses(g, in, w, SPACE, at);                                                \
                 way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, false, &host);             \
             }                                                                                      \
-            count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
+            count_access(g, in, w, at, m, sizeof(E), way, SPACE);                                  \
             if (way == WAY_FOLLOW) {                                                               \
                 const E *p = (const E *)(const void *)host;                                        \
                 if (m == ~0u) {                                                                    \
@@ -304,7 +304,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
                 uop_addresses(g, in, w, SPACE, at);                                                \
                 way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, true, &host);              \
             }                                                                                      \
-            count_access(g, in, at, m, sizeof(E), way, SPACE);                                     \
+            count_access(g, in, w, at, m, sizeof(E), way, SPACE);                                  \
             if (way == WAY_FOLLOW) {                                                               \
                 E *p = (E *)(void *)host;                                                          \
                 if (m == ~0u) {                                                                    \
@@ -354,7 +354,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             u8 *host;                                                                              \
             uop_addresses(g, in, w, SPACE, at);                                                    \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, false, &host);              \
-            count_access(g, in, at, m, size, way, SPACE);                                          \
+            count_access(g, in, w, at, m, size, way, SPACE);                                       \
             if (way == WAY_SLOW) {                                                                 \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
@@ -404,7 +404,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             u8 *host;                                                                              \
             uop_addresses(g, in, w, SPACE, at);                                                    \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);               \
-            count_access(g, in, at, m, size, way, SPACE);                                          \
+            count_access(g, in, w, at, m, size, way, SPACE);                                       \
             for (u32 left = m; left; left &= left - 1) {                                           \
                 u32 l = (u32)__builtin_ctz(left);                                                  \
                 E e[8];                                                                            \
@@ -445,7 +445,7 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
             uop_addresses(g, in, w, PTX_SPACE_LOCAL, at);                                          \
-            if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
+            if (g->worker->sites) COUNTING.lanes(g, in, w, at, m, size, PTX_SPACE_LOCAL, in->y);   \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
@@ -482,7 +482,7 @@ static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u
             _Alignas(64) u64 at[LANES];                                                            \
             u64 offset;                                                                            \
             uop_addresses(g, in, w, PTX_SPACE_LOCAL, at);                                          \
-            if (g->worker->sites) COUNTING.lanes(g, in, at, m, size, PTX_SPACE_LOCAL, in->y);      \
+            if (g->worker->sites) COUNTING.lanes(g, in, w, at, m, size, PTX_SPACE_LOCAL, in->y);   \
             if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \

@@ -652,7 +652,7 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
             at[l] = t->memory.address + texture_offset(&t->memory, 0, q.layer, x, y, 0);
         }
         if (g->worker->sites && g->exec[w] && o.texture)
-            emu_count_lanes(g, in, at, g->exec[w], texel_bytes(&o.texture->memory),
+            emu_count_lanes(g, in, w, at, g->exec[w], texel_bytes(&o.texture->memory),
                             PTX_SPACE_GLOBAL, COUNT_LOAD);
     }
     return in + 1;

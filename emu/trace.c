@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "emu/exec.h"
 #include "emu/rooms.h"
+#include "emu/trace_turns.h"
 #include "ptx/flow.h"
 #include "ptx/ptx.h"
 
@@ -181,6 +182,7 @@ const struct trace_code *trace_code_new(struct arena *a, const struct emu_progra
     out->regs = k.regs, out->reg_count = k.numbers;
     out->blocks = blocks, out->block_count = p->block_count;
     out->site_inst = sites, out->site_count = p->site_count;
+    out->lockstep = trace_turns_fit(p);
     return out;
 }
 

@@ -7,6 +7,10 @@
  * memory came to; with the code that is all that a model of time needs. It has no times: model/clock.h
  * makes them from it.
  *
+ * It is as if each warp had run alone until it waited at a barrier, had used up its turn or ended, and then the next:
+ * that is the order in which accesses went through the caches. Warps that run in lockstep are brought into it
+ * (emu/trace_turns.h); those of programs in which they see each other's order do run alone.
+ *
  * Not all CTAs are traced. Of a large grid those are that a few SMs would be given if CTAs were dealt in
  * turn (linear index modulo SMs below `sms_traced`), and of these the first ones. Which they are depends
  * on the grid alone, so that a trace is the same for any number of host threads. A warp is followed for a
@@ -132,6 +136,7 @@ struct trace_code {
     const struct trace_block *blocks;
     const uint32_t *site_inst;
     uint32_t inst_count, block_count, site_count, reg_count;
+    bool lockstep; /* warps may run so and yet be traced as if each ran alone: trace_turns.h */
 };
 const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p);
 /* The whole, in the arena. What it says of CTAs stays the trace's, what it says of code m->program->traced's. */

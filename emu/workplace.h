@@ -16,6 +16,7 @@
 #include "emu/cache.h"
 #include "emu/launch.h"
 #include "emu/rooms.h"
+#include "emu/trace_turns.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,7 +46,8 @@ struct slot {
     struct slot *next;
     u32 turns;
     struct cache_port port;
-    struct trace_cta *trace; /* of the CTA; NULL: it is not traced */
+    struct trace_cta *trace;     /* of the CTA; NULL: it is not traced */
+    struct trace_turns turns_of; /* if it is, and its warps run in lockstep */
 };
 
 struct rounds {   /* of warps under an order, while they are looked at */

@@ -246,6 +246,52 @@ Test(clock, traces_do_not_depend_on_the_host)
     device_free(&one);
 }
 
+#define ADDRESSES                                                                                           \
+    ".reg .u64 %a<4>; .reg .u32 %t, %c, %n, %w, %i, %v, %x, %s; .reg .pred %q; .shared .b32 s[256];"        \
+    ".local .b32 l[8]; ld.param.u64 %a1, [p]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; shr.u32 %w, %t, 5;" \
+    "mov.u32 %i, 0; shl.b32 %s, %t, 2; mov.u32 %v, s; add.u32 %s, %s, %v;"
+/* Lines that other warps want, too, and more than L1 has. */
+#define LOOK                                                                                       \
+    "mad.lo.u32 %x, %i, 1999, %t; mul.lo.u32 %x, %x, 37; mad.lo.u32 %x, %c, 64, %x;"               \
+    "and.b32 %x, %x, 0x3ffff; mul.wide.u32 %a2, %x, 4; add.u64 %a2, %a2, %a1;"                     \
+    "ld.global.u32 %v, [%a2];"
+
+/* Warps run in lockstep, or each alone until it must wait: by what is noted nobody can tell. */
+Test(clock, traces_are_of_warps_that_run_alone)
+{
+    static const char *const kernels[] = {
+        COPY,
+        /* barriers: some lanes end before others, and a whole warp; one that is late each time */
+        ADDRESSES
+        "L: " LOOK "st.shared.u32 [%s], %v; bar.sync 0; setp.eq.u32 %q, %i, 3;"
+        "@!%q bra N; and.b32 %x, %t, 7; setp.eq.u32 %q, %x, 5; @%q ret;"
+        "N: setp.ne.u32 %q, %w, %i; @%q bra M; " LOOK "st.local.u32 [l], %v; ld.local.u32 %v, [l];"
+        "M: ld.shared.u32 %x, [%s]; bar.sync 0; setp.ne.u32 %q, %i, 5; @%q bra O;"
+        "setp.eq.u32 %q, %w, 2; @%q ret; O: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 9; @%q bra L;"
+        "st.global.u32 [%a2+1048576], %v; ret;",
+        /* lanes that go their own ways, reductions */
+        ADDRESSES "L: " LOOK "and.b32 %x, %t, 3; setp.lt.u32 %q, %x, %i; @%q bra M; " LOOK
+                  "red.global.add.u32 [%a2+1048576], 1; red.shared.add.u32 [s], 1;"
+                  "M: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %w; @%q bra L; ret;",
+        /* turns that are used up, each warp's at another place */
+        ADDRESSES "mad.lo.u32 %n, %w, 1111, 9000; L: " LOOK
+                  "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n; @%q bra L; ret;",
+    };
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        const uint32_t grid = k == 3 ? 2 : 300;
+        struct device alone = device_new(emu_ptx(".param .u64 p", kernels[k]),
+                                         (struct emu_config){.threads = 1, .group_warps = 1});
+        const struct emu_trace *a = trace_of(&alone, grid, 232);
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            struct device d = device_new(emu_ptx(".param .u64 p", kernels[k]),
+                                         (struct emu_config){.threads = threads});
+            cr_expect(same_trace(a, trace_of(&d, grid, 232)), "kernel %zu, %u threads", k, threads);
+            device_free(&d);
+        }
+        device_free(&alone);
+    }
+}
+
 Test(clock, of_a_large_grid_some_sms_are_traced)
 {
     struct device d = device_new(emu_ptx(".param .u64 p", COPY), (struct emu_config){0});

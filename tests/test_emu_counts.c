@@ -107,11 +107,11 @@ static struct emu_site count_once(const struct emu_counting *c, const struct acc
     if (how == COUNT_ATOMIC && a->mask == ~0u && (a->size == 4 || a->size == 8)) {
         uint32_t at[32]; /* there is a way of its own for these */
         for (unsigned l = 0; l < 32; l++) at[l] = (uint32_t)a->at[l];
-        c->shared_atomics(&g, &in, at, a->size);
+        c->shared_atomics(&g, &in, 0, at, a->size);
         if (random32() % 2) return sites[1];
         sites[1] = (struct emu_site){0};
     }
-    emu_count_lanes(&g, &in, a->at, a->mask, a->size, space, how);
+    emu_count_lanes(&g, &in, 0, a->at, a->mask, a->size, space, how);
     return sites[1];
 }
 
