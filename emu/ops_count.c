@@ -232,14 +232,15 @@ static inline u32 lanes_with(const u32 *element, u32 x)
 #endif
 }
 
-/* The most lanes that name one element. */
-static u32 rounds_of(const u32 *element, u32 mask)
+/* The most lanes that name one element; `again`: those whose element another one names, too, but for one of each. */
+static u32 rounds_of(const u32 *element, u32 again)
 {
     u32 most = 1;
-    for (u32 left = mask; emu_lanes_of(left) > most;) {
-        const u32 same = lanes_with(element, element[__builtin_ctz(left)]), n = emu_lanes_of(same);
+    while (again) {
+        const u32 same = again & lanes_with(element, element[__builtin_ctz(again)]),
+                  n = emu_lanes_of(same) + 1;
         most = n > most ? n : most;
-        left &= ~same;
+        again &= ~same;
     }
     return most;
 }
@@ -332,9 +333,9 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
         _Alignas(64) u32 element[LANES];
         LANE_LOOP for (u32 l = 0; l < LANES; l++) element[l] = mask >> l & 1 ? (u32)(at[l] >> shift)
                                                                              : COUNT_NOBODY + l;
-        const u32 again = emu_lanes_of(mask & ~firsts(element));
-        s->extra += again;
-        if (again && emu_is_traced(g, w)) rounds = rounds_of(element, mask);
+        const u32 again = mask & ~firsts(element);
+        s->extra += emu_lanes_of(again);
+        if (again && emu_is_traced(g, w)) rounds = rounds_of(element, again);
     }
     if (shared) {
         u64 offset[LANES];
@@ -368,12 +369,12 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own
  * to a place for its element, and sees whether it is still there when all have. */
-static u32 distinct(u8 *who, const u32 *element)
+static u32 shared_with_later(u8 *who, const u32 *element)
 {
-    u32 n = 0;
+    u32 m = 0;
     for (u32 l = 0; l < LANES; l++) who[element[l]] = (u8)l;
-    for (u32 l = 0; l < LANES; l++) n += who[element[l]] == l;
-    return n;
+    for (u32 l = 0; l < LANES; l++) m |= (u32)(who[element[l]] != l) << l;
+    return m;
 }
 
 static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, u32 w,
@@ -393,10 +394,9 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
                        : size == 8 ? passes_of(wide, ~0u, 2, true)
                                    : degree(word, ~0u);
     s->passes += passes;
-    const u32 again = LANES - distinct(g->worker->who, word);
-    s->extra += again;
-    if (emu_is_traced(g, w))
-        emu_trace_passes(g, in, w, passes, LANES, again ? rounds_of(word, ~0u) : 1);
+    const u32 again = shared_with_later(g->worker->who, word);
+    s->extra += emu_lanes_of(again);
+    if (emu_is_traced(g, w)) emu_trace_passes(g, in, w, passes, LANES, rounds_of(word, again));
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* ops_cache.c */
