@@ -13,10 +13,11 @@
 enum {
     LONG = 256, /* steps of a burst, at most */
     MOST_VAIN = 1 << 20,
-    MOST_MISSES = 64, /* of a wait at an mbarrier: then its time is up */
-    RETRY = 1 << 10,  /* picks before those who wait so are tried again */
-    MOST_STAY = 16,   /* picks between two choices */
-    MOST_MOODS = 64,  /* CTAs between two choices */
+    PATIENCE = 1 << 10, /* flushes at which nothing gets on: then there are no batches any more */
+    MOST_MISSES = 64,   /* of a wait at an mbarrier: then its time is up */
+    RETRY = 1 << 10,    /* picks before those who wait so are tried again */
+    MOST_STAY = 16,     /* picks between two choices */
+    MOST_MOODS = 64,    /* CTAs between two choices */
     COMPANIES = 9,
     LOOK_ROWS = 2,  /* in a chain: so far ahead the host fetches registers, */
     LOOK_AHEAD = 5, /* and what it takes to find them */
@@ -449,6 +450,7 @@ static void flush(struct dab *d)
     d->counts.flushes[why] += d->held != 0;
     empty(d, 0, d->held ? d->buffer_count : 0);
     if (why != DAB_FULL || d->pending) dab_net_all(d->net);
+    if (!d->pending_for[DAB_ATOM]) d->got_on = d->interval;
     d->interval++;
     d->chain_count = d->chain_at = 0;
     for (uint32_t i = 0; (i = next_sleeping(d, i)) < d->warp_count; i++) {
@@ -529,11 +531,16 @@ static bool idle(void *self)
     if (pass_turns(d, false)) return true;
     if (d->held || d->pending || d->full) {
         d->vain = 0;
+        if (d->loose || d->interval - d->got_on >= PATIENCE) dab_let_in(d);
         flush(d);
         return true;
     }
     dab_net_all(d->net);
     if (pass_turns(d, true)) return true;
+    if (dab_let_in(d)) {
+        flush(d);
+        return true;
+    }
     if (!d->spinning || d->vain++ == MOST_VAIN) return false;
     wake_spinning(d);
     return true;
@@ -544,6 +551,11 @@ static void settle(void *self)
 {
     const struct dab *d = self;
     dab_net_all(d->net);
+}
+
+static bool will_wake(void *self)
+{
+    return dab_holds_back(self);
 }
 
 /* ---- the adversary ---------------------------------------------------------------------------------- */
@@ -767,7 +779,8 @@ static void begin(void *self, struct emu_machine *m)
     d->company = 1;
     d->now = d->late = NULL;
     d->woken = d->looked = d->stirred = false;
-    d->interval = 1;
+    d->interval = d->got_on = 1;
+    d->loose = false;
     if (d->net_sms != d->shape.sms) {
         dab_net_free(d->net);
         d->net_sms = d->shape.sms;
@@ -809,6 +822,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .idle = idle,
                                   .end = end,
                                   .settle = settle,
+                                  .will_wake = will_wake,
                                   .numbers = numbers};
     return &d->order;
 }

@@ -117,6 +117,7 @@ struct dab_warp {
     bool at_barrier : 1;        /* waits there */
     bool away : 1;     /* SRR: has been at a barrier since the last time that no warp could go on */
     bool in_round : 1; /* GTAR */
+    bool let_in : 1;   /* where batches have been given up: does its atomics */
 };
 /* Of an SM, with the hardware warps of one number modulo the schedulers: its ring. */
 struct dab_sched {
@@ -167,7 +168,7 @@ struct dab {
     uint32_t *deal;                      /* the slot of CTA c is deal[c % usable] */
     uint32_t *first;                     /* by slot: the place of its first warp in `warps` */
     bool fixed;                          /* CTAs are dealt so, */
-    bool batched;                        /* and in batches */
+    bool batched, loose;                 /* and in batches, which have been given up */
     bool stirred;                        /* some warp has come to what may have to wait */
     uint32_t clusters_placed;
     struct dab_warp *warps;
@@ -178,10 +179,11 @@ struct dab {
     uint32_t *touched, touched_count; /* schedulers */
     struct dab_buffer *buffers;
     uint32_t buffer_count, buffer_cap;
-    uint64_t *holding;                            /* bits of buffers that hold something */
-    uint32_t *shared_turn;                        /* by the first slot of a crew: its warp */
-    uint32_t interval;                            /* between flushes: 1, 2, ... */
-    uint32_t held;                                /* entries in all buffers */
+    uint64_t *holding;     /* bits of buffers that hold something */
+    uint32_t *shared_turn; /* by the first slot of a crew: its warp */
+    uint32_t interval;     /* between flushes: 1, 2, ... */
+    uint32_t got_on;       /* that in which a warp ended, or none waited to do an atomic in order */
+    uint32_t held;         /* entries in all buffers */
     uint32_t full, shared, spinning, at_barriers; /* warps that are */
     uint32_t pending, pending_for[DAB_REASONS];
     uint32_t vain; /* times that only mbarriers were looked at */
@@ -223,6 +225,9 @@ void dab_ends(struct dab *d, struct dab_warp *w);
 /* No warp can go on: turns pass those that wait at barriers, or (all) for anything. Whether one can now. */
 bool dab_unstick(struct dab *d, bool all);
 void dab_turns_flushed(struct dab *d); /* those that waited for it go on */
+/* Whether batches hold a warp back; gives them up, and lets in whom they hold back: whether there was one. */
+bool dab_holds_back(const struct dab *d);
+bool dab_let_in(struct dab *d);
 /* SRR: whose turn it is, of those that are ready: its index; negative: none. */
 int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
 

@@ -9,7 +9,11 @@
  * A warp at a barrier is waited for: when it goes on depends on other schedulers. Where nobody can go on it is passed
  * over (dab_unstick). For the same reason srr has a warp back that was at a barrier only when nobody else can go on.
  *
- * CTAs come in batches, one to a slot: a scheduler does the atomics of the next when all warps of one have ended. */
+ * CTAs come in batches, one to a slot: a scheduler does the atomics of the next when all warps of one have ended.
+ * Atomics whose result is read wait for no batch (they are done in a fixed order as it is). So a warp may take a lock
+ * that one of the batch before wants, and have to wait for that batch with giving it back. Where warps have waited to do
+ * such atomics at many flushes in turn, and none has ended, there are no batches any more: warps that wait where no warp
+ * can go on are let in then. Who these are does not depend on the adversary. */
 #include "determinism/dab_parts.h"
 
 #include <stdlib.h>
@@ -28,6 +32,7 @@ enum part { OVER, COMING, THERE }; /* of a warp in its scheduler's batch */
 
 static enum part part_of(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
+    if (d->loose) return w->lives && w->let_in ? THERE : OVER;
     if (!d->batched || w->batch == q->batch) return w->lives ? THERE : OVER;
     return w->batch < q->batch && w->batches >= q->batch ? COMING : OVER;
 }
@@ -44,7 +49,7 @@ static bool batch_is_on(const struct dab *d, struct dab_sched *q)
 {
     if (!q->counted) count_left(d, q);
     while (!q->left) {
-        if (!d->batched || q->batch >= q->batches) return false;
+        if (!d->batched || d->loose || q->batch >= q->batches) return false;
         q->batch++;
         q->turn = 0;
         q->last = DAB_NONE;
@@ -229,9 +234,43 @@ void dab_begins(struct dab *d, struct dab_warp *w)
 void dab_ends(struct dab *d, struct dab_warp *w)
 {
     struct dab_sched *q = &d->scheds[w->sched];
+    if (q->counted && part_of(d, q, w) == THERE) q->left--;
     w->lives = false;
-    if (q->counted && (!d->batched || w->batch == q->batch)) q->left--;
+    d->got_on = d->interval;
     if (d->stirred) dab_settle(d, w);
+}
+
+/* The token waits for one that has not begun, perhaps because those that it is to follow wait for this one. */
+static bool is_held_back(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
+{
+    if (!w->lives || !(w->wants || q->strict)) return false;
+    if (part_of(d, q, w) == OVER) return true;
+    return d->options.scheduler == DAB_GWAT && !w->full &&
+           part_of(d, q, in_ring(d, q, q->turn)) == COMING;
+}
+
+bool dab_holds_back(const struct dab *d)
+{
+    for (uint32_t s = 0; d->batched && is_ordered(d) && s < d->sched_count; s++)
+        for (uint32_t i = 0; i < d->scheds[s].size; i++)
+            if (is_held_back(d, &d->scheds[s], in_ring(d, &d->scheds[s], i))) return true;
+    return false;
+}
+
+bool dab_let_in(struct dab *d)
+{
+    if (!dab_holds_back(d)) return false;
+    for (uint32_t s = 0; s < d->sched_count; s++) {
+        struct dab_sched *q = &d->scheds[s];
+        for (uint32_t i = 0; i < q->size; i++) {
+            struct dab_warp *w = in_ring(d, q, i);
+            w->let_in = w->lives && (part_of(d, q, w) == THERE || is_held_back(d, q, w));
+        }
+        q->counted = false;
+        dab_touch(d, q);
+    }
+    d->loose = true;
+    return true;
 }
 
 /* The next that waits for its turn and has room, behind one that is at a barrier; or that waits for anything. */

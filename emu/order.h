@@ -217,6 +217,8 @@ struct emu_order {
     /* idle() is called sooner or later whatever warps do, and wakes those that sleep: the proof waits for them. false:
      * they sleep until another warp does something that it has not done before. */
     bool in_phases;
+    /* Whether idle() will wake some that sleep now, whatever others do, if it is called often enough. NULL: no. */
+    bool (*will_wake)(void *self);
     /* What it counted in the launch that has ended, in a fixed order: "gpudet.quanta". NULL: nothing. Asked only of
      * launches that are counted (emu_machine_is_counted). */
     void (*numbers)(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);

@@ -463,7 +463,7 @@ static bool all_go_round(const struct ordered *o)
             if (!rounds_done(&o->rounds, &c->groups[c->group_at[k]], !o->order->in_phases))
                 return false;
     }
-    return true;
+    return !(o->phases && o->order->will_wake && o->order->will_wake(o->order->self));
 }
 
 /* What the order holds may change something, and so may CTAs that it lets in. */

@@ -276,6 +276,59 @@ Test(dab, needs_batches, .timeout = 120)
     cr_expect(differs);
 }
 
+static const char *const schedulers[] = {"dab", "dab:scheduler=gtar", "dab:scheduler=gtrr",
+                                         "dab:scheduler=srr", "dab:level=warp"};
+enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers };
+
+/* 24 CTAs in 8 slots count under a lock, given back by an exchange that nobody reads: that is for batches, taking it
+ * is not. Who comes in a slot while others of the batch before still want the lock must be able to give it back. */
+Test(dab, gives_locks_back_before_a_batch_is_over, .timeout = 120)
+{
+    static const char body[] = HEAD
+        "setp.ne.u32 %p1, %r1, 0; @%p1 ret;\n"
+        "again: atom.global.cas.b32 %r4, [%d1], 0, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra again;\n"
+        "membar.gl; ld.volatile.global.u32 %r5, [%d1+4]; mul.wide.u32 %d2, %r5, 4;\n"
+        "add.u64 %d2, %d1, %d2; st.volatile.global.u32 [%d2+8], %r2; add.u32 %r5, %r5, 1;\n"
+        "st.volatile.global.u32 [%d1+4], %r5; membar.gl; atom.global.exch.b32 %r4, [%d1], 0; ret;";
+    const char *text = emu_ptx(".param .u64 p", body);
+    for (size_t o = 0; o < SCHEDULERS; o++) {
+        const struct outcome first = run(text, schedulers[o], 1, 24, 1024);
+        uint32_t came = 0;
+        for (uint32_t n = 0; n < 24; n++) came |= 1u << first.words[2 + n];
+        cr_expect(first.words[0] == 0 && first.words[1] == 24 && came == 0xffffff, "%s: %u, %x",
+                  schedulers[o], first.words[1], came);
+        for (uint64_t seed = 2; seed <= 6; seed++) {
+            const struct outcome other = run(text, schedulers[o], seed, 24, 1024);
+            cr_expect_arr_eq(other.words, first.words, sizeof first.words, "%s, seed %u",
+                             schedulers[o], (unsigned)seed);
+        }
+    }
+}
+
+/* CTA 12 comes to SM 0, where 0 is and 4 was, and raises a flag by a reduction. CTA 0 waits for it: with warp 0, so
+ * that the batch of scheduler 0 is not over; or with warp 1, so that it is, and those that CTA 12 is to follow in it do
+ * not come. */
+Test(dab, goes_on_where_a_batch_waits_for_the_next, .timeout = 120)
+{
+    static const char body[] = HEAD
+        "setp.eq.u32 %p1, %r2, 0; @%p1 bra waits; setp.ne.u32 %p1, %r2, 12; @%p1 ret;\n"
+        "setp.eq.u32 %p1, %r1, 0; @%p1 red.global.add.u32 [%d1], 7; ret;\n"
+        "waits: setp.ne.u32 %p1, %r1, WHO; @%p1 ret;\n"
+        "again: ld.acquire.gpu.global.u32 %r4, [%d1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra again;\n"
+        "st.global.u32 [%d1+4], %r4; ret;";
+    static const char *const who[] = {"0", "32"};
+    for (size_t i = 0; i < 2; i++) {
+        char with[sizeof body];
+        const char *at = strstr(body, "WHO");
+        snprintf(with, sizeof with, "%.*s%s%s", (int)(at - body), body, who[i], at + 3);
+        for (size_t o = 0; o < SCHEDULERS; o++) {
+            const struct outcome got = run(emu_ptx(".param .u64 p", with), schedulers[o], o, 16,
+                                           1024);
+            cr_expect(got.words[0] == 7 && got.words[1] == 7, "%s, %s", who[i], schedulers[o]);
+        }
+    }
+}
+
 /* 32 lanes add to 8 words of one sector, twice; CTAs 0 and 1. */
 Test(dab, counts_what_it_does)
 {

@@ -89,6 +89,10 @@ static const struct kernel stuck[] = {
      "setp.lt.u32 %p1, %r2, 40; @%p1 bra again; st.volatile.global.u32 [%d1], 1; bra end;\n" WAIT(
          "ld.volatile.global.u32 %r3, [%d1];"),
      41, 32},
+    {"a word that nobody changes, and reductions of CTAs that come later",
+     "setp.eq.u32 %p1, %r2, 0; st.global.u32 [%d1+8], %r2; @%p1 bra again;\n"
+     "red.global.add.u32 [%d1+4], 1; bra end;\n" WAIT("ld.volatile.global.u32 %r3, [%d1];"),
+     70, 32},
     {"a barrier that one never comes to",
      "setp.ge.u32 %p1, %r1, 32; @%p1 bra again; bar.sync 0; bra end;\n" WAIT(
          "ld.global.u32 %r3, [%d1];"),
@@ -112,6 +116,24 @@ Test(emu_rounds, ends_what_goes_round_for_ever)
             cr_expect(strncmp(orders[o], "random", 6) == 0 || !strstr(r.fault, "--divergence"),
                       "%s, %s: %s", stuck[k].name, orders[o], r.fault);
         }
+}
+
+/* Whom batches hold back sleeps on where no flush ever comes. */
+Test(emu_rounds, ends_what_goes_round_beside_sleepers)
+{
+    static const struct kernel k = {
+        "plain loads, and reductions of CTAs that come later",
+        "setp.eq.u32 %p1, %r2, 0; st.global.u32 [%d1+8], %r2; @%p1 bra again;\n"
+        "setp.lt.u32 %p1, %r2, 32; @%p1 bra end; red.global.add.u32 [%d1+4], 1; bra end;\n" WAIT(
+            "ld.global.u32 %r3, [%d1];"),
+        70, 32};
+    static const char *const some[] = {"dab", "dab:scheduler=gtar"};
+    for (size_t o = 0; o < sizeof some / sizeof *some; o++) {
+        uint32_t words[WORDS];
+        struct emu_run r = of(&k, words);
+        cr_expect(!run(&r, some[o], o + 1) && r.kind == EMU_DEADLOCK, "%s: %s", some[o],
+                  r.kind ? r.fault : "it ended");
+    }
 }
 
 /* %r4: 1 for one thread of each warp. */
