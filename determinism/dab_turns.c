@@ -294,7 +294,10 @@ static bool unstick_strict(struct dab *d, struct dab_sched *q)
     bool back = false, other = false;
     for (uint32_t i = 0; i < q->size; i++) {
         struct dab_warp *w = in_ring(d, q, i);
-        back |= w->away && !w->at_barrier && w->lives && !w->pending;
+        const bool was_early = part_of(d, q, w) == THERE && w->wants && !w->full;
+        if (was_early)
+            let_reduce(d, w); /* it came to its first before its batch and the round robin */
+        back |= was_early || (w->away && !w->at_barrier && w->lives && !w->pending);
         if (!w->at_barrier) w->away = false;
         other |= i != q->turn && part_of(d, q, w) == THERE && !w->pending && !w->wants &&
                  !w->shared && !w->away;

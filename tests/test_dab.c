@@ -329,6 +329,21 @@ Test(dab, goes_on_where_a_batch_waits_for_the_next, .timeout = 120)
     }
 }
 
+/* CTA 12 comes where 4 was, and to its first reduction while CTA 0, of the batch before, is on its way to its own. */
+Test(dab, goes_on_behind_a_batch_in_round_robin, .timeout = 120)
+{
+    static const char body[] = HEAD
+        "setp.ne.u32 %p1, %r1, 0; @%p1 ret; setp.eq.u32 %p1, %r2, 0; @%p1 bra more;\n"
+        "setp.eq.u32 %p1, %r2, 12; @%p1 bra adds; ret;\n"
+        "more: " WAIT "setp.lt.u32 %p1, %r3, 1000; @%p1 bra more;\n"
+        "adds: red.global.add.u32 [%d1], 1; ret;";
+    const char *text = emu_ptx(".param .u64 p", body);
+    for (size_t o = 0; o < SCHEDULERS; o++)
+        for (uint64_t seed = 1; seed <= 8; seed++)
+            cr_expect_eq(run(text, schedulers[o], seed, 16, 1024).words[0], 2, "%s, seed %u",
+                         schedulers[o], (unsigned)seed);
+}
+
 /* 32 lanes add to 8 words of one sector, twice; CTAs 0 and 1. */
 Test(dab, counts_what_it_does)
 {
