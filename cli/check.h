@@ -41,8 +41,12 @@ struct check_run {
         RUN_GOES,
         RUN_ENDED,
         RUN_DIED, /* its process did not tell the result */
+        RUN_LATE, /* it was ended: it took longer than a run may */
     } state;
     int status; /* enum exit_code; of RUN_DIED a signal, or 0 */
+    const char *going,
+        *gone;   /* the kernel that had begun and was not over, the last that was; NULL: none */
+    size_t over; /* kernels that were */
     struct check_launch *launches;
     size_t launch_count; /* at most ACCOUNT_LAUNCHES; those beyond are in the last one's digest */
     uint64_t last;       /* memory after the last launch, all that was printed and copied back */
@@ -61,6 +65,11 @@ struct check_run {
 };
 
 bool check_run_failed(const struct check_run *r);
+/* Its process did not come to its end. */
+static inline bool check_run_lost(const struct check_run *r)
+{
+    return r->state == RUN_DIED || r->state == RUN_LATE;
+}
 /* The run as it stands in a file; false: it has no status, so its process came to a bad end. */
 bool check_run_read(struct arena *a, int file, struct check_run *out);
 /* All that is in a file in memory, with a NUL behind it. */
@@ -99,6 +108,7 @@ struct check {
     struct program_target program; /* of TARGET_PROGRAM */
     uint64_t first_seed;
     size_t jobs;
+    double run_timeout; /* seconds that a run may take; 0: any */
     enum check_stop stop;
     enum check_format format;
     bool no_race, quiet;

@@ -22,8 +22,8 @@ struct child {
 static void before(void *self, struct emu *e, const char *kernel, struct emu_launch *launch)
 {
     const struct child *c = self;
-    (void)e, (void)kernel;
-    account_before(c->account, launch);
+    (void)e;
+    account_before(c->account, kernel, launch);
 }
 
 static void tell_printed(struct child *c)

@@ -93,9 +93,9 @@ bool check_write_junit(const struct check *c)
     }
     if (!c->no_race) {
         struct buf text = {0};
-        const char *wrong = c->race.state == RUN_DIED ? "the search for races failed" : NULL;
+        const char *wrong = check_run_lost(&c->race) ? "the search for races failed" : NULL;
         if (c->facts.races) wrong = arena_printf(c->arena, "%zu data races", c->facts.races);
-        if (c->race.state == RUN_DIED) buf_puts(&text, c->race.messages);
+        if (check_run_lost(&c->race)) buf_puts(&text, c->race.messages);
         for (size_t i = 0; i < c->race.finding_count; i++)
             if (c->race.findings[i].race) buf_puts(&text, c->race.findings[i].text);
         failures += wrong != NULL;

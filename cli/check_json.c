@@ -59,7 +59,7 @@ static json_t *failures(const struct check *c, const struct check_row *row)
         json_t *o = json_object();
         json_object_set_new(o, "seed", seed_of(c, row, i));
         json_object_set_new(o, "exit_status",
-                            r->state == RUN_DIED ? json_null() : json_integer(r->status));
+                            check_run_lost(r) ? json_null() : json_integer(r->status));
         json_object_set_new(o, "fault", text_or_null(r->fault.kind));
         json_object_set_new(o, "kernel", text_or_null(r->fault.kernel));
         json_object_set_new(o, "line", line_or_null(r->fault.line));
@@ -204,6 +204,8 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "interrupted", json_boolean(c->interrupted));
     json_object_set_new(o, "orders", orders);
     json_object_set_new(o, "races_looked_for", json_boolean(c->race.state == RUN_ENDED));
+    json_object_set_new(o, "search_failed",
+                        check_run_lost(&c->race) ? json_text(c->race.messages) : json_null());
     json_object_set_new(o, "races", json_count(c->facts.races));
     json_object_set_new(o, "mixed", json_count(c->facts.mixed));
     json_object_set_new(o, "findings", findings(c));

@@ -136,6 +136,8 @@ bool check_options(struct check *c)
         diag_error(d, x->value.at, x->value.length, "--jobs wants at least 1");
     x = run_option_find(o, OPTION_FIRST_SEED);
     if (x) ok &= number_read(d, "--seed", x->value, UINT64_MAX - MOST_RUNS, &c->first_seed);
+    x = run_option_find(o, OPTION_RUN_TIMEOUT);
+    if (x) ok &= seconds_read(d, "--run-timeout", x->value, &c->run_timeout);
     x = run_option_find(o, OPTION_STOP);
     if (x && choice(d, x, stops, "many, different or never", &word))
         c->stop = (enum check_stop)word;

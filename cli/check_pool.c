@@ -3,13 +3,17 @@
 #include "cli/check_program.h"
 
 #include "base/arena.h"
+#include "cli/cli.h"
 
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct worker {
@@ -17,6 +21,8 @@ struct worker {
     struct check_row *row;
     struct check_run *run;
     struct check_task task;
+    double deadline; /* by now_is(); INFINITY: there is none */
+    bool late;       /* it was ended because of that */
 };
 
 struct pool {
@@ -59,13 +65,23 @@ bool check_calm(void)
     return interrupted != 0;
 }
 
-/* As waitpid; 0: there was an interrupt. */
-static pid_t await(pid_t pid, int *status)
+static double now_is(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* As waitpid; 0: there was an interrupt, or it is the deadline. */
+static pid_t await(pid_t pid, int *status, double deadline)
+{
+    enum { LONGEST = 3600 }; /* of one sleep */
     for (;;) {
         pid_t ended = waitpid(pid, status, WNOHANG);
-        if (ended || interrupted) return ended;
-        sigsuspend(&outside);
+        const double left = fmin(deadline - now_is(), LONGEST);
+        if (ended || interrupted || left <= 0) return ended;
+        const struct timespec sleep = {(time_t)left, (long)(1e9 * (left - floor(left)))};
+        (void)ppoll(NULL, 0, &sleep, &outside);
     }
 }
 
@@ -81,6 +97,8 @@ static bool begin(const struct check *c, struct worker *w)
         check_child(c, &w->task);
     }
     if (w->pid > 0 && check_of_program(c)) (void)setpgid(w->pid, w->pid);
+    w->deadline = c->run_timeout > 0 ? now_is() + c->run_timeout : INFINITY;
+    w->late = false;
     if (w->pid > 0) return true;
     if (w->task.out >= 0) close(w->task.out);
     if (w->task.err >= 0) close(w->task.err);
@@ -106,11 +124,35 @@ static void died(const struct check *c, const struct worker *w, int status)
     w->run->messages = arena_printf(c->arena, "the process of the run ended: %s\n%s", how, said);
 }
 
+/* It was ended because it took too long: what it was at. */
+static void late(const struct check *c, const struct worker *w)
+{
+    struct check_run *r = w->run;
+    size_t size;
+    const char *where = r->going ? arena_printf(c->arena, "kernel '%s' was going", r->going)
+                                 : "no kernel was going";
+    const char *before = r->gone ? arena_printf(c->arena, "%zu launch%s done, the last of '%s'",
+                                                r->over, r->over == 1 ? " was" : "es were", r->gone)
+                                 : "none was done";
+    r->state = RUN_LATE;
+    r->status = EXIT_LIMIT;
+    if (!*r->fault.kind) {
+        r->fault.kind = "timeout";
+        r->fault.kernel = r->going ? r->going : "";
+    }
+    r->messages = arena_printf(c->arena,
+                               "%sthe run was ended after %g s (--run-timeout): %s; %s\n%s",
+                               r->messages, c->run_timeout, where, before,
+                               check_of_program(c) ? check_program_said(c, w->task.err)
+                                                   : check_file_read(c->arena, w->task.err, &size));
+}
+
 /* Takes in what the process left. */
 static void take(struct check *c, struct worker *w, int status)
 {
     const bool whole = check_run_read(c->arena, w->task.out, w->run);
-    if (check_of_program(c)) check_program_end(c, &w->task, w->run, status);
+    if (w->late) late(c, w);
+    else if (check_of_program(c)) check_program_end(c, &w->task, w->run, status);
     else if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) w->run->state = RUN_ENDED;
     else died(c, w, status);
     close_files(w);
@@ -201,6 +243,28 @@ static bool fill(struct pool *p)
     return any;
 }
 
+static double next_deadline(const struct pool *p)
+{
+    double first = INFINITY;
+    for (size_t i = 0; i < p->check->jobs; i++)
+        if (p->workers[i].pid) first = fmin(first, p->workers[i].deadline);
+    return first;
+}
+
+/* One whose time is up, and it is ended; NULL: there is none. It may have ended by itself meanwhile. */
+static struct worker *overdue(struct pool *p, int *status)
+{
+    const double now = now_is();
+    for (size_t i = 0; i < p->check->jobs; i++) {
+        struct worker *w = &p->workers[i];
+        if (!w->pid || w->deadline > now) continue;
+        w->late = waitpid(w->pid, status, WNOHANG) == 0;
+        if (w->late) end(p->check, w->pid);
+        return w;
+    }
+    return NULL;
+}
+
 void check_pool(struct check *c)
 {
     struct pool p = {.check = c, .terminal = isatty(STDERR_FILENO)};
@@ -209,8 +273,10 @@ void check_pool(struct check *c)
     while (!interrupted && fill(&p)) {
         int status;
         progress(&p, false);
-        pid_t pid = await(-1, &status);
-        struct worker *w = pid > 0 ? of_process(&p, pid) : NULL;
+        pid_t pid = await(-1, &status, next_deadline(&p));
+        struct worker *w = pid > 0        ? of_process(&p, pid)
+                           : !interrupted ? overdue(&p, &status)
+                                          : NULL;
         if (!w) continue;
         take(c, w, status);
         p.ended++;
@@ -232,7 +298,7 @@ bool check_pair(const struct check *c, struct check_task *first, struct check_ta
         if (c->jobs > 1 && i == 0) continue;
         for (int k = c->jobs > 1 ? 0 : i; k <= i; k++) {
             int status = 0;
-            if (w[k].pid > 0 && await(w[k].pid, &status) != w[k].pid) {
+            if (w[k].pid > 0 && await(w[k].pid, &status, w[k].deadline) != w[k].pid) {
                 end(c, w[k].pid);
                 status = SIGKILL;
             }

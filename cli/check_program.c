@@ -73,7 +73,7 @@ void check_program_begin(const struct check *c, const struct check_task *t)
 
 enum { LAST_LINES = 10, MOST_TAIL = 1 << 14 };
 
-static const char *last_lines(const struct check *c, int file)
+const char *check_program_said(const struct check *c, int file)
 {
     size_t size;
     const char *all = check_file_read(c->arena, file, &size);
@@ -109,5 +109,5 @@ void check_program_end(const struct check *c, const struct check_task *t, struct
     if (!check_run_failed(r)) return;
     r->messages = arena_printf(c->arena, "%s%s%s; %s", r->messages, how,
                                r->launch_count ? "" : " and has launched no kernel",
-                               last_lines(c, t->err));
+                               check_program_said(c, t->err));
 }

@@ -18,5 +18,7 @@ void check_program_begin(const struct check *c, const struct check_task *t)
 /* The parent's: `status` as waitpid has it, and what the program printed, into what was read of its account. */
 void check_program_end(const struct check *c, const struct check_task *t, struct check_run *r,
                        int status);
+/* The last lines of what it printed. */
+const char *check_program_said(const struct check *c, int file);
 
 #endif

@@ -86,11 +86,15 @@ const struct check_run *check_bad_call(const struct check *c)
 
 /* ---- the verdict ------------------------------------------------------------------------------------ */
 
-static int failure(const struct check_row *row)
+static int failure(const struct check_run *r)
+{
+    return r->state == RUN_DIED ? EXIT_FAULT : r->status;
+}
+
+static int first_failure(const struct check_row *row)
 {
     for (size_t i = 0; i < row->wanted; i++)
-        if (check_run_failed(&row->runs[i]))
-            return row->runs[i].state == RUN_DIED ? EXIT_FAULT : row->runs[i].status;
+        if (check_run_failed(&row->runs[i])) return failure(&row->runs[i]);
     return EXIT_FINE;
 }
 
@@ -100,8 +104,8 @@ static int status_of(const struct check *c)
     switch (c->verdict) {
     case VERDICT_FAILED:
         for (size_t i = 0; i < c->row_count; i++)
-            if (c->rows[i].failed) return failure(&c->rows[i]);
-        return EXIT_FAULT;
+            if (c->rows[i].failed) return first_failure(&c->rows[i]);
+        return failure(&c->race);
     case VERDICT_BROKEN_PROMISE: return EXIT_BROKEN_PROMISE;
     case VERDICT_RACY: return EXIT_RACY;
     case VERDICT_VARIES:
@@ -156,6 +160,8 @@ void check_judge(struct check *c)
     c->facts.suppressed = c->race.suppressed;
     c->facts.varies = c->rows[0].class_count > 1;
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
+    const bool good = c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME;
+    if (good && check_run_lost(&c->race)) c->verdict = VERDICT_FAILED;
     if (c->interrupted && (c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME))
         c->verdict = VERDICT_UNKNOWN; /* what is missing might have shown more */
     c->status = c->interrupted ? EXIT_INTERRUPTED : status_of(c);

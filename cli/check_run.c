@@ -13,7 +13,7 @@ enum { MOST_MESSAGES = 1 << 16 };
 
 bool check_run_failed(const struct check_run *r)
 {
-    return r->state == RUN_DIED || (r->state == RUN_ENDED && r->status != EXIT_FINE);
+    return check_run_lost(r) || (r->state == RUN_ENDED && r->status != EXIT_FINE);
 }
 
 char *check_file_read(struct arena *a, int file, size_t *size)
@@ -66,6 +66,12 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
     struct buf said = {0};
     *out = (struct check_run){.fault = {"", "", "", 0, 0, false}};
     while (account_next(&text, &e)) switch (e.kind) {
+        case ACCOUNT_BEGUN: out->going = e.name; break;
+        case ACCOUNT_OVER:
+            out->gone = out->going;
+            out->going = NULL;
+            out->over++;
+            break;
         case ACCOUNT_LAUNCH: add_launch(a, out, &launch_cap, &e); break;
         case ACCOUNT_FINDING: add_finding(a, out, &finding_cap, &e); break;
         case ACCOUNT_FAULT:

@@ -207,7 +207,7 @@ static void print_failures(const struct check *c)
             break;
         }
     }
-    if (c->race.state == RUN_DIED) {
+    if (check_run_lost(&c->race)) {
         printf("\nthe search for races failed\n");
         indent(c->race.messages, LINES_SHOWN);
     }

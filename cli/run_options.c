@@ -61,6 +61,7 @@ static const struct option_kind check_kinds[] = {
     {"junit", OPTION_JUNIT, TARGET_ANY, false, false},
     {"format", OPTION_FORMAT, TARGET_ANY, false, false},
     {"float", OPTION_FLOAT, TARGET_ANY, false, true},
+    {"run-timeout", OPTION_RUN_TIMEOUT, TARGET_ANY, false, false},
 };
 static const char *const run_only[] = {"dump",  "counts", "profile", "threads",
                                        "watch", "record", "replay"};

@@ -48,6 +48,7 @@ enum run_option_id {
     OPTION_NO_RACE,
     OPTION_JUNIT,
     OPTION_FLOAT,
+    OPTION_RUN_TIMEOUT,
 };
 
 struct run_option {
@@ -83,6 +84,9 @@ const struct run_option *run_option_find(const struct run_options *o, enum run_o
 bool device_setting(struct diags *d, struct heddle_device_options *device, struct piece name,
                     struct piece value);
 bool is_device_setting(struct piece name);
+
+/* The seconds behind an option, above 0. */
+bool seconds_read(struct diags *d, const char *what, struct piece text, double *out);
 
 /* All of them that the command line has. */
 bool run_options_settings(struct run_options *o, struct heddle_device_options *device);

@@ -48,18 +48,24 @@ static bool set_max_instructions(struct diags *d, struct heddle_device_options *
     return number_read(d, "max-instructions", v, UINT64_MAX, &o->max_instructions);
 }
 
-static bool set_timeout(struct diags *d, struct heddle_device_options *o, struct piece v)
+bool seconds_read(struct diags *d, const char *what, struct piece text, double *out)
 {
     const struct value_type *f64 = value_type_find("f64", 3);
     uint64_t bits = 0;
-    bool ok = value_read(f64, v.text, v.length, &bits);
+    bool ok = value_read(f64, text.text, text.length, &bits);
     double seconds = value_double(f64, bits);
     if (ok && isfinite(seconds) && seconds > 0) {
-        o->timeout = seconds;
+        *out = seconds;
         return true;
     }
-    diag_error(d, v.at, v.length, "timeout wants seconds, not '%.*s'", (int)v.length, v.text);
+    diag_error(d, text.at, text.length, "%s wants seconds, not '%.*s'", what, (int)text.length,
+               text.text);
     return false;
+}
+
+static bool set_timeout(struct diags *d, struct heddle_device_options *o, struct piece v)
+{
+    return seconds_read(d, "timeout", v, &o->timeout);
 }
 
 static bool set_divergence(struct diags *d, struct heddle_device_options *o, struct piece v)

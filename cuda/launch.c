@@ -147,7 +147,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     reference_bind_all();
     struct emu_launch watched = *l;
     l = &watched;
-    if (driver.account) account_before(driver.account, l);
+    if (driver.account) account_before(driver.account, f->name, l);
     checks_join(driver.checks, l);
     unordered_name("kernel '%s'", f->name);
     unordered_join(l);

@@ -149,9 +149,11 @@ struct account *account_new(const struct account_task *t, int file)
     return a;
 }
 
-void account_before(struct account *a, struct emu_launch *launch)
+void account_before(struct account *a, const char *kernel, struct emu_launch *launch)
 {
     enum { MOST = sizeof a->observers / sizeof *a->observers };
+    if (a->task.work == ACCOUNT_RUN)
+        account_write(a->file, &(struct account_entry){.kind = ACCOUNT_BEGUN, .name = kernel});
     if (!a->writers || launch->observer_count + 1 > MOST) return;
     for (size_t i = 0; i < launch->observer_count; i++) a->observers[i] = launch->observers[i];
     a->observers[launch->observer_count] = writers_observer(a->writers);
@@ -225,6 +227,7 @@ void account_checked(struct account *a, const char *kernel, const struct emu_rep
 {
     if (a->task.work != ACCOUNT_RUN) return;
     a->suppressed += r->suppressed;
+    account_write(a->file, &(struct account_entry){.kind = ACCOUNT_OVER});
     tell_findings(a, r);
     tell_fault(a, kernel, &r->fault);
 }

@@ -23,6 +23,8 @@
 /* ---- what is written ----------------------------------------------------------------------------- */
 
 enum account_kind {
+    ACCOUNT_BEGUN,   /* name: a kernel that goes now */
+    ACCOUNT_OVER,    /* it has ended */
     ACCOUNT_LAUNCH,  /* name: the kernel; digest: of memory and of all that was printed so far */
     ACCOUNT_REST,    /* digest: of the launches beyond ACCOUNT_LAUNCHES */
     ACCOUNT_FINDING, /* of a check: what, count, places, text */
@@ -77,7 +79,8 @@ bool account_task_read(int file, struct account_task *out, uint64_t **places);
 
 struct account;
 struct account *account_new(const struct account_task *t, int file); /* the task is copied */
-void account_before(struct account *a, struct emu_launch *launch);   /* may add an observer */
+/* `kernel` begins; it may add an observer. */
+void account_before(struct account *a, const char *kernel, struct emu_launch *launch);
 void account_after(struct account *a, struct emu *e, const char *kernel,
                    const struct emu_report *r);
 /* Or in its parts, for launches that are done in another order than they were asked for: */

@@ -124,6 +124,9 @@ static const struct {
      NULL},
     {"check k.ptx --kernel wild --arg 'buf:u32[1]'", 3, "out of bounds: write of 4 bytes", NULL},
     {"check k.ptx --kernel spin --max-instructions 1000", 5, "k.ptx: failed\n", NULL},
+    {"check k.ptx --kernel spin --run-timeout 0.3 --runs 2 --no-race --order native", 5,
+     "the run was ended after 0.3 s (--run-timeout): kernel 'spin' was going; none was done\n",
+     NULL},
     {"check job.yaml --runs 2", 0, "job.yaml: deterministic", NULL},
     {"check suite:saxpy --order native", 0, "suite:saxpy: deterministic", NULL},
     {"check suite:sum_atomic --order random:strategy=pct,random:strategy=lag --runs 2", 6,
@@ -135,6 +138,9 @@ static const struct {
     {"run suite:saxpy --runs 3", 2, NULL, "unknown option '--runs'"},
     {"check suite:saxpy --runs 0", 2, NULL, "--runs wants at least 1"},
     {"check suite:saxpy --jobs many", 2, NULL, "--jobs wants a number"},
+    {"check suite:saxpy --run-timeout soon", 2, NULL, "--run-timeout wants seconds, not 'soon'"},
+    {"check suite:saxpy --run-timeout 0", 2, NULL, "--run-timeout wants seconds, not '0'"},
+    {"run suite:saxpy --run-timeout 1", 2, NULL, "unknown option '--run-timeout'"},
     {"check suite:saxpy --stop often", 2, NULL, "--stop is many, different or never, not 'often'"},
     {"check suite:saxpy --format xml", 2, NULL, "--format is text, json or github, not 'xml'"},
     {"check suite:saxpy --order random,rondom", 2, NULL, "did you mean 'random'?"},
@@ -486,6 +492,39 @@ Test(check, a_killed_run_is_a_failed_one)
     cr_expect(strstr(text, "native: 1 of 1 runs failed"), "%s", text);
     cr_expect(strstr(text, "the process of the run ended: Killed"), "%s", text);
     free(text);
+}
+
+/* In all formats. */
+Test(check, a_late_run_is_a_failed_one)
+{
+    const char *const spin = "check k.ptx --kernel spin --run-timeout 0.3 --runs 1 --order native";
+    char command[200], path[128];
+    snprintf(command, sizeof command, "%s --junit a.xml --format json", spin);
+    struct result r = heddle(command);
+    cr_expect(r.status == 5, "%s", r.out);
+    json_t *o = json_loads(r.out, 0, NULL);
+    cr_assert(o, "%s", r.out);
+    const json_t *failed = json_array_get(
+        json_object_get(json_array_get(json_object_get(o, "orders"), 0), "failed"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(failed, "fault")), "timeout");
+    cr_expect_str_eq(json_string_value(json_object_get(failed, "kernel")), "spin");
+    cr_expect(json_is_null(json_object_get(failed, "exit_status")));
+    cr_expect(strstr(json_string_value(json_object_get(o, "search_failed")), "(--run-timeout)"));
+    cr_expect(json_is_false(json_object_get(o, "races_looked_for")));
+    json_decref(o);
+    result_free(&r);
+    size_t length;
+    snprintf(path, sizeof path, "%s/a.xml", folder);
+    char *text = read_file(path, &length);
+    cr_expect(strstr(text, "<failure message=\"1 of 1 runs failed\">heddle run k.ptx"), "%s", text);
+    cr_expect(strstr(text, "the run was ended after 0.3 s (--run-timeout)"), "%s", text);
+    cr_expect(strstr(text, "<failure message=\"the search for races failed\">"), "%s", text);
+    free(text);
+    snprintf(command, sizeof command, "%s --format github", spin);
+    r = heddle(command);
+    cr_expect(strstr(r.out, "::error::k.ptx, order native: 1 of 1 runs failed%0A"), "%s", r.out);
+    cr_expect(strstr(r.out, "(--run-timeout)"), "%s", r.out);
+    result_free(&r);
 }
 
 Test(check, an_interrupt_ends_all)

@@ -261,7 +261,7 @@ Test(cli, help_names_the_options)
          "--watch --record --replay --suppress"},
         {"check",
          "--dump --counts --profile --threads --order --runs --seed --stop --jobs --float --no-race "
-         "--check --quiet --format --junit"},
+         "--check --quiet --format --junit --run-timeout --timeout"},
         {"suite run", "--size --data-seed --graph --order --seed"},
         {"ptx check", "--format --max-errors --link --quiet"},
         {"ptx print", "--verify"},

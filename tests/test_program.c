@@ -8,7 +8,9 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <dirent.h>
+#include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +160,8 @@ static const char kernels[] =
     " .reg .b32 %r1; .reg .b64 %rd1;\n"
     " ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;\n}\n"
     ".visible .entry astray()\n{\n .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u32 [%rd1], 1; ret;\n}\n"
+    ".visible .entry spin(.param .u64 out)\n{\n .reg .b64 %rd1; .reg .pred %p; mov.u64 %rd1, 0;\n"
+    " again: add.u64 %rd1, %rd1, 1; setp.ne.u64 %p, %rd1, 0; @%p bra again;\n ret;\n}\n"
     ".visible .global .align 4 .u32 latest[2];\n"
     ".visible .entry mark(.param .u64 out)\n{\n .reg .pred %p; .reg .b32 %r<3>;\n"
     " mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p ret;\n"
@@ -493,6 +497,34 @@ Test(program, is_checked, .init = start_runs, .fini = stop)
     expect_check("--runs 3 ./app 0 abort", 3, "the program was ended by a signal: Aborted");
     expect_check("./app 7 nothing", 1, "ended with exit status 7 and has launched no kernel");
     expect_check("./program", 2, "cannot read");
+}
+
+/* Neither of the two processes is left; a hang of the host is told from one of a kernel. */
+Test(program, that_hangs_is_ended, .init = start_runs, .fini = stop)
+{
+    int first, second;
+    build_registered();
+    expect_check(
+        "--run-timeout 0.7 --runs 1 --order native --no-race ./app 0 hangs", 5,
+        "the run was ended after 0.7 s (--run-timeout): no kernel was going; 1 launch was done, the "
+        "last of 'fill'\n  its last lines:\n  waits ");
+    cr_expect(strstr(said.data, "\nnative       2        0           0       2\n"), "%s",
+              said.data);
+    cr_expect(strstr(said.data, "\n./app: failed\n"), "%s", said.data);
+    const char *waits = strstr(said.data, "  waits ");
+    cr_assert(waits && sscanf(waits, " waits %d %d", &first, &second) == 2, "%s", said.data);
+    cr_expect(kill(first, 0) != 0 && errno == ESRCH);
+    for (int tries = 0; tries < 500 && kill(second, 0) == 0; tries++)
+        usleep(10000); /* init reaps it */
+    cr_expect(kill(second, 0) != 0 && errno == ESRCH);
+    expect_check(
+        "--run-timeout 0.7 --runs 1 --order native --no-race ./app 0 spin", 5,
+        "(--run-timeout): kernel 'spin' was going; 1 launch was done, the last of 'fill'\n");
+    expect_check("--run-timeout 60 --runs 1 --order native ./app", 0, "./app: deterministic");
+    /* what was not looked for to the end is not known to have no races */
+    expect_check("--run-timeout 3 --runs 1 --order native ./app 0 hangs-when-checked", 5,
+                 "\nthe search for races failed\n  the run was ended after 3 s (--run-timeout)");
+    cr_expect(strstr(said.data, "\n./app: failed\n"), "%s", said.data);
 }
 
 /* Programs copy addresses of the host, in structures, and what they hold is no result. */

@@ -35,10 +35,14 @@ static void last(int *out)
 {
     (void)out;
 }
+static void spin(int *out)
+{
+    (void)out;
+}
 static const struct {
     void (*host)(int *);
     const char *name;
-} more[] = {{astray, "astray"}, {sum, "sum"}, {last, "last"}, {mark, "mark"}};
+} more[] = {{astray, "astray"}, {sum, "sum"}, {last, "last"}, {mark, "mark"}, {spin, "spin"}};
 
 __attribute__((constructor)) static void register_all(void)
 {
@@ -79,6 +83,15 @@ static void show_heap(void *out, unsigned n)
     cudaMemcpy(out, places, n * sizeof(int), cudaMemcpyHostToDevice);
 }
 
+/* It waits for ever, and so does a process that it has started; their numbers are said. */
+__attribute__((noreturn)) static void hang(void)
+{
+    const pid_t child = fork();
+    if (child > 0) printf("waits %d %d\n", (int)getpid(), (int)child);
+    (void)fflush(stdout);
+    for (;;) pause();
+}
+
 static void *misuse_memory(void)
 {
     static char bytes[500];
@@ -107,6 +120,9 @@ int main(int argc, char **argv)
     if (cudaMalloc(&out, sizeof host) != cudaSuccess) return 100;
     cudaLaunchKernel((const void *)fill, (dim3){4, 1, 1}, (dim3){32, 1, 1}, (void *[]){&out, &n}, 0,
                      NULL);
+    const char *const checks = getenv("HEDDLE_CHECK");
+    if (strcmp(what, "hangs") == 0) hang();
+    if (strcmp(what, "hangs-when-checked") == 0 && checks && strstr(checks, "race")) hang();
     if (strcmp(what, "pointer") == 0) {
         const void *addresses[] = {host, stdout, argv[0], (void *)main};
         cudaMemcpy(out, addresses, sizeof addresses, cudaMemcpyHostToDevice);
