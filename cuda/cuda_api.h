@@ -392,6 +392,7 @@ typedef enum CUlaunchAttributeID_enum { /* likewise */
                                         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
                                         CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE =
                                             5,
+                                        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
                                         CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
                                         CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
                                         CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9,
@@ -630,7 +631,7 @@ typedef union CUlaunchAttributeValue_union {
     struct {
         unsigned int x, y, z;
     } clusterDim;
-    int priority, clusterSchedulingPolicyPreference;
+    int priority, clusterSchedulingPolicyPreference, programmaticStreamSerializationAllowed;
     struct {
         struct CUevent_st *event;
         int flags, triggerAtBlockStart;

@@ -256,6 +256,8 @@ CUresult kernel_run(struct work *w)
     const struct work_kernel *k = &w->kernel;
     const CUlaunchAttributeValue *v = work_kernel_attribute(w,
                                                             CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    const CUlaunchAttributeValue *early = work_kernel_attribute(
+        w, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
     struct emu_launch l = {.grid = {k->grid[0], k->grid[1], k->grid[2]},
                            .block = {k->block[0], k->block[1], k->block[2]},
                            .shared = k->shared,
@@ -268,6 +270,7 @@ CUresult kernel_run(struct work *w)
         l.cluster[1] = v->clusterDim.y;
         l.cluster[2] = v->clusterDim.z;
     }
+    unordered_kernel(early && early->programmaticStreamSerializationAllowed);
     return run(w->context, k->function, &l);
 }
 

@@ -1,5 +1,6 @@
 /* Missing dependencies between streams, and between nodes of graphs. */
 #include "cuda/unordered.h"
+#include "cuda/early.h"
 #include "cuda/graph.h"
 #include "cuda/ledger.h"
 
@@ -17,6 +18,7 @@ enum { MOST_RECORDS = 1024, MOST_OBSERVERS = 8 };
 struct stamp {
     unsigned references;
     uint32_t slot, count; /* of its stream; numbers there are */
+    uint32_t settled;     /* operations of its stream that are before it whatever that has to say */
     uint32_t at[]; /* by slot: how many operations of that stream come before, itself included */
 };
 
@@ -28,8 +30,10 @@ struct record {
     struct record *next;
     struct stamp *stamp;
     struct touched *touched;
-    struct place *path; /* of a node, from the outermost graph in */
+    struct early *early; /* of a kernel that may begin early; NULL: it does not */
+    struct place *path;  /* of a node, from the outermost graph in */
     size_t depth;
+    bool is_kernel;
     char name[160], stream[96];
 };
 
@@ -109,8 +113,10 @@ struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaite
     if (s->legacy) join(new, state.gone);
     for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         const struct CUstream_st *other = (const struct CUstream_st *)o;
-        if (other->stamp && are_ordered(s, other)) join(new, other->stamp);
+        if (other != s && other->stamp && are_ordered(s, other)) join(new, other->stamp);
     }
+    new->settled = new->at[new->slot];
+    join(new, s->stamp);
     new->at[new->slot]++;
     stamp_release(s->stamp);
     s->stamp = stamp_retain(new);
@@ -123,6 +129,7 @@ static void drop(struct record *r)
 {
     stamp_release(r->stamp);
     touched_free(r->touched);
+    early_free(r->early);
     free(r->path);
     free(r);
 }
@@ -227,14 +234,21 @@ void unordered_touch(uint64_t address, uint64_t size, enum touched_how how)
     if (state.now) touched_range(state.now->touched, address, size, how);
 }
 
+void unordered_kernel(bool is_early)
+{
+    if (!state.now || state.now->depth) return; /* edges order a graph's */
+    state.now->is_kernel = true;
+    if (is_early) state.now->early = early_new();
+}
+
 void unordered_join(struct emu_launch *l)
 {
     static const struct emu_observer *list[MOST_OBSERVERS];
-    if (!state.now || l->observer_count == MOST_OBSERVERS) return;
+    if (!state.now || l->observer_count + 2 > MOST_OBSERVERS) return;
     for (size_t i = 0; i < l->observer_count; i++) list[i] = l->observers[i];
-    list[l->observer_count] = touched_observer(state.now->touched);
     l->observers = list;
-    l->observer_count++;
+    list[l->observer_count++] = touched_observer(state.now->touched);
+    if (state.now->early) list[l->observer_count++] = early_observer(state.now->early);
 }
 
 static bool is_news(const char *text)
@@ -263,15 +277,23 @@ static void report(const struct record *a, const struct record *b, const struct 
     static const char *const ways[] = {
         [TOUCHED_READ] = "reads", [TOUCHED_WRITE] = "writes", [TOUCHED_ATOMIC] = "changes"};
     const bool nodes = a->stamp == b->stamp;
-    char text[640], where[1024], all[2048];
+    char text[640], where[1024], would[320], all[2304];
     snprintf(text, sizeof text, "  %s in %s %s it\n  and %s in %s %s it\n", a->name, a->stream,
              ways[m->one], b->name, b->stream, ways[m->other]);
     if (!is_news(text)) return;
     emu_describe(driver.emu, m->address, where, sizeof where);
+    if (!nodes && a->stamp->slot == b->stamp->slot)
+        snprintf(
+            would, sizeof would,
+            "  griddepcontrol.wait (cudaGridDependencySynchronize) before that in %s would, which was "
+            "launched to begin early\n",
+            stamp_is_before(a->stamp, b->stamp) ? b->name : a->name);
+    else
+        snprintf(would, sizeof would, "%s",
+                 nodes ? "  edges from the one to the other would\n"
+                       : "  an event, one stream, or a wait of the host between them would\n");
     snprintf(all, sizeof all, "race of %s: nothing orders two operations on 0x%" PRIx64 "\n%s%s%s",
-             nodes ? "graph nodes" : "streams", m->address, text, where,
-             nodes ? "  edges from the one to the other would\n"
-                   : "  an event, one stream, or a wait of the host between them would\n");
+             nodes ? "graph nodes" : "streams", m->address, text, where, would);
     if (driver.account) account_race(driver.account, all);
     else driver_say("heddle: %s", all);
     driver_found();
@@ -288,6 +310,28 @@ static bool graph_orders(const struct record *a, const struct record *b, bool **
         return before[i][a->path[i].node->index];
     }
     return true;
+}
+
+/* The kernel just before this one in its stream; NULL: that is another operation, or it is before whatever the stream
+ * has to say. */
+static const struct record *kernel_before(const struct record *r)
+{
+    const uint32_t slot = r->stamp->slot, number = r->stamp->at[slot] - 1;
+    if (number <= r->stamp->settled) return NULL;
+    for (const struct record *a = state.records; a; a = a->next)
+        if (a->stamp->slot == slot && a->stamp->at[slot] == number) return a->is_kernel ? a : NULL;
+    return NULL;
+}
+
+/* `r` may have begun before `a` was over, which comes before it in the stream. */
+static bool is_overtaken(const struct record *a, const struct record *r)
+{
+    while (r && r->early) {
+        r = kernel_before(r);
+        if (r == a) return r != NULL;
+        if (r && r->early && !early_is_open(r->early)) return false;
+    }
+    return false;
 }
 
 static bool is_before(const struct record *a, const struct record *b, bool **before)
@@ -309,10 +353,11 @@ static void name_node(struct record *r)
     snprintf(r->stream, sizeof r->stream, "node %s of a graph in %.40s", path, stream);
 }
 
-static void compare(const struct record *other, const struct record *r)
+static void compare(const struct record *other, const struct record *r,
+                    const struct touched *touched)
 {
     struct touched_meeting m;
-    if (!touched_meet(other->touched, r->touched, &m)) return;
+    if (!touched_meet(other->touched, touched, &m)) return;
     if (is_first(other, r)) report(other, r, &m);
     else report(r, other, &(struct touched_meeting){m.address, m.other, m.one});
 }
@@ -326,7 +371,8 @@ void unordered_done(void)
     bool **before = calloc(r->depth + 1, sizeof *before);
     if (!before) abort();
     for (const struct record *other = state.records; other; other = other->next)
-        if (!is_before(other, r, before)) compare(other, r);
+        if (!is_before(other, r, before)) compare(other, r, r->touched);
+        else if (r->early && is_overtaken(other, r)) compare(other, r, early_touched(r->early));
     for (size_t i = 0; i < r->depth; i++) free(before[i]);
     free((void *)before);
     r->next = state.records;

@@ -4,6 +4,9 @@
  * it asked for the other. That is settled when they are asked for, by vector clocks, so a missing dependency is found
  * in one run, whichever of the two came first. The host counts as one, whatever its threads.
  *
+ * A kernel that is launched to begin early (programmatic stream serialization) is not behind the kernel before it in
+ * its stream until it waits for that (griddepcontrol.wait): early.h.
+ *
  * Operations that the host has waited for are forgotten. A graph's launch is one operation here to others, and inside of
  * it the edges order its nodes. */
 #ifndef HEDDLE_CUDA_UNORDERED_H
@@ -36,6 +39,7 @@ void unordered_name(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* What goes on is a node of a graph that is launched, so deep in others; `run`: which time the graph is run. */
 void unordered_node(size_t depth, const struct CUgraphNode_st *node, unsigned long long run);
 void unordered_touch(uint64_t address, uint64_t size, enum touched_how how);
+void unordered_kernel(bool is_early); /* it is one; it was launched to begin early */
 struct emu_launch;
 void unordered_join(struct emu_launch *l); /* of its kernel */
 void unordered_done(void);

@@ -343,7 +343,7 @@ bool emu_may_time_out(const struct emu_uop *in)
     return in && in->id == UOP_mbarrier_wait && ((const struct async_desc *)in->ext)->may_sleep;
 }
 
-/* cp.async groups, where an order or observers take part. */
+/* cp.async groups and griddepcontrol, where an order or observers take part. */
 const struct emu_uop *emu_op_async_point(struct emu_group *g, const struct emu_uop *in)
 {
     struct emu_sync s = {.kind = in->x, .flags = in->y ? EMU_BULK : 0, .op = in->z, .count = in->e};

@@ -52,8 +52,7 @@ static bool lower_copy(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-/* Nothing is left to be done: hints, and groups whose copies are complete. (A grid begins when those
- * before it have ended: griddepcontrol.) */
+/* Nothing is left to be done: hints, and groups whose copies are complete. */
 static bool lower_nothing(struct lower *L, const struct ptx_inst *i)
 {
     (void)L, (void)i;
@@ -69,6 +68,17 @@ static bool lower_groups(struct lower *L, const struct ptx_inst *i)
     u->y = ptx_op_has(i->op, "bulk");
     u->z = ptx_op_has(i->op, "read");
     u->e = i->count ? (u32)i->opnds[0].bits : EMU_ALL_PENDING;
+    return true;
+}
+
+/* A grid begins when those before it have ended, so this only tells of griddepcontrol. */
+static bool lower_grids(struct lower *L, const struct ptx_inst *i)
+{
+    (void)i;
+    if (!lower_watched(L)) return true;
+    struct emu_uop *u = lower_emit(L, UOP_async_point, 0, 0, 0, 0);
+    u->x = EMU_SYNC_GRIDS;
+    u->z = (u8)lower_data(L);
     return true;
 }
 
@@ -326,6 +336,6 @@ const struct lower_rule lower_async_rules[] = {
     {PTX_F_createpolicy_fractional, lower_policy, 0},
     {PTX_F_createpolicy_range, lower_policy, 0},
     {PTX_F_createpolicy_cvt, lower_policy, 1},
-    NOTHING(griddep_launch),
-    NOTHING(griddep_wait),
+    {PTX_F_griddep_launch, lower_grids, EMU_GRIDS_LAUNCH},
+    {PTX_F_griddep_wait, lower_grids, EMU_GRIDS_WAIT},
     {0, NULL, 0}};

@@ -110,6 +110,7 @@ enum emu_sync_kind {
     EMU_SYNC_MBARRIER,     /* lanes are about to do something with an mbarrier */
     EMU_SYNC_CLUSTER,      /* lanes are about to arrive at the cluster's barrier, with a release */
     EMU_SYNC_RUNTIME,      /* a call of the device runtime: printf, malloc, a launch */
+    EMU_SYNC_GRIDS,        /* griddepcontrol */
     /* From here on, and of WARP and WARP_EXIT, it is done already: no warp sleeps. */
     EMU_SYNC_MBARRIER_DONE, /* one lane has done it */
     EMU_SYNC_CLUSTER_ARRIVE,
@@ -125,6 +126,7 @@ enum emu_mbarrier {
     EMU_MBARRIER_PASSED,       /* a wait that found the phase complete */
     EMU_MBARRIER_NOT_YET,      /* a wait that did not */
 };
+enum emu_grids { EMU_GRIDS_WAIT, EMU_GRIDS_LAUNCH }; /* for those before; those behind may begin */
 #define EMU_ALL_PENDING UINT32_MAX
 struct emu_sync {
     const struct emu_warp *who;
@@ -132,7 +134,7 @@ struct emu_sync {
     uint8_t scope; /* enum emu_scope, of a fence, an mbarrier */
     uint8_t flags; /* EMU_ACQUIRE | EMU_RELEASE, of what can have them; EMU_BULK */
     uint8_t
-        op; /* enum emu_mbarrier; FENCE: 1, between proxies alone; ASYNC_WAIT: 1, for reads alone */
+        op; /* enum emu_mbarrier, emu_grids; FENCE: 1, between proxies alone; ASYNC_WAIT: 1, for reads alone */
     bool sc;     /* FENCE: fence.sc, membar */
     uint32_t id; /* of a barrier: 0-15 */
     /* BARRIER: the threads that it is for, 0: all; DONE: the threads of the CTA that live. ASYNC_WAIT: groups;

@@ -788,12 +788,14 @@ Test(program, is_checked_with_its_streams, .init = start_runs, .fini = stop)
     cr_expect(strstr(said.data, "race of streams"), "%s", said.data);
 }
 
-/* Of the kernels with what CUDA C++ has for order, those whose name says so race, and no other. */
-Test(program, has_the_races_that_its_kernels_names_say, .init = start_runs, .fini = stop)
+/* Of the program's kernels, each with a line when it is over, those whose name says so race, and no other: `told` with the
+ * name in it is what is said then. */
+static void expect_races_by_name(const char *source, const char *format, unsigned least_racy,
+                                 unsigned least_others)
 {
     if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
-    cr_assert_eq(sh("sh '%s/tests/programs/build.sh' nvcc '%s/tests/programs/racy/syncs.cu' app",
-                    here, here),
+    cr_assert_eq(sh("sh '%s/tests/programs/build.sh' nvcc '%s/tests/programs/racy/%s' app", here,
+                    here, source),
                  0, "%s", said.data);
     cr_expect_eq(sh("'%s' run --check race ./app", heddle), 3, "%s", said.data);
     unsigned racy = 0, count = 0;
@@ -802,11 +804,24 @@ Test(program, has_the_races_that_its_kernels_names_say, .init = start_runs, .fin
         const char *name = end;
         while (name > said.data && name[-1] != '\n') name--;
         snprintf(kernel, sizeof kernel, "%.*s", (int)(end - name), name);
-        snprintf(told, sizeof told, "kernel '%s': race: ", kernel);
+        snprintf(told, sizeof told, format, kernel);
         const bool races = strlen(kernel) > 5 && !strcmp(kernel + strlen(kernel) - 5, "_racy");
         cr_expect_eq(strstr(said.data, told) != NULL, races, "%s", kernel);
         racy += races;
         count++;
     }
-    cr_expect(racy >= 31 && count >= racy + 28, "%u of %u", racy, count);
+    cr_expect(racy >= least_racy && count >= racy + least_others, "%u of %u", racy, count);
+}
+
+/* With what CUDA C++ has for order. */
+Test(program, has_the_races_that_its_kernels_names_say, .init = start_runs, .fini = stop)
+{
+    expect_races_by_name("syncs.cu", "kernel '%s': race: ", 31, 28);
+}
+
+/* Programmatic dependent launches. */
+Test(program, begun_early_races_with_the_kernel_before, .init = start_runs, .fini = stop)
+{
+    expect_races_by_name("dependents.cu",
+                         "in kernel '%s' would, which was launched to begin early\n", 12, 12);
 }
