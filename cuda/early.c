@@ -9,7 +9,7 @@
 
 enum { BARRIERS = 16 };
 
-struct warp { /* masks of lanes */
+struct warp {                      /* masks of lanes */
     uint32_t behind, at[BARRIERS]; /* who wait at a barrier */
 };
 struct cta {

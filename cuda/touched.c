@@ -170,7 +170,7 @@ static void access(void *self, const struct emu_access *a)
 {
     if (a->space != PTX_SPACE_GLOBAL) return;
     const enum touched_how how = a->kind == EMU_LOAD
-                                     ? a->flags & EMU_RELAXED ? TOUCHED_ATOMIC : TOUCHED_READ
+                                     ? a->flags & EMU_RELAXED ? TOUCHED_STRONG_READ : TOUCHED_READ
                                  : a->kind == EMU_STORE && !(a->flags & EMU_RELAXED)
                                      ? TOUCHED_WRITE
                                      : TOUCHED_ATOMIC;
@@ -219,7 +219,8 @@ const struct emu_observer *touched_observer(struct touched *t)
 
 static bool conflict(enum touched_how a, enum touched_how b)
 {
-    return a == TOUCHED_WRITE || b == TOUCHED_WRITE || a != b;
+    return a == TOUCHED_WRITE || b == TOUCHED_WRITE || (a == TOUCHED_ATOMIC && b == TOUCHED_READ) ||
+           (a == TOUCHED_READ && b == TOUCHED_ATOMIC);
 }
 
 /* Which of two ways to meet at one place is told: with more writes, else by the ways themselves. */

@@ -5,14 +5,20 @@
  *     ... emu_launch with touched_observer(t)              // a kernel: every byte by itself
  *     if (touched_meet(t, other, &address, &writes)) ...
  *
- * Two atomics do not meet. Where a kernel's texture fetches go is not known here. */
+ * Two strong accesses do not meet. Where a kernel's texture fetches go is not known here. */
 #ifndef HEDDLE_CUDA_TOUCHED_H
 #define HEDDLE_CUDA_TOUCHED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum touched_how { TOUCHED_READ, TOUCHED_WRITE, TOUCHED_ATOMIC, TOUCHED_WAYS };
+enum touched_how {
+    TOUCHED_READ,
+    TOUCHED_STRONG_READ, /* volatile, relaxed, acquire */
+    TOUCHED_WRITE,
+    TOUCHED_ATOMIC, /* also a strong write */
+    TOUCHED_WAYS
+};
 
 struct emu_observer;
 struct touched;
@@ -23,8 +29,7 @@ void touched_range(struct touched *t, uint64_t address, uint64_t size, enum touc
 const struct emu_observer *touched_observer(struct touched *t);
 
 struct touched_meeting {
-    uint64_t
-        address; /* the lowest byte that both touch, and not both just read or just atomically */
+    uint64_t address; /* the lowest byte that both touch, and not both just read or just strongly */
     enum touched_how one, other; /* there; a write if it does several */
 };
 bool touched_meet(const struct touched *one, const struct touched *other,

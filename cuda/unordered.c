@@ -274,8 +274,10 @@ static bool is_first(const struct record *a, const struct record *b)
 
 static void report(const struct record *a, const struct record *b, const struct touched_meeting *m)
 {
-    static const char *const ways[] = {
-        [TOUCHED_READ] = "reads", [TOUCHED_WRITE] = "writes", [TOUCHED_ATOMIC] = "changes"};
+    static const char *const ways[] = {[TOUCHED_READ] = "reads",
+                                       [TOUCHED_STRONG_READ] = "reads",
+                                       [TOUCHED_WRITE] = "writes",
+                                       [TOUCHED_ATOMIC] = "changes"};
     const bool nodes = a->stamp == b->stamp;
     char text[640], where[1024], would[320], all[2304];
     snprintf(text, sizeof text, "  %s in %s %s it\n  and %s in %s %s it\n", a->name, a->stream,

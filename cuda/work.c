@@ -157,7 +157,7 @@ static CUresult run_value(const CUstreamBatchMemOpParams *op)
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
         if (!emu_copy_out(driver.emu, &now, op->waitValue.address, size))
             return CUDA_ERROR_INVALID_VALUE;
-        unordered_touch(op->waitValue.address, size, TOUCHED_ATOMIC);
+        unordered_touch(op->waitValue.address, size, TOUCHED_STRONG_READ);
         return is_reached(op, now) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:

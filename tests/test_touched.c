@@ -28,7 +28,7 @@ static void note(struct plain *p, uint64_t address, uint32_t size, enum touched_
 /* A warp's access, about the first `room` bytes: side by side, strided, or anywhere, whose addresses were looked at or not. */
 static void touch(struct touched *t, struct plain *p, uint32_t room)
 {
-    const uint32_t kind = below(3), way = below(4), width = 1u << below(4), count = 1u << below(3),
+    const uint32_t kind = below(4), way = below(4), width = 1u << below(4), count = 1u << below(3),
                    size = width * count;
     uint64_t at[32], differ = 0;
     uint32_t rows = 0;
@@ -49,9 +49,11 @@ static void touch(struct touched *t, struct plain *p, uint32_t room)
         }
     if (differ >= 4096 || (differ | at[__builtin_ctz(lanes)]) & (size - 1)) rows = 0;
     const enum touched_how how = (enum touched_how)kind;
-    const struct emu_access a = {.kind = how == TOUCHED_READ    ? EMU_LOAD
+    const bool reads = how == TOUCHED_READ || how == TOUCHED_STRONG_READ;
+    const struct emu_access a = {.kind = reads                  ? EMU_LOAD
                                          : how == TOUCHED_WRITE ? EMU_STORE
                                                                 : EMU_RED,
+                                 .flags = how == TOUCHED_STRONG_READ ? EMU_RELAXED : 0,
                                  .space = PTX_SPACE_GLOBAL,
                                  .width = (uint8_t)width,
                                  .count = (uint8_t)count,
@@ -67,10 +69,22 @@ static void touch(struct touched *t, struct plain *p, uint32_t room)
         if (lanes >> l & 1) note(p, at[l], size, how);
 }
 
+/* One of them writes, and one of them weakly. */
 static bool meet(uint8_t a, uint8_t b)
 {
-    const uint8_t write = 1u << TOUCHED_WRITE, both = (1u << TOUCHED_READ) | (1u << TOUCHED_ATOMIC);
-    return a && b && ((a | b) & write || (a | b) == both);
+    static const struct {
+        enum touched_how how;
+        bool writes, weak;
+    } ways[] = {{TOUCHED_READ, false, true},
+                {TOUCHED_STRONG_READ, false, false},
+                {TOUCHED_WRITE, true, true},
+                {TOUCHED_ATOMIC, true, false}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+            any |= a >> ways[i].how & b >> ways[k].how & 1 && (ways[i].writes || ways[k].writes) &&
+                   (ways[i].weak || ways[k].weak);
+    return any;
 }
 
 Test(touched, finds_the_lowest_byte_that_two_operations_touch)

@@ -58,14 +58,14 @@ KERNEL(let_before_waiting)
 {
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
-    m->weights[me()] = 1;
+    m->weights[me()] = m->made[other()];
 }
 
 KERNEL(let_after_waiting)
 {
     cudaGridDependencySynchronize();
     cudaTriggerProgrammaticLaunchCompletion();
-    m->weights[me()] = 1;
+    m->weights[me()] = m->made[other()];
 }
 
 /* ---- second ones ---- */
