@@ -5,7 +5,7 @@
  *     ... emu_launch with touched_observer(t)              // a kernel: every byte by itself
  *     if (touched_meet(t, other, &address, &writes)) ...
  *
- * Two strong accesses do not meet. Where a kernel's texture fetches go is not known here. */
+ * Two strong accesses do not meet. */
 #ifndef HEDDLE_CUDA_TOUCHED_H
 #define HEDDLE_CUDA_TOUCHED_H
 

@@ -31,7 +31,7 @@ struct look {
     bool strong, writes, reported;
     bool flagged; /* somebody may have released something in its rows */
     bool
-        aside; /* a load of global memory by a cache that hears of no writes (.nc), whatever orders them */
+        aside; /* a load of global memory by a cache that hears of no writes (.nc, tex), whatever orders them */
 };
 
 static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)

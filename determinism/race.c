@@ -168,8 +168,11 @@ __attribute__((noinline, cold)) static void tell(const struct look *k, tag own, 
     n->known = emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
     if (n->known) return;
     if (k->aside)
-        snprintf(what, sizeof what,
-                 "a read by .nc of global memory at 0x%llx, which this launch has written", at);
+        snprintf(
+            what, sizeof what,
+            "a read by .nc, a texture or a surface of global memory at 0x%llx, which this launch has "
+            "written",
+            at);
     else
         snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
                  k->home ? "shared" : "global", at);

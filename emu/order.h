@@ -44,7 +44,7 @@ enum emu_access_flag {
     EMU_RELAXED = 8,      /* strong: .relaxed or stronger, volatile, mmio */
     EMU_ASYNC = 16,       /* cp.async and its kin: done later */
     EMU_DEAD_RESULT = 32, /* of ATOMIC: nobody reads the result, it is as good as a RED */
-    EMU_UNCHANGING = 64,  /* .nc, .const */
+    EMU_UNCHANGING = 64,  /* .nc, .const, textures, surfaces: by a cache that hears of no writes */
     EMU_BULK = 128,       /* of ASYNC: by a bulk copy */
 };
 enum emu_scope { EMU_SCOPE_CTA, EMU_SCOPE_CLUSTER, EMU_SCOPE_GPU, EMU_SCOPE_SYS };

@@ -351,6 +351,7 @@ static bool texel_of(const struct axis *a, i64 i, u32 *out)
 /* ---- fetching ---------------------------------------------------------------------------------- */
 
 struct place { /* of a fetch, in one level */
+    struct texture_reads *reads;
     u32 level, layer;
     struct axis axis[3];
 };
@@ -365,6 +366,9 @@ static void corner(const struct texture *t, const u8 *base, const struct place *
             return;
         }
     read_texel(t, base, p->level, p->layer, at[0], at[1], at[2], out);
+    if (p->reads)
+        p->reads->at[p->reads->count++] = texture_offset(&t->memory, p->level, p->layer, at[0],
+                                                         at[1], at[2]);
 }
 
 /* Adds share * the filtered texels. */
@@ -411,7 +415,7 @@ static struct place place_of(const struct texture *t, const struct texture_sampl
     const struct texture_level *v = &m->level[level];
     const u32 size[3] = {v->width, v->height, v->depth}, dims = dims_of(m);
     const u32 layers = or1(m->layers);
-    struct place out = {.level = level};
+    struct place out = {.reads = p->reads, .level = level};
     for (u32 i = 0; i < 3; i++) out.axis[i] = (struct axis){.size = 1, .mode = TEXTURE_CLAMP};
     if (m->cube) {
         f32 st[2];
@@ -616,12 +620,47 @@ static void write_texel(struct emu_group *g, const struct texture_op *v, u32 w, 
     for (u32 c = 0; c < 4; c++) emu_put(g, 4, v->result[c], w, l, out[c]);
 }
 
+/* Tells observers of a warp's texels, those of each lane one after the other. Orders keep no stores from fetches: what
+ * the launch has written is undefined there. */
+static void tell_fetch(const struct emu_group *g, const struct emu_uop *in, u32 w,
+                       const struct texture *const t[LANES],
+                       const struct texture_reads reads[LANES])
+{
+    enum { MOST = 16 }; /* bytes of a texel */
+    for (u32 lane = 0; lane < LANES; lane++) {
+        const struct mem *m = g->worker->machine->mem;
+        const u32 size = t[lane] ? texel_bytes(&t[lane]->memory) : 0;
+        for (u32 k = 0; t[lane] && k < reads[lane].count; k++) {
+            u64 at[LANES] = {0};
+            u8 bytes[LANES * MOST] = {0};
+            at[lane] = t[lane]->memory.address + reads[lane].at[k];
+            memcpy(bytes + MOST * lane, mem_bytes(m, at[lane]), size);
+            emu_watch_tell(g, w,
+                           &(struct emu_access){.kind = EMU_LOAD,
+                                                .space = PTX_SPACE_GLOBAL,
+                                                .flags = EMU_UNCHANGING,
+                                                .type = PTX_b32,
+                                                .width = (u8)size,
+                                                .count = 1,
+                                                .lanes = 1u << lane,
+                                                .address = at,
+                                                .result = bytes,
+                                                .stride = MOST,
+                                                .pc = in->pc});
+        }
+    }
+}
+
 const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
 {
+    const bool told = g->worker->machine->watched && g->worker->machine->launch->observer_count;
+
     const struct texture_op *v = in->ext;
     struct object o = {0};
     for (u32 w = 0; w < g->warps; w++) {
         u64 at[LANES] = {0};
+        struct texture_reads reads[LANES];
+        const struct texture *of[LANES] = {NULL};
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             const struct texture *before = o.texture;
@@ -641,6 +680,11 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
                                      "an offset of %d texels; it lies between -8 and 7",
                                      p.offset[i]);
             u32 out[4];
+            if (told) {
+                of[l] = t;
+                p.reads = &reads[l];
+                reads[l].count = 0;
+            }
             texture_fetch(t, &s, o.base, &p, out);
             write_texel(g, v, w, l, out);
             if (v->wants_resident) emu_put(g, 4, v->resident, w, l, ~(u64)0);
@@ -651,6 +695,7 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
             texel_of(&q.axis[1], q.axis[1].first, &y);
             at[l] = t->memory.address + texture_offset(&t->memory, 0, q.layer, x, y, 0);
         }
+        if (told) tell_fetch(g, in, w, of, reads);
         if (g->worker->sites && g->exec[w] && o.texture)
             emu_count_lanes(g, in, w, at, g->exec[w], texel_bytes(&o.texture->memory),
                             PTX_SPACE_GLOBAL, COUNT_LOAD);
@@ -799,7 +844,9 @@ static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u3
                 return NULL;                                                                       \
             else
 
-/* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. */
+/* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. PTX's memory model leaves
+ * surfaces out. CUDA's guide says that what a launch has written is undefined where it reads it by a texture or a
+ * surface; writes are taken for weak ones, and reductions for what red is. */
 static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, unsigned type,
                  u64 address, u32 size, u8 *data, enum emu_verdict *verdict)
 {
@@ -812,6 +859,10 @@ static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, 
     memcpy(bytes + 64 * l, data, size);
     struct emu_access a = {.kind = kind,
                            .space = PTX_SPACE_GLOBAL,
+                           .flags = kind == EMU_LOAD  ? EMU_UNCHANGING
+                                    : kind == EMU_RED ? EMU_RELAXED
+                                                      : 0,
+                           .scope = EMU_SCOPE_GPU,
                            .op = v->op,
                            .type = (u8)type,
                            .width = (u8)size,

@@ -149,7 +149,12 @@ enum texture_query {
 
 /* The texel of a fetch, as bits of four results (of the texture's own type): for tests and the handler.
  * `base` is the host address of the memory. false: it cannot be filtered as asked. */
+struct texture_reads { /* where the texels of a fetch are, in the texture's memory */
+    u32 count;
+    u64 at[16];
+};
 struct texture_point {
+    struct texture_reads *reads; /* that it adds to; NULL: nobody asks */
     bool integers;
     i32 at[3]; /* integers */
     f32 coord[3];

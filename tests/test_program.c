@@ -819,6 +819,12 @@ Test(program, has_the_races_that_its_kernels_names_say, .init = start_runs, .fin
     expect_races_by_name("syncs.cu", "kernel '%s': race: ", 31, 28);
 }
 
+/* Textures and surfaces. */
+Test(program, fetches_what_it_has_written_and_is_told_so, .init = start_runs, .fini = stop)
+{
+    expect_races_by_name("fetches.cu", "kernel '%s': race: ", 13, 13);
+}
+
 /* Programmatic dependent launches. */
 Test(program, begun_early_races_with_the_kernel_before, .init = start_runs, .fini = stop)
 {
