@@ -160,6 +160,8 @@ struct race {
     struct warp its_warp; /* and the warp, which is */
     uint32_t its_number;
     struct flags flags;
+    struct flags
+        late; /* of global memory: as they were before strong stores that the order still keeps back */
     struct cta *ctas, *spare; /* the last used one first */
     uint32_t cta_count;       /* both */
     struct group *groups;
@@ -199,6 +201,8 @@ void race_cta_end(struct race *r, struct cta *c);
  * does it fail. */
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                const struct emu_access *a, bool writes, struct cta *home, uint64_t address);
+/* Bytes of a store that the order kept back are in memory now. */
+void race_shown(void *self, const struct emu_shown *s);
 /* A weak store: what was released there is no more. */
 void race_unflag(struct race *r, struct cta *home, uint64_t address);
 /* The host begins to read the flag that is perhaps at the place; or if it has read that, what was released there. */

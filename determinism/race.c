@@ -1069,6 +1069,7 @@ static void forget(struct race *r)
         free(g);
     }
     race_flags_forget(&r->flags);
+    race_flags_forget(&r->late);
     clock_tree_clear(&r->tree);
     notes_clear(&r->notes);
     memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
@@ -1120,6 +1121,7 @@ struct race *race_new(void)
                                         .begin = begin,
                                         .access = access,
                                         .sync = race_sync,
+                                        .shown = race_shown,
                                         .end = end};
     return r;
 }
@@ -1137,6 +1139,7 @@ void race_free(struct race *r)
     events_end(&r->events);
     notes_free(&r->notes);
     free(r->flags.list);
+    free(r->late.list);
     clock_tree_end(&r->tree);
     free(r);
 }

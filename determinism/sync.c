@@ -678,13 +678,43 @@ uint32_t race_failing(const struct emu_access *a)
     return fail;
 }
 
+/* A strong store that the order keeps back: until it is shown, others read what was there. (Of several to one place the
+ * last that is told counts as the one that stays.) */
+static void release_late(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                         const struct emu_access *a, struct flag *f, uint64_t address)
+{
+    struct flag was = {.address = address};
+    if (find_flag(&r->late, address)) {
+        release(r, c, w, lane, a, &r->flags, f, UINT32_MAX, address);
+        return;
+    }
+    if (f) was = *f;
+    for (uint32_t i = 0; i < LEVELS; i++) was.released[i] = clock_keep(was.released[i]);
+    release(r, c, w, lane, a, &r->flags, f, UINT32_MAX, address);
+    if (f || flag_at(r, &r->flags, address)) *add_flag(&r->late, address) = was;
+}
+
+void race_shown(void *self, const struct emu_shown *s)
+{
+    struct race *r = self;
+    for (uint32_t i = 0; r->late.count && i < s->size; i++) {
+        struct flag *f = find_flag(&r->late, s->address + i);
+        if (f) remove_flag(r, &r->late, f);
+    }
+}
+
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                const struct emu_access *a, bool writes, struct cta *home, uint64_t address)
 {
     struct flags *flags = home ? &home->flags : &r->flags;
     struct flag *f = flag_at(r, flags, address);
-    if (f && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC)) acquire(r, c, w, lane, a, f);
-    if (writes) release(r, c, w, lane, a, flags, f, home ? home->index : UINT32_MAX, address);
+    if (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC) {
+        const struct flag *late = home ? NULL : find_flag(&r->late, address);
+        if (late || f) acquire(r, c, w, lane, a, late ? late : f);
+    }
+    if (writes && a->held && a->kind == EMU_STORE && !home)
+        release_late(r, c, w, lane, a, f, address);
+    else if (writes) release(r, c, w, lane, a, flags, f, home ? home->index : UINT32_MAX, address);
 }
 
 /* ---- asynchronous copies ------------------------------------------------------------------------------ */

@@ -506,9 +506,10 @@ Test(race, labelled_kernels_have_the_races_that_their_marks_say, .timeout = 120)
     }
 }
 
-/* The races that are found under an order, the text of the first. The kernel must end. */
+/* The races that are found under an order, the text of the first; *word: what is 512 bytes into its memory then, if
+ * somebody asks. The kernel must end. */
 static size_t find_under(const struct race_case *c, const struct race_file *f, const char *order,
-                         uint64_t seed, char *first, size_t size)
+                         uint64_t seed, char *first, size_t size, uint32_t *word)
 {
     char *why = NULL;
     struct parsed *p = parse_text(f->path, f->text, f->length);
@@ -537,6 +538,7 @@ static size_t find_under(const struct race_case *c, const struct race_file *f, c
         if (!count) snprintf(first, size, "%s", r->finding_count ? r->findings[0].text : "");
         count += r->finding_count;
     }
+    if (word) cr_assert(emu_copy_out(e, word, at + 512, sizeof *word));
     orders_free(orders);
     race_free(race);
     emu_unload(im);
@@ -554,9 +556,49 @@ Test(race, kernels_free_of_races_have_none_under_orders, .timeout = 120)
         const struct race_case *c = &race_cases[i];
         struct race_file f = race_file(c);
         for (size_t o = 0; !c->racy && o < sizeof orders / sizeof *orders; o++) {
-            const size_t n = find_under(c, &f, orders[o], 1 + i, text, sizeof text);
+            const size_t n = find_under(c, &f, orders[o], 1 + i, text, sizeof text, NULL);
             cr_expect_eq(n, 0, "%s, %s (%s): %zu races\n%s", orders[o], c->kernel, c->why, n, text);
         }
         race_file_free(&f);
     }
+}
+
+/* Who reads a flag before the store is in memory has read nothing of it, however early the order was told of that. The reader
+ * looks at the message alone if it has not seen the flag. */
+static const char unseen[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 memory)\n{\n"
+    ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .b64 %%d;\nld.param.u64 %%d, [memory];\n"
+    "mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%tid.x;\nsetp.ne.u32 %%p1, %%r2, 0; @%%p1 ret;\n"
+    "setp.ne.u32 %%p2, %%r1, 0; @%%p2 bra reader;\nst.global.u32 [%%d], 1;\n%s\nret;\n"
+    "reader: mov.u32 %%r5, 0;\nagain: add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p3, %%r5, %u; @%%p3 bra again;\n%s\n"
+    "st.global.u32 [%%d+512], %%r3;\nsetp.eq.u32 %%p3, %%r3, 1; @%%p3 ret;\n"
+    "ld.global.u32 %%r4, [%%d];\nst.global.u32 [%%d+516], %%r4;\nret;\n}\n";
+
+Test(race, flags_count_when_they_are_in_memory, .timeout = 120)
+{
+    static const struct {
+        const char *write, *read;
+    } ways[] = {
+        {"st.release.gpu.global.u32 [%d+256], 1;", "ld.acquire.gpu.global.u32 %r3, [%d+256];"},
+        {"fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%d+256], 1;",
+         "ld.relaxed.gpu.global.u32 %r3, [%d+256]; fence.acq_rel.gpu;"}};
+    static const char *const orders[] = {"gpudet", "gpudet:quantum=20", "random", "dab"};
+    const struct race_case c = {.file = "", .kernel = "k", .grid = 2, .block = 32, .launches = 1};
+    unsigned missed[4] = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (uint32_t loops = 1; loops < 40; loops += 9) {
+            char text[2048], told[1024];
+            snprintf(text, sizeof text, unseen, ways[i].write, loops, ways[i].read);
+            const struct race_file f = {.path = "k.ptx", .text = text, .length = strlen(text)};
+            for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
+                for (uint64_t seed = 1; seed <= 12; seed++) {
+                    uint32_t seen;
+                    const size_t n = find_under(&c, &f, orders[o], seed, told, sizeof told, &seen);
+                    cr_expect_eq(n, !seen, "%s, seed %llu, %u loops, %s: %zu races, flag %u",
+                                 orders[o], (unsigned long long)seed, loops, ways[i].write, n,
+                                 seen);
+                    missed[o] += !seen;
+                }
+        }
+    cr_expect(missed[0] && missed[2], "%u, %u", missed[0], missed[2]);
 }
