@@ -31,8 +31,10 @@ struct ptx_call ptx_inst_call(const struct ptx_inst *inst)
     } else if (i < n && o[i].kind == PTX_OPND_LABEL && o[i].sym) {
         const struct ptx_sym *sym = o[i].sym;
         if (sym->kind == PTX_SYM_PROTO) c.proto = sym->proto;
-        else if (sym->kind == PTX_SYM_TARGETS && sym->targets->calls && sym->targets->count)
+        else if (sym->kind == PTX_SYM_TARGETS && sym->targets->calls && sym->targets->count) {
             c.proto = &sym->targets->labels[0].sym->func->proto;
+            c.listed = true;
+        }
     }
     return c;
 }

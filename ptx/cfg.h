@@ -133,6 +133,7 @@ struct ptx_call {
     const struct ptx_proto *proto;
     const struct ptx_func *func; /* what is called, the head with the body if there is one; NULL: it
                                   * is known only at run time */
+    bool listed;                 /* then it is one of a list (.calltargets) */
 };
 bool ptx_inst_is_call(const struct ptx_inst *inst);
 struct ptx_call ptx_inst_call(const struct ptx_inst *inst);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "ptx/cfg.h"
 
 #include <string.h>
 
@@ -156,6 +157,7 @@ struct visit {
         struct ptx_var *var;
     } * vars; /* named so far */
     size_t var_count, var_cap;
+    bool anywhere; /* something calls an address, and does not say which there may be */
 };
 
 static bool insert(struct visit *v, const void *key)
@@ -274,12 +276,43 @@ static void visit_body(struct visit *v, struct ptx_place at)
     const struct ptx_func *f = at.func;
     for (size_t i = 0; f->body && i < f->body->count; i++) {
         const struct ptx_stmt *s = &f->body->stmts[i];
-        if (s->kind == PTX_STMT_INST)
+        if (s->kind == PTX_STMT_INST) {
+            if (ptx_inst_is_call(s->inst)) {
+                const struct ptx_call call = ptx_inst_call(s->inst);
+                v->anywhere |= !call.func && !call.listed;
+            }
             for (unsigned k = 0; k < s->inst->count; k++)
                 visit_opnd(v, at.module, &s->inst->opnds[k]);
-        else if (s->kind == PTX_STMT_TARGETS)
+        } else if (s->kind == PTX_STMT_TARGETS)
             for (uint32_t k = 0; k < s->sym->targets->count; k++)
                 visit_opnd(v, at.module, &s->sym->targets->labels[k]);
+    }
+}
+
+/* Addresses of functions that an operand takes. */
+static void visit_taken(struct visit *v, size_t module, const struct ptx_opnd *o)
+{
+    if (o->kind == PTX_OPND_SYM && o->sym->kind == PTX_SYM_FUNC)
+        visit_func(v, module, o->sym->func, o->at);
+}
+
+/* Another kernel may have left an address in memory: of a class with virtual functions, or of what it chose. */
+static void visit_addresses(struct visit *v)
+{
+    for (size_t m = 0; m < v->p->count; m++) {
+        const struct ptx_module *module = v->p->modules[m];
+        for (size_t i = 0; i < module->var_count; i++)
+            if (module->vars[i]->init) visit_init(v, m, module->vars[i]->init);
+        for (size_t i = 0; i < module->func_count; i++) {
+            struct ptx_func *f = module->funcs[i];
+            if (f->definition) f = f->definition;
+            if (!f->is_defined || !ptx_func_parse(v->p->modules[m], f)) continue;
+            for (size_t k = 0; f->body && k < f->body->count; k++) {
+                const struct ptx_stmt *s = &f->body->stmts[k];
+                if (s->kind != PTX_STMT_INST || ptx_inst_is_call(s->inst)) continue;
+                for (unsigned n = 0; n < s->inst->count; n++) visit_taken(v, m, &s->inst->opnds[n]);
+            }
+        }
     }
 }
 
@@ -288,8 +321,12 @@ struct ptx_reach ptx_program_reach(struct ptx_program *p, size_t module, struct 
     struct visit v = {.p = p, .reach.ok = true};
     visit_func(&v, module, func, func->sym->at);
     size_t next_func = 0, next_var = 0;
-    while (next_func < v.reach.count || next_var < v.var_count) {
-        if (next_func < v.reach.count) {
+    bool all = false;
+    while (next_func < v.reach.count || next_var < v.var_count || (v.anywhere && !all)) {
+        if (next_func == v.reach.count && next_var == v.var_count) {
+            all = true;
+            visit_addresses(&v);
+        } else if (next_func < v.reach.count) {
             visit_body(&v, v.reach.funcs[next_func++]);
         } else {
             const struct ptx_var *var = v.vars[next_var].var;

@@ -48,7 +48,8 @@ struct ptx_reach {
 };
 
 /* Every function that can be reached from one by calls, by addresses that are taken, or through
- * initial values of variables that are named on the way. Reads their bodies. Kernels whose address is taken
+ * initial values of variables that are named on the way; where an address is called without a list of targets, every
+ * function whose address is taken anywhere. Reads their bodies, and then all. Kernels whose address is taken
  * are not among them: a launch begins anew. */
 struct ptx_reach ptx_program_reach(struct ptx_program *p, size_t module, struct ptx_func *func);
 
