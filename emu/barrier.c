@@ -26,7 +26,8 @@ static void release(struct emu_cta *c, u32 id)
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_BARRIER || g->barrier != id) continue;
         const struct emu_uop *in = g->pc;
-        if (in->x == BAR_POPC || in->x == BAR_AND || in->x == BAR_OR)
+        if (in->x == BAR_POPC || in->x == BAR_AND || in->x == BAR_OR) {
+            emu_need_rows(g);
             for (u32 w = 0; w < g->warps; w++)
                 for (u32 m = g->exec[w]; m; m &= m - 1)
                     emu_put(g, 4, in->d, w, (u32)__builtin_ctz(m),
@@ -34,6 +35,7 @@ static void release(struct emu_cta *c, u32 id)
                             : in->x == BAR_AND ? b->all ? ~0u : 0
                             : b->any           ? ~0u
                                                : 0);
+        }
         g->pc = in + 1;
         g->state = GROUP_READY;
     }

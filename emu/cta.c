@@ -138,6 +138,16 @@ static void fill(struct emu_cta *c, const struct emu_fill *f, const struct emu_m
     }
 }
 
+bool slot_fills_by_cta(const struct emu_fill *f)
+{
+    return f->kind == FILL_SPECIAL && changes_by_cta((u32)f->bits);
+}
+
+void slot_fill_warp(struct emu_group *g, const struct emu_fill *f)
+{
+    fill_row(row_of_bundle(g, f), 1, f->width, emu_special_value(g, 0, 0, (u32)f->bits));
+}
+
 /* ---- CTAs ------------------------------------------------------------------------------------------- */
 
 static size_t up(size_t n, size_t to)
@@ -158,14 +168,18 @@ static size_t take(size_t *at, size_t size)
     return from;
 }
 
-static struct plan plan_of(const struct emu_machine *m)
+size_t slot_bundle_size(const struct emu_frame *f)
+{
+    return up(f->r16, 64) + up(f->r32, 64) + up(f->r64, 64) + 64 * BUNDLE_STEPS;
+}
+
+static struct plan plan_of(const struct emu_machine *m, const struct frames *frames)
 {
     const struct emu_frame *f = &m->program->deepest;
     const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
     struct plan p = {.contexts = m->warps_per_cta * (m->its ? LANES : 1) + 1};
     const size_t local = (size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0);
-    p.bundle = up(f->r16, 64) + up(f->r32, 64) + up(f->r64, 64) + up(local * ROW, 64) +
-               64 * BUNDLE_STEPS;
+    p.bundle = (frames ? 0 : slot_bundle_size(f)) + up(local * ROW, 64);
     take(&p.size, sizeof(struct slot));
     p.groups = take(&p.size, p.contexts * sizeof(struct emu_group));
     p.group_at = take(&p.size, p.contexts * sizeof(u32));
@@ -202,7 +216,9 @@ struct slot *slot_new(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
     const struct emu_frame *f = &m->program->deepest, from = written_first(m);
-    const struct plan plan = plan_of(m);
+    struct frames *const frames = h->frames;
+    const struct plan plan = plan_of(m, frames);
+    const u32 set = frames ? frames->next++ % frames->sets : 0;
     pthread_mutex_lock(&h->wp->lock);
     const struct room room = rooms_take(m->rooms, plan.size);
     pthread_mutex_unlock(&h->wp->lock);
@@ -217,8 +233,8 @@ struct slot *slot_new(struct hand *h)
     c->cluster = (struct emu_cta **)(void *)(room.at + plan.cluster);
     for (u32 w = 0; w < m->warps_per_cta; w++) {
         struct emu_group *g = &c->groups[w];
-        u8 *base = room.at + plan.rows + plan.bundle * (w / GROUP) +
-                   64 * (w / GROUP % BUNDLE_STEPS);
+        u8 *const own = room.at + plan.rows + plan.bundle * (w / GROUP);
+        u8 *base = (frames ? frames_bundle(frames, set, w) : own) + 64 * (w / GROUP % BUNDLE_STEPS);
         u32 column = w % GROUP * LANES;
         g->bundle64 = base + column * 8;
         base += up(f->r64, 64);
@@ -226,7 +242,8 @@ struct slot *slot_new(struct hand *h)
         base += up(f->r32, 64);
         g->bundle16 = base + column * 2;
         base += up(f->r16, 64);
-        g->bundle_local = base + column * 4;
+        g->bundle_local = (frames ? own : base) + column * 4;
+        g->frame = set * m->warps_per_cta + w;
         g->worker = &h->worker;
         g->cta = c;
         g->first = w;
@@ -291,6 +308,7 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
     const struct emu_code *k = m->program->codes[0];
     struct emu_cta *c = &p->cta;
     const bool fresh = !c->live;
+    bool *const filled = h->frames ? &h->frames->filled[c->groups->frame / m->warps_per_cta] : NULL;
     if (!fresh) p->room.clean = p->room.end; /* as far as `used` says */
     c->linear = linear;
     c->index[0] = linear % l->grid[0];
@@ -322,13 +340,15 @@ void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
         c->group_at[c->group_count++] = w;
         if (!fresh && w % GROUP == 0) clear_bundle(g, &p->room, &from, &c->used, c->used_dynamic);
         group_start(g, c->warps - w < width ? c->warps - w : width, m);
+        if (filled) frames_begin(h->frames, g);
     }
-    for (u32 i = 0; i < k->fill_count; i++) {
+    for (u32 i = 0; i < k->fill_count && !(filled && *filled); i++) {
         const struct emu_fill *f = &k->fills[i];
         if (fresh || k->reads_undefined ||
             (f->kind == FILL_SPECIAL && changes_by_cta((u32)f->bits)))
             fill(c, f, m, h->model == c ? NULL : h->model);
     }
+    if (filled) *filled = true;
     if (!h->model) h->model = c;
     c->running = c->group_count;
     c->living = c->threads;

@@ -208,6 +208,9 @@ struct emu_code { /* one function, lowered */
     u32 uop_count;
     const struct emu_uop *leave; /* where it returns: its last uop */
     struct emu_frame frame;
+    /* By micro-operation: the rows, but for fills, that are needed where a warp goes on there: bit n modulo 64 of the n-th,
+     * of 8 bytes, then of 4, of 2. */
+    u64 *live;
     struct emu_fill *fills; /* of a kernel */
     u32 fill_count;
     u32 number; /* its device address is MEM_CODE + 16 * number */
@@ -328,6 +331,10 @@ struct emu_group {
     bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */
     struct emu_entry *stack;
     u32 depth, stack_cap;
+    u8 *aside;      /* frames.h: where the rows are that it needs, */
+    u64 aside_rows; /* these, while another warp has */
+    u32 aside_size; /* bytes that there is room for */
+    u32 frame;      /* whose rows are where its own belong: frames.owner */
     /* less hot */
     u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
     u32 barrier; /* GROUP_BARRIER: which */
@@ -485,6 +492,9 @@ u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 special);
 void emu_its_part(struct emu_group *g);
 /* The lanes of warp w of the group that live, in whatever context. */
 u32 emu_warp_alive(const struct emu_group *g, u32 w);
+
+/* frames.c: before the rows of a group that does not run are written to. */
+void emu_need_rows(struct emu_group *g);
 
 /* Goes on with the topmost entry of the stack that has lanes; NULL: the group is done. */
 const struct emu_uop *emu_group_resume(struct emu_group *g);

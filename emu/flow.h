@@ -18,6 +18,10 @@ struct lower_pool {
     u32 *rows;
     size_t count, cap, used;
 };
+struct lower_at { /* of a micro-operation */
+    u32 stmt;
+    u32 temps[4]; /* so many temporaries of each kind are in use */
+};
 struct lower_local {
     const struct ptx_sym *sym;
     u32 offset, next;
@@ -80,7 +84,8 @@ struct lower { /* a function */
     u32 params_size;
     struct lower_pool temps[4];
     struct emu_uop *uops;
-    size_t uop_count, uop_cap;
+    struct lower_at *at; /* by micro-operation */
+    size_t uop_count, uop_cap, at_cap;
     struct lower_fixup *fixes;
     size_t fix_count, fix_cap;
     u32 *block_uop;

@@ -402,6 +402,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
         if (g->budget <= 0) g->budget = TURN;
     } else if (step == EMU_STEP_INSTRUCTION) g->budget = INT64_MAX / 2;
     else g->budget = step == EMU_STEP_BLOCK ? burst : PER_STEP * (i64)burst;
+    frames_enter(h->frames, g);
     const bool did = launch_run_group(h, g);
     o->moved |= did;
     if (c->stirred || g->state == GROUP_DONE) o->rounds.changed = true;
@@ -424,6 +425,7 @@ static void make_lists(struct ordered *o)
     const size_t slots = o->slot_count;
     const u32 ctas = m->cta_count < o->slot_count ? m->cta_count : o->slot_count;
     o->most_warps = ctas * m->warps_per_cta;
+    o->h->frames = frames_new(m, o->h->wp->arena, ctas);
     const struct room seats = rooms_take(m->rooms, slots * sizeof *o->seats);
     room_clear(&seats, seats.at, slots * sizeof *o->seats);
     o->seats = (struct seat *)(void *)seats.at;
@@ -770,9 +772,19 @@ static bool fetch_operands(const struct emu_group *g, const struct emu_uop *in)
     return true;
 }
 
+/* The rows that the warp has put aside. false: they are where they belong. */
+static bool fetch_aside(const struct emu_group *g)
+{
+    const struct frames *const f = hand_of(g)->frames;
+    if (!f || f->owner[g->frame] == g) return false;
+    const u32 rows = (u32)__builtin_popcountll(g->aside_rows);
+    for (u32 i = 0; i < rows * LANES * 4; i += LINE) __builtin_prefetch(g->aside + i);
+    return true;
+}
+
 static void fetch_rows(const struct emu_group *g)
 {
-    fetch_operands(g, g->pc);
+    if (!fetch_aside(g)) fetch_operands(g, g->pc);
 }
 
 /* Of each operation the lane types' sizes of the rows d, a, b, c; 0: there is none, or nobody knows. */
@@ -787,6 +799,7 @@ static const u8 row_sizes[UOP_COUNT][4] = {
 static void fetch_ahead(const struct emu_group *g)
 {
     const struct emu_uop *const end = g->code->uops + g->code->uop_count;
+    if (hand_of(g)->frames) return;
     for (const struct emu_uop *in = g->pc + 1; in < end && in <= g->pc + AHEAD; in++) {
         const u8 *const sizes = row_sizes[in->id];
         const u32 row[4] = {in->d, in->a, in->b, in->c};
@@ -838,6 +851,7 @@ void emu_machine_carry_out(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_cta *c = cta_of(m, who);
     struct emu_group *g = &c->groups[who->warp];
+    frames_enter(m->ordered->h->frames, g);
     assert(g->asleep && g->pc->id == UOP_atom_watched && c->context_count == c->warps);
     assert(!m->launch->observer_count && !m->ordered->shown && !g->worker->sites);
     if (m->ordered->h->rounds) {

@@ -3,6 +3,7 @@
  *     launch.c    host threads, CTAs, turns
  *     ordered.c   the same with an order
  *     cta.c       what a CTA is given and how it begins
+ *     frames.c    rows that CTAs have by turns
  *     rooms.c     memory that one launch after the other uses
  *     deliver.c   what becomes visible in the order of CTAs
  *     deadlock.c  whether anything will ever change
@@ -14,6 +15,7 @@
 
 #include "base/buf.h"
 #include "emu/cache.h"
+#include "emu/frames.h"
 #include "emu/launch.h"
 #include "emu/rooms.h"
 #include "emu/trace_turns.h"
@@ -71,6 +73,7 @@ struct hand { /* a host thread */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
     struct rounds *rounds; /* NULL: nobody looks at them */
+    struct frames *frames; /* NULL: rooms have rows of their own */
     u8 apart[64];          /* from what the next hand changes */
 };
 
@@ -118,6 +121,13 @@ void slot_free(struct slot *p, const struct emu_machine *m);
 void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm);
 /* Makes CTAs that have begun the cluster that they are, by rank. */
 void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m);
+
+/* Bytes that the rows of GROUP warps take. */
+size_t slot_bundle_size(const struct emu_frame *f);
+/* Whether CTAs differ in it. */
+bool slot_fills_by_cta(const struct emu_fill *f);
+/* Such a row, of one warp. */
+void slot_fill_warp(struct emu_group *g, const struct emu_fill *f);
 
 /* The linear index of the CTA of that rank in a cluster. */
 u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
