@@ -14,7 +14,7 @@ typedef uint64_t u64;
  * many channels of DRAM if they ask anything of it (of fewer it depends on chance which rows are in each other's way). */
 enum {
     PART = 16,
-    LEAST = 1 << 10,
+    LEAST = 1 << 12,
     MOST = 1 << 14,
     LEAST_SMS = 4,
     LEAST_ASKING = 8,
