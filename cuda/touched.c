@@ -165,15 +165,18 @@ static void touch_lanes(struct touched *t, const struct emu_access *a, enum touc
             touch(t, a->address[__builtin_ctz(m)], size, how);
 }
 
+static enum touched_how how_of_access(uint8_t kind, uint8_t flags)
+{
+    const bool strong = flags & EMU_RELAXED;
+    if (kind == EMU_LOAD) return strong ? TOUCHED_STRONG_READ : TOUCHED_READ;
+    return kind == EMU_STORE && !strong ? TOUCHED_WRITE : TOUCHED_ATOMIC;
+}
+
 /* Mostly the same rows are touched again and again. */
 static void access(void *self, const struct emu_access *a)
 {
     if (a->space != PTX_SPACE_GLOBAL) return;
-    const enum touched_how how = a->kind == EMU_LOAD
-                                     ? a->flags & EMU_RELAXED ? TOUCHED_STRONG_READ : TOUCHED_READ
-                                 : a->kind == EMU_STORE && !(a->flags & EMU_RELAXED)
-                                     ? TOUCHED_WRITE
-                                     : TOUCHED_ATOMIC;
+    const enum touched_how how = how_of_access(a->kind, a->flags);
     if (!a->rows) {
         touch_lanes(self, a, how);
         return;
@@ -189,11 +192,9 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void bytes(void *self, uint64_t address, uint64_t size, uint8_t kind)
+static void bytes(void *self, uint64_t address, uint64_t size, uint8_t kind, uint8_t flags)
 {
-    const enum touched_how how = kind == EMU_LOAD    ? TOUCHED_READ
-                                 : kind == EMU_STORE ? TOUCHED_WRITE
-                                                     : TOUCHED_ATOMIC;
+    const enum touched_how how = how_of_access(kind, flags);
     for (uint64_t n; size; size -= n, address += n) {
         const uint32_t at = (uint32_t)(address % PAGE);
         n = size < PAGE - at ? size : PAGE - at;

@@ -50,7 +50,7 @@ struct apart_shared {  /* a CTA's */
 
 struct apart_told { /* a run of bytes that the observer is not yet told of */
     u64 from, to;
-    u8 kind; /* EMU_LOAD, ... */
+    u8 kind, flags; /* EMU_LOAD, ...; enum emu_access_flag */
 };
 struct apart {
     const struct emu_machine *m;

@@ -27,6 +27,7 @@ struct lanes { /* of a warp */
     u32 site, mask, size;
     u32 step; /* from one lane's mark to the next one's */
     enum kind kind;
+    u8 flags; /* enum emu_access_flag */
     /* The mark that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
      * shared */
     u32 own, own_shared;
@@ -146,20 +147,21 @@ static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 of
     }
 }
 
-static inline void tell_of(struct apart *p, u32 site, u64 address, u32 size, enum kind kind)
+static inline void tell_of(struct apart *p, u32 site, u64 address, u32 size, enum kind kind,
+                           u8 flags)
 {
     static const u8 kinds[] = {[LOADS] = EMU_LOAD, [STORES] = EMU_STORE, [REDUCES] = EMU_RED};
     struct apart_told *const t = &p->told[site];
     if (address == t->to) t->to += size;
     else if (address < t->from || address + size > t->to) {
         apart_tell(p, t);
-        *t = (struct apart_told){address, address + size, kinds[kind]};
+        *t = (struct apart_told){address, address + size, kinds[kind], flags};
     }
 }
 
 static void tell(const struct lanes *l, u64 address, u32 size)
 {
-    if (l->p->observer) tell_of(l->p, l->site, address, size, l->kind);
+    if (l->p->observer) tell_of(l->p, l->site, address, size, l->kind, l->flags);
 }
 
 /* Makes ready for marks. false: what is there may be loaded without any. */
@@ -512,6 +514,7 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
     l.site = in->site;
     l.size = size;
     l.kind = kind;
+    l.flags = kind == REDUCES ? 0 : ((const struct mem_desc *)in->ext)->flags;
     l.step = p->by_thread && kind != REDUCES ? APART_NEXT : 0;
     l.shared = NULL;
     l.own = l.own_shared = mark;
@@ -586,7 +589,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         LANE_LOOP for (u32 i = 0; i < LANES; i++) differ |= at[i] ^ (first + i * APART_WORD);
         looks = differ || o % APART_WORD || o > size - ROW_BYTES || (p->observer && m != ~0u);
         if (looks) break;
-        if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind);
+        if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind, v->flags);
         u32 *const of = b->of_chunk + o / APART_CHUNK;
         if (m == ~0u && o % APART_CHUNK == 0 && of[0] < APART_BY_WORDS && of[1] < APART_BY_WORDS) {
             if (kind == STORES && !(of[0] & of[1] & 1)) {
@@ -631,7 +634,7 @@ static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
     for (u32 w = 0; w < g->warps; w++, at += LANES) {
         const u64 first = *at + (u64)in->imm;
         if (bytes > room || first - b->low > room - bytes || !follow_64(at, shift)) return false;
-        tell_of(p, in->site, first, bytes, LOADS);
+        tell_of(p, in->site, first, bytes, LOADS, v->flags);
     }
     return true;
 }

@@ -210,9 +210,10 @@ static bool visit(struct word *w, struct past now)
 /* Of the buffer's bytes, who was there: a bit for each kind (emu_access.kind). */
 static uint8_t touched[WORDS * 4], told[WORDS * 4];
 
-static void note_bytes(void *self, uint64_t address, uint64_t size, uint8_t kind)
+static void note_bytes(void *self, uint64_t address, uint64_t size, uint8_t kind, uint8_t flags)
 {
     const struct seen *s = self;
+    (void)flags;
     cr_assert(address >= s->base && address + size <= s->base + sizeof told);
     for (uint64_t i = address - s->base; size--; i++) told[i] |= (uint8_t)(1u << kind);
 }
