@@ -1,7 +1,8 @@
 /* Schedulers of dab: in which order the warps of one fill its buffer. Each rule is its own (section IV-C):
  *
  *  srr   every instruction is issued in turn; those at barriers are passed over, others are waited for.
- *  gtrr  any order until all warps are at their first atomic or have ended; from then on as srr.
+ *  gtrr  any order until all warps are at their first atomic or have ended; from then on as srr. A batch (below) waits
+ *        for the one before with all it does: how far it came before the round robin would be the adversary's.
  *  gtar  any order between atomics. When all warps are at one or have ended they do one each, in turn: a round.
  *  gwat  any order between atomics. One warp has the token, may do an atomic, and hands the token on.
  *
@@ -157,13 +158,13 @@ int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
         const size_t i = from + n < count ? from + n : from + n - count;
         struct dab_warp *w = dab_warp(d, &ready[i]);
         struct dab_sched *q = &d->scheds[w->sched];
+        if (part_of(d, q, w) != THERE && (!batch_is_on(d, q) || part_of(d, q, w) != THERE))
+            continue;
         if (!q->strict) {
             if (!w->wants) return (int)i;
             continue;
         }
-        if (w->away || part_of(d, q, w) != THERE) {
-            if (!batch_is_on(d, q) || part_of(d, q, w) != THERE || w->away) continue;
-        }
+        if (w->away) continue;
         struct dab_warp *h = in_ring(d, q, q->turn);
         if (q->issued || is_passed_over(d, q, h)) next_in_ring(d, q);
         if (in_ring(d, q, q->turn) != w) continue;
@@ -243,7 +244,8 @@ void dab_ends(struct dab *d, struct dab_warp *w)
 /* The token waits for one that has not begun, perhaps because those that it is to follow wait for this one. */
 static bool is_held_back(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
-    if (!w->lives || !(w->wants || q->strict)) return false;
+    const bool may_run = d->options.scheduler == DAB_GWAT || d->options.scheduler == DAB_GTAR;
+    if (!w->lives || (may_run && !w->wants)) return false;
     if (part_of(d, q, w) == OVER) return true;
     return d->options.scheduler == DAB_GWAT && !w->full &&
            part_of(d, q, in_ring(d, q, q->turn)) == COMING;

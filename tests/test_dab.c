@@ -344,6 +344,26 @@ Test(dab, goes_on_behind_a_batch_in_round_robin, .timeout = 120)
                          schedulers[o], (unsigned)seed);
 }
 
+/* CTAs 20 and 24 are of the batch behind CTA 0's, and begin where others have ended. Who of them exchanges last is not to
+ * depend on how far they come until CTA 0 has exchanged. */
+Test(dab, gives_the_same_however_early_a_batch_begins, .timeout = 120)
+{
+    static const char body[] = HEAD
+        "setp.ne.u32 %p1, %r1, 0; @%p1 ret; mov.u32 %r4, 300;\n"
+        "setp.eq.u32 %p1, %r2, 0; @%p1 bra more;\n"
+        "mov.u32 %r4, 700; setp.eq.u32 %p1, %r2, 20; @%p1 bra more;\n"
+        "mov.u32 %r4, 690; setp.eq.u32 %p1, %r2, 24; @%p1 bra more; ret;\n"
+        "more: " WAIT "setp.lt.u32 %p1, %r3, %r4; @%p1 bra more;\n"
+        "atom.global.exch.b32 %r5, [%d1], %r2; ret;";
+    const char *text = emu_ptx(".param .u64 p", body);
+    for (size_t o = 0; o < SCHEDULERS; o++) {
+        const uint32_t first = run(text, schedulers[o], 1, 32, 512).words[0];
+        for (uint64_t seed = 2; seed <= 16; seed++)
+            cr_expect_eq(run(text, schedulers[o], seed, 32, 512).words[0], first, "%s, seed %u",
+                         schedulers[o], (unsigned)seed);
+    }
+}
+
 /* 32 lanes add to 8 words of one sector, twice; CTAs 0 and 1. */
 Test(dab, counts_what_it_does)
 {
