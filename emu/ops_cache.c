@@ -253,7 +253,7 @@ static inline __attribute__((always_inline)) void go(struct caches *c, u32 sm, u
 {
     struct lacking lacking;
     if (!c->l1_begun[sm]) cache_begin_l1(c, sm);
-    for (size_t n; count; notes += n, count -= n, told += told ? n : 0) {
+    for (size_t n; count; notes += n, count -= n, told = told ? told + n : NULL) {
         n = count < MOST ? count : MOST;
         const u64 behind = notes[n];
         u64 *from = notes, *end = notes + n, around = ~(u64)0;

@@ -101,7 +101,8 @@ static const struct trace_piece *put(struct trace_turns *t, u32 warp, struct cac
         if ((*word & 3) != TRACE_SHARED) word[1] += t->cta->note_count;
     }
     t->cta->note_count += p->traced;
-    if (to) cache_take(to, &from->notes[w->notes_done], p->notes - w->notes_done);
+    if (to && p->notes > w->notes_done)
+        cache_take(to, from->notes + w->notes_done, p->notes - w->notes_done);
     w->notes_done = p->notes;
     if (w->done < w->count) return p;
     w->done = w->count = 0; /* p stays */
