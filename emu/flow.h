@@ -1,4 +1,4 @@
-/* emu/flow.h: the state of lowering, shared by lower.c and lower_flow.c. */
+/* emu/flow.h: the state of lowering, shared by lower.c, lower_flow.c and lower_live.c. */
 #ifndef HEDDLE_EMU_FLOW_H
 #define HEDDLE_EMU_FLOW_H
 
@@ -108,6 +108,9 @@ size_t lower_open_skip(struct lower *L, const struct ptx_inst *i);
 void lower_meet_behind(struct lower *L, size_t skip);
 /* Where the function's parameters and results are. */
 void lower_passes(struct lower *L);
+/* Fills emu_code.live: what registers hold is needed from the first to the last statement of theirs; temporaries, from the
+ * second micro-operation of an instruction on. */
+void lower_live_rows(struct lower *L);
 /* When every function is lowered: calls get their callees; what the program does as a whole. */
 void lower_link_calls(struct lower_driver *D);
 
