@@ -262,8 +262,8 @@ struct emu_observer {
     bool in_turn;
     void (*begin)(void *self, struct emu_machine *m);
     /* With `meetings`, one observer at most: of such launches it hears of each run of bytes of global memory that a
-     * warp, or a lane, reaches, as EMU_LOAD, EMU_STORE or EMU_RED, with its enum emu_access_flag. If one turns out to be none, it hears
-     * of all again. */
+     * warp, or a lane, reaches, as EMU_LOAD, EMU_STORE or EMU_RED, with its enum emu_access_flag. If one turns out to be
+     * none, it hears of all again. */
     void (*bytes)(void *self, uint64_t address, uint64_t size, uint8_t kind, uint8_t flags);
     void (*issue)(void *self, const struct emu_warp *, uint32_t pc, uint32_t lanes);
     void (*access)(void *self, const struct emu_access *);
