@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_WAITING = 1 << 28, MOST_NOTES = 1 << 22 };
+enum { MOST_WAITING = 1 << 26, MOST_NOTES = 1 << 22 };
 
 static void grow(struct emu_workplace *wp, struct emu_outbox *o, size_t bytes)
 {
@@ -20,29 +20,52 @@ static void grow(struct emu_workplace *wp, struct emu_outbox *o, size_t bytes)
     atomic_fetch_add(&wp->waiting, bytes);
 }
 
-void outbox_free(struct emu_workplace *wp, struct emu_outbox *o)
+static void free_list(struct emu_outbox *o)
 {
-    atomic_fetch_sub(&wp->waiting, o->bytes);
-    free(o->reds);
-    free(o->port.notes);
-    buf_free(&o->text);
-    free(o);
+    for (struct emu_outbox *next; o; o = next) {
+        next = o->next;
+        free(o->reds);
+        free(o->port.notes);
+        buf_free(&o->text);
+        free(o);
+    }
+}
+
+void deliver_end(struct emu_workplace *wp)
+{
+    for (u32 row = 0; row < OUTBOX_ROWS; row++) free_list(wp->outboxes[row].first);
+    free_list(wp->spare_outboxes);
 }
 
 static struct emu_outbox *outbox_of(struct emu_workplace *wp, struct emu_cta *c)
 {
     if (c->outbox) return c->outbox;
-    struct emu_outbox *o = calloc(1, sizeof *o);
+    struct outbox_row *row = &wp->outboxes[c->linear % OUTBOX_ROWS];
+    pthread_mutex_lock(&wp->lock);
+    struct emu_outbox *o = wp->spare_outboxes;
+    if (o) wp->spare_outboxes = o->next;
+    else o = calloc(1, sizeof *o);
     if (!o) abort();
     o->cta = c->linear;
-    pthread_mutex_lock(&wp->lock);
-    struct emu_outbox **at = &wp->outboxes;
+    struct emu_outbox **at = row->first && row->last->cta < o->cta ? &row->last->next : &row->first;
     while (*at && (*at)->cta < o->cta) at = &(*at)->next;
     o->next = *at;
     *at = o;
+    if (!o->next) row->last = o;
     atomic_fetch_add(&wp->outbox_count, 1);
     pthread_mutex_unlock(&wp->lock);
     return c->outbox = o;
+}
+
+/* Room for its notes is kept for another one. */
+static void put_back(struct emu_workplace *wp, struct emu_outbox *o)
+{
+    atomic_fetch_sub(&wp->waiting, o->bytes);
+    o->bytes = 0;
+    pthread_mutex_lock(&wp->lock);
+    o->next = wp->spare_outboxes;
+    wp->spare_outboxes = o;
+    pthread_mutex_unlock(&wp->lock);
 }
 
 static void put_text(struct emu_workplace *wp, const char *text, size_t n)
@@ -120,9 +143,10 @@ static struct emu_outbox *take_outbox(struct emu_workplace *wp, u32 cta)
 {
     if (!atomic_load(&wp->outbox_count)) return NULL;
     pthread_mutex_lock(&wp->lock);
-    struct emu_outbox *o = wp->outboxes;
+    struct outbox_row *row = &wp->outboxes[cta % OUTBOX_ROWS];
+    struct emu_outbox *o = row->first;
     if (o && o->cta == cta) {
-        wp->outboxes = o->next;
+        row->first = o->next;
         atomic_fetch_sub(&wp->outbox_count, 1);
     } else o = NULL;
     pthread_mutex_unlock(&wp->lock);
@@ -136,9 +160,10 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
     if (p->port.now) cache_settle(&p->port);
     if (p->port.count) {
         struct emu_outbox *o = outbox_of(wp, &p->cta);
+        const struct cache_port spare = {.notes = o->port.notes, .cap = o->port.cap};
         o->port = p->port;
-        grow(wp, o, p->port.cap * sizeof *p->port.notes);
-        p->port = (struct cache_port){0};
+        p->port = spare;
+        grow(wp, o, o->port.cap * sizeof *o->port.notes);
     }
     atomic_fetch_or(&wp->ended[cta / 64], (u64)1 << cta % 64);
     while (has_ended(wp, atomic_load(&wp->deliver))) {
@@ -148,7 +173,7 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
             if (o) {
                 pour_out(wp, o);
                 cache_settle(&o->port);
-                outbox_free(wp, o);
+                put_back(wp, o);
             }
             atomic_store(&wp->deliver, at + 1);
         }

@@ -362,11 +362,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p, m);
         for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p, m);
     }
-    while (wp.outboxes) { /* of CTAs behind one that failed */
-        struct emu_outbox *o = wp.outboxes;
-        wp.outboxes = o->next;
-        outbox_free(&wp, o);
-    }
+    deliver_end(&wp);
     if (config->count) gather(&wp, counts);
     counts->instructions = atomic_load(&wp.spent) - m->spent;
     *fault = wp.fault;

@@ -23,7 +23,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { MOST_CLUSTER = 16 }; /* CTAs of a cluster */
+enum {
+    MOST_CLUSTER = 16, /* CTAs of a cluster */
+    OUTBOX_ROWS = 256
+};
 #define HAND_ENDED UINT32_MAX
 
 struct red { /* a reduction that waits for its turn */
@@ -38,7 +41,7 @@ struct emu_outbox {
     struct buf text;
     struct cache_port port;  /* what it notes of its accesses to memory */
     size_t bytes;            /* of all that */
-    struct emu_outbox *next; /* by CTA */
+    struct emu_outbox *next; /* of a row: of a later CTA */
 };
 
 /* Room for a CTA, and the CTA that is there: at the beginning of the room. */
@@ -87,10 +90,13 @@ struct emu_workplace {
     atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
     atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
     _Alignas(64) pthread_mutex_t lock;
-    pthread_mutex_t turn;        /* who has it moves `deliver` on */
-    atomic_ullong *ended;        /* a bit for each CTA */
-    struct emu_outbox *outboxes; /* not yet delivered, by CTA */
-    atomic_size_t waiting;       /* bytes in them */
+    pthread_mutex_t turn; /* who has it moves `deliver` on */
+    atomic_ullong *ended; /* a bit for each CTA */
+    struct outbox_row {
+        struct emu_outbox *first, *last; /* first NULL: none */
+    } outboxes[OUTBOX_ROWS];             /* not yet delivered: by CTA modulo OUTBOX_ROWS */
+    struct emu_outbox *spare_outboxes;
+    atomic_size_t waiting; /* bytes in them */
     atomic_uint outbox_count;
     atomic_uint deliver; /* the CTA whose turn it is */
     _Alignas(64) u64 limit;
@@ -155,7 +161,8 @@ bool deliver_is_full(struct emu_workplace *wp);
 void deliver_wait(struct hand *h, const struct slot *p);
 /* The CTA has ended: what it left becomes visible as soon as all before it have. */
 void deliver_ended(struct emu_workplace *wp, struct slot *p);
-void outbox_free(struct emu_workplace *wp, struct emu_outbox *o);
+/* The launch is over: nothing more is delivered. */
+void deliver_end(struct emu_workplace *wp);
 
 /* Whether no host thread's CTAs will ever go on. Lets every group take some steps. */
 bool deadlock_proved(struct hand *h);

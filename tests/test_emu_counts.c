@@ -1,5 +1,6 @@
 /* What launches count, against numbers worked out by hand, and against slow obvious references. */
 #include <criterion/criterion.h>
+#include <time.h>
 
 #include "emu/cache.h"
 #include "emu/count.h"
@@ -668,4 +669,31 @@ Test(emu_counts, caches_do_not_depend_on_host_threads)
     cr_assert(emu_run(&r), "%s", r.fault);
     EXPECT("dram.read_sectors", N * 4 / 32);
     cr_expect(emu_counted(&r, "cache.l1.hits") > emu_counted(&r, "cache.l1.sectors") / 2);
+}
+
+/* While CTA 0 goes round, a second host thread runs ahead through all the others. That each of them waits for its turn in
+ * the caches costs the same, however many there are. */
+Test(emu_counts, many_ctas_wait_for_a_late_one)
+{
+    enum { CTAS = 400000 };
+    double spent[2];
+    for (unsigned t = 0; t < 2; t++) {
+        struct emu_run r = {.grid = CTAS,
+                            .block = 32,
+                            .once = true,
+                            .config = {.count = true, .caches = true, .threads = t + 1}};
+        r.ptx = emu_ptx(".param .u64 x", ".reg .u64 %d1; .reg .u32 %r<3>; .reg .pred %p1;\n"
+                                         "ld.param.u64 %d1, [x];\n"
+                                         "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0;\n"
+                                         "@%p1 bra END; mov.u32 %r2, 16000000;\n"
+                                         "ROUND: sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0;\n"
+                                         "@%p1 bra ROUND;\n"
+                                         "END: ld.global.u32 %r2, [%d1]; ret;");
+        r.args[0] = emu_in(&r, spent, sizeof spent);
+        const clock_t from = clock();
+        cr_assert(emu_run(&r), "%s", r.fault);
+        spent[t] = (double)(clock() - from) / CLOCKS_PER_SEC;
+        EXPECT("memory.global.load.warp", CTAS);
+    }
+    cr_expect(spent[1] < 3 * spent[0], "%g s of one host thread, %g s of two", spent[0], spent[1]);
 }
