@@ -1,8 +1,8 @@
 /* What orders and checks cost: `make bench`.
  *
- *     orders [NAME-OF-A-ROW-OR-"" [WORKLOAD [RUNS]]]
+ *     orders [NAME-OF-A-ROW-OR-"" [WORKLOAD-OR-"" [RUNS [SIZE]]]]
  *
- * Every workload (small) and the seven kernels of bench.ptx run natively and as each row says, in turns, on one
+ * Every workload (small, or of SIZE) and the seven kernels of bench.ptx run natively and as each row says, in turns, on one
  * host thread; of each the fastest of RUNS counts. Printed are how many times longer it took than natively:
  * geometric mean and worst; of tracing and of estimates also how many times longer than counting alone. */
 #define _GNU_SOURCE
@@ -91,6 +91,7 @@ static double seconds_of(const struct row *r, const struct emu_report *report, d
     return now() - began;
 }
 
+static enum suite_size size = SUITE_SMALL;
 static double seconds, instructions, begun;
 static void before(void *self, const char *kernel, struct emu_launch *l)
 {
@@ -113,7 +114,8 @@ static double run_workload(const struct suite_workload *w, struct row *r, bool c
     cuda_device_configure(&config);
     cuda_device_watch(
         &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
-    const struct suite_result result = suite_run(w, &(struct suite_options){.seed = 1});
+    const struct suite_result result = suite_run(w,
+                                                 &(struct suite_options){.size = size, .seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
     if (!result.passed) fprintf(stderr, "%s, %s: %s\n", w->name, r->name, result.message);
@@ -151,6 +153,10 @@ int main(int argc, char **argv)
     const char *only_row = argc > 1 && *argv[1] ? argv[1] : NULL,
                *only = argc > 2 && *argv[2] ? argv[2] : NULL;
     const int runs = argc > 3 ? atoi(argv[3]) : 3;
+    if (argc > 4 && !suite_size_read(argv[4], &size)) {
+        fprintf(stderr, "no size '%s'\n", argv[4]);
+        return 2;
+    }
     add_row((struct row){.name = "native"});
     add_row((struct row){.name = "one warp at a time", .group = 1});
     add_row((struct row){.name = "atomics and syncs", .order = &deaf});
