@@ -88,10 +88,10 @@ static void settle_mixed(struct cache_port *p, const u64 *notes, size_t count)
 static void settle_traced(struct cache_port *p, u64 *notes, size_t count)
 {
     struct trace_cta *t = p->trace;
-    trace_room_for_notes(t, t->settled + (u32)count);
     for (size_t n; count; notes += n, count -= n) {
         u64 all = CACHE_NOTE_TRACED, some = 0;
         n = count < CACHE_BATCH ? count : CACHE_BATCH;
+        trace_room_for_notes(t, t->settled + (u32)n);
         for (size_t i = 0; i < n; i++) all &= notes[i], some |= notes[i];
         if (!all || some & CACHE_NOTE_AROUND) {
             settle_mixed(p, notes, n);
