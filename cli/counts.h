@@ -6,6 +6,7 @@
 
 #include "emu/counts.h"
 #include "emu/profile.h"
+#include "model/launch_times.h"
 
 #include <jansson.h>
 
@@ -18,6 +19,7 @@ struct counts {
         estimates; /* where `heddle estimate` wants a line for each grid (model/launch_time.h); NULL */
     const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */
     FILE *estimates_file, *traces_file;
+    struct launch_times *times; /* with estimates */
 };
 
 /* path may be NULL. false: the file cannot be written, and errno says why. */

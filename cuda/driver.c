@@ -19,6 +19,7 @@
 #include "emu/suppress.h"
 #include "model/clock_file.h"
 #include "model/gpu_file.h"
+#include "model/launch_times.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -340,6 +341,7 @@ static bool set_counts(struct emu_config *c, const char *text)
 static bool set_estimate(struct emu_config *c, const char *text)
 {
     driver.estimate = fopen(text, "w");
+    driver.times = launch_times_new();
     return c->trace = driver.estimate != NULL;
 }
 
@@ -707,6 +709,7 @@ static void reset(void)
     for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
     caller_drop_notes();
     emu_profile_free(driver.profile);
+    launch_times_free(driver.times);
     free(driver.allocations);
     free(driver.objects);
     free((void *)driver.busy);

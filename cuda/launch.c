@@ -10,7 +10,7 @@
 #include "determinism/account.h"
 #include "determinism/checks.h"
 #include "emu/trace_file.h"
-#include "model/launch_time.h"
+#include "model/launch_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static void write_times(const struct emu_counts *c)
 {
     struct launch_time t;
     for (; c; c = c->next) {
-        if (launch_time_of(c, &t)) {
+        if (launch_times_of(driver.times, c, &t)) {
             launch_time_write(driver.estimate, &t);
             driver.estimated += t.seconds;
         }

@@ -4,7 +4,7 @@
 #include "emu/emu.h"
 #include "emu/gpu.h"
 #include "emu/trace.h"
-#include "model/launch_time.h"
+#include "model/launch_times.h"
 #include "model/machine.h"
 #include "suites/suite.h"
 #include "tests/emu.h"
@@ -296,6 +296,41 @@ Test(laws, a_launch_costs_what_it_costs)
         cr_expect(part > 0.9 && part < 3, "%u CTAs: %g of it", grids[i],
                   part); /* CTAs start, too */
     }
+    kernel_free(&k);
+}
+
+/* What differs is where in memory they are, and by that which rows of DRAM are in each other's way: the first one's time
+ * stands for all. One that does more has its own. */
+Test(laws, launches_with_the_same_counts_take_the_same_time)
+{
+    struct kernel k = kernel_new(".reg .u64 %a, %b; .reg .u32 %t;"
+                                 "ld.param.u64 %a, [p];"
+                                 "mov.u32 %t, %tid.x; cvt.u64.u32 %b, %t; mul.lo.u64 %b, %b, 4224;"
+                                 "add.u64 %a, %a, %b; ld.global.u32 %t, [%a];"
+                                 "st.global.u32 [%a], %t; ret;",
+                                 emu_gpu_find("gtx480"));
+    struct launch_times *all = launch_times_new();
+    const uint64_t base = k.params[0], places[] = {0, 8, 5, 17, 3, 29, 26, 11};
+    double first = 0;
+    bool differ = false;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct launch_time t, own;
+        k.params[0] = base + (places[i] << 20) + places[i] * 1280;
+        const struct emu_launch l = {.grid = {i == 5 ? 3 : 2, 1, 1},
+                                     .block = {256, 1, 1},
+                                     .params = k.params,
+                                     .params_size = sizeof k.params};
+        const struct emu_counts *c = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
+        cr_assert(launch_times_of(all, c, &t) && launch_time_of(c, &own));
+        if (i == 1) first = own.cycles; /* of the launch before, code was not in the caches */
+        if (i > 1 && i != 5) differ |= own.cycles != first;
+        cr_expect(t.cycles == (i > 1 && i != 5 ? first : own.cycles), "%zu: %g, not %g", i,
+                  t.cycles, own.cycles);
+        cr_expect(fabs(own.cycles / t.cycles - 1) < 0.1, "%zu: %g, alone %g", i, t.cycles,
+                  own.cycles);
+    }
+    cr_expect(differ, "they were alike anyway");
+    launch_times_free(all);
     kernel_free(&k);
 }
 
