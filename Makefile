@@ -233,6 +233,8 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
 	@$B/tests/bench/orders
 	@$B/tests/bench/calls
+	@tests/bench/estimates.sh $B/heddle small
+	@tests/bench/estimates.sh $B/heddle medium 1
 	@tests/bench/checks.sh $B/heddle
 	@tests/bench/calibrate.sh $B/heddle
 
