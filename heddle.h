@@ -222,10 +222,10 @@ struct heddle_run {
     bool limit;       /* because of max_instructions, timeout or a deadlock */
     const char *
         text; /* of the fault, and of what the checks found: lines; "" if there is nothing. Until the next launch */
-    size_t findings;                                 /* of the checks */
-    size_t suppressed;                               /* and those that are not told */
-    uint64_t warp_instructions, thread_instructions; /* the latter with `count` */
-    double seconds;                                  /* wall-clock time */
+    size_t findings;   /* of the checks */
+    size_t suppressed; /* and those that are not told */
+    uint64_t warp_instructions, thread_instructions;
+    double seconds; /* wall-clock time */
 };
 /* args[i] holds parameter i in its low bytes; one of more than 8 bytes is taken from the address in args[i]. */
 struct heddle_run heddle_device_launch(struct heddle_device *d, const char *kernel,

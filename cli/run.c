@@ -112,8 +112,8 @@ static bool begin_counts(struct report *r, const struct run_options *o,
     const struct run_option *file = run_option_find(o, OPTION_COUNTS);
     const bool profile = run_option_find(o, OPTION_PROFILE) != NULL;
     const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
-    device->caches = path || profile;
     device->trace = r->counts->estimates != NULL;
+    device->count = device->caches = path || profile || device->trace;
     device->phases = path != NULL;
     if (counts_begin(r->counts, path, profile)) return true;
     report_fail(r, EXIT_USAGE, "heddle run: cannot write '%s': %s\n", path, strerror(errno));
@@ -138,8 +138,7 @@ const char *run_target_name(enum run_target kind)
 
 void run_target(struct report *r, struct run_options *o)
 {
-    struct heddle_device_options device = {
-        .count = r->counts != NULL, .print = report_printed, .print_self = r};
+    struct heddle_device_options device = {.print = report_printed, .print_self = r};
     if (!run_options_settings(o, &device)) {
         bad_call(r, o);
         return;

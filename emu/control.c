@@ -139,6 +139,7 @@ const struct emu_uop *emu_op_block(struct emu_group *g, const struct emu_uop *in
     i64 n = in->imm * g->warp_count;
     g->budget -= n;
     g->instructions += (u64)n;
+    g->worker->thread_instructions += (u64)in->imm * g->lane_count;
     struct emu_block_count *count = g->worker->blocks;
     if (count && in->imm) {
         count[in->site].warps += g->warp_count;

@@ -751,7 +751,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
         const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
         rooms_leave(e->rooms);
         if (end == APART_DONE) return true;
-        counts->instructions = 0;
+        counts->instructions = counts->thread_instructions = 0;
         if (end == APART_NOT) break;
     }
     k->met[by_thread]++;
@@ -911,10 +911,9 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     rooms_leave(e->rooms);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     all->warp_instructions += counts->instructions;
+    all->thread_instructions += counts->thread_instructions;
     if (e->config.count) {
         struct emu_counts *c = emu_counts_make(e->launch_arena, &m, e->gpu, &occupancy, counts);
-        for (size_t i = 0; i < c->phase_count; i++)
-            all->thread_instructions += c->phases[i].total.thread_instructions;
         if (m.trace) {
             struct emu_trace *trace = trace_end(e->launch_arena, m.trace, &m);
             trace->again = k->ran;

@@ -260,7 +260,7 @@ struct emu_report {                     /* of the device's last launch: valid un
     const struct emu_finding *findings; /* of config.checks */
     size_t finding_count;
     size_t suppressed; /* findings that are not among them, as config.suppress has it */
-    uint64_t warp_instructions, thread_instructions; /* PTX instructions; 0 without config.count */
+    uint64_t warp_instructions, thread_instructions; /* PTX instructions */
     /* Of the grid and, by `next`, of those it launched: emu/counts.h. NULL without config.count. */
     const struct emu_counts *counts;
     double seconds; /* of wall-clock time: the only thing here that differs by host */

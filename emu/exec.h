@@ -391,7 +391,7 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
     struct trace_turns *turns;      /* of a traced CTA in lockstep: trace_turns.h; else NULL */
     u8 *who; /* scratch of counting: a lane's number by word of shared memory */
-    u64 warp_instructions;
+    u64 thread_instructions;
     struct arena *arena; /* scratch of the launch */
 };
 

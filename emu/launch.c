@@ -365,6 +365,9 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     deliver_end(&wp);
     if (config->count) gather(&wp, counts);
     counts->instructions = atomic_load(&wp.spent) - m->spent;
+    counts->thread_instructions = 0;
+    for (u32 t = 0; t < threads; t++)
+        counts->thread_instructions += wp.hands[t].worker.thread_instructions;
     *fault = wp.fault;
     pthread_mutex_destroy(&wp.lock);
     pthread_mutex_destroy(&wp.turn);

@@ -11,7 +11,7 @@ struct launch_counts { /* of a launch, by SM */
     struct emu_site **sites;         /* by SM, then site; NULL: the SM ran nothing */
     struct emu_block_count **blocks; /* likewise */
     u64 *ctas;                       /* by SM */
-    u64 instructions;                /* warp instructions */
+    u64 instructions, thread_instructions;
     struct arena *arena;
 };
 void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site *sites,

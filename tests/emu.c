@@ -142,9 +142,18 @@ static bool run_once(struct emu_run *r, const struct way *way, uint8_t *result)
     r->warp_instructions = report->warp_instructions;
     r->thread_instructions = report->thread_instructions;
     if (r->kind) snprintf(r->fault, sizeof r->fault, "%s", report->fault.text);
+    bool agrees = true;
     r->counts[0] = '\0';
     r->unseen = ran_misses(m);
     if (report->counts) {
+        uint64_t warps = 0, threads = 0;
+        for (const struct emu_counts *c = report->counts; c; c = c->next)
+            for (size_t i = 0; i < c->phase_count; i++) {
+                warps += c->phases[i].total.warp_instructions;
+                threads += c->phases[i].total.thread_instructions;
+            }
+        agrees = warps == r->warp_instructions && threads == r->thread_instructions;
+        if (!agrees) snprintf(r->fault, sizeof r->fault, "the counts have other instructions");
         if (!r->kind || r->kind == EMU_TRAP) ran_add(m, report->counts);
         struct buf b = {0};
         emu_counts_json(&b, report->counts, 0);
@@ -155,7 +164,7 @@ static bool run_once(struct emu_run *r, const struct way *way, uint8_t *result)
         emu_copy_out(e, result, at[i], r->buffers[i].size);
         result += r->buffers[i].size;
     }
-    ok = r->kind == EMU_OK;
+    ok = r->kind == EMU_OK && agrees;
 end:
     orders_free(order);
     emu_unload(im);

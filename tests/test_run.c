@@ -958,6 +958,26 @@ Test(run, json)
     json_decref(j);
 }
 
+static json_int_t thread_instructions(const char *arguments)
+{
+    json_t *j = run_json(arguments, 0);
+    const json_int_t n = json_integer_value(
+        json_object_get(element(j, "launches", 0), "thread_instructions"));
+    json_decref(j);
+    return n;
+}
+
+/* Also of a launch that begins again, as dab's attempts to do without its order do (nbody's first one). */
+Test(run, instructions_are_those_of_the_counts)
+{
+    const json_int_t counted = thread_instructions(
+                         "suite:nbody --counts counts.json --format=json"),
+                     native = thread_instructions("suite:nbody --format=json"),
+                     dab = thread_instructions("suite:nbody --order dab --format=json");
+    cr_expect(counted > 5000000 && native == counted && dab == counted, "%lld, %lld, %lld",
+              (long long)counted, (long long)native, (long long)dab);
+}
+
 /* Every key of a document is in docs/run-json.md. */
 static void documented(json_t *j, const char *text)
 {
