@@ -181,10 +181,10 @@ struct emu_place_of { /* of an instruction: for messages and counts */
     bool dead_result; /* of an atomic: nobody reads what it returns */
 };
 
+/* Of a basic block, or of a part of one that a call ends: its PTX instructions are first_pc .. first_pc + count - 1. */
 struct emu_block_mix {
     u32 first_pc, count;
-}; /* of a basic block: its PTX instructions are
-                                                * first_pc .. first_pc + count - 1 */
+};
 
 enum emu_site_kind {
     SITE_GUARD, /* lanes that a guard lets through */

@@ -93,9 +93,14 @@ struct lower { /* a function */
     const char *refusal;
     bool bad_operand, too_large;
     u32 pc, stmt, block;
+    u32 head; /* the micro-operation that begins what is counted as one block */
 };
 
 void lower_fix(struct lower *L, size_t uop, unsigned kind);
+/* What is counted and traced as one: a block of the text, or what it has up to a call or behind one. The first returns the
+ * index of its micro-operation. */
+u32 lower_open_block(struct lower *L);
+void lower_close_block(struct lower *L);
 void lower_jump(struct lower *L, u32 block);
 u32 lower_local_offset(struct lower *L, const struct ptx_sym *s);
 

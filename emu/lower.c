@@ -1012,19 +1012,26 @@ void lower_fix(struct lower *L, size_t uop, unsigned kind)
     L->fixes[L->fix_count++] = (struct lower_fixup){uop, kind};
 }
 
-static void emit_block_head(struct lower *L, u32 b)
+u32 lower_open_block(struct lower *L)
 {
-    L->stmt = L->cfg->blocks[b].first;
-    struct emu_uop *u = lower_emit(L, UOP_block, 0, 0, 0, 0);
-    u->pc = L->program->place_count; /* its first instruction */
-    u->site = L->program->block_count;
-    u->x = 1; /* cleared below where no lanes meet */
-    L->block_uop[b] = (u32)(L->uop_count - 1);
     struct emu_program *p = L->program;
+    struct emu_uop *u = lower_emit(L, UOP_block, 0, 0, 0, 0);
+    u->pc = p->place_count; /* its first instruction */
+    u->site = p->block_count;
+    u->x = 1; /* cleared below where no lanes meet */
+    L->head = (u32)(L->uop_count - 1);
     L->driver->blocks = arena_grow(L->arena, L->driver->blocks, p->block_count,
                                    &L->driver->block_cap, p->block_count + 1,
                                    sizeof *L->driver->blocks);
     L->driver->blocks[p->block_count++] = (struct emu_block_mix){p->place_count, 0};
+    return L->head;
+}
+
+void lower_close_block(struct lower *L)
+{
+    struct emu_block_mix *b = &L->driver->blocks[L->program->block_count - 1];
+    b->count = L->program->place_count - b->first_pc;
+    L->uops[L->head].imm = b->count;
 }
 
 static const char *file_name(const struct lower *L, u32 index)
@@ -1071,9 +1078,8 @@ static void lower_blocks(struct lower *L)
     for (u32 b = 0; b < g->code_count; b++) {
         if (!ptx_cfg_reachable(g, b)) continue;
         L->block = b;
-        emit_block_head(L, b);
-        u32 head = (u32)L->uop_count - 1, mix = L->program->block_count - 1,
-            first = L->program->place_count;
+        L->stmt = g->blocks[b].first;
+        L->block_uop[b] = lower_open_block(L);
         for (u32 s = g->blocks[b].first; s < g->blocks[b].end; s++) {
             const struct ptx_stmt *t = &L->body->stmts[s];
             if (t->kind == PTX_STMT_LOC) loc = t->loc;
@@ -1084,8 +1090,7 @@ static void lower_blocks(struct lower *L)
             if (L->skip[s] || !L->needed[s]) continue;
             lower_inst(L, t->inst);
         }
-        L->driver->blocks[mix].count = L->program->place_count - first;
-        L->uops[head].imm = L->program->place_count - first;
+        lower_close_block(L);
         /* Where control falls into the next block of the text nothing is needed, unless it is not there. */
         const struct ptx_block *k = &g->blocks[b];
         if (k->leave == PTX_LEAVE_RETURN && k->term == PTX_NONE) lower_jump(L, g->exit);

@@ -274,7 +274,8 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
         goes = true;
     }
     size_t at = L->uop_count - 1;
-    u32 back = meeting(L);
+    if (goes) lower_close_block(L); /* the callee's blocks come between */
+    u32 back = goes ? lower_open_block(L) : meeting(L);
     if (goes) {
         d->back = (const struct emu_uop *)(uintptr_t)back;
         lower_fix(L, at, LOWER_FIX_CALL);

@@ -296,6 +296,17 @@ static void put_accesses(const struct emu_trace *t, const struct moved *m,
     }
 }
 
+/* What a warp with independent lanes did in between may stand among them. */
+static bool all_of_block(const struct emu_trace *t, const struct moved *m,
+                         const struct trace_block *block, const u32 *words, u32 count)
+{
+    for (u32 at = 0; at < count; at += 1 + trace_behind(words + at)) {
+        const u32 inst = t->site_inst[words[at] >> 2];
+        if (inst >= t->inst_count || m->place[inst] - block->first >= block->count) return false;
+    }
+    return true;
+}
+
 static void put_warp(const struct emu_trace *t, const struct moved *m, const struct trace_warp *w,
                      struct place_of *of, u32 *to)
 {
@@ -308,8 +319,9 @@ static void put_warp(const struct emu_trace *t, const struct moved *m, const str
         }
         while (at < w->count && (w->words[at] & 3) != TRACE_BLOCK)
             at += 1 + trace_behind(w->words + at);
-        if (m->accesses[word >> 2])
-            put_accesses(t, m, &t->blocks[word >> 2], w->words + begin, at - begin, of, to + begin);
+        const struct trace_block *block = &t->blocks[word >> 2];
+        if (m->accesses[word >> 2] && all_of_block(t, m, block, w->words + begin, at - begin))
+            put_accesses(t, m, block, w->words + begin, at - begin, of, to + begin);
     }
 }
 

@@ -120,6 +120,35 @@ Test(clock, a_pointer_chase_waits_for_where_its_data_is)
 
 /* Nobody reads the load's result. It issues when its address is there, 10 cycles after the first instruction; its way is
  * L1, L2 and back, a sector of a slice, DRAM, a sector of a channel. */
+/* Loads from DRAM, each behind the one before, on both sides of a call. */
+static double called(uint32_t before, uint32_t behind)
+{
+    static const char chain[] =
+        "ld.global.u64 %b, [%a]; add.u64 %a, %a, %b; add.u64 %a, %a, 65536;\n";
+    char text[4000];
+    size_t at = (size_t)sprintf(
+        text, ".version 8.0\n.target sm_80\n.address_size 64\n"
+              ".func (.reg .u64 r) same(.reg .u64 a)\n{\n mov.u64 r, a; ret;\n}\n"
+              ".entry k(.param .u64 p)\n{\n .reg .u64 %%a, %%b; ld.param.u64 %%a, [p];\n");
+    for (uint32_t i = 0; i < before; i++) at += (size_t)sprintf(text + at, "%s", chain);
+    at += (size_t)sprintf(text + at, "call (%%a), same, (%%a);\n");
+    for (uint32_t i = 0; i < behind; i++) at += (size_t)sprintf(text + at, "%s", chain);
+    sprintf(text + at, "st.global.u64 [%%a], %%a; ret;\n}\n");
+    const struct clock_machine m = machine_new();
+    struct device d = device_new(text, (struct emu_config){.sms = 1, .threads = 1});
+    struct clock_times t;
+    clock_run(trace_of(&d, 1, 1), &m, 1, 16384, &t);
+    device_free(&d);
+    return t.cycles;
+}
+
+Test(clock, what_is_behind_a_call_takes_its_time)
+{
+    const double one = called(8, 0) - called(7, 0);
+    cr_expect(gt(dbl, one, 200));
+    cr_expect(epsilon_eq(dbl, called(0, 8), called(8, 0), 0.1 * one));
+}
+
 Test(clock, a_warp_has_ended_when_its_loads_are_back)
 {
     const struct clock_machine m = machine_new();

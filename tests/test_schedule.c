@@ -175,6 +175,32 @@ Test(schedule, what_depends_on_something_stays_behind_it)
     cr_expect(gt(u32, moved, 1000));
 }
 
+/* Blocks with calls: what the callee accesses is between the caller's. */
+Test(schedule, accesses_stay_in_their_block_around_calls)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".func (.reg .f32 r) sum(.reg .u64 a)\n{\n .reg .f32 %f<6>;\n"
+        " ld.global.f32 %f1, [a]; add.f32 %f2, %f1, %f1; ld.global.f32 %f3, [a+4];\n"
+        " st.global.f32 [a+8], %f2; ld.global.nc.f32 %f4, [a+128]; ld.global.nc.f32 %f5, [a+256];\n"
+        " add.f32 %f2, %f2, %f3; add.f32 %f4, %f4, %f5; add.f32 r, %f2, %f4; ret;\n}\n"
+        ".entry k(.param .u64 p)\n{\n .reg .u64 %a<3>; .reg .f32 %f<9>; .reg .u32 %t;\n"
+        " .reg .b64 %l; .local .align 8 .b8 own[64]; mov.u64 %l, own;\n"
+        " ld.param.u64 %a1, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %a1, %t, 512, %a1;\n"
+        " st.local.f32 [%l], 0f3F800000; st.local.f32 [%l+4], 0f3F800000;\n"
+        " call (%f1), sum, (%a1);\n"
+        " ld.local.f32 %f2, [%l]; add.f32 %f3, %f1, %f2; ld.local.f32 %f4, [%l+4];\n"
+        " st.global.f32 [%a1+384], %f3; ld.local.f32 %f5, [%l+4]; add.f32 %f4, %f4, %f5;\n"
+        " call (%f6), sum, (%a1);\n"
+        " add.f32 %f6, %f6, %f4; ld.local.f32 %f7, [%l]; st.local.f32 [%l+8], %f6;\n"
+        " add.f32 %f7, %f7, %f6; st.global.f32 [%a1+388], %f7; ret;\n}\n";
+    struct device d = device_new(text, (struct emu_config){.sms = 1, .threads = 1});
+    u32 moved = 0;
+    compare(trace_of(&d, 2, 64), &moved);
+    cr_expect(gt(u32, moved, 0));
+    device_free(&d);
+}
+
 /* ---- time ----------------------------------------------------------------------------------------------------- */
 
 /* So many loads from DRAM into shared memory: one after the other, or all at once. */
