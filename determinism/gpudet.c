@@ -211,6 +211,7 @@ static void start_cta(struct gpudet *g, const struct emu_warp *who)
         w->stored = w->passes = w->calls = w->asks = false;
         w->asked = w->waited = 0;
         w->serial = w->start = w->turn = 0;
+        w->waits_at = UINT32_MAX;
         if (g->in_turn) rest(g, w);
     }
     if (g->in_turn && !rank) gpudet_unit_begin(g, u);
@@ -283,13 +284,15 @@ static void look_at_last(struct gpudet *g)
 }
 
 /* It has been tried, and can do nothing. */
-static void let_wait(struct gpudet *g, struct gpudet_warp *w, uint64_t serial)
+static void let_wait(struct gpudet *g, struct gpudet_warp *w, const struct emu_warp *who)
 {
-    const bool moved = serial != w->turn;
-    count_used(w, serial);
+    /* A block may wait several times, and is counted when it begins. */
+    const bool moved = who->serial != w->turn || who->waits_at != w->waits_at;
+    count_used(w, who->serial);
     g->moved |= moved;
     if (moved) w->waited = 0;
-    w->turn = serial;
+    w->turn = who->serial;
+    w->waits_at = who->waits_at;
     gpudet_become(g, w, GPUDET_WAITS);
     gpudet_add(g->stopped, w->number);
     rest(g, w);
@@ -358,7 +361,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         if (w->fresh) w->start = w->turn = who->serial;
         w->fresh = false;
         if (who->waits) {
-            let_wait(g, w, who->serial);
+            let_wait(g, w, who);
             continue;
         }
         const uint64_t used = w->used + (who->serial > w->start ? who->serial - w->start : 0);

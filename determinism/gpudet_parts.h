@@ -130,8 +130,9 @@ struct gpudet_warp {
     uint64_t used;          /* instructions of the quantum, before `start` */
     uint64_t turn;          /* serial when its turn began */
     struct gpudet_log log;
-    uint64_t tried;  /* WAITS: unit->moves when it had its turn, */
-    uint32_t waited; /* and the quanta that it has waited so */
+    uint64_t tried;    /* WAITS: unit->moves when it had its turn, */
+    uint32_t waited;   /* and the quanta that it has waited so */
+    uint32_t waits_at; /* the instruction where it was last found waiting */
     uint32_t asked, request_room;
     struct gpudet_request **requests; /* the first `asked` are in use; NULL: none yet */
     struct gpudet_request **later;    /* reductions by bulk copies, likewise */

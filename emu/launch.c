@@ -34,7 +34,7 @@ static double now(void)
 void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind)
 {
     if (m->watched)
-        emu_watch_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0, false}, kind);
+        emu_watch_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0, false, 0}, kind);
 }
 
 enum progress { ENDED, RAN, STUCK, FAILED };

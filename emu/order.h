@@ -32,8 +32,9 @@ struct emu_warp {      /* who: a warp of a resident CTA */
     uint32_t warp;     /* in the CTA */
     uint32_t sm, slot; /* where the CTA is: slot s is on SM s % sms; without an order 0 */
     uint64_t serial;   /* instructions that it has issued; see enum emu_step */
-    bool
-        waits; /* in a list of ready ones: it waited (for an mbarrier, its cluster), and is tried again */
+    /* In a list of ready ones: it waited (for an mbarrier, its cluster) at that instruction, and is tried again. */
+    bool waits;
+    uint32_t waits_at;
 };
 
 enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };

@@ -110,9 +110,10 @@ static void append(struct ordered *o, u8 which, struct emu_group *g, struct emu_
 static void enqueue(struct ordered *o, u8 which, struct emu_group *g)
 {
     g->queue = which;
+    const bool waits = g->state == GROUP_WAIT;
     append(o, which, g,
            (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g),
-                             g->state == GROUP_WAIT});
+                             waits, waits ? g->pc->pc : 0});
 }
 
 static void dequeue(struct ordered *o, struct emu_group *g)

@@ -8,8 +8,8 @@
 
 static struct emu_warp warp_of(const struct emu_group *g, u32 w)
 {
-    return (struct emu_warp){g->cta->linear, g->first + w,  g->cta->sm,
-                             g->cta->slot,   emu_serial(g), false};
+    return (struct emu_warp){g->cta->linear, g->first + w, g->cta->sm, g->cta->slot,
+                             emu_serial(g),  false,        0};
 }
 
 static bool is_shared(u8 space)

@@ -732,6 +732,33 @@ Test(control, a_cluster_shares_memory)
     free(w);
 }
 
+/* Values go round the cluster, one hop for each barrier; all in one block, as unrolled loops have it. */
+static uint32_t five_before(uint32_t i)
+{
+    const uint32_t c = i / 64;
+    return (c / 4 * 4 + (c + 3) % 4) * 1000 + i % 64;
+}
+Test(control, a_cluster_waits_often_in_one_block)
+{
+    struct emu_run how = {.cluster = 4};
+    char body[4000];
+    int at = sprintf(body, "mov.u32 %%r2, s;\nmad.lo.u32 %%r3, %%t, 4, %%r2;\n"
+                           "mad.lo.u32 %%r1, %%c, 1000, %%t;\nmov.u32 %%r5, %%cluster_ctarank;\n"
+                           "add.u32 %%r5, %%r5, 1;\nand.b32 %%r5, %%r5, 3;\n"
+                           "mapa.shared::cluster.u32 %%r7, %%r3, %%r5;\n");
+    for (int hop = 0; hop < 5; hop++)
+        at += sprintf(
+            body + at,
+            "st.shared::cluster.u32 [%%r7+%d], %%r1;\n"
+            "barrier.cluster.arrive;\nbarrier.cluster.wait;\nld.shared.u32 %%r1, [%%r3+%d];\n",
+            hop * 256, hop * 256);
+    struct words *w = run_words(words(".shared .b32 s[320];\n", body), 8, 64, &how);
+    cr_assert(w->ok, "%s", w->run.fault);
+    for (uint32_t i = 0; i < 512; i++)
+        cr_expect_eq(w->out[i], five_before(i), "thread %u: %u", i, w->out[i]);
+    free(w);
+}
+
 /* A barrier of a cluster counts those that have not ended: warps that arrive and end must not stand for others. */
 static uint32_t after_the_cluster(uint32_t i)
 {
