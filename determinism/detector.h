@@ -50,16 +50,21 @@ struct copies {            /* asynchronous, that a warp has not waited for */
     bool bulk, read;
 };
 
+enum {
+    PROXY_FENCES = 4
+}; /* that are remembered of a thread: it may be behind barriers that others are not */
+
 struct warp {
     uint32_t when[LANES];
     uint32_t base;  /* what its lanes did before is known to all of them */
     uint32_t since; /* the CTA's base when this was last looked at */
     uint32_t exist;
-    bool even;                   /* all its lanes are at one time; else perhaps not */
-    bool moved;                  /* there were fences of proxies, or groups of copies */
-    struct mind *mind;           /* of each lane; NULL: none has any */
-    uint32_t proxy_fence[LANES]; /* when each last fenced the proxies, */
-    uint32_t proxy_base[LANES];  /* and the CTA's base then */
+    bool even;         /* all its lanes are at one time; else perhaps not */
+    bool moved;        /* there were fences of proxies, or groups of copies */
+    struct mind *mind; /* of each lane; NULL: none has any */
+    uint32_t proxy_fence[PROXY_FENCES]
+                        [LANES]; /* when each last fenced the proxies, and before that, */
+    uint32_t proxy_base[LANES];  /* and the CTA's base when it last did */
     uint32_t groups[2][LANES];   /* committed: of cp.async, of bulk copies */
     struct copies *copies;
     uint32_t copy_count, copy_cap;

@@ -40,8 +40,12 @@ static bool is_fenced(const struct look *k, const struct event *e, uint32_t its_
         e->cta != k->c->index || e->clock < k->w->proxy_base[lane])
         return true;
     struct event fence = *e;
-    fence.clock = k->c->warps[e->warp].proxy_fence[its_lane];
-    return fence.clock >= e->clock && knows(k, &fence, its_lane, lane);
+    for (uint32_t i = 0; i < PROXY_FENCES; i++) {
+        fence.clock = k->c->warps[e->warp].proxy_fence[i][its_lane];
+        if (fence.clock < e->clock) return false;
+        if (knows(k, &fence, its_lane, lane)) return true;
+    }
+    return true; /* those before are forgotten */
 }
 
 /* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */

@@ -328,7 +328,8 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
 {
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        w->proxy_fence[l] = w->when[l];
+        for (uint32_t i = PROXY_FENCES - 1; i; i--) w->proxy_fence[i][l] = w->proxy_fence[i - 1][l];
+        w->proxy_fence[0][l] = w->when[l];
         w->proxy_base[l] = c->base;
     }
     w->moved = true;
