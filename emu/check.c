@@ -199,22 +199,33 @@ static bool was_written(const u8 *bits, u64 at, u32 size)
     return true;
 }
 
+/* Of an address of shared memory: the CTA that it is of, and where there. */
+static u32 shared_at(const struct check_init *k, u32 cta, u64 *at)
+{
+    if (*at >= MEM_SHARED) *at -= MEM_SHARED;
+    const u64 window = *at / MEM_SHARED_WINDOW;
+    *at %= MEM_SHARED_WINDOW;
+    return window ? emu_machine_neighbour(k->machine, cta, (u32)window - 1) : cta;
+}
+
 static void access(void *self, const struct emu_access *a)
 {
     struct check_init *k = self;
-    bool shared = a->space == PTX_SPACE_SHARED, global = a->space == PTX_SPACE_GLOBAL;
+    const bool shared = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER,
+               global = a->space == PTX_SPACE_GLOBAL;
     if (!shared && !global) return;
     u32 size = (u32)a->width * a->count;
-    struct shared_bits *s = shared ? shared_of(k, a->who->cta) : NULL;
-    u8 *bits = shared ? s->bits : mem_written_bits(k->machine->mem);
+    u8 *bits = shared ? NULL : mem_written_bits(k->machine->mem);
     const u32 own = k->machine->shared_own;
-    if (!bits) return;
-    for (u32 m = a->lanes; m; m &= m - 1) {
+    if (!shared && !bits) return;
+    for (u32 m = a->lanes, was = UINT32_MAX; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         u64 at = a->address[l];
-        if (shared && at >= MEM_SHARED) at = (at - MEM_SHARED) % MEM_SHARED_WINDOW;
-        else if (global) at -= MEM_GLOBAL;
-        if (shared && at + size > own) continue; /* the system's begins as zeros */
+        if (shared) {
+            const u32 cta = shared_at(k, a->who->cta, &at);
+            if (at + size > own) continue; /* the system's begins as zeros */
+            if (cta != was) bits = shared_of(k, was = cta)->bits;
+        } else at -= MEM_GLOBAL;
         if (a->kind != EMU_STORE && !was_written(bits, at, size)) {
             char what[160];
             snprintf(what, sizeof what,

@@ -630,6 +630,37 @@ Test(emu_faults, reads_of_what_somebody_wrote)
     }
 }
 
+/* Shared memory of the cluster: what a bulk copy or another CTA writes, in whose CTA it is. */
+Test(emu_faults, shared_memory_written_from_afar)
+{
+    static const char body[] =
+        "ld.param.u64 %%d1, [out]; mov.u32 %%r3, s; mov.u32 %%r4, bar; mov.u32 %%r5, %%cluster_ctarank;\n"
+        "xor.b32 %%r6, %%r5, %d; mapa.shared::cluster.u32 %%r7, %%r3, %%r6;\n"
+        "setp.eq.u32 %%p1, %%r5, 0;\n@!%%p1 bra NEAR;\nst.shared::cluster.u32 [%%r7+64], %%r5;\n"
+        "mbarrier.init.shared.b64 [%%r4], 1; fence.mbarrier_init.release.cluster;\n"
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%%r4], 64;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r3], [%%d1], 64, [%%r4];\n"
+        "WAIT: mbarrier.try_wait.parity.shared.b64 %%p2, [%%r4], 0;\n@!%%p2 bra WAIT;\nld.shared.u32 %%r2, [%%r3+60];\n"
+        "NEAR: barrier.cluster.arrive; barrier.cluster.wait;\n"
+        "@!%%p1 ld.shared.u32 %%r2, [%%r3+64];\nst.global.u32 [%%d1], %%r2;\nbarrier.cluster.arrive; barrier.cluster.wait; ret;\n";
+    for (int far = 0; far < 2; far++) {
+        char text[2000];
+        uint8_t in[64] = {0};
+        int at = sprintf(text, ".reg .b64 %%d<2>; .reg .b32 %%r<8>; .reg .pred %%p<3>;\n"
+                               ".shared .align 16 .b8 s[128]; .shared .align 8 .b8 bar[8];\n");
+        sprintf(text + at, body, far);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 out", text),
+                            .grid = 2,
+                            .block = 1,
+                            .cluster = 2,
+                            .once = true,
+                            .config = {.checks = EMU_CHECK_INIT}};
+        r.args[0] = emu_in(&r, in, sizeof in);
+        cr_expect(emu_run(&r), "%s", r.fault);
+        cr_expect((r.findings == 0) == (far == 1), "%s", r.finding);
+    }
+}
+
 Test(emu_faults, lanes_that_are_elsewhere)
 {
     static const char *const cases[][2] = {
