@@ -72,6 +72,13 @@ Test(suppress, knows_nvidia_s_headers)
                "): mbarrier.inval.shared.b64 [%r89];",
         *first = "_Z1kv (p.cu:20, from /usr/include/cccl/cuda/__barrier/barrier_block_scope.h:60"
                  "): mbarrier.init.shared.b64 [%r89], %r3;",
+        *before =
+            "_Z1kv (p.cu:9, from /usr/include/cuda_bf16.hpp:3804): ld.global.u32 %r38, [%rd1];",
+        *cached =
+            "_Z1kv (p.cu:9, from /usr/include/cuda_fp16.hpp:99): ld.global.nc.b16 %h1, [%rd1];",
+        *own_load = "_Z1kv (p.cu:9): ld.global.u32 %r38, [%rd1];",
+        *swap = "_Z1kv (p.cu:9, from /usr/include/device_atomic_functions.hpp:207): "
+                "atom.global.cas.b32 %r7, [%rd1], %r38, %r26;",
         *arrive = "_Z1kv (p.cu:38): mbarrier.arrive.shared.b64 %rd18, [%r74];";
     char *why;
     struct suppressions *known = suppressions_read(NULL, &why),
@@ -82,6 +89,9 @@ Test(suppress, knows_nvidia_s_headers)
     cr_expect(suppressions_match(known, EMU_RACE, unique, unique));
     cr_expect(suppressions_match(known, EMU_RACE, arrive, end));
     cr_expect(!suppressions_match(known, EMU_RACE, first, arrive), "nobody waited for its begin");
+    cr_expect(suppressions_match(known, EMU_RACE, swap, before));
+    cr_expect(!suppressions_match(known, EMU_RACE, swap, cached));
+    cr_expect(!suppressions_match(known, EMU_RACE, swap, own_load));
     cr_expect(!suppressions_match(known, EMU_MIXED, unique, unique));
     cr_expect(!suppressions_match(none, EMU_RACE, cg, cg));
     suppressions_free(known);
