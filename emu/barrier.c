@@ -66,6 +66,8 @@ static bool all_hold(const struct emu_group *g, u32 row, u32 value)
 
 const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
 {
+    if (g->depth && !g->worker->machine->its)
+        emu_end_idle(g); /* as an assembler makes of a branch to the end an exit */
     /* All lanes that live must be here, or other warps of the group could never come. */
     if (g->warps > 1)
         for (u32 w = 0; w < g->warps; w++)

@@ -276,6 +276,34 @@ static void end_lanes(struct emu_group *g, const u32 *go)
     }
 }
 
+/* Whether nothing but the end of the kernel stands there. */
+static bool is_end(const struct emu_entry *e)
+{
+    const struct emu_uop *in = e->pc;
+    if (!e->code->is_entry || e->kind == ENTRY_CALL) return false;
+    if (in->id == UOP_block) in++;
+    if (in->id == UOP_issue) in++;
+    return (in->id == UOP_exit && !in->x) || in->id == UOP_leave;
+}
+
+void emu_end_idle(struct emu_group *g)
+{
+    u32 ahead[GROUP], idle[GROUP] = {0}, any = 0;
+    memcpy(ahead, g->exec, sizeof ahead);
+    for (u32 i = g->depth; i--;) {
+        const struct emu_entry *e = &g->stack[i];
+        const bool ends = is_end(e);
+        for (u32 w = 0; w < g->warps; w++) {
+            if (ends) any |= idle[w] |= e->mask[w] & g->alive[w] & ~ahead[w];
+            ahead[w] |= e->mask[w];
+        }
+    }
+    if (!any) return;
+    end_lanes(g, idle);
+    memcpy(ahead, g->exec, sizeof ahead);
+    emu_set_exec(g, ahead);
+}
+
 const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *in)
 {
     (void)in;

@@ -66,6 +66,9 @@ enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 /* Lanes of the group that are on leave for good; goes on with what is left, NULL: nobody. */
 const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *in);
 
+/* Ends lanes that do not run and have nothing before them but the end of the kernel. */
+void emu_end_idle(struct emu_group *g);
+
 /* access.c: a function with alloca is entered by the lanes that run, and left by those of the mask. */
 void emu_stack_enter(struct emu_group *g);
 void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP]);

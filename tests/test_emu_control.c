@@ -759,6 +759,47 @@ Test(control, a_cluster_waits_often_in_one_block)
     free(w);
 }
 
+/* if (t >= 21) return; __syncthreads(); : an assembler has them exit there and then, and so they are at no barrier. In
+ * a function that the kernel calls, too; while lanes that are elsewhere come to a barrier of their own or never. */
+Test(control, who_branches_to_the_end_holds_up_no_barrier)
+{
+    static const struct {
+        const char *body;
+        bool stuck;
+    } cases[] = {
+        {"@%p1 bra END; bar.sync 0; BODY END: ret;", false},
+        {"@%p1 bra END; bar.sync 0; BODY bra END; OTHER: st.global.u32 [%d1], 1; END: ret;", false},
+        {"@%p1 bra END; call meet; BODY END: ret;", false},
+        {"@%p1 bra END; setp.gt.u32 %p2, %r1, 9; @%p2 bra OVER; OVER: bar.sync 0; BODY END: ret;",
+         false},
+        {"@%p1 bra END; @%p3 bra ONE; bar.sync 0; ONE: BODY END: ret;", true},
+        {"@%p1 bra END; bar.sync 0; BODY END: st.global.u32 [%d1+128], %r1; ret;", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint32_t block = 32; block <= 160; block += 128) {
+            char text[2000], body[1000];
+            const char *at = strstr(cases[i].body, "BODY");
+            uint32_t out[64] = {0};
+            snprintf(body, sizeof body,
+                     "%.*sld.shared.u32 %%r3, [s]; st.global.u32 [%%d1], %%r3; %s",
+                     (int)(at - cases[i].body), cases[i].body, at + 4);
+            snprintf(
+                text, sizeof text,
+                ".version 8.0\n.target sm_80\n.address_size 64\n"
+                ".func meet() { bar.sync 0; ret; }\n"
+                ".entry k(.param .u64 out) {\n.shared .u32 s; .reg .b64 %%d<2>; .reg .b32 %%r<4>;"
+                ".reg .pred %%p<4>; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n"
+                "mov.u32 %%r2, 7; st.shared.u32 [s], %%r2; setp.ge.u32 %%p1, %%r1, 21;"
+                "setp.lt.u32 %%p3, %%r1, 3;\n%s\n}\n",
+                body);
+            struct emu_run r = {.ptx = text, .block = block};
+            r.args[0] = emu_out(&r, out, sizeof out);
+            const bool ran = emu_run(&r);
+            cr_expect(ran == !cases[i].stuck, "%zu: %s", i, r.fault);
+            if (ran) cr_expect_eq(out[0], 7);
+            else cr_expect(strstr(r.fault, "barrier 0: "), "%s", r.fault);
+        }
+}
+
 /* A barrier of a cluster counts those that have not ended: warps that arrive and end must not stand for others. */
 static uint32_t after_the_cluster(uint32_t i)
 {
