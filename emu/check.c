@@ -224,7 +224,7 @@ static void access(void *self, const struct emu_access *a)
         if (shared) {
             const u32 cta = shared_at(k, a->who->cta, &at);
             if (at + size > own) continue; /* the system's begins as zeros */
-            if (cta != was) bits = shared_of(k, was = cta)->bits;
+            if (cta != was || !bits) bits = shared_of(k, was = cta)->bits;
         } else at -= MEM_GLOBAL;
         if (a->kind != EMU_STORE && !was_written(bits, at, size)) {
             char what[160];
