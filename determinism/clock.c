@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 16, LIST_MOST = 32 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16 };
 enum kind {
     LIST,  /* of few entries, of any CTAs, by CTA and part */
     TREE,  /* in the table; a leaf is of one CTA, by part */

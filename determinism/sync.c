@@ -28,6 +28,15 @@ static uint32_t bases(const struct race *r, const struct cta *c, struct clock_en
     return n;
 }
 
+/* What is known of all of the warp, and of all of the CTA, behind `n` entries; but for what says nothing more. */
+static uint32_t add_bases(struct clock_entry *list, uint32_t n, uint32_t warp, uint32_t its,
+                          uint32_t all)
+{
+    if (its > all) list[n++] = (struct clock_entry){PART_WARP + warp, its};
+    if (all) list[n++] = (struct clock_entry){PART_CTA, all};
+    return n;
+}
+
 /* What these lanes let be known when they synchronise now: what they did, and what they know. */
 static struct clock *news(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes)
 {
@@ -46,8 +55,7 @@ static struct clock *news(struct race *r, const struct cta *c, struct warp *w, u
         if (w->when[l] > least || !whole)
             list[n++] = (struct clock_entry){warp * LANES + l, w->when[l]};
     }
-    if (whole) list[n++] = (struct clock_entry){PART_WARP + warp, least};
-    if (!c->gone) list[n++] = (struct clock_entry){PART_CTA, c->base - 1};
+    n = add_bases(list, n, warp, whole ? least : 0, c->gone ? 0 : c->base - 1);
     struct clock *k = clock_of(&r->tree, c->index, list, n), *last = NULL;
     if (c->gone) {
         struct clock_entry others[WARPS * LANES];
@@ -197,9 +205,9 @@ static struct clock *news_of_fence(struct race *r, const struct cta *c, const st
 {
     const uint32_t warp = (uint32_t)(w - c->warps);
     if (f->news) return clock_keep(f->news);
-    const struct clock_entry list[] = {
-        {warp * LANES + lane, f->when}, {PART_WARP + warp, f->warp - 1}, {PART_CTA, f->cta - 1}};
-    struct clock *k = clock_of(&r->tree, c->index, list, 3);
+    struct clock_entry list[3] = {{warp * LANES + lane, f->when}};
+    struct clock *k = clock_of(&r->tree, c->index, list,
+                               add_bases(list, 1, warp, f->warp - 1, f->cta - 1));
     clock_learn(&r->tree, &k, f->know);
     f->news = clock_keep(k);
     return k;
