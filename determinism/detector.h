@@ -173,6 +173,8 @@ struct race {
     uint32_t turn;
     uint32_t chains; /* of flags, so far */
     bool copies;     /* there may be asynchronous ones */
+    uint32_t
+        lowest; /* level that is kept: where no instruction names a scope below the GPU, only that of all */
     bool mapped;
     struct race_limits limits;
     uint64_t happened; /* events of the launch so far, of all memories */

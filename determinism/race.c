@@ -1095,6 +1095,7 @@ static void begin(void *self, struct emu_machine *m)
     r->machine = m;
     r->extent = emu_machine_extent(m);
     r->copies = emu_machine_copies(m);
+    r->lowest = emu_machine_has_narrow_scopes(m) ? 0 : LEVELS - 1;
     r->warps = (r->extent.threads + LANES - 1) / LANES;
     r->eager = calloc(emu_machine_places(m), sizeof *r->eager);
     if (!r->eager) abort();

@@ -309,8 +309,9 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
     for (uint32_t m = s->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         struct mind *mind = race_mind(w, l);
-        for (uint32_t i = 0; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
-            if (!i || mind->seen[i] != mind->seen[i - 1]) learn(r, c, w, l, mind->seen[i]);
+        for (uint32_t i = r->lowest; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
+            if (i == r->lowest || mind->seen[i] != mind->seen[i - 1])
+                learn(r, c, w, l, mind->seen[i]);
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1) take_learned(r, c, w, l);
         for (uint32_t i = 0; i < LEARNED; i++) {
             clock_drop(&r->tree, mind->replaced[i]);
@@ -403,7 +404,7 @@ static struct flag *begin_flag(struct race *r, struct flags *f, uint64_t address
     uint32_t bit, *rows = f == &r->flags ? flagged_rows(r, address, &bit) : NULL;
     if (rows) *rows |= bit;
     struct flag *flag = add_flag(f, address);
-    for (uint32_t i = 0; i < LEVELS; i++) flag->chain[i] = ++r->chains;
+    for (uint32_t i = r->lowest; i < LEVELS; i++) flag->chain[i] = ++r->chains;
     return flag;
 }
 
@@ -504,7 +505,7 @@ static void keep_own(struct race *r, struct owns *o, uint64_t address, uint32_t 
     own->address = address;
     own->home = home;
     own->thread = thread;
-    for (uint32_t i = 0; i <= level; i++) {
+    for (uint32_t i = r->lowest; i <= level; i++) {
         clock_drop(&r->tree, own->released[i]);
         own->released[i] = clock_keep(released);
     }
@@ -559,7 +560,7 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
                     const struct emu_access *a, const struct flag *f)
 {
     const struct clock *seen = NULL, *released = NULL; /* of the level before */
-    for (uint32_t i = 0; i <= level_of(a->scope); i++) {
+    for (uint32_t i = r->lowest; i <= level_of(a->scope); i++) {
         struct clock *now = same_group(f, c, i) ? f->released[i] : NULL;
         if (!now) {
             released = NULL;
@@ -613,7 +614,7 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     const struct release_fence *learned = NULL; /* and what of these was added to it */
     const struct clock *passed = NULL;
     bool any = false;
-    for (uint32_t i = 0; i < LEVELS; i++) {
+    for (uint32_t i = r->lowest; i < LEVELS; i++) {
         if (i > top || !passes_on || !same_group(f, c, i)) {
             clock_drop(&r->tree, f->released[i]);
             f->released[i] = NULL;
@@ -623,7 +624,7 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         const struct clock *was = f->released[i];
         struct clock *passes = own ? own->released[i] : NULL;
         struct release_fence *fence = fence_for(mind, i);
-        const bool alike = i && was == last && fence == learned && passes == passed;
+        const bool alike = i > r->lowest && was == last && fence == learned && passes == passed;
         if (fence != learned) {
             clock_drop(&r->tree, before);
             before = fence ? news_of_fence(r, c, w, lane, fence) : NULL;

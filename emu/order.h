@@ -377,6 +377,8 @@ uint32_t emu_machine_rank(const struct emu_machine *m, uint32_t cta);
 const char *emu_machine_kernel(const struct emu_machine *m);
 /* Whether there may be asynchronous copies. */
 bool emu_machine_copies(const struct emu_machine *m);
+/* Whether some instruction names the scope of a CTA or a cluster. */
+bool emu_machine_has_narrow_scopes(const struct emu_machine *m);
 /* Indices of a CTA, and of a thread of it, both linear. */
 void emu_machine_thread(const struct emu_machine *m, uint32_t cta, uint32_t thread,
                         uint32_t cta_index[3], uint32_t thread_index[3]);

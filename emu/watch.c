@@ -229,6 +229,15 @@ bool emu_machine_copies(const struct emu_machine *m)
     return false;
 }
 
+bool emu_machine_has_narrow_scopes(const struct emu_machine *m)
+{
+    for (u32 i = 0; i < m->program->place_count; i++) {
+        const struct ptx_op *op = m->program->places[i].inst->op;
+        if (op && (ptx_op_has(op, "cta") || ptx_op_has(op, "cluster"))) return true;
+    }
+    return false;
+}
+
 uint32_t emu_machine_places(const struct emu_machine *m)
 {
     return m->program->place_count;
