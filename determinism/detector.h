@@ -95,6 +95,12 @@ struct flag {
     struct clock *released[LEVELS];
     uint32_t
         chain[LEVELS]; /* as long as it is the same, what was released has all that it had before */
+    uint32_t
+        next; /* of global memory: in the list, of the same word, or of those that are vacant */
+};
+struct flag_places { /* those of global memory; pages say where */
+    struct flag *list;
+    uint32_t count, cap, vacant;
 };
 struct flags { /* by address; open */
     struct flag *list;
@@ -164,7 +170,7 @@ struct race {
     struct cta then;      /* of an access that was put off: as it was, as far as it matters, */
     struct warp its_warp; /* and the warp, which is */
     uint32_t its_number;
-    struct flags flags;
+    struct flag_places places;
     struct flags
         late; /* of global memory: as they were before strong stores that the order still keeps back */
     struct cta *ctas, *spare; /* the last used one first */
@@ -208,17 +214,27 @@ void race_cta_end(struct race *r, struct cta *c);
  * does it fail. */
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                const struct emu_access *a, bool writes, struct cta *home, uint64_t address);
-/* Bytes of a store that the order kept back are in memory now. */
-void race_shown(void *self, const struct emu_shown *s);
-/* A weak store: what was released there is no more. */
-void race_unflag(struct race *r, struct cta *home, uint64_t address);
-/* The host begins to read the flag that is perhaps at the place; or if it has read that, what was released there. */
-void race_flag_ahead(const struct flags *f, uint64_t address, bool was_read);
 /* The lanes whose access is a compare-and-swap that finds something else: no write. */
 uint32_t race_failing(const struct emu_access *a);
-void race_flags_clear(struct race *r, struct flags *f);
-void race_flags_forget(struct flags *f); /* when there are no clocks any more */
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
+
+/* flags.c. `home`: whose shared memory the place is in; NULL: global. The flag of a place, or NULL */
+struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address);
+/* Where there was none. It may move others. NULL: no memory is there. */
+struct flag *race_begin_flag(struct race *r, struct cta *home, uint64_t address);
+void race_end_flag(struct race *r, struct cta *home, struct flag *f);
+/* A weak store: what was released there is no more. */
+void race_unflag(struct race *r, struct cta *home, uint64_t address);
+/* The host begins to read where the flag of global memory is; or if it has read that, the flag. */
+void race_flag_ahead(const struct race *r, const struct page *p, uint64_t address, bool was_read);
+void race_flags_clear(struct race *r, struct flags *f);
+void race_flags_forget(
+    struct race *r); /* those of global memory, when there are no clocks any more */
+/* What the flag was, or would have been, before a strong store that the order still keeps back; or NULL. */
+const struct flag *race_late_flag(const struct race *r, uint64_t address);
+void race_add_late(struct race *r, const struct flag *was);
+/* Bytes of a store that the order kept back are in memory now. */
+void race_shown(void *self, const struct emu_shown *s);
 
 /* race.c: the launch is too much. */
 void race_give_up(struct race *r);

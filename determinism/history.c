@@ -57,6 +57,7 @@ void shadow_end(struct shadow *s)
     for (struct page *p = s->first, *next; p; p = next) {
         next = p->next;
         free(p->cells);
+        free(p->flags);
         free(p);
     }
     if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));

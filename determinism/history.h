@@ -109,10 +109,11 @@ struct page {
     uint32_t closed[NOTE_KINDS]; /* of which nothing more can be put off as that, */
     uint32_t noted[NOTE_KINDS];  /* of which something is, in the notes of that number, */
     uint64_t noted_in;           /* else nothing is */
-    uint32_t flagged;            /* of global memory: in which somebody released something */
-    uint32_t struck;             /* of those, when notes are looked at: why */
-    uint32_t rows[ROWS];         /* those that have not: where it is; 0: nothing happened there */
-    struct page *next;           /* in any order */
+    uint32_t flagged;            /* of global memory: in which somebody released something, */
+    uint32_t *flags;     /* and of their words: what, for the detector; NULL: there are none */
+    uint32_t struck;     /* of those, when notes are looked at: why */
+    uint32_t rows[ROWS]; /* those that have not: where it is; 0: nothing happened there */
+    struct page *next;   /* in any order */
 };
 struct shadow { /* of a range of memory from 0 on */
     struct page **pages, *first;

@@ -894,7 +894,7 @@ static void look_ahead(const struct look *k)
                                        ? k->shadow->pages[at >> PAGE_BITS]
                                        : NULL;
             const struct cell *cell = p && p->cells ? &p->cells[at % PAGE >> p->shift] : NULL;
-            race_flag_ahead(&k->r->flags, at + MEM_GLOBAL, was_read);
+            if (p && p->launch == k->shadow->launch) race_flag_ahead(k->r, p, at, was_read);
             if (!was_read) {
                 if (cell) __builtin_prefetch(cell);
                 for (size_t i = 0; k->w->mind && i < sizeof *k->w->mind; i += 64)
@@ -1072,8 +1072,7 @@ static void forget(struct race *r)
         clock_drop(&r->tree, g->done);
         free(g);
     }
-    race_flags_forget(&r->flags);
-    race_flags_forget(&r->late);
+    race_flags_forget(r);
     clock_tree_clear(&r->tree);
     notes_clear(&r->notes);
     memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
@@ -1143,7 +1142,7 @@ void race_free(struct race *r)
     if (r->mapped) shadow_end(&r->global);
     events_end(&r->events);
     notes_free(&r->notes);
-    free(r->flags.list);
+    free(r->places.list);
     free(r->late.list);
     clock_tree_end(&r->tree);
     free(r);

@@ -345,126 +345,6 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
     tick(c, w, lanes);
 }
 
-static uint32_t slot_of(const struct flags *f, uint64_t address)
-{
-    /* Twice: flags lie side by side in several arrays, whose slots would be, too. */
-    uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
-    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(h >> 32) & (f->cap - 1);
-}
-
-static struct flag *find_flag(const struct flags *f, uint64_t address)
-{
-    for (uint32_t i = f->cap ? slot_of(f, address) : 0; f->cap; i = (i + 1) & (f->cap - 1)) {
-        if (f->list[i].address == address) return &f->list[i];
-        if (!f->list[i].address) break;
-    }
-    return NULL;
-}
-
-static struct flag *add_flag(struct flags *f, uint64_t address)
-{
-    if (2 * (f->count + 1) > f->cap) {
-        struct flags bigger = {.cap = f->cap ? 2 * f->cap : 16, .count = f->count};
-        bigger.list = calloc(bigger.cap, sizeof *bigger.list);
-        if (!bigger.list) abort();
-        for (uint32_t i = 0; i < f->cap; i++) {
-            if (!f->list[i].address) continue;
-            uint32_t k = slot_of(&bigger, f->list[i].address);
-            while (bigger.list[k].address) k = (k + 1) & (bigger.cap - 1);
-            bigger.list[k] = f->list[i];
-        }
-        free(f->list);
-        *f = bigger;
-    }
-    uint32_t i = slot_of(f, address);
-    while (f->list[i].address) i = (i + 1) & (f->cap - 1);
-    f->list[i] = (struct flag){.address = address};
-    f->count++;
-    return &f->list[i];
-}
-
-/* The rows of global memory that flags are in: *bit is that of the address. */
-static uint32_t *flagged_rows(struct race *r, uint64_t address, uint32_t *bit)
-{
-    struct page *p = shadow_page(&r->global, address - MEM_GLOBAL, false);
-    *bit = 1u << (address % PAGE) / (4 * ROW_WORDS);
-    return p ? &p->flagged : NULL;
-}
-
-static struct flag *flag_at(struct race *r, struct flags *f, uint64_t address)
-{
-    uint32_t bit;
-    const uint32_t *rows = f == &r->flags && f->count ? flagged_rows(r, address, &bit) : NULL;
-    return !f->count || (rows && !(*rows & bit)) ? NULL : find_flag(f, address);
-}
-
-static struct flag *begin_flag(struct race *r, struct flags *f, uint64_t address)
-{
-    uint32_t bit, *rows = f == &r->flags ? flagged_rows(r, address, &bit) : NULL;
-    if (rows) *rows |= bit;
-    struct flag *flag = add_flag(f, address);
-    for (uint32_t i = r->lowest; i < LEVELS; i++) flag->chain[i] = ++r->chains;
-    return flag;
-}
-
-static void empty_flag(struct race *r, struct flag *f)
-{
-    for (uint32_t i = 0; i < LEVELS; i++) {
-        clock_drop(&r->tree, f->released[i]);
-        f->released[i] = NULL;
-    }
-}
-
-static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
-{
-    empty_flag(r, flag);
-    flag->address = 0;
-    f->count--;
-    uint32_t hole = (uint32_t)(flag -
-                               f->list); /* those behind move up to where they are looked for */
-    for (uint32_t i = (hole + 1) & (f->cap - 1); f->list[i].address; i = (i + 1) & (f->cap - 1)) {
-        const uint32_t home = slot_of(f, f->list[i].address);
-        if (((i - home) & (f->cap - 1)) < ((i - hole) & (f->cap - 1))) continue;
-        f->list[hole] = f->list[i];
-        f->list[i] = (struct flag){0};
-        hole = i;
-    }
-}
-
-void race_flag_ahead(const struct flags *f, uint64_t address, bool was_read)
-{
-    if (!f->count) return;
-    const struct flag *flag = &f->list[slot_of(f, address)];
-    if (!was_read) {
-        __builtin_prefetch(flag);
-        __builtin_prefetch(&flag->chain[LEVELS - 1]);
-    } else if (flag->address == address) __builtin_prefetch(flag->released[LEVELS - 1]);
-}
-
-void race_flags_clear(struct race *r, struct flags *f)
-{
-    for (uint32_t i = 0; i < f->cap && f->count; i++) {
-        if (!f->list[i].address) continue;
-        empty_flag(r, &f->list[i]);
-        f->list[i].address = 0;
-        f->count--;
-    }
-}
-
-void race_flags_forget(struct flags *f)
-{
-    if (f->count) memset(f->list, 0, f->cap * sizeof *f->list);
-    f->count = 0;
-}
-
-void race_unflag(struct race *r, struct cta *home, uint64_t address)
-{
-    struct flags *f = home ? &home->flags : &r->flags;
-    struct flag *flag = flag_at(r, f, address);
-    if (flag) remove_flag(r, f, flag);
-}
-
 static struct own *slot_of_own(const struct owns *o, uint64_t address, uint32_t home,
                                uint32_t thread)
 {
@@ -598,16 +478,17 @@ static bool has_acquired(const struct mind *m, const struct clock *c)
 
 /* A strong write takes the place of what was released here, but a read-modify-write passes it on. */
 static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-                    const struct emu_access *a, struct flags *flags, struct flag *f, uint32_t home,
-                    uint64_t address)
+                    const struct emu_access *a, struct cta *home, struct flag *f, uint64_t address)
 {
     const uint32_t thread = (uint32_t)(w - c->warps) * LANES + lane, top = level_of(a->scope);
     struct mind *mind = w->mind ? &w->mind[lane] : NULL;
     const bool passes_on = a->kind != EMU_STORE, releases = a->flags & EMU_RELEASE;
     const bool fenced = mind && mind->fenced;
-    const struct own *own = releases ? NULL : find_own(&c->owns, address, home, thread);
+    const uint32_t whose = home ? home->index : UINT32_MAX;
+    const struct own *own = releases ? NULL : find_own(&c->owns, address, whose, thread);
     if (!f && !releases && !fenced && !own) return;
-    if (!f) f = begin_flag(r, flags, address);
+    if (!f) f = race_begin_flag(r, home, address);
+    if (!f) return;
     struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
     struct clock *before = NULL;                /* what the level's fence let be known */
     const struct clock *last = NULL;            /* at the level before: what there was, */
@@ -645,13 +526,13 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         clock_learn(&r->tree, &f->released[i], passes);
         any |= f->released[i] != NULL;
     }
-    if (releases) keep_own(r, &c->owns, address, home, thread, now, top);
+    if (releases) keep_own(r, &c->owns, address, whose, thread, now, top);
     clock_drop(&r->tree, now);
     clock_drop(&r->tree, before);
     f->id[0] = c->index;
     f->id[1] = c->cluster;
     if (releases) tick(c, w, 1u << lane);
-    if (!any) remove_flag(r, flags, f);
+    if (!any) race_end_flag(r, home, f);
 }
 
 static bool same(const uint8_t *a, const uint8_t *b, uint32_t width)
@@ -694,37 +575,27 @@ static void release_late(struct race *r, struct cta *c, struct warp *w, uint32_t
                          const struct emu_access *a, struct flag *f, uint64_t address)
 {
     struct flag was = {.address = address};
-    if (find_flag(&r->late, address)) {
-        release(r, c, w, lane, a, &r->flags, f, UINT32_MAX, address);
+    if (race_late_flag(r, address)) {
+        release(r, c, w, lane, a, NULL, f, address);
         return;
     }
     if (f) was = *f;
     for (uint32_t i = 0; i < LEVELS; i++) was.released[i] = clock_keep(was.released[i]);
-    release(r, c, w, lane, a, &r->flags, f, UINT32_MAX, address);
-    if (f || flag_at(r, &r->flags, address)) *add_flag(&r->late, address) = was;
-}
-
-void race_shown(void *self, const struct emu_shown *s)
-{
-    struct race *r = self;
-    for (uint32_t i = 0; r->late.count && i < s->size; i++) {
-        struct flag *f = find_flag(&r->late, s->address + i);
-        if (f) remove_flag(r, &r->late, f);
-    }
+    release(r, c, w, lane, a, NULL, f, address);
+    if (f || race_flag_at(r, NULL, address)) race_add_late(r, &was);
 }
 
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                const struct emu_access *a, bool writes, struct cta *home, uint64_t address)
 {
-    struct flags *flags = home ? &home->flags : &r->flags;
-    struct flag *f = flag_at(r, flags, address);
+    struct flag *f = race_flag_at(r, home, address);
     if (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC) {
-        const struct flag *late = home ? NULL : find_flag(&r->late, address);
+        const struct flag *late = home ? NULL : race_late_flag(r, address);
         if (late || f) acquire(r, c, w, lane, a, late ? late : f);
     }
     if (writes && a->held && a->kind == EMU_STORE && !home)
         release_late(r, c, w, lane, a, f, address);
-    else if (writes) release(r, c, w, lane, a, flags, f, home ? home->index : UINT32_MAX, address);
+    else if (writes) release(r, c, w, lane, a, home, f, address);
 }
 
 /* ---- asynchronous copies ------------------------------------------------------------------------------ */

@@ -135,6 +135,36 @@ Test(race, lanes_of_a_warp_are_threads)
     EACH(rows, EMU_CHECK_RACE);
 }
 
+/* CTA 0 does the body's upper part, and CTA 1 the lower one when it has read a 1 at %m+N. */
+#define WAIT_AT(n)                                                                                 \
+    "\nbra E;\nW:\nld.acquire.gpu.global.u16 %r3, [%m+" n                                          \
+    "];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra W;\n"
+
+Test(race, flags_of_one_word_are_apart)
+{
+    static const struct row rows[] = {
+        {"the lower half", 2, 1,
+         "@!%p1 bra W;\nst.release.gpu.global.u16 [%m+256], 1;\nst.global.u32 [%m], 7; //a\n"
+         "st.release.gpu.global.u16 [%m+258], 1;" WAIT_AT("256") "ld.global.u32 %r2, [%m]; //a\nE:",
+         NULL},
+        {"the upper half", 2, 1,
+         "@!%p1 bra W;\nst.release.gpu.global.u16 [%m+256], 1;\nst.global.u32 [%m], 7;\n"
+         "st.release.gpu.global.u16 [%m+258], 1;" WAIT_AT("258") "ld.global.u32 %r2, [%m];\nE:",
+         NULL},
+        {"the older one ends", 2, 1,
+         "@!%p1 bra W;\nst.release.gpu.global.u16 [%m+256], 1;\nst.global.u32 [%m], 7;\n"
+         "st.global.u16 [%m+256], 2;\n"
+         "st.release.gpu.global.u16 [%m+258], 1;" WAIT_AT("258") "ld.global.u32 %r2, [%m];\nE:",
+         NULL},
+        {"the newer one ends", 2, 1,
+         "@!%p1 bra W;\nst.relaxed.gpu.global.u16 [%m+258], 0;\nst.global.u32 [%m], 7;\n"
+         "st.release.gpu.global.u16 [%m+258], 1;\nst.release.gpu.global.u16 [%m+256], 1;\n"
+         "st.global.u16 [%m+256], 2;" WAIT_AT("258") "ld.global.u32 %r2, [%m];\nE:",
+         NULL},
+    };
+    EACH(rows, EMU_CHECK_RACE);
+}
+
 Test(race, bytes_are_apart)
 {
     static const struct row rows[] = {
