@@ -201,7 +201,12 @@ static inline struct warp *race_warp(const struct cta *c,
     if (w->since != c->base) race_move_on(c, w);
     return w;
 }
-struct mind *race_mind(struct warp *w, uint32_t lane); /* makes one if there is none */
+void race_begin_minds(struct warp *w);
+static inline struct mind *race_mind(struct warp *w, uint32_t lane) /* makes one if there is none */
+{
+    if (!w->mind) race_begin_minds(w);
+    return &w->mind[lane];
+}
 static inline struct clock *mind_know(const struct cta *c, const struct warp *w, uint32_t lane)
 {
     return w->mind && w->mind[lane].know ? w->mind[lane].know : c->know;
@@ -210,16 +215,27 @@ static inline struct clock *mind_know(const struct cta *c, const struct warp *w,
 /* sync.c */
 void race_sync(void *self, const struct emu_sync *s);
 void race_cta_end(struct race *r, struct cta *c);
-/* A strong access of one lane to what may be a flag; after it was looked at as an access. `writes`: it is no load, nor
- * does it fail. */
+/* A strong access of one lane to what may be a flag, which is `f` or none so far; after it was looked at as an access.
+ * `writes`: it is no load, nor does it fail. */
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-               const struct emu_access *a, bool writes, struct cta *home, uint64_t address);
+               const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
+               uint64_t address);
 /* The lanes whose access is a compare-and-swap that finds something else: no write. */
 uint32_t race_failing(const struct emu_access *a);
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
 
 /* flags.c. `home`: whose shared memory the place is in; NULL: global. The flag of a place, or NULL */
 struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address);
+/* Of global memory, in that page. */
+static inline struct flag *race_flag_in(const struct race *r, const struct page *p,
+                                        uint64_t address)
+{
+    const uint32_t word = (uint32_t)(address % PAGE) / 4;
+    if (!(p->flagged >> word / ROW_WORDS & 1)) return NULL;
+    for (uint32_t i = p->flags[word]; i; i = r->places.list[i].next)
+        if (r->places.list[i].address == address) return &r->places.list[i];
+    return NULL;
+}
 /* Where there was none. It may move others. NULL: no memory is there. */
 struct flag *race_begin_flag(struct race *r, struct cta *home, uint64_t address);
 void race_end_flag(struct race *r, struct cta *home, struct flag *f);

@@ -91,24 +91,9 @@ void race_flags_forget(struct race *r)
 
 /* ---- of global memory --------------------------------------------------------------------------------- */
 
-/* The first flag of the word, as a number in the list. NULL: nothing was released in all of its row. */
-static uint32_t *first_of_word(struct page *p, uint64_t address)
-{
-    const uint32_t word = (uint32_t)(address % PAGE) / 4;
-    return p && p->flagged >> word / ROW_WORDS & 1 ? &p->flags[word] : NULL;
-}
-
 static struct page *page_of(struct race *r, uint64_t address)
 {
     return shadow_page(&r->global, address - MEM_GLOBAL, false);
-}
-
-static struct flag *flag_of_place(struct race *r, uint64_t address)
-{
-    const uint32_t *first = first_of_word(page_of(r, address), address);
-    for (uint32_t i = first ? *first : 0; i; i = r->places.list[i].next)
-        if (r->places.list[i].address == address) return &r->places.list[i];
-    return NULL;
 }
 
 static uint32_t new_place(struct flag_places *p)
@@ -148,7 +133,7 @@ static void end_place(struct race *r, struct flag *flag)
 {
     struct flag_places *p = &r->places;
     const uint32_t place = (uint32_t)(flag - p->list);
-    uint32_t *at = first_of_word(page_of(r, flag->address), flag->address);
+    uint32_t *at = &page_of(r, flag->address)->flags[flag->address % PAGE / 4];
     while (*at != place) at = &p->list[*at].next;
     *at = flag->next;
     empty_flag(r, flag);
@@ -173,7 +158,9 @@ void race_flag_ahead(const struct race *r, const struct page *p, uint64_t addres
 
 struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address)
 {
-    return home ? find_flag(&home->flags, address) : flag_of_place(r, address);
+    if (home) return find_flag(&home->flags, address);
+    const struct page *p = page_of(r, address);
+    return p ? race_flag_in(r, p, address) : NULL;
 }
 
 struct flag *race_begin_flag(struct race *r, struct cta *home, uint64_t address)

@@ -247,8 +247,11 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, bo
 
 static bool has_tag(const struct set *set, tag t)
 {
-    uint32_t is = 0;
-    for (uint32_t i = 0; i < set->count; i++) is |= set->list[i] == t;
+    const tag *list = set->list;
+    uint32_t is = 0, i = 0;
+    for (; i + 4 <= set->count; i += 4)
+        is |= (list[i] == t) | (list[i + 1] == t) | (list[i + 2] == t) | (list[i + 3] == t);
+    for (; i < set->count; i++) is |= list[i] == t;
     return is;
 }
 
@@ -285,7 +288,7 @@ static bool all_stay(struct look *k, tag own, tag *half, bool tidy)
     struct set *set = shadow_set(k->shadow, *half);
     if (tidy || (*half && !(set && all_strong(k, set)))) return false;
     if (!set) return true;
-    remove_tag(set, own);
+    if (has_tag(set, own)) remove_tag(set, own);
     set->full_base = 0; /* it may have room */
     if (!set->count) shadow_clear(k->shadow, half);
     return true;
@@ -382,8 +385,7 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
     if (!cell->read) cell->read = own;
     if (cell->read == own) return;
     if (set && is_stuck(k, set)) return;
-    for (uint32_t i = 0; set && i < set->count; i++)
-        if (set->list[i] == own) return;
+    if (set && has_tag(set, own)) return;
     if (set && is_full(k, set)) {
         mark_stuck(k, set);
         return;
@@ -945,6 +947,92 @@ void race_look_through(struct look *k, uint32_t size, look_followed *then)
     }
 }
 
+/* ---- words that release and acquire ----------------------------------------------------------------------- */
+
+/* The pages of the lanes' words, which the host begins to read; locks and what they protect lie far apart. false: they
+ * are no words, or something was put off that has to be looked at before. */
+static bool find_words(struct look *k, struct page **pages)
+{
+    const struct emu_access *a = k->a;
+    uint64_t number = UINT64_MAX;
+    struct page *p = NULL;
+    k->flagged = false;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        const uint64_t at = a->address[lane] - k->from;
+        const uint32_t word = (uint32_t)(at % PAGE) / 4, row = 1u << word / ROW_WORDS;
+        if (at >> PAGE_BITS != number) {
+            p = shadow_page(k->shadow, at, false);
+            if (!p || p->shift != 2) return false;
+            number = at >> PAGE_BITS;
+        }
+        if (at & 3 || (p->noted_in == k->notes->number &&
+                       (p->noted[NOTE_READ] | p->noted[NOTE_WORDS] | p->noted[NOTE_DOUBLES]) & row))
+            return false;
+        pages[lane] = p;
+        k->flagged |= p->flagged & row;
+        if (p->cells) __builtin_prefetch(&p->cells[word]);
+        race_flag_ahead(k->r, p, at, false);
+        for (size_t i = 0; k->w->mind && i < sizeof *k->w->mind; i += 64)
+            __builtin_prefetch((const char *)&k->w->mind[lane] + i);
+    }
+    return true;
+}
+
+/* Nothing more of their rows is put off. */
+static void close_words(const struct look *k, struct page *const *pages)
+{
+    for (uint32_t m = k->a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        const uint64_t at = k->a->address[lane] - k->from;
+        const uint32_t word = (uint32_t)(at % PAGE) / 4, row = 1u << word / ROW_WORDS;
+        struct page *p = pages[lane];
+        if (k->writes) p->closed[NOTE_READ] |= row;
+        p->closed[NOTE_WORDS] |= row;
+        p->closed[NOTE_DOUBLES] |= row;
+        if (p->apart & row) {
+            set_ahead(k->shadow, p->cells[word].write);
+            set_ahead(k->shadow, p->cells[word].read);
+        }
+        race_flag_ahead(k->r, p, at, true);
+    }
+}
+
+/* Strong accesses of words of global memory that cannot wait, as of locks and what they protect. */
+static bool lock_words(struct look *k)
+{
+    const struct emu_access *a = k->a;
+    const bool orders = a->flags & (EMU_ACQUIRE | EMU_RELEASE) || k->w->mind || k->c->know,
+               adds = a->kind > EMU_STORE && a->op != ATOMIC_CAS;
+    struct page *pages[LANES];
+    if (!k->strong || k->home || a->width != 4 || a->count != 1 || a->flags & EMU_ASYNC ||
+        (adds && !orders) || !find_words(k, pages))
+        return false;
+    close_words(k, pages);
+    const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
+    uint32_t number = 0, last = 0,
+             before = 0; /* the event of the lanes before: when, and together with whom */
+    for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint64_t at = a->address[lane] - k->from;
+        mask = fellows(k, left, lane);
+        k->writes = writing >> lane & 1;
+        const uint32_t when = k->w->when[lane], together = mask & (mask - 1) ? mask >> lane : 0;
+        if (!number || when != last || together != before) number = event(k, when, together);
+        last = when, before = together;
+        const tag own = tag_of(number, lane);
+        struct cell *cell = shadow_cell(k->shadow, pages[lane], at);
+        if (number && k->writes) write_cell(k, own, lane, cell, at);
+        else if (number) read_cell(k, own, mask, cell, at);
+        if (!k->flagged && !k->w->mind && !(a->flags & EMU_RELEASE)) continue;
+        for (uint32_t m = mask; m; m &= m - 1)
+            race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
+                      race_flag_in(k->r, pages[lane], at + MEM_GLOBAL), NULL, at + MEM_GLOBAL);
+        race_look_up(k);
+    }
+    return true;
+}
+
 /* ---- every access -------------------------------------------------------------------------------------- */
 
 static void each(struct race *r, const struct emu_access *a, look_followed *then)
@@ -965,7 +1053,8 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
     const uint32_t size = (uint32_t)a->width * a->count;
     race_look_up(&k);
     find_memory(&k);
-    if (k.one && (whole_row(&k, size) || race_put_off(&k, size))) return;
+    if (k.one && ((then && lock_words(&k)) || whole_row(&k, size) || race_put_off(&k, size)))
+        return;
     race_look_through(&k, size, then);
 }
 
@@ -981,9 +1070,11 @@ static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
     if (a->flags & EMU_ASYNC && a->kind == EMU_RED) return; /* it is part of no pattern */
     if (k->strong && (k->flagged || k->w->mind || a->flags & EMU_RELEASE))
         for (uint32_t m = mask; m; m &= m - 1)
-            for (uint32_t e = 0; e < a->count; e++)
-                race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes, k->home,
-                          key + e * a->width);
+            for (uint32_t e = 0; e < a->count; e++) {
+                const uint64_t one = key + e * a->width;
+                race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
+                          race_flag_at(k->r, k->home, one), k->home, one);
+            }
     else if (!k->strong && k->writes && k->flagged)
         for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
             race_unflag(k->r, k->home, key + o);
@@ -1037,13 +1128,10 @@ void race_move_on(const struct cta *c, struct warp *w)
     w->even = true;
 }
 
-struct mind *race_mind(struct warp *w, uint32_t lane)
+void race_begin_minds(struct warp *w)
 {
-    if (!w->mind) {
-        w->mind = calloc(LANES, sizeof *w->mind);
-        if (!w->mind) abort();
-    }
-    return &w->mind[lane];
+    w->mind = calloc(LANES, sizeof *w->mind);
+    if (!w->mind) abort();
 }
 
 static void free_cta(struct race *r, struct cta *c)

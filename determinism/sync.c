@@ -586,11 +586,11 @@ static void release_late(struct race *r, struct cta *c, struct warp *w, uint32_t
 }
 
 void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-               const struct emu_access *a, bool writes, struct cta *home, uint64_t address)
+               const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
+               uint64_t address)
 {
-    struct flag *f = race_flag_at(r, home, address);
     if (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC) {
-        const struct flag *late = home ? NULL : race_late_flag(r, address);
+        const struct flag *late = home || !r->late.count ? NULL : race_late_flag(r, address);
         if (late || f) acquire(r, c, w, lane, a, late ? late : f);
     }
     if (writes && a->held && a->kind == EMU_STORE && !home)
