@@ -1,6 +1,8 @@
 /* The command line: finds the command, and what all commands share. */
 #include "cli/cli.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -311,21 +313,62 @@ static const struct command {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+/* "ptx check" */
+static const char *full_name(const struct command *c, char name[static 32])
+{
+    snprintf(name, 32, "%s%s%s", c->name, c->word ? " " : "", c->word ? c->word : "");
+    return name;
+}
+
+static void print_commands(FILE *out, const char *family)
+{
+    char name[32];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!family || strcmp(commands[i].name, family) == 0)
+            fprintf(out, "  heddle %-12s %s\n", full_name(&commands[i], name), commands[i].summary);
+}
+
 static void print_help(FILE *out)
 {
     fprintf(out, "usage: heddle COMMAND [options] ...\n"
                  "\n"
                  "Heddle reads and runs PTX, the assembly language of NVIDIA GPUs, without a GPU.\n"
                  "\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s%s%s", commands[i].name, commands[i].word ? " " : "",
-                 commands[i].word ? commands[i].word : "");
-        fprintf(out, "  heddle %-12s %s\n", name, commands[i].summary);
-    }
+    print_commands(out, NULL);
     fprintf(out, "\n"
                  "  heddle help COMMAND      how to use one of them (also: heddle COMMAND --help)\n"
                  "  heddle --version\n");
+}
+
+/* Of commands of two words. */
+static void print_family(FILE *out, const char *family)
+{
+    fprintf(out, "usage: heddle %s COMMAND [options] ...\n\n", family);
+    print_commands(out, family);
+    fprintf(out, "\n  heddle %s COMMAND --help   how to use one of them\n", family);
+}
+
+/* Whether commands of two words begin so. */
+static bool is_family(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].word && strcmp(commands[i].name, name) == 0) return true;
+    return false;
+}
+
+/* `word` is NULL where there is none. */
+static int no_command(const char *name, const char *word)
+{
+    char given[80], names[COMMAND_COUNT][32];
+    const bool both = word && is_family(name);
+    snprintf(given, sizeof given, "%s%s%s", name, both ? " " : "", both ? word : "");
+    struct text_nearest near = {.text = given, .length = strlen(given)};
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        text_nearest_try(&near, full_name(&commands[i], names[i]));
+    fprintf(stderr, "heddle: there is no command '%s'", given);
+    if (near.best) fprintf(stderr, "; did you mean '%s'?", near.best);
+    fprintf(stderr, "\nTry 'heddle --help'.\n");
+    return EXIT_USAGE;
 }
 
 int usage_error(const char *command, const char *format, ...)
@@ -392,19 +435,41 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-/* heddle help run, heddle help ptx check */
-static int help_of(int argc, char **argv)
+static const struct command *find_command(const char *name, const char *word)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         const struct command *c = &commands[i];
-        if (strcmp(argv[0], c->name) != 0) continue;
-        if (c->word && (argc < 2 || strcmp(argv[1], c->word) != 0)) continue;
-        fputs(c->help, stdout);
-        return finish_output("help", EXIT_FINE);
+        if (strcmp(name, c->name) == 0 && (!c->word || (word && strcmp(word, c->word) == 0)))
+            return c;
     }
-    fprintf(stderr, "heddle: there is no command '%s%s%s'\n", argv[0], argc > 1 ? " " : "",
-            argc > 1 ? argv[1] : "");
-    print_help(stderr);
+    return NULL;
+}
+
+/* heddle help run, heddle help ptx check, heddle help ptx; argv ends with NULL. */
+static int help_of(char **argv)
+{
+    const struct command *c = find_command(argv[0], argv[1]);
+    if (c) fputs(c->help, stdout);
+    else if (is_family(argv[0]) && !argv[1]) print_family(stdout, argv[0]);
+    else return no_command(argv[0], argv[1]);
+    return finish_output("help", EXIT_FINE);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const struct command *c = find_command(argv[0], argv[1]);
+    if (c) {
+        const int used = c->word != NULL;
+        if (!wants_help(argc - used, argv + used)) return c->run(argc - used, argv + used);
+        fputs(c->help, stdout);
+        return finish_output(c->name, EXIT_FINE);
+    }
+    if (is_family(argv[0]) && argc > 1 && wants_help(2, argv)) {
+        print_family(stdout, argv[0]);
+        return finish_output(argv[0], EXIT_FINE);
+    }
+    if (!is_family(argv[0]) || argc > 1) return no_command(argv[0], argv[1]);
+    print_family(stderr, argv[0]);
     return EXIT_USAGE;
 }
 
@@ -418,28 +483,11 @@ int main(int argc, char **argv)
         printf("heddle %s\n", heddle_version());
         return finish_output("--version", EXIT_FINE);
     }
-    if (strcmp(argv[1], "help") == 0 && argc > 2) return help_of(argc - 2, argv + 2);
+    if (strcmp(argv[1], "help") == 0 && argc > 2) return help_of(argv + 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return finish_output("--help", EXIT_FINE);
     }
-    bool family = false;
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        const struct command *c = &commands[i];
-        int used = c->word ? 2 : 1;
-        if (strcmp(argv[1], c->name) != 0) continue;
-        family = true;
-        if (c->word && (argc < 3 || strcmp(argv[2], c->word) != 0)) continue;
-        if (wants_help(argc - used, argv + used)) {
-            fputs(c->help, stdout);
-            return finish_output(c->name, EXIT_FINE);
-        }
-        return c->run(argc - used, argv + used);
-    }
-    if (family && argc > 2 && strcmp(argv[2], "--help") != 0 && strcmp(argv[2], "-h") != 0)
-        fprintf(stderr, "heddle: there is no command '%s %s'\n", argv[1], argv[2]);
-    else if (!family) fprintf(stderr, "heddle: there is no command '%s'\n", argv[1]);
-    print_help(family && argc > 2 && argv[2][0] == '-' ? stdout : stderr);
-    return family && argc > 2 && argv[2][0] == '-' ? EXIT_FINE : EXIT_USAGE;
+    return dispatch(argc - 1, argv + 1);
 }
