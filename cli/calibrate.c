@@ -48,7 +48,10 @@ static bool take_option(char **argv, int *i, struct request *q)
     }
     if (strcmp(argv[*i], "--allow-undetermined") == 0) return q->undetermined = true;
     if (strcmp(argv[*i], "--predict") == 0) return q->predict = true;
-    usage_error("calibrate", "unknown option '%s', or it wants a value", argv[*i]);
+    if (traces) return usage_error("calibrate", "at most %d files of traces", MOST_FILES), false;
+    (void)bad_option("calibrate", argv[*i],
+                     "--gpu --output --plot --csv --where --start --traces "
+                     "--allow-undetermined --predict");
     return false;
 }
 

@@ -44,6 +44,10 @@ int usage_error(const char *command, const char *format, ...) __attribute__((for
  * another option, or has no value. argv ends with NULL. */
 const char *option_value(char **argv, int *i, const char *name);
 
+/* What is wrong with an option that a command does not take as it stands; `options` are those that it has, one blank
+ * between two ("--format --refused"). Returns EXIT_USAGE. */
+int bad_option(const char *command, const char *word, const char *options);
+
 /* The number behind an option; false after a message if it is none. */
 bool option_number(const char *command, const char *option, const char *text, unsigned long most,
                    unsigned long *out);

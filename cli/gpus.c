@@ -79,8 +79,8 @@ static int show(const char *name)
 
 int cmd_gpus(int argc, char **argv)
 {
+    if (argc > 1 && argv[1][0] == '-') return bad_option("gpus", argv[1], "");
     if (argc > 2) return usage_error("gpus", "one GPU at a time");
-    if (argc == 2 && argv[1][0] == '-') return usage_error("gpus", "unknown option '%s'", argv[1]);
     int status = EXIT_FINE;
     if (argc == 2) status = show(argv[1]);
     else list();

@@ -33,8 +33,7 @@ int cmd_isa(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'f' && !option_format(command, optarg, &json)) return EXIT_USAGE;
         if (c == 'r') refused = true;
-        if (c == '?')
-            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        if (c == '?') return bad_option(command, argv[optind - 1], "--format --refused");
     }
     argv += optind;
     argc -= optind;

@@ -1,4 +1,5 @@
 /* The command line: finds the command, and what all commands share. */
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "cli/cli.h"
 
 #include "base/text.h"
@@ -390,6 +391,23 @@ const char *option_value(char **argv, int *i, const char *name)
     const char *next = argv[*i][n] ? NULL : argv[*i + 1];
     if (next) ++*i;
     return next;
+}
+
+int bad_option(const char *command, const char *word, const char *options)
+{
+    const size_t length = strcspn(word, "=");
+    char names[256], *rest = names;
+    snprintf(names, sizeof names, "%s", options);
+    struct text_nearest near = {.text = word, .length = length};
+    for (const char *name; (name = strtok_r(NULL, " ", &rest));) {
+        text_nearest_try(&near, name);
+        if (strlen(name) == length && strncmp(word, name, length) == 0)
+            return usage_error(command, word[length] ? "%s takes no value" : "%s wants a value",
+                               name);
+    }
+    return usage_error(command, "unknown option '%s'%s%s%s", word,
+                       near.best ? "; did you mean '" : "", near.best ? near.best : "",
+                       near.best ? "'?" : "");
 }
 
 bool option_number(const char *command, const char *option, const char *text, unsigned long most,

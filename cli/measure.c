@@ -62,7 +62,8 @@ static bool take_option(struct request *q, char **argv, int *i)
         if (!n) return usage_error(command, "--repeat is at least 1"), false;
         q->words[q->count++] = arena_printf(q->arena, "--repeat=%lu", n);
     } else {
-        usage_error(command, "unknown option '%s', or it wants a value", argv[*i]);
+        (void)bad_option(command, argv[*i],
+                         "--driver --output --graph --size --data-seed --repeat");
         return false;
     }
     return true;

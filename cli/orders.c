@@ -39,8 +39,7 @@ int cmd_orders(int argc, char **argv)
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'f' && !option_format(command, optarg, &json)) return EXIT_USAGE;
-        if (c == '?')
-            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        if (c == '?') return bad_option(command, argv[optind - 1], "--format");
     }
     const char *name = optind < argc ? argv[optind] : NULL;
     if (argc - optind > 1) return usage_error(command, "one NAME at most");

@@ -17,7 +17,7 @@ int cmd_ptx_cfg(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'k') name = optarg;
         else if (c == 'b') brief = true;
-        else return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        else return bad_option(command, argv[optind - 1], "--kernel --brief");
     }
     argv += optind;
     argc -= optind;

@@ -50,7 +50,7 @@ int cmd_ptx_check(int argc, char **argv)
         case 'l': link = true; break;
         case 'q': quiet = true; break;
         default:
-            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+            return bad_option(command, argv[optind - 1], "--format --max-errors --link --quiet");
         }
     }
     argv += optind;

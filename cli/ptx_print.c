@@ -31,7 +31,7 @@ int cmd_ptx_print(int argc, char **argv)
     bool check = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c != 'v') return usage_error(command, "unknown option: %s", argv[optind - 1]);
+        if (c != 'v') return bad_option(command, argv[optind - 1], "--verify");
         check = true;
     }
     argv += optind;

@@ -132,8 +132,7 @@ int cmd_ptx_stats(int argc, char **argv)
     bool json = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c != 'f')
-            return usage_error(command, "unknown option or missing value: %s", argv[optind - 1]);
+        if (c != 'f') return bad_option(command, argv[optind - 1], "--format");
         if (!option_format(command, optarg, &json)) return EXIT_USAGE;
     }
     argv += optind;

@@ -75,7 +75,7 @@ static bool read_suite_options(struct asked *q, int argc, char **argv)
         else if ((value = option_value(argv, &i, "--order"))) q->order = value;
         else if ((value = option_value(argv, &i, "--seed"))) q->seed = value;
         else if (a[0] == '-') {
-            usage_error(command, "unknown option '%s', or it wants a value", a);
+            (void)bad_option(command, a, "--size --data-seed --graph --order --seed");
             return false;
         } else if (!suite_find(a)) {
             usage_error(command, "there is no workload '%s' ('heddle suite list' names them)", a);
