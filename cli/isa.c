@@ -1,5 +1,7 @@
 #include "cli/cli.h"
 
+#include "base/text.h"
+
 #include <getopt.h>
 #include <jansson.h>
 #include <string.h>
@@ -21,6 +23,24 @@ static void print_form(const struct heddle_form *f)
     printf("%s%s\n    operands %s\n    PTX %s  target %s  %s  %s%s\n", f->name, f->modifiers,
            f->operands[0] ? f->operands : "none", version, target, f->unit,
            f->refused ? "refused: " : "accepted", f->refused ? f->refused : "");
+}
+
+/* No form was shown of what is called so. */
+static int none(const char *name)
+{
+    struct text_nearest near = {.text = name, .length = strlen(name)};
+    bool known = false;
+    for (size_t i = 0; i < heddle_form_count(); i++) {
+        const struct heddle_form f = heddle_form(i);
+        known |= chosen(&f, name);
+        text_nearest_try(&near, f.name);
+    }
+    if (known) fprintf(stderr, "heddle isa: no form of '%s' is refused\n", name);
+    else
+        fprintf(stderr, "heddle isa: no instruction is called '%s'%s%s%s\n", name,
+                near.best ? "; did you mean '" : "", near.best ? near.best : "",
+                near.best ? "'?" : "");
+    return known ? EXIT_FINE : EXIT_INPUT;
 }
 
 int cmd_isa(int argc, char **argv)
@@ -60,9 +80,6 @@ int cmd_isa(int argc, char **argv)
         printf("%zu forms, %zu accepted, %zu refused\n", shown, shown - rejected, rejected);
     }
     json_decref(list);
-    if (!shown && name) {
-        fprintf(stderr, "heddle isa: no instruction is called '%s'\n", name);
-        return EXIT_INPUT;
-    }
+    if (!shown && name) return none(name);
     return finish_output(command, EXIT_FINE);
 }

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE /* dlinfo */
 #include "cli/cli.h"
 #include "cli/run_program.h"
+#include "cli/run_suite.h"
 
 #include "base/arena.h"
-#include "base/text.h"
 #include "suites/suite.h"
 
 #include <dlfcn.h>
@@ -29,15 +29,13 @@ struct request {
 
 static bool name_it(struct request *q, const char *name)
 {
-    struct text_nearest near = {.text = name, .length = (uint32_t)strlen(name)};
-    for (size_t i = 0; i < suite_count(); i++) text_nearest_try(&near, suite_at(i)->name);
+    const char *near = workload_nearest(name);
     if (suite_find(name)) {
         q->words[q->count++] = arena_printf(q->arena, "%s", name);
         return true;
     }
-    usage_error(command, "there is no workload '%s'%s%s%s", name,
-                near.best ? "; did you mean '" : "", near.best ? near.best : "",
-                near.best ? "'?" : "");
+    usage_error(command, "there is no workload '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                near ? near : "", near ? "'?" : "");
     return false;
 }
 

@@ -5,6 +5,7 @@
 
 #include <getopt.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const command = "orders";
@@ -56,6 +57,11 @@ int cmd_orders(int argc, char **argv)
         putchar('\n');
     }
     json_decref(list);
-    if (!shown) return usage_error(command, "there is no order '%s'", name);
+    if (!shown) {
+        char *why = heddle_order_check(name); /* NULL: it has options, too */
+        const int status = usage_error(command, "%s", why ? why : "NAME is without options");
+        free(why);
+        return status;
+    }
     return finish_output(command, EXIT_FINE);
 }

@@ -16,6 +16,13 @@
 
 #include <string.h>
 
+const char *workload_nearest(const char *name)
+{
+    struct text_nearest near = {.text = name, .length = strlen(name)};
+    for (size_t i = 0; i < suite_count(); i++) text_nearest_try(&near, suite_at(i)->name);
+    return near.best;
+}
+
 /* NAME[:SIZE] */
 static const struct suite_workload *workload(struct run_options *o, struct suite_options *out)
 {
@@ -31,11 +38,10 @@ static const struct suite_workload *workload(struct run_options *o, struct suite
     }
     const struct suite_workload *w = suite_find(name);
     if (w) return w;
-    struct text_nearest near = {.text = name, .length = n};
-    for (size_t i = 0; i < suite_count(); i++) text_nearest_try(&near, suite_at(i)->name);
+    const char *near = workload_nearest(name);
     diag_error(&o->diags, p.at, n, "there is no workload '%s' ('heddle suite list' names them)",
                name);
-    if (near.best) diag_note(&o->diags, p.at, n, "did you mean '%s'?", near.best);
+    if (near) diag_note(&o->diags, p.at, n, "did you mean '%s'?", near);
     return NULL;
 }
 

@@ -10,4 +10,7 @@ struct run_options;
 int suite_target_run(struct run_options *o, const struct heddle_device_options *device,
                      struct report *r);
 
+/* The workload whose name is nearest to this one; NULL: none is near. */
+const char *workload_nearest(const char *name);
+
 #endif

@@ -1,6 +1,7 @@
 /* heddle suite list|run: the workloads that come with Heddle. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include "cli/cli.h"
+#include "cli/run_suite.h"
 
 #include "cuda/device.h"
 #include "suites/suite.h"
@@ -78,7 +79,9 @@ static bool read_suite_options(struct asked *q, int argc, char **argv)
             (void)bad_option(command, a, "--size --data-seed --graph --order --seed");
             return false;
         } else if (!suite_find(a)) {
-            usage_error(command, "there is no workload '%s' ('heddle suite list' names them)", a);
+            const char *near = workload_nearest(a);
+            usage_error(command, "there is no workload '%s' ('heddle suite list' names them)%s%s%s",
+                        a, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
             return false;
         } else q->names[q->name_count++] = a;
     }
