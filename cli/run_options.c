@@ -174,7 +174,7 @@ static bool is_program(struct piece target)
 enum run_target run_target_kind(struct piece target)
 {
     char path[4096];
-    if (target.length > 6 && memcmp(target.text, "suite:", 6) == 0) return TARGET_SUITE;
+    if (target.length >= 6 && memcmp(target.text, "suite:", 6) == 0) return TARGET_SUITE;
     if (target.length > 4 && memcmp(target.text + target.length - 4, ".yml", 4) == 0)
         return TARGET_JOB;
     if (target.length > 5 && memcmp(target.text + target.length - 5, ".yaml", 5) == 0)

@@ -815,7 +815,7 @@ Test(run, mangled_jobs)
 static const struct call suite_calls[] = {
     {"suite:saxpy", 0, "saxpy (small): passed", ""},
     {"suite:saxpy:small --threads 1 --data-seed 3 --quiet", 0, "", ""},
-    {"suite:", 2, "", "cannot read"},
+    {"suite:", 2, "", "there is no workload '' ('heddle suite list' names them)"},
     {"suite:saxpie", 2, "", "did you mean 'saxpy'?"},
     {"suite:saxpy:huge", 2, "", "a workload is small, medium or large, not 'huge'"},
     {"suite:saxpy --grid 3", 2, "", "--grid does not go with a workload"},
