@@ -14,13 +14,25 @@
 #include "model/gpu_file.h"
 #include "suites/suite.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *workload_nearest(const char *name)
 {
     struct text_nearest near = {.text = name, .length = strlen(name)};
     for (size_t i = 0; i < suite_count(); i++) text_nearest_try(&near, suite_at(i)->name);
     return near.best;
+}
+
+char *workload_graph_check(const struct suite_workload *w, const char *graph)
+{
+    struct buf why = {0};
+    if (graph && !w->wants_graph) buf_printf(&why, "'%s' takes no graph", w->name);
+    else if (graph && access(graph, R_OK) != 0)
+        buf_printf(&why, "cannot read '%s': %s", graph, strerror(errno));
+    return why.data;
 }
 
 /* NAME[:SIZE] */
@@ -107,6 +119,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     const struct run_option *graph = run_option_find(o, OPTION_GRAPH);
     if (seed) (void)number_read(&o->diags, "--data-seed", seed->value, UINT64_MAX, &options.seed);
     if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
+    char *why_not = w ? workload_graph_check(w, options.graph) : NULL;
+    if (why_not) diag_error(&o->diags, graph->value.at, graph->value.length, "%s", why_not);
+    free(why_not);
     if (o->diags.errors) return EXIT_USAGE;
     if (!recording_begin(r->recording, device)) return r->status;
     char *why; /* nothing: the order was looked at when it was read */

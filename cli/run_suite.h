@@ -5,10 +5,14 @@
 struct heddle_device_options;
 struct report;
 struct run_options;
+struct suite_workload;
 
 /* Runs the workload that the target names; an exit code. Errors of the input are in the options' diags. */
 int suite_target_run(struct run_options *o, const struct heddle_device_options *device,
                      struct report *r);
+
+/* What is wrong with a graph (NULL: none) for this workload: for free(); NULL: nothing. */
+char *workload_graph_check(const struct suite_workload *w, const char *graph);
 
 /* The workload whose name is nearest to this one; NULL: none is near. */
 const char *workload_nearest(const char *name);

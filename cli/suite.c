@@ -88,17 +88,37 @@ static bool read_suite_options(struct asked *q, int argc, char **argv)
     return set_order(q->order, q->seed);
 }
 
+/* The workloads that are named, or else all; of these, with a graph, those that want one. */
+static bool is_wanted(const struct asked *q, const struct suite_workload *w)
+{
+    for (size_t i = 0; i < q->name_count; i++)
+        if (suite_find(q->names[i]) == w) return true;
+    return !q->name_count && (!q->options.graph || w->wants_graph);
+}
+
+/* Whether all that are wanted can take the graph. */
+static bool graph_fits(const struct asked *q)
+{
+    for (size_t i = 0; i < suite_count(); i++) {
+        char *why = is_wanted(q, suite_at(i)) ? workload_graph_check(suite_at(i), q->options.graph)
+                                              : NULL;
+        if (why) usage_error(command, "%s", why);
+        const bool wrong = why != NULL;
+        free(why);
+        if (wrong) return false;
+    }
+    return true;
+}
+
 int cmd_suite_run(int argc, char **argv)
 {
     struct asked q = {.options = {.size = SUITE_SMALL, .seed = 1}};
     unsigned passed = 0, ran = 0;
     q.names = calloc((size_t)argc + 1, sizeof *q.names);
     if (!q.names) abort();
-    const bool good = read_suite_options(&q, argc, argv);
+    const bool good = read_suite_options(&q, argc, argv) && graph_fits(&q);
     for (size_t k = 0; good && k < suite_count(); k++) {
-        bool wanted = !q.name_count;
-        for (size_t i = 0; i < q.name_count; i++) wanted |= suite_find(q.names[i]) == suite_at(k);
-        if (!wanted) continue;
+        if (!is_wanted(&q, suite_at(k))) continue;
         ran++;
         passed += run_one(suite_at(k), &q.options);
     }

@@ -176,6 +176,8 @@ static const struct call {
     {"suite run --sise small", 2, "", "unknown option '--sise'; did you mean '--size'?"},
     {"suite run sxapy", 2, "",
      "there is no workload 'sxapy' ('heddle suite list' names them); did you mean 'saxpy'?"},
+    {"suite run saxpy --graph good.ptx", 2, "", "'saxpy' takes no graph"},
+    {"suite run --graph none", 2, "", "cannot read 'none': No such file or directory"},
     {"suite run --size", 2, "", "--size wants a value"},
     {"measure --ouput x", 2, "", "unknown option '--ouput'; did you mean '--output'?"},
     {"calibrate x.csv --predit", 2, "", "unknown option '--predit'; did you mean '--predict'?"},

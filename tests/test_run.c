@@ -822,7 +822,8 @@ static const struct call suite_calls[] = {
     {"suite:saxpy --data-seed x", 2, "", "--data-seed wants a number"},
     {"suite:saxpy --order random:strategy=lag --seed 7", 0, "saxpy (small): passed", ""},
     {"suite:saxpy --seed 7", 2, "", "or is it --data-seed"},
-    {"suite:saxpy --graph none", 4, NULL, "'saxpy' takes no graph"},
+    {"suite:saxpy --graph none", 2, "", "'saxpy' takes no graph"},
+    {"suite:bfs_fixed --graph none", 2, "", "cannot read 'none': No such file or directory"},
     {"suite:saxpy --max-instructions 10", 5, "", "limit"},
     {"suite:saxpy --memory 1K", 4, NULL, "cuMemAlloc"},
 };
