@@ -168,7 +168,7 @@ void watches_told(struct watches *w, const struct told *t)
 void watches_print(const struct watches *w)
 {
     for (size_t i = 0; w && i < w->count; i++)
-        if (!w->list[i].seen)
+        if (w->list[i].found && !w->list[i].seen)
             printf("%.*s: no write\n", (int)w->list[i].where.length, w->list[i].where.text);
 }
 

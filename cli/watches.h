@@ -45,7 +45,7 @@ watches_observer(const struct watches *w); /* NULL: nothing is watched. w may be
 void watches_told(struct watches *w, const struct told *t);
 
 /* At the end. w may be NULL. */
-void watches_print(const struct watches *w);   /* what nobody wrote to */
+void watches_print(const struct watches *w);   /* what was there and nobody wrote to */
 json_t *watches_json(const struct watches *w); /* NULL: nothing was watched */
 
 #endif
