@@ -56,6 +56,11 @@ static bool read_arg(struct job *job, struct piece p, size_t number, struct job_
     uint32_t named = name_length(p);
     const char *position = arena_printf(job->arena, "%zu", number);
     const char *name = named ? arena_copy(job->arena, p.text, named - 1) : position;
+    for (size_t i = 0; named && i < job->buffer_count; i++)
+        if (strcmp(job->buffers[i]->name, name) == 0) {
+            diag_error(job->diags, p.at, named - 1, "there are two buffers '%s'", name);
+            return false;
+        }
     p = (struct piece){p.text + named, p.length - named, p.at + named};
     if (p.length >= 4 && memcmp(p.text, "buf:", 4) == 0) {
         p = (struct piece){p.text + 4, p.length - 4, p.at + 4};

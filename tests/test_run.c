@@ -323,6 +323,8 @@ static const struct call bad_kernel_calls[] = {
     {TWICE "--arg 'buf:u32[4]=file(.)' --arg 4", 2, "", "cannot read '.': Is a directory"},
     {TWICE "--arg 'buf:u32[]=file(none)' --arg 4", 2, "", "the file is empty, or not there"},
     {TWICE "--arg 'buf:u32[5]=file(/dev/null)' --arg 4", 2, "", "does not have 20 bytes"},
+    {"k.ptx --kernel twice --arg 'y=buf:u32[4]' --arg 'y=buf:u32[4]' --arg 4", 2, "",
+     "there are two buffers 'y'"},
     {TWICE "--arg 'buf:u32[1152921504606846975]' --arg 4", 2, "", "out of device memory"},
     {TWICE "--memory 1M --arg 'buf:u32[1000000]' --arg 4", 2, "", "out of device memory"},
     {TWICE "--arg 'y=buf:u32[3]' --arg 4 --expect y=zero", 3, "", "0 bytes behind the end of 'y'"},
