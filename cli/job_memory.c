@@ -47,7 +47,8 @@ bool runner_place(struct runner *r, struct job_buffer *b)
     if (b->address) return true;
     r->outside = true;
     diag_error(d, b->where.at, b->where.length,
-               "out of device memory: '%s' wants %" PRIu64 " bytes; the memory setting has more",
+               "out of device memory: '%s' wants %" PRIu64
+               " bytes; the memory setting (8G without one) says how many there are",
                b->label, b->count * b->type->bytes);
     return false;
 }
