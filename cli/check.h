@@ -142,9 +142,10 @@ const struct check_run *check_bad_call(const struct check *c);
 
 /* "heddle run TARGET ... --order X --seed N", as a shell wants it */
 char *check_command(const struct check *c, const struct check_row *row, size_t run);
-/* The words of it for run_options_read; *argc of them. More: a setting for --check, or NULL. */
+/* The words of it for run_options_read; *argc of them, of which *added behind the first are not the user's. `checks`: a
+ * setting for --check, or NULL. */
 char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
-                   int *argc);
+                   int *added, int *argc);
 
 /* ---- processes --------------------------------------------------------------------------------- */
 

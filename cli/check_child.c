@@ -77,7 +77,7 @@ void check_child(const struct check *check, const struct check_task *t)
     if (t->race)
         checks = arena_printf(a, "%s%srace,atomicity", checks ? checks : "", checks ? "," : "");
     int argc;
-    char **words = check_words(check, t->order, t->seed, checks, &argc);
+    char **words = check_words(check, t->order, t->seed, checks, &o.added, &argc);
     bool ok = run_options_read(&o, argc, words);
     struct report r = {.arena = a,
                        .json = true, /* what is printed is kept */

@@ -168,20 +168,21 @@ static const char *word_of(struct arena *a, const struct run_option *x)
 }
 
 char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
-                   int *argc)
+                   int *added, int *argc)
 {
     const struct run_options *o = c->options;
     const char **words = arena_array(c->arena, const char *, o->count + 8);
     int n = 0;
     words[n++] = "check";
-    words[n++] = c->name;
-    for (size_t i = 0; i < o->count; i++)
-        if (handed_on(&o->list[i])) words[n++] = word_of(c->arena, &o->list[i]);
     if (checks) words[n++] = arena_printf(c->arena, "--check=%s", checks);
     words[n++] = "--threads=1";
     words[n++] = arena_printf(c->arena, "--order=%s", order);
     if (strcmp(order, order_kind_at(0)->name) != 0)
         words[n++] = arena_printf(c->arena, "--seed=%llu", (unsigned long long)seed);
+    *added = n - 1;
+    words[n++] = c->name;
+    for (size_t i = 0; i < o->count; i++)
+        if (handed_on(&o->list[i])) words[n++] = word_of(c->arena, &o->list[i]);
     *argc = n;
     return (char **)(void *)words;
 }

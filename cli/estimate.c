@@ -26,6 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Those of the run, behind the command's name. */
+enum { WORD_QUIET = 1, WORD_GPU, WORD_ORDER, ADDED_WORDS = WORD_ORDER };
+
 /* ---- the command line ------------------------------------------------------------------------------------ */
 
 static bool add_gpus(struct estimate_call *c, const char *text)
@@ -107,10 +110,9 @@ bool estimate_read_call(struct estimate_call *c, int argc, char **argv)
                {"--traces", set_traces},
                {"--coefficients", set_coefficients}};
     c->words = arena_array(c->arena, char *, (size_t)argc + 5);
-    c->words[c->word_count++] = (char *)"run";
-    c->words[c->word_count++] = (char *)"--quiet";
-    c->words[c->word_count++] = NULL; /* --gpu=NAME */
-    c->words[c->word_count++] = NULL; /* --order=ORDER */
+    c->words[c->word_count++] = (char *)c->command;
+    c->words[WORD_QUIET] = (char *)"--quiet";
+    c->word_count += ADDED_WORDS;
     for (int i = 1; i < argc && argv[i]; i++) {
         const char *value = NULL;
         for (size_t k = 0; !value && k < sizeof own / sizeof *own; k++) {
@@ -204,15 +206,15 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     (void)close(fd);
     size_t g = 0;
     while (c->gpus[g] != gpu) g++;
-    c->words[2] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
-    c->words[3] = arena_printf(c->arena, "--order=%s", order);
+    c->words[WORD_GPU] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
+    c->words[WORD_ORDER] = arena_printf(c->arena, "--order=%s", order);
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
         if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
         if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
         (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-        status = run_command(c->word_count, c->words, path);
+        status = run_command(c->word_count, c->words, ADDED_WORDS, path);
         (void)fflush(NULL);
         _exit(status);
     }

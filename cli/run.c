@@ -33,7 +33,7 @@ static void say(struct report *r, struct diags *d)
 static void bad_call(struct report *r, struct run_options *o)
 {
     say(r, &o->diags);
-    report_fail(r, EXIT_USAGE, "Try 'heddle run --help'.\n");
+    report_fail(r, EXIT_USAGE, "Try 'heddle %s --help'.\n", o->command);
 }
 
 /* A seed for an order that draws nothing is a mistake. */
@@ -173,20 +173,20 @@ static int run_program(struct run_options *o, char **argv, struct report *r)
         return status;
     }
     diags_render(&o->diags, &text);
-    fprintf(stderr, "%sTry 'heddle run --help'.\n", text.data);
+    fprintf(stderr, "%sTry 'heddle %s --help'.\n", text.data, o->command);
     buf_free(&text);
     return EXIT_USAGE;
 }
 
 int cmd_run(int argc, char **argv)
 {
-    return run_command(argc, argv, NULL);
+    return run_command(argc, argv, 0, NULL);
 }
 
-int run_command(int argc, char **argv, const char *estimates)
+int run_command(int argc, char **argv, int added, const char *estimates)
 {
     struct arena *arena = arena_new();
-    struct run_options o = {.arena = arena};
+    struct run_options o = {.arena = arena, .added = added};
     struct progress progress;
     struct counts counts = {.estimates = estimates,
                             .traces = estimates ? getenv(CUDA_TRACES) : NULL};

@@ -136,20 +136,27 @@ static int read_option(struct run_options *o, const struct piece *words, int cou
     return 1 + apart;
 }
 
-/* The command line as one text, and where its words are in it. */
+static void add_word(struct buf *line, char before, const char *word, struct piece *where)
+{
+    *where = (struct piece){.at = (uint32_t)line->size + 1, .length = (uint32_t)strlen(word)};
+    buf_printf(line, "%c%s", before, word);
+}
+
+/* The command line as one text, and where its words are in it: those that were typed in its first line, the others in a
+ * second one. */
 static struct piece *words_of(struct run_options *o, int argc, char **argv)
 {
     struct piece *words = arena_array(o->arena, struct piece, (size_t)argc + 1);
     struct buf line = {0};
     buf_puts(&line, "heddle");
-    for (int i = 0; i < argc; i++) {
-        words[i] = (struct piece){.at = (uint32_t)line.size + 1,
-                                  .length = (uint32_t)strlen(argv[i])};
-        buf_printf(&line, " %s", argv[i]);
-    }
+    add_word(&line, ' ', argv[0], &words[0]);
+    for (int i = 1 + o->added; i < argc; i++) add_word(&line, ' ', argv[i], &words[i]);
+    const uint32_t typed = (uint32_t)line.size;
+    for (int i = 1; i <= o->added; i++) add_word(&line, i > 1 ? ' ' : '\n', argv[i], &words[i]);
     const char *text = arena_copy(o->arena, line.data, line.size);
     for (int i = 0; i < argc; i++) words[i].text = text + words[i].at;
     o->source = (struct source){"command line", text, (uint32_t)line.size};
+    o->typed = typed;
     o->diags = (struct diags){.arena = o->arena, .source = &o->source, .max_errors = 20};
     buf_free(&line);
     return words;
@@ -214,6 +221,7 @@ const struct run_option *run_option_find(const struct run_options *o, enum run_o
 bool run_options_read(struct run_options *o, int argc, char **argv)
 {
     struct piece *words = words_of(o, argc, argv);
+    o->command = argv[0];
     for (int i = 1; i < argc;) {
         if (words[i].length > 1 && *words[i].text == '-') {
             i += read_option(o, &words[i], argc - i);
@@ -232,7 +240,7 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
     }
     if (!o->target.text)
         diag_error(
-            &o->diags, o->source.length, 0,
+            &o->diags, o->typed, 0,
             "what is to run? A kernel file (.ptx), a job file (.yaml), suite:NAME, or a program");
     else check_targets(o);
     o->quiet = run_option_find(o, OPTION_QUIET) != NULL;

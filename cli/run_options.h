@@ -59,18 +59,21 @@ struct run_option {
 struct run_options {
     struct arena *arena;
     struct source source; /* the command line */
+    uint32_t typed;       /* its length without what was added */
     struct diags diags;
     struct piece target;
     enum run_target kind;
     struct run_option *list;
     size_t count, cap;
     bool json, quiet;
-    int rest;                     /* of a program: its place in argv */
-    bool check;                   /* the command is `heddle check`: it has options of its own */
+    const char *command; /* as messages name it: argv[0] */
+    int rest;            /* of a program: its place in argv */
+    int added;           /* words behind argv[0] that nobody typed: messages leave them out */
+    bool check;          /* the command is `heddle check`: it has options of its own */
     struct heddle_module *module; /* of a kernel file, where it was read before; NULL */
 };
 
-/* argv[0] is the command, "run" or "check". false after errors. */
+/* argv[0] is the command, as "run" or "check". false after errors. */
 bool run_options_read(struct run_options *o, int argc, char **argv);
 
 /* What a word names as a target. */

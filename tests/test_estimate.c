@@ -156,7 +156,10 @@ Test(estimate, refuses_what_it_does_not_know)
         {"--format=text suite:sum_tree", "table, json or csv"},
         {"--order randon suite:sum_tree", "randon"},
         {"--order gpudet:quanta=3 suite:sum_tree", "quanta"},
-        {"--order gpudet,dab suite:sum_tree", "heddle compare"}};
+        {"--order gpudet,dab suite:sum_tree", "heddle compare"},
+        {"suite:sum_trie", "    1 | heddle estimate suite:sum_trie\n"},
+        {"suite:sum_tree --dep x", "Try 'heddle estimate --help'"},
+        {"", "    1 | heddle estimate\n      |                ^\n"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char words[200];
         int status;
