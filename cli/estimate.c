@@ -33,7 +33,7 @@ enum { WORD_QUIET = 1, WORD_GPU, WORD_ORDER, ADDED_WORDS = WORD_ORDER };
 
 static bool add_gpus(struct estimate_call *c, const char *text)
 {
-    while (*text) {
+    for (bool more = true; more;) {
         const size_t n = strcspn(text, ",");
         const char *name = arena_copy(c->arena, text, n);
         const struct emu_gpu *g = gpu_named(c->command, name, c->arena, &c->status);
@@ -49,7 +49,8 @@ static bool add_gpus(struct estimate_call *c, const char *text)
         }
         c->gpu_names[c->gpu_count] = name;
         c->gpus[c->gpu_count++] = g;
-        text += n + (text[n] == ',');
+        more = text[n] == ',';
+        text += n + more;
     }
     return true;
 }
@@ -69,8 +70,11 @@ static bool set_format(struct estimate_call *c, const char *text)
 static bool add_order(struct estimate_call *c, const char *text)
 {
     char *why = orders_check(text, NULL);
-    const bool full = c->order_count == MOST_ORDERS, added = !why && !full;
+    bool twice = false;
+    for (size_t i = 0; i < c->order_count; i++) twice |= strcmp(c->orders[i], text) == 0;
+    const bool full = c->order_count == MOST_ORDERS, added = !why && !full && !twice;
     if (why) usage_error(c->command, "--order: %s", why);
+    else if (twice) usage_error(c->command, "--order has '%s' twice", text);
     else if (full) usage_error(c->command, "at most %d orders", MOST_ORDERS);
     else c->orders[c->order_count++] = text;
     free(why);
@@ -79,23 +83,31 @@ static bool add_order(struct estimate_call *c, const char *text)
 
 static bool add_orders(struct estimate_call *c, const char *text)
 {
-    for (size_t n; *text; text += n + (text[n] == ',')) {
-        n = strcspn(text, ",");
+    for (;;) {
+        const size_t n = strcspn(text, ",");
         if (!add_order(c, arena_copy(c->arena, text, n))) return false;
+        if (!text[n]) return true;
+        text += n + 1;
     }
+}
+
+/* An option whose value is a file, given once. */
+static bool set_file(const struct estimate_call *c, const char *name, const char *text,
+                     const char **file)
+{
+    if (*file) return usage_error(c->command, "%s is given twice", name), false;
+    *file = text;
     return true;
 }
 
 static bool set_traces(struct estimate_call *c, const char *text)
 {
-    c->traces = text;
-    return true;
+    return set_file(c, "--traces", text, &c->traces);
 }
 
 static bool set_coefficients(struct estimate_call *c, const char *text)
 {
-    c->coefficients = text;
-    return true;
+    return set_file(c, "--coefficients", text, &c->coefficients);
 }
 
 bool estimate_read_call(struct estimate_call *c, int argc, char **argv)

@@ -157,6 +157,11 @@ Test(estimate, refuses_what_it_does_not_know)
         {"--order randon suite:sum_tree", "randon"},
         {"--order gpudet:quanta=3 suite:sum_tree", "quanta"},
         {"--order gpudet,dab suite:sum_tree", "heddle compare"},
+        {"--gpu= suite:sum_tree", "there is no GPU ''"},
+        {"--gpu=titanv, suite:sum_tree", "there is no GPU ''"},
+        {"--order= suite:sum_tree", "there is no order ''"},
+        {"--order dab --order=dab suite:sum_tree", "--order has 'dab' twice"},
+        {"--coefficients a --coefficients b suite:sum_tree", "--coefficients is given twice"},
         {"suite:sum_trie", "    1 | heddle estimate suite:sum_trie\n"},
         {"suite:sum_tree --dep x", "Try 'heddle estimate --help'"},
         {"", "    1 | heddle estimate\n      |                ^\n"}};
@@ -294,6 +299,9 @@ Test(compare, puts_gpus_and_orders_side_by_side)
     text = run("compare --format=csv --order=dab,gpudet suite:sum_tree", &status);
     cr_expect(strstr(text, "\ntitanv,dab,sum_tree,2,") != NULL, "%s", text);
     cr_expect(strstr(text, "\ntitanv,gpudet,,2,") != NULL, "%s", text);
+    free(text);
+    text = run("compare --traces=/nowhere/file suite:sum_tree", &status);
+    cr_expect(status == 2 && strstr(text, "--traces is of 'heddle estimate'"), "%s", text);
     free(text);
     text = run("compare --order=native,gpudet:buffer=no suite:sum_tree", &status);
     cr_expect(eq(int, status, 2));
