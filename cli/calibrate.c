@@ -141,6 +141,11 @@ static void progress(const char *what, size_t done, size_t all)
 static int read_traces(const struct request *q, struct traces *t)
 {
     for (size_t i = 0; i < q->trace_count; i++) {
+        if (!can_read(q->traces[i])) {
+            fprintf(stderr, "heddle calibrate: cannot read '%s': %s\n", q->traces[i],
+                    strerror(errno));
+            return EXIT_USAGE;
+        }
         const char *why = traces_read(t, q->traces[i]);
         if (!why) continue;
         fprintf(stderr, "heddle calibrate: '%s': %s\n", q->traces[i], why);

@@ -55,6 +55,9 @@ bool option_number(const char *command, const char *option, const char *text, un
 /* "text" or "json" behind --format; false after a message. */
 bool option_format(const char *command, const char *text, bool *json);
 
+/* Whether there is a file there to read from, which a folder is not; false: errno says why. */
+bool can_read(const char *path);
+
 /* The module of a file; NULL after its messages went to stderr if it has errors. */
 struct heddle_module *load_module(const char *path, int *status);
 

@@ -145,6 +145,8 @@ int estimate_coefficients(struct estimate_call *c)
 {
     struct buf why = {0};
     if (!c->coefficients) return EXIT_FINE;
+    if (!can_read(c->coefficients))
+        return usage_error(c->command, "cannot read '%s': %s", c->coefficients, strerror(errno));
     const struct clock_fit *fit = clock_file_load(
         c->coefficients, c->gpu_count == 1 ? c->gpus[0] : NULL, c->arena, &why);
     if (why.data) fputs(why.data, stderr);

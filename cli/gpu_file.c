@@ -5,13 +5,12 @@
 #include "model/gpu_file.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 const struct emu_gpu *gpu_named(const char *command, const char *name, struct arena *a, int *status)
 {
     struct buf why = {0};
     const struct emu_gpu *g = gpu_find(name, a, &why);
-    const bool of_file = gpu_is_file(name) && access(name, R_OK) == 0;
+    const bool of_file = gpu_is_file(name) && can_read(name);
     if (!g) *status = of_file ? EXIT_INPUT : EXIT_USAGE;
     if (!g && !of_file) {
         why.data[why.size - 1] = '\0'; /* its line's end */

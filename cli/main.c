@@ -430,6 +430,17 @@ bool option_format(const char *command, const char *text, bool *json)
     return false;
 }
 
+bool can_read(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    const bool can = getc(f) != EOF || !ferror(f);
+    const int why = errno;
+    (void)fclose(f);
+    errno = why;
+    return can;
+}
+
 struct heddle_module *load_module(const char *path, int *status)
 {
     struct heddle_module *m = heddle_module_read_file(path, NULL);

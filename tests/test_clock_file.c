@@ -238,7 +238,7 @@ Test(clock_fit, files_that_do_not_fit_are_named)
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces Makefile",
          "'Makefile': it is no file of traces"},
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /nowhere",
-         "'/nowhere': No such file"},
+         "cannot read '/nowhere': No such file"},
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /dev/null --where config",
          "--where is COLUMN=VALUE"},
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /dev/null",
