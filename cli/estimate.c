@@ -21,8 +21,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,6 +209,35 @@ static bool name_run(const struct estimate_call *c)
     return ok;
 }
 
+/* Each run reads the same. */
+static bool keep_input(struct estimate_call *c)
+{
+    char part[4096];
+    bool reads = false;
+    for (int i = 1 + ADDED_WORDS; i < c->word_count; i++) reads |= strcmp(c->words[i], "-") == 0;
+    if (c->input || !reads) return true;
+    c->input = tmpfile();
+    for (size_t n; c->input && (n = fread(part, 1, sizeof part, stdin)) > 0;)
+        (void)fwrite(part, 1, n, c->input);
+    return c->input && fflush(c->input) == 0;
+}
+
+/* In the process of a run, which ends when this one does. */
+static int run_target_of(struct estimate_call *c, const char *path)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (c->input) {
+        (void)lseek(fileno(c->input), 0, SEEK_SET);
+        (void)dup2(fileno(c->input), STDIN_FILENO);
+    }
+    if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
+    if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
+    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    const int status = run_command(c->word_count, c->words, ADDED_WORDS, path);
+    (void)fflush(NULL);
+    return status;
+}
+
 int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char *order,
                  struct estimates *e)
 {
@@ -215,30 +246,26 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     int status = 0;
     if (c->traces && !name_run(c))
         return usage_error(c->command, "cannot write '%s': %s", c->traces, strerror(errno));
+    if (!keep_input(c))
+        return usage_error(c->command, "cannot keep the input: %s", strerror(errno));
     const int fd = mkstemp(path);
     if (fd < 0) return usage_error(c->command, "cannot write '%s': %s", path, strerror(errno));
-    (void)close(fd);
+    (void)unlink(path); /* nothing is left behind, however this ends */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     size_t g = 0;
     while (c->gpus[g] != gpu) g++;
     c->words[WORD_GPU] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
     c->words[WORD_ORDER] = arena_printf(c->arena, "--order=%s", order);
     (void)fflush(NULL);
     const pid_t child = fork();
-    if (child == 0) {
-        if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
-        if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
-        (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-        status = run_command(c->word_count, c->words, ADDED_WORDS, path);
-        (void)fflush(NULL);
-        _exit(status);
-    }
+    if (child == 0) _exit(run_target_of(c, path));
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     FILE *f = fopen(path, "r");
+    (void)close(fd);
     struct launch_time t;
     while (f && launch_time_read(f, &t)) add(c, e, &t);
     if (f) (void)fclose(f);
-    (void)unlink(path);
     if (child < 0) return usage_error(c->command, "cannot start another process");
     if (!WIFEXITED(status)) return EXIT_FAULT;
     if (WEXITSTATUS(status) == EXIT_FINE && !e->count) {

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct arena;
 struct emu_gpu;
@@ -40,6 +41,7 @@ struct estimate_call {
     const char *coefficients; /* a file of them (model/clock_file.h); NULL: those built in */
     const char *traces;       /* a file to which the launches' traces are added; NULL: none */
     int target;               /* which of the words it is */
+    FILE *input;              /* of a target '-': what came on standard input, for each run; NULL */
     int status;               /* of a wrong call */
 };
 

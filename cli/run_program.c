@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -205,6 +206,7 @@ static int run(const struct running *r)
     int status;
     const pid_t child = fork();
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed */
         if (r->printed >= 0) (void)dup2(r->printed, STDOUT_FILENO);
         execv(argv[0], argv);
         fprintf(stderr, "heddle run: cannot run '%s': %s\n", argv[0], strerror(errno));

@@ -256,6 +256,39 @@ Test(estimate, knows_what_orders_add)
     json_decref(native), json_decref(gpudet), json_decref(dab);
 }
 
+/* Every run reads it. */
+Test(estimate, reads_standard_input_once)
+{
+    static const char *const calls[] = {"compare --order=native,gpudet",
+                                        "estimate --gpu=titanv,v100"};
+    for (int i = 0; i < 2; i++) {
+        char words[200];
+        int status;
+        snprintf(
+            words, sizeof words,
+            "%s - --arg 8 --arg f32:1 --arg 'buf:f32[8]' --arg 'buf:f32[8]' <suites/ptx/saxpy.ptx",
+            calls[i]);
+        char *text = run(words, &status);
+        cr_expect(eq(int, status, 0), "%s", text);
+        free(text);
+    }
+}
+
+/* Whoever ends 'heddle estimate' ends its run, too: the shell says whether that is still there. */
+Test(estimate, leaves_no_process_behind)
+{
+    const char *program = getenv("HEDDLE");
+    char command[600];
+    snprintf(
+        command, sizeof command,
+        "%s estimate suite:sgemm_16:large >/dev/null 2>&1 & p=$!; c=; "
+        "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; read c </proc/$p/task/$p/children; "
+        "[ -n \"$c\" ] && break; done; kill $p; wait $p; [ -n \"$c\" ] || exit 2; "
+        "for i in 1 2 3 4 5 6 7 8 9; do grep -q 'State:.[^Z]' /proc/$c/status || exit 0; sleep 0.2; done; kill $c; exit 1",
+        program ? program : "./heddle");
+    cr_expect(eq(int, system(command), 0));
+}
+
 /* ---- heddle compare ------------------------------------------------------------------------------------------ */
 
 Test(compare, puts_gpus_and_orders_side_by_side)
