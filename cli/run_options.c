@@ -93,19 +93,25 @@ static const struct option_kind *kind_of(const struct run_options *o, struct pie
     return NULL;
 }
 
-static void unknown(struct run_options *o, struct piece word, struct piece name)
+/* Returns the option that was meant; NULL: who knows. */
+static const struct option_kind *unknown(struct run_options *o, struct piece word,
+                                         struct piece name)
 {
+
     struct text_nearest near = {.text = name.text, .length = name.length};
     diag_error(&o->diags, word.at, word.length, "unknown option '%.*s'", (int)word.length,
                word.text);
     for (size_t i = 0; o->check && i < sizeof run_only / sizeof *run_only; i++)
         if (is(name, run_only[i])) {
             diag_note(&o->diags, word.at, word.length, "--%s is of 'heddle run'", run_only[i]);
-            return;
+            for (size_t k = 0; k < KIND_COUNT; k++)
+                if (is(name, kinds[k].name)) return &kinds[k];
         }
     for (size_t i = 0; i < ALL_COUNT; i++)
         if (kind_at(o, i)) text_nearest_try(&near, kind_at(o, i)->name);
-    if (near.best) diag_note(&o->diags, word.at, word.length, "did you mean '--%s'?", near.best);
+    if (!near.best) return NULL;
+    diag_note(&o->diags, word.at, word.length, "did you mean '--%s'?", near.best);
+    return kind_of(o, (struct piece){near.best, (uint32_t)strlen(near.best), 0});
 }
 
 /* "--name value" or "--name=value"; returns how many words it is. */
@@ -119,9 +125,9 @@ static int read_option(struct run_options *o, const struct piece *words, int cou
         name.length = n;
     }
     const struct option_kind *k = word.text[1] == '-' ? kind_of(o, name) : NULL;
-    if (!k) {
-        unknown(o, word, name);
-        return 1;
+    if (!k) { /* with the value that it would have, which is no target */
+        k = unknown(o, word, name);
+        return 1 + (k && !k->flag && !equals && count > 1 && *words[1].text != '-');
     }
     bool apart = !k->flag && !equals;
     if (apart && count < 2) {

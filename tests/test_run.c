@@ -248,6 +248,7 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --kernel twyce", 2, "", "did you mean 'twice'?"},
     {"k.ptx --kernal twice", 2, "", "did you mean '--kernel'?"},
     {"k.ptx -x", 2, "", "unknown option '-x'"},
+    {"--ordr native", 2, "", "^~~~~~\ncommand line:1:25: error: what is to run?"},
     {"k.ptx --kernel", 2, "", "--kernel wants a value"},
     {"k.ptx --quiet=1", 2, "", "--quiet takes no value"},
     {"k.ptx --block 1 --block 2", 2, "", "--block is given twice"},
