@@ -1,10 +1,12 @@
 /* The command line of `heddle check`, and those of the runs that it makes. */
 #define _GNU_SOURCE
 #include "cli/check_program.h"
+#include "cli/replace.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,9 @@ bool check_options(struct check *c)
         c->format = (enum check_format)word;
     x = run_option_find(o, OPTION_JUNIT);
     if (x) c->junit = arena_copy(c->arena, x->value.text, x->value.length);
+    if (x && !replacement_possible(c->junit))
+        diag_error(d, x->value.at, x->value.length, "cannot write '%s': %s", c->junit,
+                   strerror(errno));
     c->no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
     c->quiet = o->quiet;
     c->jobs = (size_t)jobs;

@@ -33,6 +33,17 @@ bool replacement_open(struct replacement *r, const char *path)
     return r->out != NULL;
 }
 
+bool replacement_possible(const char *path)
+{
+    struct stat s;
+    struct replacement r;
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
+        return true; /* a pipe would end */
+    const bool possible = replacement_open(&r, path);
+    (void)replacement_close(&r, false); /* keeps errno */
+    return possible;
+}
+
 bool replacement_close(struct replacement *r, bool ok)
 {
     int why = errno;

@@ -17,6 +17,8 @@ struct replacement {
 };
 /* false: errno says why, and there is still something to close. */
 bool replacement_open(struct replacement *r, const char *path);
+/* Whether a file could be written there: before work whose result it is to hold. false: errno says why. */
+bool replacement_possible(const char *path);
 /* ok: what was to be written was. false: there is no new file, and errno says why. */
 bool replacement_close(struct replacement *r, bool ok);
 

@@ -438,6 +438,7 @@ Test(check, junit_is_xml)
     free(text);
     r = heddle("check suite:saxpy --runs 1 --no-race --junit /nowhere/a.xml");
     cr_expect(r.status == 2 && strstr(r.err, "cannot write '/nowhere/a.xml'"), "%s", r.err);
+    cr_expect_eq(*r.out, 0, "ran before it said so: %s", r.out);
     result_free(&r);
 }
 
