@@ -1,4 +1,4 @@
-/* emu/flow.h: the state of lowering, shared by lower.c, lower_flow.c and lower_live.c. */
+/* emu/flow.h: the state of lowering, shared by lower.c, lower_operands.c, lower_registers.c, lower_flow.c and lower_live.c. */
 #ifndef HEDDLE_EMU_FLOW_H
 #define HEDDLE_EMU_FLOW_H
 
@@ -95,6 +95,23 @@ struct lower { /* a function */
     u32 pc, stmt, block;
     u32 head; /* the micro-operation that begins what is counted as one block */
 };
+
+/* Rows: `n` new ones of `bytes` each side by side; one that is filled before a kernel begins, the same for the same content. */
+static inline u32 lower_row_size(unsigned bytes)
+{
+    return ROW * bytes;
+}
+u32 lower_new_rows(struct lower *L, unsigned bytes, u32 n);
+u32 lower_fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_pred);
+
+/* A special register: enum emu_special of one of its components; which component an operand names. */
+int lower_special_of(const struct ptx_sym *s, unsigned component);
+unsigned lower_component_of(const struct ptx_opnd *o);
+
+/* Before the text: where .local variables and parameters are (of modules: once for a program), and registers' rows. */
+void lower_place_module_locals(struct lower_driver *D);
+void lower_find_locals(struct lower *L);
+void lower_find_registers(struct lower *L);
 
 void lower_fix(struct lower *L, size_t uop, unsigned kind);
 /* What is counted and traced as one: a block of the text, or what it has up to a call or behind one. The first returns the

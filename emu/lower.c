@@ -1,23 +1,14 @@
-/* Functions -> micro-operations: blocks, rows, guards, operands. The families (lower_*.c) know the
- * instructions, lower_flow.c branches and calls.
- *
- * Rows. A register that is written once, by a move of something that does not change (a constant, a
- * kernel parameter, a special register, another such register), is no row of its own but that thing's
- * (`alias`). The others share rows where their lives do not overlap: a register lives from its first to
- * its last place in the text, longer where control goes back over it. Parting lanes do no harm to that,
- * since they write to columns of their own. */
+/* Functions -> micro-operations: blocks, rows, guards. The families (lower_*.c) know the instructions, lower_operands.c
+ * what stands in them, lower_registers.c which rows registers have, lower_flow.c branches and calls. */
 #define _GNU_SOURCE /* strdup */
 #include "emu/lower.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
-#include "base/diag.h"
 #include "emu/flow.h"
 #include "emu/image.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,21 +55,16 @@ unsigned lower_type_bytes(unsigned type)
     return bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16;
 }
 
-static u32 row_size(unsigned bytes)
-{
-    return ROW * bytes;
-}
-
 static u32 *top_of(struct lower *L, unsigned bytes)
 {
     struct emu_frame *f = &L->code->frame;
     return bytes >= 8 ? &f->r64 : bytes == 4 ? &f->r32 : &f->r16;
 }
 
-static u32 new_rows(struct lower *L, unsigned bytes, u32 n)
+u32 lower_new_rows(struct lower *L, unsigned bytes, u32 n)
 {
     u32 *top = top_of(L, bytes), row = *top;
-    u32 size = bytes == 16 ? 2 * row_size(8) : row_size(bytes);
+    u32 size = bytes == 16 ? 2 * lower_row_size(8) : lower_row_size(bytes);
     if (row > UINT32_MAX / 2 - n * size) {
         L->too_large = true;
         return 0;
@@ -93,12 +79,12 @@ u32 lower_temp(struct lower *L, unsigned bytes)
     struct lower_pool *p = &L->temps[class];
     if (p->used == p->count) {
         p->rows = arena_grow(L->scratch, p->rows, p->count, &p->cap, p->count + 1, sizeof *p->rows);
-        p->rows[p->count++] = new_rows(L, bytes, 1);
+        p->rows[p->count++] = lower_new_rows(L, bytes, 1);
     }
     return p->rows[p->used++];
 }
 
-static u32 fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_pred)
+u32 lower_fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_pred)
 {
     struct emu_fill *fills = L->fills;
     for (u32 i = L->fill_head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH]; i; i = L->fill_next[i - 1]) {
@@ -109,7 +95,7 @@ static u32 fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_
     size_t n = L->fill_count;
     L->fills = arena_grow(L->arena, L->fills, n, &L->fill_cap, n + 1, sizeof *L->fills);
     L->fill_next = arena_grow(L->scratch, L->fill_next, n, &L->fill_next_cap, n + 1, sizeof(u32));
-    L->fills[n] = (struct emu_fill){new_rows(L, bytes, 1), (u8)bytes, kind, is_pred, bits};
+    L->fills[n] = (struct emu_fill){lower_new_rows(L, bytes, 1), (u8)bytes, kind, is_pred, bits};
     u32 *head = &L->fill_head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH];
     L->fill_next[n] = *head;
     *head = ++L->fill_count;
@@ -119,7 +105,7 @@ static u32 fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_
 u32 lower_constant(struct lower *L, u64 bits, unsigned bytes)
 {
     if (bytes < 8) bits &= ((u64)1 << bytes * 8) - 1;
-    if (L->code->is_entry) return fill_row(L, FILL_BITS, bits, bytes, false);
+    if (L->code->is_entry) return lower_fill_row(L, FILL_BITS, bits, bytes, false);
     u32 row = lower_temp(L, bytes);
     struct emu_uop *u = lower_emit(L, UOP_fill, row, 0, 0, 0);
     u->imm = (i64)bits;
@@ -206,708 +192,6 @@ struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u3
     *u = (struct emu_uop){
         .run = L->ops[id], .d = d, .a = a, .b = b, .c = c, .id = (u16)id, .pc = L->pc};
     return u;
-}
-
-/* ---- special registers ---------------------------------------------------------------------------- */
-
-static int special_of(const struct ptx_sym *s, unsigned component)
-{
-    static const struct {
-        const char *name;
-        int first, components;
-    } names[] = {
-        {"%tid", SPECIAL_TID_X, 3},
-        {"%ntid", SPECIAL_NTID_X, 3},
-        {"%ctaid", SPECIAL_CTAID_X, 3},
-        {"%nctaid", SPECIAL_NCTAID_X, 3},
-        {"%laneid", SPECIAL_LANEID, 0},
-        {"%warpid", SPECIAL_WARPID, 0},
-        {"%nwarpid", SPECIAL_NWARPID, 0},
-        {"%smid", SPECIAL_SMID, 0},
-        {"%nsmid", SPECIAL_NSMID, 0},
-        {"%gridid", SPECIAL_GRIDID, 0},
-        {"%lanemask_eq", SPECIAL_LANEMASK_EQ, 0},
-        {"%lanemask_le", SPECIAL_LANEMASK_LE, 0},
-        {"%lanemask_lt", SPECIAL_LANEMASK_LT, 0},
-        {"%lanemask_ge", SPECIAL_LANEMASK_GE, 0},
-        {"%lanemask_gt", SPECIAL_LANEMASK_GT, 0},
-        {"%clusterid", SPECIAL_CLUSTERID_X, 3},
-        {"%nclusterid", SPECIAL_NCLUSTERID_X, 3},
-        {"%cluster_ctaid", SPECIAL_CLUSTER_CTAID_X, 3},
-        {"%cluster_nctaid", SPECIAL_CLUSTER_NCTAID_X, 3},
-        {"%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, 0},
-        {"%cluster_nctarank", SPECIAL_CLUSTER_NCTARANK, 0},
-        {"%is_explicit_cluster", SPECIAL_EXPLICIT_CLUSTER, 0},
-        {"%total_smem_size", SPECIAL_TOTAL_SMEM, 0},
-        {"%aggr_smem_size", SPECIAL_AGGR_SMEM, 0},
-        {"%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM, 0},
-        {"%reserved_smem_offset_begin", SPECIAL_RESERVED_SMEM_BEGIN, 0},
-        {"%reserved_smem_offset_end", SPECIAL_RESERVED_SMEM_END, 0},
-        {"%reserved_smem_offset_cap", SPECIAL_RESERVED_SMEM_CAP, 0},
-        {"%reserved_smem_offset_0", SPECIAL_RESERVED_SMEM_0, 0},
-        {"%reserved_smem_offset_1", SPECIAL_RESERVED_SMEM_1, 0},
-        {"%clock", SPECIAL_CLOCK, 0},
-        {"%clock_hi", SPECIAL_CLOCK_HI, 0},
-        {"%clock64", SPECIAL_CLOCK64, 0},
-        {"%globaltimer", SPECIAL_TIMER, 0},
-        {"%globaltimer_lo", SPECIAL_TIMER_LO, 0},
-        {"%globaltimer_hi", SPECIAL_TIMER_HI, 0},
-    };
-    const struct ptx_name *n = s->name;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strlen(names[i].name) != n->length || memcmp(names[i].name, n->text, n->length) != 0)
-            continue;
-        if (!names[i].components) return names[i].first;
-        return component < 3 ? names[i].first + (int)component : SPECIAL_ZERO;
-    }
-    if (n->length > 7 && memcmp(n->text, "%envreg", 7) == 0)
-        return SPECIAL_ENVREG + atoi(n->text + 7) % 32;
-    return SPECIAL_ZERO; /* performance counters */
-}
-
-static unsigned component_of(const struct ptx_opnd *o)
-{
-    return o->sel >= PTX_SEL_X && o->sel <= PTX_SEL_W ? (unsigned)(o->sel - PTX_SEL_X) : 0u;
-}
-
-/* A row of the special register in its own width. */
-static u32 special_row(struct lower *L, const struct ptx_sym *s, unsigned component)
-{
-    int special = special_of(s, component);
-    unsigned bytes = lower_type_bytes(s->type);
-    bool is_pred = s->type == PTX_pred;
-    L->program->reserves |= special >= SPECIAL_RESERVED_SMEM_BEGIN &&
-                            special <= SPECIAL_RESERVED_SMEM_1;
-    if (special < SPECIAL_CLOCK && L->code->is_entry)
-        return fill_row(L, FILL_SPECIAL, (u64)special, bytes, is_pred);
-    u32 row = lower_temp(L, bytes);
-    struct emu_uop *u = lower_emit(L, UOP_special, row, 0, 0, 0);
-    u->imm = special;
-    u->x = (u8)bytes;
-    return row;
-}
-
-/* ---- operands ------------------------------------------------------------------------------------- */
-
-static struct lower_reg *reg_of(struct lower *L, const struct ptx_sym *s)
-{
-    return &L->regs[s->id];
-}
-
-/* The row of a register or of one component of a vector register. */
-static u32 reg_row(struct lower *L, const struct ptx_sym *s, unsigned component)
-{
-    const struct lower_reg *r = reg_of(L, s);
-    return r->row + (s->vec > 1 ? component * row_size(r->bytes == 16 ? 8 : r->bytes) : 0);
-}
-
-/* A row of `from` bytes cut to a type: the low bits, bytes extended in 16 bits. */
-static u32 cut(struct lower *L, u32 row, unsigned from, unsigned type)
-{
-    unsigned bits = ptx_types[type].bits, to = lower_type_bytes(type);
-    if (to > 8) return row;
-    if (from == 16) from = 8; /* the low half's row */
-    if (bits < 16 && bits >= 8) {
-        u32 d = lower_temp(L, 2);
-        unsigned id = lower_type_signed(type) ? from == 8   ? UOP_cut_i8_u64
-                                                : from == 4 ? UOP_cut_i8_u32
-                                                            : UOP_cut_i8_u16
-                      : from == 8             ? UOP_cut_u8_u64
-                      : from == 4             ? UOP_cut_u8_u32
-                                              : UOP_cut_u8_u16;
-        lower_emit(L, id, d, row, 0, 0);
-        return d;
-    }
-    if (from <= to) return row;
-    u32 d = lower_temp(L, to);
-    lower_emit(L,
-               to == 4     ? UOP_cut_u32_u64
-               : from == 8 ? UOP_cut_u16_u64
-                           : UOP_cut_u16_u32,
-               d, row, 0, 0);
-    return d;
-}
-
-/* A register narrower than the type asked for is zero- or sign-extended: only special registers and
- * addresses come to this. */
-static u32 stretch(struct lower *L, u32 row, unsigned from, unsigned to, bool sign)
-{
-    if (from >= to || to > 8) return row;
-    u32 d = lower_temp(L, to);
-    unsigned id = from == 2 ? to == 4 ? sign ? UOP_ext_i16_u32 : UOP_ext_u16_u32
-                              : sign  ? UOP_ext_i16_u64
-                                      : UOP_ext_u16_u64
-                  : sign    ? UOP_ext_i32_u64
-                            : UOP_ext_u32_u64;
-    lower_emit(L, id, d, row, 0, 0);
-    return d;
-}
-
-static u32 f16_bits(double x);
-
-/* A literal as bits of a type. */
-static u64 literal(const struct ptx_opnd *o, unsigned type)
-{
-    u64 bits = o->bits;
-    bool is_float = ptx_types[type].kind == PTX_FLOAT;
-    if (o->kind == PTX_OPND_INT) {
-        if (!is_float) return bits;
-        return bits; /* an integer where a float stands is its bits */
-    }
-    double x;
-    float f;
-    if (o->kind == PTX_OPND_F32) {
-        u32 b = (u32)bits;
-        if (ptx_types[type].bits != 64) return b;
-        memcpy(&f, &b, sizeof f);
-        x = f;
-        memcpy(&bits, &x, sizeof bits);
-        return bits;
-    }
-    memcpy(&x, &bits, sizeof x);
-    if (ptx_types[type].bits == 64) return bits;
-    if (ptx_types[type].bits == 16) return f16_bits(x);
-    f = (float)x;
-    u32 b;
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
-
-static u32 f16_bits(double x)
-{
-    (void)x;
-    return 0; /* the checker takes no float literals for half precision */
-}
-
-/* The address of a symbol, as a number, in the space of the symbol; false: it is known only at run
- * time, as `*local` bytes from the function's .local frame. */
-static bool symbol_address(struct lower *L, const struct ptx_sym *s, u64 *address, unsigned *space)
-{
-    *space = PTX_SPACE_GENERIC;
-    *address = 0;
-    if (s->kind == PTX_SYM_FUNC) {
-        *address = image_address(L->image, L->code->module, s);
-        return true;
-    }
-    if (s->kind != PTX_SYM_VAR) return true;
-    *space = s->space;
-    switch (s->space) {
-    case PTX_SPACE_SHARED:
-        *address = image_shared_offset(L->layout, L->code->module, s);
-        return true;
-    case PTX_SPACE_LOCAL:
-        if (s->scope) break;
-        for (size_t i = 0; i < L->driver->module_local_count; i++)
-            if (L->driver->module_locals[i].sym == s) *address = L->driver->module_locals[i].offset;
-        return true;
-    case PTX_SPACE_PARAM:
-        if (L->code->is_entry && s->var->role == PTX_PARAM_KERNEL) {
-            *address = lower_local_offset(L, s);
-            return true;
-        }
-        *space = PTX_SPACE_LOCAL;
-        break;
-    default: *address = image_address(L->image, L->code->module, s); return true;
-    }
-    *address = lower_local_offset(L, s);
-    return L->code->is_entry; /* whose frame begins at 0 */
-}
-
-u32 lower_local_offset(struct lower *L, const struct ptx_sym *s)
-{
-    for (u32 i = L->local_head[s->at % LOWER_HASH]; i; i = L->locals[i - 1].next)
-        if (L->locals[i - 1].sym == s) return L->locals[i - 1].offset;
-    return 0;
-}
-
-u32 lower_source(struct lower *L, const struct ptx_opnd *o, unsigned type)
-{
-    unsigned bytes = lower_type_bytes(type);
-    if (type == PTX_pred) return lower_predicate(L, o);
-    switch (o->kind) {
-    case PTX_OPND_REG: {
-        const struct lower_reg *r = reg_of(L, o->sym);
-        u32 row = reg_row(L, o->sym, component_of(o));
-        if (r->bytes == bytes && ptx_types[type].bits >= 16) return row;
-        return r->bytes < bytes ? stretch(L, row, r->bytes, bytes, lower_type_signed(type))
-                                : cut(L, row, r->bytes, type);
-    }
-    case PTX_OPND_SREG: {
-        unsigned from = lower_type_bytes(o->sym->type);
-        u32 row = special_row(L, o->sym, component_of(o));
-        return from < bytes ? stretch(L, row, from, bytes, false) : cut(L, row, from, type);
-    }
-    case PTX_OPND_INT:
-    case PTX_OPND_FLOAT:
-    case PTX_OPND_F32:
-    case PTX_OPND_F64: {
-        u64 bits = literal(o, type);
-        if (bytes == 16) {
-            u32 row = lower_temp(L, 16);
-            for (u32 i = 0; i < 2; i++) {
-                struct emu_uop *u = lower_emit(L, UOP_fill, row + i * row_size(8), 0, 0, 0);
-                u->imm = i ? (i64)bits >> 63 : (i64)bits;
-                u->x = 8;
-            }
-            return row;
-        }
-        if (ptx_types[type].bits == 8)
-            bits = lower_type_signed(type) ? (u64)(i64)(i8)(bits & 0xff) : bits & 0xff;
-        return lower_constant(L, bits, bytes);
-    }
-    case PTX_OPND_SYM:
-    case PTX_OPND_LABEL: {
-        u64 address;
-        unsigned space;
-        if (!o->sym) break;
-        if (symbol_address(L, o->sym, &address, &space))
-            return lower_constant(L, address + (u64)o->offset, bytes);
-        u32 row = lower_temp(L, bytes);
-        struct emu_uop *u = lower_emit(L, UOP_local_address, row, 0, 0, 0);
-        u->imm = (i64)(address + (u64)o->offset);
-        u->x = (u8)bytes;
-        return row;
-    }
-    default: break;
-    }
-    lower_refuse(L, "operand of an unexpected kind");
-    L->bad_operand = true;
-    return lower_temp(L, bytes);
-}
-
-u32 lower_predicate(struct lower *L, const struct ptx_opnd *o)
-{
-    if (o->kind == PTX_OPND_INT)
-        return lower_constant(L, (o->bits != 0) != o->negated ? ~(u64)0 : 0, 4);
-    u32 row = o->kind == PTX_OPND_SREG  ? special_row(L, o->sym, 0)
-              : o->kind == PTX_OPND_REG ? reg_row(L, o->sym, component_of(o))
-                                        : lower_temp(L, 4);
-    if (!o->negated) return row;
-    u32 d = lower_temp(L, 4);
-    lower_emit(L, UOP_not_pred, d, row, 0, 0);
-    return d;
-}
-
-struct lower_dest lower_dest(struct lower *L, const struct ptx_opnd *o, unsigned type)
-{
-    unsigned bytes = lower_type_bytes(type);
-    struct lower_dest d = {.opnd = o, .type = type};
-    if (o->kind != PTX_OPND_REG) {
-        d.row = lower_temp(L, bytes);
-        return d;
-    }
-    const struct lower_reg *r = reg_of(L, o->sym);
-    u32 row = reg_row(L, o->sym, component_of(o));
-    if (r->bytes == bytes) {
-        d.row = row;
-        return d;
-    }
-    d.widen = true;
-    d.real = row;
-    d.row = lower_temp(L, bytes);
-    return d;
-}
-
-void lower_finish(struct lower *L, const struct lower_dest *d)
-{
-    if (!d->widen) return;
-    unsigned from = lower_type_bytes(d->type), to = reg_of(L, d->opnd->sym)->bytes;
-    bool sign = lower_type_signed(d->type);
-    if (from > to) { /* a narrower register keeps the low bits */
-        lower_emit(L,
-                   to == 4     ? UOP_cut_u32_u64
-                   : from == 8 ? UOP_cut_u16_u64
-                               : UOP_cut_u16_u32,
-                   d->real, d->row, 0, 0);
-        return;
-    }
-    if (to == 16) {
-        u32 low = from == 8 ? d->row : stretch(L, d->row, from, 8, sign);
-        lower_emit(L, UOP_copy_u64, d->real, low, 0, 0);
-        struct emu_uop *u = lower_emit(L, sign ? UOP_sign_u64 : UOP_fill, d->real + row_size(8),
-                                       low, 0, 0);
-        u->x = 8;
-        return;
-    }
-    unsigned id = from == 2 ? to == 4 ? sign ? UOP_ext_i16_u32 : UOP_ext_u16_u32
-                              : sign  ? UOP_ext_i16_u64
-                                      : UOP_ext_u16_u64
-                  : sign    ? UOP_ext_i32_u64
-                            : UOP_ext_u32_u64;
-    lower_emit(L, id, d->real, d->row, 0, 0);
-}
-
-struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, unsigned space)
-{
-    struct lower_address a = {.space = (u8)space, .offset = o->offset};
-    const struct ptx_opnd *e = &o->elem[0];
-    if (o->kind != PTX_OPND_ADDR) {
-        lower_refuse(L, "address expected");
-        return a;
-    }
-    if (space == PTX_SPACE_PARAM && !L->code->is_entry) a.space = PTX_SPACE_LOCAL;
-    if (e->kind == PTX_OPND_SYM || e->kind == PTX_OPND_LABEL) {
-        u64 address;
-        unsigned own;
-        bool fixed = symbol_address(L, e->sym, &address, &own);
-        a.offset += (i64)address;
-        if (a.space == PTX_SPACE_GENERIC || own == PTX_SPACE_LOCAL) a.space = (u8)own;
-        if (own == PTX_SPACE_LOCAL)
-            a.is_local_param = e->sym->space == PTX_SPACE_PARAM || e->sym->scope;
-        (void)fixed;
-        if (o->indexed && o->count > 1) { /* name[register + offset] */
-            const struct ptx_opnd *r = &o->elem[1];
-            a.bytes = (u8)reg_of(L, r->sym)->bytes;
-            a.row = reg_row(L, r->sym, component_of(r));
-            if (a.is_local_param && !L->code->is_entry) {
-                u32 base = lower_temp(L, a.bytes), sum = lower_temp(L, a.bytes);
-                struct emu_uop *u = lower_emit(L, UOP_local_address, base, 0, 0, 0);
-                u->x = a.bytes;
-                lower_emit(L, a.bytes == 8 ? UOP_add_u64 : UOP_add_u32, sum, base, a.row, 0);
-                a.row = sum;
-            }
-            a.is_local_param = false;
-        }
-        return a;
-    }
-    if (e->kind == PTX_OPND_INT) return a; /* its value is the offset already */
-    a.row = lower_source(L, e,
-                         e->kind == PTX_OPND_REG && reg_of(L, e->sym)->bytes == 8 ? PTX_u64
-                         : e->kind == PTX_OPND_SREG && lower_type_bytes(e->sym->type) == 8
-                             ? PTX_u64
-                             : PTX_u32);
-    a.bytes = e->kind == PTX_OPND_REG && reg_of(L, e->sym)->bytes == 8 ? 8 : 4;
-    return a;
-}
-
-/* ---- what registers are ------------------------------------------------------------------------- */
-
-/* Whether control that reaches statement b has passed statement a. */
-static bool passed(const struct lower *L, u32 a, u32 b)
-{
-    u32 p = ptx_cfg_block_of(L->cfg, a), q = ptx_cfg_block_of(L->cfg, b);
-    if (!ptx_cfg_reachable(L->cfg, p) || !ptx_cfg_reachable(L->cfg, q)) return false;
-    return p == q ? a < b : ptx_cfg_dominates(L->cfg, p, q);
-}
-
-static bool is_identity(const struct ptx_inst *i)
-{
-    switch (ptx_op_form(i->op)) {
-    case PTX_F_mov:
-    case PTX_F_mov_f: return true;
-    case PTX_F_cvta:
-    case PTX_F_cvta_to: return i->op->space == PTX_SPACE_GLOBAL || i->op->space == PTX_SPACE_CONST;
-    default: return false;
-    }
-}
-
-static void find_aliases(struct lower *L)
-{
-    const struct ptx_flow *f = L->flow;
-    const struct ptx_stmt *stmts = L->body->stmts;
-    u32 n = f->reg_count;
-    u32 *writes = arena_array(L->scratch, u32, n), *where = arena_array(L->scratch, u32, n);
-    bool *once = arena_array(L->scratch, bool, n); /* every read comes after the one write */
-    for (u32 s = 0; s < L->body->count; s++)
-        for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++)
-            if (f->uses[u].how & PTX_USE_WRITE) {
-                writes[f->uses[u].reg] += f->uses[u].how & PTX_USE_KILL ? 1 : 2;
-                where[f->uses[u].reg] = s;
-            }
-    for (u32 i = 0; i < f->param_count; i++) writes[f->params[i]] += 2;
-    for (u32 i = 0; i < f->result_count; i++) writes[f->results[i]] += 2;
-    for (u32 r = 0; r < n; r++) once[r] = writes[r] == 1;
-    for (u32 s = 0; s < L->body->count; s++)
-        for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++) {
-            u32 r = f->uses[u].reg;
-            if (once[r] && !(f->uses[u].how & PTX_USE_WRITE) && !passed(L, where[r], s))
-                once[r] = false;
-        }
-    for (u32 s = 0; s < L->body->count; s++) {
-        if (stmts[s].kind != PTX_STMT_INST) continue;
-        const struct ptx_inst *i = stmts[s].inst;
-        if (!i->op || i->guard || i->count < 2 || i->opnds[0].kind != PTX_OPND_REG ||
-            i->opnds[0].sel)
-            continue;
-        struct ptx_sym *d = i->opnds[0].sym;
-        if (d->vec > 1 || writes[d->id] != 1) continue;
-        struct lower_reg *r = &L->regs[d->id];
-        const struct ptx_opnd *o = &i->opnds[1];
-        unsigned type = i->op->type[0], bytes = lower_type_bytes(type);
-        if (bytes != r->bytes || bytes > 8) continue;
-        enum ptx_form form = ptx_op_form(i->op);
-        if (is_identity(i)) {
-            if (o->kind == PTX_OPND_REG) {
-                struct ptx_sym *from = o->sym;
-                if (from->vec > 1 || o->sel || L->regs[from->id].bytes != bytes ||
-                    !once[from->id] || !once[d->id] || from->id == d->id)
-                    continue;
-                r->alias = from->id + 1;
-            } else if (L->code->is_entry) { /* its row can be made at once */
-                if (o->kind == PTX_OPND_SREG &&
-                    (special_of(o->sym, component_of(o)) >= SPECIAL_CLOCK ||
-                     lower_type_bytes(o->sym->type) != bytes))
-                    continue;
-                if (o->kind != PTX_OPND_SREG && o->kind != PTX_OPND_INT &&
-                    o->kind != PTX_OPND_FLOAT && o->kind != PTX_OPND_F32 &&
-                    o->kind != PTX_OPND_F64 && o->kind != PTX_OPND_SYM)
-                    continue;
-                r->row = lower_source(L, o, type);
-                r->fixed = true;
-            }
-        } else if (L->code->is_entry && (form == PTX_F_ld) && i->op->space == PTX_SPACE_PARAM &&
-                   ptx_types[type].bits >= 16 && i->opnds[0].kind == PTX_OPND_REG) {
-            if (o->kind != PTX_OPND_ADDR || o->elem[0].kind != PTX_OPND_SYM || o->indexed) continue;
-            const struct ptx_sym *p = o->elem[0].sym;
-            if (p->kind != PTX_SYM_VAR || p->space != PTX_SPACE_PARAM ||
-                p->var->role != PTX_PARAM_KERNEL)
-                continue;
-            i64 at = (i64)lower_local_offset(L, p) + o->offset;
-            if (at < 0 || at % bytes || (u64)at + bytes > L->params_size) continue;
-            r->row = fill_row(L, FILL_PARAM, (u64)at, bytes, false);
-            r->fixed = true;
-        }
-        if (r->alias || r->fixed) L->skip[s] = true;
-    }
-    for (u32 r = 0; r < n; r++) /* to the end of each chain */
-        while (L->regs[r].alias && L->regs[L->regs[r].alias - 1].alias)
-            L->regs[r].alias = L->regs[L->regs[r].alias - 1].alias;
-}
-
-/* From first to last place, and over what control goes back over. */
-static void find_lives(struct lower *L)
-{
-    const struct ptx_flow *f = L->flow;
-    const struct ptx_cfg *g = L->cfg;
-    u32 n = f->reg_count;
-    struct lower_reg *regs = L->regs;
-    for (u32 r = 0; r < n; r++) regs[r].first = UINT32_MAX;
-    u32 *def = arena_array(L->scratch, u32, n);     /* the first place, if it is a whole write */
-    bool *clean = arena_array(L->scratch, bool, n); /* ... that all other places come after */
-    for (int pass = 0; pass < 2; pass++)
-        for (u32 s = 0; s < L->body->count; s++) {
-            for (int writing = 0; writing < 2; writing++)
-                for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++) {
-                    bool write = f->uses[u].how & PTX_USE_WRITE;
-                    if (write != (writing == 1)) continue;
-                    u32 r = f->uses[u].reg;
-                    if (regs[r].alias) r = regs[r].alias - 1;
-                    if (pass == 1) {
-                        if (clean[r] && s != def[r] && !passed(L, def[r], s)) clean[r] = false;
-                        continue;
-                    }
-                    if (regs[r].first == UINT32_MAX) {
-                        regs[r].first = s;
-                        def[r] = s;
-                        clean[r] = f->uses[u].how & PTX_USE_KILL;
-                    }
-                    regs[r].last = s;
-                }
-        }
-    for (u32 i = 0; i < f->param_count; i++)
-        regs[f->params[i]].first = 0, regs[f->params[i]].last = UINT32_MAX;
-    for (u32 i = 0; i < f->result_count; i++)
-        regs[f->results[i]].first = 0, regs[f->results[i]].last = UINT32_MAX;
-    /* Ways back: from the end of block b to the beginning of an earlier one. */
-    struct back {
-        u32 from, to;
-    } *backs = NULL;
-    size_t count = 0, cap = 0;
-    for (u32 b = 0; b < g->code_count; b++) {
-        if (!ptx_cfg_reachable(g, b)) continue;
-        for (u32 e = 0; e < g->blocks[b].succ_count; e++) {
-            u32 t = g->succs[g->blocks[b].succ + e];
-            if (t >= g->code_count) { /* a hub: its targets may lie anywhere before */
-                if (t != g->exit) {
-                    backs = arena_grow(L->scratch, backs, count, &cap, count + 1, sizeof *backs);
-                    backs[count++] = (struct back){g->blocks[g->code_count - 1].end, 0};
-                }
-                continue;
-            }
-            if (t > b) continue;
-            backs = arena_grow(L->scratch, backs, count, &cap, count + 1, sizeof *backs);
-            backs[count++] = (struct back){g->blocks[b].end, g->blocks[t].first};
-        }
-    }
-    for (bool changed = count > 0; changed;) {
-        changed = false;
-        for (u32 r = 0; r < n; r++) {
-            struct lower_reg *x = &regs[r];
-            if (x->first == UINT32_MAX || x->alias || x->fixed) continue;
-            for (size_t k = 0; k < count; k++) {
-                u32 lo = backs[k].to, hi = backs[k].from;
-                if (x->last < lo || x->first > hi || (x->first <= lo && x->last >= hi)) continue;
-                if (clean[r] && x->first >= lo) { /* made anew each time round */
-                    if (def[r] == x->first) continue;
-                }
-                if (x->first > lo) x->first = lo;
-                if (x->last < hi) x->last = hi;
-                changed = true;
-            }
-        }
-    }
-}
-
-static int by_first(const void *a, const void *b)
-{
-    const struct lower_reg *const *p = a, *const *q = b;
-    if ((*p)->first != (*q)->first) return (*p)->first < (*q)->first ? -1 : 1;
-    return *p < *q ? -1 : 1;
-}
-
-static void give_rows(struct lower *L)
-{
-    u32 n = L->flow->reg_count;
-    struct lower_reg **order = arena_array(L->scratch, struct lower_reg *, n);
-    u32 count = 0;
-    for (u32 r = 0; r < n; r++) {
-        struct lower_reg *x = &L->regs[r];
-        if (x->alias || x->fixed || x->first == UINT32_MAX) continue;
-        if (x->vec > 1 || x->bytes == 16) x->row = new_rows(L, x->bytes, x->vec);
-        else order[count++] = x;
-    }
-    qsort(order, count, sizeof *order, by_first);
-    struct {
-        u32 *rows;
-        size_t count, cap;
-    } spare[3] = {0};
-    struct lower_reg **live = arena_array(L->scratch, struct lower_reg *, count);
-    u32 live_count = 0;
-    for (u32 i = 0; i < count; i++) {
-        struct lower_reg *x = order[i];
-        u32 kept = 0;
-        for (u32 k = 0; k < live_count; k++) {
-            if (live[k]->last >= x->first) {
-                live[kept++] = live[k];
-                continue;
-            }
-            int c = live[k]->bytes == 8 ? 2 : live[k]->bytes == 4 ? 1 : 0;
-            spare[c].rows = arena_grow(L->scratch, spare[c].rows, spare[c].count, &spare[c].cap,
-                                       spare[c].count + 1, sizeof(u32));
-            spare[c].rows[spare[c].count++] = live[k]->row;
-        }
-        live_count = kept;
-        int c = x->bytes == 8 ? 2 : x->bytes == 4 ? 1 : 0;
-        x->row = spare[c].count ? spare[c].rows[--spare[c].count] : new_rows(L, x->bytes, 1);
-        live[live_count++] = x;
-    }
-    for (u32 r = 0; r < n; r++)
-        if (L->regs[r].alias) L->regs[r].row = L->regs[L->regs[r].alias - 1].row;
-}
-
-/* .local variables and .param variables of a function and its calls: offsets in the .local frame. Of a
- * kernel's parameters: in the parameter block. */
-static void add_local(struct lower *L, const struct ptx_sym *s, u32 offset)
-{
-    L->locals = arena_grow(L->scratch, L->locals, L->local_count, &L->local_cap, L->local_count + 1,
-                           sizeof *L->locals);
-    u32 *head = &L->local_head[s->at % LOWER_HASH];
-    L->locals[L->local_count] = (struct lower_local){s, offset, *head};
-    *head = (u32)++L->local_count;
-}
-
-static void place_local(struct lower *L, const struct ptx_var *v, u64 *top)
-{
-    u64 align = ptx_var_align(v), size = ptx_var_size(v);
-    if (align < 4) align = 4;
-    *top = (*top + align - 1) / align * align;
-    if (size > MEM_MAX_LOCAL || *top + size > MEM_MAX_LOCAL) {
-        L->too_large = true;
-        return;
-    }
-    add_local(L, v->sym, (u32)*top);
-    *top += size;
-}
-
-struct ptx_var **lower_kernel_params(struct arena *a, const struct ptx_func *f, size_t *count)
-{
-    const struct ptx_proto *p = &f->proto;
-    size_t n = f->body ? f->body->count : 0;
-    struct ptx_var **list = arena_array(a, struct ptx_var *, p->param_count + n);
-    *count = 0;
-    for (u32 i = 0; i < p->param_count; i++) list[(*count)++] = p->params[i];
-    for (size_t s = 0; s < n; s++)
-        if (f->body->stmts[s].kind == PTX_STMT_VAR &&
-            f->body->stmts[s].var->role == PTX_PARAM_KERNEL)
-            list[(*count)++] = f->body->stmts[s].var;
-    return list;
-}
-
-/* Variables of modules in .local (PTX before 3.0): every thread has its own, before the kernel's frame. */
-static void place_module_locals(struct lower_driver *D)
-{
-    u64 top = 0;
-    for (size_t i = 0; i < D->image->program->count; i++) {
-        const struct ptx_module *m = D->image->program->modules[i];
-        for (size_t k = 0; k < m->var_count; k++) {
-            const struct ptx_var *v = m->vars[k];
-            if (v->sym->space != PTX_SPACE_LOCAL) continue;
-            u64 align = ptx_var_align(v) < 4 ? 4 : ptx_var_align(v), size = ptx_var_size(v);
-            top = (top + align - 1) / align * align;
-            if (size > MEM_MAX_LOCAL || top + size > MEM_MAX_LOCAL) {
-                D->failed = "the .local variables of its modules are too large";
-                return;
-            }
-            D->module_locals = arena_grow(D->arena, D->module_locals, D->module_local_count,
-                                          &D->module_local_cap, D->module_local_count + 1,
-                                          sizeof *D->module_locals);
-            D->module_locals[D->module_local_count++] = (struct lower_local){v->sym, (u32)top, 0};
-            top += size;
-        }
-    }
-    D->module_local = (top + 15) / 16 * 16;
-}
-
-static void find_locals(struct lower *L)
-{
-    const struct ptx_proto *p = &L->func->proto;
-    u64 top = L->code->is_entry ? L->driver->module_local : 0;
-    if (L->code->is_entry) {
-        struct image_params q;
-        char *why = NULL;
-        size_t count;
-        struct ptx_var **params = lower_kernel_params(L->scratch, L->func, &count);
-        if (!image_params_layout(L->scratch, params, count, MEM_MAX_PARAMS, &q, &why)) {
-            L->driver->failed = arena_printf(L->arena, "%s", why);
-            free(why);
-            return;
-        }
-        for (u32 i = 0; i < q.count; i++) add_local(L, q.list[i].var->sym, q.list[i].offset);
-        L->params_size = q.size;
-    } else {
-        for (u32 i = 0; i < p->ret_count; i++)
-            if (!p->rets[i]->in_reg) place_local(L, p->rets[i], &top);
-        for (u32 i = 0; i < p->param_count; i++)
-            if (!p->params[i]->in_reg) place_local(L, p->params[i], &top);
-    }
-    for (size_t s = 0; s < L->body->count; s++) {
-        const struct ptx_stmt *t = &L->body->stmts[s];
-        if (t->kind != PTX_STMT_VAR) continue;
-        if (t->var->role == PTX_PARAM_KERNEL) continue;
-        if (t->var->sym->space == PTX_SPACE_LOCAL || t->var->sym->space == PTX_SPACE_PARAM)
-            place_local(L, t->var, &top);
-        char *why = NULL;
-        if (!image_place(L->image, L->code->module, t->var, &why)) {
-            L->driver->failed = arena_printf(L->driver->arena, "%s", why);
-            free(why);
-        }
-    }
-    L->code->frame.local = (u32)((top + 15) / 16 * 16);
-}
-
-static void find_registers(struct lower *L)
-{
-    u32 n = L->flow->reg_count;
-    L->regs = arena_array(L->scratch, struct lower_reg, n);
-    for (u32 r = 0; r + 1 < n; r++) {
-        const struct ptx_sym *s = L->body->regs[r];
-        L->regs[r].bytes = (u8)lower_type_bytes(s->type);
-        L->regs[r].vec = s->vec ? s->vec : 1;
-    }
-    L->regs[n - 1] = (struct lower_reg){.bytes = 4, .vec = 1};
-    find_aliases(L);
-    find_lives(L);
-    give_rows(L);
 }
 
 /* ---- the text, block by block --------------------------------------------------------------------- */
@@ -1166,8 +450,8 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
     L->skip = arena_array(scratch, bool, L->body->count + 1);
     L->fill_head = arena_array(scratch, u32, LOWER_HASH);
     L->local_head = arena_array(scratch, u32, LOWER_HASH);
-    find_locals(L);
-    find_registers(L);
+    lower_find_locals(L);
+    lower_find_registers(L);
     lower_passes(L);
     lower_blocks(L);
     resolve(L);
@@ -1222,7 +506,7 @@ struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_
         c->number = image_func_number(im, reach->funcs[i].module, reach->funcs[i].func);
         p->by_number[c->number] = c;
     }
-    place_module_locals(&D);
+    lower_place_module_locals(&D);
     for (u32 i = 0; i < p->code_count && !D.failed; i++) {
         struct arena *scratch = arena_new();
         lower_func(&D, p->codes[i], scratch);

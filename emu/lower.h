@@ -13,7 +13,7 @@
  *     }
  *     const struct lower_rule lower_bits_rules[] = {{PTX_F_popc, lower_popc, 0}, ..., {0, NULL, 0}};
  *
- * The framework (lower.c) walks the blocks, wraps guarded instructions, lays out registers, and
+ * The framework (lower.c) walks the blocks, wraps guarded instructions, lays out registers (lower_registers.c), and
  * resolves branches; rules only see one instruction. A rule returns false (after lower_refuse) if it
  * cannot: the instruction then becomes a fault that names it when it is reached. */
 #ifndef HEDDLE_EMU_LOWER_H
