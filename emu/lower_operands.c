@@ -99,6 +99,20 @@ static u32 reg_row(struct lower *L, const struct ptx_sym *s, unsigned component)
     return r->row + (s->vec > 1 ? component * lower_row_size(r->bytes == 16 ? 8 : r->bytes) : 0);
 }
 
+/* The handler that keeps the low `to` bytes of `from`, which are more. */
+static unsigned cut_op(unsigned from, unsigned to)
+{
+    return to == 4 ? UOP_cut_u32_u64 : from == 8 ? UOP_cut_u16_u64 : UOP_cut_u16_u32;
+}
+
+/* The handler that extends `from` bytes to `to`, which are more, 8 at most. */
+static unsigned stretch_op(unsigned from, unsigned to, bool sign)
+{
+    if (from == 4) return sign ? UOP_ext_i32_u64 : UOP_ext_u32_u64;
+    if (to == 4) return sign ? UOP_ext_i16_u32 : UOP_ext_u16_u32;
+    return sign ? UOP_ext_i16_u64 : UOP_ext_u16_u64;
+}
+
 /* A row of `from` bytes cut to a type: the low bits, bytes extended in 16 bits. */
 static u32 cut(struct lower *L, u32 row, unsigned from, unsigned type)
 {
@@ -118,11 +132,7 @@ static u32 cut(struct lower *L, u32 row, unsigned from, unsigned type)
     }
     if (from <= to) return row;
     u32 d = lower_temp(L, to);
-    lower_emit(L,
-               to == 4     ? UOP_cut_u32_u64
-               : from == 8 ? UOP_cut_u16_u64
-                           : UOP_cut_u16_u32,
-               d, row, 0, 0);
+    lower_emit(L, cut_op(from, to), d, row, 0, 0);
     return d;
 }
 
@@ -132,26 +142,15 @@ static u32 stretch(struct lower *L, u32 row, unsigned from, unsigned to, bool si
 {
     if (from >= to || to > 8) return row;
     u32 d = lower_temp(L, to);
-    unsigned id = from == 2 ? to == 4 ? sign ? UOP_ext_i16_u32 : UOP_ext_u16_u32
-                              : sign  ? UOP_ext_i16_u64
-                                      : UOP_ext_u16_u64
-                  : sign    ? UOP_ext_i32_u64
-                            : UOP_ext_u32_u64;
-    lower_emit(L, id, d, row, 0, 0);
+    lower_emit(L, stretch_op(from, to, sign), d, row, 0, 0);
     return d;
 }
-
-static u32 f16_bits(double x);
 
 /* A literal as bits of a type. */
 static u64 literal(const struct ptx_opnd *o, unsigned type)
 {
     u64 bits = o->bits;
-    bool is_float = ptx_types[type].kind == PTX_FLOAT;
-    if (o->kind == PTX_OPND_INT) {
-        if (!is_float) return bits;
-        return bits; /* an integer where a float stands is its bits */
-    }
+    if (o->kind == PTX_OPND_INT) return bits; /* where a float stands, too, it is its bits */
     double x;
     float f;
     if (o->kind == PTX_OPND_F32) {
@@ -164,17 +163,11 @@ static u64 literal(const struct ptx_opnd *o, unsigned type)
     }
     memcpy(&x, &bits, sizeof x);
     if (ptx_types[type].bits == 64) return bits;
-    if (ptx_types[type].bits == 16) return f16_bits(x);
+    if (ptx_types[type].bits == 16) return 0; /* the checker takes no such literals */
     f = (float)x;
     u32 b;
     memcpy(&b, &f, sizeof b);
     return b;
-}
-
-static u32 f16_bits(double x)
-{
-    (void)x;
-    return 0; /* the checker takes no float literals for half precision */
 }
 
 /* The address of a symbol, as a number, in the space of the symbol; false: it is known only at run
@@ -312,11 +305,7 @@ void lower_finish(struct lower *L, const struct lower_dest *d)
     unsigned from = lower_type_bytes(d->type), to = reg_of(L, d->opnd->sym)->bytes;
     bool sign = lower_type_signed(d->type);
     if (from > to) { /* a narrower register keeps the low bits */
-        lower_emit(L,
-                   to == 4     ? UOP_cut_u32_u64
-                   : from == 8 ? UOP_cut_u16_u64
-                               : UOP_cut_u16_u32,
-                   d->real, d->row, 0, 0);
+        lower_emit(L, cut_op(from, to), d->real, d->row, 0, 0);
         return;
     }
     if (to == 16) {
@@ -327,12 +316,7 @@ void lower_finish(struct lower *L, const struct lower_dest *d)
         u->x = 8;
         return;
     }
-    unsigned id = from == 2 ? to == 4 ? sign ? UOP_ext_i16_u32 : UOP_ext_u16_u32
-                              : sign  ? UOP_ext_i16_u64
-                                      : UOP_ext_u16_u64
-                  : sign    ? UOP_ext_i32_u64
-                            : UOP_ext_u32_u64;
-    lower_emit(L, id, d->real, d->row, 0, 0);
+    lower_emit(L, stretch_op(from, to, sign), d->real, d->row, 0, 0);
 }
 
 struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, unsigned space)
@@ -347,12 +331,11 @@ struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, un
     if (e->kind == PTX_OPND_SYM || e->kind == PTX_OPND_LABEL) {
         u64 address;
         unsigned own;
-        bool fixed = symbol_address(L, e->sym, &address, &own);
+        (void)symbol_address(L, e->sym, &address, &own);
         a.offset += (i64)address;
         if (a.space == PTX_SPACE_GENERIC || own == PTX_SPACE_LOCAL) a.space = (u8)own;
         if (own == PTX_SPACE_LOCAL)
             a.is_local_param = e->sym->space == PTX_SPACE_PARAM || e->sym->scope;
-        (void)fixed;
         if (o->indexed && o->count > 1) { /* name[register + offset] */
             const struct ptx_opnd *r = &o->elem[1];
             a.bytes = (u8)reg_of(L, r->sym)->bytes;
