@@ -5,26 +5,19 @@
 # sectors within 2 % (which lines two warps of one store share depends on where allocations lie). Usage: tests/measured.sh [HEDDLE]
 set -eu
 heddle=${1:-./heddle}
-if ! command -v nvcc >/dev/null; then
-    echo "measured: nvcc is not there: skipped" >&2
-    exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tools/measured.sh
 
-# estimate NAME GPUS: lines of "program,arguments,gpu,launch,cycles". With one host thread, as CTAs of bfs_levels race.
+# A run's lines of "program,arguments,gpu,launch,cycles". With one host thread, as CTAs of bfs_levels race.
 estimate() {
-    mkdir "$work/$1"
-    tools/measured.sh "$1" "$work/$1" >"$work/$1/runs"
-    while IFS=, read -r program args; do
-        # shellcheck disable=SC2086
-        "$heddle" estimate --gpu "$2" --threads=1 --format=csv "$work/$1/$program" $args 2>/dev/null |
-            awk -F, -v p="$program" -v a="$args" 'NR > 1 { print p "," a "," $1 "," $2 "," $10 }'
-    done <"$work/$1/runs"
+    # shellcheck disable=SC2086
+    "$heddle" estimate --gpu "$gpus" --threads=1 --format=csv "$work/$name/$1" $2 2>/dev/null |
+        awk -F, -v p="$1" -v a="$2" 'NR > 1 { print p "," a "," $1 "," $2 "," $10 }'
 }
 {
-    estimate detailed-sim titanv,gtx480
-    estimate gv100-programs gv100
+    name=detailed-sim gpus=titanv,gtx480
+    each_run $name estimate
+    name=gv100-programs gpus=gv100
+    each_run $name estimate
 } >"$work/estimates"
 counts=memory.global.load.warp,memory.global.load.sectors,memory.global.store.warp,memory.global.store.sectors
 grep -v '^#' calibrate/data/gv100-programs.csv | tail -n +2 | while IFS=, read -r program args _ _ _ expected; do

@@ -4,33 +4,26 @@
 # minutes of one core. Usage: tools/clocks.sh HEDDLE
 set -eu
 heddle=$1
-if ! command -v nvcc >/dev/null; then
-    echo "clocks: nvcc is not there: skipped" >&2
-    exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tools/measured.sh
 
-# trace NAME GPUS: the runs of calibrate/data/NAME.csv, to $work/NAME/traces
+# Adds a run to $work/$name/traces.
 trace() {
-    mkdir "$work/$1"
-    tools/measured.sh "$1" "$work/$1" >"$work/$1/runs"
-    while IFS=, read -r program args; do
-        # shellcheck disable=SC2086
-        "$heddle" estimate --gpu "$2" --threads=1 --traces "$work/$1/traces" "$work/$1/$program" $args >/dev/null 2>&1
-    done <"$work/$1/runs"
+    # shellcheck disable=SC2086
+    "$heddle" estimate --gpu "$gpus" --threads=1 --traces "$work/$name/traces" "$work/$name/$1" $2 >/dev/null 2>&1
 }
 
-# fit NAME GPU [OPTIONS]
+# fit GPU [OPTIONS]
 fit() {
-    name=$1 gpu=$2
-    shift 2
+    gpu=$1
+    shift
     "$heddle" calibrate "calibrate/data/$name.csv" --gpu "$gpu" --start "calibrate/data/$gpu-start.yaml" "$@" \
         --traces "$work/$name/traces" --allow-undetermined --output "model/clocks/$gpu.yaml"
 }
 
-trace detailed-sim titanv,gtx480
-fit detailed-sim titanv --where config=SM7_TITANV
-fit detailed-sim gtx480 --where config=SM2_GTX480
-trace gv100-programs gv100
-fit gv100-programs gv100
+name=detailed-sim gpus=titanv,gtx480
+each_run $name trace
+fit titanv --where config=SM7_TITANV
+fit gtx480 --where config=SM2_GTX480
+name=gv100-programs gpus=gv100
+each_run $name trace
+fit gv100

@@ -1,8 +1,22 @@
-#!/bin/sh
-# Compiles the programs of calibrate/data/NAME into a folder, and prints how each was run for calibrate/data/NAME.csv:
-# "program,arguments". NAME: detailed-sim, gv100-programs. Needs nvcc. Usage: tools/measured.sh NAME FOLDER
-set -eu
-for f in calibrate/data/"$1"/*.cu; do
-    nvcc -O3 -arch=compute_75 -cudart shared -o "$2/$(basename "$f" .cu)" "$f" 2>/dev/null
-done
-grep -v '^#' "calibrate/data/$1.csv" | tail -n +2 | awk -F, '{print $1 "," $2}' | sort -u
+# shellcheck shell=sh
+# What tools/clocks.sh and tests/measured.sh have in common, who read this with '.': they end here, well, where there is no
+# nvcc; $work is a folder that goes when they end.
+if ! command -v nvcc >/dev/null; then
+    echo "$(basename "$0" .sh): nvcc is not there: skipped" >&2
+    exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# each_run NAME FUNCTION: compiles the programs of calibrate/data/NAME (detailed-sim, gv100-programs) into $work/NAME, and
+# calls FUNCTION with "PROGRAM" "ARGUMENTS" of each run that calibrate/data/NAME.csv has cycles of.
+each_run() {
+    mkdir "$work/$1"
+    for f in calibrate/data/"$1"/*.cu; do
+        nvcc -O3 -arch=compute_75 -cudart shared -o "$work/$1/$(basename "$f" .cu)" "$f" 2>/dev/null
+    done
+    grep -v '^#' "calibrate/data/$1.csv" | tail -n +2 | awk -F, '{print $1 "," $2}' | sort -u >"$work/$1/runs"
+    while IFS=, read -r program arguments; do
+        "$2" "$program" "$arguments" </dev/null
+    done <"$work/$1/runs"
+}
