@@ -54,7 +54,7 @@ void grids_drop(struct grid_task *tasks, size_t count);
 /* At the end of the launch: buffers that were never launched. */
 void grids_end(struct grids *q, struct mem *m);
 
-/* emu.c: the kernel whose address this is; NULL: it is none. */
+/* emu_launch.c: the kernel whose address this is; NULL: it is none. */
 struct emu_kernel *grids_kernel(const struct emu_machine *m, u64 address);
 /* Whether a launch of it can be made; NULL, or why not: `*error` is what CUDA calls that, 0: nothing, since
  * Heddle cannot run it. */

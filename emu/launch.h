@@ -1,4 +1,4 @@
-/* emu/launch.h: between emu.c, which checks a launch, and launch.c, which runs it. */
+/* emu/launch.h: between emu_launch.c, which checks a launch, and launch.c, which runs it. */
 #ifndef HEDDLE_EMU_LAUNCH_H
 #define HEDDLE_EMU_LAUNCH_H
 

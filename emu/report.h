@@ -1,4 +1,4 @@
-/* emu/report.h: between a launch that has ended and what it reports (counts.c, emu.c). */
+/* emu/report.h: between a launch that has ended and what it reports (counts.c, emu_launch.c). */
 #ifndef HEDDLE_EMU_REPORT_H
 #define HEDDLE_EMU_REPORT_H
 

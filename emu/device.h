@@ -1,0 +1,72 @@
+/* emu/device.h: what a device, an image and a kernel are, for emu.c, emu_kernel.c and emu_launch.c. */
+#ifndef HEDDLE_EMU_DEVICE_H
+#define HEDDLE_EMU_DEVICE_H
+
+#include "emu/emu.h"
+#include "emu/image.h"
+#include "emu/launch.h"
+#include "emu/lower.h"
+#include "emu/order.h"
+#include "emu/rooms.h"
+#include "emu/trace.h"
+
+struct handlers { /* compiled for one host instruction set */
+    emu_op *const *ops;
+    const struct emu_counting *counting;
+};
+
+struct emu {
+    struct emu_config config;
+    struct mem *mem;
+    struct rooms *rooms;
+    struct handlers handlers;
+    const struct emu_gpu *gpu;
+    struct cache **l1;          /* by SM */
+    struct cache *l2;           /* NULL: not used yet */
+    struct arena *launch_arena; /* of the last launch */
+    struct trace_room traces;   /* likewise; without rooms: it was never asked for */
+    struct arena *leak_arena;   /* of the last emu_leaks */
+    struct emu_report report;
+    u64 grids, heap_used;
+    u32 sms;
+    struct suppressions *suppressions; /* NULL: nothing is looked for */
+};
+
+struct emu_kernel {
+    struct emu_image *image;
+    struct ptx_func *func;
+    u32 module;
+    const char *name;
+    struct image_params params;
+    struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
+    char *failed;                            /* why it cannot be */
+    u32 registers;
+    bool ran;           /* a launch of it has */
+    bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
+    bool apart;         /* its warps may be apart (apart.h), */
+    u32 met[2];         /* in so many launches they were not; and its threads */
+    u8 *marked;         /* by site of the program that is lowered with LOWER_APART */
+};
+
+struct emu_image {
+    struct emu *emu;
+    struct arena *arena;
+    struct image *image;
+    struct emu_kernel *kernels;
+    size_t kernel_count;
+};
+
+/* Forgets the last launch: its report, counts and traces. */
+void emu_drop_launch(struct emu *e);
+
+/* What bursts are counted in. Lanes that wait become contexts of their own where a turn ends (its.c): not after
+ * every burst. */
+enum emu_step emu_launch_step(const struct emu_launch *l, bool its);
+/* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
+unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its);
+/* The kernel's code for that, made when it is first needed and owned by the image; NULL: k->failed says why. */
+struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched);
+/* emu_prospect.plain; afterwards k->apart is known, too. */
+bool emu_kernel_plain(struct emu_kernel *k);
+
+#endif
