@@ -183,6 +183,138 @@ static u32 with_reserved(const struct emu_program *p, u32 own)
     return p->reserves ? (own + 15) / 16 * 16 + MEM_RESERVED_SHARED : own;
 }
 
+/* What a launch is held against before there is a machine for it: NULL, or the report with what is wrong. */
+static const struct emu_report *check_sizes(struct emu *e, const struct emu_kernel *k,
+                                            const struct emu_launch *l,
+                                            const struct emu_kernel_info *info, u64 shared,
+                                            u64 *threads, u64 *ctas)
+{
+    *threads = *ctas = 1;
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] == 0 || l->grid[i] > most_grid[i])
+            return refuse(e, "grid of %u x %u x %u CTAs: %s", l->grid[0], l->grid[1], l->grid[2],
+                          l->grid[i] ? "at most 2147483647 x 65535 x 65535"
+                                     : "no dimension may be 0");
+        if (l->block[i] == 0 || l->block[i] > most_block[i])
+            return refuse(e, "block of %u x %u x %u threads: %s", l->block[0], l->block[1],
+                          l->block[2],
+                          l->block[i] ? "at most 1024 x 1024 x 64" : "no dimension may be 0");
+        *threads *= l->block[i];
+        *ctas *= l->grid[i];
+    }
+    if (*threads > info->max_threads)
+        return refuse(e, "block of %llu threads: kernel '%s' takes at most %u",
+                      (unsigned long long)*threads, k->name, info->max_threads);
+    if (info->required_block[0])
+        for (int i = 0; i < 3; i++)
+            if (l->block[i] != info->required_block[i])
+                return refuse(e, "block of %u x %u x %u threads: kernel '%s' needs %u x %u x %u",
+                              l->block[0], l->block[1], l->block[2], k->name,
+                              info->required_block[0], info->required_block[1],
+                              info->required_block[2]);
+    if (*ctas > UINT32_MAX / 2)
+        return refuse(e, "grid of %llu CTAs is too large", (unsigned long long)*ctas);
+    if (l->params_size != k->params.size)
+        return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
+                      k->params.size, l->params_size);
+    if (shared > MEM_MAX_SHARED)
+        return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
+                      MEM_MAX_SHARED);
+    return NULL;
+}
+
+/* The CTAs of a cluster, as the launch or the kernel has them; NULL, or the report with what is wrong. */
+static const struct emu_report *set_clusters(struct emu *e, struct emu_machine *m,
+                                             const struct emu_kernel_info *info)
+{
+    const struct emu_launch *l = m->launch;
+    m->cluster_size = 1;
+    m->explicit_cluster = l->cluster[0] || info->cluster[0];
+    for (int i = 0; i < 3; i++) {
+        m->cluster[i] = l->cluster[0] ? l->cluster[i] : info->cluster[0] ? info->cluster[i] : 1;
+        if (!m->cluster[i]) m->cluster[i] = 1;
+    }
+    for (u32 i = 0; i < 3; i++) {
+        if (m->cluster[i] > 16 || l->grid[i] % m->cluster[i])
+            return refuse(e, "clusters of %u x %u x %u CTAs do not fill the grid", m->cluster[0],
+                          m->cluster[1], m->cluster[2]);
+        m->cluster_size *= m->cluster[i];
+    }
+    if (m->cluster_size > 16) return refuse(e, "clusters of %u CTAs: at most 16", m->cluster_size);
+    return NULL;
+}
+
+/* What an order cannot do with this machine; NULL, or the report with it. */
+static const struct emu_report *check_order(struct emu *e, const struct emu_machine *m)
+{
+    const struct emu_order *o = m->launch->order;
+    if (o && o->stack_only && m->its)
+        return refuse(
+            e,
+            "order %s cannot follow lanes that go their own ways: use --divergence=stack, or another order",
+            o->name);
+    if (o && m->cluster_size > m->slots_per_sm * m->sms)
+        return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m->cluster_size,
+                      m->slots_per_sm * m->sms);
+    return NULL;
+}
+
+/* Parameters, and what a cooperative launch works with. */
+static void set_params(struct emu *e, struct emu_machine *m, struct arena *a)
+{
+    const struct emu_launch *l = m->launch;
+    m->params = arena_alloc(a, MEM_MAX_PARAMS + 64);
+    if (l->params_size) memcpy(m->params, l->params, l->params_size);
+    if (l->cooperative) {
+        static const u32 workspace[2] = {8, 0};
+        m->grid_workspace = emu_alloc(e, 8, "workspace of a cooperative launch");
+        emu_copy_in(e, m->grid_workspace, workspace, sizeof workspace);
+    }
+}
+
+/* What keeps phases and traces, where they are asked for. */
+static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_program *program,
+                          struct arena *a)
+{
+    const struct emu_launch *l = m->launch;
+    if (e->config.count && e->config.phases && l->order)
+        m->phases = launch_phases_new(a, program, e->sms);
+    if (e->config.trace && !l->observer_count && !m->its) {
+        m->trace = arena_alloc(e->launch_arena, sizeof *m->trace);
+        if (!e->traces.rooms) trace_room_begin(&e->traces, rooms_beside(e->rooms));
+        trace_plan(m->trace, &e->traces, m);
+        if (!program->traced) program->traced = trace_code_new(m->loaded->arena, program);
+    }
+}
+
+/* As its order has it, told to its observers. */
+static void run_told(struct emu *e, struct emu_machine *m, struct arena *a,
+                     struct launch_counts *counts)
+{
+    const struct emu_launch *l = m->launch;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, m);
+    launch_run(m, &e->config, a, e->config.threads, &e->report.fault, counts);
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
+}
+
+/* Adds what the grid has counted to the report. */
+static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine *m,
+                        const struct emu_occupancy *occupancy, struct launch_counts *counts,
+                        struct whole *all)
+{
+    struct emu_counts *c = emu_counts_make(e->launch_arena, m, e->gpu, occupancy, counts);
+    if (m->trace) {
+        struct emu_trace *trace = trace_end(e->launch_arena, m->trace, m);
+        trace->again = k->ran;
+        c->trace = trace;
+    }
+    k->ran = true;
+    *all->last_counts = c;
+    all->last_counts = &c->next;
+}
+
 static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                                             const struct emu_launch *l, struct whole *all,
                                             struct arena *a)
@@ -196,38 +328,10 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     struct emu_kernel_info info;
     if (!program || !emu_kernel_info(k, &info))
         return refuse(e, "kernel '%s': %s", k->name, k->failed);
-    u64 threads = 1, ctas = 1;
-    for (int i = 0; i < 3; i++) {
-        if (l->grid[i] == 0 || l->grid[i] > most_grid[i])
-            return refuse(e, "grid of %u x %u x %u CTAs: %s", l->grid[0], l->grid[1], l->grid[2],
-                          l->grid[i] ? "at most 2147483647 x 65535 x 65535"
-                                     : "no dimension may be 0");
-        if (l->block[i] == 0 || l->block[i] > most_block[i])
-            return refuse(e, "block of %u x %u x %u threads: %s", l->block[0], l->block[1],
-                          l->block[2],
-                          l->block[i] ? "at most 1024 x 1024 x 64" : "no dimension may be 0");
-        threads *= l->block[i];
-        ctas *= l->grid[i];
-    }
-    if (threads > info.max_threads)
-        return refuse(e, "block of %llu threads: kernel '%s' takes at most %u",
-                      (unsigned long long)threads, k->name, info.max_threads);
-    if (info.required_block[0])
-        for (int i = 0; i < 3; i++)
-            if (l->block[i] != info.required_block[i])
-                return refuse(e, "block of %u x %u x %u threads: kernel '%s' needs %u x %u x %u",
-                              l->block[0], l->block[1], l->block[2], k->name,
-                              info.required_block[0], info.required_block[1],
-                              info.required_block[2]);
-    if (ctas > UINT32_MAX / 2)
-        return refuse(e, "grid of %llu CTAs is too large", (unsigned long long)ctas);
-    if (l->params_size != k->params.size)
-        return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
-                      k->params.size, l->params_size);
+    u64 threads, ctas;
     const u64 shared = own_shared(program, l->shared);
-    if (shared > MEM_MAX_SHARED)
-        return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
-                      MEM_MAX_SHARED);
+    const struct emu_report *refused = check_sizes(e, k, l, &info, shared, &threads, &ctas);
+    if (refused) return refused;
     struct emu_machine m = {.emu = e,
                             .check = &all->check,
                             .grids = &all->grids,
@@ -261,26 +365,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     m.group_warps = l->order || !m.blind || told & LOWER_ISSUES || m.its || program->launches
                         ? 1
                         : e->config.group_warps;
-    m.cluster_size = 1;
-    for (int i = 0; i < 3; i++) {
-        m.cluster[i] = l->cluster[0] ? l->cluster[i] : info.cluster[0] ? info.cluster[i] : 1;
-        if (!m.cluster[i]) m.cluster[i] = 1;
-    }
-    for (u32 i = 0; i < 3; i++) {
-        m.explicit_cluster |= l->cluster[0] || info.cluster[0];
-        if (m.cluster[i] > 16 || l->grid[i] % m.cluster[i])
-            return refuse(e, "clusters of %u x %u x %u CTAs do not fill the grid", m.cluster[0],
-                          m.cluster[1], m.cluster[2]);
-        m.cluster_size *= m.cluster[i];
-    }
-    if (m.cluster_size > 16) return refuse(e, "clusters of %u CTAs: at most 16", m.cluster_size);
-    m.params = arena_alloc(a, MEM_MAX_PARAMS + 64);
-    if (l->params_size) memcpy(m.params, l->params, l->params_size);
-    if (l->cooperative) {
-        static const u32 workspace[2] = {8, 0};
-        m.grid_workspace = emu_alloc(e, 8, "workspace of a cooperative launch");
-        emu_copy_in(e, m.grid_workspace, workspace, sizeof workspace);
-    }
+    if ((refused = set_clusters(e, &m, &info))) return refused;
+    set_params(e, &m, a);
     struct emu_occupancy occupancy = emu_occupancy(e->gpu, m.threads_per_cta, info.registers,
                                                    m.shared_own);
     if (e->config.count && e->config.caches) m.caches = caches_new(e, &m, &occupancy, a);
@@ -290,46 +376,18 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     m.slots_per_sm = occupancy.ctas ? occupancy.ctas : 1;
     m.schedulers = e->gpu->schedulers;
     m.narrow_banks = e->gpu->shared_banks < LANES;
-    if (l->order && l->order->stack_only && m.its)
-        return refuse(
-            e,
-            "order %s cannot follow lanes that go their own ways: use --divergence=stack, or another order",
-            l->order->name);
-    if (l->order && m.cluster_size > m.slots_per_sm * m.sms)
-        return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m.cluster_size,
-                      m.slots_per_sm * m.sms);
-    if (e->config.count && e->config.phases && l->order)
-        m.phases = launch_phases_new(a, program, e->sms);
-    if (e->config.trace && !l->observer_count && !its) {
-        m.trace = arena_alloc(e->launch_arena, sizeof *m.trace);
-        if (!e->traces.rooms) trace_room_begin(&e->traces, rooms_beside(e->rooms));
-        trace_plan(m.trace, &e->traces, &m);
-        if (!program->traced) program->traced = trace_code_new(k->image->arena, program);
-    }
+    if ((refused = check_order(e, &m))) return refused;
+    set_up_phases(e, &m, program, a);
     if (!run_apart(e, k, &m, counts)) {
         m.program = emu_kernel_program(k, told);
         if (!m.program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
-        for (size_t i = 0; i < l->observer_count; i++)
-            if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, &m);
-        launch_run(&m, &e->config, a, e->config.threads, &e->report.fault, counts);
-        for (size_t i = 0; i < l->observer_count; i++)
-            if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
+        run_told(e, &m, a, counts);
     }
     rooms_leave(e->rooms);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     all->warp_instructions += counts->instructions;
     all->thread_instructions += counts->thread_instructions;
-    if (e->config.count) {
-        struct emu_counts *c = emu_counts_make(e->launch_arena, &m, e->gpu, &occupancy, counts);
-        if (m.trace) {
-            struct emu_trace *trace = trace_end(e->launch_arena, m.trace, &m);
-            trace->again = k->ran;
-            c->trace = trace;
-        }
-        k->ran = true;
-        *all->last_counts = c;
-        all->last_counts = &c->next;
-    }
+    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, all);
     return &e->report;
 }
 
