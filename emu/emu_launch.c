@@ -366,7 +366,6 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                         ? 1
                         : e->config.group_warps;
     if ((refused = set_clusters(e, &m, &info))) return refused;
-    set_params(e, &m, a);
     struct emu_occupancy occupancy = emu_occupancy(e->gpu, m.threads_per_cta, info.registers,
                                                    m.shared_own);
     if (e->config.count && e->config.caches) m.caches = caches_new(e, &m, &occupancy, a);
@@ -377,6 +376,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     m.schedulers = e->gpu->schedulers;
     m.narrow_banks = e->gpu->shared_banks < LANES;
     if ((refused = check_order(e, &m))) return refused;
+    set_params(e, &m, a);
     set_up_phases(e, &m, program, a);
     if (!run_apart(e, k, &m, counts)) {
         m.program = emu_kernel_program(k, told);

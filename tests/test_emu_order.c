@@ -150,6 +150,31 @@ static enum emu_fault_kind launch(const char *body, struct script *s, const stru
     return kind;
 }
 
+/* An order that cannot follow lanes that go their own ways is refused before anything is allocated for the launch. */
+Test(emu_order, a_refused_launch_allocates_nothing)
+{
+    struct arena *arena = arena_new();
+    const char *text = emu_ptx("", "");
+    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m));
+    struct emu *e = emu_new(&(struct emu_config){.divergence = EMU_ITS});
+    char *why = NULL;
+    struct emu_image *im = emu_load(e, &m, 1, &why);
+    cr_assert(im, "%s", why);
+    const struct emu_order order = {.name = "stacks", .stack_only = true};
+    const struct emu_launch l = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .cooperative = true, .order = &order};
+    const size_t before = emu_allocation_count(e);
+    cr_expect_eq(emu_launch(e, emu_kernel_at(im, 0), &l)->fault.kind, EMU_BAD_LAUNCH);
+    cr_expect_eq(emu_allocation_count(e), before);
+    emu_unload(im);
+    emu_free(e);
+    ptx_module_end(m);
+    arena_free(arena);
+}
+
 #define ORDER(s, ...)                                                                              \
     {                                                                                              \
         .self = (s), .wants = EMU_WANT_LOADS | EMU_WANT_STORES, .begin = begin, .access = access,  \
