@@ -9,8 +9,6 @@ enum launch_feature {
 #include "model/launch_features.def"
     LAUNCH_FEATURES
 };
-const char *launch_feature_name(enum launch_feature f); /* "loads" */
-const char *launch_feature_text(enum launch_feature f); /* "loads of global memory for each ..." */
 double launch_feature_of(enum launch_feature f, const struct emu_events *e);
 
 #endif
