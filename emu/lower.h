@@ -87,12 +87,6 @@ static inline bool lower_type_signed(unsigned type)
     return ptx_types[type].kind == PTX_SINT;
 }
 
-/* For comparisons of every type: `row` is what was compared (0 or ~0 by lane); setp's results p|q and set's
- * d are made of it, joined with the predicate operand if there is one. */
-bool lower_setp_results(struct lower *L, const struct ptx_inst *i, u32 row);
-bool lower_set_result(struct lower *L, const struct ptx_inst *i, u32 row);
-u32 lower_join_predicate(struct lower *L, const struct ptx_op *op, u32 d, u32 row, u32 q);
-
 /* The families. */
 extern const struct lower_rule lower_int_rules[], lower_float_rules[], lower_half_rules[],
     lower_cvt_rules[], lower_video_rules[], lower_move_rules[], lower_memory_rules[],

@@ -329,7 +329,7 @@ static u32 compare_of(const struct ptx_op *op, unsigned type)
 }
 
 /* Joins a comparison's row with a predicate, as .and .or .xor say. */
-u32 lower_join_predicate(struct lower *L, const struct ptx_op *op, u32 d, u32 row, u32 q)
+static u32 join_predicate(struct lower *L, const struct ptx_op *op, u32 d, u32 row, u32 q)
 {
     u32 id = ptx_op_has(op, "and") ? UOP_and_u32 : ptx_op_has(op, "or") ? UOP_or_u32 : UOP_xor_u32;
     lower_emit(L, id, d, row, q, 0);
@@ -337,7 +337,7 @@ u32 lower_join_predicate(struct lower *L, const struct ptx_op *op, u32 d, u32 ro
 }
 
 /* setp: the comparison's row goes to p, and its opposite to q, both joined with a predicate if there is one. */
-bool lower_setp_results(struct lower *L, const struct ptx_inst *i, u32 row)
+static bool setp_results(struct lower *L, const struct ptx_inst *i, u32 row)
 {
     const struct ptx_opnd *to = &i->opnds[0], *p = to, *q = NULL;
     if (to->kind == PTX_OPND_PAIR) p = &to->elem[0], q = &to->elem[1];
@@ -346,11 +346,11 @@ bool lower_setp_results(struct lower *L, const struct ptx_inst *i, u32 row)
     if (q && q->kind != PTX_OPND_SINK) {
         opposite = lower_temp(L, 4);
         lower_emit(L, UOP_not_pred, opposite, row, 0, 0);
-        if (joined) lower_join_predicate(L, i->op, opposite, opposite, c);
+        if (joined) join_predicate(L, i->op, opposite, opposite, c);
     }
     if (p && p->kind != PTX_OPND_SINK) {
         first = lower_dest(L, p, PTX_pred).row;
-        if (joined) lower_join_predicate(L, i->op, first, row, c);
+        if (joined) join_predicate(L, i->op, first, row, c);
         else lower_emit(L, UOP_mov_u32, first, row, 0, 0);
     }
     if (q && q->kind != PTX_OPND_SINK)
@@ -368,16 +368,16 @@ static bool setp(struct lower *L, const struct ptx_inst *i)
     }
     u32 row = lower_temp(L, 4);
     lower_emit(L, compare_of(i->op, t), row, a, b, 0);
-    return lower_setp_results(L, i, row);
+    return setp_results(L, i, row);
 }
 
 /* set: a predicate's row becomes 0 or the type's truth: all ones, or 1.0. */
-bool lower_set_result(struct lower *L, const struct ptx_inst *i, u32 row)
+static bool set_result(struct lower *L, const struct ptx_inst *i, u32 row)
 {
     unsigned t = i->op->type[0];
     if (i->count > 3) {
         u32 joined = lower_temp(L, 4);
-        lower_join_predicate(L, i->op, joined, row, lower_predicate(L, &i->opnds[3]));
+        join_predicate(L, i->op, joined, row, lower_predicate(L, &i->opnds[3]));
         row = joined;
     }
     u32 truth = t == PTX_f32 ? 0x3f800000 : t == PTX_f16 ? 0x3c00 : t == PTX_bf16 ? 0x3f80 : ~0u;
@@ -395,7 +395,7 @@ static bool set(struct lower *L, const struct ptx_inst *i)
     u32 a = lower_source(L, &i->opnds[1], t), b = lower_source(L, &i->opnds[2], t),
         row = lower_temp(L, 4);
     lower_emit(L, compare_of(i->op, t), row, a, b, 0);
-    return lower_set_result(L, i, row);
+    return set_result(L, i, row);
 }
 
 static bool logic2(struct lower *L, const struct ptx_inst *i)
