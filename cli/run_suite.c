@@ -119,8 +119,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     const struct run_option *graph = run_option_find(o, OPTION_GRAPH);
     if (seed) (void)number_read(&o->diags, "--data-seed", seed->value, UINT64_MAX, &options.seed);
     if (graph) options.graph = arena_copy(o->arena, graph->value.text, graph->value.length);
-    char *why_not = w ? workload_graph_check(w, options.graph) : NULL;
-    if (why_not) diag_error(&o->diags, graph->value.at, graph->value.length, "%s", why_not);
+    char *why_not = w && graph ? workload_graph_check(w, options.graph) : NULL;
+    if (graph && why_not)
+        diag_error(&o->diags, graph->value.at, graph->value.length, "%s", why_not);
     free(why_not);
     if (o->diags.errors) return EXIT_USAGE;
     if (!recording_begin(r->recording, device)) return r->status;
