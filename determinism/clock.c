@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, OWN_MOST = 3, GLANCE = 4 };
 enum kind {
     LIST,  /* of few entries, of any CTAs, by CTA and part */
     TREE,  /* in the table; a leaf is of one CTA, by part */
-    LATER, /* a join that was put off */
+    LATER, /* a join that was put off, or what a thread released that knew of such */
 };
 
 struct known {
@@ -18,15 +18,17 @@ struct known {
 
 struct clock {
     uint32_t refs, hash;
-    uint32_t count;     /* entries of a list or leaf; 0: a node */
+    uint32_t count;     /* entries of a list or leaf, or own ones; 0: a node */
     uint32_t weight;    /* entries in all of it */
     uint8_t kind, size; /* enum kind, enum size */
     struct clock *next; /* in the table, or of those that are spare */
     union {
         struct clock *child[FAN];
         struct {
-            struct clock *both[2];
+            struct clock *both[2]; /* [1]: NULL if there are own entries */
             uint64_t time, asked;
+            uint32_t cta, warp; /* of those, the first of which is a thread's: */
+            struct clock_entry own[OWN_MOST];
         } later;
         struct known list[1];
         struct clock_entry entry[1]; /* by part */
@@ -135,7 +137,7 @@ static void let_go(struct clock_tree *t, struct clock *c)
     if (c->size < CLOCK_SIZES) {
         c->next = t->spare[c->size];
         t->spare[c->size] = c;
-    } else free(c);
+    } else free(c); // NOLINT(clang-analyzer-unix.Malloc): none of these is from a block
 }
 
 static void drop_tree(struct clock_tree *t, struct clock *c, unsigned depth)
@@ -168,7 +170,8 @@ void clock_drop_one(struct clock_tree *t, struct clock *c)
         c = t->todo[--n];
         if (c->kind == TREE) drop_tree(t, c, t->depth);
         else if (!--c->refs) {
-            for (int i = 0; i < 2 && c->kind == LATER; i++) push(t, &n, c->u.later.both[i]);
+            for (int i = 0; i < 2 && c->kind == LATER; i++)
+                if (c->u.later.both[i]) push(t, &n, c->u.later.both[i]);
             let_go(t, c);
         }
     }
@@ -318,15 +321,29 @@ static struct clock *join_lists(struct clock_tree *t, struct clock *a, struct cl
     return c;
 }
 
+/* `warp` as of clock_covers. */
+static inline bool part_covers(uint32_t whole, uint32_t part, uint32_t warp)
+{
+    return whole == part ||
+           (warp != UINT32_MAX && (whole == PART_CTA || whole == PART_WARP + warp));
+}
+
 static bool list_covers(const struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
                         uint32_t when)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         const struct known *e = &c->u.list[i];
-        if (e->cta != cta || e->when < when) continue;
-        if (e->part == part) return true;
-        if (warp != UINT32_MAX && (e->part == PART_CTA || e->part == PART_WARP + warp)) return true;
+        if (e->cta == cta && e->when >= when && part_covers(e->part, part, warp)) return true;
     }
+    return false;
+}
+
+static bool own_covers(const struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                       uint32_t when)
+{
+    const struct clock_entry *own = c->u.later.own;
+    for (uint32_t i = 0; c->u.later.cta == cta && i < c->count; i++)
+        if (own[i].when >= when && part_covers(own[i].part, part, warp)) return true;
     return false;
 }
 
@@ -407,16 +424,49 @@ static bool is_part_of(const struct clock *c, const struct clock *part)
     return c->kind == LATER && (c->u.later.both[0] == part || c->u.later.both[1] == part);
 }
 
-static struct clock *put_off(struct clock_tree *t, struct clock *a, struct clock *b)
+static struct clock *later(struct clock_tree *t, struct clock *a, struct clock *b)
 {
-    if (is_part_of(a, b)) return clock_keep(a);
-    if (is_part_of(b, a)) return clock_keep(b);
     struct clock *c = allocate(t, LATER, sizeof c->u.later);
     c->u.later.both[0] = clock_keep(a);
     c->u.later.both[1] = clock_keep(b);
     c->u.later.time = ++t->time;
     c->u.later.asked = 0;
     return c;
+}
+
+struct clock *clock_after(struct clock_tree *t, struct clock *known, uint32_t cta, uint32_t warp,
+                          const struct clock_entry *list, uint32_t count)
+{
+    if (known && known->kind == LATER && count <= OWN_MOST) {
+        struct clock *c = later(t, known, NULL);
+        c->count = count;
+        c->u.later.cta = cta;
+        c->u.later.warp = warp;
+        memcpy(c->u.later.own, list, count * sizeof *list);
+        return c;
+    }
+    struct clock *c = clock_of(t, cta, list, count);
+    clock_learn(t, &c, known);
+    return c;
+}
+
+static bool covers_soon(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part,
+                        uint32_t warp, uint32_t when, uint64_t since, uint64_t most);
+
+/* Whether it is soon seen that a knows what b's thread let be known, and with that all of b: a thread releases all that
+ * it knows, each time at another time. */
+static bool knows_release(struct clock_tree *t, struct clock *a, const struct clock *b)
+{
+    return b->kind == LATER && b->count &&
+           covers_soon(t, a, b->u.later.cta, b->u.later.own->part, b->u.later.warp,
+                       b->u.later.own->when, b->u.later.time - 1, GLANCE);
+}
+
+static struct clock *put_off(struct clock_tree *t, struct clock *a, struct clock *b)
+{
+    if (is_part_of(a, b) || knows_release(t, a, b)) return clock_keep(a);
+    if (is_part_of(b, a) || knows_release(t, b, a)) return clock_keep(b);
+    return later(t, a, b);
 }
 
 struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
@@ -469,23 +519,32 @@ static bool covers_at_once(const struct clock_tree *t, const struct clock *c, ui
                            : tree_covers(t, c, cta, part, warp, when);
 }
 
-bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
-                  uint32_t when, uint64_t since)
+/* Looks at as many of those that were put off, what was put off last first: who holds a lock asks about what the one
+ * before it did. */
+static bool covers_soon(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part,
+                        uint32_t warp, uint32_t when, uint64_t since, uint64_t most)
 {
-    if (!c) return false;
     if (c->kind != LATER) return covers_at_once(t, c, cta, part, warp, when);
     uint32_t n = 0;
     t->asked++;
     push(t, &n, c);
-    while (n) {
-        c = t->todo[--n];
+    for (uint32_t i = 0; i < n; i++) {
+        c = t->todo[i];
         if (c->kind != LATER) {
             if (covers_at_once(t, c, cta, part, warp, when)) return true;
         } else if (c->u.later.time > since && c->u.later.asked != t->asked) {
+            if (!most--) return false;
             c->u.later.asked = t->asked;
+            if (c->count && own_covers(c, cta, part, warp, when)) return true;
             push(t, &n, c->u.later.both[0]);
-            push(t, &n, c->u.later.both[1]);
+            if (c->u.later.both[1]) push(t, &n, c->u.later.both[1]);
         }
     }
     return false;
+}
+
+bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                  uint32_t when, uint64_t since)
+{
+    return c && covers_soon(t, c, cta, part, warp, when, since, UINT64_MAX);
 }

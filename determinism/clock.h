@@ -53,6 +53,10 @@ void clock_tree_end(struct clock_tree *t);
 /* Knows of one CTA. `list` has at least one entry, each part once, in ascending order. */
 struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
                        uint32_t count);
+/* What a thread of that warp lets be known: these entries, the first of which is its own, and what it knows; NULL is
+ * nothing. No two of them have the same time of one thread. */
+struct clock *clock_after(struct clock_tree *t, struct clock *known, uint32_t cta, uint32_t warp,
+                          const struct clock_entry *list, uint32_t count);
 struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b);
 /* *a joined with b; b stays the caller's. */
 void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b);

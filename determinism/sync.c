@@ -206,9 +206,8 @@ static struct clock *news_of_fence(struct race *r, const struct cta *c, const st
     const uint32_t warp = (uint32_t)(w - c->warps);
     if (f->news) return clock_keep(f->news);
     struct clock_entry list[3] = {{warp * LANES + lane, f->when}};
-    struct clock *k = clock_of(&r->tree, c->index, list,
-                               add_bases(list, 1, warp, f->warp - 1, f->cta - 1));
-    clock_learn(&r->tree, &k, f->know);
+    const uint32_t n = add_bases(list, 1, warp, f->warp - 1, f->cta - 1);
+    struct clock *k = clock_after(&r->tree, f->know, c->index, warp, list, n);
     f->news = clock_keep(k);
     return k;
 }
