@@ -19,9 +19,11 @@
 #include <time.h>
 
 enum {
-    TURN_ITS = 1 << 9,  /* TURN_LENGTH with independent thread scheduling */
-    PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
-    PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
+    TURN_ITS = 1 << 9,    /* TURN_LENGTH with independent thread scheduling */
+    FIRST_SLICE = 1 << 8, /* of a turn, before it is looked at whether the warp goes round */
+    ROUND = 8,            /* blocks of a loop that waits */
+    PATIENCE = 16,        /* turns of a CTA before the next one is begun beside it */
+    PATIENCE_TALKS = 1,   /* likewise where CTAs may wait for each other */
 };
 
 static double now(void)
@@ -67,6 +69,43 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
     return ran;
 }
 
+/* Whether the group comes back to where it is with nothing changed: it waits for what others will do. What it does is of
+ * its turn, of which so much is left. */
+static bool goes_round(struct hand *h, struct emu_group *g, i64 *left)
+{
+    const struct emu_uop *const from = g->pc;
+    const u64 state = deadlock_state(g);
+    for (u32 n = 0; n < ROUND; n++) {
+        if (*left <= 0) return false;
+        g->budget = 1;
+        launch_run_group(h, g);
+        *left -= 1 - g->budget;
+        if (g->state != GROUP_READY) return false;
+        if (g->pc == from) return deadlock_state(g) == state;
+    }
+    return false;
+}
+
+/* A turn. Where CTAs may wait for each other one that goes round ends early: its rounds take time, and are counted. */
+static bool run_for_a_turn(struct hand *h, struct emu_group *g)
+{
+    const struct emu_machine *m = h->wp->m;
+    if (m->its || !m->program->talks) {
+        g->budget = m->its ? TURN_ITS : TURN_LENGTH;
+        return launch_run_group(h, g);
+    }
+    i64 left = TURN_LENGTH;
+    bool ran = false;
+    for (i64 slice = FIRST_SLICE;; slice *= 4) {
+        g->budget = slice < left ? slice : left;
+        left -= g->budget;
+        ran |= launch_run_group(h, g);
+        left += g->budget;
+        if (g->state != GROUP_READY || left <= 0 || goes_round(h, g, &left)) return ran;
+        if (g->state != GROUP_READY || left <= 0) return ran;
+    }
+}
+
 /* One turn for each group of a CTA. */
 static enum progress run_turn(struct hand *h, struct slot *p)
 {
@@ -78,8 +117,7 @@ static enum progress run_turn(struct hand *h, struct slot *p)
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
         if (late(h->wp)) return RAN;
-        g->budget = h->wp->m->its ? TURN_ITS : TURN_LENGTH;
-        ran |= launch_run_group(h, g);
+        ran |= run_for_a_turn(h, g);
         if (g->state == GROUP_FAULT) return FAILED;
         const bool parted = g->depth && g->state != GROUP_BARRIER && g->state != GROUP_DONE;
         if (g->state == GROUP_SPLIT) {

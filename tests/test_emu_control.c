@@ -709,6 +709,35 @@ Test(control, lanes_end_while_others_wait)
         2, 75, two_waves);
 }
 
+/* What it goes round is counted, and takes time in estimates. */
+Test(control, a_warp_that_waits_for_another_cta_lets_it_go_on)
+{
+    static const char *const waits[] = {
+        "L: ld.volatile.global.u32 %r2, [%d1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra L;",
+        "L: atom.global.cas.b32 %r2, [%d1], 7, 0; setp.ne.u32 %p2, %r2, 7; @%p2 bra L;",
+        "L: ld.acquire.gpu.global.u32 %r2, [%d1]; setp.ne.u32 %p2, %r2, 0; @%p2 bra M; bra L; M:"};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        char text[1000];
+        uint32_t out[2] = {0};
+        snprintf(text, sizeof text,
+                 ".reg .b64 %%d<2>; .reg .b32 %%r<4>; .reg .pred %%p<3>; ld.param.u64 %%d1, [out];"
+                 "mov.u32 %%r1, %%ctaid.x; setp.ne.u32 %%p1, %%r1, 0; @%%p1 bra OTHER;\n%s\n"
+                 "st.volatile.global.u32 [%%d1+4], 5; ret;\n"
+                 "OTHER: st.volatile.global.u32 [%%d1], 7; ret;",
+                 waits[i]);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 out", text),
+                            .grid = 2,
+                            .block = 1,
+                            .once = true,
+                            .in_turn = true,
+                            .config.count = true};
+        r.args[0] = emu_out(&r, out, sizeof out);
+        cr_assert(emu_run(&r), "%s", r.fault);
+        cr_expect_eq(out[1], 5);
+        cr_expect(r.warp_instructions < 600, "%llu", (unsigned long long)r.warp_instructions);
+    }
+}
+
 /* ---- clusters ------------------------------------------------------------------------------------------- */
 
 static uint32_t from_next(uint32_t i)
