@@ -640,12 +640,20 @@ static int place(void *self, const uint32_t *free_slots, size_t count, uint32_t 
     return (int)low;
 }
 
+/* Which warp goes on makes no difference where warps have nothing in common but what they reduce: in the round robin of
+ * instructions it depends on how many there are in between. */
+static bool is_any_pick_alike(const struct dab *d)
+{
+    return !is_strict(d) && dab_promise(&d->options) != ORDER_NO_PROMISE;
+}
+
 static unsigned wants_of(void *self, const struct emu_prospect *next)
 {
     struct dab *d = self;
     d->launches++;
     if (next->watched) return d->order.wants;
-    return d->order.wants | EMU_WANT_LESS_SHARED | (next->counted ? 0 : EMU_WANT_MEETINGS);
+    return d->order.wants | EMU_WANT_LESS_SHARED |
+           (next->counted ? 0 : EMU_WANT_MEETINGS | (is_any_pick_alike(d) ? EMU_WANT_LATER : 0));
 }
 
 /* ---- launches --------------------------------------------------------------------------------------- */

@@ -30,6 +30,10 @@
  *    buffers that wait to do so at such a moment.
  *  - A red with release or acquire is buffered like others: what is flushed is seen by all others as a whole.
  *
+ * Launches in which warps have nothing in common but what they reduce it hears of when all have ended (emu/later.h), if no
+ * events are counted, the promise is kept and which warp goes on makes no difference: under srr and gtrr instructions between
+ * reductions count, too.
+ *
  * Promised nothing: programs with data races or with plain accesses of addresses that have reductions in a buffer
  * (--check race,atomicity finds both). Not with --divergence=its. */
 #ifndef HEDDLE_DETERMINISM_DAB_H

@@ -1,6 +1,7 @@
 /* See apart.h. */
 #include "emu/apartops.h"
 
+#include "emu/later.h"
 #include "emu/memops.h"
 #include "emu/order.h"
 #include "emu/rooms.h"
@@ -29,7 +30,7 @@ static void *zeros(size_t n, size_t size)
 }
 
 struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
-                        const struct emu_observer *observer)
+                        const struct emu_observer *observer, struct later *log)
 {
     struct apart *p = zeros(1, sizeof *p);
     const size_t sites = m->program->site_count;
@@ -37,6 +38,7 @@ struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
     p->marked = marked;
     p->by_thread = by_thread;
     p->observer = observer;
+    p->log = log;
     p->of_site = zeros(sites, sizeof(struct apart_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
     if (observer) p->told = zeros(sites, sizeof *p->told);
@@ -160,8 +162,11 @@ void apart_make_marks(struct apart *p, struct apart_allocation *b)
 
 void apart_only_reduce(struct apart *p, struct apart_allocation *b, u32 mark)
 {
-    if (p->observer || b->of_chunk || b->loaded || b->high - b->low > SMALL) return;
-    apart_keep(p, b, 0, (u32)(b->high - b->low));
+    if (p->observer || b->of_chunk || b->loaded) return;
+    if (!p->log) {
+        if (b->high - b->low > SMALL) return;
+        apart_keep(p, b, 0, (u32)(b->high - b->low));
+    }
     b->reduced = mark;
 }
 
@@ -221,10 +226,38 @@ struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
     return s;
 }
 
-void apart_arrival(const struct emu_cta *c, u32 threads, bool waits)
+/* Into the log, for all warps that are there. */
+static void note(const struct emu_group *g, const struct later_event *of)
 {
-    struct apart *const p = c->groups->worker->machine->apart;
-    p->failed |= !waits || (threads && threads < c->living);
+    struct apart *const p = g->worker->machine->apart;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        struct later_event *e = later_add(p->log, g->cta, g->first + w, 0, 0);
+        p->failed |= !e;
+        if (!e) continue;
+        e->kind = of->kind;
+        e->op = of->op;
+        e->flags = of->flags;
+        e->scope = of->scope;
+        e->dead = of->dead;
+    }
+}
+
+void apart_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
+{
+    struct apart *const p = g->worker->machine->apart;
+    p->failed |= !waits || (threads && threads < g->cta->living);
+    for (u32 w = 0; p->log && w < g->warps; w++) p->failed |= g->exec[w] != g->alive[w];
+    if (p->log)
+        note(g, &(struct later_event){
+                    .kind = LATER_BARRIER, .op = (u8)id, .flags = EMU_RELEASE | EMU_ACQUIRE});
+}
+
+void apart_fence(const struct emu_group *g, const struct emu_uop *in)
+{
+    if (g->worker->machine->apart->log && !in->n)
+        note(g, &(struct later_event){
+                    .kind = LATER_FENCE, .flags = in->y, .scope = in->x, .dead = in->z});
 }
 
 /* Threads that wait for all others, and whom all others wait for, know of each other. Not those that have ended: they

@@ -14,6 +14,8 @@
  * CTA has loads and stores between two barriers, and reductions, if it has anything else; those of a
  * small allocation, if anything else is done there.
  *
+ * Other reductions of global memory, too, may come to words that nobody else comes to, if they only go into a log (later.h).
+ *
  * By thread it is the same of threads: such a launch has no races. */
 #ifndef HEDDLE_EMU_APART_H
 #define HEDDLE_EMU_APART_H
@@ -30,16 +32,20 @@ enum apart_end {
     APART_NOT,   /* memory is as it was */
 };
 enum { APART_LOADS, APART_REDUCTIONS, APART_KINDS, APART_ALL = 3 };
+struct later;
 /* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are, and
- * reductions of it; it is added to. observer: is told of bytes; NULL is allowed. Ends the launch (EMU_BAD_ORDER) when it
- * is seen not to be apart. */
+ * reductions of it; it is added to. observer: is told of bytes; NULL is allowed. log: reductions of global memory go there, of
+ * whatever kinds, and all else that has its place among them; NULL: they are done. Ends the launch (EMU_BAD_ORDER) when
+ * it is seen not to be apart. */
 struct apart *apart_new(const struct emu_machine *m, uint8_t *marked, bool by_thread,
-                        const struct emu_observer *observer);
+                        const struct emu_observer *observer, struct later *log);
 /* faulted: the launch did. Frees it. */
 enum apart_end apart_end(struct apart *p, bool faulted);
 
 /* At a barrier of so many threads, 0: all. Who meets whom where not all wait for all may depend on the order. */
-void apart_arrival(const struct emu_cta *c, u32 threads, bool waits);
+void apart_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits);
+/* `in`: a fence. */
+void apart_fence(const struct emu_group *g, const struct emu_uop *in);
 /* A barrier is complete, and those who wait at it have not gone on yet. */
 void apart_barrier(const struct emu_cta *c, u32 id);
 /* A load or store has found the block that its fast way, or a lane, is in. */

@@ -56,6 +56,7 @@ struct apart {
     const struct emu_machine *m;
     bool by_thread;                      /* marks are of threads, not of warps */
     const struct emu_observer *observer; /* who is told of bytes; NULL: nobody */
+    struct later *log;                   /* NULL: what changes memory does so */
     struct apart_told *told;             /* by site; likewise */
     u8 *marked;                          /* by site; then, of shared memory, APART_LOADS, ... */
     struct apart_allocation **of_site;   /* which it has been in last */

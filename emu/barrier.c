@@ -110,7 +110,7 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
                          .count = threads};
     if (g->worker->machine->watched && !(emu_watch_turn(g, in) && emu_watch_sync(g, in, &s)))
         return NULL;
-    if (g->worker->machine->apart) apart_arrival(g->cta, threads, in->x != BAR_ARRIVE);
+    if (g->worker->machine->apart) apart_arrival(g, id, threads, in->x != BAR_ARRIVE);
     if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
     g->cta->awaited |= 1u << id;
     for (u32 w = 0; w < g->warps; w++) {

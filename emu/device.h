@@ -46,6 +46,8 @@ struct emu_kernel {
     bool apart;         /* its warps may be apart (apart.h), */
     u32 met[2];         /* in so many launches they were not; and its threads */
     u8 *marked;         /* by site of the program that is lowered with LOWER_APART */
+    bool logs;          /* it has reductions whose order counts, */
+    bool may_log; /* and nothing else that would have a place among them but what later.h has */
 };
 
 struct emu_image {

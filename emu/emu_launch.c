@@ -6,10 +6,14 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "emu/apart.h"
+#include "emu/atomic.h"
 #include "emu/cache.h"
 #include "emu/check.h"
 #include "emu/count.h"
 #include "emu/grids.h"
+#include "emu/later.h"
+#include "emu/memops.h"
+#include "emu/order.h"
 #include "emu/report.h"
 
 #include <stdarg.h>
@@ -100,6 +104,24 @@ static bool is_timeless(const struct emu_program *p)
     return true;
 }
 
+/* Whether reductions have to wait for the launch's end; and whether they may: strong accesses would have been among them,
+ * and lanes of a warp go to targets in an order that other warps of their group have a part in. */
+static void look_at_reductions(struct emu_kernel *k, const struct emu_program *p)
+{
+    k->logs = false;
+    k->may_log = true;
+    for (u32 c = 0; c < p->code_count; c++)
+        for (u32 i = 0; i < p->codes[c]->uop_count; i++) {
+            const struct emu_uop *const u = &p->codes[c]->uops[i];
+            const struct atomic_desc *const a = u->ext;
+            const struct mem_desc *const v = u->ext;
+            if (u->id == UOP_red_apart) k->logs |= !atomic_commutes(a->op, a->type);
+            if (u->id == UOP_ld_apart || u->id == UOP_st_apart)
+                k->may_log &= !(v->flags & EMU_RELAXED);
+            if (u->id == UOP_brx || u->id == UOP_call_indirect) k->may_log = false;
+        }
+}
+
 enum { MOST_MET = 2, MOST_TRIES = 8 };
 
 /* Whether its observers need not hear of a launch whose threads are apart; if so, who is told of bytes. */
@@ -126,6 +148,15 @@ static bool may_be_apart(const struct emu *e, struct emu_kernel *k, const struct
            !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
 }
 
+/* The launch's order hears of what its warps have done. */
+static void tell_later(struct emu *e, struct later *log, const struct emu_machine *m)
+{
+    if (later_run(log, m, &e->config)) return;
+    e->report.fault = (struct emu_fault){.kind = EMU_DEADLOCK};
+    e->report.fault.text = arena_printf(e->launch_arena, "%s: order %s does not get on\n",
+                                        emu_fault_name(EMU_DEADLOCK), m->launch->order->name);
+}
+
 /* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
  * because its threads are. */
 static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
@@ -143,19 +174,24 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     n.launch = &l;
     n.program = emu_kernel_program(k, LOWER_APART);
     if (!n.program || (!k->marked && !is_timeless(n.program))) return k->apart = false;
+    if (!k->marked) look_at_reductions(k, n.program);
     n.watched = n.issues = false;
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;
     if (!k->marked)
         k->marked = arena_array(k->image->arena, u8, n.program->site_count + APART_KINDS);
+    if (k->logs && !(k->may_log && m->wants & EMU_WANT_LATER)) return false;
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
+        struct later *const log = k->logs ? later_new(&n) : NULL;
+        if (k->logs && !log) break;
         struct arena *a = arena_new();
-        n.apart = apart_new(&n, k->marked, by_thread, told);
+        n.apart = apart_new(&n, k->marked, by_thread, told, log);
         launch_run(&n, &e->config, a, 1, &fault, counts);
         arena_free(a);
         const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
+        if (end == APART_DONE && log) tell_later(e, log, m);
         rooms_leave(e->rooms);
         if (end == APART_DONE) return true;
         counts->instructions = counts->thread_instructions = 0;

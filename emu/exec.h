@@ -438,6 +438,7 @@ struct emu_machine { /* a launch */
     struct grids *grids;             /* what the kernel launches: grids.h */
     struct emu_workplace *workplace; /* workplace.h */
     struct ordered *ordered;         /* ordered.c's own; NULL: no order */
+    struct later_teller *teller;     /* later.c's own; NULL: the order hears of warps that run */
     const struct emu_access *asked;  /* what the order is being asked about; NULL: nothing */
     struct trace *trace;             /* trace.h; NULL: not asked for */
     struct launch_phases *phases;    /* phases.c's own; NULL: not asked for */

@@ -105,9 +105,12 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
         if (a.space == PTX_SPACE_SHARED) id = fast(v->op, type);
         if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC) id = fast(v->op, type) + 1;
     }
-    const bool commutes = (red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
-                          atomic_commutes(v->op, type);
-    if (lower_watched(L) & LOWER_APART && commutes) {
+    /* Those whose order counts are done later (later.h), or the launch is run otherwise. */
+    const bool may_wait = a.space != PTX_SPACE_SHARED && a.space != PTX_SPACE_SHARED_CLUSTER &&
+                          !cas && (width == 4 || width == 8);
+    const bool reduces = (red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
+                         (may_wait || atomic_commutes(v->op, type));
+    if (lower_watched(L) & LOWER_APART && reduces) {
         v->plain = lower_handler(L, id);
         id = UOP_red_apart;
     } else if (lower_watched(L)) {

@@ -4,6 +4,7 @@
 
 #include "emu/apartops.h"
 #include "emu/atomic.h"
+#include "emu/later.h"
 #include "emu/memops.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
@@ -17,6 +18,9 @@ static u32 atomic_mark(const struct atomic_desc *v)
                       (v->type == PTX_s32 || v->type == PTX_s64);
     return APART_REDUCED + 2 * (v->op * 4u + (v->width == 8) * 2u + sign);
 }
+
+/* Of those that wait in a log, whatever they do. No other has it: compare-and-swaps do not commute. */
+enum { LOGGED = APART_REDUCED + 2 * (4 * ATOMIC_CAS) };
 
 enum kind { LOADS, STORES, REDUCES };
 
@@ -720,9 +724,96 @@ OP(st_apart)
     return p->failed ? refuse(g, in) : v->plain(g, in);
 }
 
+/* ---- reductions that wait (later.h) ------------------------------------------------------------------------ */
+
+/* The lanes' addresses and operands, side by side. */
+static void write_down(struct later_event *e, const u64 *at, const u8 *operand, u32 mask)
+{
+    const u32 width = e->width;
+    u64 *const address = later_addresses(e);
+    u8 *const data = later_operands(e);
+    if (mask == ~0u) {
+        memcpy(address, at, LANES * sizeof *at);
+        memcpy(data, operand, (size_t)LANES * width);
+        return;
+    }
+    for (u32 n = 0; mask; mask &= mask - 1, n++) {
+        const u32 i = (u32)__builtin_ctz(mask);
+        address[n] = at[i];
+        if (width == 4) memcpy(data + 4 * n, operand + 4 * i, 4);
+        else memcpy(data + 8 * n, operand + 8 * i, 8);
+    }
+}
+
+/* Whether each lane that is on has an element at a multiple of its size between these. */
+static inline __attribute__((always_inline)) bool lie_in(const struct lanes *l, u64 low, u64 high)
+{
+    const u64 last = high - low - l->size, odd = l->size - 1;
+    u64 bad = 0;
+    if (high - low < l->size) return false;
+    if (l->mask == ~0u) {
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+            bad |= (u64)(l->at[i] - low > last) | (l->at[i] & odd);
+    } else LANE_LOOP for (int i = 0; i < LANES; i++)
+        {
+            const u64 wrong = (u64)(l->at[i] - low > last) | (l->at[i] & odd);
+            bad |= l->mask >> i & 1 ? wrong : 0;
+        }
+    return !bad;
+}
+
+/* A warp's marks, and whether all of it lies in global memory. */
+static bool mark_logged(struct lanes *l, const struct emu_group *g)
+{
+    const struct apart_allocation *const b = l->p->of_site[l->site];
+    if (b && b->reduced == LOGGED && b->loaded_by[l->site] && lie_in(l, b->low, b->high))
+        return true;
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u64 at = l->at[__builtin_ctz(left)];
+        if (at < MEM_GLOBAL || at & (l->size - 1)) return false;
+    }
+    touch_lanes(l, g, false);
+    return true;
+}
+
+static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *in)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct atomic_desc *const v = in->ext;
+    struct lanes l = {.p = p,
+                      .cta = g->cta,
+                      .site = in->site,
+                      .size = v->width,
+                      .kind = REDUCES,
+                      .own = LOGGED,
+                      .own_shared = LOGGED};
+    const u8 *operand = emu_row(g, v->width, v->operand[0]);
+    for (u32 w = 0; w < g->warps; w++, operand += (size_t)LANES * v->width) {
+        l.mask = g->exec[w];
+        if (!l.mask) continue;
+        uop_addresses(g, in, w, v->at.space, l.at);
+        struct later_event *const e = later_add(p->log, g->cta, g->first + w, emu_lanes_of(l.mask),
+                                                v->width);
+        p->failed |= !e || !mark_logged(&l, g);
+        if (p->failed) return refuse(g, in);
+        e->kind = LATER_REDUCE;
+        e->op = (u8)atomic_op_in(v, true);
+        e->type = v->type;
+        e->flags = v->flags;
+        e->scope = v->scope;
+        e->dead = !v->red;
+        write_down(e, l.at, operand, l.mask);
+    }
+    return in + 1;
+}
+
 OP(red_apart)
 {
     const struct atomic_desc *const v = in->ext;
+    struct apart *const p = g->worker->machine->apart;
+    if (p->log && v->at.space != PTX_SPACE_SHARED) return log_all(g, in);
+    /* There the order has turns, too. */
+    p->failed |= p->log && !p->m->program->shared_commutes && p->m->warps_per_cta > 1;
     /* Those of other CTAs are not atomic to it. */
     g->worker->machine->apart->failed |= g->worker->machine->apart->by_thread &&
                                          v->scope < EMU_SCOPE_GPU &&

@@ -158,6 +158,11 @@ enum emu_want {
     /* Not of what is done with shared memory where its order does not matter (emu_shape.shared_commutes). Each is still
      * a step of EMU_STEP_TOLD. Without observers, and orders around this one. */
     EMU_WANT_LESS_SHARED = 8,
+    /* With MEETINGS: where warps have bytes of memory in common, but all of them only reduce these, it may hear of the launch
+     * when its warps have ended (later.h): of reductions, barriers of whole CTAs, fences and ends, by warp in the order in
+     * which they were. Their lanes are the lowest ones, and nobody says which threads or instructions they are. It is not
+     * asked which warp goes on (pick): that must make no difference, and neither what has come between. */
+    EMU_WANT_LATER = 16,
 };
 struct emu_prospect { /* a launch that is about to begin */
     bool counted;     /* emu_machine_is_counted */

@@ -15,6 +15,7 @@
 #include "emu/atomic.h"
 #include "emu/control.h"
 #include "emu/image.h"
+#include "emu/later.h"
 #include "emu/order.h"
 #include "emu/watch.h"
 
@@ -547,8 +548,15 @@ void ordered_run(struct hand *h)
 
 /* ---- for orders ------------------------------------------------------------------------------------- */
 
+/* Somebody looks whether memory changes. */
+static struct rounds *rounds_of(const struct emu_machine *m)
+{
+    return m->ordered ? m->ordered->h->rounds : NULL;
+}
+
 static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
+    if (m->teller) return later_find(m->teller, address, size);
     if (!m->ordered) { /* a native launch that is watched */
         const struct mem_block *b = mem_find(m->mem, address, size);
         return b ? b->host + (address - b->address) : NULL;
@@ -631,7 +639,7 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     const u32 size = ptx_types[type].bits / 8u;
     u8 *p = held(m, address, size);
     if (!p) return;
-    if (m->ordered->shown)
+    if (m->ordered && m->ordered->shown)
         tell_shown(m, &(struct emu_shown){.by = by,
                                           .address = address,
                                           .size = size,
@@ -640,11 +648,11 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
                                           .type = type,
                                           .data = operand,
                                           .now = m->asked});
-    const bool looked_at = m->ordered->h->rounds;
+    struct rounds *const looked_at = rounds_of(m);
     u8 was[16];
     if (looked_at) memcpy(was, p, size);
     atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
-    if (looked_at && memcmp(was, p, size) != 0) m->ordered->rounds.changed = true;
+    if (looked_at && memcmp(was, p, size) != 0) looked_at->changed = true;
 }
 
 /* Some that are of one kind. */
@@ -674,11 +682,11 @@ static void add(struct emu_machine *m, struct alike *k, u64 address, const void 
 void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *list, size_t count)
 {
     struct alike some = {0};
-    assert(!m->ordered->shown);
+    assert(!m->ordered || !m->ordered->shown);
     for (size_t i = 0; i < count; i++) {
         const struct emu_reduction *r = &list[i];
         const u32 size = ptx_types[r->type].bits / 8u;
-        if (m->ordered->h->rounds) {
+        if (rounds_of(m)) {
             emu_machine_reduce(m, (struct emu_author){0}, r->address, r->op, r->type, r->operand,
                                NULL);
             continue;
@@ -703,12 +711,11 @@ void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
 {
     const u32 size = ptx_types[type].bits / 8u;
     struct alike some = {.op = op, .type = type};
-    assert(!m->ordered->shown);
+    assert(!m->ordered || !m->ordered->shown);
     for (size_t i = 0; i < count; i++) {
         const u64 *const a = (const u64 *)(const void *)((const u8 *)address + stride * i);
         const u8 *const b = (const u8 *)operand + stride * i;
-        if (m->ordered->h->rounds)
-            emu_machine_reduce(m, (struct emu_author){0}, *a, op, type, b, NULL);
+        if (rounds_of(m)) emu_machine_reduce(m, (struct emu_author){0}, *a, op, type, b, NULL);
         else add(m, &some, *a, b, size);
     }
     carry_out(&some);
@@ -866,6 +873,10 @@ void emu_machine_carry_out(struct emu_machine *m, const struct emu_warp *who)
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
+    if (m->teller) {
+        later_wake(m->teller, who);
+        return;
+    }
     if (order->woken) order->woken(order->self, who);
     const struct emu_cta *c = cta_of(m, who);
     u32 at = 0;
@@ -892,6 +903,10 @@ void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who)
 
 const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *count)
 {
+    if (m->teller) {
+        *count = later_ready(m->teller);
+        return NULL;
+    }
     *count = m->ordered->queue[READY].count;
     return m->ordered->queue[READY].warp;
 }

@@ -1,6 +1,7 @@
 /* Orders and observers: where a watched launch tells them what happens (emu/order.h). */
 #include "emu/watch.h"
 
+#include "emu/apart.h"
 #include "emu/launch.h"
 #include "ptx/ptx.h"
 
@@ -202,6 +203,7 @@ const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in
     /* In native order what a warp stored is in memory already. */
     struct emu_sync s = {
         .kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y, .sc = in->z, .op = in->n};
+    if (g->worker->machine->apart) apart_fence(g, in);
     if (!g->worker->machine->watched) return in + 1;
     return emu_watch_turn(g, in) && emu_watch_sync(g, in, &s) ? in + 1 : NULL;
 }

@@ -9,6 +9,7 @@
  *     deadlock.c  whether anything will ever change
  *     rounds.c    the same with an order
  *     apart.c     whether its order makes no difference
+ *     later.c     what its order hears of when it has ended
  *     fault.c     how it fails, in words */
 #ifndef HEDDLE_EMU_WORKPLACE_H
 #define HEDDLE_EMU_WORKPLACE_H

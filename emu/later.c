@@ -1,0 +1,339 @@
+/* See later.h. */
+#define _GNU_SOURCE
+#include "emu/later.h"
+
+#include "emu/memory.h"
+#include "emu/order.h"
+#include "emu/workplace.h"
+#include "ptx/ptx.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 20, NOBODY = -1 };
+static const u64 most_bytes = UINT64_C(256) << 20;
+
+struct list { /* of a warp's events */
+    struct later_event *first, *last;
+};
+struct later {
+    const struct emu_machine *m;
+    struct list *warps; /* of all the grid */
+    u8 *at, *end;       /* room for more */
+    u64 bytes;          /* of the rooms */
+};
+
+static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
+{
+    const struct room r = rooms_take(m->rooms, size);
+    if (cleared) room_clear(&r, r.at, size);
+    return r.at;
+}
+
+struct later *later_new(const struct emu_machine *m)
+{
+    struct later *r = (struct later *)(void *)take(m, sizeof *r, true);
+    const u64 size = (u64)m->cta_count * m->warps_per_cta * sizeof *r->warps;
+    if (size > most_bytes) return NULL;
+    r->m = m;
+    r->bytes = size;
+    r->warps = (struct list *)(void *)take(m, size, true);
+    return r;
+}
+
+struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp, u32 lanes,
+                              u32 width)
+{
+    const u64 size = sizeof(struct later_event) + lanes * (u64)(sizeof(u64) + width);
+    if ((u64)(r->end - r->at) < size) {
+        if ((r->bytes += BLOCK) > most_bytes) return NULL;
+        r->at = take(r->m, BLOCK, false);
+        r->end = r->at + BLOCK;
+    }
+    struct later_event *e = (struct later_event *)(void *)r->at;
+    struct list *w = &r->warps[(size_t)c->linear * r->m->warps_per_cta + warp];
+    r->at += (size + sizeof(u64) - 1) / sizeof(u64) * sizeof(u64);
+    if (w->last) w->last->next = e;
+    else w->first = e;
+    w->last = e;
+    *e = (struct later_event){.count = (u8)lanes, .width = (u8)width};
+    return e;
+}
+
+/* ---- telling the order --------------------------------------------------------------------------------- */
+
+struct part { /* a warp in its slot */
+    const struct later_event *next;
+    i32 behind; /* the next one of its scheduler that is ready */
+    u32 serial; /* so many have been done */
+    u8 barrier;
+    bool asleep, waits; /* waits: at a barrier */
+};
+struct place { /* a slot */
+    u32 linear;
+    u32 living, waiting; /* warps; those at the barrier */
+    bool taken;
+};
+struct ready { /* warps of a scheduler, the first to come first */
+    i32 first, last;
+    bool listed;
+};
+struct later_teller {
+    struct emu_machine m;
+    const struct later *log;
+    const struct emu_order *order;
+    u32 slots, per_cta, next, live;
+    struct part *parts; /* by slot and warp */
+    struct place *places;
+    u32 *vacant, vacant_count; /* free slots, ascending */
+    struct ready *ready;       /* by scheduler */
+    u32 *some, some_count;     /* schedulers that may have somebody */
+    u32 ready_count;
+    struct emu_bound bound; /* where the order last reduced */
+};
+
+static struct emu_warp who_is(const struct later_teller *p, u32 slot, u32 warp)
+{
+    return (struct emu_warp){.cta = p->places[slot].linear,
+                             .warp = warp,
+                             .sm = slot % p->m.sms,
+                             .slot = slot,
+                             .serial = p->parts[(size_t)slot * p->per_cta + warp].serial};
+}
+
+/* Those of a scheduler fill the host's caches with the same: they go on one after another. */
+static u32 scheduler_of(const struct later_teller *p, u32 part)
+{
+    const u32 slot = part / p->per_cta, sm = slot % p->m.sms,
+              on_sm = slot / p->m.sms * p->per_cta + part % p->per_cta;
+    return sm * p->m.schedulers + on_sm % p->m.schedulers;
+}
+
+static void make_ready(struct later_teller *p, u32 part)
+{
+    const u32 s = scheduler_of(p, part);
+    struct ready *q = &p->ready[s];
+    p->parts[part].behind = NOBODY;
+    if (q->first == NOBODY) q->first = (i32)part;
+    else p->parts[q->last].behind = (i32)part;
+    q->last = (i32)part;
+    p->ready_count++;
+    if (!q->listed) p->some[p->some_count++] = s;
+    q->listed = true;
+}
+
+void later_wake(struct later_teller *p, const struct emu_warp *who)
+{
+    const u32 at = who->slot * p->per_cta + who->warp;
+    struct part *w = &p->parts[at];
+    if (!w->asleep || p->places[who->slot].linear != who->cta) return;
+    w->asleep = false;
+    make_ready(p, at);
+}
+
+u32 later_ready(const struct later_teller *p)
+{
+    return p->ready_count;
+}
+
+u8 *later_find(struct later_teller *p, u64 address, u64 size)
+{
+    struct emu_bound *const last = &p->bound;
+    if (address < last->low || address > last->high || last->high - address < size) {
+        const struct mem_block *b = mem_find(p->m.mem, address, size);
+        if (!b) return NULL;
+        *last = (struct emu_bound){b->address, b->address + b->size, b->host};
+    }
+    return last->host + (address - last->low);
+}
+
+static enum emu_verdict tell(const struct later_teller *p, const struct emu_sync *s)
+{
+    return p->order->sync ? p->order->sync(p->order->self, s) : EMU_PROCEED;
+}
+static void tell_of(const struct later_teller *p, u32 slot, u32 warp, u8 kind, u32 id)
+{
+    const struct emu_warp who = who_is(p, slot, warp);
+    tell(p, &(struct emu_sync){.kind = kind, .who = &who, .id = id});
+}
+
+/* A CTA into a slot, if the order wants. */
+static bool place_one(struct later_teller *p)
+{
+    const struct emu_order *o = p->order;
+    u32 linear = p->next;
+    if (linear == p->m.cta_count || !p->vacant_count) return false;
+    const int at = o->deal ? o->deal(o->self, p->vacant, p->vacant_count, &linear)
+                           : o->place(o->self, linear, p->vacant, p->vacant_count);
+    if (at < 0) return false;
+    const u32 slot = p->vacant[at];
+    memmove(p->vacant + at, p->vacant + at + 1, (--p->vacant_count - (u32)at) * sizeof *p->vacant);
+    p->next++;
+    p->live++;
+    p->places[slot] = (struct place){.linear = linear, .living = p->per_cta, .taken = true};
+    const struct list *lists = &p->log->warps[(size_t)linear * p->per_cta];
+    for (u32 w = 0; w < p->per_cta; w++)
+        p->parts[slot * p->per_cta + w] = (struct part){.next = lists[w].first};
+    tell_of(p, slot, 0, EMU_SYNC_CTA_START, 0);
+    for (u32 w = 0; w < p->per_cta; w++) make_ready(p, slot * p->per_cta + w);
+    return true;
+}
+
+static void vacate(struct later_teller *p, u32 slot)
+{
+    u32 at = p->vacant_count++;
+    for (; at && p->vacant[at - 1] > slot; at--) p->vacant[at] = p->vacant[at - 1];
+    p->vacant[at] = slot;
+    p->places[slot].taken = false;
+    p->live--;
+}
+
+/* All that live are there. */
+static void look_at_barrier(struct later_teller *p, u32 slot, u32 id)
+{
+    struct place *const at = &p->places[slot];
+    if (!at->waiting || at->waiting < at->living) return;
+    at->waiting = 0;
+    tell_of(p, slot, 0, EMU_SYNC_BARRIER_DONE, id);
+    for (u32 i = slot * p->per_cta, w = 0; w < p->per_cta; w++, i++) {
+        if (!p->parts[i].waits) continue;
+        p->parts[i].waits = false;
+        make_ready(p, i);
+    }
+}
+
+static void end_warp(struct later_teller *p, u32 slot, u32 warp)
+{
+    struct place *const at = &p->places[slot];
+    struct part *const list = &p->parts[slot * p->per_cta];
+    u32 id = 0;
+    at->living--;
+    tell_of(p, slot, warp, EMU_SYNC_WARP_EXIT, 0);
+    for (u32 w = 0; w < p->per_cta; w++)
+        if (list[w].waits) id = list[w].barrier;
+    look_at_barrier(p, slot, id);
+    if (at->living) return;
+    tell_of(p, slot, 0, EMU_SYNC_CTA_EXIT, 0);
+    vacate(p, slot);
+    while (place_one(p)) {
+    }
+}
+
+static enum emu_verdict reduce(struct later_teller *p, const struct later_event *of,
+                               const struct emu_warp *who)
+{
+    struct later_event *const e = (struct later_event *)(void *)of;
+    struct emu_access a = {.who = who,
+                           .kind = e->dead ? EMU_ATOMIC : EMU_RED,
+                           .space = PTX_SPACE_GLOBAL,
+                           .flags = e->flags,
+                           .scope = e->scope,
+                           .op = e->op,
+                           .type = e->type,
+                           .width = e->width,
+                           .count = 1,
+                           .lanes = e->count == LANES ? ~0u : (1u << e->count) - 1,
+                           .address = later_addresses(e),
+                           .data = later_operands(e),
+                           .stride = e->width,
+                           .whole = true};
+    const enum emu_verdict v = p->order->access(p->order->self, &a);
+    for (u32 l = 0; v == EMU_PROCEED && l < e->count; l++)
+        emu_machine_reduce(&p->m, emu_author(&a), a.address[l], a.op, a.type,
+                           a.data + (size_t)l * e->width, NULL);
+    return v;
+}
+
+/* What the warp does next. */
+static void step(struct later_teller *p, u32 part)
+{
+    struct part *const w = &p->parts[part];
+    const u32 slot = part / p->per_cta, warp = part % p->per_cta;
+    const struct later_event *const e = w->next;
+    if (!e) {
+        end_warp(p, slot, warp);
+        return;
+    }
+    const struct emu_warp who = who_is(p, slot, warp);
+    enum emu_verdict v;
+    if (e->kind == LATER_REDUCE) v = reduce(p, e, &who);
+    else {
+        const bool bar = e->kind == LATER_BARRIER;
+        v = tell(p, &(struct emu_sync){.who = &who,
+                                       .kind = bar ? EMU_SYNC_BARRIER : EMU_SYNC_FENCE,
+                                       .scope = e->scope,
+                                       .flags = e->flags,
+                                       .sc = !bar && e->dead,
+                                       .id = bar ? e->op : 0,
+                                       .lanes = ~0u});
+    }
+    if (v == EMU_SLEEP) {
+        w->asleep = true;
+        return;
+    }
+    w->next = e->next;
+    w->serial++;
+    if (e->kind != LATER_BARRIER) {
+        make_ready(p, part);
+        return;
+    }
+    w->waits = true;
+    w->barrier = e->op;
+    p->places[slot].waiting++;
+    look_at_barrier(p, slot, e->op);
+}
+
+/* Somebody of the scheduler that is listed last. */
+static u32 choose(struct later_teller *p)
+{
+    for (;;) {
+        struct ready *q = &p->ready[p->some[p->some_count - 1]];
+        if (q->first == NOBODY) {
+            q->listed = false;
+            p->some_count--;
+            continue;
+        }
+        const u32 part = (u32)q->first;
+        q->first = p->parts[part].behind;
+        p->ready_count--;
+        return part;
+    }
+}
+
+static struct later_teller *begin(const struct later *r, const struct emu_machine *m)
+{
+    struct later_teller *p = (struct later_teller *)(void *)take(m, sizeof *p, true);
+    p->m = *m;
+    p->m.teller = p;
+    p->log = r;
+    p->order = m->launch->order;
+    p->per_cta = m->warps_per_cta;
+    p->slots = m->sms * m->slots_per_sm;
+    p->parts = (struct part *)(void *)take(m, (u64)p->slots * p->per_cta * sizeof *p->parts, true);
+    p->places = (struct place *)(void *)take(m, p->slots * sizeof *p->places, true);
+    p->vacant = (u32 *)(void *)take(m, p->slots * sizeof *p->vacant, false);
+    p->vacant_count = p->slots;
+    for (u32 s = 0; s < p->slots; s++) p->vacant[s] = s;
+    const u32 schedulers = m->sms * m->schedulers;
+    p->ready = (struct ready *)(void *)take(m, schedulers * sizeof *p->ready, false);
+    p->some = (u32 *)(void *)take(m, schedulers * sizeof *p->some, false);
+    for (u32 s = 0; s < schedulers; s++) p->ready[s] = (struct ready){NOBODY, NOBODY, false};
+    return p;
+}
+
+bool later_run(struct later *r, const struct emu_machine *m, const struct emu_config *config)
+{
+    struct emu_workplace wp = {.m = NULL, .config = config};
+    struct later_teller *const p = begin(r, m);
+    const struct emu_order *const o = p->order;
+    bool goes = true;
+    p->m.workplace = &wp;
+    if (o->begin) o->begin(o->self, &p->m);
+    while (goes && (p->live || p->next < m->cta_count)) {
+        if (p->ready_count) step(p, choose(p));
+        else if (!place_one(p)) goes = o->idle && o->idle(o->self);
+    }
+    if (goes && o->idle) o->idle(o->self);
+    if (o->end) o->end(o->self);
+    return goes;
+}

@@ -1,0 +1,59 @@
+/* emu/later.h: launches in which warps have nothing in common but words that all of them only reduce to. What they
+ * reduce may depend on no order, only what comes of it does. Such a launch is run natively, and what its warps do that
+ * the order would hear of is written down; then the order hears of it, as it would have, and changes memory.
+ *
+ *     p->log = later_new(&m);           // of an apart (apart.h): who else comes to such a word is seen there
+ *     ...                                // ops_apart.c, barrier.c and watch.c write it
+ *     later_run(p->log, &m, config)     // the launch has ended
+ *
+ * There are reductions of a word or two, compare-and-swaps left out, barriers of all threads, fences and the ends of warps.
+ * In place of the warps the order has a list of these for each; it is asked for no choice among them (pick), as none
+ * may make a difference. */
+#ifndef HEDDLE_EMU_LATER_H
+#define HEDDLE_EMU_LATER_H
+
+#include "emu/exec.h"
+
+struct emu_config;
+struct emu_warp;
+struct later;
+struct later_teller;
+
+struct
+    later_event { /* of a warp; behind it an address of each lane that reduces, then an operand of each */
+    struct later_event *next;
+    u8 kind;   /* enum later_kind */
+    u8 count;  /* lanes */
+    u8 op;     /* enum emu_atomic; of a barrier its number */
+    u8 type;   /* enum ptx_type; */
+    u8 width;  /* its bytes, 4 or 8 */
+    u8 flags;  /* enum emu_access_flag; of a fence also */
+    u8 scope;  /* enum emu_scope */
+    bool dead; /* an atomic whose result nobody reads; of a fence: it is .sc */
+};
+enum later_kind { LATER_REDUCE, LATER_BARRIER, LATER_FENCE };
+
+/* In the machine's rooms: it is gone when these are left. NULL: there are too many warps. */
+struct later *later_new(const struct emu_machine *m);
+/* Room for what a warp of the CTA has done now, to be filled in. `lanes` of so many bytes reduce. NULL: there was too
+ * much of it. */
+struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp, u32 lanes,
+                              u32 width);
+static inline u64 *later_addresses(struct later_event *e)
+{
+    return (u64 *)(void *)(e + 1);
+}
+static inline u8 *later_operands(struct later_event *e)
+{
+    return (u8 *)(later_addresses(e) + e->count);
+}
+
+/* The launch's order hears of all, and carries it out. false: it comes to no end. */
+bool later_run(struct later *r, const struct emu_machine *m, const struct emu_config *config);
+
+/* For order.h's functions, where machine->teller is there. */
+void later_wake(struct later_teller *p, const struct emu_warp *who);
+u32 later_ready(const struct later_teller *p);
+u8 *later_find(struct later_teller *p, u64 address, u64 size);
+
+#endif
