@@ -73,7 +73,22 @@ struct dab_net {
     uint32_t *first, first_cap, place_count; /* of each place: where its elements begin in the */
     struct emu_reduction *list;              /* elements, in the order in which they are done */
     uint32_t list_cap;
+    void **memory; /* of those of one kind: on the host, where they are, */
+    uint32_t memory_cap;
+    const void **operands; /* and theirs */
+    uint32_t operand_cap;
+    bool draws;       /* what the adversary does next depends on what it has drawn */
+    uint64_t inverse; /* 2^64 / partitions */
 };
+
+/* The partition of an address. */
+static inline uint32_t partition_of(const struct dab_net *n, uint64_t address)
+{
+    const uint64_t row = address / INTERLEAVE, by = n->options->partitions;
+    if (by == 1) return 0;
+    const uint64_t rest = row - (uint64_t)((unsigned __int128)row * n->inverse >> 64) * by;
+    return (uint32_t)(rest < by ? rest : rest - by);
+}
 
 struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *chance,
                             struct dab_counts *counts)
@@ -82,6 +97,7 @@ struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t 
     if (!n) abort();
     *n = (struct dab_net){.options = o, .counts = counts, .sms = sms};
     n->chance = chance;
+    n->inverse = UINT64_MAX / o->partitions;
     n->clusters = (sms + o->sms_per_cluster - 1) / o->sms_per_cluster;
     n->streams = calloc(sms, sizeof *n->streams);
     n->active = calloc(sms, sizeof *n->active);
@@ -109,6 +125,7 @@ void dab_net_begin(struct dab_net *n, struct emu_machine *m)
     for (uint32_t s = 0; s < n->sms; s++) n->streams[s] = (struct stream){NONE, NONE, 0};
     n->m = m;
     n->active_count = n->packet_count = n->waiting = n->sent_count = 0;
+    n->draws = !emu_machine_is_told_later(m);
     n->at_once = n->options->reorder && !emu_machine_is_counted(m) && !emu_machine_is_shown(m);
 }
 
@@ -129,6 +146,8 @@ void dab_net_free(struct dab_net *n)
     free(n->place);
     free(n->first);
     free(n->list);
+    free(n->memory);
+    free(n->operands);
     free(n);
 }
 
@@ -149,8 +168,7 @@ static uint32_t packet_new(struct dab_net *n, uint32_t sm, struct dab_buffer *fr
 {
     n->packets = room(n->packets, n->packet_count, &n->packet_cap, sizeof *n->packets);
     const uint32_t p = n->packet_count++;
-    n->packets[p] = (struct packet){
-        from, NONE, NONE, (uint32_t)(address / INTERLEAVE % n->options->partitions), NONE};
+    n->packets[p] = (struct packet){from, NONE, NONE, partition_of(n, address), NONE};
     struct stream *s = &n->streams[sm];
     if (s->first == NONE) {
         s->first = p;
@@ -350,11 +368,11 @@ static void arrive_in_order(struct dab_net *n)
 
 /* ---- all at once -------------------------------------------------------------------------------------- */
 
-/* Whether the order in which entries are done makes no difference. */
-static bool all_commute(const struct dab_net *n)
+/* Whether all entries are of one kind. */
+static bool are_alike(const struct dab_net *n)
 {
     const struct dab_entry *one = n->sent[0].from->entries;
-    bool same = atomic_commutes(one->op, one->type);
+    bool same = true;
     for (uint32_t i = 0; same && i < n->sent_count; i++) {
         const struct dab_buffer *b = n->sent[i].from;
         same = !b->mixed && b->entries->op == one->op && b->entries->type == one->type &&
@@ -367,7 +385,7 @@ static bool all_commute(const struct dab_net *n)
 static uint32_t count_sectors(struct dab_net *n, const struct dab_buffer *b)
 {
     uint32_t count = 0;
-    if (!n->options->coalescing) return b->count;
+    if (!n->options->coalescing || !n->draws) return b->count;
     forget_sectors(n, b->count);
     for (uint32_t i = 0; i < b->count; i++) {
         bool is_new;
@@ -378,23 +396,33 @@ static uint32_t count_sectors(struct dab_net *n, const struct dab_buffer *b)
 }
 
 /* Likewise. queue: of its SM by partition how many there are; of each entry from `at` on its transaction's place
- * there is noted. */
+ * there is noted, and of each place how many elements it has. */
 static uint32_t pack(struct dab_net *n, const struct sent *s, uint32_t *queue, uint32_t at)
 {
-    const struct dab_buffer *b = s->from;
+    const struct dab_buffer *const b = s->from;
     const uint32_t begin = first_entry(n, s->sm, b);
     uint32_t *const place = n->place + at;
-    uint32_t transactions = 0;
+    uint32_t transactions = 0, last = 0;
+    uint64_t sector = 0; /* of the entry before */
+    const bool coalesces = n->options->coalescing;
     forget_sectors(n, b->count);
     for (uint32_t i = 0; i < b->count; i++) {
         const uint32_t e = i + begin < b->count ? i + begin : i + begin - b->count;
         const uint64_t address = b->entries[e].address;
-        bool is_new = true;
-        struct found *f = n->options->coalescing ? find_sector(n, address, &is_new) : NULL;
-        place[e] = is_new ? queue[address / INTERLEAVE % n->options->partitions]++ : f->is;
-        if (f) f->is = place[e];
-        transactions += is_new;
-        if (place[e] >= n->place_count) n->place_count = place[e] + 1;
+        if (!coalesces || !i || address / SECTOR != sector) {
+            bool is_new = true;
+            struct found *f = coalesces ? find_sector(n, address, &is_new) : NULL;
+            last = is_new ? queue[partition_of(n, address)]++ : f->is;
+            if (f) f->is = last;
+            transactions += is_new;
+            sector = address / SECTOR;
+        }
+        place[e] = last;
+        if (last >= n->place_count) {
+            n->first = room(n->first, last + 1, &n->first_cap, sizeof *n->first);
+            for (; n->place_count <= last; n->place_count++) n->first[n->place_count + 1] = 0;
+        }
+        n->first[last + 1] += b->entries[e].count;
     }
     return transactions;
 }
@@ -412,7 +440,6 @@ static void draw(struct dab_net *n)
         if (!--left[i]) left[i] = left[--active];
     }
     *n->chance = chance;
-    n->active_count = 0;
 }
 
 /* Returns how many there are. */
@@ -426,18 +453,51 @@ static uint32_t add_elements(struct emu_reduction *to, const struct dab_buffer *
     return e->count;
 }
 
-/* Places in the queues one after the other, of each the SMs in turn: so partitions would do it. */
-static void carry_out_in_order(struct dab_net *n)
+/* Where on the host the bytes of an address are. */
+static inline void *host_of(struct dab_net *n, struct emu_memory *m, uint64_t address,
+                            uint32_t size)
 {
-    n->first = room(n->first, n->place_count, &n->first_cap, sizeof *n->first);
-    memset(n->first, 0, (n->place_count + 1) * sizeof *n->first);
+    if (address - m->low > m->size - size && !emu_machine_memory(n->m, address, size, m))
+        return NULL;
+    return m->host + (address - m->low);
+}
+
+/* Entries of one kind, each one element (emu/later.h has no others), while nobody looks. */
+static void carry_out_alike(struct dab_net *n, uint32_t total)
+{
+    const struct dab_entry *const one = n->sent[0].from->entries;
+    const uint32_t size = one->width;
+    struct emu_memory last = {.size = size};
+    uint32_t done = 0;
+    n->memory = room(n->memory, total, &n->memory_cap, sizeof *n->memory);
+    n->operands = room(n->operands, total, &n->operand_cap, sizeof *n->operands);
     for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
-        const struct dab_buffer *b = n->sent[i].from;
-        for (uint32_t e = 0; e < b->count; e++)
-            n->first[n->place[at + e] + 1] += b->entries[e].count;
+        const struct dab_buffer *const b = n->sent[i].from;
+        const uint32_t begin = first_entry(n, n->sent[i].sm, b);
+        for (uint32_t k = 0; k < b->count; k++) {
+            const uint32_t e = k + begin < b->count ? k + begin : k + begin - b->count,
+                           to = n->first[n->place[at + e]]++;
+            n->memory[to] = host_of(n, &last, b->entries[e].address, size);
+            n->operands[to] = b->entries[e].data;
+        }
     }
+    for (uint32_t i = 0; i < total; i++) { /* memory that is gone */
+        n->memory[done] = n->memory[i];
+        n->operands[done] = n->operands[i];
+        done += n->memory[i] != NULL;
+    }
+    atomic_function_each(one->op, one->type)(n->memory, n->operands, done);
+}
+
+/* Places in the queues one after the other, of each the SMs in turn: so partitions would do it. */
+static void carry_out_in_order(struct dab_net *n, bool alike)
+{
     for (uint32_t p = 0; p < n->place_count; p++) n->first[p + 1] += n->first[p];
     const uint32_t total = n->first[n->place_count];
+    if (alike) {
+        carry_out_alike(n, total);
+        return;
+    }
     n->list = room(n->list, total, &n->list_cap, sizeof *n->list);
     for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
         struct dab_buffer *b = n->sent[i].from;
@@ -471,12 +531,15 @@ static void carry_out_anyhow(struct dab_net *n)
 
 static void carry_out_all(struct dab_net *n)
 {
-    const bool commute = all_commute(n);
+    const struct dab_entry *const one = n->sent[0].from->entries;
+    const bool alike = are_alike(n), commute = alike && atomic_commutes(one->op, one->type);
     uint32_t *const queue = commute ? NULL : n->queued;
     uint32_t sm = NONE, entries = 0;
     for (uint32_t i = 0; i < n->sent_count; i++) entries += n->sent[i].from->count;
     if (queue) n->place = room(n->place, entries, &n->place_cap, sizeof *n->place);
     n->place_count = 0;
+    n->first = room(n->first, 0, &n->first_cap, sizeof *n->first);
+    n->first[0] = 0;
     for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
         if (n->sent[i].sm != sm) {
             sm = n->sent[i].sm;
@@ -486,9 +549,10 @@ static void carry_out_all(struct dab_net *n)
         n->left[n->active_count - 1] += queue ? pack(n, &n->sent[i], queue, at)
                                               : count_sectors(n, n->sent[i].from);
     }
-    draw(n);
+    if (n->draws) draw(n);
+    n->active_count = 0;
     if (commute) carry_out_anyhow(n);
-    else carry_out_in_order(n);
+    else carry_out_in_order(n, alike && !n->draws);
     n->sent_count = 0;
 }
 

@@ -290,6 +290,13 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a);
 /* Where on the host the bytes are of the same lanes, in their order; of a run those of the first alone. Good until
  * the launch ends, unless the memory is released. */
 void emu_machine_bytes(struct emu_machine *m, const struct emu_access *a, uint8_t *at[32]);
+/* The allocation that has these bytes of global memory. false: there is none. Good as long. */
+struct emu_memory {
+    uint64_t low, size;
+    uint8_t *host; /* of `low` */
+};
+bool emu_machine_memory(struct emu_machine *m, uint64_t address, uint64_t size,
+                        struct emu_memory *out);
 /* One element. `operand` as emu_access.data has it, old: NULL or where its old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old);
@@ -349,6 +356,8 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m);
 bool emu_machine_is_counted(const struct emu_machine *m);
 /* Whether anybody is told of what an order lets go of: emu_machine_store, emu_machine_reduce. */
 bool emu_machine_is_shown(const struct emu_machine *m);
+/* Whether the order hears of a launch whose warps have ended: EMU_WANT_LATER. */
+bool emu_machine_is_told_later(const struct emu_machine *m);
 bool emu_machine_is_told_in_turn(const struct emu_machine *m); /* an observer wants that */
 
 struct emu_identity { /* of a launch: what it takes to be the same one */

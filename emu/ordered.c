@@ -631,6 +631,19 @@ void emu_machine_bytes(struct emu_machine *m, const struct emu_access *a, uint8_
     }
 }
 
+bool emu_machine_memory(struct emu_machine *m, uint64_t address, uint64_t size,
+                        struct emu_memory *out)
+{
+    const struct mem_block *b = mem_find(m->mem, address, size);
+    if (b) *out = (struct emu_memory){b->address, b->size, b->host};
+    return b;
+}
+
+bool emu_machine_is_told_later(const struct emu_machine *m)
+{
+    return m->teller;
+}
+
 void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old)
 {
