@@ -190,6 +190,21 @@ void apart_found(const struct emu_group *g, const struct emu_uop *in, const stru
     else p->failed = true;
 }
 
+/* What the order changes is kept before it does. */
+void apart_ended(struct apart *p, u32 ctas)
+{
+    enum { PIECE = 1 << 16 };
+    if (!p->log || p->failed || !later_is_much(p->log)) return;
+    for (u32 i = 0; i < p->count; i++) {
+        struct apart_allocation *const b = p->list[i];
+        if (!b->logged || b->kept) continue;
+        b->kept = true;
+        p->failed |= b->high - b->low > MOST_UNDO;
+        for (u64 o = 0; !p->failed && o < b->high - b->low; o += PIECE) apart_keep(p, b, o, PIECE);
+    }
+    if (!p->failed) later_tell(p->log, ctas);
+}
+
 /* ---- shared memory ---------------------------------------------------------------------------------------- */
 
 static void begin_phase(struct apart_shared *s, const struct emu_cta *c)

@@ -44,6 +44,8 @@ enum apart_end apart_end(struct apart *p, bool faulted);
 
 /* At a barrier of so many threads, 0: all. Who meets whom where not all wait for all may depend on the order. */
 void apart_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits);
+/* The first so many CTAs have ended. */
+void apart_ended(struct apart *p, u32 ctas);
 /* `in`: a fence. */
 void apart_fence(const struct emu_group *g, const struct emu_uop *in);
 /* A barrier is complete, and those who wait at it have not gone on yet. */

@@ -33,6 +33,8 @@ struct apart_allocation {
     bool stored, *loaded_by; /* loaded_by: sites whose loads, or reductions, were not marked */
     u32 reduced; /* not 0: all that was done there are reductions that would leave this mark */
     bool loaded; /* by any of these */
+    bool logged,
+        kept; /* some wait in the log; what was there before the order heard of them is kept */
 };
 
 /* What is done in a phase: loads without marks, and with; reductions without; what is marked and changes something. */

@@ -4,6 +4,7 @@
 #include "emu/workplace.h"
 
 #include "base/buf.h"
+#include "emu/apart.h"
 #include "emu/atomic.h"
 #include "emu/cache.h"
 
@@ -179,6 +180,7 @@ void deliver_ended(struct emu_workplace *wp, struct slot *p)
         }
         pthread_mutex_unlock(&wp->turn);
     }
+    if (wp->m->apart) apart_ended(wp->m->apart, atomic_load(&wp->deliver));
 }
 
 /* Whether all CTAs before have gone through the caches. */

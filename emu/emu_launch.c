@@ -148,13 +148,13 @@ static bool may_be_apart(const struct emu *e, struct emu_kernel *k, const struct
            !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
 }
 
-/* The launch's order hears of what its warps have done. */
-static void tell_later(struct emu *e, struct later *log, const struct emu_machine *m)
+/* What the order has not heard of yet, it hears of now. */
+static void end_log(struct emu *e, struct later *log, const struct emu_launch *l, bool all)
 {
-    if (later_run(log, m, &e->config)) return;
+    if (!log || later_end(log, all)) return;
     e->report.fault = (struct emu_fault){.kind = EMU_DEADLOCK};
     e->report.fault.text = arena_printf(e->launch_arena, "%s: order %s does not get on\n",
-                                        emu_fault_name(EMU_DEADLOCK), m->launch->order->name);
+                                        emu_fault_name(EMU_DEADLOCK), l->order->name);
 }
 
 /* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
@@ -184,14 +184,14 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     if (k->logs && !(k->may_log && m->wants & EMU_WANT_LATER)) return false;
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
-        struct later *const log = k->logs ? later_new(&n) : NULL;
+        struct later *const log = k->logs ? later_new(m, &e->config) : NULL;
         if (k->logs && !log) break;
         struct arena *a = arena_new();
         n.apart = apart_new(&n, k->marked, by_thread, told, log);
         launch_run(&n, &e->config, a, 1, &fault, counts);
         arena_free(a);
         const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
-        if (end == APART_DONE && log) tell_later(e, log, m);
+        end_log(e, log, m->launch, end == APART_DONE);
         rooms_leave(e->rooms);
         if (end == APART_DONE) return true;
         counts->instructions = counts->thread_instructions = 0;

@@ -10,17 +10,25 @@
 #include <assert.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 20, NOBODY = -1 };
+enum { BLOCK = 1 << 16, MUCH = 1 << 18, NOBODY = -1 };
 static const u64 most_bytes = UINT64_C(256) << 20;
 
 struct list { /* of a warp's events */
     struct later_event *first, *last;
 };
+struct later_block {
+    struct later_block *next;
+    u32 live; /* events that the order has not heard of */
+};
 struct later {
     const struct emu_machine *m;
-    struct list *warps; /* of all the grid */
-    u8 *at, *end;       /* room for more */
-    u64 bytes;          /* of the rooms */
+    const struct emu_config *config;
+    struct later_teller *teller; /* NULL: the order has heard of nothing */
+    struct list *warps;          /* of all the grid */
+    struct later_block *now, *free;
+    u8 *at, *end; /* room for more in `now` */
+    u64 bytes;    /* of the rooms */
+    u64 fresh;    /* of what came since the order last heard of some */
 };
 
 static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
@@ -30,40 +38,69 @@ static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
     return r.at;
 }
 
-struct later *later_new(const struct emu_machine *m)
+struct later *later_new(const struct emu_machine *m, const struct emu_config *config)
 {
     struct later *r = (struct later *)(void *)take(m, sizeof *r, true);
     const u64 size = (u64)m->cta_count * m->warps_per_cta * sizeof *r->warps;
     if (size > most_bytes) return NULL;
     r->m = m;
+    r->config = config;
     r->bytes = size;
     r->warps = (struct list *)(void *)take(m, size, true);
     return r;
 }
 
+static void drop(struct later *r, struct later_block *b)
+{
+    b->next = r->free;
+    r->free = b;
+}
+
+static bool next_block(struct later *r)
+{
+    struct later_block *const was = r->now;
+    if (was && !was->live) drop(r, was);
+    struct later_block *b = r->free;
+    if (b) r->free = b->next;
+    else {
+        if ((r->bytes += BLOCK) > most_bytes) return false;
+        b = (struct later_block *)(void *)take(r->m, BLOCK, false);
+    }
+    *b = (struct later_block){0};
+    r->now = b;
+    r->at = (u8 *)(b + 1);
+    r->end = (u8 *)b + BLOCK;
+    return true;
+}
+
 struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp, u32 lanes,
                               u32 width)
 {
-    const u64 size = sizeof(struct later_event) + lanes * (u64)(sizeof(u64) + width);
-    if ((u64)(r->end - r->at) < size) {
-        if ((r->bytes += BLOCK) > most_bytes) return NULL;
-        r->at = take(r->m, BLOCK, false);
-        r->end = r->at + BLOCK;
-    }
+    const u64 size = (sizeof(struct later_event) + lanes * (sizeof(u64) + width) + sizeof(u64) -
+                      1) /
+                     sizeof(u64) * sizeof(u64);
+    if ((u64)(r->end - r->at) < size && !next_block(r)) return NULL;
     struct later_event *e = (struct later_event *)(void *)r->at;
     struct list *w = &r->warps[(size_t)c->linear * r->m->warps_per_cta + warp];
-    r->at += (size + sizeof(u64) - 1) / sizeof(u64) * sizeof(u64);
+    r->at += size;
+    r->fresh += size;
+    r->now->live++;
     if (w->last) w->last->next = e;
     else w->first = e;
     w->last = e;
-    *e = (struct later_event){.count = (u8)lanes, .width = (u8)width};
+    *e = (struct later_event){.of = r->now, .count = (u8)lanes, .width = (u8)width};
     return e;
+}
+
+bool later_is_much(const struct later *r)
+{
+    return r->fresh > MUCH;
 }
 
 /* ---- telling the order --------------------------------------------------------------------------------- */
 
 struct part { /* a warp in its slot */
-    const struct later_event *next;
+    struct later_event *next;
     i32 behind; /* the next one of its scheduler that is ready */
     u32 serial; /* so many have been done */
     u8 barrier;
@@ -73,6 +110,7 @@ struct place { /* a slot */
     u32 linear;
     u32 living, waiting; /* warps; those at the barrier */
     bool taken;
+    bool begun; /* its warps have their lists */
 };
 struct ready { /* warps of a scheduler, the first to come first */
     i32 first, last;
@@ -80,9 +118,11 @@ struct ready { /* warps of a scheduler, the first to come first */
 };
 struct later_teller {
     struct emu_machine m;
-    const struct later *log;
+    struct emu_workplace wp;
+    struct later *log;
     const struct emu_order *order;
     u32 slots, per_cta, next, live;
+    u32 known;          /* the first so many CTAs have all of their lists */
     struct part *parts; /* by slot and warp */
     struct place *places;
     u32 *vacant, vacant_count; /* free slots, ascending */
@@ -171,9 +211,7 @@ static bool place_one(struct later_teller *p)
     p->next++;
     p->live++;
     p->places[slot] = (struct place){.linear = linear, .living = p->per_cta, .taken = true};
-    const struct list *lists = &p->log->warps[(size_t)linear * p->per_cta];
-    for (u32 w = 0; w < p->per_cta; w++)
-        p->parts[slot * p->per_cta + w] = (struct part){.next = lists[w].first};
+    for (u32 w = 0; w < p->per_cta; w++) p->parts[slot * p->per_cta + w] = (struct part){0};
     tell_of(p, slot, 0, EMU_SYNC_CTA_START, 0);
     for (u32 w = 0; w < p->per_cta; w++) make_ready(p, slot * p->per_cta + w);
     return true;
@@ -219,10 +257,9 @@ static void end_warp(struct later_teller *p, u32 slot, u32 warp)
     }
 }
 
-static enum emu_verdict reduce(struct later_teller *p, const struct later_event *of,
+static enum emu_verdict reduce(struct later_teller *p, struct later_event *e,
                                const struct emu_warp *who)
 {
-    struct later_event *const e = (struct later_event *)(void *)of;
     struct emu_access a = {.who = who,
                            .kind = e->dead ? EMU_ATOMIC : EMU_RED,
                            .space = PTX_SPACE_GLOBAL,
@@ -244,12 +281,19 @@ static enum emu_verdict reduce(struct later_teller *p, const struct later_event 
     return v;
 }
 
+static void begin_lists(struct later_teller *p, u32 slot)
+{
+    const struct list *lists = &p->log->warps[(size_t)p->places[slot].linear * p->per_cta];
+    for (u32 w = 0; w < p->per_cta; w++) p->parts[slot * p->per_cta + w].next = lists[w].first;
+    p->places[slot].begun = true;
+}
+
 /* What the warp does next. */
 static void step(struct later_teller *p, u32 part)
 {
     struct part *const w = &p->parts[part];
     const u32 slot = part / p->per_cta, warp = part % p->per_cta;
-    const struct later_event *const e = w->next;
+    struct later_event *const e = w->next;
     if (!e) {
         end_warp(p, slot, warp);
         return;
@@ -271,20 +315,23 @@ static void step(struct later_teller *p, u32 part)
         w->asleep = true;
         return;
     }
+    const bool waits = e->kind == LATER_BARRIER;
+    const u8 id = e->op;
     w->next = e->next;
     w->serial++;
-    if (e->kind != LATER_BARRIER) {
+    if (!--e->of->live && e->of != p->log->now) drop(p->log, e->of);
+    if (!waits) {
         make_ready(p, part);
         return;
     }
     w->waits = true;
-    w->barrier = e->op;
+    w->barrier = id;
     p->places[slot].waiting++;
-    look_at_barrier(p, slot, e->op);
+    look_at_barrier(p, slot, id);
 }
 
-/* Somebody of the scheduler that is listed last. */
-static u32 choose(struct later_teller *p)
+/* Somebody of the scheduler that is listed last; NOBODY: it is not known yet what that one does. */
+static i32 choose(struct later_teller *p)
 {
     for (;;) {
         struct ready *q = &p->ready[p->some[p->some_count - 1]];
@@ -293,23 +340,31 @@ static u32 choose(struct later_teller *p)
             p->some_count--;
             continue;
         }
-        const u32 part = (u32)q->first;
+        const i32 part = q->first;
+        const u32 slot = (u32)part / p->per_cta;
+        if (!p->places[slot].begun) {
+            if (p->places[slot].linear >= p->known) return NOBODY;
+            begin_lists(p, slot);
+        }
         q->first = p->parts[part].behind;
         p->ready_count--;
         return part;
     }
 }
 
-static struct later_teller *begin(const struct later *r, const struct emu_machine *m)
+static struct later_teller *begin(struct later *r)
 {
+    const struct emu_machine *m = r->m;
     struct later_teller *p = (struct later_teller *)(void *)take(m, sizeof *p, true);
     p->m = *m;
     p->m.teller = p;
+    p->wp.config = r->config;
+    p->m.workplace = &p->wp;
     p->log = r;
     p->order = m->launch->order;
     p->per_cta = m->warps_per_cta;
     p->slots = m->sms * m->slots_per_sm;
-    p->parts = (struct part *)(void *)take(m, (u64)p->slots * p->per_cta * sizeof *p->parts, true);
+    p->parts = (struct part *)(void *)take(m, (u64)p->slots * p->per_cta * sizeof *p->parts, false);
     p->places = (struct place *)(void *)take(m, p->slots * sizeof *p->places, true);
     p->vacant = (u32 *)(void *)take(m, p->slots * sizeof *p->vacant, false);
     p->vacant_count = p->slots;
@@ -318,22 +373,38 @@ static struct later_teller *begin(const struct later *r, const struct emu_machin
     p->ready = (struct ready *)(void *)take(m, schedulers * sizeof *p->ready, false);
     p->some = (u32 *)(void *)take(m, schedulers * sizeof *p->some, false);
     for (u32 s = 0; s < schedulers; s++) p->ready[s] = (struct ready){NOBODY, NOBODY, false};
+    if (p->order->begin) p->order->begin(p->order->self, &p->m);
     return p;
 }
 
-bool later_run(struct later *r, const struct emu_machine *m, const struct emu_config *config)
+/* false: it comes to no end. */
+static bool go_on(struct later *r, u32 ctas)
 {
-    struct emu_workplace wp = {.m = NULL, .config = config};
-    struct later_teller *const p = begin(r, m);
+    if (!r->teller) r->teller = begin(r);
+    struct later_teller *const p = r->teller;
     const struct emu_order *const o = p->order;
-    bool goes = true;
-    p->m.workplace = &wp;
-    if (o->begin) o->begin(o->self, &p->m);
-    while (goes && (p->live || p->next < m->cta_count)) {
-        if (p->ready_count) step(p, choose(p));
-        else if (!place_one(p)) goes = o->idle && o->idle(o->self);
+    p->known = ctas;
+    r->fresh = 0;
+    while (p->live || p->next < p->m.cta_count) {
+        if (p->ready_count) {
+            const i32 part = choose(p);
+            if (part == NOBODY) return true;
+            step(p, (u32)part);
+        } else if (!place_one(p) && !(o->idle && o->idle(o->self))) return false;
     }
-    if (goes && o->idle) o->idle(o->self);
-    if (o->end) o->end(o->self);
-    return goes;
+    return true;
+}
+
+void later_tell(struct later *r, u32 ctas)
+{
+    go_on(r, ctas);
+}
+
+bool later_end(struct later *r, bool all)
+{
+    const bool ends = !all || go_on(r, r->m->cta_count);
+    const struct emu_order *const o = r->m->launch->order;
+    if (all && ends && o->idle) o->idle(o->self);
+    if (r->teller && o->end) o->end(o->self);
+    return ends;
 }

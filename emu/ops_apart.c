@@ -172,6 +172,7 @@ static void tell(const struct lanes *l, u64 address, u32 size)
 static inline bool needs_marks(const struct lanes *l, struct apart_allocation *b)
 {
     struct apart *const p = l->p;
+    b->logged |= l->kind == REDUCES && l->own == LOGGED;
     if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) apart_only_reduce(p, b, l->own);
     if (b->reduced) {
         b->loaded_by[l->site] = true;

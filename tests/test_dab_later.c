@@ -19,7 +19,7 @@ enum {
     PROGRAMS = 400, /* without HEDDLE_PROGRAMS */
     MOST_OPS = 8,
     SUMS = 64, /* words that are reduced */
-    OWN = 4096,
+    OWN = 1 << 16,
     INPUTS = 64,
     WORDS = SUMS + OWN, /* and one of each thread's own; words that nobody changes */
 };
@@ -109,6 +109,7 @@ static bool write_kernel(struct buf *b, uint64_t *rng)
         "mov.u32 %%r2, %%ctaid.x; mov.u32 %%r3, %%ntid.x; mad.lo.u32 %%r4, %%r2, %%r3, %%r1;\n"
         "mul.wide.u32 %%d2, %%r4, 4; add.u64 %%d2, %%d2, %%d1; add.u64 %%d2, %%d2, %u;\n"
         "and.b32 %%r5, %%r4, %u; mul.wide.u32 %%d5, %%r5, 4; add.u64 %%d4, %%d4, %%d5;\n"
+        "mov.u32 %%r8, %%nctaid.x; sub.u32 %%r8, %%r8, 1;\n"
         "mul.lo.u32 %%r5, %%r4, 7919; cvt.u64.u32 %%d5, %%r5; cvt.rn.f32.u32 %%f1, %%r5;\n"
         "mul.f32 %%f1, %%f1, 0f3dcccccd; cvt.f64.f32 %%g1, %%f1; cvt.u16.u32 %%h1, %%r1;\n",
         SUMS * 4, INPUTS - 1);
@@ -117,7 +118,9 @@ static bool write_kernel(struct buf *b, uint64_t *rng)
         put_op(b, rng, i);
         if (i != bad) continue;
         put_place(b, rng);
-        buf_printf(b, "%s", others[rng_below(rng, OTHERS)]);
+        if (rng_below(rng, 2)) /* when the order has heard of others */
+            buf_printf(b, "setp.lt.u32 %%p3, %%r2, %%r8; @%%p3 bra other%u;\n", i);
+        buf_printf(b, "%sother%u:\n", others[rng_below(rng, OTHERS)], i);
         later = false;
     }
     buf_printf(b, "ret;");
@@ -211,7 +214,9 @@ static bool compare(uint64_t seed)
     struct buf b = {0};
     const struct kind *k = &kinds[rng_below(&rng, sizeof kinds / sizeof *kinds)];
     const uint32_t block = 1 + rng_below(&rng, rng_below(&rng, 2) ? 40 : 300),
-                   most = OWN / block < 60 ? OWN / block : 60, grid = 1 + rng_below(&rng, most);
+                   many = rng_below(&rng, 16) ? 60
+                                              : 800, /* so that it hears of some before the end */
+        most = OWN / block < many ? OWN / block : many, grid = 1 + rng_below(&rng, most);
     const unsigned group = groups[rng_below(&rng, 4)];
     const bool may = write_kernel(&b, &rng);
     launch(b.data, k->order, seed, true, grid, block, 1, want);
