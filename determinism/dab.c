@@ -13,11 +13,11 @@
 enum {
     LONG = 256, /* steps of a burst, at most */
     MOST_VAIN = 1 << 20,
-    PATIENCE = 1 << 10, /* flushes at which nothing gets on: then there are no batches any more */
-    MOST_MISSES = 64,   /* of a wait at an mbarrier: then its time is up */
-    RETRY = 1 << 10,    /* picks before those who wait so are tried again */
-    MOST_STAY = 16,     /* picks between two choices */
-    MOST_MOODS = 64,    /* CTAs between two choices */
+    PATIENCE = 1 << 7, /* flushes at which nothing gets on: then there are no batches any more */
+    MOST_MISSES = 64,  /* of a wait at an mbarrier: then its time is up */
+    RETRY = 1 << 10,   /* picks before those who wait so are tried again */
+    MOST_STAY = 16,    /* picks between two choices */
+    MOST_MOODS = 64,   /* CTAs between two choices */
     COMPANIES = 9,
     LOOK_ROWS = 2,  /* in a chain: so far ahead the host fetches registers, */
     LOOK_AHEAD = 5, /* and what it takes to find them */

@@ -25,7 +25,7 @@
  *    the cluster, another turn) where flushing does not help, either. Warps that wait at mbarriers have looked at them
  *    before any of this.
  *  - CTAs come in batches, and what waits for such a moment waits for no batch. Where a reduction of a later batch waits
- *    for its batch, or for a CTA that has not begun, while at 1,024 flushes in turn others wait for a result and no warp
+ *    for its batch, or for a CTA that has not begun, while at 128 flushes in turn others wait for a result and no warp
  *    ends, the launch has no batches any more: it may be the way in which a lock is given back. From then on warps fill
  *    buffers that wait to do so at such a moment.
  *  - A red with release or acquire is buffered like others: what is flushed is seen by all others as a whole.
