@@ -47,6 +47,24 @@ u64 deadlock_state(const struct emu_group *g)
     return h;
 }
 
+u64 deadlock_glance(const struct emu_group *g)
+{
+    const struct emu_frame *f = &g->code->frame;
+    u64 h = g->depth;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        const u32 lane = w * LANES + (u32)__builtin_ctz(g->exec[w]);
+        for (u32 r = 0; r < g->top64 + f->r64; r += ROW * 8)
+            h = mix(h, g->bundle64 + r + lane * 8, 8);
+        for (u32 r = 0; r < g->top32 + f->r32; r += ROW * 4) {
+            u32 x;
+            memcpy(&x, g->bundle32 + r + lane * 4, 4);
+            h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+        }
+    }
+    return h;
+}
+
 /* Whether the block stores something, or does what cannot be taken back. */
 static bool block_changes(const struct emu_program *p, const struct emu_uop *block)
 {

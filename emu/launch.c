@@ -69,21 +69,27 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
     return ran;
 }
 
-/* Whether the group comes back to where it is with nothing changed: it waits for what others will do. What it does is of
- * its turn, of which so much is left. */
-static bool goes_round(struct hand *h, struct emu_group *g, i64 *left)
+/* Whether the group comes back to where it is. What it does is of its turn, of which so much is left. */
+static bool comes_back(struct hand *h, struct emu_group *g, i64 *left)
 {
     const struct emu_uop *const from = g->pc;
-    const u64 state = deadlock_state(g);
-    for (u32 n = 0; n < ROUND; n++) {
-        if (*left <= 0) return false;
+    for (u32 n = 0; n<ROUND && * left> 0; n++) {
         g->budget = 1;
         launch_run_group(h, g);
         *left -= 1 - g->budget;
         if (g->state != GROUP_READY) return false;
-        if (g->pc == from) return deadlock_state(g) == state;
+        if (g->pc == from) return true;
     }
     return false;
+}
+
+/* Whether nothing has changed then: it waits for what others will do. */
+static bool goes_round(struct hand *h, struct emu_group *g, i64 *left)
+{
+    const u64 first = deadlock_glance(g);
+    if (!comes_back(h, g, left) || deadlock_glance(g) != first) return false;
+    const u64 state = deadlock_state(g);
+    return comes_back(h, g, left) && deadlock_state(g) == state;
 }
 
 /* A turn. Where CTAs may wait for each other one that goes round ends early: its rounds take time, and are counted. */

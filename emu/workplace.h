@@ -173,6 +173,8 @@ bool deadlock_time_out(struct hand *h);
 
 /* Of all that makes up a group's state but for memory. */
 u64 deadlock_state(const struct emu_group *g);
+/* Of its registers of 32 and 64 bits as its first lane has them: another one is another state. */
+u64 deadlock_glance(const struct emu_group *g);
 /* What an atomic does to memory: */
 struct deadlock_bytes { /* of all lanes that it works on */
     const u8 *at[GROUP * LANES];
