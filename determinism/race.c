@@ -954,14 +954,14 @@ void race_look_through(struct look *k, uint32_t size, look_followed *then)
 static bool find_words(struct look *k, struct page **pages)
 {
     const struct emu_access *a = k->a;
-    uint64_t number = UINT64_MAX;
+    uint64_t number = 0;
     struct page *p = NULL;
     k->flagged = false;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
         const uint64_t at = a->address[lane] - k->from;
         const uint32_t word = (uint32_t)(at % PAGE) / 4, row = 1u << word / ROW_WORDS;
-        if (at >> PAGE_BITS != number) {
+        if (!p || at >> PAGE_BITS != number) {
             p = shadow_page(k->shadow, at, false);
             if (!p || p->shift != 2) return false;
             number = at >> PAGE_BITS;
