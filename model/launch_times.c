@@ -47,6 +47,18 @@ static void put_numbers(struct buf *key, const struct emu_number *n, size_t coun
     for (size_t i = 0; i < count; i++) put_text(key, n[i].name), put_u64(key, n[i].value);
 }
 
+/* Modules may have kernels of one name. */
+static void put_code(struct buf *key, const struct emu_trace *t)
+{
+    for (uint32_t i = 0; i < t->inst_count; i++) {
+        const struct trace_inst *in = &t->insts[i];
+        if (in->op) put(key, in->op->text, in->op->text_length);
+        put(key, &t->regs[in->reg], (in->reads + in->writes) * sizeof *t->regs);
+        put_u64(key, (uint64_t)in->reads << 32 | in->writes);
+        put_u64(key, (uint64_t)in->pending << 1 | in->dead_result);
+    }
+}
+
 /* All that alike launches have in common. */
 static void put_key(struct buf *key, const struct emu_counts *c)
 {
@@ -68,6 +80,7 @@ static void put_key(struct buf *key, const struct emu_counts *c)
     put_u64(key, c->instruction_count);
     for (size_t i = 0; i < c->instruction_count; i++)
         put_u64(key, c->instructions[i].warp), put_u64(key, c->instructions[i].thread);
+    put_code(key, t);
     put_u64(key, t->instructions);
     put_u64(key, t->cta_count);
     put_u64(key, (uint64_t)t->cut << 1 | t->again);

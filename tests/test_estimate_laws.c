@@ -334,6 +334,34 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
     kernel_free(&k);
 }
 
+#define ADD(to, from) "add.u32 %r" to ", %r" from ", %r9;"
+/* Two modules have a kernel of one name, with as many additions: only in one of them each waits for the one before. */
+Test(laws, kernels_of_one_name_have_their_own_times)
+{
+    static const char *const bodies[] = {
+        ".reg .u32 %r<10>; mov.u32 %r0, 1; mov.u32 %r9, 1;" SIXTEEN(
+            ADD("0", "0") ADD("0", "0") ADD("0", "0") ADD("0", "0")) "ret;",
+        ".reg .u32 %r<10>; mov.u32 %r0, 1; mov.u32 %r9, 1;" SIXTEEN(
+            ADD("1", "0") ADD("2", "0") ADD("3", "0") ADD("4", "0")) "ret;"};
+    struct launch_times *all = launch_times_new();
+    double cycles_of[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct kernel k = kernel_new(bodies[i], emu_gpu_find("v100"));
+        const struct emu_launch l = {.grid = {1, 1, 1},
+                                     .block = {32, 1, 1},
+                                     .params = k.params,
+                                     .params_size = sizeof k.params};
+        const struct emu_counts *c = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
+        struct launch_time t, own;
+        cr_assert(launch_times_of(all, c, &t) && launch_time_of(c, &own));
+        cr_expect(t.cycles == own.cycles, "%zu: %g, not %g", i, t.cycles, own.cycles);
+        cycles_of[i] = own.cycles;
+        kernel_free(&k);
+    }
+    cr_expect(cycles_of[0] > cycles_of[1], "%g, %g", cycles_of[0], cycles_of[1]);
+    launch_times_free(all);
+}
+
 /* Of a large grid a part is traced, of a small one all. CTAs beside each other have tiles of a matrix in the same rows
  * of DRAM: these rows are not opened for each SM again. */
 Test(laws, a_part_of_a_grid_stands_for_all)
