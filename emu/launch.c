@@ -73,7 +73,7 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
 static bool comes_back(struct hand *h, struct emu_group *g, i64 *left)
 {
     const struct emu_uop *const from = g->pc;
-    for (u32 n = 0; n<ROUND && * left> 0; n++) {
+    for (u32 n = 0; *left > 0 && n < ROUND; n++) {
         g->budget = 1;
         launch_run_group(h, g);
         *left -= 1 - g->budget;

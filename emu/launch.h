@@ -8,10 +8,10 @@ struct arena;
 
 struct launch_counts { /* of a launch, by SM */
     u32 sms;
-    struct emu_site **sites;         /* by SM, then site; NULL: the SM ran nothing */
-    struct emu_block_count **blocks; /* likewise */
-    u64 *ctas;                       /* by SM */
-    u64 instructions, thread_instructions;
+    struct emu_site **sites;               /* by SM, then site; NULL: the SM ran nothing */
+    struct emu_block_count **blocks;       /* likewise */
+    u64 *ctas;                             /* by SM */
+    u64 instructions, thread_instructions; /* of warps, of threads */
     struct arena *arena;
 };
 void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site *sites,
