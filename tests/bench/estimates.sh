@@ -9,7 +9,7 @@ heddle=$1 size=${2:-small} runs=${3:-2}
 # In nanoseconds.
 time_of() {
     begin=$(date +%s%N)
-    "$@" > /dev/null 2>&1
+    "$@" > /dev/null 2>&1 || { echo "$* fails" >&2; return 1; }
     echo $(($(date +%s%N) - begin))
 }
 fastest() {
@@ -19,11 +19,11 @@ fastest() {
 for w in $("$heddle" suite list | cut -d' ' -f1); do
     counts=$(fastest "$heddle" run --counts /dev/null --gpu titanv "suite:$w:$size")
     estimate=$(fastest "$heddle" estimate --gpu titanv "suite:$w:$size")
-    echo "$w $counts $estimate"
-done | awk -v size="$size" -v verbose="${VERBOSE:-0}" '
+    [ "$counts" ] && [ "$estimate" ] && echo "$w $counts $estimate"
+done | awk -v size="$size" -v wanted="$("$heddle" suite list | wc -l)" -v verbose="${VERBOSE:-0}" '
     {
         r = $3 / $2
         if (verbose) printf "%-20s %10.2f  %.0f ms of estimate\n", $1, r, $3 / 1e6
         sum += log(r); if (r > worst) { worst = r; at = $1 }
     }
-    END { printf "%-20s %10.2f  %.2f (%s)\n", "estimate, " size, exp(sum / NR), worst, at }'
+    END { if (NR) printf "%-20s %10.2f  %.2f (%s)\n", "estimate, " size, exp(sum / NR), worst, at; exit NR != wanted }'
