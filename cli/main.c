@@ -151,9 +151,8 @@ static const struct command {
      "  --size small|medium|large   about 10 million, 1 and 10 thousand million thread instructions\n"
      "  --data-seed N               of the inputs (default 1)\n"
      "  --order ORDER, --seed N     as of 'heddle run'; each workload begins with the seed\n"
-     "  --graph FILE                a graph: .gr .mtx .col edge list; without a NAME those run that want\n"
-     "                              one\n"
-     "                              Rodinia, also gzip-compressed\n"
+     "  --graph FILE                a graph: .gr, .mtx, .col, edge list or Rodinia's, also gzip-compressed;\n"
+     "                              without a NAME those run that want one\n"
      "\n"
      "exit status: 0 all passed, 1 one did not, 2 wrong usage\n"},
     {"ptx", "check", "say what is wrong with PTX files", cmd_ptx_check,
