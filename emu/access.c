@@ -4,6 +4,7 @@
 
 #include "emu/apart.h"
 #include "emu/atomic.h"
+#include "emu/combine.h"
 #include "emu/count.h"
 #include "emu/memops.h"
 #include "emu/watch.h"
@@ -32,6 +33,7 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
     if (!b || (write && (b->constant || b->read_only))) return false;
     if (g->worker->machine->apart) apart_found(g, in, b, write);
+    if (g->worker->combine) combine_found(g->worker, in, b);
     *out = (struct emu_bound){b->address, b->address + b->size, b->host};
     return true;
 }
@@ -94,6 +96,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
         }
         r->host = b->host + (address - b->address);
         if (m->apart) apart_found(g, in, b, write);
+        if (g->worker->combine) combine_found(g->worker, in, b);
         return true;
     }
     case PTX_SPACE_SHARED:

@@ -8,6 +8,7 @@
 #include "emu/atomic.h"
 
 #include "emu/atomicops.h"
+#include "emu/combine.h"
 #include "emu/count.h"
 #include "emu/fp.h"
 #include "emu/watch.h"
@@ -159,10 +160,17 @@ bool atomic_is_global(const struct emu_group *g, u32 space, u64 address)
         T *p = (T *)(void *)host, was = __atomic_load_n(p, __ATOMIC_RELAXED), now;                 \
         do {                                                                                       \
             now = was;                                                                             \
-            fn(&now, operand, comparand, NULL);                                                    \
+            fn(&now, operand, NULL, NULL);                                                         \
         } while (now != was && !__atomic_compare_exchange_n(p, &was, now, true, __ATOMIC_RELAXED,  \
                                                             __ATOMIC_RELAXED));                    \
     }
+
+void atomic_reduce_now(u8 *host, unsigned op, unsigned type, const void *operand)
+{
+    atomic_fn *const fn = atomic_function(op, type);
+    if (ptx_types[type].bits == 32) HOST_ATOMIC(u32)
+    else HOST_ATOMIC(u64)
+}
 
 void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u64 address,
                    u8 *host, unsigned op, unsigned type, const void *operand, const void *comparand)
@@ -173,8 +181,7 @@ void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u
         fn(host, operand, comparand, NULL);
     } else if (atomic_commutes(op, type) && !g->worker->machine->program->mixes) {
         if (!g->worker->machine->parallel) fn(host, operand, comparand, NULL);
-        else if (ptx_types[type].bits == 32) HOST_ATOMIC(u32)
-        else HOST_ATOMIC(u64)
+        else atomic_reduce_now(host, op, type, operand);
     } else {
         u8 packed[32];
         u32 width = ptx_types[type].bits / 8u;
@@ -238,6 +245,19 @@ static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
     return m->launch->order || (commutes && !m->parallel && !m->program->mixes);
 }
 
+/* Whether those that commute go to memory while other host threads are at it. */
+static inline bool meets_others(const struct emu_machine *m)
+{
+    return m->parallel && !m->program->mixes;
+}
+
+/* What may keep reductions of so many lanes; NULL: they go to memory at once. */
+static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
+{
+    struct combine *const c = k->combine;
+    return c && combine_begins(c, (u32)__builtin_popcount(lanes)) ? c : NULL;
+}
+
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
 #define HANDLERS(name, T, commutes, ...)                                                           \
@@ -246,6 +266,7 @@ static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
         const struct emu_bound *const k = &g->worker->bounds[in->site];                            \
         const struct atomic_desc *const v = in->ext;                                               \
         const bool careful = !in->y && !goes_at_once(g->worker->machine, commutes);                \
+        const bool meets = careful && meets_others(g->worker->machine);                            \
         for (u32 w = 0; w < g->warps; w++) {                                                       \
             u64 at[LANES];                                                                         \
             if (!g->exec[w]) continue;                                                             \
@@ -254,6 +275,8 @@ static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
                 emu_count_lanes(g, in, w, at, g->exec[w], (u32)v->width * v->count, v->at.space,   \
                                 COUNT_ATOMIC);                                                     \
             const T *b = ROW_OF(const T, in->b), *const c = ROW_OF(const T, in->c);                \
+            struct combine *const kept = (commutes) && careful ? combine_of(g->worker, g->exec[w]) \
+                                                               : NULL;                             \
             T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
             u32 left = g->exec[w];                                                                 \
             if (careful && (commutes) && same(at, left)) { /* one for all */                       \
@@ -275,12 +298,28 @@ static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
             for (; left; left &= left - 1) {                                                       \
                 const u32 l = (u32)__builtin_ctz(left);                                            \
                 bool global = true;                                                                \
-                u8 *p;                                                                             \
+                u8 *p = kept ? combine_at(kept, at[l], sizeof(T)) : NULL;                          \
+                if (p) {                                                                           \
+                    T *const m = (T *)(void *)p;                                                   \
+                    *m = name##_of(*m, b[l], c[l], true);                                          \
+                    continue;                                                                      \
+                }                                                                                  \
                 if (__builtin_expect(element_inside(at[l], k->low, k->high, sizeof(T)), 1))        \
                     p = k->host + (at[l] - k->low);                                                \
                 else {                                                                             \
                     if (!(p = find(g, in, w, l, at[l], sizeof(T)))) return NULL;                   \
                     global = atomic_is_global(g, v->at.space, at[l]);                              \
+                }                                                                                  \
+                if (kept && global && combine_first(g->worker, at[l], p, v->op, v->type, &b[l]))   \
+                    continue;                                                                      \
+                if ((commutes) && meets && global) {                                               \
+                    T *const m = (T *)(void *)p, was, now;                                         \
+                    __atomic_load(m, &was, __ATOMIC_RELAXED);                                      \
+                    do now = name##_of(was, b[l], c[l], true);                                     \
+                    while (now != was &&                                                           \
+                           !__atomic_compare_exchange(m, &was, &now, true, __ATOMIC_RELAXED,       \
+                                                      __ATOMIC_RELAXED));                          \
+                    continue;                                                                      \
                 }                                                                                  \
                 if (careful) {                                                                     \
                     atomic_reduce(g, in, global, at[l], p, atomic_op_in(v, global), v->type,       \

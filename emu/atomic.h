@@ -44,6 +44,9 @@ void atomic_apply_packed(unsigned op, unsigned type, void *memory, const void *p
 /* Whether the order of such operations on one element does not matter for what is there in the end. */
 bool atomic_commutes(unsigned op, unsigned type);
 
+/* One that commutes, of 4 or 8 bytes, by the host's atomics. */
+void atomic_reduce_now(u8 *host, unsigned op, unsigned type, const void *operand);
+
 /* Carries out a reduction of one element at `host`, which is what lies at `address` in global memory
  * (global: CTAs on other host threads may be at it, or it waits until it is the CTA's turn) or elsewhere. */
 void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u64 address,
@@ -71,6 +74,12 @@ struct atomic_desc { /* uop->ext of atom and red */
     emu_op *plain; /* of a watched one: what does it when nobody watches */
     u32 result[8], operand[8], comparand[1]; /* rows; 16-byte elements: two rows of 8 */
 };
+
+/* Whether an operation is an atomic or a reduction, of any space; asynchronous ones are not. */
+static inline bool atomic_is_uop(const struct emu_uop *in)
+{
+    return in->id >= UOP_atom_shared_add_u32 && in->id <= UOP_atom_watched;
+}
 
 /* The operation as it is in the space that an address turned out to be in. */
 static inline unsigned atomic_op_in(const struct atomic_desc *v, bool global)

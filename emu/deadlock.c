@@ -83,11 +83,6 @@ static bool block_changes(const struct emu_program *p, const struct emu_uop *blo
 
 /* ---- what atomics do -------------------------------------------------------------------------------- */
 
-bool deadlock_is_atomic(const struct emu_uop *in)
-{
-    return in->id >= UOP_atom_shared_add_u32 && in->id <= UOP_atom_watched;
-}
-
 /* NULL: somewhere else than in global memory or the CTA's own shared memory. */
 static const u8 *bytes_at(const struct emu_group *g, u32 space, u64 address, u32 size)
 {
@@ -142,7 +137,7 @@ static bool step(struct emu_group *g)
     u64 before = g->instructions;
     while (in) {
         struct deadlock_bytes bytes;
-        const bool look = same && deadlock_is_atomic(in);
+        const bool look = same && atomic_is_uop(in);
         if (look) same = deadlock_remember(g, in, &bytes);
         if (in->id == UOP_special && in->imm >= SPECIAL_CLOCK) same = false;
         in = in->run(g, in);

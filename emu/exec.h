@@ -241,6 +241,8 @@ struct emu_program {
     bool talks; /* CTAs may wait for each other or see each other's order: run them in turn */
     bool mixes; /* reductions of global memory of several kinds, whose order may matter */
     bool
+        combines; /* there are some, all of one kind that commutes, and CTAs do not talk: combine.h */
+    bool
         shared_commutes; /* atomics of shared memory are of one kind, commute, and nobody reads the old value;
                            * and there are no strong accesses to it */
     bool uses_barriers;
@@ -390,6 +392,7 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct trace_cta *trace;        /* of the CTA; NULL: it is not traced */
     struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
     struct trace_turns *turns;      /* of a traced CTA in lockstep: trace_turns.h; else NULL */
+    struct combine *combine;        /* reductions that it keeps; NULL: they go to memory at once */
     u8 *who; /* scratch of counting: a lane's number by word of shared memory */
     u64 thread_instructions;
     struct arena *arena; /* scratch of the launch */

@@ -11,6 +11,7 @@
 #include "emu/workplace.h"
 
 #include "base/arena.h"
+#include "emu/combine.h"
 #include "emu/control.h"
 #include "emu/trace.h"
 #include "emu/watch.h"
@@ -324,6 +325,7 @@ static void *work(void *arg)
             at = &p->next;
         }
         if (removed || !impatient) continue;
+        combine_flush(h->worker.combine);
         if (more && !deliver_is_full(wp) && (more = admit(h))) continue;
         if (ran && h->resident && ++h->passes % 16 == 0 && deadlock_proved(h) &&
             !deadlock_time_out(h)) {
@@ -337,6 +339,7 @@ static void *work(void *arg)
             break;
         }
     }
+    combine_flush(h->worker.combine);
     launch_over_limit(h);
     atomic_fetch_add(&wp->epoch, 1);
     atomic_store(&h->stuck, HAND_ENDED);
@@ -387,6 +390,8 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         h->wp = &wp;
         h->worker.machine = m;
         h->worker.bounds = arena_array(arena, struct emu_bound, m->program->site_count);
+        if (m->parallel && m->program->combines)
+            h->worker.combine = arena_array(arena, struct combine, 1);
         if (config->count) {
             h->sites = arena_array(arena, struct emu_site *, m->sms);
             h->blocks = arena_array(arena, struct emu_block_count *, m->sms);

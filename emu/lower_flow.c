@@ -474,4 +474,5 @@ void lower_link_calls(struct lower_driver *D)
         } else at_once |= effects & (PTX_READS | PTX_WRITES) && global && !ptx_op_has(op, "nc");
     }
     p->talks |= deferred && at_once;
+    p->combines = first_kind && !deferred && !p->talks;
 }

@@ -67,7 +67,7 @@ void rounds_run(struct rounds *r, struct emu_group *g)
     if (at->number != r->number) *at = (struct emu_round){.number = r->number};
     for (const struct emu_uop *in = g->pc, *from = in, *next; in; in = next) {
         struct deadlock_bytes bytes;
-        const bool look = !r->changed && deadlock_is_atomic(in);
+        const bool look = !r->changed && atomic_is_uop(in);
         if (look && (is_kept(in) || !deadlock_remember(g, in, &bytes))) r->changed = true;
         next = in->run(g, in);
         if (r->changed) continue;

@@ -181,7 +181,6 @@ struct deadlock_bytes { /* of all lanes that it works on */
     u8 was[GROUP * LANES][64];
     u32 count, size;
 };
-bool deadlock_is_atomic(const struct emu_uop *in);
 /* false: they cannot be looked at, or change later. */
 bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,
                        struct deadlock_bytes *b);

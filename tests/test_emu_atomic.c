@@ -568,6 +568,100 @@ Test(emu_atomic, counters_of_many_ctas)
     cr_expect(mem[16] == CTAS * 100 * (63 * 64 / 2), "%u", mem[16]);
 }
 
+/* Whoever reads or writes what it has reduced, by whatever instruction, finds it reduced, on each host thread (combine.h). */
+Test(emu_atomic, own_reductions_are_there)
+{
+    static const char *const reads[] = {
+        "ld.global.u32 %r4, [%d1];",
+        "ld.u32 %r4, [%d1];",
+        "ld.global.v2.u32 {%r4, %r8}, [%d1];",
+        "ld.global.b8 %r4, [%d1];",
+        "@%p ld.global.u32 %r4, [%d1]; @!%p ld.global.u32 %r4, [%d1];",
+        "cp.async.ca.shared.global [%r6], [%d1], 4; cp.async.wait_all; ld.shared.u32 %r4, [%r6];",
+        "ld.global.u32 %r4, [%d1]; st.global.u32 [%d1], %r4;",
+        "st.global.u32 [%d1], %r3; ld.global.u32 %r4, [%d1];",
+        /* lane 0 from another allocation */
+        "and.b32 %r7, %r2, 31; setp.eq.u32 %q, %r7, 0; selp.b64 %d3, %d2, %d1, %q; ld.global.u32 %r4, [%d3]; selp.b32 %r4, %r3, %r4, %q;",
+    };
+    enum { CTAS = 40, SIZE = 64, TIMES = 3 };
+    for (size_t i = 0; i < COUNT(reads); i++)
+        for (unsigned threads = 1; threads <= 4; threads++) {
+            uint32_t words[CTAS * SIZE][2], seen[CTAS * SIZE];
+            char body[2000];
+            memset(words, 0, sizeof words);
+            snprintf(
+                body, sizeof body,
+                ".reg .b64 %%d<9>; .reg .b32 %%r<9>; .reg .pred %%p, %%q; .shared .b32 s[64];\n"
+                "ld.param.u64 %%d0, [mem]; ld.param.u64 %%d2, [out]; mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%tid.x;\n"
+                "mad.lo.u32 %%r1, %%r1, 64, %%r2; setp.lt.u32 %%p, %%r2, 7; mov.u32 %%r5, 0;\n"
+                "mov.u32 %%r6, s; mad.lo.u32 %%r6, %%r2, 4, %%r6;\n"
+                "mad.wide.u32 %%d1, %%r1, 8, %%d0; mad.wide.u32 %%d2, %%r1, 4, %%d2; mov.u32 %%r3, 0;\n"
+                "again: %s\n"
+                "mad.lo.u32 %%r5, %%r5, 10, %%r4;\n"
+                "red.global.add.u32 [%%d1], 1;\n"
+                "add.u32 %%r3, %%r3, 1; setp.lt.u32 %%q, %%r3, 3; @%%q bra again;\n"
+                "st.global.u32 [%%d2], %%r5;\nret;\n",
+                reads[i]);
+            struct emu_run r = {.ptx = emu_ptx(".param .u64 mem, .param .u64 out", body),
+                                .mixes = true,
+                                .grid = CTAS,
+                                .block = SIZE};
+            r.config.threads = threads;
+            r.args[0] = emu_inout(&r, words, sizeof words);
+            r.args[1] = emu_out(&r, seen, sizeof seen);
+            cr_assert(emu_run(&r), "%s: %s", reads[i], r.fault);
+            for (int t = 0; t < CTAS * SIZE; t++)
+                cr_assert(seen[t] == 12 && words[t][0] == TIMES && words[t][1] == 0,
+                          "%s, %u threads: thread %d sees %u, %u", reads[i], threads, t, seen[t],
+                          words[t][0]);
+        }
+}
+
+/* Few words and many, of more allocations than are kept track of. */
+Test(emu_atomic, reductions_of_one_kind)
+{
+    static const char *const kinds[] = {"add.u32", "min.s32", "max.u32", "and.b32",
+                                        "or.b32",  "xor.b32", "add.u64", "max.s64"};
+    enum { CTAS = 30, SIZE = 128, BUFFERS = 12, WORDS = 3000 };
+    static uint64_t words[BUFFERS][WORDS], want[BUFFERS][WORDS];
+    static const char params[] =
+        ".param .u64 a0, .param .u64 a1, .param .u64 a2, .param .u64 a3, .param .u64 a4, .param .u64 a5, "
+        ".param .u64 a6, .param .u64 a7, .param .u64 a8, .param .u64 a9, .param .u64 a10, .param .u64 a11";
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        for (unsigned few = 0; few < 2; few++) {
+            char body[6000];
+            const bool wide = strstr(kinds[i], "64");
+            int n = snprintf(
+                body, sizeof body,
+                ".reg .b64 %%d<9>, %%v; .reg .b32 %%r<9>; .reg .pred %%p, %%q;\n"
+                "mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%tid.x; mad.lo.u32 %%r1, %%r1, %d, %%r2;\n"
+                "mul.lo.u32 %%r1, %%r1, 0x9E3779B1; mov.u32 %%r3, 0;\n"
+                "again: mad.lo.u32 %%r1, %%r1, 1664525, 1013904223; shr.u32 %%r4, %%r1, 8;\n"
+                "rem.u32 %%r4, %%r4, %d; mul.wide.u32 %%d1, %%r4, 8;\n"
+                "xor.b32 %%r5, %%r1, 0x5a5a5a5a; cvt.s64.s32 %%v, %%r5;\n",
+                SIZE, few ? 40 : WORDS);
+            for (int b = 0; b < BUFFERS; b++)
+                n += snprintf(
+                    body + n, sizeof body - (size_t)n,
+                    "ld.param.u64 %%d0, [a%d]; add.u64 %%d2, %%d0, %%d1; red.global.%s [%%d2], %s;\n",
+                    b, kinds[i], wide ? "%v" : "%r5");
+            snprintf(body + n, sizeof body - (size_t)n,
+                     "add.u32 %%r3, %%r3, 1; setp.lt.u32 %%q, %%r3, 20; @%%q bra again;\nret;\n");
+            for (unsigned threads = 1; threads <= 4; threads += 3) {
+                struct emu_run r = {.ptx = emu_ptx(params, body), .grid = CTAS, .block = SIZE};
+                r.config.threads = threads;
+                for (int b = 0; b < BUFFERS; b++) {
+                    for (int w = 0; w < WORDS; w++) words[b][w] = 0x1000 * (uint64_t)w;
+                    r.args[b] = emu_inout(&r, words[b], sizeof words[b]);
+                }
+                cr_assert(emu_run(&r), "%s: %s", kinds[i], r.fault);
+                if (threads == 1) memcpy(want, words, sizeof want);
+                cr_assert(memcmp(want, words, sizeof want) == 0, "%s of %s words: not the same",
+                          kinds[i], few ? "few" : "many");
+            }
+        }
+}
+
 /* A counter whose values are used: each CTA gets numbers of its own. */
 Test(emu_atomic, tickets)
 {
