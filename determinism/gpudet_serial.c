@@ -115,15 +115,18 @@ void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct e
 
 static void carry_out(struct gpudet *g, struct gpudet_request *r)
 {
-    const uint32_t lanes = lane_count(r);
     uint8_t *const data = data_of(r), *const old = old_of(r);
+    struct emu_author by = r->by;
     if (r->count == 1)
-        emu_machine_reduce_lanes(g->m, r->by, r->words, lanes, r->op, r->type, data, old, r->size);
-    for (uint32_t l = 0; l < lanes && r->count > 1; l++)
+        emu_machine_reduce_lanes(g->m, by, r->words, r->lanes, r->op, r->type, data, old, r->size);
+    uint32_t l = 0;
+    for (uint32_t m = r->count > 1 ? r->lanes : 0; m; m &= m - 1, l++) {
+        by.lane = (uint8_t)(1 + __builtin_ctz(m));
         for (uint32_t k = 0; k < r->count; k++) {
             const uint32_t o = k * r->width, at = r->size * l + o;
-            emu_machine_reduce(g->m, r->by, r->words[l] + o, r->op, r->type, data + at, old + at);
+            emu_machine_reduce(g->m, by, r->words[l] + o, r->op, r->type, data + at, old + at);
         }
+    }
     r->done = true;
 }
 

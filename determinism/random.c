@@ -227,8 +227,9 @@ static void take_out(struct random_order *r, struct stores *w, uint32_t at)
     memmove(w->by_age + at, w->by_age + at + 1, w->count - at);
     w->by_age[w->count] = number;
     if (!w->count) stores_give(r, w);
-    emu_machine_store(r->m, (struct emu_author){w->cta, w->warp, h->pc, h->serial}, h->address,
-                      h->data, size);
+    emu_machine_store(
+        r->m, (struct emu_author){w->cta, w->warp, h->pc, .kind = EMU_STORE, .serial = h->serial},
+        h->address, h->data, size);
     const struct sm *sm = &r->sms[w->sm];
     struct line *l = line_of(sm, piece);
     if (!l || !holds(sm, l, piece)) return;

@@ -145,8 +145,10 @@ static void access(void *self, const struct emu_access *a)
                                   .made = true,
                                   .reduces = reduces};
         sum(w, a, a->address[l], size, l);
-        put(w, a->address[l], size, &mark);
-        if (!a->held) continue;
+        if (!a->held) {
+            put(w, a->address[l], size, &mark);
+            continue;
+        }
         for (size_t i = word_from(w, a->address[l]);
              i < w->count && w->words[i] < a->address[l] + size; i++) {
             const struct held key = {.address = w->words[i],
@@ -178,10 +180,12 @@ static void shown(void *self, const struct emu_shown *s)
         const struct mark mark = {.cta = s->by.cta,
                                   .pc = s->by.pc,
                                   .warp = (uint8_t)s->by.warp,
-                                  .lane = known ? h->lane : NO_THREAD,
-                                  .type = known        ? h->type
-                                          : s->reduces ? s->type
-                                                       : (uint8_t)PTX_NO_TYPE,
+                                  .lane = s->by.lane ? (uint8_t)(s->by.lane - 1)
+                                          : known    ? h->lane
+                                                     : NO_THREAD,
+                                  .type = s->reduces ? s->type
+                                          : known    ? h->type
+                                                     : (uint8_t)PTX_NO_TYPE,
                                   .op = s->reduces ? s->op : 0,
                                   .made = true,
                                   .reduces = s->reduces};

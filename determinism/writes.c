@@ -235,11 +235,11 @@ static void shown(void *self, const struct emu_shown *s)
         const struct emu_author by = emu_author(s->now);
         if (same_author(&by, &s->by)) note(w, s->now);
     }
-    struct by by = {.author = s->by, .lane = UINT32_MAX};
+    struct by by = {.author = s->by, .lane = s->by.lane - 1u};
     if (s->reduces) {
         by.op = op_name(s->op);
-        by.kind = WRITE_RED;
-        find_note(w, &s->by, s->address, s->data, s->size, &by);
+        by.kind = s->by.kind == EMU_ATOMIC ? WRITE_ATOMIC : WRITE_RED;
+        if (!s->by.lane) find_note(w, &s->by, s->address, s->data, s->size, &by);
         reduce(w, s->address, s->size, s->op, s->type, s->data, &by);
         return;
     }

@@ -237,11 +237,14 @@ struct emu_order {
 
 struct emu_author { /* of an access that was held */
     uint32_t cta, warp, pc;
+    uint8_t lane; /* its number and one; 0: it is not said which */
+    uint8_t kind; /* enum emu_access_kind */
     uint64_t serial;
 };
 static inline struct emu_author emu_author(const struct emu_access *a)
 {
-    return (struct emu_author){a->who->cta, a->who->warp, a->pc, a->who->serial};
+    return (struct emu_author){a->who->cta, a->who->warp, a->pc, .kind = a->kind,
+                               .serial = a->who->serial};
 }
 
 /* A store or reduction that an order held (below), just before memory changes. */
@@ -312,10 +315,10 @@ void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *l
 void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
                              const uint64_t *address, const void *operand, size_t stride,
                              size_t count);
-/* One element of each of `count` lanes, in their order: lane i's operand at operands + stride * i, its old value goes
- * to old + stride * i. */
+/* One element of each of the `lanes`, in their order: the i-th one's operand at operands + stride * i, its old value
+ * goes to old + stride * i. */
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
-                              uint32_t count, uint8_t op, uint8_t type, const uint8_t *operands,
+                              uint32_t lanes, uint8_t op, uint8_t type, const uint8_t *operands,
                               uint8_t *old, uint32_t stride);
 /* The warp sleeps at an atomic or reduction that is `whole`: that is done now, and the warp goes on behind it when it is
  * woken. Nobody is told: not with observers, orders around this one, or where events are counted. */

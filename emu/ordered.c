@@ -735,16 +735,17 @@ void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
 }
 
 void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
-                              uint32_t count, uint8_t op, uint8_t type, const uint8_t *operands,
+                              uint32_t lanes, uint8_t op, uint8_t type, const uint8_t *operands,
                               uint8_t *old, uint32_t stride)
 {
     const bool cas = op == ATOMIC_CAS, watched = m->ordered->shown || m->ordered->h->rounds;
     const u32 size = ptx_types[type].bits / 8u;
     atomic_fn *const apply = atomic_function(op, type);
-    for (u32 i = 0; i < count; i++) {
+    for (u32 i = 0; lanes; i++, lanes &= lanes - 1) {
         const u8 *b = operands + (size_t)stride * i;
         u8 *const was = old + (size_t)stride * i;
         if (watched) {
+            by.lane = (uint8_t)(1 + __builtin_ctz(lanes));
             emu_machine_reduce(m, by, address[i], op, type, b, was);
             continue;
         }

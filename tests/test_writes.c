@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "determinism/orders.h"
+#include "determinism/writers.h"
 #include "determinism/writes.h"
 #include "emu/emu.h"
 #include "ptx/ptx.h"
@@ -42,6 +43,21 @@ static void tell(void *self, const struct write *w)
     snprintf(s->op, sizeof s->op, "%s", w->op ? w->op : "");
 }
 
+/* Who wrote each word last is who was told of last in that launch. */
+static void hold_against_last(struct writers *last, uint64_t first, const struct list *l)
+{
+    for (size_t i = l->count, done = 0; i-- && l->list[i].kind != WRITE_BETWEEN;) {
+        const struct seen *s = &l->list[i];
+        if (done >> s->element & 1) continue;
+        done |= (size_t)1 << s->element;
+        const struct writer *w = writers_last(last, first + 4 * s->element);
+        cr_expect(w->launch == 2 && w->thread_known && w->cta[0] == s->cta &&
+                      w->thread[0] == s->thread && w->line == s->line,
+                  "element %u: thread %u of CTA %u, not %u of %u", (unsigned)s->element,
+                  w->thread[0], w->cta[0], s->thread, s->cta);
+    }
+}
+
 /* Launches k(buffer) twice, with the first word set to 5 between the two, and holds what was told against the
  * words that came of it. `order` NULL: native. Watched are `count` elements of `width` bytes from byte `from` on. */
 static void run(const char *body, const char *order, uint64_t seed, uint32_t grid, uint32_t block,
@@ -63,7 +79,10 @@ static void run(const char *body, const char *order, uint64_t seed, uint32_t gri
         uint64_t at = emu_alloc(e, WORDS * 4, "buffer");
         struct writes *w = writes_new(tell, l);
         cr_assert(writes_add(w, at + from, width, count));
-        const struct emu_observer *observer = writes_observer(w);
+        uint64_t words[WORDS];
+        for (uint32_t i = 0; i < WORDS; i++) words[i] = at + 4 * i;
+        struct writers *last = writers_new(words, WORDS);
+        const struct emu_observer *observers[] = {writes_observer(w), writers_observer(last)};
         uint32_t five = 5;
         for (int i = 0; i < 2; i++) {
             if (i) emu_copy_in(e, at, &five, 4);
@@ -72,14 +91,16 @@ static void run(const char *body, const char *order, uint64_t seed, uint32_t gri
                                         .params = &at,
                                         .params_size = 8,
                                         .order = orders_get(o),
-                                        .observers = &observer,
-                                        .observer_count = watched ? 1 : 0};
+                                        .observers = observers,
+                                        .observer_count = watched ? 2 : 0};
             const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &launch);
             cr_assert_eq(r->fault.kind, EMU_OK, "%s", r->fault.text);
             digest[watched][i] = emu_digest(e);
         }
         cr_expect_eq(writes_missed(w), 0, "%s: memory is as was told", order ? order : "native");
+        if (watched && width == 4) hold_against_last(last, at + from, l);
         writes_free(w);
+        writers_free(last);
         emu_unload(im);
         emu_free(e);
         orders_free(o);
@@ -132,6 +153,28 @@ Test(writes, are_told_with_their_threads)
                 for (int k = 0; k < 3; k++) cr_expect_eq(by_thread[k][t], 2, "%d %u", k, t);
             cr_expect_eq(value[1], 512);
             cr_expect_eq(value[2], 255);
+        }
+}
+
+/* In serial mode gpudet carries out a warp's atomics before their warp goes on, and others come before it does so. */
+Test(writes, of_serial_mode_have_their_threads)
+{
+    static const char *const kinds[] = {"gpudet", "gpudet:serial=warp", "gpudet:serial=any"};
+    for (size_t o = 0; o < sizeof kinds / sizeof *kinds; o++)
+        for (uint64_t seed = 0; seed < 5; seed++) {
+            static struct list l;
+            unsigned by_thread[3][256] = {0};
+            l.count = 0;
+            run(all, kinds[o], seed, 4, 64, 0, 4, 3, &l);
+            for (size_t i = 0; i < l.count; i++) {
+                const struct seen *s = &l.list[i];
+                cr_expect(s->kind == WRITE_BETWEEN || s->known);
+                if (s->element == 0) continue;
+                cr_expect_eq(s->kind, s->element == 1 ? WRITE_RED : WRITE_ATOMIC);
+                by_thread[s->element][s->cta * 64 + s->thread]++;
+            }
+            for (unsigned t = 0; t < 256; t++)
+                for (int k = 1; k < 3; k++) cr_expect_eq(by_thread[k][t], 2, "%d %u", k, t);
         }
 }
 
