@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX, SECTOR = 32, INTERLEAVE = 256, OFFSET = 32 };
+enum { NONE = UINT32_MAX, SECTOR = 32, INTERLEAVE = 256 };
 
 struct packet { /* a transaction: entries of one sector */
     struct dab_buffer *from;
@@ -221,8 +221,8 @@ static uint32_t packet_for(struct dab_net *n, uint32_t sm, struct dab_buffer *fr
 /* The entry that goes first: SMs of even number may begin in the middle. */
 static uint32_t first_entry(const struct dab_net *n, uint32_t sm, const struct dab_buffer *b)
 {
-    const bool shift = n->options->offset && sm % 2 == 0 && b->count > OFFSET && !b->unlike;
-    return shift ? OFFSET : 0;
+    const bool shift = n->options->offset && sm % 2 == 0 && b->count > DAB_OFFSET && !b->unlike;
+    return shift ? DAB_OFFSET : 0;
 }
 
 void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b)

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-enum { DAB_NONE = -1 };
+enum { DAB_NONE = -1, DAB_OFFSET = 32 /* entries: where SMs of even number begin to flush */ };
 
 /* ---- buffers ---------------------------------------------------------------------------------------- */
 

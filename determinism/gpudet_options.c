@@ -1,5 +1,6 @@
 /* Options of gpudet and the names of its counts. */
 #define _GNU_SOURCE
+#include "base/buf.h"
 #include "determinism/gpudet_parts.h"
 
 #include <string.h>
@@ -62,9 +63,25 @@ const struct order_option gpudet_option_list[GPUDET_OPTIONS] = {
            "slots for CTAs are fixed, or the adversary's choice, which gives the promise up"),
 };
 
+/* What is given of store buffers and of commits, which there are not with buffer=off: its name, or NULL. */
+static const char *of_buffers(const struct gpudet_options *o)
+{
+    static const char *const names[] = {"log",        "bloom",  "subarrays", "commit",   "depth",
+                                        "partitions", "zcache", "ways",      "requests", "fetch"};
+    for (size_t i = 0; i < GPUDET_OPTIONS; i++) {
+        const struct order_option *x = &gpudet_option_list[i];
+        uint32_t value;
+        memcpy(&value, (const char *)o + x->offset, sizeof value);
+        for (size_t k = 0; k < sizeof names / sizeof *names && value != x->preset; k++)
+            if (strcmp(names[k], x->name) == 0) return x->name;
+    }
+    return NULL;
+}
+
 char *gpudet_conflict(const void *options)
 {
     const struct gpudet_options *o = options;
+    const char *const nothing = o->buffer ? NULL : of_buffers(o);
     const char *what = NULL;
     if (o->bloom % o->subarrays)
         what = "bloom is divided into subarrays of equal size: make it a multiple of their number";
@@ -73,10 +90,14 @@ char *gpudet_conflict(const void *options)
                "128 * ways";
     if (o->commit == GPUDET_LOCKS && (o->ways != WAYS || o->requests != REQUESTS))
         what = "ways and requests are of Z units, which commit=locks does without";
-    if (!o->buffer && (!o->depth || o->commit == GPUDET_LOCKS))
-        what = "with buffer=off there is nothing to commit: leave out depth=off and commit=locks";
     if (o->distribution == GPUDET_ANY && !o->dwp)
         what = "distribution=any lets CTAs begin at any time: leave out dwp=off";
+    if (nothing) {
+        struct buf why = {0};
+        buf_printf(&why, "with buffer=off there is no log and nothing to commit: leave out %s",
+                   nothing);
+        return why.data;
+    }
     return what ? strdup(what) : NULL;
 }
 

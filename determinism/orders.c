@@ -132,8 +132,10 @@ static uint32_t *value_of(void *options, const struct order_option *o)
 /* The options of a text, to be freed; NULL: something is wrong with it. */
 static void *read_order(const char *text, const struct order_kind **kind, struct buf *why)
 {
+    const char *const all = text;
     const struct order_kind *k = *kind = find_kind(word_until(&text, ':'), why);
     if (!k) return NULL;
+    if (all[strlen(all) - 1] == ':') buf_printf(why, "there is no option behind '%s'", all);
     void *options = calloc(1, k->size ? k->size : 1);
     if (!options) abort();
     uint64_t given = 0;

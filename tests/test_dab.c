@@ -844,6 +844,8 @@ Test(dab, says_which_options_exclude_each_other)
         {"dab:level=warp:batches=off", "leave out batches=off"},
         {"dab:distribution=any:batches=off", "leave out batches=off"},
         {"dab:distribution=any:sms=72", "leave out one of them"},
+        {"dab:offset=on:entries=32", "entries=33"},
+        {"dab:reorder=off:queue=l2", "leave out one of them"},
         {"dab:overlap=on", "add reorder=off"},
         {"dab:independent=on", "add reorder=off"},
     };
@@ -853,6 +855,7 @@ Test(dab, says_which_options_exclude_each_other)
         free(why);
     }
     cr_expect_null(orders_check("dab:reorder=off:overlap=on:independent=on", NULL));
+    cr_expect_null(orders_check("dab:offset=on:entries=33:queue=l2", NULL));
 }
 
 /* Five warps draw numbers, one after the other; then 0 adds 2^24 and -2^24, and 4, of the same scheduler, one twice. In

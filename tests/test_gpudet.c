@@ -857,12 +857,25 @@ Test(gpudet, needs_each_of_its_parts, .timeout = 120)
 
 Test(gpudet, refuses_options_that_exclude_each_other)
 {
-    static const char *const wrong[] = {
-        "gpudet:buffer=off:depth=off", "gpudet:bloom=10:subarrays=4",
-        "gpudet:distribution=any:dwp=off", "gpudet:commit=locks:requests=8", "gpudet:zcache=1000"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char *why = orders_check(wrong[i], NULL);
-        cr_expect(why, "%s", wrong[i]);
+    static const struct {
+        const char *order, *why;
+    } rows[] = {
+        {"gpudet:buffer=off:depth=off", "leave out depth"},
+        {"gpudet:commit=locks:buffer=off", "leave out commit"},
+        {"gpudet:buffer=off:log=64", "leave out log"},
+        {"gpudet:buffer=off:bloom=256", "leave out bloom"},
+        {"gpudet:fetch=50:buffer=off", "leave out fetch"},
+        {"gpudet:bloom=10:subarrays=4", "bloom is divided into subarrays"},
+        {"gpudet:distribution=any:dwp=off", "leave out dwp=off"},
+        {"gpudet:commit=locks:requests=8", "ways and requests are of Z units"},
+        {"gpudet:zcache=1000", "a multiple of 128 * ways"},
+        {"gpudet:", "no option behind 'gpudet:'"},
+        {"gpudet:bta=off:", "no option behind 'gpudet:bta=off:'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *why = orders_check(rows[i].order, NULL);
+        cr_expect(why && strstr(why, rows[i].why), "%s: %s", rows[i].order, why ? why : "nothing");
         free(why);
     }
+    cr_expect_null(orders_check("gpudet:buffer=off:quantum=100:bta=off:serial=any", NULL));
 }
