@@ -7,6 +7,7 @@
 #include "calibrate/traces.h"
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
+#include "cli/replace.h"
 #include "model/clock_file.h"
 #include "model/coefficients.h"
 
@@ -55,6 +56,24 @@ static bool take_option(char **argv, int *i, struct request *q)
     return false;
 }
 
+/* Before a fit of minutes, whose result it is to hold. */
+static bool writable(const char *path)
+{
+    if (!path || replacement_possible(path)) return true;
+    return usage_error("calibrate", "cannot write '%s': %s", path, strerror(errno)), false;
+}
+
+static bool predicts_alone(const struct request *q)
+{
+    const char *other = q->output         ? "--output"
+                        : q->plot         ? "--plot"
+                        : q->trace_count  ? "--traces"
+                        : q->undetermined ? "--allow-undetermined"
+                                          : NULL;
+    if (!q->predict || !other) return true;
+    return usage_error("calibrate", "--predict fits nothing: leave out %s", other), false;
+}
+
 static bool parse(int argc, char **argv, struct request *q)
 {
     for (int i = 1; i < argc; i++) {
@@ -70,7 +89,7 @@ static bool parse(int argc, char **argv, struct request *q)
         return usage_error("calibrate", "--start is for a fit of the clock: --traces"), false;
     if (q->where && !strchr(q->where, '='))
         return usage_error("calibrate", "--where is COLUMN=VALUE, not '%s'", q->where), false;
-    return true;
+    return predicts_alone(q) && writable(q->output) && writable(q->plot) && writable(q->csv);
 }
 
 static int read_file(struct rows *rows, const char *path)
@@ -96,11 +115,13 @@ static int read_file(struct rows *rows, const char *path)
 
 static int write_file(const char *path, const struct buf *b)
 {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(b->data, 1, b->size, f) == b->size;
-    ok = f && fclose(f) == 0 && ok;
-    if (!ok) fprintf(stderr, "heddle calibrate: cannot write '%s': %s\n", path, strerror(errno));
-    return ok ? EXIT_FINE : EXIT_USAGE;
+    struct replacement f;
+    const bool ok = replacement_open(&f, path) && fwrite(b->data, 1, b->size, f.out) == b->size;
+    if (!replacement_close(&f, ok)) {
+        fprintf(stderr, "heddle calibrate: cannot write '%s': %s\n", path, strerror(errno));
+        return EXIT_USAGE;
+    }
+    return EXIT_FINE;
 }
 
 /* A missing gnuplot is no failure of the calibration. */

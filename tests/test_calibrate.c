@@ -627,6 +627,12 @@ Test(calibrate, the_command_predicts_and_refuses, .timeout = 120)
         {"no/such.csv --gpu gv100", "cannot read 'no/such.csv'", 2},
         {"calibrate/data/gv100.csv --gpu gtx480", "on a GeForce GTX 480 this cannot be", 1},
         {"calibrate/data/gv100.csv --gpu gv100 --sure", "unknown option '--sure'", 2},
+        {"calibrate/data/gv100.csv --gpu gv100 --output no/such.yaml",
+         "cannot write 'no/such.yaml'", 2},
+        {"calibrate/data/gv100.csv --gpu gv100 --plot no/such.svg", "cannot write 'no/such.svg'",
+         2},
+        {"calibrate/data/gv100.csv --gpu gv100 --csv no/such.csv", "cannot write 'no/such.csv'", 2},
+        {"calibrate/data/gv100.csv --gpu gv100 --predict --plot x.svg", "leave out --plot", 2},
         {"README.md --gpu gv100", "error: no column 'application'", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
