@@ -32,7 +32,7 @@ struct check_finding { /* of a run with --check: the same as emu_finding */
     uint64_t count;
     uint32_t line, line2, source_line, source_line2;
     const char *source_file, *source_file2; /* "": unknown */
-    const char *text;
+    const char *kernel, *text;
 };
 
 struct check_run {

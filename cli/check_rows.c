@@ -118,6 +118,15 @@ static int status_of(const struct check *c)
     }
 }
 
+/* Whichever access came first. Modules of a program have lines of the same numbers. */
+static bool same_finding(const struct check_finding *f, const struct check_finding *g)
+{
+    const bool same = f->line == g->line && f->line2 == g->line2,
+               turned = f->line == g->line2 && f->line2 == g->line;
+    return f->race == g->race && (same || turned) && strcmp(f->kernel, g->kernel) == 0 &&
+           (f->line || strcmp(f->text, g->text) == 0);
+}
+
 /* Launches of one kernel find the same again. */
 static void join_findings(struct check_run *r)
 {
@@ -125,10 +134,7 @@ static void join_findings(struct check_run *r)
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct check_finding *f = &r->findings[i];
         size_t k = 0;
-        while (k < kept && (r->findings[k].race != f->race || r->findings[k].line != f->line ||
-                            r->findings[k].line2 != f->line2 ||
-                            (!f->line && strcmp(r->findings[k].text, f->text) != 0)))
-            k++;
+        while (k < kept && !same_finding(&r->findings[k], f)) k++;
         if (k < kept) r->findings[k].count += f->count;
         else r->findings[kept++] = *f;
     }

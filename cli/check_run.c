@@ -44,6 +44,7 @@ static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
                                                              .source_line2 = e->source_line2,
                                                              .source_file = e->source_file,
                                                              .source_file2 = e->source_file2,
+                                                             .kernel = e->name,
                                                              .text = e->text};
 }
 

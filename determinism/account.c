@@ -194,7 +194,7 @@ static void stop(struct account *a, struct emu *e, uint64_t digest)
     _exit(!ok);
 }
 
-static void tell_findings(const struct account *a, const struct emu_report *r)
+static void tell_findings(const struct account *a, const char *kernel, const struct emu_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct emu_finding *f = &r->findings[i];
@@ -205,6 +205,7 @@ static void tell_findings(const struct account *a, const struct emu_report *r)
                                                        .line2 = f->line2,
                                                        .source_line = f->source_line,
                                                        .source_line2 = f->source_line2,
+                                                       .name = kernel,
                                                        .text = f->text,
                                                        .source_file = f->source_file,
                                                        .source_file2 = f->source_file2});
@@ -228,7 +229,7 @@ void account_checked(struct account *a, const char *kernel, const struct emu_rep
     if (a->task.work != ACCOUNT_RUN) return;
     a->suppressed += r->suppressed;
     account_write(a->file, &(struct account_entry){.kind = ACCOUNT_OVER});
-    tell_findings(a, r);
+    tell_findings(a, kernel, r);
     tell_fault(a, kernel, &r->fault);
 }
 

@@ -27,7 +27,7 @@ enum account_kind {
     ACCOUNT_OVER,    /* it has ended */
     ACCOUNT_LAUNCH,  /* name: the kernel; digest: of memory and of all that was printed so far */
     ACCOUNT_REST,    /* digest: of the launches beyond ACCOUNT_LAUNCHES */
-    ACCOUNT_FINDING, /* of a check: what, count, places, text */
+    ACCOUNT_FINDING, /* of a check: name: the kernel; what, count, places, text */
     ACCOUNT_FAULT,   /* what, name: the kernel, place */
     ACCOUNT_SAID,    /* text: to the user, by Heddle */
     ACCOUNT_MEMORY,  /* digest: of all memory after the last launch */

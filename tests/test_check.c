@@ -375,6 +375,39 @@ Test(check, json_has_what_the_page_says)
     json_decref(o);
 }
 
+/* One race in two launches, in the other order in the second; and one at the same lines of another module. */
+Test(check, races_are_merged_by_their_places)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry %s(.param .u64 p, .param .u32 who)\n{\n"
+        "\t.reg .b64 %%d;\n\t.reg .b32 %%r<4>;\n\t.reg .pred %%p<3>;\n"
+        "\tld.param.u64 %%d, [p];\n\tld.param.u32 %%r1, [who];\n\tmov.u32 %%r2, %%tid.x;\n"
+        "\tsetp.eq.u32 %%p1, %%r2, %%r1;\n\txor.b32 %%r1, %%r1, 32;\n\tsetp.eq.u32 %%p2, %%r2, %%r1;\n"
+        "\t@%%p1 st.global.u32 [%%d], %%r2;\n\t@%%p2 ld.global.u32 %%r3, [%%d];\n\t@%%p2 st.global.u32 [%%d+4], %%r3;\n\tret;\n}\n";
+    char module[1024];
+    for (int i = 0; i < 2; i++) {
+        snprintf(module, sizeof module, text, i ? "other" : "one");
+        write_file(i ? "b.ptx" : "a.ptx", module);
+    }
+    write_file("turned.yaml",
+               "heddle: 1\nmodules: [a.ptx, b.ptx]\nbuffers:\n  x: {type: u32, count: 8}\n"
+               "steps:\n  - launch: one\n    block: 64\n    args: [x, 0]\n"
+               "  - launch: one\n    block: 64\n    args: [x, 32]\n"
+               "  - launch: other\n    block: 64\n    args: [x, 0]\n");
+    json_t *o = check_json("check turned.yaml --runs 1", 7),
+           *findings = json_object_get(o, "findings");
+    cr_expect_eq(json_integer_value(json_object_get(o, "races")), 2);
+    cr_assert_eq(json_array_size(findings), 2);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *f = json_array_get(findings, i);
+        cr_expect_eq(json_integer_value(json_object_get(f, "count")), i ? 1 : 2);
+        cr_expect(strstr(text_at(f, "text"), i ? " in other" : " in one"), "%s",
+                  text_at(f, "text"));
+    }
+    json_decref(o);
+}
+
 /* Names and messages are of any bytes, and XML has room for few. */
 static json_int_t number_at(const json_t *o, const char *key)
 {
