@@ -68,6 +68,13 @@ SONAME  := libheddle.so.0
         bench claims papers measured clocks coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
+# Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
+STARTS_MAKE := demo test check check-install check-clang check-same check-san check-tsan check-fuzz fuzz ptxas-diff
+in_turn = $(if $(word 2,$1),$(eval $(word 2,$1): | $(word 1,$1))$(call in_turn,$(wordlist 2,$(words $1),$1)))
+ifneq ($(filter $(STARTS_MAKE),$(MAKECMDGOALS)),)
+$(call in_turn,$(MAKECMDGOALS))
+endif
+
 CUDART := $(addprefix $B/libcudart.so.,13 12 11.0)
 CUDART_STATIC := $(patsubst $B/libcudart.so.%,$B/static-%/libcudart_static.a,$(CUDART))
 all: heddle $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## build ./heddle, libcudart.so.13, .12 and .11.0, libcuda.so.1 and heddle-suite
