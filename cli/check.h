@@ -133,8 +133,6 @@ static inline uint64_t check_seed(const struct check *c, size_t run)
 
 /* A run has ended: whether the order has shown enough, from its first runs on; wanted and stopped are set then. */
 void check_row_look(const struct check *c, struct check_row *row);
-/* All of them have: results and failures. */
-void check_row_sum(struct arena *a, struct check_row *row);
 /* The verdict, and the exit status that goes with it. */
 void check_judge(struct check *c);
 /* The run that tells what is wrong with the command line or the target; NULL: nothing is. */

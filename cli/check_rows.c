@@ -53,7 +53,8 @@ static int by_count(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-void check_row_sum(struct arena *a, struct check_row *row)
+/* All runs have ended: results and failures. */
+static void sum_up(struct arena *a, struct check_row *row)
 {
     size_t last = 0;
     row->classes = arena_array(a, struct check_class, row->wanted + 1);
@@ -153,7 +154,7 @@ void check_judge(struct check *c)
     }
     for (size_t i = 0; i < c->row_count; i++) {
         struct check_row *row = &c->rows[i];
-        check_row_sum(c->arena, row);
+        sum_up(c->arena, row);
         orders[i] = (struct verdict_order){.promise = row->promise,
                                            .runs = row->ended,
                                            .results = row->class_count,

@@ -33,7 +33,8 @@ int runner_wrong(struct runner *r, int status)
     return runner_wrong_in(r, r->job->diags, status);
 }
 
-int runner_bad_input(struct runner *r)
+/* As the job or its surroundings are to blame. */
+static int bad_input(struct runner *r)
 {
     return runner_wrong(r, r->job->from_file && !r->outside ? EXIT_INPUT : EXIT_USAGE);
 }
@@ -110,7 +111,7 @@ static bool copy(struct runner *r, const struct job_step *s)
         diag_error(r->job->diags, s->where.at, s->where.length,
                    "'%s' has %" PRIu64 " bytes, '%s' has %" PRIu64 ": a copy wants the same",
                    s->from->name, size, s->buffer->name, s->buffer->count * s->buffer->type->bytes);
-        runner_bad_input(r);
+        bad_input(r);
         return false;
     }
     for (uint64_t i = 0, n; i < size; i += n) {
@@ -133,13 +134,13 @@ static bool set(struct runner *r, const struct job_step *s)
     if (s->first < all && n <= all - s->first) {
         if (!n) n = all - s->first;
         if (runner_fill(r, s->buffer, &s->fill, s->first, n)) return true;
-        runner_bad_input(r);
+        bad_input(r);
         return false;
     }
     diag_error(r->job->diags, s->where.at, s->where.length,
                "elements %" PRIu64 " to %" PRIu64 " are not in '%s', which has %" PRIu64, s->first,
                s->first + (n ? n - 1 : 0), s->buffer->name, all);
-    runner_bad_input(r);
+    bad_input(r);
     return false;
 }
 
@@ -168,7 +169,7 @@ static bool reached(struct runner *r, const struct job_step *s, bool *is)
     diag_error(r->job->diags, s->where.at, s->where.length,
                "there is no element %" PRIu64 " in '%s', which has %" PRIu64, s->until_index,
                b->name, b->count);
-    runner_bad_input(r);
+    bad_input(r);
     return false;
 }
 
@@ -235,11 +236,11 @@ static void run(struct runner *r)
     device_set_order(r->device, recording_order(r->report->recording));
     for (size_t i = 0; ok && i < job->buffer_count; i++) ok = runner_place(r, job->buffers[i]);
     if (!ok) {
-        runner_bad_input(r);
+        bad_input(r);
         return;
     }
     if (!job_bind(job, r->device, r->modules)) {
-        runner_bad_input(r);
+        bad_input(r);
         return;
     }
     for (size_t i = 0; ok && i < job->buffer_count; i++) {
@@ -249,7 +250,7 @@ static void run(struct runner *r)
             ok = runner_fill(r, b, &b->fill, 0, b->count);
     }
     if (!ok) {
-        runner_bad_input(r);
+        bad_input(r);
         return;
     }
     if (!watch(r)) return;

@@ -20,7 +20,6 @@ struct runner {
 /* Print what is in the diags (some, or the job's); the exit code. */
 int runner_wrong_in(struct runner *r, struct diags *d, int status);
 int runner_wrong(struct runner *r, int status);
-int runner_bad_input(struct runner *r); /* as the job or its surroundings are to blame */
 
 /* false after an error, here and below; what has been said in the job's diags is not yet printed. */
 bool runner_place(struct runner *r, struct job_buffer *b); /* gives it an address */

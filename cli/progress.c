@@ -10,14 +10,8 @@ void progress_begin(struct progress *p)
     *p = (struct progress){.wanted = isatty(STDERR_FILENO)};
 }
 
-void progress_set_up(struct progress *p, struct heddle_device_options *device)
-{
-    if (!p->wanted) return;
-    device->progress = progress_tell;
-    device->progress_self = p;
-}
-
-void progress_tell(void *self, uint64_t warp_instructions, double seconds)
+/* heddle_device_options.progress */
+static void tell(void *self, uint64_t warp_instructions, double seconds)
 {
     struct progress *p = self;
     double all = p->seconds + seconds, done = (double)(p->instructions + warp_instructions);
@@ -32,12 +26,19 @@ void progress_tell(void *self, uint64_t warp_instructions, double seconds)
     p->told = all;
 }
 
+void progress_set_up(struct progress *p, struct heddle_device_options *device)
+{
+    if (!p->wanted) return;
+    device->progress = tell;
+    device->progress_self = p;
+}
+
 void progress_launch(struct progress *p, uint64_t warp_instructions, double seconds)
 {
     p->launches++;
     p->instructions += warp_instructions;
     p->seconds += seconds;
-    if (p->wanted && p->seconds - p->told > 0.2) progress_tell(p, 0, 0); /* of many short ones */
+    if (p->wanted && p->seconds - p->told > 0.2) tell(p, 0, 0); /* of many short ones */
 }
 
 void progress_clear(struct progress *p)

@@ -17,8 +17,6 @@ struct progress {
 /* wanted: stderr is a terminal. */
 void progress_begin(struct progress *p);
 void progress_set_up(struct progress *p, struct heddle_device_options *device);
-/* heddle_device_options.progress */
-void progress_tell(void *self, uint64_t warp_instructions, double seconds);
 /* A launch has ended. */
 void progress_launch(struct progress *p, uint64_t warp_instructions, double seconds);
 void progress_clear(struct progress *p); /* NULL is allowed */

@@ -14,7 +14,7 @@ void nodes_free(struct nodes *n)
     *n = (struct nodes){0};
 }
 
-void nodes_set(struct nodes *n, const CUgraphNode *at, size_t count)
+static void set_nodes(struct nodes *n, const CUgraphNode *at, size_t count)
 {
     CUgraphNode *copy = count ? malloc(count * sizeof *copy) : NULL;
     if (count && !copy) abort();
@@ -135,7 +135,7 @@ CUresult capture_add(struct CUstream_st *s, struct work *w)
     CUgraphNode node;
     const CUresult r = graph_add(s->capture->graph, s->frontier.at, NULL, s->frontier.count, w,
                                  &node);
-    if (r == CUDA_SUCCESS) nodes_set(&s->frontier, &node, 1);
+    if (r == CUDA_SUCCESS) set_nodes(&s->frontier, &node, 1);
     else capture_invalidate(s->capture);
     return r;
 }
@@ -145,7 +145,7 @@ CUresult capture_add(struct CUstream_st *s, struct work *w)
 CUresult capture_record(struct CUstream_st *s, CUevent e)
 {
     e->captured = s->capture->id;
-    nodes_set(&e->nodes, s->frontier.at, s->frontier.count);
+    set_nodes(&e->nodes, s->frontier.at, s->frontier.count);
     return CUDA_SUCCESS;
 }
 
@@ -247,7 +247,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
     if (r == CUDA_SUCCESS) r = graph_check(graph);
     if (r == CUDA_SUCCESS && !are_of(graph, dependencies, count)) r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) r = begin_capture(c, s, graph, mode);
-    if (r == CUDA_SUCCESS) nodes_set(&s->frontier, dependencies, count);
+    if (r == CUDA_SUCCESS) set_nodes(&s->frontier, dependencies, count);
     return driver_end(r);
 }
 
@@ -372,7 +372,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *depe
     if (r == CUDA_SUCCESS && !are_of(s->capture->graph, dependencies, count))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
-    if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) nodes_set(&s->frontier, dependencies, count);
+    if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) set_nodes(&s->frontier, dependencies, count);
     else nodes_join(&s->frontier, dependencies, count);
     return driver_end(CUDA_SUCCESS);
 }

@@ -8,7 +8,6 @@
 #include "cuda/driver.h"
 #include "cuda/work.h"
 
-void nodes_set(struct nodes *n, const CUgraphNode *at, size_t count);
 void nodes_free(struct nodes *n);
 
 struct capture {

@@ -96,7 +96,7 @@ unsigned long long driver_thread(void)
     return number;
 }
 
-struct CUctx_st *driver_current(void)
+static struct CUctx_st *current_context(void)
 {
     if (stack.generation != driver.generation) {
         stack.depth = 0;
@@ -117,7 +117,7 @@ CUresult driver_begin(struct CUctx_st **context)
     if (r != CUDA_SUCCESS) return r;
     if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
     driver.begun++;
-    *context = driver_current();
+    *context = current_context();
     if (!*context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!object_check(*context, OBJECT_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return (*context)->broken;
@@ -128,7 +128,7 @@ CUresult driver_begin(struct CUctx_st **context)
 static void say_failed(CUresult result, const char *name, bool of_runtime)
 {
     struct caller c;
-    struct CUctx_st *now = driver_current();
+    struct CUctx_st *now = current_context();
     const bool lasting = object_check(now, OBJECT_CONTEXT) && now->broken == result;
     if (lasting || result == CUDA_ERROR_NOT_READY) return;
     caller_name(&c);
@@ -785,7 +785,8 @@ static void finish_streams(struct CUctx_st *c)
     (void)queue_wait_context(c);
 }
 
-void context_release_all(struct CUctx_st *c, const char *by)
+/* Memory, modules, streams and events of it; `by` names the call. */
+static void release_all(struct CUctx_st *c, const char *by)
 {
     finish_streams(c);
     graph_drop_all(c);
@@ -812,7 +813,7 @@ void context_release_all(struct CUctx_st *c, const char *by)
 
 static CUresult push(struct CUctx_st *c)
 {
-    driver_current();
+    current_context();
     if (stack.depth == STACK) return CUDA_ERROR_INVALID_VALUE;
     stack.at[stack.depth++] = c;
     return CUDA_SUCCESS;
@@ -855,8 +856,8 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     if (r != CUDA_SUCCESS) return driver_end(r);
     struct CUctx_st *c = object_check(context, OBJECT_CONTEXT);
     if (!c || c->primary) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (driver_current() == c) stack.depth--;
-    context_release_all(c, driver_call(CALL_CONTEXT_DESTROY).text);
+    if (current_context() == c) stack.depth--;
+    release_all(c, driver_call(CALL_CONTEXT_DESTROY).text);
     object_destroy(&c->object);
     return driver_end(CUDA_SUCCESS);
 }
@@ -873,7 +874,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct CUctx_st *c = driver_current();
+    struct CUctx_st *c = current_context();
     if (!c) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
     stack.depth--;
     if (context) *context = c;
@@ -886,7 +887,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
     if (r != CUDA_SUCCESS) return driver_end(r);
     if (context && !object_check(context, OBJECT_CONTEXT))
         return driver_end(CUDA_ERROR_INVALID_CONTEXT);
-    if (driver_current()) stack.depth--;
+    if (current_context()) stack.depth--;
     return driver_end(context ? push(context) : CUDA_SUCCESS);
 }
 
@@ -894,7 +895,7 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 {
     CUresult r = driver_begin_without();
     if (r == CUDA_SUCCESS && !context) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) *context = driver_current();
+    if (r == CUDA_SUCCESS) *context = current_context();
     return driver_end(r);
 }
 
@@ -912,7 +913,7 @@ static CUresult begin_context(CUcontext context, struct CUctx_st **c)
 {
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return r;
-    *c = context ? context : driver_current();
+    *c = context ? context : current_context();
     return object_check(*c, OBJECT_CONTEXT) ? (*c)->broken : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -969,7 +970,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
 {
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct CUctx_st *c = context ? context : driver_current();
+    struct CUctx_st *c = context ? context : current_context();
     if (!object_check(c, OBJECT_CONTEXT)) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
     if (!id) return driver_end(CUDA_ERROR_INVALID_VALUE);
     *id = c->id;
@@ -1064,7 +1065,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version)
 {
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct CUctx_st *c = context ? context : driver_current();
+    struct CUctx_st *c = context ? context : current_context();
     if (!object_check(c, OBJECT_CONTEXT)) return driver_end(CUDA_ERROR_INVALID_CONTEXT);
     if (!version) return driver_end(CUDA_ERROR_INVALID_VALUE);
     *version = c->api_version;
@@ -1105,7 +1106,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 
 static void drop_primary(void)
 {
-    context_release_all(driver.primary, "cuDevicePrimaryCtxRelease");
+    release_all(driver.primary, "cuDevicePrimaryCtxRelease");
     object_destroy(&driver.primary->object);
     driver.primary = NULL;
 }
@@ -1123,7 +1124,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     CUresult r = begin_device(device);
     if (r != CUDA_SUCCESS || !driver.primary) return driver_end(r);
     struct CUctx_st *c = driver.primary; /* its handle stays good, all it held is gone */
-    context_release_all(c, "cuDevicePrimaryCtxReset");
+    release_all(c, "cuDevicePrimaryCtxReset");
     c->broken = CUDA_SUCCESS;
     return driver_end(CUDA_SUCCESS);
 }

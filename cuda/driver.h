@@ -309,10 +309,7 @@ struct device_limits limits_of(const struct emu_gpu *g);
 int device_attribute(CUdevice_attribute a);
 size_t driver_memory(void); /* bytes of the device's */
 
-struct CUctx_st *driver_current(void);
 bool device_ok(CUdevice device);
-/* memory, modules, streams and events of it; `by` names the call */
-void context_release_all(struct CUctx_st *c, const char *by);
 
 /* Adds one; it is named by the call. `host`: what is to be registered. */
 CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t size, void *host,
@@ -323,8 +320,6 @@ void allocation_end(struct allocation *a, const char *by);
 void allocation_say_wrong(const char *call, uint64_t address);
 struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
 struct allocation *allocation_of_host(const void *pointer);
-/* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
-uint64_t allocation_address(uint64_t pointer);
 void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */
 CUresult memory_allocate(struct CUctx_st *c, size_t size, CUdeviceptr *address);
 CUresult memory_free(CUdeviceptr address, enum numbered_call call);

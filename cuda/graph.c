@@ -30,7 +30,8 @@ static void remove_edge(struct edges *e, const struct CUgraphNode_st *node)
     memmove(&e->at[i], &e->at[i + 1], (--e->count - i) * sizeof *e->at);
 }
 
-void graph_connect(struct CUgraphNode_st *from, struct CUgraphNode_st *to, CUgraphEdgeData data)
+static void connect_nodes(struct CUgraphNode_st *from, struct CUgraphNode_st *to,
+                          CUgraphEdgeData data)
 {
     add_edge(&from->out, to, data);
     add_edge(&to->in, from, data);
@@ -164,7 +165,7 @@ CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
     }
     struct CUgraphNode_st *n = node_new(g, w);
     for (size_t i = 0; i < count; i++)
-        graph_connect(dependencies[i], n, data ? data[i] : (CUgraphEdgeData){0});
+        connect_nodes(dependencies[i], n, data ? data[i] : (CUgraphEdgeData){0});
     *out = n;
     return CUDA_SUCCESS;
 }
@@ -185,7 +186,7 @@ struct CUgraph_st *graph_copy(const struct CUgraph_st *g)
     }
     for (size_t i = 0; i < g->count; i++)
         for (size_t k = 0; k < g->nodes[i]->in.count; k++)
-            graph_connect(to->nodes[g->nodes[i]->in.at[k].node->index], to->nodes[i],
+            connect_nodes(to->nodes[g->nodes[i]->in.at[k].node->index], to->nodes[i],
                           g->nodes[i]->in.at[k].data);
     if (g->value_count) {
         to->values = malloc(g->value_count * sizeof *g->values);
@@ -568,7 +569,7 @@ CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const
     CUresult r = begin_pairs(graph, from, to, count, false);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
         if (is_pair(graph, from[i], to[i], false)) /* and not twice in the list */
-            graph_connect(from[i], to[i], data ? data[i] : (CUgraphEdgeData){0});
+            connect_nodes(from[i], to[i], data ? data[i] : (CUgraphEdgeData){0});
     return driver_end(r);
 }
 

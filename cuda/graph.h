@@ -69,7 +69,6 @@ CUresult graph_check(CUgraph g);
 /* Behind these nodes of the graph; takes the operation. */
 CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
                    const CUgraphEdgeData *data, size_t count, struct work *w, CUgraphNode *out);
-void graph_connect(struct CUgraphNode_st *from, struct CUgraphNode_st *to, CUgraphEdgeData data);
 bool graph_is_behind(const struct CUgraphNode_st *node, const struct CUgraphNode_st *other);
 /* By index, which nodes of its graph that is for; the caller's to free. */
 bool *graph_before(const struct CUgraphNode_st *node);

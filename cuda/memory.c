@@ -50,7 +50,8 @@ struct allocation *allocation_of_host(const void *pointer)
     return NULL;
 }
 
-uint64_t allocation_address(uint64_t pointer)
+/* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
+static uint64_t device_address(uint64_t pointer)
 {
     if (!driver.registered_count || allocation_find(pointer)) return pointer;
     const struct allocation *a = allocation_of_host(pointer_of(pointer));
@@ -280,7 +281,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ad
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct allocation *a = allocation_find(allocation_address(address));
+    struct allocation *a = allocation_find(device_address(address));
     if (!a) return driver_end(CUDA_ERROR_NOT_FOUND);
     if (base) *base = a->address;
     if (size) *size = a->size;
@@ -344,7 +345,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-                              !allocation_find(allocation_address(address))))
+                              !allocation_find(device_address(address))))
         r = CUDA_ERROR_INVALID_VALUE;
     return driver_end(r);
 }
@@ -379,7 +380,7 @@ struct end { /* of a copy: host memory if host is set */
 
 static struct end in_device(CUdeviceptr address)
 {
-    return (struct end){.device = allocation_address(address)};
+    return (struct end){.device = device_address(address)};
 }
 
 /* Of the host: what it shares is better found among the device's, where its bounds are known. */
@@ -860,7 +861,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned widt
     struct CUctx_st *c;
     struct work w;
     CUresult r = driver_begin(&c);
-    const CUDA_MEMSET_NODE_PARAMS p = {allocation_address(to), pitch, value, width, count, rows};
+    const CUDA_MEMSET_NODE_PARAMS p = {device_address(to), pitch, value, width, count, rows};
     if (r == CUDA_SUCCESS) r = work_fill(&w, c, &p);
     return stream_call(stream, r, c, &w, false);
 }

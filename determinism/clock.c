@@ -469,7 +469,7 @@ static struct clock *put_off(struct clock_tree *t, struct clock *a, struct clock
     return later(t, a, b);
 }
 
-struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
+static struct clock *join_clocks(struct clock_tree *t, struct clock *a, struct clock *b)
 {
     if (a == b || !b) return clock_keep(a);
     if (!a) return clock_keep(b);
@@ -486,7 +486,7 @@ struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b)
 void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b)
 {
     if (!b || *a == b) return;
-    struct clock *c = clock_join(t, *a, b); // NOLINT(clang-analyzer-unix.Malloc): likewise
+    struct clock *c = join_clocks(t, *a, b); // NOLINT(clang-analyzer-unix.Malloc): likewise
     clock_drop(t, *a);
     *a = c;
 }

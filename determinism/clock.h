@@ -8,7 +8,7 @@
  * that are large would be joined, as with many locks, that is put off: the result remembers both, and what is asked
  * of it is asked of them.
  *
- *     struct clock *c = clock_join(t, known, news);       // a reference of its own
+ *     clock_learn(t, &c, news);                           // c becomes what both know
  *     if (clock_covers(t, c, cta, thread, warp, when)) ...
  *     clock_drop(t, c);
  *
@@ -57,7 +57,6 @@ struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_en
  * nothing. No two of them have the same time of one thread. */
 struct clock *clock_after(struct clock_tree *t, struct clock *known, uint32_t cta, uint32_t warp,
                           const struct clock_entry *list, uint32_t count);
-struct clock *clock_join(struct clock_tree *t, struct clock *a, struct clock *b);
 /* *a joined with b; b stays the caller's. */
 void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b);
 struct clock *clock_keep(struct clock *c);

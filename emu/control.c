@@ -304,9 +304,9 @@ void emu_end_idle(struct emu_group *g)
     emu_set_exec(g, ahead);
 }
 
-const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *in)
+/* The lanes that run end; the group goes on with what is left, NULL: nothing. */
+static const struct emu_uop *exit_lanes(struct emu_group *g)
 {
-    (void)in;
     end_lanes(g, g->exec);
     return emu_group_resume(g);
 }
@@ -314,14 +314,14 @@ const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *
 /* x: under predicate a (1: as it is, 2: negated), lanes that are off go on. */
 const struct emu_uop *emu_op_exit(struct emu_group *g, const struct emu_uop *in)
 {
-    if (!in->x) return emu_exit_lanes(g, in);
+    if (!in->x) return exit_lanes(g);
     u32 go[GROUP] = {0}, stay[GROUP] = {0}, any = 0, left = 0, flip = in->x == 2 ? ~0u : 0;
     for (u32 w = 0; w < g->warps; w++) {
         any |= go[w] = (emu_mask_of(g, in->a, w) ^ flip) & g->exec[w];
         left |= stay[w] = g->exec[w] & ~go[w];
     }
     if (!any) return in + 1;
-    if (!left) return emu_exit_lanes(g, in);
+    if (!left) return exit_lanes(g);
     end_lanes(g, go);
     emu_set_exec(g, stay);
     return in + 1;
@@ -473,7 +473,8 @@ static const struct emu_uop *return_from(struct emu_group *g)
 /* The end of a function: lanes that parted inside meet, and the caller goes on. */
 const struct emu_uop *emu_op_leave(struct emu_group *g, const struct emu_uop *in)
 {
-    if (g->code->is_entry) return emu_exit_lanes(g, in);
+    (void)in;
+    if (g->code->is_entry) return exit_lanes(g);
     for (struct emu_entry *e; (e = &g->stack[g->depth - 1])->kind != ENTRY_CALL;) {
         g->depth--;
         g->join = e->join;

@@ -63,9 +63,6 @@ struct code_passes { /* how a function gets and gives its values */
 
 enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
-/* Lanes of the group that are on leave for good; goes on with what is left, NULL: nobody. */
-const struct emu_uop *emu_exit_lanes(struct emu_group *g, const struct emu_uop *in);
-
 /* Ends lanes that do not run and have nothing before them but the end of the kernel. */
 void emu_end_idle(struct emu_group *g);
 

@@ -97,11 +97,6 @@ struct emu_counts {
 void emu_counts_visit(const struct emu_events *e, bool caches,
                       void (*visit)(void *self, const char *name, uint64_t value), void *self);
 
-/* Derived: 0 where nothing was counted. */
-double emu_simd_efficiency(const struct emu_events *e); /* active lanes of those issued, 0 .. 1 */
-/* Bytes that lanes asked for of those of the sectors touched; above 1 where lanes share bytes. */
-double emu_coalescing(const struct emu_access_counts *a);
-
 struct buf;
 /* Appends the counts of one launch as a JSON object, the schema of docs/counts.md: numbers that are 0 are
  * left out. `indent`: blanks before its lines. */

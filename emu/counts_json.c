@@ -63,17 +63,20 @@ void emu_counts_visit(const struct emu_events *e, bool caches,
 #include "emu/counts.def"
 }
 
+/* 0 where nothing was counted. */
 static double ratio(u64 a, u64 b)
 {
     return b ? (double)a / (double)b : 0;
 }
 
-double emu_simd_efficiency(const struct emu_events *e)
+/* Active lanes of those issued, 0 .. 1. */
+static double simd_efficiency(const struct emu_events *e)
 {
     return ratio(e->thread_instructions - e->guarded_off, e->warp_instructions * 32);
 }
 
-double emu_coalescing(const struct emu_access_counts *a)
+/* Bytes that lanes asked for of those of the sectors touched; above 1 where lanes share bytes. */
+static double coalescing(const struct emu_access_counts *a)
 {
     return ratio(a->bytes, a->sectors * 32);
 }
@@ -108,10 +111,10 @@ static void text(struct buf *out, const char *s)
 
 static void derived(struct buf *out, const struct emu_events *e, bool caches, const char *pad)
 {
-    buf_printf(out, "%s\"simd_efficiency\": %.6g", pad, emu_simd_efficiency(e));
+    buf_printf(out, "%s\"simd_efficiency\": %.6g", pad, simd_efficiency(e));
     for (int k = 0; k < 2; k++)
         buf_printf(out, ", \"coalescing.%s\": %.6g", emu_count_kind_name((enum emu_count_kind)k),
-                   emu_coalescing(&e->access[EMU_GLOBAL][k]));
+                   coalescing(&e->access[EMU_GLOBAL][k]));
     u64 warp = 0, passes = 0;
     for (int k = 0; k < EMU_COUNT_KINDS; k++) {
         warp += e->access[EMU_SHARED][k].warp;

@@ -42,6 +42,8 @@ static enum ptx_sel selector(const char *text, uint32_t n)
 }
 
 /* Elements up to the closing character, in the arena. */
+static bool parse_operand(struct ptx_parser *p, struct ptx_opnd *o);
+
 static bool parse_elements(struct ptx_parser *p, struct ptx_opnd *o, char close)
 {
     ptx_advance(p);
@@ -55,7 +57,7 @@ static bool parse_elements(struct ptx_parser *p, struct ptx_opnd *o, char close)
     if (!ptx_at_punct(p, close)) {
         do {
             struct ptx_opnd e = {0};
-            if (!(ok = ptx_parse_operand(p, &e))) break;
+            if (!(ok = parse_operand(p, &e))) break;
             if (p->stack_count - base >= PTX_MAX_OPERANDS) {
                 diag_error(p->d, e.at, e.length, "too many operands: limit %d", PTX_MAX_OPERANDS);
                 ok = false;
@@ -107,7 +109,7 @@ static bool parse_register_index(struct ptx_parser *p, struct ptx_opnd *o)
     struct ptx_opnd *pair = arena_array(p->arena, struct ptx_opnd, 2);
     pair[0] = *o;
     p->nesting++;
-    bool ok = ptx_parse_operand(p, &pair[1]);
+    bool ok = parse_operand(p, &pair[1]);
     p->nesting--;
     if (!ok) return false;
     if (pair[1].kind != PTX_OPND_REG) {
@@ -288,7 +290,7 @@ static bool parse_primary(struct ptx_parser *p, struct ptx_opnd *o)
     return false;
 }
 
-bool ptx_parse_operand(struct ptx_parser *p, struct ptx_opnd *o)
+static bool parse_operand(struct ptx_parser *p, struct ptx_opnd *o)
 {
     *o = (struct ptx_opnd){.at = p->t.at};
     if (!parse_primary(p, o)) return false;
@@ -383,7 +385,7 @@ static bool parse_instruction(struct ptx_parser *p, struct ptx_token word, struc
     if (!ptx_at_punct(p, ';')) {
         do {
             struct ptx_opnd o;
-            if (!(ok = ptx_parse_operand(p, &o))) break;
+            if (!(ok = parse_operand(p, &o))) break;
             if (p->stack_count - base >= 64) {
                 diag_error(p->d, o.at, o.length, "too many operands");
                 ok = false;

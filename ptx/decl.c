@@ -815,7 +815,7 @@ static bool parse_ptr(struct ptx_parser *p, struct ptx_var *v)
     return true;
 }
 
-struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel)
+static struct ptx_var *parse_param(struct ptx_parser *p, bool kernel)
 {
     struct ptx_spec s = {.space = PTX_SPACE_PARAM, .kernel = kernel};
     uint32_t start = p->t.at;
@@ -912,7 +912,7 @@ bool ptx_parse_param_list(struct ptx_parser *p, bool kernel, struct ptx_var ***l
             diag_error(p->d, p->t.at, 1, "too many parameters: limit %d", PTX_MAX_PARAMS);
             return false;
         }
-        struct ptx_var *v = ptx_parse_param(p, kernel);
+        struct ptx_var *v = parse_param(p, kernel);
         if (!v) return false;
         *list = arena_grow(p->arena, *list, *count, &cap, (size_t)*count + 1, sizeof **list);
         (*list)[(*count)++] = v;

@@ -129,9 +129,7 @@ bool ptx_parse_early_spec(struct ptx_parser *p);
 bool ptx_name_allowed(const char *text, uint32_t length);
 bool ptx_parse_name(struct ptx_parser *p, struct ptx_name **name, uint32_t *at);
 bool ptx_parse_registers(struct ptx_parser *p, uint32_t at);
-/* One parameter; `kernel`: of an .entry. */
-struct ptx_var *ptx_parse_param(struct ptx_parser *p, bool kernel);
-/* `( param, ... )`. */
+/* `( param, ... )`; `kernel`: of an .entry. */
 bool ptx_parse_param_list(struct ptx_parser *p, bool kernel, struct ptx_var ***list,
                           uint16_t *count);
 
@@ -140,7 +138,6 @@ struct ptx_directive *ptx_parse_directive(struct ptx_parser *p); /* parse.c: wor
 bool ptx_parse_pragma(struct ptx_parser *p, struct ptx_directive **out);
 bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q);
 void ptx_parse_body(struct ptx_parser *p, struct ptx_func *f); /* body.c */
-bool ptx_parse_operand(struct ptx_parser *p, struct ptx_opnd *o);
 
 /* ---- check.c */
 /* Chooses among the ops that are spelled as the instruction is; reports if none fits. */
