@@ -84,8 +84,8 @@ static bool comes_back(struct hand *h, struct emu_group *g, i64 *left)
     return false;
 }
 
-/* Whether nothing has changed then: it waits for what others will do. */
-static bool goes_round(struct hand *h, struct emu_group *g, i64 *left)
+/* Whether nothing has changed then. */
+static bool waits_for_others(struct hand *h, struct emu_group *g, i64 *left)
 {
     const u64 first = deadlock_glance(g);
     if (!comes_back(h, g, left) || deadlock_glance(g) != first) return false;
@@ -108,7 +108,7 @@ static bool run_for_a_turn(struct hand *h, struct emu_group *g)
         left -= g->budget;
         ran |= launch_run_group(h, g);
         left += g->budget;
-        if (g->state != GROUP_READY || left <= 0 || goes_round(h, g, &left)) return ran;
+        if (g->state != GROUP_READY || left <= 0 || waits_for_others(h, g, &left)) return ran;
         if (g->state != GROUP_READY || left <= 0) return ran;
     }
 }
