@@ -1,5 +1,5 @@
-/* determinism/detector.h: the race detector's view of a launch, between race.c (accesses) and sync.c (what
- * orders them).
+/* determinism/detector.h: the race detector's view of a launch, between race.c (accesses), sync.c (what orders them) and
+ * race_launch.c (what there is of it).
  *
  * A thread's time is a number that moves on whenever it lets others know of what it did: at barriers, fences,
  * releases. All of a CTA move to the same time when all of them pass a barrier, so what has an earlier
@@ -187,7 +187,7 @@ struct race {
     bool given_up;     /* it had more than the limits allow, and is looked at no further */
 };
 
-/* The CTA of that index, which begins when it is first named. */
+/* race_launch.c: the CTA of that index, which begins when it is first named. */
 struct cta *race_cta_slow(struct race *r, uint32_t index);
 static inline struct cta *race_cta(struct race *r, uint32_t index)
 {
@@ -252,8 +252,13 @@ void race_add_late(struct race *r, const struct flag *was);
 /* Bytes of a store that the order kept back are in memory now. */
 void race_shown(void *self, const struct emu_shown *s);
 
-/* race.c: the launch is too much. */
+/* race_report.c: the launch is too much. */
 void race_give_up(struct race *r);
+/* Reports say how often what was told of happened since. */
+void race_count_reports(struct race *r);
+
+/* race.c: of the observer. */
+void race_access(void *self, const struct emu_access *a);
 /* An access to global or shared memory, or to an mbarrier, that releases and acquires nothing. */
 void race_look(struct race *r, const struct emu_access *a);
 

@@ -69,6 +69,10 @@ typedef void look_followed(struct look *k, uint32_t mask, uint64_t at);
  * of a lane. */
 void race_look_through(struct look *k, uint32_t size, look_followed *then);
 
+/* race_report.c: of two events, the first the lane's that is looked at; `n` is where they are remembered. */
+__attribute__((cold)) void race_tell(const struct look *k, tag own, tag other, uint32_t lane,
+                                     uint64_t address, struct again *n);
+
 /* put_off.c: whether an access of one memory can be looked at later, if ever. If not, what was put off where it
  * touches has been looked at. */
 bool race_put_off(struct look *k, uint32_t size);
