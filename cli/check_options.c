@@ -67,10 +67,18 @@ static bool read_orders(struct check *c, size_t runs, bool its)
         const char *from = x->value.text + i, *comma = memchr(from, ',', x->value.length - i);
         n = comma ? (uint32_t)(comma - from) : x->value.length - i;
         const char *order = arena_copy(c->arena, from, n);
-        char *why = orders_check(order, NULL);
+        const struct order_kind *kind;
+        char *why = orders_check(order, &kind);
         if (why) diag_error(d, x->value.at + i, n, "%s", why);
         free(why);
         if (why) return false;
+        if (its && kind->stack_only) {
+            diag_error(d, x->value.at + i, n,
+                       "order %s cannot follow lanes that go their own ways: use "
+                       "--divergence=stack, or another order",
+                       kind->name);
+            return false;
+        }
         for (size_t k = 1; k < c->row_count; k++)
             if (strcmp(c->rows[k].order, order) == 0) {
                 diag_error(d, x->value.at + i, n, "order '%s' is named twice", order);

@@ -3,7 +3,7 @@
 #include "cli/run.h"
 #include "cli/cli.h"
 #include "cli/counts.h"
-#include "cli/job.h"
+#include "cli/job_file.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/report.h"
@@ -12,6 +12,7 @@
 #include "cli/run_suite.h"
 #include "cli/watches.h"
 #include "cuda/outcome.h"
+#include "determinism/orders.h"
 
 #include "base/arena.h"
 
@@ -41,7 +42,7 @@ static bool seed_fits(struct run_options *o, const struct heddle_device_options 
 {
     for (size_t i = 0; i < o->count; i++) {
         const struct piece name = o->list[i].name;
-        if (name.length != 4 || memcmp(name.text, "seed", 4) != 0) continue;
+        if (!piece_is(name, "seed")) continue;
         if (device->order && strcmp(device->order, heddle_order(0).name) != 0) return true;
         diag_error(&o->diags, name.at, name.length,
                    "--seed is of an order with chance, and this is %s: add --order random%s",
@@ -52,11 +53,33 @@ static bool seed_fits(struct run_options *o, const struct heddle_device_options 
     return true;
 }
 
+/* Orders that go by warps do not go with lanes that go their own ways. */
+static bool divergence_fits(struct run_options *o, const struct heddle_device_options *device)
+{
+    const struct order_kind *kind = NULL;
+    if (device->independent_threads && device->order) free(orders_check(device->order, &kind));
+    for (size_t i = 0; kind && kind->stack_only && i < o->count; i++) {
+        const struct piece name = o->list[i].name;
+        if (!piece_is(name, "order") && !piece_is(name, "divergence")) continue;
+        diag_error(&o->diags, name.at, name.length,
+                   "order %s cannot follow lanes that go their own ways: use --divergence=stack, "
+                   "or another order",
+                   kind->name);
+        return false;
+    }
+    return true;
+}
+
+static bool order_fits(struct run_options *o, const struct heddle_device_options *device)
+{
+    return seed_fits(o, device) && divergence_fits(o, device);
+}
+
 static void run_kernel_file(struct report *r, struct run_options *o,
                             const struct heddle_device_options *device)
 {
     struct job job = {.arena = o->arena, .diags = &o->diags, .folder = "", .device = *device};
-    bool ok = seed_fits(o, device) && job_of_options(&job, o);
+    bool ok = order_fits(o, device) && job_of_options(&job, o);
     if (ok) ok = job_add_results(&job, o);
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -100,7 +123,7 @@ static void run_job_file(struct report *r, struct run_options *o,
     (void)run_options_settings(o,
                                &job.device); /* once more, over the job's: it was without errors */
     job.diags = &o->diags;
-    bool ok = seed_fits(o, &job.device) && job_add_results(&job, o);
+    bool ok = order_fits(o, &job.device) && job_add_results(&job, o);
     job.diags = &diags;
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -151,7 +174,7 @@ void run_target(struct report *r, struct run_options *o)
     if (r->progress) progress_set_up(r->progress, &device);
     if (r->counts && !begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
-        if (seed_fits(o, &device)) suite_target_run(o, &device, r);
+        if (order_fits(o, &device)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
     } else if (o->kind == TARGET_JOB) run_job_file(r, o, &device);
     else run_kernel_file(r, o, &device);
@@ -162,7 +185,7 @@ static int run_program(struct run_options *o, char **argv, struct report *r)
 {
     struct heddle_device_options device = {0};
     struct buf text = {0};
-    if (run_options_settings(o, &device) && seed_fits(o, &device) &&
+    if (run_options_settings(o, &device) && order_fits(o, &device) &&
         watches_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
         const int status = recording_of_program(r->recording, &device) ? program_run(o, argv, r)

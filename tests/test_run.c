@@ -280,7 +280,7 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --kernel limited --threads x", 2, "", "threads wants a number from 0 to 1024"},
     {"k.ptx --kernel limited --timeout 0", 2, "", "timeout wants seconds"},
     {"k.ptx --kernel limited --timeout nan", 2, "", "timeout wants seconds"},
-    {"k.ptx --kernel limited --block 1 --divergence its --order gpudet", 3, "",
+    {"k.ptx --kernel limited --block 1 --divergence its --order gpudet", 2, "",
      "order gpudet cannot follow lanes that go their own ways: use --divergence=stack"},
     {"k.ptx --kernel limited --divergence both", 2, "", "divergence is stack or its"},
     {"k.ptx --kernel limited --check init,most", 2, "", "not 'most'"},
