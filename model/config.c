@@ -66,7 +66,8 @@ const char *config_read(struct emu_gpu *g, int key, const char *text, size_t len
         return NULL;
     }
     double value = strtod(word, &end);
-    if (end == word || !(word[0] >= '0' && word[0] <= '9') || strpbrk(word, "xXnN"))
+    const char first = word[word[0] == '-'];
+    if (end == word || !(first >= '0' && first <= '9') || strpbrk(word, "xXnN"))
         return REFUSE("%s.%s is a number, not '%s'", k->section, k->key, word);
     if (strcmp(k->unit, "bytes") == 0 && strcmp(end, " KB") == 0) value *= 1024, end += 3;
     if (*end) return REFUSE("'%s' is behind the number of %s.%s", end, k->section, k->key);

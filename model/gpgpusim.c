@@ -7,6 +7,7 @@
 #include "model/config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,7 +214,11 @@ static size_t numbers(struct config *c, enum option_id o, char separator, double
         }
     }
     if (n >= least && (!*at || n == most)) return n;
-    wrong(c, o, least > 1 ? "not the numbers that it wants" : "not a number");
+    char why[80] = "not a number from 0 to 1e9";
+    if (least > 1)
+        snprintf(why, sizeof why, "not %zu%s numbers from 0 to 1e9 with '%c' between", least,
+                 least < most ? " or more" : "", separator);
+    wrong(c, o, why);
     return 0;
 }
 
