@@ -68,7 +68,10 @@ enum emu_step emu_launch_step(const struct emu_launch *l, bool its);
 unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its);
 /* The kernel's code for that, made when it is first needed and owned by the image; NULL: k->failed says why. */
 struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched);
-/* emu_prospect.plain; afterwards k->apart is known, too. */
+/* emu_prospect.plain; afterwards k->apart is known, too, as far as the kernel is lowered. */
 bool emu_kernel_plain(struct emu_kernel *k);
+/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on when its atomics and strong
+ * loads come. It is the same however the kernel is lowered. */
+bool emu_kernel_timeless(const struct emu_program *p);
 
 #endif

@@ -129,6 +129,27 @@ static bool accesses_like(const struct ptx_inst *i, size_t count)
 }
 enum { PLAIN = 7, MARKED = 5 };
 
+bool emu_kernel_timeless(const struct emu_program *p)
+{
+    for (u32 c = 0; c < p->code_count; c++) {
+        const struct emu_code *code = p->codes[c];
+        for (u32 i = 0; i < code->uop_count; i++)
+            if (code->uops[i].id == UOP_special) return false;
+        for (u32 i = 0; i < code->fill_count; i++)
+            if (code->fills[i].kind == FILL_SPECIAL && code->fills[i].bits == SPECIAL_SMID)
+                return false;
+    }
+    return !p->timed;
+}
+
+/* One that is there; NULL: none is. */
+static struct emu_program *lowered(const struct emu_kernel *k)
+{
+    for (unsigned w = 0; w < LOWER_WAYS; w++)
+        if (k->program[w]) return k->program[w];
+    return NULL;
+}
+
 bool emu_kernel_plain(struct emu_kernel *k)
 {
     if (k->looked) return k->plain;
@@ -143,6 +164,8 @@ bool emu_kernel_plain(struct emu_kernel *k)
                 k->apart &= accesses_like(b->stmts[s].inst, MARKED);
             }
     }
+    const struct emu_program *const p = lowered(k);
+    k->apart &= !p || emu_kernel_timeless(p);
     return k->plain;
 }
 
@@ -165,11 +188,11 @@ unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its)
 static struct emu_program *any_program_of(struct emu_kernel *k)
 {
     const struct emu_config *c = &k->image->emu->config;
-    for (unsigned w = 0; w < LOWER_WAYS; w++)
-        if (k->program[w]) return k->program[w];
-    return emu_kernel_program(k, emu_kernel_told(&(struct emu_launch){.order = c->order},
-                                                 c->order ? c->order->wants : 0,
-                                                 c->divergence == EMU_ITS));
+    struct emu_program *const p = lowered(k);
+    return p ? p
+             : emu_kernel_program(k, emu_kernel_told(&(struct emu_launch){.order = c->order},
+                                                     c->order ? c->order->wants : 0,
+                                                     c->divergence == EMU_ITS));
 }
 
 static const struct ptx_directive *directive(const struct emu_kernel *k, const char *word)

@@ -89,21 +89,6 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
 
-/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor when its atomics come. */
-static bool is_timeless(const struct emu_program *p)
-{
-    for (u32 c = 0; c < p->code_count; c++) {
-        const struct emu_code *code = p->codes[c];
-        for (u32 i = 0; i < code->uop_count; i++)
-            if (code->uops[i].id == UOP_special || code->uops[i].id == UOP_atom_watched)
-                return false;
-        for (u32 i = 0; i < code->fill_count; i++)
-            if (code->fills[i].kind == FILL_SPECIAL && code->fills[i].bits == SPECIAL_SMID)
-                return false;
-    }
-    return true;
-}
-
 /* Whether reductions have to wait for the launch's end; and whether they may: strong accesses would have been among them,
  * and lanes of a warp go to targets in an order that other warps of their group have a part in. */
 static void look_at_reductions(struct emu_kernel *k, const struct emu_program *p)
@@ -173,7 +158,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     struct emu_machine n = *m;
     n.launch = &l;
     n.program = emu_kernel_program(k, LOWER_APART);
-    if (!n.program || (!k->marked && !is_timeless(n.program))) return k->apart = false;
+    if (!n.program || (!k->marked && !emu_kernel_timeless(n.program))) return k->apart = false;
     if (!k->marked) look_at_reductions(k, n.program);
     n.watched = n.issues = false;
     n.wants = 0;

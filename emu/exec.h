@@ -245,6 +245,7 @@ struct emu_program {
     bool
         shared_commutes; /* atomics of shared memory are of one kind, commute, and nobody reads the old value;
                            * and there are no strong accesses to it */
+    bool timed; /* warps may see when others come: by what atomics return, by strong global loads */
     bool uses_barriers;
     bool reserves;    /* asks where the system's shared memory is: it lies behind its own */
     bool launches;    /* grids of its own: warps are not run in lockstep */

@@ -159,6 +159,11 @@ bool lower_result_dead(const struct lower *L, const struct ptx_inst *i)
     return false;
 }
 
+void lower_is_timed(struct lower *L)
+{
+    L->program->timed = true;
+}
+
 bool lower_is_kernel(const struct lower *L)
 {
     return L->code->is_entry;

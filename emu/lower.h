@@ -78,6 +78,7 @@ emu_op *lower_handler(const struct lower *L, unsigned id);
 u32 lower_carry(struct lower *L); /* the row of the carry flag, as a predicate */
 /* Whether nobody reads the result of this atomic. */
 bool lower_result_dead(const struct lower *L, const struct ptx_inst *i);
+void lower_is_timed(struct lower *L); /* emu_program.timed */
 
 bool lower_refuse(struct lower *L, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

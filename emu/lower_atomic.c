@@ -110,6 +110,7 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
                           !cas && (width == 4 || width == 8);
     const bool reduces = (red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
                          (may_wait || atomic_commutes(v->op, type));
+    if (!reduces) lower_is_timed(L);
     if (lower_watched(L) & LOWER_APART && reduces) {
         v->plain = lower_handler(L, id);
         id = UOP_red_apart;

@@ -446,7 +446,10 @@ void lower_link_calls(struct lower_driver *D)
         if (op->form->unit == PTX_UNIT_SYNC && effects & PTX_FENCE && !(effects & PTX_BARRIER) &&
             op->form->name[0] != 'c')
             p->talks = true; /* fences */
-        if (op->form->unit == PTX_UNIT_MEM && !shared && is_strong(op)) p->talks = true;
+        if (op->form->unit == PTX_UNIT_MEM && !shared && is_strong(op)) {
+            p->talks = true;
+            p->timed |= effects & PTX_READS;
+        }
         if (effects & PTX_ATOMIC && !shared && strncmp(op->form->name, "atom", 4) == 0 &&
             !D->places[i].dead_result)
             p->talks = true;

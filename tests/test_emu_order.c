@@ -749,6 +749,13 @@ Test(emu_order, is_left_out_where_warps_are_apart)
         {OWN "mov.u32 %r3, %clock; st.global.u32 [%d2], %r3; ret;", true},
         {OWN "mov.u32 %r3, %smid; st.global.u32 [%d2], %r3; ret;", true},
         {OWN "bar.sync 0; st.global.u32 [%d2], %r1; ret;", false},
+        /* Strong loads of global memory are for what others store: nobody looks whether they do. */
+        {OWN "ld.volatile.global.u32 %r3, [%d2]; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN "ld.relaxed.gpu.global.u32 %r3, [%d2]; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN "ld.volatile.u32 %r3, [%d2]; st.global.u32 [%d2], %r3; ret;", true},
+        {OWN "st.volatile.global.u32 [%d2], %r1; ret;", false},
+        {SHARED "st.volatile.shared.u32 [%r4], %r1; ld.volatile.shared.u32 %r3, [%r4];" KEEP,
+         false},
         /* Reductions: of one kind, of which nobody wants to know in between. */
         {OWN "red.global.add.u32 [%d2], %r1; ret;", false},
         {OWN "red.global.add.u32 [%d1], %r1; red.global.add.s32 [%d1+4], 1; ret;", false},
