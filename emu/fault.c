@@ -187,7 +187,7 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
             f->cta[i] = g->cta->index[i];
             f->thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
         }
-        launch_describe_fault(wp->m, in->pc, f, what, wp->arena);
+        if (!wp->m->apart) launch_describe_fault(wp->m, in->pc, f, what, wp->arena);
     }
     pthread_mutex_unlock(&wp->lock);
     return NULL;
