@@ -177,7 +177,7 @@ static struct plan plan_of(const struct emu_machine *m, const struct frames *fra
 {
     const struct emu_frame *f = &m->program->deepest;
     const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
-    struct plan p = {.contexts = m->warps_per_cta * (m->its ? LANES : 1) + 1};
+    struct plan p = {.contexts = m->warps_per_cta * (m->its ? LANES : 1)};
     const size_t local = (size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0);
     p.bundle = (frames ? 0 : slot_bundle_size(f)) + up(local * ROW, 64);
     take(&p.size, sizeof(struct slot));
@@ -212,6 +212,15 @@ static struct emu_frame written_first(const struct emu_machine *m)
     return k->reads_undefined ? (struct emu_frame){0} : k->frame;
 }
 
+/* What begins as zeros of a room: of a group neither its lanes, which are good only once they are set, nor its stack. */
+static void clear_room(const struct room *room, const struct plan *plan)
+{
+    struct emu_group *const groups = (struct emu_group *)(void *)(room->at + plan->groups);
+    room_clear(room, room->at, sizeof(struct slot));
+    for (u32 i = 0; i < plan->contexts; i++)
+        room_clear(room, &groups[i], offsetof(struct emu_group, lane));
+}
+
 struct slot *slot_new(struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
@@ -222,7 +231,7 @@ struct slot *slot_new(struct hand *h)
     pthread_mutex_lock(&h->wp->lock);
     const struct room room = rooms_take(m->rooms, plan.size);
     pthread_mutex_unlock(&h->wp->lock);
-    room_clear(&room, room.at, plan.stacks);
+    clear_room(&room, &plan);
     struct slot *p = (struct slot *)(void *)room.at;
     p->room = room;
     struct emu_cta *c = &p->cta;

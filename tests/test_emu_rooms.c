@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "emu/emu.h"
 #include "emu/order.h"
@@ -144,5 +145,57 @@ Test(emu_rooms, show_nothing_of_the_launch_before)
     }
     rooms_free(rooms);
     ptx_module_end(m);
+    arena_free(arena);
+}
+
+/* Warps that have rows by turns (emu/frames.h) wait at an atomic with what they need behind it. */
+enum { NUMBERS = 40 };
+static void write_turns(struct buf *b)
+{
+    buf_puts(b, kernels);
+    buf_puts(b, ".visible .entry turns(.param .u64 p) { .reg .b64 %d<44>; .reg .b32 %r<9>;\n"
+                " ld.param.u64 %d40, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, 0;\n");
+    for (int i = 0; i < NUMBERS; i++) buf_printf(b, " mul.wide.u32 %%d%d, %%r1, %d;\n", i, i + 1);
+    buf_puts(b, " atom.global.add.u32 %r3, [%d40], 1; shr.u32 %r3, %r3, 30; mov.u64 %d41, 0;\n");
+    for (int i = 0; i < NUMBERS; i++) buf_printf(b, " add.u64 %%d41, %%d41, %%d%d;\n", i);
+    buf_printf(b,
+               " cvt.u32.u64 %%r4, %%d41; mul.lo.u32 %%r5, %%r1, %d; xor.b32 %%r4, %%r4, %%r5;\n"
+               " or.b32 %%r4, %%r4, %%r3; red.global.or.b32 [%%d40+4], %%r4; ret; }\n",
+               NUMBERS * (NUMBERS + 1) / 2);
+}
+
+Test(emu_rooms, show_warps_that_take_turns_nothing_of_it)
+{
+    enum { CTAS = 160, THREADS = 128 };
+    uint32_t random = 7;
+    const struct emu_order order = {.self = &random, .step = EMU_STEP_TOLD, .pick = pick_anyone};
+    struct arena *arena = arena_new();
+    struct buf text = {0};
+    write_turns(&text);
+    struct source source = {"test.ptx", text.data, (uint32_t)text.size};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m));
+    struct emu *e = emu_new(&(struct emu_config){.sms = 16, .threads = 1});
+    struct emu_image *im = load(e, m);
+    for (unsigned n = 0; n < 3; n++) {
+        launch(e, im, 2 * n, &order); /* leaves ones */
+        const uint64_t words = emu_alloc(e, 8, "words");
+        const struct emu_report *report = emu_launch(e, emu_kernel_find(im, "turns"),
+                                                     &(struct emu_launch){.grid = {CTAS, 1, 1},
+                                                                          .block = {THREADS, 1, 1},
+                                                                          .params = &words,
+                                                                          .params_size = 8,
+                                                                          .order = &order});
+        cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
+        uint32_t out[2];
+        emu_copy_out(e, out, words, sizeof out);
+        cr_expect_eq(out[0], CTAS * THREADS);
+        cr_expect_eq(out[1], 0, "launch %u: %x", n, out[1]);
+    }
+    emu_unload(im);
+    emu_free(e);
+    ptx_module_end(m);
+    buf_free(&text);
     arena_free(arena);
 }
