@@ -39,6 +39,7 @@ struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
     p->by_thread = by_thread;
     p->observer = observer;
     p->log = log;
+    p->once = !by_thread && !marked[sites + APART_STORES];
     p->of_site = zeros(sites, sizeof(struct apart_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
     if (observer) p->told = zeros(sites, sizeof *p->told);
@@ -96,6 +97,10 @@ void apart_tell(const struct apart *p, const struct apart_told *t)
 
 enum apart_end apart_end(struct apart *p, bool faulted)
 {
+    if (p->failed && p->doubt) {
+        p->marked[p->m->program->site_count + APART_STORES] = 1;
+        p->learnt = true;
+    }
     const enum apart_end end = !faulted && !p->failed ? APART_DONE
                                : p->learnt            ? APART_AGAIN
                                                       : APART_NOT;

@@ -31,12 +31,12 @@ enum apart_end {
     APART_AGAIN, /* memory is as it was; `marked` has more in it */
     APART_NOT,   /* memory is as it was */
 };
-enum { APART_LOADS, APART_REDUCTIONS, APART_KINDS, APART_ALL = 3 };
+enum { APART_LOADS, APART_REDUCTIONS, APART_STORES, APART_KINDS, APART_ALL = 3 };
 struct later;
-/* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are, and
- * reductions of it; it is added to. observer: is told of bytes; NULL is allowed. log: reductions of global memory go there, of
- * whatever kinds, and all else that has its place among them; NULL: they are done. Ends the launch (EMU_BAD_ORDER) when
- * it is seen not to be apart. */
+/* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are,
+ * reductions of it, and stores with whose they are; it is added to. observer: is told of bytes; NULL is allowed. log:
+ * reductions of global memory go there, of whatever kinds, and all else that has its place among them; NULL: they are
+ * done. Ends the launch (EMU_BAD_ORDER) when it is seen not to be apart. */
 struct apart *apart_new(const struct emu_machine *m, uint8_t *marked, bool by_thread,
                         const struct emu_observer *observer, struct later *log);
 /* faulted: the launch did. Frees it. */

@@ -6,11 +6,13 @@
 
 struct emu_observer;
 
-/* A mark says who was at a word: nobody (0); several warps, all of which loaded it; reductions of one kind that may
- * come in any order; or one warp (or thread), which has loaded it or, if the mark is odd, also stored to it.
+/* A mark says who was at a word: nobody (0); one warp, which is not known; several warps, all of which loaded it;
+ * reductions of one kind that may come in any order; or one warp (or thread), which has loaded it or, if the mark is
+ * odd, also stored to it.
  * Marks of shared memory have the number of the phase, in which they were made, above APART_BITS: the CTA's barriers
  * part phases, and what was before does not count. */
 enum {
+    APART_SOMEBODY = 1, /* has stored to it */
     APART_SEVERAL = 2,
     APART_REDUCED = 3, /* twice the kind more */
     APART_FIRST = 128, /* the first warp, or thread; */
@@ -21,8 +23,11 @@ enum {
     APART_WORDS = LANES / 2, /* of a chunk: rows of tiles are often half a warp's */
     APART_CHUNK = APART_WORDS * APART_WORD,
 };
-/* A chunk has one mark, where all of it was loaded or stored to at once each time; else its words have marks. Odd, as
- * those are that tell of changes: what was there is kept. */
+/* A chunk has one mark, where all of it was loaded or stored to at once each time. Or it has a bit for each word, from
+ * the second one on, that says whether somebody has stored to it, once and no more: other marks would take more memory,
+ * and most words need none. If anything else is done there that tells too little, and the launch begins again without
+ * such chunks. Else its words have marks. Odd, as those are that tell of changes: what was there is kept. */
+#define APART_ONCE 0xc0000001
 #define APART_BY_WORDS (UINT32_MAX - 1)
 
 struct apart_allocation {
@@ -67,6 +72,8 @@ struct apart {
     u32 count;
     struct apart_shared *shared; /* of all places for CTAs */
     bool failed, learnt;
+    bool once;  /* chunks may have APART_ONCE, */
+    bool doubt; /* and one of these was looked at that tells too little */
     struct apart_undo *undo;
     size_t undo_bytes;
 };

@@ -10,6 +10,16 @@
 #include "ptx/ptx.h"
 
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+/* Unoptimised, gcc's intrinsics for these are macros that it warns of. */
+#if defined __AVX512F__ && defined __OPTIMIZE__
+#define HAS_GATHER 1
+#else
+#define HAS_GATHER 0
+#endif
 
 /* One for each kind of reductions that may come in any order: of signed numbers only least and greatest are others. */
 static u32 atomic_mark(const struct atomic_desc *v)
@@ -37,6 +47,18 @@ struct lanes { /* of a warp */
     u32 own, own_shared;
     _Alignas(64) u64 at[LANES];
 };
+
+static inline __attribute__((always_inline)) void gather(u32 to[LANES], const u32 *from,
+                                                         const i32 at[LANES])
+{
+#if HAS_GATHER
+    for (u32 h = 0; h < LANES; h += LANES / 2)
+        _mm512_storeu_si512(to + h,
+                            _mm512_i32gather_epi32(_mm512_loadu_si512(at + h), from, sizeof *to));
+#else
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) to[i] = from[at[i]];
+#endif
+}
 
 /* What follows has no choices, of which compilers would make branches in place of vectors. */
 
@@ -92,13 +114,49 @@ static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own
     return leave(marks, count, base, own, step, shift, REDUCES);
 }
 
+/* Whether a chunk's words may be stored to once each. */
+static inline __attribute__((always_inline)) bool is_once(u32 of_chunk)
+{
+    return !of_chunk || (of_chunk >= APART_ONCE && of_chunk < APART_BY_WORDS);
+}
+
+/* Words of it, a bit each, are stored to. Whether they were before. */
+static inline bool store_once(struct apart *p, struct apart_allocation *b, u64 chunk, u32 words)
+{
+    u32 *const of = b->of_chunk + chunk, had = *of, bits = words << 1;
+    if (!had) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
+    *of = APART_ONCE | had | bits;
+    return had & bits;
+}
+
+/* Words from an offset on, a bit each. false: it is not to be done so. */
+static bool store_side_by_side(struct apart *p, struct apart_allocation *b, u64 offset, u32 words)
+{
+    const u64 all = (u64)words << offset / APART_WORD % APART_WORDS, first = offset / APART_CHUNK;
+    bool bad = false;
+    for (u32 c = 0; all >> c * APART_WORDS; c++)
+        if (!is_once(b->of_chunk[first + c])) return false;
+    for (u32 c = 0; all >> c * APART_WORDS; c++) {
+        const u32 part = all >> c * APART_WORDS & ((1u << APART_WORDS) - 1);
+        if (part) bad |= store_once(p, b, first + c, part);
+    }
+    p->doubt |= bad;
+    p->failed |= bad;
+    return true;
+}
+
 /* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. What the
  * chunk holds is kept before it changes. */
 static inline void divide(struct apart *p, struct apart_allocation *b, u64 chunk, u32 changes)
 {
     const u32 all = b->of_chunk[chunk], step = p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
-    if (all < APART_BY_WORDS)
-        for (u32 i = 0; i < APART_WORDS; i++) b->marks[chunk * APART_WORDS + i] = all + step * i;
+    u32 *const marks = b->marks + chunk * APART_WORDS;
+    if (all < APART_ONCE)
+        for (u32 i = 0; i < APART_WORDS; i++) marks[i] = all + step * i;
+    else if (all < APART_BY_WORDS) {
+        for (u32 i = 0; i < APART_WORDS; i++) marks[i] = all >> (i + 1) & 1 ? APART_SOMEBODY : 0;
+        p->doubt = true;
+    }
     if (changes & ~all) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
     b->of_chunk[chunk] = APART_BY_WORDS | (all & 1) | changes;
 }
@@ -115,7 +173,7 @@ static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes
         most = of[i] > most ? of[i] : most;
         kept &= of[i];
     }
-    if (most >= APART_BY_WORDS) return false;
+    if (most >= APART_ONCE) return false;
     if (kind != LOADS && !kept) apart_keep(l->p, b, offset, size);
     for (u32 i = 0; i < count; i++) {
         const u32 was = of[i], me = own + step * i;
@@ -145,6 +203,9 @@ static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 of
         const u32 at = offset % APART_CHUNK;
         n = size < APART_CHUNK - at ? size : APART_CHUNK - at;
         if (mark_whole(l, b, offset, n, own)) continue;
+        if (l->kind == STORES && l->p->once && (offset | n) % APART_WORD == 0 &&
+            store_side_by_side(l->p, b, offset, ~0u >> (LANES - n / APART_WORD)))
+            continue;
         const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
         divide(l->p, b, offset / APART_CHUNK, l->kind != LOADS);
         l->p->failed |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own);
@@ -208,13 +269,14 @@ static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANE
 {
     const u32 all = own[0];
     u32 bad = 0, differ = 0, lost = 0;
-    _Alignas(64) u32 mark[LANES];
+    _Alignas(64) u32 had[LANES], mark[LANES];
+    gather(had, marks, word);
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
-        const u32 had = marks[word[i]], was = since(had, base), me = alike ? all : own[i];
+        const u32 was = since(had[i], base), me = alike ? all : own[i];
         bad |= is_bad(was, me, kind);
         mark[i] = base + after(was, me, kind);
-        differ |= mark[i] ^ had;
+        differ |= mark[i] ^ had[i];
     }
     if (!differ) return bad;
     LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
@@ -270,6 +332,63 @@ static bool mark_all_words(const struct lanes *l, const i32 word[LANES], u32 *ma
     return bad;
 }
 
+/* Of lanes at one word the last one's stays. */
+static inline void put_words(u32 *to, const i32 word[LANES], const u32 *d, u32 m)
+{
+#if HAS_GATHER
+    for (u32 h = 0; h < LANES; h += LANES / 2)
+        _mm512_mask_i32scatter_epi32(to, (__mmask16)(m >> h), _mm512_load_si512(word + h),
+                                     _mm512_loadu_si512(d + h), sizeof *to);
+#else
+    for (u32 left = m; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        to[word[i]] = d[i];
+    }
+#endif
+}
+
+/* Lanes may be at one word. false: it is not to be done so. */
+static bool store_words_singly(struct apart *p, struct apart_allocation *b, const i32 word[LANES],
+                               const u32 had[LANES], u32 m)
+{
+    bool bad = false;
+    for (u32 i = 0; i < LANES; i++) {
+        if (!is_once(had[i])) return false;
+        bad |= had[i] >> ((u32)word[i] % APART_WORDS + 1) & had[i] & 1;
+    }
+    for (u32 left = m; left; left &= left - 1) {
+        const u32 at = (u32)word[__builtin_ctz(left)];
+        store_once(p, b, at / APART_WORDS, 1u << at % APART_WORDS);
+    }
+    p->doubt |= bad;
+    p->failed |= bad;
+    return true;
+}
+
+static inline bool store_words_once(struct apart *p, struct apart_allocation *b,
+                                    const i32 word[LANES], u32 m)
+{
+    _Alignas(64) i32 chunk[LANES + 1];
+    _Alignas(64) u32 had[LANES], mark[LANES];
+    u32 odd = ~m, first = 0;
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) chunk[i] = (i32)((u32)word[i] / APART_WORDS);
+    chunk[LANES] = INT32_MAX;
+    gather(had, b->of_chunk, chunk);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++)
+    {
+        const u32 bit = 2u << (u32)word[i] % APART_WORDS, by_words = had[i] >= APART_BY_WORDS,
+                  one = had[i] < APART_ONCE, none = had[i] == 0, meets = chunk[i + 1] <= chunk[i];
+        mark[i] = had[i] | bit | APART_ONCE;
+        odd |= by_words | (one & ~none) | (had[i] & bit) | meets;
+        first |= none;
+    }
+    if (odd) return store_words_singly(p, b, word, had, m);
+    for (u32 i = 0; first && i < LANES; i++)
+        if (!had[i]) apart_keep(p, b, (u64)chunk[i] * APART_CHUNK, APART_CHUNK);
+    put_words(b->of_chunk, chunk, mark, m);
+    return true;
+}
+
 /* The lanes' words if they are all in one allocation. false: they are not. *free: whether they could be loaded without
  * marks. */
 static bool touch_words(const struct lanes *l, bool *free)
@@ -295,6 +414,9 @@ static bool touch_words(const struct lanes *l, bool *free)
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
         tell(l, l->at[__builtin_ctz(left)], l->size);
     if (!marks) return true;
+    if (l->kind == STORES && l->size == APART_WORD && p->once &&
+        store_words_once(p, b, word, l->mask))
+        return true;
     for (u32 i = 0; whole && i < LANES; i++)
         divide(p, b, (u32)word[i] / APART_WORDS, l->kind != LOADS);
     p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
@@ -559,6 +681,7 @@ static __attribute__((noinline)) bool mark_row(struct apart *p, struct apart_all
 {
     const u32 step = p->by_thread ? APART_NEXT : 0;
     u32 *const row = b->marks + offset / APART_WORD;
+    if (kind == STORES && p->once && store_side_by_side(p, b, offset, m)) return false;
     for (u64 c = offset / APART_CHUNK; c <= (offset + ROW_BYTES - 1) / APART_CHUNK; c++)
         divide(p, b, c, kind != LOADS);
     return kind == LOADS ? leave_row(row, m, 0, me, step, LOADS)
@@ -566,10 +689,86 @@ static __attribute__((noinline)) bool mark_row(struct apart *p, struct apart_all
 }
 
 enum done {
-    LOOK, /* closer; what has been marked will be as if it were once */
+    LOOK, /* closer; what has been marked will be as if it were once, or begins again */
     MARKED,
     CARRIED_OUT
 };
+
+/* Of each warp the words that its lanes load or store, counted from some address. */
+struct words {
+    u32 rows; /* a bit for each warp, whose words are side by side: word[0] alone is set, */
+    _Alignas(64) i32 word[GROUP][LANES];
+};
+
+static inline void get_words(u32 *d, const u32 *from, const i32 word[LANES], u32 m)
+{
+    _Alignas(64) u32 got[LANES];
+    gather(got, from, word);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) d[i] = m >> i & 1 ? got[i] : d[i];
+}
+
+/* What belongs to lanes that are off is left as it is. */
+static inline void copy_row(u32 *to, const u32 *from, u32 m)
+{
+    if (m == ~0u) {
+        memcpy(to, from, ROW_BYTES);
+        return;
+    }
+    LANE_LOOP for (u32 i = 0; i < LANES; i++)
+    {
+        if (m >> i & 1) to[i] = from[i];
+    }
+}
+
+static inline __attribute__((always_inline)) void carry_out(struct emu_group *g,
+                                                            const struct emu_uop *in,
+                                                            const struct words *a, u8 *host,
+                                                            const enum kind kind)
+{
+    u32 *d = LANE_ROW(u32, in->d), *const base = (u32 *)(void *)host;
+    for (u32 w = 0; w < g->warps; w++, d += LANES) {
+        const u32 m = g->exec[w];
+        const i32 *const word = a->word[w];
+        if (!m) continue;
+        if (!(a->rows >> w & 1)) {
+            if (kind == STORES) put_words(base, word, d, m);
+            else get_words(d, base, word, m);
+        } else if (kind == STORES) copy_row(base + *word, d, m);
+        else copy_row(d, base + *word, m);
+    }
+}
+
+/* A warp's lanes, each of which has a word. */
+static inline struct lanes lanes_of(struct apart *p, u32 mask, enum kind kind)
+{
+    struct lanes l;
+    l.p = p;
+    l.mask = mask;
+    l.size = APART_WORD;
+    l.step = p->by_thread ? APART_NEXT : 0;
+    l.kind = kind;
+    return l;
+}
+
+/* Words anyhow of an allocation that has been changed before, by addresses less the first word's. false: not all are
+ * such words. */
+static __attribute__((noinline)) bool mark_words(struct apart *p, struct apart_allocation *b,
+                                                 const u64 *at, u64 from, u32 m, u32 me,
+                                                 enum kind kind, i32 word[LANES])
+{
+    struct lanes l = lanes_of(p, m, kind);
+    const u32 *const of = b->of_chunk, may_stay = kind == LOADS;
+    u32 whole = 0;
+    LANE_LOOP for (int i = 0; i < LANES; i++) l.at[i] = at[i] + from;
+    if (!words_of(&l, 0, b->high - b->low, word)) return false;
+    if (kind == STORES && p->once && store_words_once(p, b, word, m)) return true;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+        whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+    for (u32 i = 0; whole && i < LANES; i++)
+        divide(p, b, (u32)word[i] / APART_WORDS, kind != LOADS);
+    p->failed |= mark_each(&l, word, b->marks, 0, me);
+    return true;
+}
 
 /* Of an allocation that has been changed before. */
 static inline __attribute__((always_inline)) enum done
@@ -578,25 +777,34 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
     struct apart *const p = g->worker->machine->apart;
     struct apart_allocation *const b = p->of_site[in->site];
     const struct mem_desc *const v = in->ext;
-    if (in->x != 8 || !b || !b->stored || v->width != APART_WORD || v->count != 1) return LOOK;
+    if (in->x != 8 || !b || !b->stored || v->width != APART_WORD || v->count != 1 ||
+        (b->high - b->low) / APART_WORD > INT32_MAX)
+        return LOOK;
     const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
     const u64 size = b->high - b->low, from = (u64)in->imm - b->low;
     const u32 next = per_warp(p), half = p->by_thread ? APART_WORDS * APART_NEXT : 0;
     u32 me = own_of(p, g->first) + before_cta(p, g->cta) + (kind == STORES), bad = 0;
     u64 keep = 0, keep_to = 0;
-    bool full = !g->worker->sites, looks = size < ROW_BYTES;
+    struct words a;
+    bool looks = false;
+    a.rows = 0;
     for (u32 w = 0; w < g->warps && !looks; w++, at += LANES, me += next) {
         const u32 m = g->exec[w];
         const u64 first = *at, o = first + from;
         u64 differ = 0;
-        full &= m == ~0u;
         if (!m) continue;
         LANE_LOOP for (u32 i = 0; i < LANES; i++) differ |= at[i] ^ (first + i * APART_WORD);
-        looks = differ || o % APART_WORD || o > size - ROW_BYTES || (p->observer && m != ~0u);
+        if (differ || o % APART_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
+            looks = p->observer || !mark_words(p, b, at, from, m, me, kind, a.word[w]);
+            continue;
+        }
+        looks = p->observer && m != ~0u;
         if (looks) break;
         if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind, v->flags);
+        a.rows |= 1u << w;
+        a.word[w][0] = (i32)(o / APART_WORD);
         u32 *const of = b->of_chunk + o / APART_CHUNK;
-        if (m == ~0u && o % APART_CHUNK == 0 && of[0] < APART_BY_WORDS && of[1] < APART_BY_WORDS) {
+        if (m == ~0u && o % APART_CHUNK == 0 && of[0] < APART_ONCE && of[1] < APART_ONCE) {
             if (kind == STORES && !(of[0] & of[1] & 1)) {
                 if (o != keep_to) {
                     if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
@@ -612,14 +820,8 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
     if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
     p->failed |= bad != 0;
     if (looks || p->failed) return LOOK;
-    if (!full) return MARKED;
-    u32 *d = LANE_ROW(u32, in->d);
-    at = (const u64 *)(const void *)(g->r64 + in->a);
-    for (u32 w = 0; w < g->warps; w++, at += LANES, d += LANES) {
-        u8 *const host = b->host + (*at + from);
-        if (kind == STORES) memcpy(host, d, ROW_BYTES);
-        else memcpy(d, host, ROW_BYTES);
-    }
+    if (g->worker->sites) return MARKED;
+    carry_out(g, in, &a, b->host, kind);
     return CARRIED_OUT;
 }
 
@@ -644,50 +846,60 @@ static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
     return true;
 }
 
-/* The same of shared memory. false: it has to be looked at more closely. */
-static inline __attribute__((always_inline)) bool
-mark_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
+/* The same of words of shared memory. */
+static inline __attribute__((always_inline)) enum done
+do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 {
     struct apart *const p = g->worker->machine->apart;
     struct apart_shared *const s = g->cta->marks;
-    const u32 room = g->cta->shared_size, base = s->phase << APART_BITS,
-              step = p->by_thread ? APART_NEXT : 0;
-    const u32 *p32 = (const u32 *)(const void *)(g->r32 + in->a);
-    for (u32 w = 0; w < g->warps; w++, p32 += LANES) {
-        const u32 m = g->exec[w], start = *p32 + (u32)in->imm;
+    const u32 room = g->cta->shared_size, base = s->phase << APART_BITS, next = per_warp(p);
+    const u32 *at = (const u32 *)(const void *)(g->r32 + in->a);
+    u32 me = own_of(p, g->first) + (kind == STORES);
+    struct words a;
+    a.rows = 0;
+    for (u32 w = 0; w < g->warps; w++, at += LANES, me += next) {
+        const u32 m = g->exec[w], start = *at + (u32)in->imm;
         if (!m) continue;
         const u32 one = (u32)__builtin_ctz(m), first = start + one * APART_WORD,
                   bytes = (LANES - (u32)__builtin_clz(m) - one) * APART_WORD;
-        if (first % APART_WORD || bytes > room || first > room - bytes || !follow_words(p32))
-            return false;
-        u32 *const row = s->marks + first / APART_WORD - one;
-        const u32 me = own_of(p, g->first + w) + (kind == STORES);
-        p->failed |= leave_row(row, m, base, me, step, kind);
+        if (first % APART_WORD == 0 && bytes <= room && first <= room - bytes && follow_words(at)) {
+            a.rows |= 1u << w;
+            a.word[w][0] = (i32)(first / APART_WORD) - (i32)one;
+            p->failed |= leave_row(s->marks + a.word[w][0], m, base, me,
+                                   p->by_thread ? APART_NEXT : 0, kind);
+            continue;
+        }
+        struct lanes l = lanes_of(p, m, kind);
+        LANE_LOOP for (u32 i = 0; i < LANES; i++) l.at[i] = at[i] + (u32)in->imm;
+        if (!words_of(&l, 0, room, a.word[w])) return LOOK;
+        p->failed |= mark_each(&l, a.word[w], s->marks, base, me);
     }
-    return true;
+    if (p->failed || g->worker->sites) return MARKED;
+    carry_out(g, in, &a, g->cta->shared, kind);
+    return CARRIED_OUT;
 }
 
-static bool mark_shared_loads(struct emu_group *g, const struct emu_uop *in)
+static enum done do_shared_loads(struct emu_group *g, const struct emu_uop *in)
 {
-    return mark_shared_rows(g, in, LOADS);
+    return do_shared_rows(g, in, LOADS);
 }
-static bool mark_shared_stores(struct emu_group *g, const struct emu_uop *in)
+static enum done do_shared_stores(struct emu_group *g, const struct emu_uop *in)
 {
-    return mark_shared_rows(g, in, STORES);
+    return do_shared_rows(g, in, STORES);
 }
 
-/* false: it has to be looked at more closely. */
-static inline bool touch_shared_rows(struct emu_group *g, const struct emu_uop *in, enum kind kind)
+static inline enum done do_shared(struct emu_group *g, const struct emu_uop *in, enum kind kind)
 {
     struct apart *const p = g->worker->machine->apart;
     struct apart_shared *const s = g->cta->marks;
     const struct mem_desc *const v = in->ext;
-    if (!s || s->cta != g->cta->linear) return false;
+    if (!s || s->cta != g->cta->linear) return LOOK;
     const u32 here = s->here >> g->first & ((1u << g->warps) - 1);
-    if (kind == LOADS && s->seen[in->site] == s->phase && here == (1u << g->warps) - 1) return true;
-    if (!enter_shared(p, s, g, in->site, kind, 0)) return true;
-    if (in->x != 4 || v->width != APART_WORD || v->count != 1) return false;
-    return kind == LOADS ? mark_shared_loads(g, in) : mark_shared_stores(g, in);
+    if (kind == LOADS && s->seen[in->site] == s->phase && here == (1u << g->warps) - 1)
+        return MARKED;
+    if (!enter_shared(p, s, g, in->site, kind, 0)) return MARKED;
+    if (in->x != 4 || v->width != APART_WORD || v->count != 1) return LOOK;
+    return kind == LOADS ? do_shared_loads(g, in) : do_shared_stores(g, in);
 }
 
 OP(ld_apart)
@@ -695,14 +907,12 @@ OP(ld_apart)
     struct apart *const p = g->worker->machine->apart;
     const struct mem_desc *const v = in->ext;
     if (p->is_free[in->site]) return p->failed ? refuse(g, in) : v->plain(g, in);
-    if (v->space == PTX_SPACE_SHARED) {
-        if (!touch_shared_rows(g, in, LOADS))
-            touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
-        return p->failed ? refuse(g, in) : v->plain(g, in);
-    }
-    const enum done done = do_rows(g, in, LOADS);
+    const bool shared = v->space == PTX_SPACE_SHARED;
+    const enum done done = shared ? do_shared(g, in, LOADS) : do_rows(g, in, LOADS);
     if (done == CARRIED_OUT) return in + 1;
-    if (done == MARKED || tell_rows(g, in)) return p->failed ? refuse(g, in) : v->plain(g, in);
+    if (shared && done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
+    if (shared || done == MARKED || tell_rows(g, in))
+        return p->failed ? refuse(g, in) : v->plain(g, in);
     const struct apart_allocation *const before = p->of_site[in->site];
     if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
         before == p->of_site[in->site]) {
@@ -716,10 +926,8 @@ OP(st_apart)
 {
     struct apart *const p = g->worker->machine->apart;
     const struct mem_desc *const v = in->ext;
-    const bool shared = v->space == PTX_SPACE_SHARED;
-    const enum done done = !shared                            ? do_rows(g, in, STORES)
-                           : touch_shared_rows(g, in, STORES) ? MARKED
-                                                              : LOOK;
+    const enum done done = v->space == PTX_SPACE_SHARED ? do_shared(g, in, STORES)
+                                                        : do_rows(g, in, STORES);
     if (done == CARRIED_OUT) return in + 1;
     if (done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
     return p->failed ? refuse(g, in) : v->plain(g, in);

@@ -38,7 +38,8 @@ struct op {
     bool shared, generic, back; /* back: CTAs count from the last one */
     uint32_t size;              /* bytes of a lane: 1, 2, 4, 8, 16 */
     uint32_t base, tid,
-        cta; /* the address: a sum, the number of the thread and of the CTA times so much */
+        cta;       /* the address: a sum, the number of the thread and of the CTA times so much */
+    uint32_t fold; /* bits of the thread's number that count as 0 there */
     uint32_t from, to, every; /* threads that take part, every so many */
 };
 struct kernel {
@@ -99,6 +100,7 @@ static struct op make_op(uint64_t *rng, const struct kernel *k)
         o.to = o.from + 1 + rng_below(rng, k->block - o.from);
     }
     if (!rng_below(rng, 6)) o.every = 2;
+    if (!rng_below(rng, 8)) o.fold = ONE_OF(rng, 1, 2, 3, 16);
     return o;
 }
 
@@ -124,7 +126,8 @@ static void write_op(struct buf *b, const struct kernel *k, const struct op *o)
     buf_printf(b, "setp.ge.u32 %%p1, %%r1, %u; setp.lt.and.u32 %%p1, %%r1, %u, %%p1;\n", o->from,
                o->to);
     buf_printf(b, "and.b32 %%r3, %%r1, %u; setp.eq.and.u32 %%p1, %%r3, 0, %%p1;\n", o->every - 1);
-    buf_printf(b, "mad.lo.u32 %%r3, %%r1, %u, %u;\n", o->tid, o->base);
+    buf_printf(b, "and.b32 %%r3, %%r1, %u; mad.lo.u32 %%r3, %%r3, %u, %u;\n", ~o->fold, o->tid,
+               o->base);
     if (!o->shared && o->back)
         buf_printf(b, "sub.u32 %%r4, %u, %%r2; mad.lo.u32 %%r3, %%r4, %u, %%r3;\n", k->grid - 1,
                    o->cta);
@@ -240,7 +243,8 @@ static bool do_meet(const struct kernel *k, bool by_thread)
             if (o->shared && !by_thread && k->block <= 32) continue; /* nobody else has it */
             for (uint32_t t = o->from; o->kind != BARRIER && t < o->to; t++) {
                 if (t & (o->every - 1)) continue;
-                const uint32_t at = o->base + o->tid * t + (o->shared ? 0 : o->cta * number),
+                const uint32_t at = o->base + o->tid * (t & ~o->fold) +
+                                    (o->shared ? 0 : o->cta * number),
                                thread = cta * MOST_THREADS + t;
                 const struct past now = {by_thread ? thread : thread / 32, o->shared ? phase : 0,
                                          o->kind};
@@ -373,6 +377,13 @@ Test(apart_random, meets_where_a_plain_list_says, .timeout = 3000)
 Test(apart_random, meets_where_a_plain_list_says_by_little)
 {
 #define OF_ALL .to = 32, .every = 1
+#define STORES_TO(at, ...)                                                                         \
+    {                                                                                              \
+        STORE, .size = 4, .base = AREA + (at), __VA_ARGS__                                         \
+    }
+/* so that what comes next is not the first store to the allocation; words of lines that all CTAs have a part in */
+#define BEGIN STORES_TO(4096, .tid = 4, .cta = 128, OF_ALL)
+#define COLUMNS STORES_TO(0, .tid = 64, .cta = 4, OF_ALL)
     static const struct kernel rows[] = {
         /* rows that have half of them in common */
         {2, 32, 1, false, {{STORE, .size = 4, .base = AREA, .tid = 4, .cta = 64, OF_ALL}}},
@@ -403,8 +414,59 @@ Test(apart_random, meets_where_a_plain_list_says_by_little)
         /* reductions of two kinds, each in an allocation of its own, and in one */
         {2, 32, 2, true, {{ADD, .size = 4, OF_ALL}, {MAX, .size = 4, .base = AREA, OF_ALL}}},
         {2, 32, 2, true, {{ADD, .size = 4, OF_ALL}, {MAX, .size = 4, .cta = AREA, OF_ALL}}},
+        /* words of lines, once, */
+        {2, 32, 2, false, {BEGIN, COLUMNS}},
+        {2, 32, 2, false, {BEGIN, STORES_TO(0, .tid = 64, OF_ALL)}},
+        /* again, */
+        {2, 32, 3, false, {BEGIN, COLUMNS, COLUMNS}},
+        {2, 32, 3, false, {BEGIN, COLUMNS, STORES_TO(4, .tid = 64, OF_ALL)}},
+        {2, 32, 3, false, {BEGIN, COLUMNS, STORES_TO(4, .tid = 4, .cta = 2048, OF_ALL)}},
+        {2, 32, 3, false, {BEGIN, COLUMNS, STORES_TO(8, .tid = 4, .to = 14, .every = 1)}},
+        /* where lines were stored to, */
+        {2,
+         64,
+         3,
+         false,
+         {BEGIN, STORES_TO(0, .tid = 4, .to = 64, .every = 1, .cta = 256), COLUMNS}},
+        {2,
+         64,
+         3,
+         false,
+         {BEGIN, STORES_TO(0, .tid = 4, .cta = 2048, OF_ALL),
+          STORES_TO(0, .tid = 64, .cta = 2048, .to = 2, .every = 1)}},
+        {1,
+         512,
+         3,
+         false,
+         {STORES_TO(0, .tid = 4, .to = 512, .every = 1),
+          {BARRIER, .every = 1},
+          STORES_TO(36, .tid = 64, OF_ALL)}},
+        /* several lanes to each */
+        {2,
+         32,
+         3,
+         false,
+         {BEGIN, STORES_TO(0, .tid = 16, .cta = 2048, OF_ALL),
+          STORES_TO(0, .tid = 64, .cta = 1024, .back = true, .to = 8, .every = 1)}},
+        /* and loaded, which finds what was stored or not */
+        {2,
+         32,
+         4,
+         false,
+         {BEGIN, COLUMNS, COLUMNS, {LOAD, .size = 4, .base = AREA, .tid = 64, .cta = 4, OF_ALL}}},
+        {2, 32, 3, false, {BEGIN, COLUMNS, {LOAD, .size = 4, .base = AREA + 8, .tid = 64, OF_ALL}}},
+        {2, 32, 3, false, {BEGIN, COLUMNS, {LOAD, .size = 4, .base = AREA + 4, .tid = 64, OF_ALL}}},
+        /* lanes at one word, as well */
+        {2, 32, 2, false, {BEGIN, STORES_TO(0, .tid = 64, .fold = 1, .cta = 4, OF_ALL)}},
+        {2, 32, 2, false, {BEGIN, STORES_TO(0, .tid = 64, .fold = 1, .to = 29, .every = 1)}},
+        /* rows of which lanes are off */
+        {2, 32, 2, false, {BEGIN, STORES_TO(0, .tid = 4, .cta = 96, .to = 24, .every = 1)}},
+        {2, 32, 2, false, {BEGIN, STORES_TO(0, .tid = 4, .cta = 96, .to = 25, .every = 1)}},
+        {2, 32, 2, false, {BEGIN, STORES_TO(0, .tid = 4, .cta = 4, .to = 32, .every = 2)}},
     };
-    static const bool meets[] = {true, true, true, false, true, true, true, false, true};
+    static const bool meets[] = {true,  true,  true,  false, true,  true, true,  false, true,
+                                 false, true,  false, true,  true,  true, true,  false, true,
+                                 true,  false, false, true,  false, true, false, true,  false};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         compare(&rows[i], 0, i);
         cr_expect_eq(do_meet(&rows[i], false), meets[i], "row %zu", i);
