@@ -188,6 +188,13 @@ static void hold(struct dab *d, const struct dab_buffer *b)
     d->holding[at / 64] |= UINT64_C(1) << at % 64;
 }
 
+static bool add(struct dab *d, struct dab_buffer *b, const struct emu_access *a, uint32_t most,
+                uint32_t *fused)
+{
+    return d->by_sector ? dab_sectors_add(b, &d->index, a, most, d->options.fusion)
+                        : dab_buffer_add(b, a, most, d->options.fusion, fused);
+}
+
 static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct emu_access *a)
 {
     struct dab_buffer *b = dab_buffer_of(d, w);
@@ -201,7 +208,7 @@ static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct e
             return EMU_SLEEP;
         }
     }
-    if (!dab_buffer_add(b, a, piece ? UINT32_MAX : d->options.entries, d->options.fusion, &fused)) {
+    if (!add(d, b, a, piece ? UINT32_MAX : d->options.entries, &fused)) {
         if (!d->options.independent) {
             w->wants = true;
             set_full(d, w);
@@ -209,13 +216,13 @@ static enum emu_verdict reduce(struct dab *d, struct dab_warp *w, const struct e
         }
         flush_cluster(d, w->sm);
         before = 0;
-        dab_buffer_add(b, a, UINT32_MAX, d->options.fusion, &fused);
+        add(d, b, a, UINT32_MAX, &fused);
     }
     tell(w, a);
     d->counts.fused += fused;
     d->held += b->count - before;
     if (!before) hold(d, b);
-    d->counts.reductions += (uint64_t)__builtin_popcount(a->lanes);
+    d->counts.reductions += emu_lanes_of(a->lanes);
     w->filled = d->interval;
     if (!piece) dab_reduced(d, w);
     return EMU_DONE;
@@ -410,6 +417,12 @@ static uint32_t next_holding(const struct dab *d, uint32_t at, uint32_t until)
     return at < until ? at : until;
 }
 
+static void clear(struct dab *d, struct dab_buffer *b)
+{
+    if (d->by_sector) dab_sectors_clear(b, &d->index);
+    else dab_buffer_clear(b);
+}
+
 /* What these buffers hold is a flush. */
 static void empty(struct dab *d, uint32_t from, uint32_t until)
 {
@@ -420,7 +433,7 @@ static void empty(struct dab *d, uint32_t from, uint32_t until)
     for (uint32_t i = from; (i = next_holding(d, i, until)) < until; i++) {
         d->holding[i / 64] &= ~(UINT64_C(1) << i % 64);
         d->held -= d->buffers[i].count;
-        dab_buffer_clear(&d->buffers[i]);
+        clear(d, &d->buffers[i]);
     }
 }
 
@@ -775,6 +788,7 @@ static void begin(void *self, struct emu_machine *m)
     d->chance = rng_mix(d->seed + d->launches * RNG_STEP);
     d->fixed = !d->options.distribution;
     d->batched = d->fixed && d->options.batches;
+    d->by_sector = emu_machine_is_told_later(m) && d->options.coalescing && !d->options.offset;
     deal(d);
     begin_warps(d);
     begin_schedulers(d);
@@ -794,13 +808,13 @@ static void begin(void *self, struct emu_machine *m)
         d->net_sms = d->shape.sms;
         d->net = dab_net_new(&d->options, d->shape.sms, &d->chance, &d->counts);
     }
-    dab_net_begin(d->net, m);
+    dab_net_begin(d->net, m, d->by_sector);
 }
 
 static void end(void *self)
 {
     struct dab *d = self;
-    for (uint32_t i = 0; d->held && i < d->buffer_count; i++) dab_buffer_clear(&d->buffers[i]);
+    for (uint32_t i = 0; d->held && i < d->buffer_count; i++) clear(d, &d->buffers[i]);
 }
 
 static void numbers(void *self, void (*tell_it)(void *to, const char *name, uint64_t value),
@@ -840,6 +854,7 @@ static void release(struct emu_order *o)
     struct dab *d = o->self;
     for (uint32_t i = 0; i < d->buffer_cap; i++) dab_buffer_free(&d->buffers[i]);
     free(d->buffers);
+    free(d->index.table);
     dab_net_free(d->net);
     for (int i = 0; i < DAB_ROOMS; i++) free(d->rooms[i].at);
     free(d);

@@ -293,6 +293,7 @@ struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b)
     c->wide = copy_of(b->wide, b->count * sizeof *b->wide);
     c->authors = copy_of(b->authors, b->author_count * sizeof *b->authors);
     c->table = NULL;
+    c->sectors = NULL;
     return c;
 }
 
@@ -302,5 +303,6 @@ void dab_buffer_free(struct dab_buffer *b)
     free(b->wide);
     free(b->authors);
     free(b->table);
+    free(b->sectors);
     *b = (struct dab_buffer){0};
 }

@@ -6,7 +6,8 @@
  * passed over: so the order is that of the buffers' contents alone. A transaction that comes before its turn waits.
  *
  * Where nobody counts or is told of what arrives when, a flush is carried out in that order at once. The adversary
- * draws what it would have drawn, and is then where it would have been. */
+ * draws what it would have drawn, and is then where it would have been. Of a launch that has ended before the order hears
+ * of it (emu/later.h) there is nothing that could depend on what it draws. */
 #include "base/rng.h"
 #include "determinism/dab_parts.h"
 #include "emu/atomic.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX, SECTOR = 32, INTERLEAVE = 256 };
+enum { NONE = UINT32_MAX, INTERLEAVE = 256, SOME = 128, SOON = 8 };
 
 struct packet { /* a transaction: entries of one sector */
     struct dab_buffer *from;
@@ -73,11 +74,9 @@ struct dab_net {
     uint32_t *first, first_cap, place_count; /* of each place: where its elements begin in the */
     struct emu_reduction *list;              /* elements, in the order in which they are done */
     uint32_t list_cap;
-    void **memory; /* of those of one kind: on the host, where they are, */
-    uint32_t memory_cap;
-    const void **operands; /* and theirs */
-    uint32_t operand_cap;
-    bool draws;       /* what the adversary does next depends on what it has drawn */
+    bool by_sector;                  /* buffers have these */
+    const struct dab_sector **order; /* in which they are done */
+    uint32_t order_cap;
     uint64_t inverse; /* 2^64 / partitions */
 };
 
@@ -119,13 +118,13 @@ static void forget_copies(struct dab_net *n)
     }
 }
 
-void dab_net_begin(struct dab_net *n, struct emu_machine *m)
+void dab_net_begin(struct dab_net *n, struct emu_machine *m, bool by_sector)
 {
     forget_copies(n);
     for (uint32_t s = 0; s < n->sms; s++) n->streams[s] = (struct stream){NONE, NONE, 0};
     n->m = m;
     n->active_count = n->packet_count = n->waiting = n->sent_count = 0;
-    n->draws = !emu_machine_is_told_later(m);
+    n->by_sector = by_sector;
     n->at_once = n->options->reorder && !emu_machine_is_counted(m) && !emu_machine_is_shown(m);
 }
 
@@ -146,8 +145,7 @@ void dab_net_free(struct dab_net *n)
     free(n->place);
     free(n->first);
     free(n->list);
-    free(n->memory);
-    free(n->operands);
+    free(n->order);
     free(n);
 }
 
@@ -195,7 +193,7 @@ static void forget_sectors(struct dab_net *n, uint32_t entries)
 /* Where a sector is; *is_new: where it is to be. Which of them is anybody's guess, the host's, too. */
 static inline struct found *find_sector(struct dab_net *n, uint64_t address, bool *is_new)
 {
-    const uint64_t sector = address / SECTOR;
+    const uint64_t sector = address / DAB_SECTOR;
     struct found *const list = n->sectors;
     const uint32_t stamp = n->stamp, last = n->sector_slots - 1;
     uint32_t i = (uint32_t)((sector * RNG_STEP) >> 32) & last;
@@ -385,7 +383,7 @@ static bool are_alike(const struct dab_net *n)
 static uint32_t count_sectors(struct dab_net *n, const struct dab_buffer *b)
 {
     uint32_t count = 0;
-    if (!n->options->coalescing || !n->draws) return b->count;
+    if (!n->options->coalescing) return b->count;
     forget_sectors(n, b->count);
     for (uint32_t i = 0; i < b->count; i++) {
         bool is_new;
@@ -393,6 +391,23 @@ static uint32_t count_sectors(struct dab_net *n, const struct dab_buffer *b)
         count += is_new;
     }
     return count;
+}
+
+static void forget_places(struct dab_net *n)
+{
+    n->place_count = 0;
+    n->first = room(n->first, 0, &n->first_cap, sizeof *n->first);
+    n->first[0] = 0;
+}
+
+/* There are so many more at that place of queues. */
+static inline void add_to_place(struct dab_net *n, uint32_t place, uint32_t count)
+{
+    if (place >= n->place_count) {
+        n->first = room(n->first, place + 1, &n->first_cap, sizeof *n->first);
+        for (; n->place_count <= place; n->place_count++) n->first[n->place_count + 1] = 0;
+    }
+    n->first[place + 1] += count;
 }
 
 /* Likewise. queue: of its SM by partition how many there are; of each entry from `at` on its transaction's place
@@ -409,20 +424,16 @@ static uint32_t pack(struct dab_net *n, const struct sent *s, uint32_t *queue, u
     for (uint32_t i = 0; i < b->count; i++) {
         const uint32_t e = i + begin < b->count ? i + begin : i + begin - b->count;
         const uint64_t address = b->entries[e].address;
-        if (!coalesces || !i || address / SECTOR != sector) {
+        if (!coalesces || !i || address / DAB_SECTOR != sector) {
             bool is_new = true;
             struct found *f = coalesces ? find_sector(n, address, &is_new) : NULL;
             last = is_new ? queue[partition_of(n, address)]++ : f->is;
             if (f) f->is = last;
             transactions += is_new;
-            sector = address / SECTOR;
+            sector = address / DAB_SECTOR;
         }
         place[e] = last;
-        if (last >= n->place_count) {
-            n->first = room(n->first, last + 1, &n->first_cap, sizeof *n->first);
-            for (; n->place_count <= last; n->place_count++) n->first[n->place_count + 1] = 0;
-        }
-        n->first[last + 1] += b->entries[e].count;
+        add_to_place(n, last, b->entries[e].count);
     }
     return transactions;
 }
@@ -453,51 +464,17 @@ static uint32_t add_elements(struct emu_reduction *to, const struct dab_buffer *
     return e->count;
 }
 
-/* Where on the host the bytes of an address are. */
-static inline void *host_of(struct dab_net *n, struct emu_memory *m, uint64_t address,
-                            uint32_t size)
+/* Where the elements of each place begin. Returns how many there are. */
+static uint32_t find_firsts(struct dab_net *n)
 {
-    if (address - m->low > m->size - size && !emu_machine_memory(n->m, address, size, m))
-        return NULL;
-    return m->host + (address - m->low);
-}
-
-/* Entries of one kind, each one element (emu/later.h has no others), while nobody looks. */
-static void carry_out_alike(struct dab_net *n, uint32_t total)
-{
-    const struct dab_entry *const one = n->sent[0].from->entries;
-    const uint32_t size = one->width;
-    struct emu_memory last = {.size = size};
-    uint32_t done = 0;
-    n->memory = room(n->memory, total, &n->memory_cap, sizeof *n->memory);
-    n->operands = room(n->operands, total, &n->operand_cap, sizeof *n->operands);
-    for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
-        const struct dab_buffer *const b = n->sent[i].from;
-        const uint32_t begin = first_entry(n, n->sent[i].sm, b);
-        for (uint32_t k = 0; k < b->count; k++) {
-            const uint32_t e = k + begin < b->count ? k + begin : k + begin - b->count,
-                           to = n->first[n->place[at + e]]++;
-            n->memory[to] = host_of(n, &last, b->entries[e].address, size);
-            n->operands[to] = b->entries[e].data;
-        }
-    }
-    for (uint32_t i = 0; i < total; i++) { /* memory that is gone */
-        n->memory[done] = n->memory[i];
-        n->operands[done] = n->operands[i];
-        done += n->memory[i] != NULL;
-    }
-    atomic_function_each(one->op, one->type)(n->memory, n->operands, done);
+    for (uint32_t p = 0; p < n->place_count; p++) n->first[p + 1] += n->first[p];
+    return n->first[n->place_count];
 }
 
 /* Places in the queues one after the other, of each the SMs in turn: so partitions would do it. */
-static void carry_out_in_order(struct dab_net *n, bool alike)
+static void carry_out_in_order(struct dab_net *n)
 {
-    for (uint32_t p = 0; p < n->place_count; p++) n->first[p + 1] += n->first[p];
-    const uint32_t total = n->first[n->place_count];
-    if (alike) {
-        carry_out_alike(n, total);
-        return;
-    }
+    const uint32_t total = find_firsts(n);
     n->list = room(n->list, total, &n->list_cap, sizeof *n->list);
     for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
         struct dab_buffer *b = n->sent[i].from;
@@ -537,9 +514,7 @@ static void carry_out_all(struct dab_net *n)
     uint32_t sm = NONE, entries = 0;
     for (uint32_t i = 0; i < n->sent_count; i++) entries += n->sent[i].from->count;
     if (queue) n->place = room(n->place, entries, &n->place_cap, sizeof *n->place);
-    n->place_count = 0;
-    n->first = room(n->first, 0, &n->first_cap, sizeof *n->first);
-    n->first[0] = 0;
+    forget_places(n);
     for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->count) {
         if (n->sent[i].sm != sm) {
             sm = n->sent[i].sm;
@@ -549,11 +524,109 @@ static void carry_out_all(struct dab_net *n)
         n->left[n->active_count - 1] += queue ? pack(n, &n->sent[i], queue, at)
                                               : count_sectors(n, n->sent[i].from);
     }
-    if (n->draws) draw(n);
+    draw(n);
     n->active_count = 0;
     if (commute) carry_out_anyhow(n);
-    else carry_out_in_order(n, alike && !n->draws);
-    n->sent_count = 0;
+    else carry_out_in_order(n);
+}
+
+/* ---- by sectors: each one is a transaction, or goes with that of the one before it ---------------------- */
+
+/* Words of one kind that are to be done. */
+struct words {
+    uint16_t kind;
+    uint32_t count;
+    void *memory[SOME]; /* on the host */
+    const void *operands[SOME];
+};
+
+static void carry_out_words(struct words *s)
+{
+    if (s->count)
+        atomic_function_each(dab_op_of(s->kind), dab_type_of(s->kind))(s->memory, s->operands,
+                                                                       s->count);
+    s->count = 0;
+}
+
+/* Where on the host the bytes of an address are; NULL: they are gone. */
+static inline void *host_of(struct dab_net *n, struct emu_memory *m, uint64_t address,
+                            uint32_t size)
+{
+    const bool is_there = m->size >= size && address - m->low <= m->size - size;
+    if (!is_there && !emu_machine_memory(n->m, address, size, m)) return NULL;
+    return m->host + (address - m->low);
+}
+
+static void add_words(struct dab_net *n, struct words *s, struct emu_memory *m,
+                      const struct dab_sector *r)
+{
+    const uint32_t size = r->is.width, bits = (1u << size / 4) - 1;
+    if (s->kind != r->is.kind || s->count > SOME - DAB_SECTOR / 4) carry_out_words(s);
+    s->kind = r->is.kind;
+    for (uint32_t left = r->is.has, k; left; left &= ~(bits << k)) {
+        k = (uint32_t)__builtin_ctz(left);
+        void *const to = host_of(n, m, r->sector * DAB_SECTOR + k * 4, size);
+        if (!to) continue;
+        __builtin_prefetch(to, 1);
+        s->memory[s->count] = to;
+        s->operands[s->count++] = r->data + k * 4;
+    }
+}
+
+/* In the order in which partitions would do it, into n->order. Returns how many there are. */
+static uint32_t put_in_order(struct dab_net *n)
+{
+    uint32_t sm = NONE, total = 0;
+    for (uint32_t i = 0; i < n->sent_count; i++) total += n->sent[i].from->sector_count;
+    n->place = room(n->place, total, &n->place_cap, sizeof *n->place);
+    n->order = room(n->order, total, &n->order_cap, sizeof *n->order);
+    forget_places(n);
+    for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->sector_count) {
+        const struct dab_buffer *const b = n->sent[i].from;
+        if (n->sent[i].sm != sm) memset(n->queued, 0, n->options->partitions * sizeof *n->queued);
+        sm = n->sent[i].sm;
+        for (uint32_t k = 0; k < b->sector_count; k++) {
+            const struct dab_sector *const r = &b->sectors[1 + k];
+            n->place[at + k] = r->is.before ? n->place[at + r->is.before - 1]
+                                            : n->queued[partition_of(n, r->sector * DAB_SECTOR)]++;
+            add_to_place(n, n->place[at + k], 1);
+        }
+    }
+    find_firsts(n);
+    for (uint32_t i = 0, at = 0; i < n->sent_count; at += n->sent[i++].from->sector_count)
+        for (uint32_t k = 0; k < n->sent[i].from->sector_count; k++)
+            n->order[n->first[n->place[at + k]]++] = &n->sent[i].from->sectors[1 + k];
+    return total;
+}
+
+/* Whether all are of one kind that may come in any order. */
+static bool sectors_commute(const struct dab_net *n)
+{
+    const uint16_t kind = n->sent[0].from->kind;
+    bool same = atomic_commutes(dab_op_of(kind), dab_type_of(kind));
+    for (uint32_t i = 0; same && i < n->sent_count; i++)
+        same = !n->sent[i].from->mixed && n->sent[i].from->kind == kind;
+    return same;
+}
+
+static void carry_out_sectors(struct dab_net *n)
+{
+    struct emu_memory memory = {0};
+    struct words some;
+    some.kind = 0;
+    some.count = 0;
+    if (sectors_commute(n)) {
+        for (uint32_t i = 0; i < n->sent_count; i++)
+            for (uint32_t k = 0; k < n->sent[i].from->sector_count; k++)
+                add_words(n, &some, &memory, &n->sent[i].from->sectors[1 + k]);
+    } else {
+        const uint32_t count = put_in_order(n);
+        for (uint32_t i = 0; i < count; i++) {
+            if (i + SOON < count) __builtin_prefetch(n->order[i + SOON]);
+            add_words(n, &some, &memory, n->order[i]);
+        }
+    }
+    carry_out_words(&some);
 }
 
 void dab_net_some(struct dab_net *n)
@@ -570,7 +643,8 @@ void dab_net_all(struct dab_net *n)
 
 void dab_net_flush(struct dab_net *n)
 {
-    if (n->sent_count) carry_out_all(n);
+    if (n->sent_count) (n->by_sector ? carry_out_sectors : carry_out_all)(n);
+    n->sent_count = 0;
     if (!n->active_count) return;
     if (n->options->reorder) arrive_in_order(n);
     else {

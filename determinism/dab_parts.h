@@ -3,6 +3,7 @@
  *     dab.c          the order: what warps may do at once, what waits, what happens when none can go on
  *     dab_turns.c    schedulers: whose atomic is next
  *     dab_buffer.c   a buffer: room, fusion
+ *     dab_sectors.c  the same, by sectors of memory
  *     dab_flush.c    from buffers through the network to the partitions of memory */
 #ifndef HEDDLE_DETERMINISM_DAB_PARTS_H
 #define HEDDLE_DETERMINISM_DAB_PARTS_H
@@ -27,8 +28,32 @@ struct dab_entry {
     uint32_t author; /* of the buffer */
     uint32_t next;   /* on the way: in its transaction */
 };
+enum { DAB_SECTOR = 32 }; /* bytes of memory */
+/* Entries that lie in one, of one kind, at most one of a word. */
+struct dab_sector {
+    uint64_t sector; /* address / DAB_SECTOR */
+    struct dab_record {
+        uint32_t before; /* the latest one before it of the same sector; 0: there is none */
+        uint16_t kind;   /* dab_kind_of() */
+        uint8_t width;
+        uint8_t has; /* bits of 4 bytes each: some entry has them */
+    } is;
+    uint8_t data[DAB_SECTOR]; /* the operands, where the words are */
+};
+static inline uint16_t dab_kind_of(uint8_t op, uint8_t type)
+{
+    return (uint16_t)(op | type << 8);
+}
+static inline uint8_t dab_op_of(uint16_t kind)
+{
+    return (uint8_t)kind;
+}
+static inline uint8_t dab_type_of(uint16_t kind)
+{
+    return (uint8_t)(kind >> 8);
+}
 struct dab_buffer {
-    struct dab_entry *entries;
+    struct dab_entry *entries; /* or they are in `sectors` */
     uint32_t count, cap;
     uint8_t (*wide)[48]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 32 */
     struct emu_author *authors;
@@ -38,6 +63,9 @@ struct dab_buffer {
     uint32_t grain;  /* bits of an address that a place leaves open: no entry reaches into two */
     bool unlike;     /* entries whose order counts meet at an address */
     bool mixed;      /* entries differ in operation, type or size */
+    struct dab_sector *sectors; /* the first is none */
+    uint32_t sector_count, sector_cap;
+    uint16_t kind; /* of all of these, unless it is `mixed`, or some do not fuse */
 };
 static inline bool dab_is_wide(uint8_t op, uint32_t bytes)
 {
@@ -56,6 +84,17 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
 void dab_buffer_clear(struct dab_buffer *b);
 struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b);
 void dab_buffer_free(struct dab_buffer *b);
+/* The same with what it holds in `sectors`: words of 4 or 8 bytes, no compare-and-swaps, of the first lanes of a warp, side
+ * by side; and nobody asks who reduced. */
+struct
+    dab_index { /* of the sectors of a buffer: mostly one is filled for a while, then another one */
+    struct dab_buffer *of; /* NULL: it is empty */
+    uint32_t *table;       /* sector -> the latest record of it, or 0: open addressing, */
+    uint32_t slots;        /* of so many, a power of two */
+};
+bool dab_sectors_add(struct dab_buffer *b, struct dab_index *x, const struct emu_access *a,
+                     uint32_t most, bool fuse);
+void dab_sectors_clear(struct dab_buffer *b, struct dab_index *x);
 
 /* ---- counts ----------------------------------------------------------------------------------------- */
 
@@ -78,8 +117,8 @@ struct dab_net; /* what is on its way to memory */
 
 struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *chance,
                             struct dab_counts *counts);
-/* A launch begins: nothing is on its way. */
-void dab_net_begin(struct dab_net *n, struct emu_machine *m);
+/* A launch begins: nothing is on its way. by_sector: so buffers are filled. */
+void dab_net_begin(struct dab_net *n, struct emu_machine *m, bool by_sector);
 /* Puts what a buffer holds on its way; it stays as it is until it has arrived. */
 void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b);
 /* What was sent since the last call is a flush: all of it arrives, or (overlap: of what was sent there are copies) may do
@@ -170,6 +209,8 @@ struct dab {
     bool fixed;                          /* CTAs are dealt so, */
     bool batched, loose;                 /* and in batches, which have been given up */
     bool stirred;                        /* some warp has come to what may have to wait */
+    bool by_sector;                      /* buffers are filled so, */
+    struct dab_index index;              /* with this */
     uint32_t clusters_placed;
     struct dab_warp *warps;
     uint32_t warp_count;

@@ -101,6 +101,7 @@ bool later_is_much(const struct later *r)
 
 struct part { /* a warp in its slot */
     struct later_event *next;
+    u32 slot, warp, sm, scheduler;
     i32 behind; /* the next one of its scheduler that is ready */
     u32 serial; /* so many have been done */
     u8 barrier;
@@ -132,26 +133,19 @@ struct later_teller {
     struct emu_bound bound; /* where the order last reduced */
 };
 
-static struct emu_warp who_is(const struct later_teller *p, u32 slot, u32 warp)
+static struct emu_warp who_is(const struct later_teller *p, const struct part *w)
 {
-    return (struct emu_warp){.cta = p->places[slot].linear,
-                             .warp = warp,
-                             .sm = slot % p->m.sms,
-                             .slot = slot,
-                             .serial = p->parts[(size_t)slot * p->per_cta + warp].serial};
+    return (struct emu_warp){.cta = p->places[w->slot].linear,
+                             .warp = w->warp,
+                             .sm = w->sm,
+                             .slot = w->slot,
+                             .serial = w->serial};
 }
 
 /* Those of a scheduler fill the host's caches with the same: they go on one after another. */
-static u32 scheduler_of(const struct later_teller *p, u32 part)
-{
-    const u32 slot = part / p->per_cta, sm = slot % p->m.sms,
-              on_sm = slot / p->m.sms * p->per_cta + part % p->per_cta;
-    return sm * p->m.schedulers + on_sm % p->m.schedulers;
-}
-
 static void make_ready(struct later_teller *p, u32 part)
 {
-    const u32 s = scheduler_of(p, part);
+    const u32 s = p->parts[part].scheduler;
     struct ready *q = &p->ready[s];
     p->parts[part].behind = NOBODY;
     if (q->first == NOBODY) q->first = (i32)part;
@@ -193,8 +187,19 @@ static enum emu_verdict tell(const struct later_teller *p, const struct emu_sync
 }
 static void tell_of(const struct later_teller *p, u32 slot, u32 warp, u8 kind, u32 id)
 {
-    const struct emu_warp who = who_is(p, slot, warp);
+    const struct emu_warp who = who_is(p, &p->parts[(size_t)slot * p->per_cta + warp]);
     tell(p, &(struct emu_sync){.kind = kind, .who = &who, .id = id});
+}
+
+static void begin_parts(struct later_teller *p, u32 slot)
+{
+    const u32 sm = slot % p->m.sms, on_sm = slot / p->m.sms * p->per_cta;
+    struct part *const list = &p->parts[(size_t)slot * p->per_cta];
+    for (u32 w = 0; w < p->per_cta; w++)
+        list[w] = (struct part){.slot = slot,
+                                .warp = w,
+                                .sm = sm,
+                                .scheduler = sm * p->m.schedulers + (on_sm + w) % p->m.schedulers};
 }
 
 /* A CTA into a slot, if the order wants. */
@@ -211,7 +216,7 @@ static bool place_one(struct later_teller *p)
     p->next++;
     p->live++;
     p->places[slot] = (struct place){.linear = linear, .living = p->per_cta, .taken = true};
-    for (u32 w = 0; w < p->per_cta; w++) p->parts[slot * p->per_cta + w] = (struct part){0};
+    begin_parts(p, slot);
     tell_of(p, slot, 0, EMU_SYNC_CTA_START, 0);
     for (u32 w = 0; w < p->per_cta; w++) make_ready(p, slot * p->per_cta + w);
     return true;
@@ -292,13 +297,12 @@ static void begin_lists(struct later_teller *p, u32 slot)
 static void step(struct later_teller *p, u32 part)
 {
     struct part *const w = &p->parts[part];
-    const u32 slot = part / p->per_cta, warp = part % p->per_cta;
     struct later_event *const e = w->next;
     if (!e) {
-        end_warp(p, slot, warp);
+        end_warp(p, w->slot, w->warp);
         return;
     }
-    const struct emu_warp who = who_is(p, slot, warp);
+    const struct emu_warp who = who_is(p, w);
     enum emu_verdict v;
     if (e->kind == LATER_REDUCE) v = reduce(p, e, &who);
     else {
@@ -326,8 +330,8 @@ static void step(struct later_teller *p, u32 part)
     }
     w->waits = true;
     w->barrier = id;
-    p->places[slot].waiting++;
-    look_at_barrier(p, slot, id);
+    p->places[w->slot].waiting++;
+    look_at_barrier(p, w->slot, id);
 }
 
 /* Somebody of the scheduler that is listed last; NOBODY: it is not known yet what that one does. */
@@ -341,12 +345,13 @@ static i32 choose(struct later_teller *p)
             continue;
         }
         const i32 part = q->first;
-        const u32 slot = (u32)part / p->per_cta;
+        const u32 slot = p->parts[part].slot;
         if (!p->places[slot].begun) {
             if (p->places[slot].linear >= p->known) return NOBODY;
             begin_lists(p, slot);
         }
         q->first = p->parts[part].behind;
+        if (q->first != NOBODY) __builtin_prefetch(p->parts[q->first].next);
         p->ready_count--;
         return part;
     }
