@@ -12,6 +12,10 @@
 #include "emu/exec.h"
 #include "emu/memops.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #ifndef ISA
 #define ISA portable
 #endif
@@ -51,6 +55,31 @@
     ((T *)(void *)(sizeof(T) == 8   ? g->r64 + (row)                                               \
                    : sizeof(T) == 4 ? g->r32 + (row)                                               \
                                     : g->r16 + (row)))
+
+/* Half of a warp's words, a quarter of its double ones. */
+typedef u64 v8 __attribute__((vector_size(64)));
+
+static inline bool any(v8 v)
+{
+#if defined __AVX512F__
+    return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
+#else
+    return (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) != 0;
+#endif
+}
+
+typedef u32 v16 __attribute__((vector_size(64)));
+
+static inline bool none(v16 v)
+{
+#if defined __AVX512F__
+    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
+#else
+    u32 x = 0;
+    for (int i = 0; i < 16; i++) x |= v[i];
+    return !x;
+#endif
+}
 
 /* The addresses of a warp's lanes, of a load, store or reduction. */
 static inline __attribute__((always_inline)) void

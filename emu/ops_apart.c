@@ -10,9 +10,6 @@
 #include "ptx/ptx.h"
 
 #include <string.h>
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
 
 /* Unoptimised, gcc's intrinsics for these are macros that it warns of. */
 #if defined __AVX512F__ && defined __OPTIMIZE__
@@ -509,18 +506,33 @@ static inline bool enter_shared(struct apart *p, struct apart_shared *s, const s
     return true;
 }
 
-/* leave() for words side by side, those of the lanes that are on; those of the others are looked at all the same. */
-static inline __attribute__((always_inline)) bool
-leave_row(u32 *row, u32 m, const u32 base, const u32 own, const u32 step, const enum kind kind)
+/* leave() for words side by side, those of the lanes that are on; those of the others are looked at all the same. `bad`
+ * is added to. */
+static inline __attribute__((always_inline)) void leave_row(u32 *row, u32 m, const u32 base,
+                                                            const u32 own, const u32 step,
+                                                            const enum kind kind, u32 bad[LANES])
 {
-    u32 bad = 0;
+    if (m == ~0u) {
+        LANE_LOOP for (u32 i = 0; i < LANES; i++)
+        {
+            const u32 was = since(row[i], base), me = own + step * i;
+            bad[i] |= is_bad(was, me, kind);
+            row[i] = base + after(was, me, kind);
+        }
+        return;
+    }
     LANE_LOOP for (u32 i = 0; i < LANES; i++)
     {
         const u32 on = m >> i & 1, had = row[i], was = since(had, base), me = own + step * i;
-        bad |= is_bad(was, me, kind) & (0 - on);
+        bad[i] |= is_bad(was, me, kind) & (0 - on);
         row[i] = on ? base + after(was, me, kind) : had;
     }
-    return bad;
+}
+
+static inline bool any_word(const u32 words[LANES])
+{
+    const v16 *const v = (const v16 *)(const void *)words;
+    return !none(v[0] | v[1]);
 }
 
 static void touch_lanes_shared(const struct lanes *l)
@@ -533,9 +545,11 @@ static void touch_lanes_shared(const struct lanes *l)
         at <= l->cta->shared_size && bytes <= l->cta->shared_size - at) {
         u32 *const row = l->shared->marks + at / APART_WORD - first[0];
         const u32 m = l->mask, own = l->own_shared;
-        l->p->failed |= l->kind == LOADS    ? leave_row(row, m, base, own, l->step, LOADS)
-                        : l->kind == STORES ? leave_row(row, m, base, own, l->step, STORES)
-                                            : leave_row(row, m, base, own, l->step, REDUCES);
+        _Alignas(64) u32 bad[LANES] = {0};
+        if (l->kind == LOADS) leave_row(row, m, base, own, l->step, LOADS, bad);
+        else if (l->kind == STORES) leave_row(row, m, base, own, l->step, STORES, bad);
+        else leave_row(row, m, base, own, l->step, REDUCES, bad);
+        l->p->failed |= any_word(bad);
         return;
     }
     for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
@@ -579,17 +593,17 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
 /* Whether a row of addresses is of bytes side by side, 1 << shift of each lane. */
 static inline __attribute__((always_inline)) bool follow_64(const u64 *at, u32 shift)
 {
-    const u64 first = *at;
-    u64 off = 0;
-    LANE_LOOP for (u32 i = 0; i < LANES; i++) off |= at[i] ^ (first + ((u64)i << shift));
-    return !off;
+    const v8 *const v = (const v8 *)(const void *)at;
+    const u64 quarter = (u64)LANES / 4 << shift;
+    const v8 a = ((v8){0, 1, 2, 3, 4, 5, 6, 7} << (u64)shift) + *at;
+    return !any((v[0] ^ a) | (v[1] ^ (a + quarter)) | (v[2] ^ (a + 2 * quarter)) |
+                (v[3] ^ (a + 3 * quarter)));
 }
 static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
 {
-    const u32 first = *at;
-    u32 off = 0;
-    LANE_LOOP for (u32 i = 0; i < LANES; i++) off |= at[i] ^ (first + i * APART_WORD);
-    return !off;
+    const v16 *const v = (const v16 *)(const void *)at;
+    const v16 a = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * APART_WORD + *at;
+    return none((v[0] ^ a) | (v[1] ^ (a + LANES / 2 * APART_WORD)));
 }
 
 /* Whether all could be loaded without marks. */
@@ -684,8 +698,10 @@ static __attribute__((noinline)) bool mark_row(struct apart *p, struct apart_all
     if (kind == STORES && p->once && store_side_by_side(p, b, offset, m)) return false;
     for (u64 c = offset / APART_CHUNK; c <= (offset + ROW_BYTES - 1) / APART_CHUNK; c++)
         divide(p, b, c, kind != LOADS);
-    return kind == LOADS ? leave_row(row, m, 0, me, step, LOADS)
-                         : leave_row(row, m, 0, me, step, STORES);
+    _Alignas(64) u32 bad[LANES] = {0};
+    if (kind == LOADS) leave_row(row, m, 0, me, step, LOADS, bad);
+    else leave_row(row, m, 0, me, step, STORES, bad);
+    return any_word(bad);
 }
 
 enum done {
@@ -791,10 +807,8 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
     for (u32 w = 0; w < g->warps && !looks; w++, at += LANES, me += next) {
         const u32 m = g->exec[w];
         const u64 first = *at, o = first + from;
-        u64 differ = 0;
         if (!m) continue;
-        LANE_LOOP for (u32 i = 0; i < LANES; i++) differ |= at[i] ^ (first + i * APART_WORD);
-        if (differ || o % APART_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
+        if (!follow_64(at, 2) || o % APART_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
             looks = p->observer || !mark_words(p, b, at, from, m, me, kind, a.word[w]);
             continue;
         }
@@ -848,13 +862,14 @@ static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
 
 /* The same of words of shared memory. */
 static inline __attribute__((always_inline)) enum done
-do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
+do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind, const u32 step)
 {
     struct apart *const p = g->worker->machine->apart;
     struct apart_shared *const s = g->cta->marks;
     const u32 room = g->cta->shared_size, base = s->phase << APART_BITS, next = per_warp(p);
     const u32 *at = (const u32 *)(const void *)(g->r32 + in->a);
     u32 me = own_of(p, g->first) + (kind == STORES);
+    _Alignas(64) u32 bad[LANES] = {0};
     struct words a;
     a.rows = 0;
     for (u32 w = 0; w < g->warps; w++, at += LANES, me += next) {
@@ -865,8 +880,7 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
         if (first % APART_WORD == 0 && bytes <= room && first <= room - bytes && follow_words(at)) {
             a.rows |= 1u << w;
             a.word[w][0] = (i32)(first / APART_WORD) - (i32)one;
-            p->failed |= leave_row(s->marks + a.word[w][0], m, base, me,
-                                   p->by_thread ? APART_NEXT : 0, kind);
+            leave_row(s->marks + a.word[w][0], m, base, me, step, kind, bad);
             continue;
         }
         struct lanes l = lanes_of(p, m, kind);
@@ -874,6 +888,7 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
         if (!words_of(&l, 0, room, a.word[w])) return LOOK;
         p->failed |= mark_each(&l, a.word[w], s->marks, base, me);
     }
+    p->failed |= any_word(bad);
     if (p->failed || g->worker->sites) return MARKED;
     carry_out(g, in, &a, g->cta->shared, kind);
     return CARRIED_OUT;
@@ -881,19 +896,21 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
 
 static enum done do_shared_loads(struct emu_group *g, const struct emu_uop *in)
 {
-    return do_shared_rows(g, in, LOADS);
+    return g->worker->machine->apart->by_thread ? do_shared_rows(g, in, LOADS, APART_NEXT)
+                                                : do_shared_rows(g, in, LOADS, 0);
 }
 static enum done do_shared_stores(struct emu_group *g, const struct emu_uop *in)
 {
-    return do_shared_rows(g, in, STORES);
+    return g->worker->machine->apart->by_thread ? do_shared_rows(g, in, STORES, APART_NEXT)
+                                                : do_shared_rows(g, in, STORES, 0);
 }
 
 static inline enum done do_shared(struct emu_group *g, const struct emu_uop *in, enum kind kind)
 {
     struct apart *const p = g->worker->machine->apart;
-    struct apart_shared *const s = g->cta->marks;
     const struct mem_desc *const v = in->ext;
-    if (!s || s->cta != g->cta->linear) return LOOK;
+    if (!p->m->shared_size || !several(p)) return LOOK;
+    struct apart_shared *const s = apart_shared_of(p, g->cta);
     const u32 here = s->here >> g->first & ((1u << g->warps) - 1);
     if (kind == LOADS && s->seen[in->site] == s->phase && here == (1u << g->warps) - 1)
         return MARKED;

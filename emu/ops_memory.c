@@ -10,9 +10,6 @@
 #include "ptx/ptx.h"
 
 #include <string.h>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 enum way {
     WAY_SLOW,
@@ -22,30 +19,6 @@ enum way {
     WAY_HALVES_SAME,   /* one address for lanes 0-15, one for lanes 16-31 */
     WAY_APART,
 };
-
-typedef u64 v8 __attribute__((vector_size(64)));
-
-static inline bool any(v8 v)
-{
-#if defined __AVX512F__
-    return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
-#else
-    return (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) != 0;
-#endif
-}
-
-typedef u32 v16 __attribute__((vector_size(64)));
-
-static inline bool none(v16 v)
-{
-#if defined __AVX512F__
-    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
-#else
-    u32 x = 0;
-    for (int i = 0; i < 16; i++) x |= v[i];
-    return !x;
-#endif
-}
 
 /* An address this far on; the sum alone has to lie in memory. */
 static inline void *beyond(u8 *host, u64 by)
