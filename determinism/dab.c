@@ -666,7 +666,9 @@ static unsigned wants_of(void *self, const struct emu_prospect *next)
     d->launches++;
     if (next->watched) return d->order.wants;
     return d->order.wants | EMU_WANT_LESS_SHARED |
-           (next->counted ? 0 : EMU_WANT_MEETINGS | (is_any_pick_alike(d) ? EMU_WANT_LATER : 0));
+           (next->counted
+                ? 0
+                : EMU_WANT_MEETINGS | EMU_WANT_AGAIN | (is_any_pick_alike(d) ? EMU_WANT_LATER : 0));
 }
 
 /* ---- launches --------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "emu/workplace.h"
 
 #include "emu/control.h"
+#include "emu/spins.h"
 #include "emu/watch.h"
 
 #include <stdlib.h>
@@ -303,6 +304,9 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->queue = 0;
     g->tries = 0;
     g->apart = false;
+    if (g->spin) g->spin->good = false;
+    g->spin_wait = g->spin_vain = 0;
+    g->came_back = false;
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
         g->alive[w] = g->exist[w] = n >= LANES ? ~0u : (1u << n) - 1;

@@ -338,6 +338,11 @@ struct emu_group {
     u64 aside_rows; /* these, while another warp has */
     u32 aside_size; /* bytes that there is room for */
     u32 frame;      /* whose rows are where its own belong: frames.owner */
+    /* spins.h: a round that it goes; NULL: there was none yet. Then how often it must come back before the next is written
+     * down, after so many attempts in vain, and whether it has. */
+    struct spin *spin;
+    u8 spin_wait, spin_vain;
+    bool came_back;
     /* less hot */
     u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
     u32 barrier; /* GROUP_BARRIER: which */
@@ -506,6 +511,23 @@ const struct emu_uop *emu_group_resume(struct emu_group *g);
 
 /* Makes the group `from` into groups of one warp. Each goes on as the group would have. */
 void emu_group_split(struct emu_group *g);
+
+/* The bit of a row in emu_code.live. */
+static inline u64 emu_row_bit(const struct emu_frame *f, unsigned bytes, u32 row)
+{
+    u32 n = row / (ROW * bytes);
+    if (bytes < 8) n += f->r64 / (ROW * 8);
+    if (bytes < 4) n += f->r32 / (ROW * 4);
+    return UINT64_C(1) << n % 64;
+}
+/* What the warp needs when it goes on, its lanes that wait on the stack included. */
+static inline u64 emu_needed_rows(const struct emu_group *g)
+{
+    const struct emu_code *const c = g->code;
+    u64 rows = c->live[g->pc - c->uops];
+    for (u32 i = 0; i < g->depth; i++) rows |= c->live[g->stack[i].pc - c->uops];
+    return rows;
+}
 
 static inline u8 *emu_row(const struct emu_group *g, unsigned bytes, u32 row)
 {

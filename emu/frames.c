@@ -51,14 +51,9 @@ u8 *frames_bundle(const struct frames *f, u32 set, u32 warp)
     return f->sets_at + ((size_t)set * bundles + warp / GROUP) * f->bundle;
 }
 
-/* What the warp needs when it goes on, its lanes that wait on the stack included. */
 static u64 needs(const struct frames *f, const struct emu_group *g)
 {
-    const struct emu_code *const c = g->code;
-    if (hand_of(g)->rounds) return f->all; /* who looks at them looks at all */
-    u64 rows = c->live[g->pc - c->uops];
-    for (u32 i = 0; i < g->depth; i++) rows |= c->live[g->stack[i].pc - c->uops];
-    return rows;
+    return hand_of(g)->rounds ? f->all /* who looks at them looks at all */ : emu_needed_rows(g);
 }
 
 /* Of the `count` rows from number `from` on, 64 at most, those that `rows` has. */

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "emu/combine.h"
 #include "emu/control.h"
+#include "emu/spins.h"
 #include "emu/trace.h"
 #include "emu/watch.h"
 
@@ -54,6 +55,7 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
     const u64 before = g->instructions;
     g->state = GROUP_READY;
     if (h->rounds) rounds_run(h->rounds, g);
+    else if (g->came_back && h->spins && spin_may_begin(g)) spin_run(g);
     else
         while (in) in = in->run(g, in);
     h->instructions += g->instructions - before;

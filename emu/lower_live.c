@@ -5,14 +5,11 @@
 #include "ptx/flow.h"
 #include "ptx/ptx.h"
 
-/* Bits of rows, numbered as emu_code.live has them. */
+/* Bits of rows side by side. */
 static u64 row_bits(const struct emu_code *c, unsigned bytes, u32 row, u32 count)
 {
-    u32 at = row / (ROW * bytes);
     u64 bits = 0;
-    if (bytes < 8) at += c->frame.r64 / (ROW * 8);
-    if (bytes < 4) at += c->frame.r32 / (ROW * 4);
-    for (u32 i = 0; i < count; i++) bits |= UINT64_C(1) << (at + i) % 64;
+    for (u32 i = 0; i < count; i++) bits |= emu_row_bit(&c->frame, bytes, row + i * ROW * bytes);
     return bits;
 }
 

@@ -17,6 +17,7 @@
 #include "emu/image.h"
 #include "emu/later.h"
 #include "emu/order.h"
+#include "emu/spins.h"
 #include "emu/watch.h"
 
 #include <assert.h>
@@ -393,10 +394,53 @@ static struct emu_group *choose(struct ordered *o, u32 *burst)
     return q->group[i];
 }
 
+/* Before the access that its round begins with the warp asks. Whether it may do it now. */
+static bool ask_again(struct ordered *o, const struct emu_group *g)
+{
+    const struct emu_warp who = {g->cta->linear, g->first, g->cta->sm, g->cta->slot,
+                                 emu_serial(g),  false,    0};
+    struct emu_access a = spin_access(g);
+    a.who = &who;
+    return o->order->access(o->order->self, &a) == EMU_PROCEED;
+}
+
+/* A round that has been written down: its time goes by, and the warp asks for the next. false: it must be gone. */
+static bool go_round(struct ordered *o, struct emu_group *g, u32 burst)
+{
+    struct spin *const s = g->spin;
+    if (!s || !s->good) return false;
+    s->good = false;
+    if (o->h->rounds) return false;
+    if (!s->asks) {
+        if (PER_STEP * (i64)burst <= s->budget || !spin_holds(g)) return false;
+        const bool may = ask_again(o, g);
+        assert(may);
+        g->instructions += s->instructions;
+        o->h->instructions += s->instructions;
+        o->h->worker.thread_instructions += s->thread_instructions;
+        burst--;
+    }
+    s->good = o->moved = true;
+    g->tries = 0;
+    s->asks = !burst;
+    if (s->asks) {
+        sort_in(o, g);
+        return true;
+    }
+    const bool may = ask_again(o, g);
+    assert(!may);
+    g->state = GROUP_WAIT;
+    g->asleep = true;
+    dequeue(o, g);
+    return true;
+}
+
 static void run(struct ordered *o, struct emu_group *g, u32 burst)
 {
     struct hand *h = o->h;
     struct emu_cta *c = g->cta;
+    if (go_round(o, g, burst)) return;
+    const struct emu_uop *const from = g->pc;
     deliver_count_for(h, o->seats[c->slot].room);
     g->burst = burst;
     const u8 step = h->wp->m->step;
@@ -406,6 +450,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     else g->budget = step == EMU_STEP_BLOCK ? burst : PER_STEP * (i64)burst;
     frames_enter(h->frames, g);
     const bool did = launch_run_group(h, g);
+    if (h->spins) spin_look(g, from);
     o->moved |= did;
     if (c->stirred || g->state == GROUP_DONE) o->rounds.changed = true;
     g->tries = did ? 0 : g->tries + 1;
@@ -516,6 +561,7 @@ void ordered_run(struct hand *h)
     o.look_at = FIRST_LOOK;
     o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
     o.shown = emu_machine_is_shown(m);
+    h->spins = spins_may_be(h);
     make_lists(&o);
     h->wp->m->ordered = &o;
     if (o.order->begin) o.order->begin(o.order->self, h->wp->m);
@@ -537,6 +583,7 @@ void ordered_run(struct hand *h)
         if (!o.over && is_proved(&o)) fail(&o, EMU_DEADLOCK);
     }
     h->rounds = NULL;
+    h->spins = false;
     if (!o.over && o.order->idle) o.order->idle(o.order->self);
     if (o.order->end) o.order->end(o.order->self);
     launch_over_limit(h);
@@ -806,24 +853,17 @@ static bool fetch_aside(const struct emu_group *g)
 
 static void fetch_rows(const struct emu_group *g)
 {
-    if (!fetch_aside(g)) fetch_operands(g, g->pc);
+    if (g->spin && g->spin->good) fetch((const u8 *)g->spin, sizeof *g->spin / LANES);
+    else if (!fetch_aside(g)) fetch_operands(g, g->pc);
 }
-
-/* Of each operation the lane types' sizes of the rows d, a, b, c; 0: there is none, or nobody knows. */
-static const u8 row_sizes[UOP_COUNT][4] = {
-#define LANE1(name, D, A, ...) [UOP_##name] = {sizeof(D), sizeof(A)},
-#define LANE2(name, D, A, B, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B)},
-#define LANE3(name, D, A, B, C, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B), sizeof(C)},
-#include "emu/uops.def"
-};
 
 /* The rows of what stands behind that access, up to the next one. */
 static void fetch_ahead(const struct emu_group *g)
 {
     const struct emu_uop *const end = g->code->uops + g->code->uop_count;
-    if (hand_of(g)->frames) return;
+    if (hand_of(g)->frames || (g->spin && g->spin->good)) return;
     for (const struct emu_uop *in = g->pc + 1; in < end && in <= g->pc + AHEAD; in++) {
-        const u8 *const sizes = row_sizes[in->id];
+        const u8 *const sizes = emu_row_sizes[in->id];
         const u32 row[4] = {in->d, in->a, in->b, in->c};
         if (fetch_operands(g, in)) return;
         for (u32 i = 0; i < 4 && sizes[i]; i++)

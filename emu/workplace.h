@@ -8,6 +8,7 @@
  *     deliver.c   what becomes visible in the order of CTAs
  *     deadlock.c  whether anything will ever change
  *     rounds.c    the same with an order
+ *     spins.c     rounds of warps that wait
  *     apart.c     whether its order makes no difference
  *     later.c     what its order hears of when it has ended
  *     fault.c     how it fails, in words */
@@ -78,6 +79,7 @@ struct hand { /* a host thread */
     u64 instructions;
     struct rounds *rounds; /* NULL: nobody looks at them */
     struct frames *frames; /* NULL: rooms have rows of their own */
+    bool spins;            /* rounds of warps that wait may be left out */
     u8 apart[64];          /* from what the next hand changes */
 };
 
