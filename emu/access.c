@@ -365,6 +365,7 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
         return v->plain(g, in);
     }
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
+    if (g->asked) return emu_watch_again(g, in, EMU_LOAD, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
     if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);
     a.result = data;
@@ -411,6 +412,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
+    if (g->asked) return emu_watch_again(g, in, EMU_STORE, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_STORE);
     if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
     if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);

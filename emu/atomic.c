@@ -465,6 +465,12 @@ static bool is_wanted(const struct atomic_desc *v)
     return !v->red && !(v->flags & EMU_DEAD_RESULT);
 }
 
+/* The order may look at operands. */
+static bool is_looked_at(const struct emu_machine *m, const struct atomic_desc *v)
+{
+    return m->launch->order && !(m->wants & EMU_WANT_AGAIN && is_wanted(v));
+}
+
 /* All of a group's warps, where observers alone take part. */
 static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uop *in)
 {
@@ -504,6 +510,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     struct emu_access a;
     enum emu_verdict verdict;
     if (!emu_watch_turn(g, in)) return NULL;
+    if (g->asked) return emu_watch_again(g, in, EMU_ATOMIC, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in);
     struct emu_machine *const m = g->worker->machine;
     if (m->wants & EMU_WANT_LESS_SHARED && v->at.space == PTX_SPACE_SHARED &&
@@ -511,7 +518,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
         return v->plain(g, in);
     if (found(g, in, 0, &lanes, &a)) {
         const bool told = tells_data(g, v);
-        if (m->launch->order || told) a.data = operands(g, v, data, &a.stride);
+        if (is_looked_at(m, v) || told) a.data = operands(g, v, data, &a.stride);
         if (!v->red) a.result = old;
         if (told) emu_machine_fetch(m, &a);
         if (!emu_watch_access(g, in, &a, &verdict)) return NULL;

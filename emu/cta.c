@@ -299,7 +299,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->state = GROUP_READY;
     g->instructions = 0;
     memset(g->arrived, 0, sizeof g->arrived);
-    g->time_is_up = g->asleep = g->told = false;
+    g->time_is_up = g->asleep = g->told = g->asked = false;
     g->issued = 0;
     g->queue = 0;
     g->tries = 0;

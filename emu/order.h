@@ -86,7 +86,8 @@ struct emu_access {
         held; /* for observers: the order has done it, or keeps it back: then see emu_observer.shown */
     bool whole; /* ATOMIC, RED: it is all that the instruction does, in global memory */
     bool
-        again; /* the same as the warp's last one (EMU_WANT_AGAIN): nobody says where it is, and what of */
+        again; /* EMU_WANT_AGAIN: it is the one that the order put the warp to sleep at, or the same once more. Only who,
+                 * kind, space, flags, lanes and pc are there */
 };
 
 enum emu_verdict {
@@ -165,8 +166,8 @@ enum emu_want {
      * which they were. Their lanes are the lowest ones, and nobody says which threads or instructions they are. It is not
      * asked which warp goes on (pick): that must make no difference, and neither what has come between. */
     EMU_WANT_LATER = 16,
-    /* It may hear in short of an access that a warp comes back to again and again: emu_access.again. With EMU_STEP_TOLD. Whom
-     * it has put to sleep at such an access, and woken, it must let do it. */
+    /* Of loads, stores, and atomics whose results are read, of global memory, it looks at nothing but what
+     * emu_access.again says. With EMU_STEP_TOLD: whom it has put to sleep at one, and woken, it lets do it. */
     EMU_WANT_AGAIN = 32,
 };
 struct emu_prospect { /* a launch that is about to begin */

@@ -418,6 +418,7 @@ static bool go_round(struct ordered *o, struct emu_group *g, u32 burst)
         g->instructions += s->instructions;
         o->h->instructions += s->instructions;
         o->h->worker.thread_instructions += s->thread_instructions;
+        g->asked = false;
         burst--;
     }
     s->good = o->moved = true;

@@ -9,7 +9,7 @@
 
 #include "emu/atomic.h"
 #include "emu/control.h"
-#include "emu/order.h"
+#include "emu/watch.h"
 #include "emu/workplace.h"
 #include "ptx/ptx.h"
 
@@ -340,19 +340,7 @@ bool spin_holds(const struct emu_group *g)
 struct emu_access spin_access(const struct emu_group *g)
 {
     const struct emu_uop *const in = g->pc;
-    const struct atomic_desc *const v = in->ext;
-    const struct mem_desc *const k = in->ext;
-    const bool atomic = in->id == UOP_atom_watched;
-    return (struct emu_access){.kind = atomic ? EMU_ATOMIC : EMU_LOAD,
-                               .space = PTX_SPACE_GLOBAL,
-                               .flags = atomic ? v->flags : k->flags,
-                               .scope = atomic ? v->scope : k->scope,
-                               .op = atomic ? v->op : 0,
-                               .type = atomic ? v->type : k->type,
-                               .width = g->spin->width,
-                               .count = 1,
-                               .lanes = g->exec[0],
-                               .whole = atomic,
-                               .again = true,
-                               .pc = in->pc};
+    if (in->id == UOP_ld_watched)
+        return emu_access_again(g, in, EMU_LOAD, ((const struct mem_desc *)in->ext)->flags);
+    return emu_access_again(g, in, EMU_ATOMIC, ((const struct atomic_desc *)in->ext)->flags);
 }

@@ -5,6 +5,7 @@
 #include "emu/launch.h"
 #include "ptx/ptx.h"
 
+#include <assert.h>
 #include <string.h>
 
 static struct emu_warp warp_of(const struct emu_group *g, u32 w)
@@ -56,6 +57,16 @@ static void tell(const struct emu_group *g, const struct emu_access *a)
         if (l->observers[i]->access) l->observers[i]->access(l->observers[i]->self, a);
 }
 
+/* Whether the order looks at no more of it than emu_access.again says, and the handler knows. */
+static bool is_heard_in_short(const struct emu_group *g, const struct emu_uop *in,
+                              const struct emu_access *a)
+{
+    const bool knows = in->id == UOP_atom_watched || in->id == UOP_ld_watched ||
+                       in->id == UOP_st_watched;
+    return knows && g->worker->machine->wants & EMU_WANT_AGAIN && a->space == PTX_SPACE_GLOBAL &&
+           a->kind != EMU_RED && !(a->flags & EMU_DEAD_RESULT);
+}
+
 bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                       enum emu_verdict *verdict)
 {
@@ -63,8 +74,20 @@ bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_
     a->who = &who;
     *verdict = ask(g, in, a);
     if (*verdict != EMU_SLEEP) tell(g, a);
+    else g->asked = is_heard_in_short(g, in, a);
     a->who = NULL;
     return *verdict != EMU_SLEEP;
+}
+
+const struct emu_uop *emu_watch_again(struct emu_group *g, const struct emu_uop *in, u8 kind,
+                                      u8 flags, emu_op *plain)
+{
+    struct emu_access a = emu_access_again(g, in, kind, flags);
+    enum emu_verdict verdict;
+    g->asked = false;
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    assert(verdict == EMU_PROCEED);
+    return plain(g, in);
 }
 
 bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in)

@@ -6,6 +6,7 @@
 
 #include "emu/exec.h"
 #include "emu/order.h"
+#include "ptx/ptx.h"
 
 /* Instructions that the group's warp has issued: up to this one, or where not every one is told of to the end of
  * the basic block. */
@@ -29,6 +30,19 @@ bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in);
  * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
 bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                       enum emu_verdict *verdict);
+/* Where g->asked: the order hears of the same access in short, and `plain` does it. */
+const struct emu_uop *emu_watch_again(struct emu_group *g, const struct emu_uop *in, u8 kind,
+                                      u8 flags, emu_op *plain);
+static inline struct emu_access emu_access_again(const struct emu_group *g,
+                                                 const struct emu_uop *in, u8 kind, u8 flags)
+{
+    return (struct emu_access){.kind = kind,
+                               .space = PTX_SPACE_GLOBAL,
+                               .flags = flags,
+                               .lanes = g->exec[0],
+                               .again = true,
+                               .pc = in->pc};
+}
 /* The same where each lane's generic address says what space it is in (a->space GENERIC; else as above): one
  * space after the other is told of. *done: the lanes whose access the order has done. An order that sleeps is
  * told of all of them again. */
