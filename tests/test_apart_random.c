@@ -117,12 +117,12 @@ static struct kernel make_kernel(uint64_t *rng)
 static void write_op(struct buf *b, const struct kernel *k, const struct op *o)
 {
     static const char *const types[] = {"u8", "u16", "u32", "u64", "v4.u32"};
-    const char *type = types[__builtin_ctz(o->size)], *space = o->shared ? "shared" : "global";
-    const uint32_t wide = o->size == 16;
     if (o->kind == BARRIER) {
         buf_printf(b, "bar.sync 0;\n");
         return;
     }
+    const char *type = types[__builtin_ctz(o->size)], *space = o->shared ? "shared" : "global";
+    const uint32_t wide = o->size == 16;
     buf_printf(b, "setp.ge.u32 %%p1, %%r1, %u; setp.lt.and.u32 %%p1, %%r1, %u, %%p1;\n", o->from,
                o->to);
     buf_printf(b, "and.b32 %%r3, %%r1, %u; setp.eq.and.u32 %%p1, %%r3, 0, %%p1;\n", o->every - 1);
