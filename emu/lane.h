@@ -106,9 +106,7 @@ uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 sp
         for (u32 w = 0; w < lane_warps; w++, lane_d += LANES STEP) {                               \
             LANE_LOOP for (int l = 0; l < LANES; l++)                                              \
             {                                                                                      \
-                LOAD const D old = lane_d[l];                                                      \
-                (void)old;                                                                         \
-                lane_d[l] = (D)(__VA_ARGS__);                                                      \
+                LOAD lane_d[l] = (D)(__VA_ARGS__);                                                 \
             }                                                                                      \
         }                                                                                          \
         return in + 1;                                                                             \
@@ -118,9 +116,8 @@ uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 sp
         if (!g->exec[w]) continue;                                                                 \
         LANE_LOOP for (int l = 0; l < LANES; l++)                                                  \
         {                                                                                          \
-            LOAD const D old = lane_d[l];                                                          \
-            const D lane_new = (D)(__VA_ARGS__);                                                   \
-            lane_d[l] = lane_on[l] ? lane_new : old;                                               \
+            LOAD const D lane_new = (D)(__VA_ARGS__);                                              \
+            lane_d[l] = lane_on[l] ? lane_new : lane_d[l];                                         \
         }                                                                                          \
     }                                                                                              \
     return in + 1;

@@ -201,8 +201,8 @@ static bool compares_words(const struct emu_uop *in)
            in->id == UOP_setne_u64 || in->id == UOP_setne_s64;
 }
 
-/* What comes of the access is looked at, or made something else of; or something else takes its place (what that held
- * before no operation looks at). */
+/* What comes of the access is looked at, or made something else of; or something else takes its place (no
+ * operation goes by what that held before: uops.def). */
 static void look_at_use(struct writer *w, const struct emu_uop *in)
 {
     const u8 *const sizes = emu_row_sizes[in->id];
