@@ -505,8 +505,7 @@ const struct emu_uop *emu_op_unsupported(struct emu_group *g, const struct emu_u
 
 const struct emu_uop *emu_op_special(struct emu_group *g, const struct emu_uop *in)
 {
-    /* One warp instruction counts as one cycle, and as one nanosecond. */
-    u64 clock = g->instructions, value = 0;
+    u64 clock = g->worker->clocks_stand ? g->clock_at : emu_clock(g), value = 0;
     bool high = in->imm == SPECIAL_CLOCK_HI || in->imm == SPECIAL_TIMER_HI;
     if (in->imm >= SPECIAL_CLOCK) value = high ? clock >> 32 : clock;
     for (u32 w = 0; w < g->warps; w++)

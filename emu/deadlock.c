@@ -2,7 +2,12 @@
  *
  * A kernel that spins for ever comes back to the state it was in: each group that can run goes round a loop
  * that leaves its registers as they were and stores nothing (what an atomic does is looked at: it may leave memory as
- * it was), and all others wait. Then nothing will ever change. */
+ * it was), and all others wait. Then nothing will ever change.
+ *
+ * Who looks at a clock is never as it was: CUDA's own waits (cuda::barrier, cuda::atomic, cuda::pipeline) pause by what
+ * the clock says. If that has kept the proof from succeeding for long, it is tried with clocks that stand. Who goes
+ * round then waits for a time or for ever, and since nobody else does anything either, that time may as well have come:
+ * the clocks are put on, by more and more. Whom no time lets go on waits for ever. */
 #define _GNU_SOURCE
 #include "emu/workplace.h"
 
@@ -16,6 +21,9 @@
 enum {
     ROUND = 4096, /* blocks that a loop may have */
     MOST_TIME_OUTS = 1 << 20,
+    LONG = 1 << 25,  /* warp instructions */
+    FIRST_LEAP = 20, /* 2^20 cycles, */
+    LAST_LEAP = 42,  /* 2^42 */
 };
 
 static u64 mix(u64 h, const void *data, size_t n)
@@ -139,7 +147,10 @@ static bool step(struct emu_group *g)
         struct deadlock_bytes bytes;
         const bool look = same && atomic_is_uop(in);
         if (look) same = deadlock_remember(g, in, &bytes);
-        if (in->id == UOP_special && in->imm >= SPECIAL_CLOCK) same = false;
+        if (in->id == UOP_special && in->imm >= SPECIAL_CLOCK && !g->worker->clocks_stand) {
+            hand_of(g)->saw_clock = true;
+            same = false;
+        }
         in = in->run(g, in);
         if (look && same) same = deadlock_as_it_was(&bytes);
     }
@@ -149,6 +160,8 @@ static bool step(struct emu_group *g)
 
 static bool goes_round(const struct emu_program *p, struct emu_group *g)
 {
+    const bool stands = g->worker->clocks_stand;
+    g->clock_at = emu_clock(g);
     if (g->pc->id !=
         UOP_block) { /* in the middle of one, where it waits, or did: then it gets on */
         const struct emu_uop *at = g->pc;
@@ -156,10 +169,15 @@ static bool goes_round(const struct emu_program *p, struct emu_group *g)
     }
     const struct emu_uop *from = g->pc;
     u64 state = deadlock_state(g);
-    for (u32 n = 0; n < ROUND; n++) {
+    for (u32 n = 0, again = 1; n < ROUND; n++) {
         if (g->pc->id == UOP_block && block_changes(p, g->pc)) return false;
         if (!step(g)) return false;
         if (g->pc == from && deadlock_state(g) == state) return true;
+        if (stands && n == again) { /* what the clocks showed before led it another way */
+            from = g->pc;
+            state = deadlock_state(g);
+            again *= 2;
+        }
     }
     return false;
 }
@@ -192,13 +210,42 @@ static bool goes_nowhere(struct hand *h)
     return any;
 }
 
+static u64 instructions_of(const struct hand *h)
+{
+    u64 n = 0;
+    for (const struct slot *p = h->resident; p; p = p->next)
+        for (u32 k = 0; k < p->cta.group_count; k++)
+            n += p->cta.groups[p->cta.group_at[k]].instructions;
+    return n;
+}
+
+/* A clock keeps it from being said that they go nowhere. Whether no time that it may show lets any of them go on. Only
+ * where one host thread has all CTAs: what clocks show must not depend on how many there are. */
+static bool waits_for_no_time(struct hand *h)
+{
+    const u64 now = instructions_of(h);
+    if (h->wp->hand_count > 1) return false;
+    if (!h->saw_clock || !h->since || now < h->since) h->since = h->saw_clock ? now : 0;
+    if (!h->since || now < h->since + LONG) return false;
+    h->worker.clocks_stand = true;
+    bool stuck = goes_nowhere(h);
+    for (u32 leap = FIRST_LEAP; stuck && leap <= LAST_LEAP; leap++) {
+        h->worker.clock_ahead += UINT64_C(1) << leap;
+        stuck = goes_nowhere(h);
+    }
+    h->worker.clocks_stand = false;
+    if (!stuck) h->since = 0;
+    return stuck;
+}
+
 /* Whether all host threads are stuck: each must have looked since the last one got stuck or ended, since
  * what that one stored before may be what another waits for. */
 bool deadlock_proved(struct hand *h)
 {
     struct emu_workplace *wp = h->wp;
     u32 before = atomic_load(&h->stuck), epoch = atomic_load(&wp->epoch);
-    bool stuck = goes_nowhere(h);
+    h->saw_clock = false;
+    const bool stuck = goes_nowhere(h) || waits_for_no_time(h);
     atomic_store(&h->stuck, stuck ? epoch : 0);
     if (wp->hand_count == 1) return stuck;
     if (stuck != (before != 0)) atomic_fetch_add(&wp->epoch, 1);

@@ -353,6 +353,7 @@ struct emu_group {
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     u32 meeting_exec; /* its own lanes, while it carries out an instruction for several contexts */
     struct emu_round round;
+    u64 clock_at;  /* what its clocks show while they stand */
     u32 lane[ROW]; /* exec as 0 or ~0, by lane; valid if !full */
 };
 
@@ -402,6 +403,8 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct combine *combine;        /* reductions that it keeps; NULL: they go to memory at once */
     u8 *who; /* scratch of counting: a lane's number by word of shared memory */
     u64 thread_instructions;
+    u64 clock_ahead;     /* what is added to all clocks: deadlock.c */
+    bool clocks_stand;   /* each group's at its `clock_at` */
     struct arena *arena; /* scratch of the launch */
 };
 
@@ -496,6 +499,11 @@ bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u
 void emu_print(struct emu_group *g, const char *text, size_t length);
 /* Lanes of warp w's member mask that live but are not here (EMU_CHECK_SYNC). */
 void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mask);
+/* One warp instruction counts as one cycle, and as one nanosecond. */
+static inline u64 emu_clock(const struct emu_group *g)
+{
+    return g->instructions + g->worker->clock_ahead;
+}
 /* A special register that does not change while a CTA runs, for one lane of warp w of the group. */
 u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 special);
 

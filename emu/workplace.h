@@ -74,7 +74,9 @@ struct hand { /* a host thread */
     u64 stuck_state;             /* of the groups when last the time of their waits ran out, */
     u32 time_outs;               /* how often it did */
     u32 passes;                  /* over the resident CTAs while nothing else was to be done */
-    atomic_uint stuck;  /* its CTAs can do nothing as memory was in this epoch; 0: they may */
+    bool saw_clock;    /* whoever looked for a deadlock last came to somebody who reads a clock, */
+    u64 since;         /* that has been so each time: instructions of its groups; 0: it is not so */
+    atomic_uint stuck; /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
     struct rounds *rounds; /* NULL: nobody looks at them */

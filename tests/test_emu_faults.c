@@ -474,6 +474,73 @@ Test(emu_faults, looking_at_a_clock_is_no_deadlock)
     cr_expect(emu_run(&r), "%s", r.fault);
 }
 
+/* Waits as CUDA's library has them: they pause by how long it has been. */
+#define PAUSING_WAIT                                                                               \
+    "mov.u64 %d2, %globaltimer;\n"                                                                 \
+    "again: ld.volatile.global.u32 %r2, [%d1]; setp.ne.u32 %p1, %r2, 0; @%p1 bra end;\n"           \
+    "mov.u64 %d3, %globaltimer; sub.s64 %d3, %d3, %d2;\n"                                          \
+    "setp.lt.s64 %p2, %d3, 40000; @%p2 bra again;\n"                                               \
+    "setp.lt.s64 %p2, %d3, 4000000; @%p2 bra pause; nanosleep.u32 1000000; bra again;\n"           \
+    "pause: shr.u64 %d3, %d3, 2; cvt.u32.u64 %r3, %d3; nanosleep.u32 %r3; bra again;\n"            \
+    "end: st.global.u32 [%d1+4], 1; ret;\n"
+#define WAIT_REGISTERS                                                                             \
+    ".reg .b64 %d<5>; .reg .b32 %r<9>; .reg .pred %p<3>; ld.param.u64 %d1, [p];\n"                 \
+    "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra other;\n"
+
+static bool wait_ends(const char *body, unsigned grid, uint32_t words[2])
+{
+    struct emu_run r = {.ptx = emu_ptx(".param .u64 p", body),
+                        .grid = grid,
+                        .block = 32,
+                        .once = true,
+                        .in_turn = true};
+    r.args[0] = emu_inout(&r, words, 8);
+    const bool ended = emu_run(&r);
+    cr_expect(ended || r.kind == EMU_DEADLOCK, "%s", r.fault);
+    return ended;
+}
+
+Test(emu_faults, who_looks_at_a_clock_may_wait_for_ever, .timeout = 120)
+{
+    uint32_t words[2] = {0};
+    cr_expect(!wait_ends(WAIT_REGISTERS "other:" PAUSING_WAIT, 1, words));
+    cr_expect(!wait_ends(WAIT_REGISTERS "other:" PAUSING_WAIT, 3, words));
+}
+
+/* Somebody comes when it is time. */
+Test(emu_faults, who_looks_at_a_clock_may_wait_for_one_who_does, .timeout = 120)
+{
+    static const char *const times[] = {
+        "mov.u64 %d2, %clock64;\n"
+        "wait: mov.u64 %d3, %clock64; sub.u64 %d3, %d3, %d2; setp.lt.u64 %p2, %d3, 3000000000; @%p2 bra wait;\n",
+        "mov.u32 %r4, %clock;\n"
+        "wait: mov.u32 %r5, %clock; sub.u32 %r5, %r5, %r4; setp.lt.s32 %p2, %r5, 1000000000; @%p2 bra wait;\n",
+        "mov.u32 %r4, 0; mov.u64 %d2, %globaltimer;\n" /* it counts meanwhile */
+        "wait: add.u32 %r4, %r4, 1; mov.u64 %d3, %globaltimer; sub.u64 %d3, %d3, %d2;\n"
+        "setp.lt.u64 %p2, %d3, 100000000; @%p2 bra wait;\n"};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char body[2048];
+        uint32_t words[2] = {0};
+        snprintf(body, sizeof body, "%s%sst.volatile.global.u32 [%%d1], 1; ret;\nother: %s",
+                 WAIT_REGISTERS, times[i], PAUSING_WAIT);
+        cr_expect(wait_ends(body, 2, words) && words[1] == 1, "%zu", i);
+    }
+}
+
+/* A wait that is given up in the end, and what is measured of one: not much longer than it was to be. */
+Test(emu_faults, a_clock_is_put_on_no_further_than_somebody_waits, .timeout = 120)
+{
+    uint32_t words[2] = {0};
+    cr_expect(wait_ends(
+        WAIT_REGISTERS
+        "other: mov.u64 %d2, %clock64;\n"
+        "again: mov.u64 %d3, %clock64; sub.u64 %d3, %d3, %d2; ld.volatile.global.u32 %r2, [%d1];\n"
+        "setp.ne.u32 %p1, %r2, 0; @%p1 ret; setp.lt.u64 %p2, %d3, 1000000000; @%p2 bra again;\n"
+        "cvt.u32.u64 %r2, %d3; st.global.u32 [%d1+4], %r2; ret;",
+        1, words));
+    cr_expect(words[1] >= 1000000000 && words[1] <= 2100000000, "%u", words[1]);
+}
+
 /* Nor does a warp whose wait is over, and that tells others to go on, whoever it is that comes to the barrier, and
  * after however many turns: the last one may be just before the others are looked at. */
 Test(emu_faults, a_wait_that_is_over_is_no_deadlock, .timeout = 120)
