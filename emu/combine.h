@@ -48,7 +48,7 @@ static inline u8 *combine_at(struct combine *c, u64 address, u32 width)
     return p->address == address ? (u8 *)&p->value : NULL;
 }
 
-/* The first of an address, whose bytes are at `host`, of several of `lanes` lanes. false: it is to go to memory at once. */
+/* The first of an address, whose bytes are at `host`. false: it is to go to memory at once. */
 bool combine_first(struct emu_worker *k, u64 address, u8 *host, u8 op, u8 type,
                    const void *operand);
 
