@@ -3,8 +3,8 @@
  * In global memory three cases differ. A result that is read makes CTAs take turns (emu_program.talks),
  * so plain accesses will do. Integer reductions that commute go to memory at once, if the
  * program has no reductions of another kind, which might meet them; where several host threads are at it,
- * with the host's atomics, or combined in each thread before (combine.h). All others wait in the CTA's log until it is the CTA's turn. So memory is the same in
- * the end whatever the number of threads. */
+ * with the host's atomics, or combined in each thread before (combine.h). All others wait in the CTA's log
+ * until it is the CTA's turn. So memory is the same in the end whatever the number of threads. */
 #include "emu/atomic.h"
 
 #include "emu/atomicops.h"

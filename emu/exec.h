@@ -238,10 +238,9 @@ struct emu_program {
     struct emu_frame
         deepest; /* room for the deepest chain of calls; recursion: as much as allowed */
     bool recursive;
-    bool talks; /* CTAs may wait for each other or see each other's order: run them in turn */
-    bool mixes; /* reductions of global memory of several kinds, whose order may matter */
-    bool
-        combines; /* there are some, all of one kind that commutes, and CTAs do not talk: combine.h */
+    bool talks;    /* CTAs may wait for each other or see each other's order: run them in turn */
+    bool mixes;    /* reductions of global memory of several kinds, whose order may matter */
+    bool combines; /* all are of one kind that commutes, and CTAs do not talk: combine.h */
     bool
         shared_commutes; /* atomics of shared memory are of one kind, commute, and nobody reads the old value;
                            * and there are no strong accesses to it */
