@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/check_program.h"
 #include "cli/replace.h"
+#include "emu/order.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -73,10 +74,7 @@ static bool read_orders(struct check *c, size_t runs, bool its)
         free(why);
         if (why) return false;
         if (its && kind->stack_only) {
-            diag_error(d, x->value.at + i, n,
-                       "order %s cannot follow lanes that go their own ways: use "
-                       "--divergence=stack, or another order",
-                       kind->name);
+            diag_error(d, x->value.at + i, n, EMU_STACK_ONLY, kind->name);
             return false;
         }
         for (size_t k = 1; k < c->row_count; k++)

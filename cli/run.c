@@ -13,6 +13,7 @@
 #include "cli/watches.h"
 #include "cuda/outcome.h"
 #include "determinism/orders.h"
+#include "emu/order.h"
 
 #include "base/arena.h"
 
@@ -61,10 +62,7 @@ static bool divergence_fits(struct run_options *o, const struct heddle_device_op
     for (size_t i = 0; kind && kind->stack_only && i < o->count; i++) {
         const struct piece name = o->list[i].name;
         if (!piece_is(name, "order") && !piece_is(name, "divergence")) continue;
-        diag_error(&o->diags, name.at, name.length,
-                   "order %s cannot follow lanes that go their own ways: use --divergence=stack, "
-                   "or another order",
-                   kind->name);
+        diag_error(&o->diags, name.at, name.length, EMU_STACK_ONLY, kind->name);
         return false;
     }
     return true;

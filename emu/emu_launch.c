@@ -269,11 +269,7 @@ static const struct emu_report *set_clusters(struct emu *e, struct emu_machine *
 static const struct emu_report *check_order(struct emu *e, const struct emu_machine *m)
 {
     const struct emu_order *o = m->launch->order;
-    if (o && o->stack_only && m->its)
-        return refuse(
-            e,
-            "order %s cannot follow lanes that go their own ways: use --divergence=stack, or another order",
-            o->name);
+    if (o && o->stack_only && m->its) return refuse(e, EMU_STACK_ONLY, o->name);
     if (o && m->cluster_size > m->slots_per_sm * m->sms)
         return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m->cluster_size,
                       m->slots_per_sm * m->sms);

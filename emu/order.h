@@ -189,6 +189,10 @@ enum emu_step {
 
 struct emu_shown; /* below */
 
+/* What is said of an order that is stack_only, by its name. */
+#define EMU_STACK_ONLY                                                                             \
+    "order %s cannot follow lanes that go their own ways: use --divergence=stack, or another order"
+
 /* One instruction may be told of in pieces (a bulk copy, a surface, lanes in several spaces). An order answers
  * all of them alike, and lets the warp sleep at the first or not at all. */
 struct emu_order {
