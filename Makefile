@@ -7,7 +7,7 @@ ifeq ($(origin CC),default)
 CC     := gcc
 endif
 B      := build/$(notdir $(CC))-$(MODE)
-MODULE := base ptx emu determinism model
+MODULE := base ptx emu emu/* determinism determinism/* model library
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g
@@ -20,7 +20,7 @@ CFLAGS.tsan    := -O1 -g -fsanitize=thread
 INLINE := vector_loop:512:noalign,libcall:-1:noalign
 INLINE := $(addsuffix =$(INLINE),-mmemset-strategy -mmemcpy-strategy)
 INLINE := $(shell $(CC) -Werror $(INLINE) -E -x c /dev/null >/dev/null 2>&1 && echo $(INLINE))
-ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off $(INLINE) -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. $(CFLAGS.$(MODE)) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off $(INLINE) -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. -Iinclude $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
 LIB_LIBS := -lpcre2-8 -lpthread -lm
@@ -28,8 +28,8 @@ SUITE_LIBS := -lz -lm
 CUDA_LIBS := -llz4 -lzstd
 CLI_LIBS := -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
-# emu/ops_*.c are compiled for each host instruction set; the best one is chosen at run time.
-OPS := $(wildcard emu/ops_*.c)
+# emu/*/simd_*.c are compiled for each host instruction set; the best one is chosen at run time.
+OPS := $(wildcard emu/*/simd_*.c)
 ISAS := portable
 ifeq ($(shell uname -m),x86_64)
 ISAS += avx2 avx512
@@ -42,14 +42,14 @@ OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif
 OPS_FLAGS.release := -O3
 OPS_FLAGS.tsan := -O0
-LIB   := $(patsubst %.c,$B/%.o,$(wildcard heddle*.c) $(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
 CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
 CALIBRATE := $(patsubst %.c,$B/%.o,$(wildcard calibrate/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
-TEST  := $(patsubst %.c,$B/%.o,$(wildcard tests/*.c))
+TEST  := $(patsubst %.c,$B/%.o,$(wildcard $(foreach d,support oracles unit order race cuda cli estimate,tests/$d/*.c)))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $(patsubst %.c,$B/%.o,$(wildcard tests/bench/*.c))
 CORPUS := tests/corpus/ptx/*.ptx
@@ -86,8 +86,8 @@ $B/heddle: $(CLI) $(CALIBRATE) $(SUITE) $(CUDA) $B/libheddle.a
 $B/libheddle.a: $(LIB)
 	@rm -f $@
 	ar rcs $@ $^
-$B/$(SONAME): $(LIB) heddle.map
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=heddle.map -o $@ $(LIB) $(LIB_LIBS)
+$B/$(SONAME): $(LIB) library/heddle.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/heddle.map -o $@ $(LIB) $(LIB_LIBS)
 # The driver API as a library for C programs, and the workloads as such a program. It has a heap of its own (cuda/heap.h),
 # but where a sanitizer is to see what is allocated.
 HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
@@ -145,7 +145,7 @@ $B/cuda/%.o $B/cudart-%.o: ALL_CFLAGS += -fno-optimize-sibling-calls # calls of 
 $B/cli/run_program.o: ALL_CFLAGS += -DHEDDLE_BUILD='"$B"'
 $B/emu/%.o: ALL_CFLAGS += $(OPS_FLAGS)
 define ops_rule
-$B/emu/ops_%.$(1).o: emu/ops_%.c Makefile
+$B/emu/%.$(1).o: emu/%.c Makefile
 	@mkdir -p $$(@D)
 	$$(CC) $$(ALL_CFLAGS) $$(OPS_FLAGS.$$(MODE)) -DISA=$(1) $$(ISA.$(1)) -MMD -MP -c -o $$@ $$<
 endef
@@ -154,7 +154,7 @@ $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The table of GPUs is made from their files.
-$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml model/clocks/*.yaml)
+$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml model/timing/*.yaml)
 	@mkdir -p $(@D)
 	tools/gpus.sh > $@.new && mv $@.new $@
 $B/emu/gpus.o: $B/emu/gpus.c
@@ -182,8 +182,8 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	ln -sf libcuda.so.1 '$(DESTDIR)$(LIBDIR)/heddle/libcuda.so'
 	cd $B && cp -r --parents $(CUDART_STATIC:$B/%=%) '$(abspath $(DESTDIR)$(LIBDIR))/heddle'
 	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'
-	install -m 644 heddle.h '$(DESTDIR)$(INCDIR)'
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(V)|' heddle.pc.in \
+	install -m 644 include/heddle.h '$(DESTDIR)$(INCDIR)'
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(V)|' library/heddle.pc.in \
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle'
@@ -247,8 +247,8 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 
 measured: heddle ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc
 	tests/measured.sh ./heddle
-clocks: heddle ## fit the clock's numbers to measured cycles again (model/clocks); needs nvcc
-	tools/clocks.sh ./heddle
+clocks: heddle ## fit the clock's numbers to measured cycles again (model/timing); needs nvcc
+	tools/timing.sh ./heddle
 coefficients: heddle ## fit the weights of counters to the hardware's cycles again (model/coefficients)
 	./heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output model/coefficients/gv100.yaml
 papers: heddle                  ## estimate what the papers on GPUDet and DAB measured, against tests/bench/papers.txt
@@ -273,7 +273,7 @@ fuzz-ptx fuzz-emu: fuzz-%:
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
 $(FUZZERS): %: %.o build/clang-san/libheddle.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
-build/clang-san/tests/fuzz/fuzz_emu: $(addprefix build/clang-san/tests/,fuzz/kernel.o forms.o)
+build/clang-san/tests/fuzz/fuzz_emu: $(addprefix build/clang-san/tests/,fuzz/kernel.o support/forms.o)
 -include $(wildcard build/clang-san/tests/fuzz/*.d)
 
 JOB_READER := $(addprefix cli/,job.c job_file.c job_fields.c job_steps.c yaml.c pattern.c value.c compare.c settings.c)
@@ -281,7 +281,7 @@ fuzz-job:                       ## fuzz the reader of job files for SECONDS, sta
 	@tools/deps.sh build check
 	@mkdir -p $(FUZZ)/job/found $(FUZZ)/job/seeds
 	sed -n '/^```yaml/,/^```/p' docs/job-files.md | grep -v '```' > $(FUZZ)/job/seeds/example
-	clang -std=c11 -O1 -g -ffp-contract=off -I. -fsanitize=fuzzer,address,undefined \
+	clang -std=c11 -O1 -g -ffp-contract=off -I. -Iinclude -fsanitize=fuzzer,address,undefined \
 	    -fno-sanitize-recover=all -o $(FUZZ)/fuzz_job tests/fuzz/fuzz_job.c $(JOB_READER) \
 	    $(wildcard base/*.c) -lfyaml -lm
 	cd $(FUZZ)/job && ../fuzz_job -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=2048 \

@@ -5,7 +5,7 @@
 
 #include "calibrate/figures.h"
 #include "calibrate/fit.h"
-#include "calibrate/fit_clock.h"
+#include "calibrate/fit_timing.h"
 
 struct buf;
 
@@ -31,7 +31,7 @@ struct clock_report {
     size_t file_count;
 };
 void report_clock_text(struct buf *out, const struct clock_report *r);
-void report_clock_file(struct buf *out, const struct clock_report *r); /* model/clock_file.h */
+void report_clock_file(struct buf *out, const struct clock_report *r); /* model/timing_file.h */
 
 /* Pieces of texts. */
 void report_heading(struct buf *out);

@@ -14,7 +14,7 @@
 #ifndef HEDDLE_CALIBRATE_ROWS_H
 #define HEDDLE_CALIBRATE_ROWS_H
 
-#include "model/form.h"
+#include "model/counter_model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
 #include "cli/replace.h"
-#include "model/clock_file.h"
 #include "model/coefficients.h"
+#include "model/timing_file.h"
 
 #include <errno.h>
 #include <signal.h>

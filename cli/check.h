@@ -1,7 +1,7 @@
 /* cli/check.h: the parts of `heddle check`.
  *
  * Each run of the target is a process of its own (check_pool.c): what it came to (struct check_run) is written to
- * a file in memory by check_child.c (determinism/account.h) and read by check_run.c. check_rows.c says which runs there are to be and when
+ * a file in memory by check_child.c (determinism/record/run_log.h) and read by check_run.c. check_rows.c says which runs there are to be and when
  * an order has shown enough; check_part.c finds where two results part; check_text.c, check_json.c and
  * check_ci.c say it. What is said depends on the runs' seeds alone, not on which ended first. */
 #ifndef HEDDLE_CLI_CHECK_H
@@ -9,7 +9,7 @@
 
 #include "cli/run_options.h"
 #include "cli/run_program.h"
-#include "determinism/account.h"
+#include "determinism/record/run_log.h"
 #include "determinism/verdict.h"
 
 #include <stdbool.h>

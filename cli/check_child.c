@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "cli/report.h"
 #include "cli/run.h"
-#include "heddle_device.h"
+#include "library/device.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "cli/check_part.h"
 
 #include "base/arena.h"
-#include "determinism/snapshot.h"
+#include "determinism/record/snapshot.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "cli/compare.h"
-#include "determinism/snapshot.h"
+#include "determinism/record/snapshot.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* cli/check_part.h: where the results of two runs part, and who wrote what differs there.
  *
  * Both runs are made again up to that launch, with all memory written to a file; then once more, watched by
- * determinism/writers.h. Native runs may come out otherwise when they are watched: then nobody is named. */
+ * determinism/record/last_writers.h. Native runs may come out otherwise when they are watched: then nobody is named. */
 #ifndef HEDDLE_CLI_CHECK_PART_H
 #define HEDDLE_CLI_CHECK_PART_H
 
 #include "cli/check.h"
-#include "determinism/writers.h"
+#include "determinism/record/last_writers.h"
 
 enum { MOST_WORDS = 4096 }; /* that are looked at */
 

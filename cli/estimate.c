@@ -15,8 +15,8 @@
 #include "determinism/orders.h"
 #include "emu/gpu.h"
 #include "emu/trace_file.h"
-#include "model/clock_file.h"
 #include "model/config.h"
+#include "model/timing_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

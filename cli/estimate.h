@@ -38,7 +38,7 @@ struct estimate_call {
     const char *orders[MOST_ORDERS];
     size_t order_count; /* 0: none was named */
     enum format format;
-    const char *coefficients; /* a file of them (model/clock_file.h); NULL: those built in */
+    const char *coefficients; /* a file of them (model/timing_file.h); NULL: those built in */
     const char *traces;       /* a file to which the launches' traces are added; NULL: none */
     int target;               /* which of the words it is */
     FILE *input;              /* of a target '-': what came on standard input, for each run; NULL */

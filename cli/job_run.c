@@ -10,7 +10,7 @@
 #include "cli/watches.h"
 #include "emu/emu.h"
 
-#include "heddle_device.h"
+#include "library/device.h"
 
 #include <inttypes.h>
 #include <string.h>

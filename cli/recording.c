@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "cli/report.h"
 #include "determinism/orders.h"
-#include "determinism/record.h"
+#include "determinism/record/record.h"
 
 #include <errno.h>
 #include <inttypes.h>

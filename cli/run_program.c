@@ -9,9 +9,9 @@
 #include "cli/counts.h"
 #include "cli/report.h"
 #include "cli/watches.h"
+#include "cuda/event_stream.h"
 #include "cuda/outcome.h"
 #include "cuda/program.h"
-#include "cuda/told.h"
 #include "model/gpu_file.h"
 
 #include <ctype.h>

@@ -10,7 +10,7 @@
 
 #include "cuda/device.h"
 #include "determinism/orders.h"
-#include "heddle_device.h"
+#include "library/device.h"
 #include "model/gpu_file.h"
 #include "suites/suite.h"
 

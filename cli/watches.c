@@ -5,7 +5,7 @@
 #include "cli/job.h"
 #include "cli/json.h"
 #include "cli/report.h"
-#include "cuda/told.h"
+#include "cuda/event_stream.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "cli/run_options.h"
 
-#include "determinism/watches.h"
+#include "determinism/record/watch_places.h"
 #include "emu/emu.h"
 
 #include <jansson.h>

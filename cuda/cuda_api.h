@@ -12,7 +12,7 @@
  *
  * Declarations of our own: names, numbers and layouts are those of the binary interface of CUDA 13, so
  * a program built with this header runs on the real libcuda.so.1, and one built with NVIDIA's runs on
- * ours. What is not declared here is not exported. tests/test_driver.c holds the layouts fast. */
+ * ours. What is not declared here is not exported. tests/cuda/driver.c holds the layouts fast. */
 #ifndef HEDDLE_CUDA_CUDA_API_H
 #define HEDDLE_CUDA_CUDA_API_H
 

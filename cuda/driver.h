@@ -221,7 +221,7 @@ struct driver {
     struct emu_counts_writer counts;
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
     struct account *account;      /* of HEDDLE_ACCOUNT; likewise */
-    int told;                     /* of CUDA_TOLD: a file (cuda/told.h); 0: none */
+    int told;                     /* of CUDA_TOLD: a file (cuda/event_stream.h); 0: none */
     struct emu_profile *profile;  /* NULL: not asked for */
     struct emu *emu;
     struct rooms *rooms;   /* of one device after the other: never freed */

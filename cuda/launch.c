@@ -1,14 +1,14 @@
 /* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
  * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
+#include "cuda/event_stream.h"
 #include "cuda/logs.h"
 #include "cuda/queue.h"
-#include "cuda/told.h"
 #include "cuda/unordered.h"
-#include "cuda/watching.h"
+#include "cuda/watch_points.h"
 #include "cuda/work.h"
 
-#include "determinism/account.h"
 #include "determinism/checks.h"
+#include "determinism/record/run_log.h"
 #include "emu/trace_file.h"
 #include "model/launch_times.h"
 

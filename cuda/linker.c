@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/elf.h"
-#include "cuda/parts.h"
+#include "cuda/module_text.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,7 +1,7 @@
 /* Modules of PTX, in memory or in files. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
-#include "cuda/parts.h"
+#include "cuda/module_text.h"
 #include "cuda/queue.h"
 
 #include "base/arena.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Of `heddle check`: the variable of the environment that holds two numbers of file descriptors with a comma: an
- * account is written to the first, its task stands in the second (determinism/account.h). */
+ * account is written to the first, its task stands in the second (determinism/record/run_log.h). */
 #define CUDA_ACCOUNT "HEDDLE_ACCOUNT"
 
 /* Of `heddle run`: the number of a file descriptor, which is to be mapped. */
@@ -18,7 +18,7 @@
 /* Likewise: a file to which each grid is added with its trace (emu/trace_file.h). */
 #define CUDA_TRACES "HEDDLE_ESTIMATE_TRACES"
 
-/* Likewise: a file of coefficients to estimate by (model/clock_file.h). */
+/* Likewise: a file of coefficients to estimate by (model/timing_file.h). */
 #define CUDA_COEFFICIENTS "HEDDLE_ESTIMATE_COEFFICIENTS"
 
 struct cuda_outcome {

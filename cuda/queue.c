@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "cuda/capture.h"
 #include "cuda/graph.h"
-#include "cuda/ledger.h"
+#include "cuda/run_log.h"
 
 #include <pthread.h>
 #include <stdlib.h>

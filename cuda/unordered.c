@@ -2,9 +2,9 @@
 #include "cuda/unordered.h"
 #include "cuda/early.h"
 #include "cuda/graph.h"
-#include "cuda/ledger.h"
+#include "cuda/run_log.h"
 
-#include "determinism/account.h"
+#include "determinism/record/run_log.h"
 #include "emu/emu.h"
 #include "emu/order.h"
 

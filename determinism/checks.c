@@ -1,8 +1,8 @@
 /* Checks as observers of a launch. */
 #include "determinism/checks.h"
 
-#include "determinism/atomicity.h"
-#include "determinism/race.h"
+#include "determinism/race/atomicity.h"
+#include "determinism/race/race.h"
 
 #include "emu/emu.h"
 #include "emu/order.h"

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "determinism/dab.h"
-#include "determinism/gpudet.h"
+#include "determinism/dab/dab.h"
+#include "determinism/gpudet/gpudet.h"
 #include "determinism/random.h"
 #include "emu/counts.h"
 #include "emu/order.h"

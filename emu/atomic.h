@@ -7,8 +7,8 @@
 #ifndef HEDDLE_EMU_ATOMIC_H
 #define HEDDLE_EMU_ATOMIC_H
 
-#include "emu/exec.h"
-#include "emu/memops.h"
+#include "emu/ops/exec.h"
+#include "emu/ops/memops.h"
 #include "ptx/isa.h"
 
 enum emu_atomic {
@@ -37,7 +37,7 @@ atomic_fn *atomic_function(unsigned op, unsigned type); /* NULL: there is no suc
 typedef void atomic_each_fn(void *const *memory, const void *const *operand, u32 count);
 atomic_each_fn *atomic_function_each(unsigned op, unsigned type);
 
-/* What emu_defer_red (launch.c) keeps until it is the CTA's turn: the operand; of ATOMIC_CAS the comparand and, behind it, the new value. */
+/* What emu_defer_red (emu/sched/launch.c) keeps until it is the CTA's turn: the operand; of ATOMIC_CAS the comparand and, behind it, the new value. */
 u32 atomic_packed_bytes(unsigned op, unsigned type); /* at most 32 */
 void atomic_apply_packed(unsigned op, unsigned type, void *memory, const void *packed);
 

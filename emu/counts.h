@@ -10,8 +10,8 @@
 #ifndef HEDDLE_EMU_COUNTS_H
 #define HEDDLE_EMU_COUNTS_H
 
-#include "emu/cache.h"
 #include "emu/gpu.h"
+#include "emu/measure/cache.h"
 #include "ptx/isa.h"
 
 #include <stdbool.h>

@@ -44,8 +44,8 @@ enum emu_check { /* what is checked beyond what always is (bounds, alignment, sp
                  EMU_CHECK_SYNC =
                      4, /* barriers that part of a CTA reaches, shuffles of absent lanes, masks */
                  /* for those who launch: emu knows no such check, but reports what an observer finds */
-                 EMU_CHECK_RACE = 8,       /* determinism/race.h */
-                 EMU_CHECK_ATOMICITY = 16, /* determinism/atomicity.h */
+                 EMU_CHECK_RACE = 8,       /* determinism/race/race.h */
+                 EMU_CHECK_ATOMICITY = 16, /* determinism/race/atomicity.h */
                  EMU_CHECK_API = 32,       /* cuda/: calls that fail */
 };
 
@@ -60,7 +60,7 @@ struct emu_config {
     enum emu_isa isa; /* which of the handlers, for tests; all give the same bits */
     unsigned checks;  /* enum emu_check */
     bool count;       /* count events: emu_report.counts */
-    bool caches;      /* with count: also what hits in L1 and L2 (emu/cache.h) */
+    bool caches;      /* with count: also what hits in L1 and L2 (emu/measure/cache.h) */
     /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). What the host copies in is then found in L2. */
     bool trace;
     bool phases;               /* with count: also by phase, of orders that have some */
@@ -71,7 +71,7 @@ struct emu_config {
     uint64_t heap;             /* bytes for device-side malloc; 0: 8 MiB */
     const struct emu_gpu *gpu; /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
-    /* Memory for CTAs that outlives the device (emu/rooms.h), of one device at a time; NULL: its own. */
+    /* Memory for CTAs that outlives the device (emu/cta_arena.h), of one device at a time; NULL: its own. */
     struct rooms *rooms;
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);

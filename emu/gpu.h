@@ -2,9 +2,9 @@
  * clocks and bandwidths.
  *
  * Nothing here changes what a kernel computes. It decides how many CTAs an SM holds (occupancy, waves),
- * what the caches of emu/cache.h look like, and what an estimate of cycles reckons with. What each number
+ * what the caches of emu/measure/cache.h look like, and what an estimate of cycles reckons with. What each number
  * means is said once, in emu/gpu.def. The known GPUs are the files model/gpus/NAME.yaml, with sources; the
- * build makes emu/gpu.c's table of them. */
+ * build makes emu/device/gpu.c's table of them. */
 #ifndef HEDDLE_EMU_GPU_H
 #define HEDDLE_EMU_GPU_H
 

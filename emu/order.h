@@ -156,13 +156,13 @@ enum emu_want {
     EMU_WANT_LOADS = 1,  /* plain loads of global memory: weak ones, .nc, surfaces, tiles */
     EMU_WANT_STORES = 2, /* plain stores to it */
     /* Launches alone in which warps have bytes of memory in common, but for reductions that commute: others leave the
-     * same under every order, and go without it (apart.h). Of those it hears of in wants_of() alone. Without observers. */
+     * same under every order, and go without it (emu/speculate/conflict_free.h). Of those it hears of in wants_of() alone. Without observers. */
     EMU_WANT_MEETINGS = 4,
     /* Not of what is done with shared memory where its order does not matter (emu_shape.shared_commutes). Each is still
      * a step of EMU_STEP_TOLD. Without observers, and orders around this one. */
     EMU_WANT_LESS_SHARED = 8,
     /* With MEETINGS: where warps have bytes of memory in common, but all of them only reduce these, it may hear of the launch
-     * when its warps have ended (later.h): of reductions, barriers of whole CTAs, fences and ends, by warp in the order in
+     * when its warps have ended (emu/speculate/deferred.h): of reductions, barriers of whole CTAs, fences and ends, by warp in the order in
      * which they were. Their lanes are the lowest ones, and nobody says which threads or instructions they are. It is not
      * asked which warp goes on (pick): that must make no difference, and neither what has come between. */
     EMU_WANT_LATER = 16,
@@ -275,7 +275,7 @@ struct emu_observer {
      * observers are all so is faster. */
     bool blind;
     /* It need not hear of launches in which no two threads have bytes in common that one of them changes, but for
-     * reductions of one kind and for shared memory with a barrier of the whole CTA in between (apart.h). */
+     * reductions of one kind and for shared memory with a barrier of the whole CTA in between (emu/speculate/conflict_free.h). */
     bool meetings;
     /* It hears of atomics and reductions of global memory that an order carries out in the order in which they are. */
     bool in_turn;

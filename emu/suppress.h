@@ -10,7 +10,7 @@
  *     FUNCTION (FILE:LINE, from HEADER:LINE): INSTRUCTION
  *
  * with PTX's name of the function and what is known of the source. Of a finding with two places one pattern has to fit
- * both, two patterns one each. Those known beforehand (suppress.def) are in NVIDIA's headers; a list comes on top of
+ * both, two patterns one each. Those known beforehand (emu/device/suppress.def) are in NVIDIA's headers; a list comes on top of
  * them. */
 #ifndef HEDDLE_EMU_SUPPRESS_H
 #define HEDDLE_EMU_SUPPRESS_H

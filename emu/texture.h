@@ -25,7 +25,7 @@
 #ifndef HEDDLE_EMU_TEXTURE_H
 #define HEDDLE_EMU_TEXTURE_H
 
-#include "emu/exec.h"
+#include "emu/ops/exec.h"
 
 struct mem;
 

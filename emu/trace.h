@@ -4,12 +4,12 @@
  *     const struct emu_trace *t = emu_launch(e, k, &l)->counts->trace;
  *
  * A trace says for each warp of some CTAs which basic blocks it entered and what each of its accesses to
- * memory came to; with the code that is all that a model of time needs. It has no times: model/clock.h
+ * memory came to; with the code that is all that a model of time needs. It has no times: model/timing.h
  * makes them from it.
  *
  * It is as if each warp had run alone until it waited at a barrier, had used up its turn or ended, and then the next:
  * that is the order in which accesses went through the caches. Warps that run in lockstep are brought into it
- * (emu/trace_turns.h); those of programs in which they see each other's order do run alone.
+ * (emu/measure/trace_turns.h); those of programs in which they see each other's order do run alone.
  *
  * Not all CTAs are traced. Of a large grid those are that a few SMs would be given if CTAs were dealt in
  * turn (linear index modulo SMs below `sms_traced`), and of these the first ones. Which they are depends
@@ -60,12 +60,15 @@ struct trace_warp {
 };
 
 #define TRACE_LOCAL_LINES 0x80000000u
-enum { TRACE_AROUND = 7 }; /* how of notes that do not go through emu/cache.h: .local memory */
-struct trace_note {        /* a line of 128 bytes that an access touches */
+enum {
+    TRACE_AROUND = 7
+};                  /* how of notes that do not go through emu/measure/cache.h: .local memory */
+struct trace_note { /* a line of 128 bytes that an access touches */
     uint32_t line;
-    uint8_t sectors;            /* a bit each */
-    uint8_t how;                /* enum count_how, TRACE_AROUND */
-    uint8_t from_l2, from_dram; /* how many sectors were asked of L2, of DRAM (emu/cache.h) */
+    uint8_t sectors; /* a bit each */
+    uint8_t how;     /* enum count_how, TRACE_AROUND */
+    uint8_t from_l2,
+        from_dram; /* how many sectors were asked of L2, of DRAM (emu/measure/cache.h) */
 };
 
 struct trace_room;
@@ -76,7 +79,7 @@ struct trace_cta {
     struct trace_note *notes;
     uint32_t note_count, note_cap;
     uint32_t
-        settled; /* so many are there: the others are on their way through the caches (emu/cache.h) */
+        settled; /* so many are there: the others are on their way through the caches (emu/measure/cache.h) */
     uint32_t most; /* instructions of a warp */
     struct trace_cta *next;
 };
@@ -136,7 +139,8 @@ struct trace_code {
     const struct trace_block *blocks;
     const uint32_t *site_inst;
     uint32_t inst_count, block_count, site_count, reg_count;
-    bool lockstep; /* warps may run so and yet be traced as if each ran alone: trace_turns.h */
+    bool
+        lockstep; /* warps may run so and yet be traced as if each ran alone: emu/measure/trace_turns.h */
 };
 const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p);
 /* The whole, in the arena. What it says of CTAs stays the trace's, what it says of code m->program->traced's. */

@@ -10,7 +10,7 @@
 #ifndef HEDDLE_MODEL_COEFFICIENTS_H
 #define HEDDLE_MODEL_COEFFICIENTS_H
 
-#include "model/form.h"
+#include "model/counter_model.h"
 
 enum feature {                       /* of a launch; fits hold for launches like those they saw */
                FEATURE_instructions, /* of an SM */

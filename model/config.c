@@ -111,7 +111,7 @@ static void check_shared(struct judge *j, const struct emu_gpu *g)
 struct cache_keys {
     int bytes, line, sector, ways;
 };
-enum { LINE = 128, SECTOR = 32 }; /* of emu/cache.h */
+enum { LINE = 128, SECTOR = 32 }; /* of emu/measure/cache.h */
 
 /* `other`: bytes that it has, too, if shared memory has the rest; 0: none. */
 static void check_cache(struct judge *j, const struct emu_gpu *g, struct cache_keys k,

@@ -1,11 +1,11 @@
 #include "model/launch_time.h"
 
 #include "emu/trace.h"
-#include "model/clock_order.h"
 #include "model/config.h"
 #include "model/machine.h"
 #include "model/sample.h"
 #include "model/schedule.h"
+#include "model/timing_order.h"
 
 #include <inttypes.h>
 #include <string.h>

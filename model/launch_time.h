@@ -9,8 +9,8 @@
 #define HEDDLE_MODEL_LAUNCH_TIME_H
 
 #include "emu/counts.h"
-#include "model/clock.h"
 #include "model/launch_features.h"
+#include "model/timing.h"
 
 #include <stdio.h>
 

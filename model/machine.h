@@ -3,15 +3,15 @@
  *     struct clock_machine m;
  *     const struct clock_fit *fit = machine_of(report->counts->gpu, &m);   // whose figures its errors are
  *
- * For GPUs of which cycles were measured, the numbers of model/clocks/NAME.yaml: latencies, intervals and
+ * For GPUs of which cycles were measured, the numbers of model/timing/NAME.yaml: latencies, intervals and
  * queues were fitted to these by heddle calibrate. For others they follow from the GPU's configuration
  * (emu/gpu.def). */
 #ifndef HEDDLE_MODEL_MACHINE_H
 #define HEDDLE_MODEL_MACHINE_H
 
 #include "emu/gpu.h"
-#include "model/clock.h"
 #include "model/launch_features.h"
+#include "model/timing.h"
 
 struct clock_fit {
     const char *gpu,

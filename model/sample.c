@@ -1,7 +1,7 @@
 #include "model/sample.h"
 
 #include "emu/counts.h"
-#include "model/clock_parts.h"
+#include "model/timing_internal.h"
 #include "ptx/isa.h"
 
 #include <stdlib.h>

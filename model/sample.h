@@ -21,7 +21,7 @@
 #define HEDDLE_MODEL_SAMPLE_H
 
 #include "emu/trace.h"
-#include "model/clock.h"
+#include "model/timing.h"
 
 struct clock_machine;
 struct emu_counts;

@@ -1,6 +1,6 @@
 #include "model/schedule.h"
 
-#include "model/clock_parts.h"
+#include "model/timing_internal.h"
 #include "ptx/isa.h"
 
 #include <stdlib.h>

@@ -80,6 +80,6 @@ section == "latency" || section == "interval" { printf " .machine.%s[CLASS_%s] =
 section == "units" { printf " .machine.units[CLOCK_UNIT_%s] = %s,\n", key, value }
 section == "least" || section == "most" { printf " .%s[LAUNCH_FEATURE_%s] = %s,\n", section, key, value }
 section == "error" || section == "interval_80" { printf " .%s = %s,\n", key, value }
-END { if (open) print "}," }' model/clocks/*.yaml
+END { if (open) print "}," }' model/timing/*.yaml
 echo '};'
 echo 'const size_t clock_fit_total = sizeof clock_fits / sizeof *clock_fits;'

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What tools/clocks.sh and tests/measured.sh have in common, who read this with '.': they end here, well, where there is no
+# What tools/timing.sh and tests/measured.sh have in common, who read this with '.': they end here, well, where there is no
 # nvcc; $work is a folder that goes when they end.
 if ! command -v nvcc >/dev/null; then
     echo "$(basename "$0" .sh): nvcc is not there: skipped" >&2

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Runs clang-tidy on the C files that git knows, but for tests and emu/ops_*.c (vector code made from
+# Runs clang-tidy on the C files that git knows, but for tests and emu/*/simd_*.c (vector code made from
 # tables), two at a time, large ones first. Names each file that does not pass, with all that clang-tidy
 # says about it; of the others nothing is printed. With arguments: on these files, one after the other.
 set -u
 [ $# -gt 0 ] || {
     cd "$(dirname "$0")/.." || exit 1
-    git ls-files '*.c' | grep -vE '^(tests/|emu/ops_)' | xargs ls -S |
+    git ls-files '*.c' | grep -vE '^tests/|/simd_' | xargs ls -S |
         xargs -P2 -n1 tools/tidy.sh
     exit
 }
 failed=0
 for file; do
-    said=$(clang-tidy --quiet --warnings-as-errors='*' "$file" -- -std=c11 -I. \
+    said=$(clang-tidy --quiet --warnings-as-errors='*' "$file" -- -std=c11 -I. -Iinclude \
         -DHEDDLE_VERSION='""' 2>&1) && continue
     failed=1
     printf 'clang-tidy does not pass %s:\n%s\n' "$file" "$said" |

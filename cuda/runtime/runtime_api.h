@@ -2,7 +2,7 @@
  *
  * Declarations of our own: names, numbers and layouts are those of the binary interface of CUDA 13, or where
  * CUDART_VERSION says so of an older one, so that programs that nvcc built find here what they were linked with.
- * tests/test_runtime.c holds the layouts fast.
+ * tests/cuda/runtime.c holds the layouts fast.
  *
  * Streams, events, arrays, texture objects, kernels and memory are those of the driver API (cuda/cuda_api.h). */
 #ifndef HEDDLE_CUDA_RUNTIME_API_H

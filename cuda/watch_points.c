@@ -1,0 +1,153 @@
+#define _GNU_SOURCE
+#include "cuda/watch_points.h"
+
+#include "cuda/driver.h"
+#include "cuda/event_stream.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "determinism/record/watch_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kept { /* a place of `writes` */
+    size_t watch;
+    uint64_t address;
+};
+
+static struct {
+    struct arena *arena; /* as long as the process */
+    struct source source;
+    struct diags diags;
+    struct watch *list;
+    size_t count, cap;
+    struct kept *places;
+    size_t place_count, place_cap;
+    struct writes *writes; /* NULL: nothing is watched */
+    const struct emu_observer **observers;
+    uint64_t told;
+} state;
+
+static void say_diags(void)
+{
+    struct buf b = {0};
+    diags_render(&state.diags, &b);
+    driver_say("heddle: %s", b.data ? b.data : "");
+    buf_free(&b);
+    state.diags.count = state.diags.errors = state.diags.warnings = 0;
+}
+
+static void tell(void *self, const struct write *e)
+{
+    struct watch *x = &state.list[state.places[e->place].watch];
+    struct buf b = {0};
+    (void)self;
+    x->seen++;
+    if (driver.told) {
+        watch_label(x, e->element, &b);
+        if (state.told++ < TOLD_WRITES) told_write(driver.told, b.data, x->type->name, e);
+    } else {
+        watch_print(x, e, &b);
+        driver_say("heddle: %s", b.data);
+    }
+    buf_free(&b);
+}
+
+bool watching_read(const char *list)
+{
+    struct arena *a = state.arena = arena_new();
+    const size_t n = strlen(list);
+    bool ok = true;
+    state.source = (struct source){"HEDDLE_WATCH", arena_copy(a, list, n), (uint32_t)n};
+    state.diags = (struct diags){.arena = a, .source = &state.source};
+    for (size_t at = 0, length; at <= n; at += length + 1) {
+        const char *text = state.source.text + at;
+        length = strcspn(text, ",");
+        state.list = arena_grow(a, state.list, state.count, &state.cap, state.count + 1,
+                                sizeof *state.list);
+        ok &= watch_read(&state.list[state.count++],
+                         (struct piece){text, (uint32_t)length, (uint32_t)at}, &state.diags);
+    }
+    if (ok) state.writes = writes_new(tell, NULL);
+    else say_diags();
+    return ok;
+}
+
+static bool is_kept(size_t watch, uint64_t address)
+{
+    for (size_t i = 0; i < state.place_count; i++)
+        if (state.places[i].watch == watch && state.places[i].address == address) return true;
+    return false;
+}
+
+/* What was freed may be another's by now. */
+static void drop(void)
+{
+    for (size_t i = 0; i < state.place_count; i++) {
+        struct kept *p = &state.places[i];
+        const struct watch *x = &state.list[p->watch];
+        struct emu_allocation a;
+        if (!p->address || watch_by_address(x)) continue;
+        if (emu_allocation_near(driver.emu, p->address, &a) && a.live && a.address == p->address &&
+            watch_is(x, a.name))
+            continue;
+        writes_end(state.writes, i);
+        p->address = 0;
+    }
+}
+
+static void find(size_t i)
+{
+    struct watch *x = &state.list[i];
+    struct watch_target t;
+    for (size_t from = 0; watch_find(x, driver.emu, &from, &t);) {
+        if (is_kept(i, t.address)) continue;
+        state.places = arena_grow(state.arena, state.places, state.place_count, &state.place_cap,
+                                  state.place_count + 1, sizeof *state.places);
+        state.places[writes_places(state.writes)] = (struct kept){i, t.address};
+        if (watch_begin(x, &t, state.writes, &state.diags)) {
+            state.place_count = writes_places(state.writes);
+            continue;
+        }
+        say_diags();
+        if (driver.outcome) driver.outcome->bad_watch++;
+        x->indexed = true; /* it is said once: it means nothing any more */
+        x->name.length = 0;
+        return;
+    }
+}
+
+void watching_join(struct emu_launch *l)
+{
+    if (!state.writes || driver.account) return;
+    drop();
+    for (size_t i = 0; i < state.count; i++)
+        if (state.list[i].name.length) find(i);
+    state.observers = realloc((void *)state.observers,
+                              (l->observer_count + 1) * sizeof *state.observers);
+    if (!state.observers) abort();
+    for (size_t i = 0; i < l->observer_count; i++) state.observers[i] = l->observers[i];
+    state.observers[l->observer_count++] = writes_observer(state.writes);
+    l->observers = state.observers;
+}
+
+void watching_end(void)
+{
+    if (!state.writes || driver.account) return;
+    for (size_t i = 0; i < state.count; i++) {
+        const struct watch *x = &state.list[i];
+        if (!x->name.length) continue;
+        if (!x->found) {
+            watch_missing(x, driver.emu, &state.diags);
+            if (driver.outcome) driver.outcome->bad_watch++;
+        } else if (!x->seen && !driver.told) {
+            driver_say("heddle: %.*s: no write\n", (int)x->where.length, x->where.text);
+        }
+    }
+    if (state.diags.errors) say_diags();
+    if (driver.told && state.told > TOLD_WRITES)
+        told_left_out(driver.told, state.told - TOLD_WRITES);
+    state.writes = NULL; /* it is said once */
+}

@@ -1,0 +1,168 @@
+/* Store buffers of gpudet where nobody can tell how they work: a warp's stores are in memory while it runs, so that its
+ * loads need not look for them, and what was there before is kept. Before another warp runs the two change places,
+ * and what was kept is what the warp has stored. Each store is exchanged by itself, in the order of stores one way and
+ * in the other order the other way: so stores to the same bytes may follow each other. */
+#include "determinism/gpudet/internal.h"
+
+#include <string.h>
+
+struct gpudet_store {                    /* its pieces: bytes that lie side by side */
+    struct gpudet_store *before, *after; /* of the warp */
+    uint32_t count, size;                /* pieces, bytes of each */
+    uint32_t chunks;                     /* that it goes to, */
+    bool exact;                          /* or at most so many */
+    uint8_t *at[];                       /* each piece on the host; behind them their bytes */
+};
+
+static uint8_t *bytes_of(struct gpudet_store *s)
+{
+    return (uint8_t *)(s->at + s->count);
+}
+
+/* The usual sizes at once. */
+static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    switch (size) {
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    case GPUDET_CHUNK: memcpy(to, from, GPUDET_CHUNK); break;
+    default: memcpy(to, from, size);
+    }
+}
+
+static void exchange(uint8_t *a, uint8_t *b, uint32_t size)
+{
+    uint8_t was[GPUDET_CHUNK];
+    for (uint32_t n; size; size -= n, a += n, b += n) {
+        n = size < GPUDET_CHUNK ? size : GPUDET_CHUNK;
+        copy(was, a, n);
+        copy(a, b, n);
+        copy(b, was, n);
+    }
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------- */
+
+/* How many chunks lanes store to: none lies across two if it is as large as its alignment is. */
+static uint32_t most_chunks(const struct gpudet_store *s)
+{
+    uint64_t low = s->size - 1, bits = s->size & low ? 1 : 0;
+    for (uint32_t i = 0; i < s->count; i++) bits |= (uintptr_t)s->at[i] & low;
+    return bits ? 2 * s->count : s->count;
+}
+
+void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
+{
+    struct gpudet_log *l = &w->log;
+    const uint32_t lane = (uint32_t)a->width * a->count,
+                   lanes = (uint32_t)__builtin_popcount(a->lanes), count = a->run ? 1 : lanes;
+    struct gpudet_store *s = gpudet_room_take(&g->room, sizeof *s + count * sizeof *s->at +
+                                                            (size_t)lanes * lane);
+    *s = (struct gpudet_store){
+        .before = l->last, .count = count, .size = a->run ? lanes * lane : lane, .exact = a->run};
+    emu_machine_bytes(g->m, a, s->at);
+    uint8_t *to = bytes_of(s);
+    if (s->size == 4)
+        for (uint32_t i = 0; i < count; i++, to += 4) memcpy(to, s->at[i], 4);
+    else
+        for (uint32_t i = 0; i < count; i++, to += s->size) copy(to, s->at[i], s->size);
+    const uintptr_t first = (uintptr_t)s->at[0];
+    s->chunks = a->run ? (uint32_t)((first + s->size - 1) / GPUDET_CHUNK - first / GPUDET_CHUNK + 1)
+                       : most_chunks(s);
+    if (l->last) l->last->after = s;
+    else {
+        l->first = s;
+        g->writers[g->writer_count++] = w->number;
+    }
+    l->last = s;
+    l->count += s->chunks;
+    w->stored = true;
+}
+
+/* The host has chunks where the device has them: its pages are the device's. */
+static uint32_t exact_chunks(const struct gpudet_store *s)
+{
+    uint64_t address[GPUDET_LANES];
+    for (uint32_t i = 0; i < s->count; i++) address[i] = (uintptr_t)s->at[i];
+    return gpudet_log_chunks(
+        &(struct emu_access){.width = (uint8_t)s->size,
+                             .count = 1,
+                             .stride = s->size,
+                             .lanes = (uint32_t)((UINT64_C(1) << s->count) - 1),
+                             .address = address});
+}
+
+uint32_t gpudet_swap_entries(struct gpudet_log *l)
+{
+    for (struct gpudet_store *s = l->last; s; s = s->before) {
+        if (s->exact) continue;
+        const uint32_t chunks = exact_chunks(s);
+        l->count -= s->chunks - chunks;
+        s->chunks = chunks;
+        s->exact = true;
+    }
+    return l->count;
+}
+
+/* ---- whose stores are in memory ------------------------------------------------------------------------- */
+
+/* Lanes' words, or pairs of them. */
+static inline __attribute__((always_inline)) void exchange_one(uint8_t *a, uint8_t *b,
+                                                               const uint32_t size)
+{
+    uint64_t was = 0, is = 0;
+    memcpy(&was, a, size);
+    memcpy(&is, b, size);
+    memcpy(a, &is, size);
+    memcpy(b, &was, size);
+}
+
+static void take_out(struct gpudet_log *l)
+{
+    for (struct gpudet_store *s = l->last; s; s = s->before) {
+        uint8_t *bytes = bytes_of(s) + (size_t)s->count * s->size;
+        if (s->before) __builtin_prefetch(s->before);
+        if (s->size == 4)
+            for (uint32_t i = s->count; i--;) exchange_one(s->at[i], bytes -= 4, 4);
+        else if (s->size == 8)
+            for (uint32_t i = s->count; i--;) exchange_one(s->at[i], bytes -= 8, 8);
+        else
+            for (uint32_t i = s->count; i--;) exchange(s->at[i], bytes -= s->size, s->size);
+    }
+}
+
+static void put_in(struct gpudet_log *l)
+{
+    for (struct gpudet_store *s = l->first; s; s = s->after) {
+        uint8_t *bytes = bytes_of(s);
+        if (s->size == 4)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 4) exchange_one(s->at[i], bytes, 4);
+        else if (s->size == 8)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 8) exchange_one(s->at[i], bytes, 8);
+        else
+            for (uint32_t i = 0; i < s->count; i++, bytes += s->size)
+                exchange(s->at[i], bytes, s->size);
+    }
+}
+
+void gpudet_swap_to(struct gpudet *g, struct gpudet_warp *w)
+{
+    if (g->inside == w) return;
+    if (g->inside) take_out(&g->inside->log);
+    g->inside = w;
+    if (w) put_in(&w->log);
+}
+
+void gpudet_swap_commit(const struct gpudet_log *l)
+{
+    for (struct gpudet_store *s = l->first; s; s = s->after) {
+        const uint8_t *bytes = bytes_of(s);
+        if (s->size == 4)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 4) memcpy(s->at[i], bytes, 4);
+        else if (s->size == 8)
+            for (uint32_t i = 0; i < s->count; i++, bytes += 8) memcpy(s->at[i], bytes, 8);
+        else
+            for (uint32_t i = 0; i < s->count; i++, bytes += s->size)
+                copy(s->at[i], bytes, s->size);
+    }
+}

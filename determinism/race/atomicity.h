@@ -1,0 +1,17 @@
+/* determinism/race/atomicity.h: an observer that finds bytes of global memory that one kernel accesses both by
+ * atomics and plainly, ordered or not. DAB (determinism-aware buffering of atomics) promises nothing for such
+ * kernels: an atomic that is buffered has not happened yet when a plain access looks. Strong loads and stores
+ * (.relaxed, .volatile ...) are not plain.
+ *
+ * Findings (EMU_MIXED) are in the launch's report. */
+#ifndef HEDDLE_DETERMINISM_RACE_ATOMICITY_H
+#define HEDDLE_DETERMINISM_RACE_ATOMICITY_H
+
+struct emu_observer;
+struct atomicity;
+
+struct atomicity *atomicity_new(void);
+void atomicity_free(struct atomicity *k); /* NULL is allowed */
+const struct emu_observer *atomicity_observer(struct atomicity *k);
+
+#endif

@@ -1,0 +1,204 @@
+/* The race detector: where something was released. Flags of shared memory are few, and looked for by address; those of
+ * global memory may be as many as words, so a page says where those of its words are. */
+#include "determinism/race/detector.h"
+
+#include "emu/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void empty_flag(struct race *r, struct flag *f)
+{
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        clock_drop(&r->tree, f->released[i]);
+        f->released[i] = NULL;
+    }
+}
+
+/* ---- by address --------------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct flags *f, uint64_t address)
+{
+    /* Twice: flags lie side by side in several arrays, whose slots would be, too. */
+    uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(h >> 32) & (f->cap - 1);
+}
+
+static struct flag *find_flag(const struct flags *f, uint64_t address)
+{
+    for (uint32_t i = f->count ? slot_of(f, address) : 0; f->count; i = (i + 1) & (f->cap - 1)) {
+        if (f->list[i].address == address) return &f->list[i];
+        if (!f->list[i].address) break;
+    }
+    return NULL;
+}
+
+static struct flag *add_flag(struct flags *f, uint64_t address)
+{
+    if (2 * (f->count + 1) > f->cap) {
+        struct flags bigger = {.cap = f->cap ? 2 * f->cap : 16, .count = f->count};
+        bigger.list = calloc(bigger.cap, sizeof *bigger.list);
+        if (!bigger.list) abort();
+        for (uint32_t i = 0; i < f->cap; i++) {
+            if (!f->list[i].address) continue;
+            uint32_t k = slot_of(&bigger, f->list[i].address);
+            while (bigger.list[k].address) k = (k + 1) & (bigger.cap - 1);
+            bigger.list[k] = f->list[i];
+        }
+        free(f->list);
+        *f = bigger;
+    }
+    uint32_t i = slot_of(f, address);
+    while (f->list[i].address) i = (i + 1) & (f->cap - 1);
+    f->list[i] = (struct flag){.address = address};
+    f->count++;
+    return &f->list[i];
+}
+
+static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
+{
+    empty_flag(r, flag);
+    flag->address = 0;
+    f->count--;
+    uint32_t hole = (uint32_t)(flag -
+                               f->list); /* those behind move up to where they are looked for */
+    for (uint32_t i = (hole + 1) & (f->cap - 1); f->list[i].address; i = (i + 1) & (f->cap - 1)) {
+        const uint32_t home = slot_of(f, f->list[i].address);
+        if (((i - home) & (f->cap - 1)) < ((i - hole) & (f->cap - 1))) continue;
+        f->list[hole] = f->list[i];
+        f->list[i] = (struct flag){0};
+        hole = i;
+    }
+}
+
+void race_flags_clear(struct race *r, struct flags *f)
+{
+    for (uint32_t i = 0; i < f->cap && f->count; i++) {
+        if (!f->list[i].address) continue;
+        empty_flag(r, &f->list[i]);
+        f->list[i].address = 0;
+        f->count--;
+    }
+}
+
+void race_flags_forget(struct race *r)
+{
+    if (r->late.count) memset(r->late.list, 0, r->late.cap * sizeof *r->late.list);
+    r->late.count = 0;
+    r->places.count = r->places.vacant = 0;
+}
+
+/* ---- of global memory --------------------------------------------------------------------------------- */
+
+static struct page *page_of(struct race *r, uint64_t address)
+{
+    return shadow_page(&r->global, address - MEM_GLOBAL, false);
+}
+
+static uint32_t new_place(struct flag_places *p)
+{
+    const uint32_t again = p->vacant;
+    if (again) {
+        p->vacant = p->list[again].next;
+        return again;
+    }
+    if (!p->count) p->count = 1; /* 0 is none */
+    if (p->count >= p->cap) {
+        p->cap = p->cap ? 2 * p->cap : 256;
+        p->list = realloc(p->list, p->cap * sizeof *p->list);
+        if (!p->list) abort();
+    }
+    return p->count++;
+}
+
+static struct flag *begin_place(struct race *r, uint64_t address)
+{
+    struct page *p = page_of(r, address);
+    if (!p) return NULL;
+    const uint32_t word = (uint32_t)(address % PAGE) / 4, row = word / ROW_WORDS;
+    if (!p->flags) p->flags = malloc(PAGE / 4 * sizeof *p->flags);
+    if (!p->flags) abort();
+    if (!(p->flagged >> row & 1))
+        memset(&p->flags[row * ROW_WORDS], 0, ROW_WORDS * sizeof *p->flags);
+    p->flagged |= 1u << row;
+    const uint32_t place = new_place(&r->places);
+    struct flag *flag = &r->places.list[place];
+    *flag = (struct flag){.address = address, .next = p->flags[word]};
+    p->flags[word] = place;
+    return flag;
+}
+
+static void end_place(struct race *r, struct flag *flag)
+{
+    struct flag_places *p = &r->places;
+    const uint32_t place = (uint32_t)(flag - p->list);
+    uint32_t *at = &page_of(r, flag->address)->flags[flag->address % PAGE / 4];
+    while (*at != place) at = &p->list[*at].next;
+    *at = flag->next;
+    empty_flag(r, flag);
+    flag->next = p->vacant;
+    p->vacant = place;
+}
+
+void race_flag_ahead(const struct race *r, const struct page *p, uint64_t address, bool was_read)
+{
+    const uint32_t word = (uint32_t)(address % PAGE) / 4;
+    if (!(p->flagged >> word / ROW_WORDS & 1)) return;
+    if (!was_read) {
+        __builtin_prefetch(&p->flags[word]);
+        return;
+    }
+    const struct flag *flag = &r->places.list[p->flags[word]];
+    __builtin_prefetch(flag);
+    __builtin_prefetch(&flag->chain[LEVELS - 1]);
+}
+
+/* ---- of either ---------------------------------------------------------------------------------------- */
+
+struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address)
+{
+    if (home) return find_flag(&home->flags, address);
+    const struct page *p = page_of(r, address);
+    return p ? race_flag_in(r, p, address) : NULL;
+}
+
+struct flag *race_begin_flag(struct race *r, struct cta *home, uint64_t address)
+{
+    struct flag *flag = home ? add_flag(&home->flags, address) : begin_place(r, address);
+    for (uint32_t i = r->lowest; flag && i < LEVELS; i++) flag->chain[i] = ++r->chains;
+    return flag;
+}
+
+void race_end_flag(struct race *r, struct cta *home, struct flag *f)
+{
+    if (home) remove_flag(r, &home->flags, f);
+    else end_place(r, f);
+}
+
+void race_unflag(struct race *r, struct cta *home, uint64_t address)
+{
+    struct flag *flag = race_flag_at(r, home, address);
+    if (flag) race_end_flag(r, home, flag);
+}
+
+/* ---- of stores that the order keeps back ---------------------------------------------------------------- */
+
+const struct flag *race_late_flag(const struct race *r, uint64_t address)
+{
+    return find_flag(&r->late, address);
+}
+
+void race_add_late(struct race *r, const struct flag *was)
+{
+    *add_flag(&r->late, was->address) = *was;
+}
+
+void race_shown(void *self, const struct emu_shown *s)
+{
+    struct race *r = self;
+    for (uint32_t i = 0; r->late.count && i < s->size; i++) {
+        struct flag *f = find_flag(&r->late, s->address + i);
+        if (f) remove_flag(r, &r->late, f);
+    }
+}

@@ -1,0 +1,68 @@
+/* The race detector: what it says. */
+#include "determinism/race/access.h"
+
+#include "emu/emu.h"
+#include "emu/memory.h"
+
+#include <stdio.h>
+
+static void name(char *out, size_t size, unsigned kind, const struct event *e, const char *before)
+{
+    static const char *const kinds[] = {"read", "write", "atomic", "reduction"};
+    static const char *const scopes[] = {".cta", ".cluster", ".gpu", ".sys"};
+    snprintf(out, size, "%s%s%s of %u bytes%s%s", before,
+             e->flags & (EVENT_PENDING | EVENT_MBARRIER) ? "asynchronous " : "", kinds[kind],
+             e->width, e->flags & EVENT_STRONG ? ", strong in " : "",
+             e->flags & EVENT_STRONG ? scopes[e->scope] : "");
+}
+
+static void count_in_report(struct race *r, struct again *n)
+{
+    if (n->more) emu_machine_found(r->machine, EMU_RACE, n->pc, n->pc2, n->more);
+    n->more = 0;
+}
+
+void race_tell(const struct look *k, tag own, tag other, uint32_t lane, uint64_t address,
+               struct again *n)
+{
+    const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
+    char what[128], first[128], second[128];
+    const unsigned long long at = address + (k->home ? 0 : MEM_GLOBAL);
+    count_in_report(k->r, n);
+    n->pc = a->pc;
+    n->pc2 = b->pc;
+    n->known = emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
+    if (n->known) return;
+    if (k->aside)
+        snprintf(
+            what, sizeof what,
+            "a read by .nc, a texture or a surface of global memory at 0x%llx, which this launch has "
+            "written",
+            at);
+    else
+        snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
+                 k->home ? "shared" : "global", at);
+    name(first, sizeof first, a->kind, a, "");
+    name(second, sizeof second, b->kind, b, "and ");
+    emu_machine_find(k->r->machine, EMU_RACE, what,
+                     &(struct emu_party){a->pc, a->cta, a->warp * LANES + lane, first},
+                     &(struct emu_party){b->pc, b->cta, b->warp * LANES + other % LANES, second},
+                     k->home ? 0 : address + MEM_GLOBAL);
+}
+
+void race_count_reports(struct race *r)
+{
+    for (uint32_t i = 0; i < AGAIN; i++) count_in_report(r, &r->again[i]);
+}
+
+void race_give_up(struct race *r)
+{
+    char text[256];
+    if (r->given_up) return;
+    r->given_up = true;
+    snprintf(text, sizeof text,
+             "race: the check gave up after %llu events of this launch: it does not know of races "
+             "that come later\n  launch fewer CTAs at a time, or less work for each\n",
+             (unsigned long long)r->happened);
+    emu_machine_note(r->machine, EMU_RACE, text);
+}

@@ -1,0 +1,286 @@
+/* Last writers of some words of global memory. Held stores are known again by their author and address when they
+ * are shown: those that are remembered for it lie in a table in which later ones may overwrite earlier ones. */
+#include "determinism/record/last_writers.h"
+
+#include "base/arena.h"
+#include "emu/atomic.h"
+#include "ptx/ptx.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELD = 1 << 18, NEAR = 8, NO_THREAD = 255 };
+
+struct mark { /* a write, as long as its launch runs */
+    uint32_t cta, pc;
+    uint8_t warp, lane, type, op;
+    bool made, reduces;
+};
+
+struct held {
+    uint64_t address, serial;
+    uint32_t cta, warp, launch;
+    uint8_t lane, type;
+};
+
+struct byte {
+    struct mark mark;
+    struct writer last;
+};
+
+struct writers {
+    struct emu_observer observer;
+    struct arena *arena;
+    struct emu_machine *machine;
+    uint64_t *words;
+    size_t count;
+    struct writers_word *sums;
+    struct byte *bytes; /* of all words */
+    struct held *held;
+    uint32_t launches;
+};
+
+/* The first word that ends behind the address. */
+static size_t word_from(const struct writers *w, uint64_t address)
+{
+    size_t low = 0, high = w->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (w->words[middle] + WRITERS_WORD > address) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+static bool touches(const struct writers *w, uint64_t address, uint32_t size)
+{
+    if (address > w->words[w->count - 1] + WRITERS_WORD || address + size <= w->words[0])
+        return false;
+    size_t i = word_from(w, address);
+    return i < w->count && w->words[i] < address + size;
+}
+
+static void put(struct writers *w, uint64_t address, uint32_t size, const struct mark *mark)
+{
+    for (size_t i = word_from(w, address); i < w->count && w->words[i] < address + size; i++)
+        for (unsigned b = 0; b < WRITERS_WORD; b++) {
+            const uint64_t at = w->words[i] + b;
+            if (at >= address && at < address + size) w->bytes[i * WRITERS_WORD + b].mark = *mark;
+        }
+}
+
+/* The one of that key; else where it may go, which another may lose. */
+static struct held *held_at(struct writers *w, const struct held *key)
+{
+    const uint64_t h = (key->address ^ key->serial << 20 ^ (uint64_t)key->cta << 40 ^ key->warp) *
+                       UINT64_C(0x9e3779b97f4a7c15);
+    struct held *room = NULL;
+    for (uint32_t i = 0; i < NEAR; i++) {
+        struct held *x = &w->held[((h >> 40) + i) & (HELD - 1)];
+        if (x->launch == key->launch && x->address == key->address && x->serial == key->serial &&
+            x->cta == key->cta && x->warp == key->warp)
+            return x;
+        if (!room && x->launch != key->launch) room = x;
+    }
+    return room ? room : &w->held[(h >> 40) & (HELD - 1)];
+}
+
+static double size_of(unsigned type, const uint8_t *data)
+{
+    float f;
+    double d;
+    uint16_t h;
+    switch (type) {
+    case PTX_f32: memcpy(&f, data, sizeof f); return fabs((double)f);
+    case PTX_f64: memcpy(&d, data, sizeof d); return fabs(d);
+    case PTX_f16:
+        memcpy(&h, data, sizeof h);
+        if (!(h >> 10 & 31)) return ldexp(h & 1023, -24);
+        return ldexp(1024 + (h & 1023), (h >> 10 & 31) - 25);
+    case PTX_bf16: {
+        memcpy(&h, data, sizeof h);
+        uint32_t bits = (uint32_t)h << 16;
+        memcpy(&f, &bits, sizeof f);
+        return fabs((double)f);
+    }
+    default: return 0;
+    }
+}
+
+static void sum(struct writers *w, const struct emu_access *a, uint64_t address, uint32_t size,
+                uint32_t lane)
+{
+    const bool reduces = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
+    const bool add = reduces && (a->op == ATOMIC_ADD || a->op == ATOMIC_ADD_FTZ) &&
+                     (a->type == PTX_f32 || a->type == PTX_f64 || a->type == PTX_f16 ||
+                      a->type == PTX_bf16);
+    for (size_t i = word_from(w, address); i < w->count && w->words[i] < address + size; i++) {
+        struct writers_word *s = &w->sums[i];
+        s->type = ptx_types[a->type].name;
+        if (!add || !a->data) {
+            s->others++;
+            continue;
+        }
+        s->adds++;
+        s->size += size_of(a->type, a->data + (size_t)64 * lane);
+    }
+}
+
+static void access(void *self, const struct emu_access *a)
+{
+    struct writers *w = self;
+    if (a->kind == EMU_LOAD || a->space != PTX_SPACE_GLOBAL) return;
+    const uint32_t size = (uint32_t)a->width * a->count;
+    const bool reduces = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (!touches(w, a->address[l], size)) continue;
+        const struct mark mark = {.cta = a->who->cta,
+                                  .pc = a->pc,
+                                  .warp = (uint8_t)a->who->warp,
+                                  .lane = (uint8_t)l,
+                                  .type = a->type,
+                                  .op = a->op,
+                                  .made = true,
+                                  .reduces = reduces};
+        sum(w, a, a->address[l], size, l);
+        if (!a->held) {
+            put(w, a->address[l], size, &mark);
+            continue;
+        }
+        for (size_t i = word_from(w, a->address[l]);
+             i < w->count && w->words[i] < a->address[l] + size; i++) {
+            const struct held key = {.address = w->words[i],
+                                     .serial = a->who->serial,
+                                     .cta = a->who->cta,
+                                     .warp = a->who->warp,
+                                     .launch = w->launches,
+                                     .lane = (uint8_t)l,
+                                     .type = a->type};
+            *held_at(w, &key) = key;
+        }
+    }
+}
+
+static void shown(void *self, const struct emu_shown *s)
+{
+    struct writers *w = self;
+    if (!touches(w, s->address, s->size)) return;
+    for (size_t i = word_from(w, s->address); i < w->count && w->words[i] < s->address + s->size;
+         i++) {
+        const struct held key = {.address = w->words[i],
+                                 .serial = s->by.serial,
+                                 .cta = s->by.cta,
+                                 .warp = s->by.warp,
+                                 .launch = w->launches};
+        const struct held *h = held_at(w, &key);
+        const bool known = h->launch == key.launch && h->address == key.address &&
+                           h->serial == key.serial && h->cta == key.cta && h->warp == key.warp;
+        const struct mark mark = {.cta = s->by.cta,
+                                  .pc = s->by.pc,
+                                  .warp = (uint8_t)s->by.warp,
+                                  .lane = s->by.lane ? (uint8_t)(s->by.lane - 1)
+                                          : known    ? h->lane
+                                                     : NO_THREAD,
+                                  .type = s->reduces ? s->type
+                                          : known    ? h->type
+                                                     : (uint8_t)PTX_NO_TYPE,
+                                  .op = s->reduces ? s->op : 0,
+                                  .made = true,
+                                  .reduces = s->reduces};
+        const uint64_t from = s->address > w->words[i] ? s->address : w->words[i];
+        const uint64_t end = s->address + s->size < w->words[i] + WRITERS_WORD
+                                 ? s->address + s->size
+                                 : w->words[i] + WRITERS_WORD;
+        put(w, from, (uint32_t)(end - from), &mark);
+    }
+}
+
+static void begin(void *self, struct emu_machine *m)
+{
+    struct writers *w = self;
+    w->machine = m;
+    w->launches++;
+    memset(w->sums, 0, w->count * sizeof *w->sums);
+}
+
+static const char *copy(struct writers *w, const char *text)
+{
+    return text ? arena_copy(w->arena, text, strlen(text)) : NULL;
+}
+
+static const char *op_name(unsigned op)
+{
+    static const char *const names[ATOMIC_COUNT] = {
+        [ATOMIC_ADD] = "add", [ATOMIC_ADD_FTZ] = "add", [ATOMIC_MIN] = "min", [ATOMIC_MAX] = "max",
+        [ATOMIC_INC] = "inc", [ATOMIC_DEC] = "dec",     [ATOMIC_AND] = "and", [ATOMIC_OR] = "or",
+        [ATOMIC_XOR] = "xor", [ATOMIC_EXCH] = "exch",   [ATOMIC_CAS] = "cas"};
+    return op < ATOMIC_COUNT ? names[op] : "";
+}
+
+static void end(void *self)
+{
+    struct writers *w = self;
+    for (size_t i = 0; i < w->count * WRITERS_WORD; i++) {
+        struct mark *m = &w->bytes[i].mark;
+        struct writer *last = &w->bytes[i].last;
+        if (!m->made) continue;
+        const struct emu_place place = emu_machine_place(w->machine, m->pc);
+        *last = (struct writer){.launch = w->launches,
+                                .thread_known = m->lane != NO_THREAD,
+                                .reduces = m->reduces,
+                                .op = m->reduces ? op_name(m->op) : NULL,
+                                .type = m->type ? ptx_types[m->type].name : "",
+                                .line = place.line,
+                                .source_line = place.source_line,
+                                .function = copy(w, place.function),
+                                .source_file = copy(w, place.source_file)};
+        emu_machine_thread(w->machine, m->cta, m->warp * 32u + (m->lane != NO_THREAD ? m->lane : 0),
+                           last->cta, last->thread);
+        m->made = false;
+    }
+}
+
+struct writers *writers_new(const uint64_t *words, size_t n)
+{
+    struct writers *w = calloc(1, sizeof *w);
+    if (!w || !n) abort();
+    w->arena = arena_new();
+    w->words = arena_array(w->arena, uint64_t, n);
+    memcpy(w->words, words, n * sizeof *words);
+    w->count = n;
+    w->sums = arena_array(w->arena, struct writers_word, n);
+    w->bytes = arena_array(w->arena, struct byte, n * WRITERS_WORD);
+    w->held = arena_array(w->arena, struct held, HELD);
+    w->observer = (struct emu_observer){
+        .self = w, .begin = begin, .access = access, .shown = shown, .end = end};
+    return w;
+}
+
+void writers_free(struct writers *w)
+{
+    if (w) arena_free(w->arena);
+    free(w);
+}
+
+const struct emu_observer *writers_observer(struct writers *w)
+{
+    return &w->observer;
+}
+
+const struct writer *writers_last(struct writers *w, uint64_t address)
+{
+    const size_t i = word_from(w, address);
+    return &w->bytes[i * WRITERS_WORD + (address - w->words[i])].last;
+}
+
+const struct writers_word *writers_words(const struct writers *w)
+{
+    return w->sums;
+}
+
+size_t writers_count(const struct writers *w)
+{
+    return w->count;
+}

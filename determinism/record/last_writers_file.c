@@ -1,0 +1,77 @@
+/* Last writers, from the process that watched to the one that tells: numbers, with the texts of a struct writer
+ * behind them. */
+#define _POSIX_C_SOURCE 200809L
+#include "determinism/record/last_writers.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define WRITERS UINT64_C(0x486564646c653032) /* at the beginning */
+
+struct head {
+    uint64_t begin, digest, words;
+    struct writer writer; /* its pointers say only whether there is a text */
+};
+
+static void put_text(struct buf *b, const char *text)
+{
+    if (text) buf_add(b, text, strlen(text) + 1);
+}
+
+bool writers_write(struct writers *w, uint64_t address, uint64_t digest, int file)
+{
+    struct buf b = {0};
+    const struct writer *last = writers_last(w, address);
+    const size_t n = writers_count(w);
+    const struct head head = {.begin = WRITERS, .digest = digest, .words = n, .writer = *last};
+    buf_add(&b, (const char *)&head, sizeof head);
+    for (size_t i = 0; i < n; i++) {
+        struct writers_word word = writers_words(w)[i];
+        word.type = NULL;
+        buf_add(&b, (const char *)&word, sizeof word);
+    }
+    put_text(&b, last->op);
+    put_text(&b, last->type);
+    put_text(&b, last->function);
+    put_text(&b, last->source_file);
+    size_t done = 0;
+    for (ssize_t k = 1; done < b.size && k > 0; done += k > 0 ? (size_t)k : 0)
+        k = write(file, b.data + done, b.size - done);
+    const bool ok = done == b.size;
+    buf_free(&b);
+    return ok;
+}
+
+static const char *text(const char **at, const char *end, const char *there)
+{
+    if (!there) return NULL;
+    const char *from = *at, *nul = memchr(from, 0, (size_t)(end - from));
+    if (!nul) return "";
+    *at = nul + 1;
+    return from;
+}
+
+bool writers_read(struct arena *a, const char *bytes, size_t size, struct writers_told *out)
+{
+    struct head head;
+    if (size < sizeof head) return false;
+    memcpy(&head, bytes, sizeof head);
+    if (head.begin != WRITERS || head.words > (size - sizeof head) / sizeof *out->words)
+        return false;
+    const char *at = bytes + sizeof head, *end = bytes + size;
+    out->digest = head.digest;
+    out->word_count = (size_t)head.words;
+    out->words = arena_array(a, struct writers_word, out->word_count);
+    memcpy(out->words, at, out->word_count * sizeof *out->words);
+    at += out->word_count * sizeof *out->words;
+    struct writer *w = &out->last;
+    *w = head.writer;
+    w->op = text(&at, end, w->op);
+    w->type = text(&at, end, w->type);
+    w->function = text(&at, end, w->function);
+    w->source_file = text(&at, end, w->source_file);
+    return true;
+}

@@ -1,0 +1,29 @@
+/* determinism/record/snapshot.h: all memory of a device in a file: who asked for it reads it in another process.
+ *
+ * The file has the list of allocations, then, from a page on, their bytes; pages of zeros are holes. */
+#ifndef HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
+#define HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct emu;
+
+struct snapshot {
+    uint64_t digest; /* as it was given */
+    size_t count;
+    struct snapshot_allocation {
+        uint64_t address, size;
+        const char *name;
+        uint64_t place; /* of its bytes in the file */
+    } * list;
+    const char *printed; /* by kernels so far */
+};
+
+bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, int file);
+struct snapshot *snapshot_read(struct arena *a, int file); /* NULL: it is none */
+
+#endif

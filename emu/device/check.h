@@ -1,0 +1,41 @@
+/* emu/device/check.h: what --check finds beyond the faults that end a launch: findings, which it survives. */
+#ifndef HEDDLE_EMU_DEVICE_CHECK_H
+#define HEDDLE_EMU_DEVICE_CHECK_H
+
+#include "emu/ops/exec.h"
+#include "emu/order.h"
+
+struct arena;
+
+enum { CHECK_LAST = 16 };
+struct suppressions;
+
+/* The findings of one launch; used under the launch's lock. */
+struct check {
+    const struct suppressions *suppressions; /* NULL: none */
+    struct emu_finding *list;
+    struct check_place {
+        const struct emu_program *program;
+        u32 pc, pc2;
+        bool suppressed;
+    } * places; /* of each: the instruction, and the other one of two (else the same) */
+    size_t count, cap, place_cap;
+    u32 *slots,
+        slot_count; /* numbers of findings from 1 on, by kind and places; open. A power of two, or 0 */
+    u32 last[CHECK_LAST]; /* numbers of findings that were counted last, by places */
+    struct arena *arena;
+};
+
+/* Takes out those that are suppressed, when the launch has ended; how many. */
+size_t check_suppress(struct check *c);
+
+/* Adds a finding, or counts one more of an instruction that has been found before. */
+void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
+               const u32 cta[3], const u32 thread[3], u64 address, const char *what);
+
+/* EMU_CHECK_INIT: an observer that knows which bytes of global and shared memory were written. */
+struct check_init;
+struct check_init *check_init_new(struct arena *arena, struct check *c);
+const struct emu_observer *check_init_observer(struct check_init *k);
+
+#endif

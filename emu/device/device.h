@@ -1,0 +1,78 @@
+/* emu/device/device.h: what a device, an image and a kernel are, for device.c, kernel.c and launch.c. */
+#ifndef HEDDLE_EMU_DEVICE_DEVICE_H
+#define HEDDLE_EMU_DEVICE_DEVICE_H
+
+#include "emu/cta_arena.h"
+#include "emu/device/image.h"
+#include "emu/emu.h"
+#include "emu/lower/lower.h"
+#include "emu/order.h"
+#include "emu/sched/launch.h"
+#include "emu/trace.h"
+
+struct handlers { /* compiled for one host instruction set */
+    emu_op *const *ops;
+    const struct emu_counting *counting;
+};
+
+struct emu {
+    struct emu_config config;
+    struct mem *mem;
+    struct rooms *rooms;
+    struct handlers handlers;
+    const struct emu_gpu *gpu;
+    struct cache **l1;          /* by SM */
+    struct cache *l2;           /* NULL: not used yet */
+    struct arena *launch_arena; /* of the last launch */
+    struct trace_room traces;   /* likewise; without rooms: it was never asked for */
+    struct arena *leak_arena;   /* of the last emu_leaks */
+    struct emu_report report;
+    u64 grids, heap_used;
+    u32 sms;
+    struct suppressions *suppressions; /* NULL: nothing is looked for */
+};
+
+struct emu_kernel {
+    struct emu_image *image;
+    struct ptx_func *func;
+    u32 module;
+    const char *name;
+    struct image_params params;
+    struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
+    char *failed;                            /* why it cannot be */
+    u32 registers;
+    bool ran;           /* a launch of it has */
+    bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
+    bool apart;         /* its warps may be apart (emu/speculate/conflict_free.h), */
+    u32 met[2];         /* in so many launches they were not; and its threads */
+    u8 *marked;         /* by site of the program that is lowered with LOWER_APART */
+    bool logs;          /* it has reductions whose order counts, */
+    bool
+        may_log; /* and nothing else that would have a place among them but what emu/speculate/deferred.h has */
+};
+
+struct emu_image {
+    struct emu *emu;
+    struct arena *arena;
+    struct image *image;
+    struct emu_kernel *kernels;
+    size_t kernel_count;
+};
+
+/* Forgets the last launch: its report, counts and traces. */
+void emu_drop_launch(struct emu *e);
+
+/* What bursts are counted in. Lanes that wait become contexts of their own where a turn ends (emu/sched/its.c): not after
+ * every burst. */
+enum emu_step emu_launch_step(const struct emu_launch *l, bool its);
+/* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
+unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its);
+/* The kernel's code for that, made when it is first needed and owned by the image; NULL: k->failed says why. */
+struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched);
+/* emu_prospect.plain; afterwards k->apart is known, too, as far as the kernel is lowered. */
+bool emu_kernel_plain(struct emu_kernel *k);
+/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on when its atomics and strong
+ * loads come. It is the same however the kernel is lowered. */
+bool emu_kernel_timeless(const struct emu_program *p);
+
+#endif

@@ -1,0 +1,566 @@
+/* A launch: the checks before it, the machine that it runs on, and the grids that its kernels launch. emu/sched/launch.c runs one. */
+#define _GNU_SOURCE
+#include "emu/device/device.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "emu/atomic.h"
+#include "emu/device/check.h"
+#include "emu/device/child_grids.h"
+#include "emu/measure/cache.h"
+#include "emu/measure/count.h"
+#include "emu/measure/report.h"
+#include "emu/ops/memops.h"
+#include "emu/order.h"
+#include "emu/speculate/conflict_free.h"
+#include "emu/speculate/deferred.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEFAULT_HEAP = 8 << 20 };
+
+static const struct emu_report *refuse(struct emu *e, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static const struct emu_report *refuse(struct emu *e, const char *format, ...)
+{
+    char text[2000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    e->report.fault.kind = EMU_BAD_LAUNCH;
+    e->report.fault.text = arena_printf(e->launch_arena, "%s: %s\n", emu_fault_name(EMU_BAD_LAUNCH),
+                                        text);
+    return &e->report;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* What shared memory leaves of L1 on an SM that is as full as it can be. */
+static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
+                                 const struct emu_occupancy *o, struct arena *a)
+{
+    struct caches *c = arena_alloc(a, sizeof *c);
+    const u32 used = o->ctas * m->shared_size, left = e->gpu->l1 > used ? e->gpu->l1 - used : 0;
+    if (!e->l1) e->l1 = calloc(e->sms, sizeof(struct cache *));
+    if (!e->l1) abort();
+    if (!e->l2) e->l2 = cache_new(e->gpu->l2, e->gpu->l2_ways);
+    *c = (struct caches){.gpu = e->gpu,
+                         .l1_bytes = e->gpu->unified ? left : e->gpu->l1,
+                         .sms = m->sms,
+                         .l1 = e->l1,
+                         .l1_begun = arena_array(a, bool, m->sms),
+                         .l2 = e->l2,
+                         .sm = arena_array(a, struct cache_events, m->sms),
+                         .site = arena_array(a, struct cache_events, m->program->site_count),
+                         .site_count = m->program->site_count,
+                         .carry_out = m->counting->carry_out};
+    return c;
+}
+
+/* What the launch's order wants to hear of. */
+static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
+{
+    const struct emu_order *o = l->order;
+    if (!o || !o->wants_of) return o ? o->wants : 0;
+    const struct emu_prospect next = {.counted = k->image->emu->config.count,
+                                      .watched = l->observer_count || o->shown,
+                                      .plain = emu_kernel_plain(k)};
+    return o->wants_of(o->self, &next);
+}
+
+static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
+
+struct whole { /* a launch by the host, and all that its kernels launch */
+    struct grids grids;
+    struct check check;
+    double deadline; /* 0: none */
+    u64 warp_instructions, thread_instructions;
+    const struct emu_counts **last_counts; /* where the next grid's go */
+};
+
+/* Whether reductions have to wait for the launch's end; and whether they may: strong accesses would have been among them,
+ * and lanes of a warp go to targets in an order that other warps of their group have a part in. */
+static void look_at_reductions(struct emu_kernel *k, const struct emu_program *p)
+{
+    k->logs = false;
+    k->may_log = true;
+    for (u32 c = 0; c < p->code_count; c++)
+        for (u32 i = 0; i < p->codes[c]->uop_count; i++) {
+            const struct emu_uop *const u = &p->codes[c]->uops[i];
+            const struct atomic_desc *const a = u->ext;
+            const struct mem_desc *const v = u->ext;
+            if (u->id == UOP_red_apart) k->logs |= !atomic_commutes(a->op, a->type);
+            if (u->id == UOP_ld_apart || u->id == UOP_st_apart)
+                k->may_log &= !(v->flags & EMU_RELAXED);
+            if (u->id == UOP_brx || u->id == UOP_call_indirect) k->may_log = false;
+        }
+}
+
+enum { MOST_MET = 2, MOST_TRIES = 8 };
+
+/* Whether its observers need not hear of a launch whose threads are apart; if so, who is told of bytes. */
+static bool only_meetings(const struct emu_launch *l, const struct emu_observer **told)
+{
+    *told = NULL;
+    for (size_t i = 0; i < l->observer_count; i++) {
+        const struct emu_observer *o = l->observers[i];
+        if (!o->meetings || (o->bytes && *told)) return false;
+        if (o->bytes) *told = o;
+    }
+    return l->observer_count && !l->order;
+}
+
+/* Whether it is worth while to see if the launch's warps are apart, or its threads, as far as its kernel and the device
+ * go. */
+static bool may_be_apart(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
+                         unsigned wants)
+{
+    const struct emu_observer *told;
+    const bool by_thread = only_meetings(l, &told);
+    return (wants & EMU_WANT_MEETINGS || (by_thread && !e->config.count && emu_kernel_plain(k))) &&
+           k->apart && k->met[by_thread] < MOST_MET && e->config.divergence != EMU_ITS &&
+           !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
+}
+
+/* What the order has not heard of yet, it hears of now. */
+static void end_log(struct emu *e, struct later *log, const struct emu_launch *l, bool all)
+{
+    if (!log || later_end(log, all)) return;
+    e->report.fault = (struct emu_fault){.kind = EMU_DEADLOCK};
+    e->report.fault.text = arena_printf(e->launch_arena, "%s: order %s does not get on\n",
+                                        emu_fault_name(EMU_DEADLOCK), l->order->name);
+}
+
+/* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
+ * because its threads are. */
+static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
+                      struct launch_counts *counts)
+{
+    const struct emu_observer *told;
+    const bool by_thread = only_meetings(m->launch, &told);
+    if (!may_be_apart(e, k, m->launch, m->wants) || m->cluster_size > 1 ||
+        (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / (4 * LANES))
+        return false;
+    struct emu_launch l = *m->launch;
+    l.order = NULL;
+    l.observer_count = 0;
+    struct emu_machine n = *m;
+    n.launch = &l;
+    n.program = emu_kernel_program(k, LOWER_APART);
+    if (!n.program || (!k->marked && !emu_kernel_timeless(n.program))) return k->apart = false;
+    if (!k->marked) look_at_reductions(k, n.program);
+    n.watched = n.issues = false;
+    n.wants = 0;
+    n.step = EMU_STEP_BLOCK;
+    n.group_warps = e->config.group_warps;
+    if (!k->marked)
+        k->marked = arena_array(k->image->arena, u8, n.program->site_count + APART_KINDS);
+    if (k->logs && !(k->may_log && m->wants & EMU_WANT_LATER)) return false;
+    for (u32 i = 0; i < MOST_TRIES; i++) {
+        struct emu_fault fault = {.kind = EMU_OK};
+        struct later *const log = k->logs ? later_new(m, &e->config) : NULL;
+        if (k->logs && !log) break;
+        struct arena *a = arena_new();
+        n.apart = apart_new(&n, k->marked, by_thread, told, log);
+        launch_run(&n, &e->config, a, 1, &fault, counts);
+        arena_free(a);
+        const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
+        end_log(e, log, m->launch, end == APART_DONE);
+        rooms_leave(e->rooms);
+        if (end == APART_DONE) return true;
+        counts->instructions = counts->thread_instructions = 0;
+        if (end == APART_NOT) break;
+    }
+    k->met[by_thread]++;
+    return false;
+}
+
+static bool is_blind(const struct emu_launch *l)
+{
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (!l->observers[i]->blind) return false;
+    return true;
+}
+
+/* Bytes of shared memory that a CTA has as its own. */
+static u64 own_shared(const struct emu_program *p, u32 dynamic)
+{
+    return dynamic ? (u64)p->shared_dynamic + dynamic : p->shared_static;
+}
+
+static u32 with_reserved(const struct emu_program *p, u32 own)
+{
+    return p->reserves ? (own + 15) / 16 * 16 + MEM_RESERVED_SHARED : own;
+}
+
+/* What a launch is held against before there is a machine for it: NULL, or the report with what is wrong. */
+static const struct emu_report *check_sizes(struct emu *e, const struct emu_kernel *k,
+                                            const struct emu_launch *l,
+                                            const struct emu_kernel_info *info, u64 shared,
+                                            u64 *threads, u64 *ctas)
+{
+    *threads = *ctas = 1;
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] == 0 || l->grid[i] > most_grid[i])
+            return refuse(e, "grid of %u x %u x %u CTAs: %s", l->grid[0], l->grid[1], l->grid[2],
+                          l->grid[i] ? "at most 2147483647 x 65535 x 65535"
+                                     : "no dimension may be 0");
+        if (l->block[i] == 0 || l->block[i] > most_block[i])
+            return refuse(e, "block of %u x %u x %u threads: %s", l->block[0], l->block[1],
+                          l->block[2],
+                          l->block[i] ? "at most 1024 x 1024 x 64" : "no dimension may be 0");
+        *threads *= l->block[i];
+        *ctas *= l->grid[i];
+    }
+    if (*threads > info->max_threads)
+        return refuse(e, "block of %llu threads: kernel '%s' takes at most %u",
+                      (unsigned long long)*threads, k->name, info->max_threads);
+    if (info->required_block[0])
+        for (int i = 0; i < 3; i++)
+            if (l->block[i] != info->required_block[i])
+                return refuse(e, "block of %u x %u x %u threads: kernel '%s' needs %u x %u x %u",
+                              l->block[0], l->block[1], l->block[2], k->name,
+                              info->required_block[0], info->required_block[1],
+                              info->required_block[2]);
+    if (*ctas > UINT32_MAX / 2)
+        return refuse(e, "grid of %llu CTAs is too large", (unsigned long long)*ctas);
+    if (l->params_size != k->params.size)
+        return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
+                      k->params.size, l->params_size);
+    if (shared > MEM_MAX_SHARED)
+        return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
+                      MEM_MAX_SHARED);
+    return NULL;
+}
+
+/* The CTAs of a cluster, as the launch or the kernel has them; NULL, or the report with what is wrong. */
+static const struct emu_report *set_clusters(struct emu *e, struct emu_machine *m,
+                                             const struct emu_kernel_info *info)
+{
+    const struct emu_launch *l = m->launch;
+    m->cluster_size = 1;
+    m->explicit_cluster = l->cluster[0] || info->cluster[0];
+    for (int i = 0; i < 3; i++) {
+        m->cluster[i] = l->cluster[0] ? l->cluster[i] : info->cluster[0] ? info->cluster[i] : 1;
+        if (!m->cluster[i]) m->cluster[i] = 1;
+    }
+    for (u32 i = 0; i < 3; i++) {
+        if (m->cluster[i] > 16 || l->grid[i] % m->cluster[i])
+            return refuse(e, "clusters of %u x %u x %u CTAs do not fill the grid", m->cluster[0],
+                          m->cluster[1], m->cluster[2]);
+        m->cluster_size *= m->cluster[i];
+    }
+    if (m->cluster_size > 16) return refuse(e, "clusters of %u CTAs: at most 16", m->cluster_size);
+    return NULL;
+}
+
+/* What an order cannot do with this machine; NULL, or the report with it. */
+static const struct emu_report *check_order(struct emu *e, const struct emu_machine *m)
+{
+    const struct emu_order *o = m->launch->order;
+    if (o && o->stack_only && m->its) return refuse(e, EMU_STACK_ONLY, o->name);
+    if (o && m->cluster_size > m->slots_per_sm * m->sms)
+        return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m->cluster_size,
+                      m->slots_per_sm * m->sms);
+    return NULL;
+}
+
+/* Parameters, and what a cooperative launch works with. */
+static void set_params(struct emu *e, struct emu_machine *m, struct arena *a)
+{
+    const struct emu_launch *l = m->launch;
+    m->params = arena_alloc(a, MEM_MAX_PARAMS + 64);
+    if (l->params_size) memcpy(m->params, l->params, l->params_size);
+    if (l->cooperative) {
+        static const u32 workspace[2] = {8, 0};
+        m->grid_workspace = emu_alloc(e, 8, "workspace of a cooperative launch");
+        emu_copy_in(e, m->grid_workspace, workspace, sizeof workspace);
+    }
+}
+
+/* What keeps phases and traces, where they are asked for. */
+static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_program *program,
+                          struct arena *a)
+{
+    const struct emu_launch *l = m->launch;
+    if (e->config.count && e->config.phases && l->order)
+        m->phases = launch_phases_new(a, program, e->sms);
+    if (e->config.trace && !l->observer_count && !m->its) {
+        m->trace = arena_alloc(e->launch_arena, sizeof *m->trace);
+        if (!e->traces.rooms) trace_room_begin(&e->traces, rooms_beside(e->rooms));
+        trace_plan(m->trace, &e->traces, m);
+        if (!program->traced) program->traced = trace_code_new(m->loaded->arena, program);
+    }
+}
+
+/* As its order has it, told to its observers. */
+static void run_told(struct emu *e, struct emu_machine *m, struct arena *a,
+                     struct launch_counts *counts)
+{
+    const struct emu_launch *l = m->launch;
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->begin) l->observers[i]->begin(l->observers[i]->self, m);
+    launch_run(m, &e->config, a, e->config.threads, &e->report.fault, counts);
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
+}
+
+/* Adds what the grid has counted to the report. */
+static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine *m,
+                        const struct emu_occupancy *occupancy, struct launch_counts *counts,
+                        struct whole *all)
+{
+    struct emu_counts *c = emu_counts_make(e->launch_arena, m, e->gpu, occupancy, counts);
+    if (m->trace) {
+        struct emu_trace *trace = trace_end(e->launch_arena, m->trace, m);
+        trace->again = k->ran;
+        c->trace = trace;
+    }
+    k->ran = true;
+    *all->last_counts = c;
+    all->last_counts = &c->next;
+}
+
+static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
+                                            const struct emu_launch *l, struct whole *all,
+                                            struct arena *a)
+{
+    const bool watched = l->order || l->observer_count;
+    const bool its = e->config.divergence == EMU_ITS;
+    const unsigned wants = wants_of(l, k), told = emu_kernel_told(l, wants, its);
+    /* It may be that no other is needed. */
+    struct emu_program *program = emu_kernel_program(
+        k, may_be_apart(e, k, l, wants) && !e->config.count ? LOWER_APART : told);
+    struct emu_kernel_info info;
+    if (!program || !emu_kernel_info(k, &info))
+        return refuse(e, "kernel '%s': %s", k->name, k->failed);
+    u64 threads, ctas;
+    const u64 shared = own_shared(program, l->shared);
+    const struct emu_report *refused = check_sizes(e, k, l, &info, shared, &threads, &ctas);
+    if (refused) return refused;
+    struct emu_machine m = {.emu = e,
+                            .check = &all->check,
+                            .grids = &all->grids,
+                            .loaded = k->image,
+                            .deadline = all->deadline,
+                            .spent = all->warp_instructions,
+                            .program = program,
+                            .launch = l,
+                            .mem = e->mem,
+                            .rooms = e->rooms,
+                            .image = k->image->image,
+                            .params_size = l->params_size,
+                            .threads_per_cta = (u32)threads,
+                            .warps_per_cta = (u32)(threads + LANES - 1) / LANES,
+                            .cta_count = (u32)ctas,
+                            .shared_size = with_reserved(program, (u32)shared),
+                            .shared_own = (u32)shared,
+                            .grid_id = ++e->grids,
+                            .sms = e->sms,
+                            .heap_used = &e->heap_used,
+                            .heap_size = e->config.heap ? e->config.heap : DEFAULT_HEAP,
+                            .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
+                            .its = its,
+                            .watched = watched,
+                            .blind = is_blind(l),
+                            .issues = l->order ? emu_launch_step(l, its) == EMU_STEP_INSTRUCTION
+                                               : told & LOWER_ISSUES,
+                            .step = (u8)emu_launch_step(l, its),
+                            .wants = wants,
+                            .counting = e->handlers.counting};
+    m.group_warps = l->order || !m.blind || told & LOWER_ISSUES || m.its || program->launches
+                        ? 1
+                        : e->config.group_warps;
+    if ((refused = set_clusters(e, &m, &info))) return refused;
+    struct emu_occupancy occupancy = emu_occupancy(e->gpu, m.threads_per_cta, info.registers,
+                                                   m.shared_own);
+    if (e->config.count && e->config.caches) m.caches = caches_new(e, &m, &occupancy, a);
+    struct launch_counts *counts = arena_alloc(a, sizeof *counts);
+    counts->arena = a;
+    counts->sms = e->sms;
+    m.slots_per_sm = occupancy.ctas ? occupancy.ctas : 1;
+    m.schedulers = e->gpu->schedulers;
+    m.narrow_banks = e->gpu->shared_banks < LANES;
+    if ((refused = check_order(e, &m))) return refused;
+    set_params(e, &m, a);
+    set_up_phases(e, &m, program, a);
+    if (!run_apart(e, k, &m, counts)) {
+        m.program = emu_kernel_program(k, told);
+        if (!m.program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
+        run_told(e, &m, a, counts);
+    }
+    rooms_leave(e->rooms);
+    if (m.grid_workspace) emu_release(e, m.grid_workspace);
+    all->warp_instructions += counts->instructions;
+    all->thread_instructions += counts->thread_instructions;
+    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, all);
+    return &e->report;
+}
+
+static u64 digest_of(u64 h, const void *data, size_t n)
+{
+    const u8 *p = data;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+void emu_machine_identity(struct emu_machine *m, struct emu_identity *out)
+{
+    const struct emu_launch *l = m->launch;
+    const struct ptx_program *p = m->image->program;
+    const u64 start = UINT64_C(0xcbf29ce484222325);
+    *out = (struct emu_identity){.kernel = emu_machine_kernel(m),
+                                 .gpu = m->emu->gpu->name,
+                                 .shared = l->shared,
+                                 .sms = m->sms,
+                                 .slots = m->sms * m->slots_per_sm,
+                                 .cooperative = l->cooperative,
+                                 .its = m->its,
+                                 .program = start,
+                                 .params = digest_of(start, l->params, l->params_size),
+                                 .memory = emu_digest(m->emu)};
+    memcpy(out->grid, l->grid, sizeof out->grid);
+    memcpy(out->block, l->block, sizeof out->block);
+    memcpy(out->cluster, m->cluster, sizeof out->cluster);
+    for (size_t i = 0; i < p->count; i++) {
+        const struct source *s = p->modules[i]->source;
+        out->program = digest_of(out->program, s->text, s->length);
+    }
+}
+
+/* ---- grids that kernels launch --------------------------------------------------------------------- */
+
+struct emu_kernel *grids_kernel(const struct emu_machine *m, u64 address)
+{
+    if (address < MEM_CODE || address % 16) return NULL;
+    const struct ptx_func *func = image_func_at(m->image, (address - MEM_CODE) / 16).func;
+    if (func && func->definition) func = func->definition;
+    for (size_t i = 0; func && i < m->loaded->kernel_count; i++)
+        if (m->loaded->kernels[i].func == func) return &m->loaded->kernels[i];
+    return NULL;
+}
+
+const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const u32 grid[3],
+                        const u32 block[3], u32 shared, u32 *error)
+{
+    enum { INVALID_CONFIGURATION = 9 }; /* cudaErrorInvalidConfiguration */
+    struct emu_kernel_info info;
+    *error = 0;
+    const struct emu_program *p = emu_kernel_program(k,
+                                                     emu_kernel_told(m->launch, m->wants, m->its));
+    if (!p || !emu_kernel_info(k, &info)) return k->failed;
+    if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
+    bool ok = true;
+    u64 threads = 1, ctas = 1;
+    for (int i = 0; i < 3; i++) {
+        ok &= grid[i] && grid[i] <= most_grid[i] && block[i] && block[i] <= most_block[i];
+        ok &= !info.required_block[0] || block[i] == info.required_block[i];
+        ok &= !info.cluster[i] || grid[i] % info.cluster[i] == 0;
+        threads *= block[i];
+        ctas *= grid[i];
+    }
+    ok = ok && threads <= info.max_threads && ctas <= UINT32_MAX / 2;
+    ok &= own_shared(p, shared) <= MEM_MAX_SHARED;
+    *error = ok ? 0 : INVALID_CONFIGURATION;
+    return ok ? NULL : "an impossible configuration";
+}
+
+static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole *all);
+
+/* false: the launch ends here, with a fault. */
+static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
+                     struct whole *all)
+{
+    struct emu_fault *f = &e->report.fault;
+    struct arena *a = arena_new(), *whole = e->launch_arena;
+    if (t->kernel) {
+        struct emu_launch l = {.shared = t->shared,
+                               .params = t->params,
+                               .params_size = t->kernel->params.size,
+                               .order = host->order,
+                               .observers = host->observers,
+                               .observer_count = host->observer_count};
+        memcpy(l.grid, t->grid, sizeof l.grid);
+        memcpy(l.block, t->block, sizeof l.block);
+        launch_grid(e, t->kernel, &l, all, a);
+    } else if (!(t->fills ? emu_fill(e, t->to, &t->value, 1, t->size)
+                          : emu_copy(e, t->to, t->from, t->size))) {
+        u64 at = emu_bytes(e, t->to, t->size) ? t->from : t->to;
+        struct buf where = {0};
+        mem_describe(e->mem, at, &where);
+        *f = (struct emu_fault){.kind = EMU_OUT_OF_BOUNDS, .address = at};
+        f->text = arena_printf(
+            whole, "%s: %s of %llu bytes at 0x%llx by the device runtime\n%s",
+            emu_fault_name(f->kind), t->fills ? "cudaMemsetAsync" : "cudaMemcpyAsync",
+            (unsigned long long)t->size, (unsigned long long)at, where.data ? where.data : "");
+        buf_free(&where);
+    }
+    bool ok = f->kind == EMU_OK;
+    if (!ok) f->text = arena_printf(whole, "%s  launched by %s\n", f->text, t->by);
+    arena_free(a);
+    return ok && run_tasks(e, host, all);
+}
+
+/* What the grid that has just ended launched, each with what it launches. As deep as GRIDS_DEPTH. */
+static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole *all)
+{
+    size_t n;
+    if (!all->grids.count) return true;
+    struct grid_task *tasks = grids_take(&all->grids, &n);
+    bool ok = true;
+    all->grids.depth++;
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = run_task(e, &tasks[i], host, all);
+        all->grids.pending--;
+    }
+    all->grids.depth--;
+    grids_drop(tasks, n);
+    return ok;
+}
+
+const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
+{
+    double start = seconds();
+    emu_drop_launch(e);
+    struct arena *a = e->launch_arena = arena_new();
+    e->report = (struct emu_report){0};
+    struct whole all = {.check = {.arena = a, .suppressions = e->suppressions},
+                        .last_counts = &e->report.counts,
+                        .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
+    struct emu_launch watched_launch = *l;
+    if (!l->order && e->config.order) {
+        watched_launch.order = e->config.order;
+        l = &watched_launch;
+    }
+    /* The checks that watch are observers before the caller's own. */
+    if (e->config.checks & EMU_CHECK_INIT) {
+        const struct emu_observer **list = arena_array(a, const struct emu_observer *,
+                                                       l->observer_count + 1);
+        list[0] = check_init_observer(check_init_new(a, &all.check));
+        for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
+        watched_launch.observers = list;
+        watched_launch.observer_count++;
+        l = &watched_launch;
+    }
+    launch_grid(e, k, l, &all, a);
+    if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &all);
+    grids_end(&all.grids, e->mem);
+    e->report.suppressed = check_suppress(&all.check);
+    e->report.findings = all.check.list;
+    e->report.finding_count = all.check.count;
+    e->report.warp_instructions = all.warp_instructions;
+    e->report.thread_instructions = all.thread_instructions;
+    e->report.seconds = seconds() - start;
+    return &e->report;
+}

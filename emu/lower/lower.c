@@ -1,0 +1,535 @@
+/* Functions -> micro-operations: blocks, rows, guards. The families (the other files of this folder) know the instructions, operands.c
+ * what stands in them, registers.c which rows registers have, flow.c branches and calls. */
+#define _GNU_SOURCE /* strdup */
+#include "emu/lower/lower.h"
+
+#include "base/arena.h"
+#include "emu/device/image.h"
+#include "emu/lower/context.h"
+#include "ptx/cfg.h"
+#include "ptx/flow.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rules -------------------------------------------------------------------------------------- */
+
+static const struct lower_rule *rule_of(unsigned form)
+{
+    static const struct lower_rule *const families[] = {
+        lower_int_rules,   lower_float_rules,   lower_half_rules,   lower_cvt_rules,
+        lower_video_rules, lower_move_rules,    lower_memory_rules, lower_atomic_rules,
+        lower_async_rules, lower_texture_rules, lower_warp_rules,   lower_matrix_rules,
+        lower_sync_rules,  lower_control_rules};
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (const struct lower_rule *r = families[f]; r->fn; r++)
+            if (r->form == form) return r;
+    return NULL;
+}
+
+static const struct lower_rule *rules[PTX_FORM_COUNT];
+static bool rules_ready;
+
+/* Called under the launch's lock or before there are threads. */
+static void find_rules(void)
+{
+    if (rules_ready) return;
+    for (unsigned f = 0; f < PTX_FORM_COUNT; f++) rules[f] = rule_of(f);
+    rules_ready = true;
+}
+
+bool lower_knows(unsigned form)
+{
+    find_rules();
+    return rules[form] != NULL;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+unsigned lower_type_bytes(unsigned type)
+{
+    if (type == PTX_pred) return 4;
+    unsigned bits = ptx_types[type].bits;
+    return bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16;
+}
+
+static u32 *top_of(struct lower *L, unsigned bytes)
+{
+    struct emu_frame *f = &L->code->frame;
+    return bytes >= 8 ? &f->r64 : bytes == 4 ? &f->r32 : &f->r16;
+}
+
+u32 lower_new_rows(struct lower *L, unsigned bytes, u32 n)
+{
+    u32 *top = top_of(L, bytes), row = *top;
+    u32 size = bytes == 16 ? 2 * lower_row_size(8) : lower_row_size(bytes);
+    if (row > UINT32_MAX / 2 - n * size) {
+        L->too_large = true;
+        return 0;
+    }
+    *top += n * size;
+    return row;
+}
+
+u32 lower_temp(struct lower *L, unsigned bytes)
+{
+    unsigned class = bytes == 16 ? 3 : bytes == 8 ? 2 : bytes == 4 ? 1 : 0;
+    struct lower_pool *p = &L->temps[class];
+    if (p->used == p->count) {
+        p->rows = arena_grow(L->scratch, p->rows, p->count, &p->cap, p->count + 1, sizeof *p->rows);
+        p->rows[p->count++] = lower_new_rows(L, bytes, 1);
+    }
+    return p->rows[p->used++];
+}
+
+u32 lower_fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_pred)
+{
+    struct emu_fill *fills = L->fills;
+    for (u32 i = L->fill_head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH]; i; i = L->fill_next[i - 1]) {
+        struct emu_fill *f = &fills[i - 1];
+        if (f->kind == kind && f->bits == bits && f->width == bytes && f->is_pred == is_pred)
+            return f->row;
+    }
+    size_t n = L->fill_count;
+    L->fills = arena_grow(L->arena, L->fills, n, &L->fill_cap, n + 1, sizeof *L->fills);
+    L->fill_next = arena_grow(L->scratch, L->fill_next, n, &L->fill_next_cap, n + 1, sizeof(u32));
+    L->fills[n] = (struct emu_fill){lower_new_rows(L, bytes, 1), (u8)bytes, kind, is_pred, bits};
+    u32 *head = &L->fill_head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH];
+    L->fill_next[n] = *head;
+    *head = ++L->fill_count;
+    return L->fills[n].row;
+}
+
+u32 lower_constant(struct lower *L, u64 bits, unsigned bytes)
+{
+    if (bytes < 8) bits &= ((u64)1 << bytes * 8) - 1;
+    if (L->code->is_entry) return lower_fill_row(L, FILL_BITS, bits, bytes, false);
+    u32 row = lower_temp(L, bytes);
+    struct emu_uop *u = lower_emit(L, UOP_fill, row, 0, 0, 0);
+    u->imm = (i64)bits;
+    u->x = (u8)bytes;
+    return row;
+}
+
+u32 lower_data(const struct lower *L)
+{
+    return L->rule->data;
+}
+
+u32 lower_site(struct lower *L, enum emu_site_kind kind, unsigned space)
+{
+    struct emu_program *p = L->program;
+    if (!p->site_count) p->site_count = 1; /* site 0 is nobody's */
+    L->driver->sites = arena_grow(L->arena, L->driver->sites, p->site_count, &L->driver->site_cap,
+                                  p->site_count + 1, sizeof *L->driver->sites);
+    L->driver->sites[p->site_count] = (struct emu_site_of){
+        .pc = p->place_count - 1, .kind = (u8)kind, .space = (u8)space};
+    return p->site_count++;
+}
+
+void lower_site_op(struct lower *L, u32 site, unsigned op)
+{
+    L->driver->sites[site].op = (u8)op;
+}
+
+void *lower_alloc(struct lower *L, size_t bytes)
+{
+    return arena_alloc(L->arena, bytes);
+}
+
+bool lower_refuse(struct lower *L, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    L->refusal = arena_copy(L->arena, text, strlen(text));
+    return false;
+}
+
+bool lower_result_dead(const struct lower *L, const struct ptx_inst *i)
+{
+    if (i->count && i->opnds[0].kind == PTX_OPND_SINK) return true;
+    for (u32 k = 0; k < L->dead_count; k++)
+        if (L->dead[k] == L->stmt) return true;
+    (void)i;
+    return false;
+}
+
+void lower_is_timed(struct lower *L)
+{
+    L->program->timed = true;
+}
+
+bool lower_is_kernel(const struct lower *L)
+{
+    return L->code->is_entry;
+}
+
+emu_op *lower_handler(const struct lower *L, unsigned id)
+{
+    return L->ops[id];
+}
+
+unsigned lower_watched(const struct lower *L)
+{
+    return L->watched;
+}
+
+u32 lower_carry(struct lower *L)
+{
+    return L->regs[L->flow->reg_count - 1].row;
+}
+
+struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u32 c)
+{
+    L->uops = arena_grow(L->scratch, L->uops, L->uop_count, &L->uop_cap, L->uop_count + 1,
+                         sizeof *L->uops);
+    L->at = arena_grow(L->scratch, L->at, L->uop_count, &L->at_cap, L->uop_count + 1,
+                       sizeof *L->at);
+    struct lower_at *at = &L->at[L->uop_count];
+    at->stmt = L->stmt;
+    for (int k = 0; k < 4; k++) at->temps[k] = (u32)L->temps[k].used;
+    struct emu_uop *u = &L->uops[L->uop_count++];
+    *u = (struct emu_uop){
+        .run = L->ops[id], .d = d, .a = a, .b = b, .c = c, .id = (u16)id, .pc = L->pc};
+    return u;
+}
+
+/* ---- the text, block by block --------------------------------------------------------------------- */
+
+/* The instruction with vector registers written as the vectors of their components. */
+static const struct ptx_inst *spelled_out(struct lower *L, const struct ptx_inst *i,
+                                          struct ptx_inst *plain)
+{
+    bool any = false;
+    for (u32 k = 0; k < i->count; k++)
+        any |= i->opnds[k].kind == PTX_OPND_REG && i->opnds[k].sym->vec > 1 && !i->opnds[k].sel;
+    if (!any) return i;
+    *plain = *i;
+    plain->opnds = arena_array(L->scratch, struct ptx_opnd, i->count);
+    for (u32 k = 0; k < i->count; k++) {
+        struct ptx_opnd *o = &plain->opnds[k];
+        *o = i->opnds[k];
+        if (o->kind != PTX_OPND_REG || o->sym->vec <= 1 || o->sel) continue;
+        struct ptx_opnd *elem = arena_array(L->scratch, struct ptx_opnd, o->sym->vec);
+        for (u32 c = 0; c < o->sym->vec; c++) {
+            elem[c] = *o;
+            elem[c].sel = (u8)(PTX_SEL_X + c);
+        }
+        o->kind = PTX_OPND_VEC;
+        o->count = o->sym->vec;
+        o->elem = elem;
+    }
+    return plain;
+}
+
+/* Whether an instruction is one of the whole warp, CTA barriers aside. */
+static bool meets_lanes(const struct ptx_inst *i)
+{
+    if (!ptx_op_has(i->op, "sync") || !(i->op->form->effects & (PTX_LANES | PTX_BARRIER)))
+        return false;
+    enum ptx_form form = ptx_op_form(i->op);
+    return form != PTX_F_bar_sync && form != PTX_F_bar_cta_sync && form != PTX_F_barrier_sync &&
+           form != PTX_F_barrier_cta_sync;
+}
+
+/* Independent thread scheduling: before such an instruction the lanes that its member mask names come
+ * together. The mask is the last operand, or stands for all where there is none. */
+static void lower_meeting(struct lower *L, const struct ptx_inst *i)
+{
+    bool masked = i->op->form->unit == PTX_UNIT_WARP || ptx_op_form(i->op) == PTX_F_bar_warp_sync;
+    u32 mask = masked ? lower_source(L, &i->opnds[i->count - 1], PTX_u32)
+                      : lower_constant(L, ~0u, 4);
+    lower_emit(L, UOP_meet, 0, mask, 0, 0);
+}
+
+static void lower_inst(struct lower *L, const struct ptx_inst *i)
+{
+    for (int c = 0; c < 4; c++) L->temps[c].used = 0;
+    if (!i->op) return;
+    enum ptx_form form = ptx_op_form(i->op);
+    L->rule = rules[form];
+    struct ptx_inst plain;
+    if (i->op->form->unit != PTX_UNIT_CTRL) i = spelled_out(L, i, &plain);
+    L->refusal = NULL;
+    L->bad_operand = false;
+    if (lower_flow_inst(L, i))
+        return; /* branches, calls, exits look after their guards themselves */
+    bool waits = i->op->form->unit == PTX_UNIT_SYNC || (L->its && meets_lanes(i));
+    size_t guard = SIZE_MAX, skip = waits ? lower_open_skip(L, i) : SIZE_MAX;
+    if (i->guard && !waits) {
+        struct emu_uop *u = lower_emit(L, UOP_guard, 0, L->regs[i->guard->id].row, 0, 0);
+        u->x = i->guard_not;
+        u->site = lower_site(L, SITE_GUARD, 0);
+        guard = L->uop_count - 1;
+    }
+    bool meets = L->its && meets_lanes(i);
+    if (meets) lower_meeting(L, i);
+    size_t before = L->uop_count;
+    bool ok = false;
+    if (ptx_forms[form].refused) {
+        lower_refuse(L, "'%s' is not executed: %s", i->op->text, ptx_forms[form].refused);
+    } else if (!L->rule) {
+        lower_refuse(L, "'%.*s' is not executed yet", (int)i->op->text_length, i->op->text);
+    } else {
+        ok = L->rule->fn(L, i) && !L->bad_operand;
+    }
+    if (!ok) {
+        L->uop_count = before;
+        if (!L->refusal)
+            lower_refuse(L, "'%.*s' is not executed", (int)i->op->text_length, i->op->text);
+        struct emu_uop *u = lower_emit(L, UOP_unsupported, 0, 0, 0, 0);
+        u->ext = L->refusal;
+    }
+    if (meets) lower_emit(L, UOP_met, 0, 0, 0, 0);
+    if (guard != SIZE_MAX) {
+        lower_emit(L, UOP_unguard, 0, 0, 0, 0);
+        L->uops[guard].imm = (i64)L->uop_count;
+        lower_fix(L, guard, LOWER_FIX_UOP);
+    }
+    lower_meet_behind(L, skip);
+}
+
+void lower_fix(struct lower *L, size_t uop, unsigned kind)
+{
+    L->fixes = arena_grow(L->scratch, L->fixes, L->fix_count, &L->fix_cap, L->fix_count + 1,
+                          sizeof *L->fixes);
+    L->fixes[L->fix_count++] = (struct lower_fixup){uop, kind};
+}
+
+u32 lower_open_block(struct lower *L)
+{
+    struct emu_program *p = L->program;
+    struct emu_uop *u = lower_emit(L, UOP_block, 0, 0, 0, 0);
+    u->pc = p->place_count; /* its first instruction */
+    u->site = p->block_count;
+    u->x = 1; /* cleared below where no lanes meet */
+    L->head = (u32)(L->uop_count - 1);
+    L->driver->blocks = arena_grow(L->arena, L->driver->blocks, p->block_count,
+                                   &L->driver->block_cap, p->block_count + 1,
+                                   sizeof *L->driver->blocks);
+    L->driver->blocks[p->block_count++] = (struct emu_block_mix){p->place_count, 0};
+    return L->head;
+}
+
+void lower_close_block(struct lower *L)
+{
+    struct emu_block_mix *b = &L->driver->blocks[L->program->block_count - 1];
+    b->count = L->program->place_count - b->first_pc;
+    L->uops[L->head].imm = b->count;
+}
+
+static const char *file_name(const struct lower *L, u32 index)
+{
+    const struct ptx_module *m = L->image->program->modules[L->code->module];
+    for (size_t k = 0; k < m->item_count; k++)
+        if (m->items[k].kind == PTX_ITEM_FILE && m->items[k].file->index == index)
+            return arena_copy(L->arena, m->items[k].file->name, m->items[k].file->name_length);
+    return NULL;
+}
+
+/* Calls of a header's functions are told at the kernel's line. */
+static void name_source(const struct lower *L, const struct ptx_loc *loc, struct emu_place_of *q)
+{
+    const struct ptx_loc *outer = loc, *own = loc;
+    while (outer->in) outer = outer->in;
+    while (own->file != outer->file) own = own->in;
+    q->source_line = own->line;
+    q->source_file = file_name(L, own->file);
+    if (own == loc) return;
+    q->from_line = loc->line;
+    q->from_file = file_name(L, loc->file);
+}
+
+static void add_place(struct lower *L, const struct ptx_inst *i, const struct ptx_loc *loc)
+{
+    struct emu_program *p = L->program;
+    L->driver->places = arena_grow(L->arena, L->driver->places, p->place_count,
+                                   &L->driver->place_cap, p->place_count + 1,
+                                   sizeof *L->driver->places);
+    struct emu_place_of *q = &L->driver->places[p->place_count];
+    *q = (struct emu_place_of){
+        .at = i->at, .block = p->block_count - 1, .inst = i, .code = L->code};
+    if (loc) name_source(L, loc, q);
+    q->dead_result = lower_result_dead(L, i);
+    L->pc = p->place_count++;
+}
+
+static void lower_blocks(struct lower *L)
+{
+    const struct ptx_cfg *g = L->cfg;
+    const struct ptx_loc *loc = NULL;
+    L->block_uop = arena_array(L->scratch, u32, g->count);
+    for (u32 b = 0; b < g->code_count; b++) {
+        if (!ptx_cfg_reachable(g, b)) continue;
+        L->block = b;
+        L->stmt = g->blocks[b].first;
+        L->block_uop[b] = lower_open_block(L);
+        for (u32 s = g->blocks[b].first; s < g->blocks[b].end; s++) {
+            const struct ptx_stmt *t = &L->body->stmts[s];
+            if (t->kind == PTX_STMT_LOC) loc = t->loc;
+            if (t->kind != PTX_STMT_INST) continue;
+            L->stmt = s;
+            add_place(L, t->inst, loc);
+            if (L->watched & LOWER_ISSUES) lower_emit(L, UOP_issue, 0, 0, 0, 0);
+            if (L->skip[s] || !L->needed[s]) continue;
+            lower_inst(L, t->inst);
+        }
+        lower_close_block(L);
+        /* Where control falls into the next block of the text nothing is needed, unless it is not there. */
+        const struct ptx_block *k = &g->blocks[b];
+        if (k->leave == PTX_LEAVE_RETURN && k->term == PTX_NONE) lower_jump(L, g->exit);
+        if (k->term == PTX_NONE && k->succ_count == 1 && g->succs[k->succ] != b + 1)
+            lower_jump(L, g->succs[k->succ]);
+    }
+    L->block_uop[g->exit] = (u32)L->uop_count;
+    lower_emit(L, UOP_leave, 0, 0, 0, 0);
+}
+
+/* Block numbers -> pointers. */
+static void resolve(struct lower *L)
+{
+    struct emu_code *c = L->code;
+    c->uops = arena_array(L->arena, struct emu_uop, L->uop_count);
+    memcpy(c->uops, L->uops, L->uop_count * sizeof *c->uops);
+    c->uop_count = (u32)L->uop_count;
+    c->leave = &c->uops[c->uop_count - 1];
+    bool *meets = arena_array(L->scratch, bool, L->uop_count);
+    for (size_t i = 0; i < L->fix_count; i++) {
+        struct emu_uop *u = &c->uops[L->fixes[i].uop];
+        unsigned kind = L->fixes[i].kind;
+        if (kind & LOWER_FIX_UOP) u->target = &c->uops[u->imm];
+        if (kind & LOWER_FIX_TARGET) u->target = &c->uops[L->block_uop[u->imm]];
+        if (kind & LOWER_FIX_JOIN) {
+            u32 j = L->block_uop[u->e];
+            u->join = &c->uops[j];
+            meets[j] = true;
+        }
+        if (kind & LOWER_FIX_BRX) {
+            struct brx_desc *t = (struct brx_desc *)(uintptr_t)u->ext;
+            for (u32 k = 0; k < t->count; k++)
+                t->targets[k] = &c->uops[L->block_uop[(uintptr_t)t->targets[k]]];
+            u32 j = L->block_uop[u->e];
+            u->target = &c->uops[j];
+            meets[j] = true;
+        }
+        if (kind & LOWER_FIX_CALL) {
+            struct call_desc *d = (struct call_desc *)(uintptr_t)u->ext;
+            d->back = &c->uops[(uintptr_t)d->back];
+            meets[(size_t)(d->back - c->uops)] = true;
+        }
+        if (kind & LOWER_FIX_JOIN_UOP) {
+            u->join = &c->uops[u->e];
+            meets[u->e] = true;
+        }
+    }
+    for (u32 i = 0; i < c->uop_count; i++)
+        if (c->uops[i].id == UOP_block) c->uops[i].x = meets[i];
+}
+
+static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena *scratch)
+{
+    struct lower lower = {.driver = D,
+                          .arena = D->arena,
+                          .scratch = scratch,
+                          .image = D->image,
+                          .program = D->program,
+                          .layout = D->layout,
+                          .code = c,
+                          .func = c->func,
+                          .body = c->func->body,
+                          .ops = D->ops,
+                          .watched = D->watched,
+                          .its = D->its},
+                 *L = &lower;
+    L->cfg = ptx_cfg_new(scratch, c->func);
+    L->flow = ptx_flow_new(scratch, L->cfg);
+    L->needed = ptx_flow_needed(scratch, L->flow);
+    struct ptx_live *live = ptx_live_new(scratch, L->flow, NULL);
+    L->dead_count = ptx_live_dead_atoms(scratch, live, &L->dead);
+    c->reads_undefined = live->in[0].regs || live->in[0].preds;
+    L->skip = arena_array(scratch, bool, L->body->count + 1);
+    L->fill_head = arena_array(scratch, u32, LOWER_HASH);
+    L->local_head = arena_array(scratch, u32, LOWER_HASH);
+    lower_find_locals(L);
+    lower_find_registers(L);
+    lower_passes(L);
+    lower_blocks(L);
+    resolve(L);
+    lower_live_rows(L);
+    c->fills = L->fills;
+    c->fill_count = L->fill_count;
+    if (L->too_large)
+        D->failed = arena_printf(
+            D->arena, "'%s' needs too many registers or too much .local memory", c->name);
+}
+
+/* The most room that a chain of calls takes. Recursion, or calls by address: as much as allowed. */
+enum { DEEP = 64 };
+static void find_depth(struct emu_program *p)
+{
+    struct emu_frame sum = {0};
+    for (u32 i = 0; i < p->code_count; i++) {
+        const struct emu_frame *f = &p->codes[i]->frame;
+        sum.r16 += f->r16, sum.r32 += f->r32, sum.r64 += f->r64, sum.local += f->local;
+    }
+    p->deepest = sum; /* enough for any chain without recursion */
+    if (!p->recursive) return;
+    const struct emu_frame *k = &p->codes[0]->frame;
+    p->deepest.r16 = k->r16 + (sum.r16 - k->r16) * DEEP;
+    p->deepest.r32 = k->r32 + (sum.r32 - k->r32) * DEEP;
+    p->deepest.r64 = k->r64 + (sum.r64 - k->r64) * DEEP;
+    u64 local = k->local + (u64)(sum.local - k->local) * DEEP;
+    p->deepest.local = (u32)(local < MEM_MAX_LOCAL ? local : MEM_MAX_LOCAL);
+}
+
+struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
+                                  emu_op *const *ops, unsigned watched, bool its, char **why)
+{
+    find_rules();
+    struct emu_program *p = arena_alloc(a, sizeof *p);
+    struct lower_driver D = {
+        .arena = a, .image = im, .program = p, .ops = ops, .watched = (u8)watched, .its = its};
+    D.layout = image_shared_new(im, a, reach, why);
+    if (!D.layout) return NULL;
+    p->shared_static = D.layout->size;
+    p->shared_dynamic = D.layout->dynamic;
+    p->code_count = (u32)reach->count;
+    p->codes = arena_array(a, struct emu_code *, reach->count);
+    p->number_count = im->func_count;
+    p->by_number = arena_array(a, struct emu_code *, p->number_count);
+    for (size_t i = 0; i < reach->count; i++) {
+        struct emu_code *c = p->codes[i] = arena_alloc(a, sizeof *c);
+        c->func = reach->funcs[i].func;
+        c->module = (u32)reach->funcs[i].module;
+        c->name = arena_copy(a, c->func->sym->name->text, c->func->sym->name->length);
+        c->is_entry = i == 0;
+        c->number = image_func_number(im, reach->funcs[i].module, reach->funcs[i].func);
+        p->by_number[c->number] = c;
+    }
+    lower_place_module_locals(&D);
+    for (u32 i = 0; i < p->code_count && !D.failed; i++) {
+        struct arena *scratch = arena_new();
+        lower_func(&D, p->codes[i], scratch);
+        arena_free(scratch);
+    }
+    if (D.failed) {
+        *why = strdup(D.failed);
+        return NULL;
+    }
+    lower_link_calls(&D);
+    p->places = D.places;
+    p->blocks = D.blocks;
+    p->sites = D.sites;
+    if (!p->site_count) p->site_count = 1;
+    for (u32 k = 0; k < p->code_count; k++) /* a last block may be empty */
+        for (u32 i = 0; i < p->codes[k]->uop_count; i++)
+            if (p->codes[k]->uops[i].pc >= p->place_count)
+                p->codes[k]->uops[i].pc = p->place_count ? p->place_count - 1 : 0;
+    find_depth(p);
+    return p;
+}

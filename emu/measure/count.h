@@ -1,0 +1,141 @@
+/* emu/measure/count.h: counting while a launch runs: what a warp's access adds to its site.
+ *
+ * A handler counts only if g->worker->sites is there. What launches report is emu/counts.h. */
+#ifndef HEDDLE_EMU_MEASURE_COUNT_H
+#define HEDDLE_EMU_MEASURE_COUNT_H
+
+#include "emu/measure/cache.h"
+#include "emu/measure/trace_turns.h"
+#include "emu/ops/exec.h"
+#include "emu/trace.h"
+
+enum { SECTOR = 32, LINE = 128 }; /* bytes */
+
+/* Values from here on are no sector, line or word: what lanes hold that are off. Sectors are numbered
+ * with 32 bits from the beginning of global memory; in a device with more than 127 GiB of it, sectors so
+ * far apart count as one. */
+#define COUNT_NOBODY 0xffffff00u
+
+enum count_how {                /* how an access goes through the caches */
+                 COUNT_LOAD,    /* L1, then L2 */
+                 COUNT_LOAD_L2, /* L2 alone: .cg, .cv, volatile, strong loads */
+                 COUNT_STORE,
+                 COUNT_ATOMIC,
+                 COUNT_CONSTANT, /* through neither */
+};
+
+struct emu_lanes { /* where a warp's lanes access memory; as in struct emu_access */
+    _Alignas(64) u64 at[LANES];
+    _Alignas(64) u16 low[LANES];
+    u64 alike;
+    u32 rows;
+    bool run;
+};
+
+/* Where the lanes of warp w that are on access `size` bytes each, a power of two; `at` is also set for those that are
+ * off. Returns the space, if all are sure to be in memory that was found before (`bound`: global) or in the CTA's
+ * shared memory, else GENERIC. (emu/sched/simd_notify.c) */
+struct lane_address;
+typedef u32 emu_find_lanes(const struct emu_group *g, const struct lane_address *from, u32 w,
+                           u32 size, const struct emu_bound *bound, struct emu_lanes *to);
+
+struct emu_counting { /* compiled for each host instruction set */
+    /* The lanes of a mask of the group's warp w access `size` bytes each at at[lane], in a space (enum ptx_space;
+     * addresses are as memory.h says for it). */
+    void (*lanes)(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at, u32 mask,
+                  u32 size, u32 space, u32 how);
+    /* All lanes of warp w do an atomic on `size` bytes, 4 or 8, of shared memory, at these offsets. */
+    void (*shared_atomics)(struct emu_group *g, const struct emu_uop *in, u32 w, const u32 *at,
+                           u32 size);
+    cache_carry_out *carry_out;
+    cache_fill *fill;
+    emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
+};
+extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
+
+static inline void emu_count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w,
+                                   const u64 *at, u32 mask, u32 size, u32 space, u32 how)
+{
+    g->worker->machine->counting->lanes(g, in, w, at, mask, size, space, how);
+}
+
+static inline u32 emu_sector_of(u64 address)
+{
+    return (u32)((address - MEM_GLOBAL) / SECTOR);
+}
+
+/* Whether what the group's warp w does now goes into the trace of its CTA. */
+static inline bool emu_is_traced(const struct emu_group *g, u32 w)
+{
+    const struct trace_cta *t = g->worker->trace;
+    return t && !t->warps[g->first + w].cut;
+}
+/* Where it notes its accesses; NULL: nobody asks for caches. */
+static inline struct cache_port *emu_port_of(const struct emu_group *g, u32 w)
+{
+    return g->worker->turns ? &g->worker->turns->ports[g->first + w] : g->worker->port;
+}
+/* Of an access to global or .local memory that made so many notes. */
+static inline void emu_trace_access(const struct emu_group *g, const struct emu_uop *in, u32 w,
+                                    u32 tag, u32 notes, u32 lanes, u32 rounds)
+{
+    struct trace_cta *t = g->worker->trace;
+    struct trace_turns *turns = g->worker->turns;
+    struct trace_warp *warp = &t->warps[g->first + w];
+    u32 *word = trace_room_for_words(t, warp, 3),
+        *first = turns ? &turns->warps[g->first + w].traced : &t->note_count;
+    word[0] = in->site << 2 | tag;
+    word[1] = *first;
+    word[2] = TRACE_SIZE(notes, lanes, rounds);
+    warp->count += 3;
+    *first += notes;
+}
+static inline void emu_trace_passes(const struct emu_group *g, const struct emu_uop *in, u32 w,
+                                    u32 passes, u32 lanes, u32 rounds)
+{
+    if (!emu_is_traced(g, w)) return;
+    struct trace_cta *t = g->worker->trace;
+    struct trace_warp *warp = &t->warps[g->first + w];
+    u32 *word = trace_room_for_words(t, warp, 2);
+    word[0] = in->site << 2 | TRACE_SHARED;
+    word[1] = TRACE_SIZE(passes, lanes, rounds);
+    warp->count += 2;
+}
+
+/* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory; and another one,
+ * of as many bytes from `second` on, if that is not 0: the two touch no line in common. */
+static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, u32 w, u64 from,
+                                 u64 second, u64 bytes, u32 lanes, u32 bytes_each, u32 how)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    struct cache_port *port = emu_port_of(g, w);
+    const bool traced = emu_is_traced(g, w);
+    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (traced ? CACHE_NOTE_TRACED : 0);
+    size_t notes = 0;
+    s->warps++;
+    s->lanes += lanes;
+    s->bytes += (u64)bytes_each * lanes;
+    do {
+        const u32 first = emu_sector_of(from), last = emu_sector_of(from + bytes - 1);
+        s->sectors += last - first + 1;
+        s->lines += last / 4 - first / 4 + 1;
+        if (port && how != COUNT_CONSTANT) notes += cache_run(port, as, first, last);
+        from = second, second = 0;
+    } while (from);
+    if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)notes, lanes, 1);
+}
+
+/* Lanes of one warp that access shared memory in so many passes. */
+static inline void emu_count_passes(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lanes,
+                                    u32 passes)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    s->warps++;
+    s->lanes += lanes;
+    s->shared++;
+    s->shared_lanes += lanes;
+    s->passes += passes;
+    emu_trace_passes(g, in, w, passes, lanes, 1);
+}
+
+#endif

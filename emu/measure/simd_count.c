@@ -1,0 +1,406 @@
+/* What one access of a warp comes to: 32-byte sectors and 128-byte lines of global memory, passes over
+ * the banks of shared memory. Compiled for each host instruction set; all give the same numbers. */
+#include "emu/ops/lane.h"
+
+#include "emu/atomic.h"
+#include "emu/measure/cache.h"
+#include "emu/measure/count.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+/* The lanes whose value no earlier lane has: bit l. Lanes that are off hold values of their own. */
+static u32 firsts(const u32 *v)
+{
+#ifdef __AVX512CD__
+    const __m512i a = _mm512_loadu_si512(v), b = _mm512_loadu_si512(v + 16);
+    const __m512i before_a = _mm512_alignr_epi32(a, _mm512_set1_epi32(-1), 15),
+                  before_b = _mm512_alignr_epi32(b, a, 15);
+    if (!(_mm512_cmplt_epu32_mask(b, before_b) |
+          (_mm512_cmplt_epu32_mask(a, before_a) & 0xfffe))) /* in order: it differs from the last */
+        return (u32)_mm512_cmpneq_epi32_mask(b, before_b) << 16 |
+               (u32)_mm512_cmpneq_epi32_mask(a, before_a) | 1;
+    u32 seen_a = _mm512_test_epi32_mask(_mm512_conflict_epi32(a), _mm512_set1_epi32(-1));
+    u32 seen_b = _mm512_test_epi32_mask(_mm512_conflict_epi32(b), _mm512_set1_epi32(-1));
+#define TURN(n) _mm512_cmpeq_epi32_mask(b, _mm512_alignr_epi32(a, a, n))
+    seen_b |= TURN(0) | TURN(1) | TURN(2) | TURN(3) | TURN(4) | TURN(5) | TURN(6) | TURN(7) |
+              TURN(8) | TURN(9) | TURN(10) | TURN(11) | TURN(12) | TURN(13) | TURN(14) | TURN(15);
+#undef TURN
+    return ~(seen_b << 16 | seen_a);
+#else
+    u32 differs = 1, order = 0;
+    for (u32 l = 1; l < LANES; l++) {
+        differs |= (u32)(v[l] != v[l - 1]) << l;
+        order |= v[l] < v[l - 1];
+    }
+    if (!order) return differs;
+    /* Lane l is compared with lane l - r, for all l at once. */
+    _Alignas(64) u32 before[2 * LANES], seen[LANES] = {0};
+    memset(before, 0xff, LANES * sizeof *before); /* no lane has this value */
+    memcpy(before + LANES, v, LANES * sizeof *v);
+    for (u32 r = 1; r < LANES; r++) {
+        const u32 *p = before + LANES - r;
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) seen[l] |= v[l] == p[l];
+    }
+    u32 m = 0;
+    for (u32 l = 0; l < LANES; l++) m |= (u32)!seen[l] << l;
+    return m;
+#endif
+}
+
+/* The most bytes of 32 that are alike. */
+static u32 most_alike(const u8 *byte)
+{
+#ifdef __AVX2__ /* each is compared with the one r before it, for all at once; before the first are none */
+    typedef char bytes __attribute__((vector_size(32)));
+    const __m256i own = _mm256_load_si256((const __m256i *)(const void *)byte),
+                  none = _mm256_set1_epi8(-1), low = _mm256_permute2x128_si256(own, none, 0x02);
+#define EQUAL(x) (bytes) _mm256_cmpeq_epi8(own, x)
+#define TURN(r)                                                                                    \
+    EQUAL(_mm256_alignr_epi8(own, low, 16 - r)) + EQUAL(_mm256_alignr_epi8(low, none, 16 - r))
+    const bytes earlier = -(EQUAL(low) + TURN(1) + TURN(2) + TURN(3) + TURN(4) + TURN(5) + TURN(6) +
+                            TURN(7) + TURN(8) + TURN(9) + TURN(10) + TURN(11) + TURN(12) +
+                            TURN(13) + TURN(14) + TURN(15));
+#undef TURN
+#undef EQUAL
+    __m128i rest = _mm_max_epu8(_mm256_castsi256_si128((__m256i)earlier),
+                                _mm256_extracti128_si256((__m256i)earlier, 1));
+    rest = _mm_xor_si128(rest, _mm_set1_epi8(-1)); /* the least is to be found */
+    rest = _mm_minpos_epu16(_mm_min_epu8(rest, _mm_srli_epi16(rest, 8)));
+    return 256 - ((u32)_mm_cvtsi128_si32(rest) & 0xff);
+#else
+    u8 count[64 + LANES] = {0}, most = 0;
+    for (u32 l = 0; l < LANES; l++) {
+        const u8 n = ++count[byte[l]];
+        most = n > most ? n : most;
+    }
+    return most;
+#endif
+}
+
+/* The most lanes of `mask` that want one bank of 32. */
+static u32 degree(const u32 *word, u32 mask)
+{
+    u32 used = 0;
+    _Alignas(32) u8 bank[LANES];
+    LANE_LOOP for (u32 l = 0; l < LANES; l++)
+    {
+        const u32 b = word[l] % LANES, on = mask >> l & 1;
+        used |= on << b;
+        bank[l] = (u8)(on ? b : 64 + l);
+    }
+    if (emu_lanes_of(used) == emu_lanes_of(mask)) return 1;
+    return most_alike(bank);
+}
+
+/* Accesses of 8 or 16 bytes are made by half- and quarter-warps (CUDA C++ Programming Guide, "Shared
+ * Memory" of compute capability 5.x and later: 32 banks of 4 bytes). Lanes that want the same word share
+ * a pass, but for atomics, which take their turns. */
+static inline __attribute__((always_inline)) u32 passes_of(const u64 *at, u32 mask, const u32 each,
+                                                           bool atomic)
+{
+    const u32 lanes = LANES / each, words = (u32)((1ull << each) - 1);
+    u32 total = 0;
+    for (u32 first = 0; first < LANES; first += lanes) {
+        u32 on = each == 1 ? mask : 0;
+        _Alignas(64) u32 word[LANES];
+        for (u32 l = 0; each > 1 && l < lanes; l++)
+            on |= (mask >> (first + l) & 1 ? words : 0) << l * each;
+        if (!on) continue;
+        LANE_LOOP for (u32 l = 0; l < LANES; l++)
+        {
+            const u32 w = (u32)(at[first + l / each] / 4) + l % each;
+            word[l] = on >> l & 1 ? w : COUNT_NOBODY + l;
+        }
+        total += degree(word, atomic ? on : on & firsts(word));
+    }
+    return total;
+}
+
+/* Of 16 banks: a half-warp at once, a quarter or an eighth of a warp of 8 or 16 bytes each (the same guide, compute
+ * capability 1.x). */
+static u32 narrow_passes(const u64 *at, u32 mask, u32 size, bool atomic)
+{
+    enum { BANKS = LANES / 2 };
+    const u32 each = size <= 4 ? 1 : size / 4;
+    u32 total = 0;
+    for (u32 first = 0; first < LANES; first += BANKS / each) {
+        u32 word[BANKS], n = 0, of_bank[BANKS] = {0}, most = 0;
+        for (u32 l = 0; l < BANKS; l++) {
+            const u32 lane = first + l / each, w = (u32)(at[lane] / 4) + l % each;
+            bool known = !(mask >> lane & 1);
+            for (u32 i = 0; i < n && !atomic; i++) known |= word[i] == w;
+            if (known) continue;
+            word[n++] = w;
+            of_bank[w % BANKS]++;
+            most = of_bank[w % BANKS] > most ? of_bank[w % BANKS] : most;
+        }
+        total += most;
+    }
+    return total;
+}
+
+static u32 passes(const struct emu_group *g, const u64 *at, u32 mask, u32 size, bool atomic)
+{
+    if (g->worker->machine->narrow_banks) return narrow_passes(at, mask, size, atomic);
+    switch (size) {
+    case 8: return passes_of(at, mask, 2, atomic);
+    case 16: return passes_of(at, mask, 4, atomic);
+    case 32: return passes_of(at, mask, 8, atomic);
+    default: return passes_of(at, mask, 1, atomic);
+    }
+}
+
+#ifdef __AVX512BW__
+static inline __m512i line_at(const u32 *sector)
+{
+    return _mm512_srli_epi32(_mm512_loadu_si512(sector), 2);
+}
+static inline __m512i bit_at(const u32 *sector)
+{
+    return _mm512_sllv_epi32(_mm512_set1_epi32(1),
+                             _mm512_and_si512(_mm512_loadu_si512(sector), _mm512_set1_epi32(3)));
+}
+static inline void put_notes(u64 *to, __m256i line, __m256i bits, __m512i as)
+{
+    const __m512i above = _mm512_slli_epi64(_mm512_cvtepu32_epi64(line), 32);
+    _mm512_storeu_si512(to,
+                        _mm512_or_si512(_mm512_or_si512(above, as), _mm512_cvtepu32_epi64(bits)));
+}
+#endif
+
+/* Notes the sectors of the lanes of a mask, each line once if they stand side by side. Returns how many
+ * notes that are; behind them there is room for 16. `as`: a note but for line and sectors. */
+static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
+{
+#ifdef __AVX512BW__
+    u32 room[16 + LANES + 16], *x = room + 16; /* the lanes' sectors, without gaps */
+    const u32 low = emu_lanes_of(mask & 0xffff), count = emu_lanes_of(mask),
+              all = ~0u >> (LANES - count);
+    x[-1] = COUNT_NOBODY;
+    _mm512_storeu_si512(x, _mm512_maskz_compress_epi32((__mmask16)mask, _mm512_load_si512(sector)));
+    _mm512_storeu_si512(x + low, _mm512_maskz_compress_epi32((__mmask16)(mask >> 16),
+                                                             _mm512_load_si512(sector + 16)));
+    const u32 first = all & ((u32)_mm512_cmpneq_epi32_mask(line_at(x), line_at(x - 1)) |
+                             (u32)_mm512_cmpneq_epi32_mask(line_at(x + 16), line_at(x + 15)) << 16);
+    const u32 joined = (all & ~first) >> 1; /* with the next */
+    u64 *to = notes;
+    for (u32 l = 0; l < count; l += 16) {
+        const __mmask16 here = (__mmask16)(first >> l);
+        __m512i line = line_at(x + l), bits = bit_at(x + l);
+        if (joined) {
+            u32 m = joined;
+            for (u32 d = 1; d < 4; m &= joined >> d++)
+                bits = _mm512_mask_or_epi32(bits, (__mmask16)(m >> l), bits, bit_at(x + l + d));
+            line = _mm512_maskz_compress_epi32(here, line);
+            bits = _mm512_maskz_compress_epi32(here, bits);
+        }
+        const __m512i rest = _mm512_set1_epi64((i64)as);
+        put_notes(to, _mm512_castsi512_si256(line), _mm512_castsi512_si256(bits), rest);
+        put_notes(to + 8, _mm512_extracti64x4_epi64(line, 1), _mm512_extracti64x4_epi64(bits, 1),
+                  rest);
+        to += emu_lanes_of(here);
+    }
+    return (u32)(to - notes);
+#else
+    u32 n = 0, sectors = 0, last = COUNT_NOBODY;
+    for (; mask; mask &= mask - 1) {
+        const u32 x = sector[__builtin_ctz(mask)], line = x / 4;
+        n += line != last;
+        sectors = (line != last ? 0 : sectors) | 1u << x % 4;
+        notes[n - 1] = as | (u64)line << 32 | sectors;
+        last = line;
+    }
+    return n;
+#endif
+}
+
+/* The lanes that name this element. */
+static inline u32 lanes_with(const u32 *element, u32 x)
+{
+#ifdef __AVX512F__
+    const __m512i want = _mm512_set1_epi32((int)x);
+    return (u32)_mm512_cmpeq_epi32_mask(_mm512_load_si512(element), want) |
+           (u32)_mm512_cmpeq_epi32_mask(_mm512_load_si512(element + 16), want) << 16;
+#else
+    u32 m = 0;
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) m |= (u32)(element[l] == x) << l;
+    return m;
+#endif
+}
+
+/* The most lanes that name one element; `again`: those whose element another one names, too, but for one of each. */
+static u32 rounds_of(const u32 *element, u32 again)
+{
+    u32 most = 1;
+    while (again) {
+        const u32 same = again & lanes_with(element, element[__builtin_ctz(again)]),
+                  n = emu_lanes_of(same) + 1;
+        most = n > most ? n : most;
+        again &= ~same;
+    }
+    return most;
+}
+
+/* How many notes that made. */
+static u32 count_global(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at,
+                        u32 mask, u32 size, u32 how)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    struct cache_port *port = emu_port_of(g, w);
+    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (emu_is_traced(g, w) ? CACHE_NOTE_TRACED : 0);
+    u32 notes = 0;
+    s->bytes += (u64)emu_lanes_of(mask) * size;
+    const u32 parts = size > SECTOR ? (size + SECTOR - 1) / SECTOR : 1;
+    _Alignas(64) u32 sector[LANES], line[LANES];
+    for (u32 k = 0; k < parts; k++) {
+        LANE_LOOP for (u32 l = 0; l < LANES; l++)
+        {
+            const u32 x = (u32)((at[l] - MEM_GLOBAL) / SECTOR) + k;
+            sector[l] = mask >> l & 1 ? x : COUNT_NOBODY + l;
+            line[l] = mask >> l & 1 ? x / 4 : COUNT_NOBODY + l;
+        }
+        const u32 own = firsts(sector) & mask;
+        s->sectors += emu_lanes_of(own);
+        if (k == 0 || parts > 1) s->lines += emu_lanes_of(firsts(line) & mask);
+        if (!port || how == COUNT_CONSTANT) continue;
+        const u32 n = note_lines(sector, own, as, cache_room(port));
+        cache_noted(port, n);
+        notes += n;
+    }
+    return notes;
+}
+
+/* Lines of .local memory as a trace has them: above those of global memory, a region for each warp. */
+static void trace_local(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *offset,
+                        u32 mask, u32 size, u32 how)
+{
+    const u32 words = (size + 3) / 4;
+    u32 notes = 0;
+    const u32 warp = g->cta->linear * g->cta->warps + g->first + w;
+    struct cache_port *port = emu_port_of(g, w);
+    for (u32 left = mask, done = 0; left; left &= left - 1) {
+        const u64 first = offset[__builtin_ctz(left)];
+        if (done & left & -left) continue;
+        u32 sectors = 0;
+        for (u32 l = 0; l < LANES; l++)
+            if (mask >> l & 1 && offset[l] == first) done |= 1u << l, sectors |= 1u << l / 8;
+        for (u32 k = 0; k < words; k++, notes++) {
+            const u32 line = TRACE_LOCAL_LINES | ((warp << 12) + (u32)(first / 4 + k));
+            *cache_room(port) = CACHE_NOTE(in->site, how & 3, line, sectors) | CACHE_NOTE_TRACED |
+                                CACHE_NOTE_AROUND;
+            cache_noted(port, 1);
+        }
+    }
+    emu_trace_access(g, in, w, TRACE_LOCAL, notes, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
+}
+
+/* What an access to .local memory adds: word i of a warp's lanes is one line. */
+static void count_local(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *offset,
+                        u32 mask, u32 size, u32 how)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    if (emu_is_traced(g, w)) trace_local(g, in, w, offset, mask, size, how);
+    s->local++;
+    s->local_lanes += emu_lanes_of(mask);
+    s->local_sectors += LINE / SECTOR * ((size + 3) / 4);
+}
+
+static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at,
+                        u32 mask, u32 size, u32 space, u32 how)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    u32 shared = 0, local = 0, rounds = 1;
+    u64 base = 0;
+    if (space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER) shared = mask;
+    else if (space == PTX_SPACE_LOCAL) local = mask;
+    else if (space == PTX_SPACE_GENERIC) {
+        base = MEM_SHARED;
+        LANE_LOOP for (u32 l = 0; l < LANES; l++)
+        {
+            shared |= (u32)(at[l] >= MEM_SHARED && at[l] < MEM_LOCAL) << l;
+            local |= (u32)(at[l] >= MEM_LOCAL && at[l] < MEM_PARAM) << l;
+        }
+        shared &= mask, local &= mask;
+    }
+    s->warps++;
+    s->lanes += emu_lanes_of(mask);
+    if (how == COUNT_ATOMIC) {
+        const u32 shift = size == 1 ? 0 : size == 2 ? 1 : 2; /* elements are aligned */
+        _Alignas(64) u32 element[LANES];
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) element[l] = mask >> l & 1 ? (u32)(at[l] >> shift)
+                                                                             : COUNT_NOBODY + l;
+        const u32 again = mask & ~firsts(element);
+        s->extra += emu_lanes_of(again);
+        if (again && emu_is_traced(g, w)) rounds = rounds_of(element, again);
+    }
+    if (shared) {
+        u64 offset[LANES];
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - base;
+        s->shared++;
+        s->shared_lanes += emu_lanes_of(shared);
+        const u32 n = passes(g, offset, shared, size, how == COUNT_ATOMIC);
+        s->passes += n;
+        emu_trace_passes(g, in, w, n, emu_lanes_of(shared), rounds);
+    }
+    if (local) {
+        u64 offset[LANES];
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - (base ? MEM_LOCAL : 0);
+        count_local(g, in, w, offset, local, size, how);
+    }
+    mask &= ~(shared | local);
+    if (!mask) return;
+    const u32 notes = count_global(g, in, w, at, mask, size, how);
+    if (!emu_is_traced(g, w)) return;
+    const struct emu_machine *m = g->worker->machine;
+    const bool named = how == COUNT_ATOMIC &&
+                       (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
+    if (named) rounds |= TRACE_ELEMENTS;
+    emu_trace_access(g, in, w, TRACE_GLOBAL, notes, emu_lanes_of(mask), rounds);
+    if (!named) return;
+    struct trace_warp *warp = &g->worker->trace->warps[g->first + w];
+    u32 *word = trace_room_for_words(g->worker->trace, warp, LANES);
+    for (u32 left = mask; left; left &= left - 1, warp->count++)
+        *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4);
+}
+
+/* The lanes that share an element with a later one are found by writing numbers: each lane writes its own
+ * to a place for its element, and sees whether it is still there when all have. */
+static u32 shared_with_later(u8 *who, const u32 *element)
+{
+    u32 m = 0;
+    for (u32 l = 0; l < LANES; l++) who[element[l]] = (u8)l;
+    for (u32 l = 0; l < LANES; l++) m |= (u32)(who[element[l]] != l) << l;
+    return m;
+}
+
+static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, u32 w,
+                                 const u32 *at, u32 size)
+{
+    struct emu_site *s = &g->worker->sites[in->site];
+    _Alignas(64) u32 word[LANES];
+    u64 wide[LANES];
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) word[l] = at[l] / 4;
+    const bool narrow = g->worker->machine->narrow_banks;
+    if (size == 8 || narrow) LANE_LOOP for (u32 l = 0; l < LANES; l++) wide[l] = at[l];
+    s->warps++;
+    s->lanes += LANES;
+    s->shared++;
+    s->shared_lanes += LANES;
+    const u32 passes = narrow      ? narrow_passes(wide, ~0u, size, true)
+                       : size == 8 ? passes_of(wide, ~0u, 2, true)
+                                   : degree(word, ~0u);
+    s->passes += passes;
+    const u32 again = shared_with_later(g->worker->who, word);
+    s->extra += emu_lanes_of(again);
+    if (emu_is_traced(g, w)) emu_trace_passes(g, in, w, passes, LANES, rounds_of(word, again));
+}
+
+cache_carry_out CACHE_CARRY_OUT; /* simd_cache.c */
+cache_fill CACHE_FILL;
+emu_find_lanes FIND_LANES; /* emu/sched/simd_notify.c */
+const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_CARRY_OUT,
+                                      CACHE_FILL, FIND_LANES};

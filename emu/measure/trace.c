@@ -1,0 +1,224 @@
+/* What of a launch is traced, and the code that goes with it. */
+#include "emu/trace.h"
+
+#include "base/arena.h"
+#include "emu/cta_arena.h"
+#include "emu/measure/trace_turns.h"
+#include "emu/ops/exec.h"
+#include "ptx/flow.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WHOLE = 4096,           /* warps of a grid that is traced whole */
+    WARPS = 1024,           /* about so many are traced of a larger one */
+    ROUNDS = 3,             /* of full occupancy that are traced at least */
+    INSTRUCTIONS = 1 << 20, /* warp instructions that are traced at most, about */
+    LEAST = 512,            /* of a warp, however many there are */
+};
+
+void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine *m)
+{
+    const u64 warps = (u64)m->cta_count * m->warps_per_cta;
+    *t = (struct trace){.room = r, .sms_traced = m->sms, .ctas_traced = m->cta_count};
+    if (warps > WHOLE) {
+        const u64 sms = (u64)m->sms * WARPS / warps;
+        t->sms_traced = sms ? (u32)sms : 1;
+        const u64 rounds = (u64)m->slots_per_sm * ROUNDS,
+                  own = WARPS / (m->warps_per_cta * t->sms_traced),
+                  last = (rounds > own ? rounds : own) * m->sms;
+        if (last < m->cta_count) t->ctas_traced = (u32)last;
+    }
+    const u64 traced = (u64)t->ctas_traced * m->warps_per_cta * t->sms_traced / m->sms + 1,
+              most = INSTRUCTIONS / traced;
+    t->most = most > LEAST ? (u32)most : LEAST;
+}
+
+void trace_room_begin(struct trace_room *r, struct rooms *rooms)
+{
+    *r = (struct trace_room){.rooms = rooms};
+    pthread_mutex_init(&r->lock, NULL);
+}
+
+void trace_room_leave(struct trace_room *r)
+{
+    rooms_leave(r->rooms);
+    memset(r->free, 0, sizeof r->free);
+}
+
+enum { LEAST_PIECE = 8 }; /* its n */
+
+/* At least `size` bytes: how many. What is in them is anything. */
+static void *take(struct trace_room *r, size_t *size)
+{
+    u32 n = LEAST_PIECE;
+    while ((size_t)1 << n < *size) n++;
+    *size = (size_t)1 << n;
+    void *p = r->free[n];
+    if (p) memcpy(&r->free[n], p, sizeof p);
+    else p = rooms_take(r->rooms, *size).at;
+    return p;
+}
+
+static void give_back(struct trace_room *r, void *p, size_t size)
+{
+    const u32 n = (u32)__builtin_ctzll(size);
+    memcpy(p, &r->free[n], sizeof p);
+    r->free[n] = p;
+}
+
+/* So many elements at least. */
+static void *grow(struct trace_room *r, void *from, u32 *cap, u32 least, size_t each)
+{
+    size_t size = least * each;
+    pthread_mutex_lock(&r->lock);
+    void *to = take(r, &size);
+    if (*cap) {
+        memcpy(to, from, *cap * each);
+        give_back(r, from, *cap * each);
+    }
+    pthread_mutex_unlock(&r->lock);
+    *cap = (u32)(size / each);
+    return to;
+}
+
+void trace_grow_words(struct trace_cta *c, struct trace_warp *w)
+{
+    w->words = grow(c->room, w->words, &w->cap, w->cap ? 2 * w->cap : 64, sizeof *w->words);
+}
+
+void trace_room_for_notes(struct trace_cta *c, uint32_t count)
+{
+    if (count < 256) count = 256;
+    if (count > c->note_cap)
+        c->notes = grow(c->room, c->notes, &c->note_cap, count, sizeof *c->notes);
+}
+
+struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
+{
+    if (linear >= t->ctas_traced || linear % m->sms >= t->sms_traced) return NULL;
+    const size_t warps = m->warps_per_cta * sizeof(struct trace_warp);
+    size_t size = sizeof(struct trace_cta) + warps;
+    pthread_mutex_lock(&t->room->lock);
+    struct trace_cta *c = take(t->room, &size);
+    pthread_mutex_unlock(&t->room->lock);
+    *c = (struct trace_cta){.linear = linear,
+                            .warp_count = m->warps_per_cta,
+                            .room = t->room,
+                            .warps = (struct trace_warp *)(c + 1),
+                            .most = t->most,
+                            .next = t->first};
+    memset(c->warps, 0, warps);
+    return t->first = c;
+}
+
+/* ---- the code ----------------------------------------------------------------------------------------- */
+
+struct code { /* what is being put together */
+    struct arena *arena;
+    struct trace_inst *insts;
+    u32 *regs;
+    size_t reg_count, reg_cap;
+    u32 numbers; /* of registers that were given */
+};
+
+static u32 put_regs(struct code *k, const struct ptx_flow *f, u32 stmt, u32 how)
+{
+    u32 n = 0;
+    for (u32 u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++) {
+        if (!(f->uses[u].how & how)) continue;
+        k->regs = arena_grow(k->arena, k->regs, k->reg_count, &k->reg_cap, k->reg_count + 1,
+                             sizeof *k->regs);
+        k->regs[k->reg_count++] = k->numbers + f->uses[u].reg;
+        n++;
+    }
+    return n;
+}
+
+static u8 groups_of(const struct ptx_inst *wait)
+{
+    const u64 n = wait->opnds[0].bits;
+    return n < UINT8_MAX ? (u8)n : UINT8_MAX;
+}
+
+/* The places of a function stand side by side, in the order of its statements. */
+static void put_function(struct code *k, const struct emu_program *p, const struct emu_code *c)
+{
+    struct arena *scratch = arena_new();
+    const struct ptx_flow *f = ptx_flow_new(scratch, ptx_cfg_new(scratch, c->func));
+    const struct ptx_body *body = c->func->body;
+    size_t s = 0;
+    for (u32 pc = 0; pc < p->place_count; pc++) {
+        if (p->places[pc].code != c) continue;
+        struct trace_inst *i = &k->insts[pc];
+        i->op = p->places[pc].inst->op;
+        i->dead_result = p->places[pc].dead_result;
+        if (ptx_op_form(i->op) == PTX_F_cp_async_wait) i->pending = groups_of(p->places[pc].inst);
+        while (s < body->count &&
+               !(body->stmts[s].kind == PTX_STMT_INST && body->stmts[s].inst == p->places[pc].inst))
+            s++;
+        if (s == body->count) break;
+        i->reg = (u32)k->reg_count;
+        i->reads = put_regs(k, f, (u32)s, PTX_USE_READ);
+        i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);
+    }
+    k->numbers += f->reg_count;
+    arena_free(scratch);
+}
+
+const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p)
+{
+    struct trace_code *out = arena_alloc(a, sizeof *out);
+    struct code k = {.arena = a, .insts = arena_array(a, struct trace_inst, p->place_count)};
+    for (u32 c = 0; c < p->code_count; c++) put_function(&k, p, p->codes[c]);
+    struct trace_block *blocks = arena_array(a, struct trace_block, p->block_count);
+    for (u32 b = 0; b < p->block_count; b++)
+        blocks[b] = (struct trace_block){p->blocks[b].first_pc, p->blocks[b].count};
+    u32 *sites = arena_array(a, u32, p->site_count);
+    for (u32 s = 1; s < p->site_count; s++) sites[s] = p->sites[s].pc;
+    out->insts = k.insts, out->inst_count = p->place_count;
+    out->regs = k.regs, out->reg_count = k.numbers;
+    out->blocks = blocks, out->block_count = p->block_count;
+    out->site_inst = sites, out->site_count = p->site_count;
+    out->lockstep = trace_turns_fit(p);
+    return out;
+}
+
+static int by_linear(const void *a, const void *b)
+{
+    const struct trace_cta *x = *(struct trace_cta *const *)a, *y = *(struct trace_cta *const *)b;
+    return (x->linear > y->linear) - (x->linear < y->linear);
+}
+
+struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m)
+{
+    struct emu_trace *out = arena_alloc(a, sizeof *out);
+    u32 count = 0;
+    for (const struct trace_cta *c = t->first; c; c = c->next) count++;
+    const struct trace_cta **list = arena_array(a, const struct trace_cta *, count);
+    count = 0;
+    for (struct trace_cta *c = t->first; c; c = c->next) {
+        list[count++] = c;
+        if (c->settled < c->note_count) { /* the launch has failed */
+            trace_room_for_notes(c, c->note_count);
+            memset(&c->notes[c->settled], 0, (c->note_count - c->settled) * sizeof *c->notes);
+        }
+        for (u32 w = 0; w < c->warp_count; w++) {
+            out->instructions += c->warps[w].instructions;
+            out->cut |= c->warps[w].cut;
+        }
+    }
+    if (count) qsort(list, count, sizeof(struct trace_cta *), by_linear);
+    out->sms = m->sms;
+    out->sms_traced = t->sms_traced;
+    out->cta_count = count;
+    out->ctas = list;
+    const struct trace_code *code = m->program->traced;
+    out->insts = code->insts, out->inst_count = code->inst_count;
+    out->regs = code->regs, out->reg_count = code->reg_count;
+    out->blocks = code->blocks, out->block_count = code->block_count;
+    out->site_inst = code->site_inst, out->site_count = code->site_count;
+    return out;
+}

@@ -1,0 +1,526 @@
+/* Memory, one lane at a time: every space, with every check. The slow way of loads and stores, and the
+ * only way of instructions that are not worth a fast one. */
+#include "emu/sched/control.h"
+
+#include "emu/atomic.h"
+#include "emu/measure/count.h"
+#include "emu/ops/memops.h"
+#include "emu/sched/combine.h"
+#include "emu/sched/notify.h"
+#include "emu/speculate/conflict_free.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+u32 emu_space_of(const struct emu_group *g, u64 address)
+{
+    (void)g;
+    if (address >= MEM_GLOBAL) return PTX_SPACE_GLOBAL;
+    if (address >= MEM_CODE) return PTX_SPACE_REG; /* code: nobody reads it */
+    if (address >= MEM_PARAM) return PTX_SPACE_PARAM;
+    if (address >= MEM_LOCAL) return PTX_SPACE_LOCAL;
+    if (address >= MEM_SHARED) return PTX_SPACE_SHARED;
+    return PTX_SPACE_GENERIC;
+}
+
+bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, bool write,
+                    struct emu_bound *out)
+{
+    const struct mem_desc *v = in->ext;
+    if (v->space != PTX_SPACE_GENERIC && v->space != PTX_SPACE_GLOBAL &&
+        v->space != PTX_SPACE_CONST)
+        return false;
+    const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
+    if (!b || (write && (b->constant || b->read_only))) return false;
+    if (g->worker->machine->apart) apart_found(g, in, b, write);
+    if (g->worker->combine) combine_found(g->worker, in, b);
+    *out = (struct emu_bound){b->address, b->address + b->size, b->host};
+    return true;
+}
+
+static const char *space_name(u32 space)
+{
+    return space == PTX_SPACE_SHARED_CLUSTER ? "shared" : ptx_space_name((enum ptx_space)space);
+}
+
+/* What a lane's access comes to: a host address, or for .local the offset in the frame. */
+struct reach {
+    u8 *host;
+    u32 space; /* where it turned out to be */
+    u64 offset;
+};
+
+static bool outside(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                    u64 address, u32 size, bool write, u64 limit)
+{
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC || space == PTX_SPACE_CONST)
+        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, "%s of %u bytes at 0x%llx",
+                  write ? "write" : "read", size, (unsigned long long)address);
+    else
+        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size,
+                  "%s of %u bytes at offset %lld of %llu bytes of .%s memory",
+                  write ? "write" : "read", size, (long long)address, (unsigned long long)limit,
+                  space_name(space));
+    return false;
+}
+
+static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                  u64 address, u32 size, bool write, struct reach *r)
+{
+    const struct emu_machine *m = g->worker->machine;
+    u32 align = size & -size;
+    if (align > 16) align = 16;
+    if (address & (align - 1)) {
+        emu_raise(g, in, EMU_MISALIGNED, w, lane, address, size,
+                  "%s of %u bytes at 0x%llx, which is no multiple of %u", write ? "write" : "read",
+                  size, (unsigned long long)address, align);
+        return false;
+    }
+    u64 offset = address;
+    if (space == PTX_SPACE_GENERIC) {
+        space = emu_space_of(g, address);
+        if (space == PTX_SPACE_LOCAL) offset -= MEM_LOCAL;
+        if (space == PTX_SPACE_PARAM) offset -= MEM_PARAM;
+        if (space == PTX_SPACE_SHARED) offset -= MEM_SHARED;
+    } else if (space == PTX_SPACE_CONST) space = PTX_SPACE_GLOBAL;
+    r->space = space;
+    r->offset = offset;
+    switch (space) {
+    case PTX_SPACE_GLOBAL: {
+        const struct mem_block *b = mem_find(m->mem, address, size);
+        if (!b) return outside(g, in, w, lane, space, address, size, write, 0);
+        if (write && (b->constant || b->read_only)) {
+            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size, "write to %s memory",
+                      b->constant ? "constant" : "read-only");
+            return false;
+        }
+        r->host = b->host + (address - b->address);
+        if (m->apart) apart_found(g, in, b, write);
+        if (g->worker->combine) combine_found(g->worker, in, b);
+        return true;
+    }
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER: {
+        struct emu_cta *c = g->cta;
+        u64 window = offset / MEM_SHARED_WINDOW;
+        if (window) { /* of a CTA of the cluster; window 0 is the own CTA's */
+            u64 rank = window - 1;
+            if (rank >= c->cluster_size)
+                return outside(g, in, w, lane, space, address, size, write, c->shared_size);
+            offset %= MEM_SHARED_WINDOW;
+            c = c->cluster[rank];
+        }
+        if (offset > c->shared_size || c->shared_size - offset < size)
+            return outside(g, in, w, lane, PTX_SPACE_SHARED, offset, size, write, c->shared_size);
+        r->host = c->shared + offset;
+        return true;
+    }
+    case PTX_SPACE_LOCAL: {
+        u64 limit = g->top_local + g->code->frame.local, dynamic = m->program->deepest.local + 16u;
+        if (m->program->uses_alloca && offset >= dynamic && offset - dynamic < DYNAMIC_LOCAL)
+            limit = dynamic + DYNAMIC_LOCAL;
+        if (offset > limit || limit - offset < size)
+            return outside(g, in, w, lane, space, offset, size, write, limit);
+        r->host = g->bundle_local;
+        return true;
+    }
+    case PTX_SPACE_PARAM:
+        if (write) {
+            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size,
+                      "write to the kernel's parameters");
+            return false;
+        }
+        if (offset > m->params_size || m->params_size - offset < size)
+            return outside(g, in, w, lane, space, offset, size, write, m->params_size);
+        r->host = m->params + offset;
+        return true;
+    default: return outside(g, in, w, lane, PTX_SPACE_GENERIC, address, size, write, 0);
+    }
+}
+
+u8 *emu_lane_host(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                  u64 address, u32 size, bool write)
+{
+    struct reach r = {0};
+    if (!reach(g, in, w, lane, space, address, size, write, &r)) return NULL;
+    if (r.space == PTX_SPACE_LOCAL) {
+        emu_raise(g, in, EMU_WRONG_SPACE, w, lane, address, size,
+                  "this instruction does not work on .local memory");
+        return NULL;
+    }
+    return r.host;
+}
+
+/* Bytes of a lane's .local memory: word i of all lanes side by side. */
+static u8 *local_byte(const struct emu_group *g, u32 w, u32 lane, u64 offset)
+{
+    return g->bundle_local + ((offset / 4) * ROW + w * LANES + lane) * 4 + offset % 4;
+}
+
+bool emu_lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                   u64 address, u32 size, void *to)
+{
+    struct reach r = {0};
+    if (!reach(g, in, w, lane, space, address, size, false, &r)) return false;
+    if (r.host && r.space != PTX_SPACE_LOCAL) memcpy(to, r.host, size);
+    else
+        for (u32 i = 0; i < size; i++) ((u8 *)to)[i] = *local_byte(g, w, lane, r.offset + i);
+    return true;
+}
+
+bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                    u64 address, u32 size, const void *from)
+{
+    struct reach r = {0};
+    if (!reach(g, in, w, lane, space, address, size, true, &r)) return false;
+    if (r.host && r.space != PTX_SPACE_LOCAL) memcpy(r.host, from, size);
+    else
+        for (u32 i = 0; i < size; i++)
+            *local_byte(g, w, lane, r.offset + i) = ((const u8 *)from)[i];
+    return true;
+}
+
+const struct emu_uop *emu_op_fill(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1)
+            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits);
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_local_address(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1)
+            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits + g->top_local);
+    return in + 1;
+}
+
+/* ---- watched loads and stores: with an order or observers ------------------------------------------- */
+
+static struct lane_address address_of(const struct emu_uop *in)
+{
+    return (struct lane_address){((const struct mem_desc *)in->ext)->space, in->x, in->a, in->imm};
+}
+
+static void describe(const struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                     u32 w, const u64 *at, u8 kind)
+{
+    const struct mem_desc *v = in->ext;
+    *a = (struct emu_access){.kind = kind,
+                             .space = v->space,
+                             .flags = v->flags,
+                             .scope = v->scope,
+                             .type = v->type,
+                             .width = v->width,
+                             .count = v->count,
+                             .lanes = g->exec[w],
+                             .address = at,
+                             .pc = in->pc};
+}
+
+/* A step of EMU_STEP_TOLD, if the order hears of it, whether or not observers are there, too. */
+static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
+{
+    const struct emu_machine *m = g->worker->machine;
+    const struct mem_desc *v = in->ext;
+    if (m->step != EMU_STEP_TOLD) return true;
+    const bool strong = v->flags & EMU_RELAXED,
+               any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
+               shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
+    if (strong ? !any && !shared : !any || !(m->wants & want)) return true;
+    return emu_watch_turn(g, in);
+}
+
+/* The allocation of the warp's first address, for found() from now on. false: there is none to be found. */
+static bool find_bound(struct emu_group *g, const struct emu_uop *in, u32 w, u64 first, bool write)
+{
+    const struct mem_desc *v = in->ext;
+    if (!g->worker->machine->blind || !g->exec[w]) return false;
+    return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST ||
+            (v->space == PTX_SPACE_GENERIC && first >= MEM_GLOBAL)) &&
+           emu_find_bound(g, in, first, write, &g->worker->bounds[in->site]);
+}
+
+static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, const u64 *at,
+                               bool write)
+{
+    if (g->exec[0]) find_bound(g, in, 0, at[__builtin_ctz(g->exec[0])], write);
+}
+
+/* Whether the whole warp's access is sure to fault not, in one space, and no observer looks at data: then it is told
+ * of at once, and what does it is what does it when nobody watches. */
+static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
+                  struct emu_lanes *lanes, struct emu_access *a)
+{
+    const struct mem_desc *v = in->ext;
+    const struct lane_address from = address_of(in);
+    const struct emu_machine *m = g->worker->machine;
+    if (!m->blind || !g->exec[w]) return false;
+    const u32 space = m->counting->find_lanes(g, &from, w, (u32)v->width * v->count,
+                                              &g->worker->bounds[in->site], lanes);
+    if (space == PTX_SPACE_GENERIC) return false;
+    describe(g, in, a, w, lanes->at, kind);
+    a->run = lanes->run;
+    a->alike = lanes->alike;
+    a->rows = lanes->rows;
+    a->low = lanes->low;
+    a->space = (u8)space;
+    return true;
+}
+
+/* All of a group's warps, where observers alone take part; else it is split. */
+static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uop *in, u8 kind)
+{
+    const struct mem_desc *v = in->ext;
+    struct emu_lanes lanes[GROUP];
+    struct emu_access a[GROUP];
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w] && !found(g, in, kind, w, &lanes[w], &a[w]) &&
+            !(find_bound(g, in, w, lanes[w].at[__builtin_ctz(g->exec[w])], kind == EMU_STORE) &&
+              found(g, in, kind, w, &lanes[w], &a[w]))) {
+            emu_watch_alone(g, in);
+            return NULL;
+        }
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w]) emu_watch_tell(g, w, &a[w]);
+    return v->plain(g, in);
+}
+
+/* Values of lanes, `stride` bytes apart, into the rows of a load. */
+static void give(struct emu_group *g, const struct mem_desc *v, u32 lanes, const u8 *data,
+                 u32 stride)
+{
+    if (lanes == ~0u && v->count == 1 && stride == v->row_bytes && v->width == stride) {
+        memcpy(emu_row(g, stride, v->rows[0]), data, (size_t)LANES * stride);
+        return;
+    }
+    for (u32 m = lanes; m; m &= m - 1) {
+        const u32 l = (u32)__builtin_ctz(m);
+        for (u32 k = 0; k < v->count; k++) {
+            u64 x = 0;
+            memcpy(&x, data + stride * l + k * v->width, v->width);
+            if (v->width == 1 && v->sign) x = (u64)(i64)(i8)x;
+            emu_put(g, v->row_bytes, v->rows[k], 0, l, x);
+        }
+    }
+}
+
+/* What the lanes store, `*stride` bytes apart: the row itself, or put together in `room`. */
+static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 lanes, u8 *room,
+                      u32 *stride)
+{
+    *stride = v->row_bytes;
+    if (v->count == 1) return emu_row(g, v->row_bytes, v->rows[0]);
+    *stride = (u32)v->width * v->count;
+    for (u32 k = 0; k < v->count; k++)
+        for (u32 m = lanes; m; m &= m - 1) {
+            const u32 l = (u32)__builtin_ctz(m);
+            const u64 x = emu_get(g, v->row_bytes, v->rows[k], 0, l);
+            memcpy(room + *stride * l + k * v->width, &x, v->width);
+        }
+    return room;
+}
+
+/* Lane by lane, with what must be raised raised first. */
+static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    const struct lane_address from = address_of(in);
+    u64 at[LANES] = {0};
+    u8 data[LANES * 64];
+    const u32 size = (u32)v->width * v->count;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        at[l] = lane_address(g, &from, 0, l);
+        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + size * l)) return NULL;
+    }
+    find_for_next_time(g, in, at, false);
+    struct emu_access a;
+    describe(g, in, &a, 0, at, EMU_LOAD);
+    a.result = data;
+    a.stride = size;
+    u32 done;
+    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
+    if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
+    /* The order may have let a store go when it was asked: what was read before that is old. */
+    const u32 again = g->worker->machine->launch->order ? g->exec[0] & ~done : 0;
+    for (u32 m = again; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + size * l)) return NULL;
+    }
+    give(g, v, g->exec[0], data, size);
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    struct emu_lanes lanes;
+    u8 data[LANES * 64];
+    struct emu_access a;
+    enum emu_verdict verdict;
+    if (g->told) {
+        g->told = false;
+        return v->plain(g, in);
+    }
+    if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
+    if (g->asked) return emu_watch_again(g, in, EMU_LOAD, v->flags, v->plain);
+    if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
+    if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);
+    a.result = data;
+    a.stride = (u32)v->width * v->count;
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (verdict == EMU_PROCEED) return v->plain(g, in);
+    if (g->worker->sites) emu_count_lanes(g, in, 0, lanes.at, a.lanes, a.stride, v->space, in->y);
+    give(g, v, a.lanes, data, a.stride);
+    return in + 1;
+}
+
+static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    const struct lane_address to = address_of(in);
+    u64 at[LANES] = {0};
+    u8 room[LANES * 64];
+    const u32 size = (u32)v->width * v->count;
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        struct reach r = {0};
+        at[l] = lane_address(g, &to, 0, l);
+        if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
+    }
+    find_for_next_time(g, in, at, true);
+    struct emu_access a;
+    describe(g, in, &a, 0, at, EMU_STORE);
+    a.data = take(g, v, g->exec[0], room, &a.stride);
+    u32 done;
+    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
+    if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
+    for (u32 m = g->exec[0] & ~done; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        if (!emu_lane_write(g, in, 0, l, v->space, at[l], size, a.data + a.stride * l)) return NULL;
+    }
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *v = in->ext;
+    struct emu_lanes lanes;
+    u8 room[LANES * 64];
+    struct emu_access a;
+    enum emu_verdict verdict;
+    if (!turn(g, in, EMU_WANT_STORES)) return NULL;
+    if (g->asked) return emu_watch_again(g, in, EMU_STORE, v->flags, v->plain);
+    if (g->warps > 1) return tell_group(g, in, EMU_STORE);
+    if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
+    if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
+    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (verdict == EMU_PROCEED) return v->plain(g, in);
+    if (g->worker->sites)
+        emu_count_lanes(g, in, 0, lanes.at, a.lanes, (u32)v->width * v->count, v->space, in->y);
+    return in + 1;
+}
+
+/* ---- addresses of shared memory ---------------------------------------------------------------------- */
+
+/* The window of parameters lies within that of .global; those of the others do not. */
+const struct emu_uop *emu_op_space(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u64 a = emu_get(g, in->y, in->a, w, l);
+            const struct mem_block *b = mem_find(g->worker->machine->mem, a, 1);
+            bool constant = b && b->constant, is_there = in->x
+                                                             ? constant
+                                                             : (a >= MEM_GLOBAL && !constant) ||
+                                                                   (a >= MEM_PARAM && a < MEM_CODE);
+            emu_put(g, 4, in->d, w, l, is_there ? ~(u64)0 : 0);
+        }
+    return in + 1;
+}
+
+/* x: 0 .shared address -> generic, 1 back, 2 the same place in CTA b of the cluster, 3 whose it is. */
+const struct emu_uop *emu_op_window(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u64 a = emu_get(g, in->y, in->a, w, l), v;
+            u64 inside = (in->z ? a - MEM_SHARED : a);
+            switch (in->x) {
+            case 0: v = MEM_SHARED + a; break;
+            case 1: v = a - MEM_SHARED; break;
+            case 2: { /* of a rank that no cluster has: a window of nobody */
+                u64 rank = emu_get(g, 4, in->b, w, l);
+                v = inside % MEM_SHARED_WINDOW + ((rank < 16 ? rank : 16) + 1) * MEM_SHARED_WINDOW;
+                if (in->z) v += MEM_SHARED;
+                break;
+            }
+            default: v = inside < MEM_SHARED_WINDOW ? g->cta->rank : inside / MEM_SHARED_WINDOW - 1;
+            }
+            emu_put(g, in->x == 3 ? 4 : in->y, in->d, w, l, v);
+        }
+    return in + 1;
+}
+
+/* ---- alloca ------------------------------------------------------------------------------------------- */
+
+/* The word behind the frames holds how many bytes of the dynamic part a thread has taken. They are given
+ * back by stackrestore, and when the function returns that took them. */
+static u32 *taken_by(const struct emu_group *g, u32 w, u32 lane)
+{
+    return (u32 *)(void *)local_byte(g, w, lane, g->worker->machine->program->deepest.local);
+}
+
+void emu_stack_enter(struct emu_group *g)
+{
+    const u32 word = g->top_local + g->code->stack_word;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            memcpy(local_byte(g, w, l, word), taken_by(g, w, l), sizeof(u32));
+        }
+}
+
+void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP])
+{
+    const u32 word = g->top_local + g->code->stack_word;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = mask[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            memcpy(taken_by(g, w, l), local_byte(g, w, l, word), sizeof(u32));
+        }
+}
+
+const struct emu_uop *emu_op_alloca(struct emu_group *g, const struct emu_uop *in)
+{
+    const u64 base = g->worker->machine->program->deepest.local + 16u;
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u32 *taken = taken_by(g, w, l);
+            u64 size = in->x ? 0 : emu_get(g, in->y, in->a, w, l),
+                at = (base + *taken + in->e - 1) / in->e * in->e - base;
+            if (in->x == 0) {
+                if (size > DYNAMIC_LOCAL || at + size > DYNAMIC_LOCAL)
+                    return emu_raise(g, in, EMU_STACK_OVERFLOW, w, l, 0, 0,
+                                     "alloca of %llu bytes: a thread has %d bytes for all of them",
+                                     (unsigned long long)size, DYNAMIC_LOCAL);
+                *taken = (u32)(at + size);
+                if (g->cta->used_dynamic < *taken) g->cta->used_dynamic = *taken;
+                emu_put(g, in->y, in->d, w, l, base + at);
+            } else if (in->x == 1) {
+                emu_put(g, in->y, in->d, w, l, *taken);
+            } else {
+                u64 old = emu_get(g, in->y, in->a, w, l);
+                if (old > *taken)
+                    return emu_raise(g, in, EMU_STACK_OVERFLOW, w, l, 0, 0,
+                                     "stackrestore of what stacksave did not give");
+                *taken = (u32)old;
+            }
+        }
+    return in + 1;
+}

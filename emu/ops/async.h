@@ -1,0 +1,72 @@
+/* emu/ops/async.h: mbarriers, and what asynchronous copies, stores and reductions need to know.
+ *
+ * Everything asynchronous is done when it is issued: one of the schedules that the ISA allows. So groups
+ * of copies are complete when they are committed, and waiting for them is nothing; an mbarrier hears of
+ * a copy's bytes at once. */
+#ifndef HEDDLE_EMU_OPS_ASYNC_H
+#define HEDDLE_EMU_OPS_ASYNC_H
+
+#include "emu/atomic.h"
+
+/* ---- mbarriers ---------------------------------------------------------------------------------
+ * The ISA leaves open how the 64 bits of an mbarrier in shared memory are used. Here:
+ *     0..19   arrivals that the current phase waits for
+ *     20..39  arrivals that later phases wait for
+ *     40..60  tx-count, two's complement
+ *     61..62  the current phase, modulo 4; its parity is bit 61
+ *     63      set: mbarrier.init was here
+ * A phase ends in the moment when no arrival is waited for and the tx-count is zero. The state that an
+ * arrival returns is the mbarrier as it was before. */
+enum { MBARRIER_MAX = (1 << 20) - 1 }; /* of counts, and of the tx-count either way */
+
+/* Each returns NULL, or what the ISA leaves undefined (and what it then does nothing of). `add`: the
+ * arrival is announced first, by cp.async.mbarrier.arrive without .noinc. */
+const char *mbarrier_init(u64 *m, u32 count);
+const char *mbarrier_inval(u64 *m);
+const char *mbarrier_expect(u64 *m, u32 tx);
+const char *mbarrier_complete(u64 *m, u32 tx);
+const char *mbarrier_arrive(u64 *m, u32 count, bool drop, bool no_complete, bool add);
+const char *mbarrier_test(const u64 *m, u64 state, bool *complete);
+const char *mbarrier_test_parity(const u64 *m, u32 parity, bool *complete);
+u32 mbarrier_pending(u64 state);
+
+/* ---- instructions ------------------------------------------------------------------------------ */
+
+enum { /* struct async_desc.how */
+       /* cp_async: the source's size */
+       ASYNC_WHOLE,
+       ASYNC_SOURCE_SIZE,   /* a row of r32 */
+       ASYNC_IGNORE_SOURCE, /* a row of predicates */
+       /* mbarrier_tx */
+       MBARRIER_EXPECT = 0,
+       MBARRIER_COMPLETE,
+       /* mbarrier_wait */
+       MBARRIER_STATE = 0,
+       MBARRIER_PARITY,
+};
+
+struct async_desc {           /* uop->ext; what is not named with an operation it does not use */
+    struct lane_address from; /* cp_async, bulk_copy, bulk_reduce. The first: emu_find_bound */
+    struct lane_address to;   /* where it goes; of mbarrier operations where that is */
+    struct lane_address
+        mbar; /* bulk_copy, bulk_reduce, st_async, red_async; its space is REG: none */
+    u8 how;
+    u8 op, type;     /* bulk_reduce, red_async: as in struct atomic_desc */
+    u8 width, count; /* cp_async: width bytes; st_async, red_async: count elements of width bytes */
+    bool l2;         /* cp_async: .cg, around L1 */
+    bool tx;         /* mbarrier_arrive: expect `size` first, and count one arrival */
+    bool drop, no_complete, add; /* mbarrier_arrive */
+    bool copies;                 /* mbarrier_arrive: by cp.async, when they are done */
+    bool may_sleep;              /* mbarrier_wait: try_wait */
+    bool relaxed;                /* mbarrier operations: neither acquire nor release */
+    u8 scope;                    /* enum emu_scope, likewise */
+    bool multicast;              /* bulk_copy */
+    u32 size;     /* row of r32: bytes; source's size; a count of arrivals; a tx-count; a parity */
+    u32 state;    /* row of r64 */
+    u32 mask;     /* row of r16: of CTAs */
+    u32 result;   /* a state (r64), a predicate */
+    bool wanted;  /* there is a result */
+    u32 value[4]; /* rows of elements */
+};
+
+#endif

@@ -1,0 +1,151 @@
+/* emu/ops/lane.h: turns LANE rows into handlers. A simd_*.c that is compiled for each host instruction set
+ * (-DISA=avx2) includes this and then its family's .def:
+ *
+ *     #include "emu/ops/lane.h"
+ *     LANE_HANDLERS_BEGIN
+ *     #include "emu/ops/uops_int.def"
+ *
+ * Every loop has 32 turns and no dependences between them, so a compiler makes vector code of it. */
+#ifndef HEDDLE_EMU_OPS_LANE_H
+#define HEDDLE_EMU_OPS_LANE_H
+
+#include "emu/ops/exec.h"
+#include "emu/ops/memops.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#ifndef ISA
+#define ISA portable
+#endif
+#define LANE_PASTE2(isa, name) emu_op_##isa##_##name
+#define LANE_PASTE(isa, name) LANE_PASTE2(isa, name)
+#define OP_NAME(name) LANE_PASTE(ISA, name)
+/* What counts accesses, compiled for the same instruction set (emu/measure/count.h). */
+#define COUNTING_PASTE2(isa) emu_counting_##isa
+#define COUNTING_PASTE(isa) COUNTING_PASTE2(isa)
+#define COUNTING COUNTING_PASTE(ISA)
+#define CACHE_CARRY_OUT_PASTE2(isa) cache_carry_out_##isa
+#define CACHE_CARRY_OUT_PASTE(isa) CACHE_CARRY_OUT_PASTE2(isa)
+#define CACHE_CARRY_OUT CACHE_CARRY_OUT_PASTE(ISA)
+#define CACHE_FILL_PASTE2(isa) cache_fill_##isa
+#define CACHE_FILL_PASTE(isa) CACHE_FILL_PASTE2(isa)
+#define CACHE_FILL CACHE_FILL_PASTE(ISA)
+
+#define FIND_LANES_PASTE2(isa) emu_find_lanes_##isa
+#define FIND_LANES_PASTE(isa) FIND_LANES_PASTE2(isa)
+#define FIND_LANES FIND_LANES_PASTE(ISA)
+
+/* The head of a handler: OP(ld_global_u32) { ... } */
+#define OP(name)                                                                                   \
+    const struct emu_uop *OP_NAME(name)(struct emu_group * g, const struct emu_uop *in);           \
+    const struct emu_uop *OP_NAME(name)(struct emu_group * g, const struct emu_uop *in)
+
+#if defined __clang__
+#define LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define LANE_HALF_LOOP LANE_LOOP
+#else
+#define LANE_LOOP _Pragma("GCC ivdep")
+/* Of 16 turns: gcc would write each of them out before it looks for vectors. */
+#define LANE_HALF_LOOP _Pragma("GCC unroll 1") LANE_LOOP
+#endif
+
+#define LANE_ROW(T, row)                                                                           \
+    ((T *)(void *)(sizeof(T) == 8   ? g->r64 + (row)                                               \
+                   : sizeof(T) == 4 ? g->r32 + (row)                                               \
+                                    : g->r16 + (row)))
+
+/* Half of a warp's words, a quarter of its double ones. */
+typedef u64 v8 __attribute__((vector_size(64)));
+
+static inline bool any(v8 v)
+{
+#if defined __AVX512F__
+    return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
+#else
+    return (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) != 0;
+#endif
+}
+
+typedef u32 v16 __attribute__((vector_size(64)));
+
+static inline bool none(v16 v)
+{
+#if defined __AVX512F__
+    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
+#else
+    u32 x = 0;
+    for (int i = 0; i < 16; i++) x |= v[i];
+    return !x;
+#endif
+}
+
+/* The addresses of a warp's lanes, of a load, store or reduction. */
+static inline __attribute__((always_inline)) void
+uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 space, u64 *at)
+{
+    if (in->x == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
+        LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u64)in->imm;
+    } else if (in->x == 4) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+        if (space_wraps(space))
+            LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = p[l] + (u32)in->imm;
+        else LANE_LOOP for (int l = 0; l < LANES; l++) at[l] = (u64)p[l] + (u64)in->imm;
+    } else
+        for (int l = 0; l < LANES; l++) at[l] = (u64)in->imm;
+}
+
+/* The loop over warps and lanes. STEP moves the operands' pointers to the next warp, LOAD declares the
+ * operands of lane l. */
+#define LANE_BODY(D, STEP, LOAD, ...)                                                              \
+    D *lane_d = LANE_ROW(D, in->d);                                                                \
+    const u32 lane_warps = g->warps;                                                               \
+    if (g->full) {                                                                                 \
+        for (u32 w = 0; w < lane_warps; w++, lane_d += LANES STEP) {                               \
+            LANE_LOOP for (int l = 0; l < LANES; l++)                                              \
+            {                                                                                      \
+                LOAD lane_d[l] = (D)(__VA_ARGS__);                                                 \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }                                                                                              \
+    const u32 *lane_on = g->lane;                                                                  \
+    for (u32 w = 0; w < lane_warps; w++, lane_d += LANES, lane_on += LANES STEP) {                 \
+        if (!g->exec[w]) continue;                                                                 \
+        LANE_LOOP for (int l = 0; l < LANES; l++)                                                  \
+        {                                                                                          \
+            LOAD const D lane_new = (D)(__VA_ARGS__);                                              \
+            lane_d[l] = lane_on[l] ? lane_new : lane_d[l];                                         \
+        }                                                                                          \
+    }                                                                                              \
+    return in + 1;
+
+#define LANE_A , lane_a += LANES
+#define LANE_AB LANE_A, lane_b += LANES
+#define LANE_ABC LANE_AB, lane_c += LANES
+#define LANE_HANDLER1(name, D, A, ...)                                                             \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        const A *lane_a = LANE_ROW(const A, in->a);                                                \
+        LANE_BODY(D, LANE_A, const A a = lane_a[l];, __VA_ARGS__)                                  \
+    }
+#define LANE_HANDLER2(name, D, A, B, ...)                                                          \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        const A *lane_a = LANE_ROW(const A, in->a);                                                \
+        const B *lane_b = LANE_ROW(const B, in->b);                                                \
+        LANE_BODY(D, LANE_AB, const A a = lane_a[l]; const B b = lane_b[l];, __VA_ARGS__)          \
+    }
+#define LANE_HANDLER3(name, D, A, B, C, ...)                                                       \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        const A *lane_a = LANE_ROW(const A, in->a);                                                \
+        const B *lane_b = LANE_ROW(const B, in->b);                                                \
+        const C *lane_c = LANE_ROW(const C, in->c);                                                \
+        LANE_BODY(D, LANE_ABC, const A a = lane_a[l]; const B b = lane_b[l];                       \
+                  const C c = lane_c[l];, __VA_ARGS__)                                             \
+    }
+
+#endif

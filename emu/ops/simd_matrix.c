@@ -1,0 +1,543 @@
+/* Products of matrices: mma, mma.sp, wmma.mma.
+ *
+ * What the ISA leaves open about the sums of floating point products ("at least single precision", in
+ * any order, with any rounding) is one rule here: products are exact, the sum is taken in f64, starting
+ * from C, by ascending k, and rounded to nearest once at the end. f64 products are a chain of fma of the
+ * instruction's rounding, likewise from C by ascending k. Results that are NaN are canonical; of f64 as
+ * for fma. Inputs and results may be subnormal. tf32 inputs are cut to their 19 bits. Integer sums are
+ * exact: products of at most 128 elements of 8 bits fit f64 easily, so integers go the same way. */
+#include "emu/ops/lane.h"
+
+#include "emu/ops/fp.h"
+#include "emu/ops/matrixops.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+#if defined __AVX2__
+#include <immintrin.h>
+#endif
+
+enum { TILE = 8, MAX_A = 1024, MAX_B = 1024, MAX_C = 256 };
+
+/* A product in the making. B and C are in tiles of 8 columns. */
+struct work {
+    _Alignas(64) f64 a[MAX_A]; /* a[row][k], of a sparse A the elements that are there */
+    _Alignas(64) f64 b[MAX_B]; /* b[tile][k][8] */
+    _Alignas(64) f64 c[MAX_C]; /* c[tile][row][8] */
+    u8 pick[16][64];           /* sparse: the k of a[row][i] */
+};
+
+/* The warp's part of a row of r32, zero for lanes that are not here. */
+static inline const u32 *take32(const struct emu_group *g, u32 row, u32 w, u32 *room)
+{
+    const u32 *p = (const u32 *)(const void *)(g->r32 + row) + w * LANES, exec = g->exec[w];
+    if (exec == ~0u) return p;
+    for (int l = 0; l < LANES; l++) room[l] = exec >> l & 1 ? p[l] : 0;
+    return room;
+}
+
+static inline const u64 *take64(const struct emu_group *g, u32 row, u32 w, u64 *room)
+{
+    const u64 *p = (const u64 *)(const void *)(g->r64 + row) + w * LANES;
+    u32 exec = g->exec[w];
+    if (exec == ~0u) return p;
+    for (int l = 0; l < LANES; l++) room[l] = exec >> l & 1 ? p[l] : 0;
+    return room;
+}
+
+static inline void give32(struct emu_group *g, u32 row, u32 w, const u32 *v)
+{
+    u32 *p = (u32 *)(void *)(g->r32 + row) + w * LANES, exec = g->exec[w];
+    for (int l = 0; l < LANES; l++) p[l] = exec >> l & 1 ? v[l] : p[l];
+}
+
+static inline void give64(struct emu_group *g, u32 row, u32 w, const u64 *v)
+{
+    u64 *p = (u64 *)(void *)(g->r64 + row) + w * LANES;
+    u32 exec = g->exec[w];
+    for (int l = 0; l < LANES; l++) p[l] = exec >> l & 1 ? v[l] : p[l];
+}
+
+/* ---- elements ------------------------------------------------------------------------------------ */
+
+enum { MOST = 8 * LANES }; /* elements of a register of all lanes */
+
+/* A loop of its own for each step, so that they become vector code. */
+#define CONVERT(n, OUT, IN) LANE_LOOP for (int i = 0; i < (n); i++) OUT = (IN);
+
+/* f16, of which there are a multiple of 8, some NaN for NaN. */
+static inline void from_f16(const u16 *restrict h, int n, f32 *restrict f)
+{
+#if defined __F16C__
+    for (int i = 0; i < n; i += 8)
+        _mm256_storeu_ps(f + i,
+                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(h + i))));
+#else
+    CONVERT(n, f[i], fp_float32((h[i] & 0x7fffu) << 13) * 0x1p112f) /* exact, infinity aside */
+    CONVERT(n, f[i],
+            fp_float32(fp_bits32(f[i]) | (h[i] & 0x8000u) << 16 |
+                       ((h[i] & 0x7c00) == 0x7c00 ? 0x7f800000u : 0)))
+#endif
+}
+
+/* A register of all lanes -> its elements in order, E of each lane. Returns 4E, how many a group has. */
+static u32 elements(const struct emu_group *g, unsigned type, u32 row, u32 w, f64 *restrict out)
+{
+    u32 room[LANES];
+    u64 wide[LANES];
+    u16 h[MOST / 2];
+    f32 f[MOST];
+    if (type == PTX_f64) {
+        memcpy(out, take64(g, row, w, wide), LANES * sizeof(f64));
+        return 4;
+    }
+    const u32 *p = take32(g, row, w, room);
+    const u16 *half = (const u16 *)p; /* the host is little-endian, as the guest is */
+    const u8 *byte = (const u8 *)p;
+    int n = LANES;
+    switch (type) {
+    case PTX_f16:
+        n = 2 * LANES;
+        from_f16(half, n, f);
+        break;
+    case PTX_bf16:
+        n = 2 * LANES;
+        CONVERT(n, f[i], fp_float32((u32)half[i] << 16))
+        break;
+    case PTX_tf32: CONVERT(n, f[i], fp_float32(p[i] & 0xffffe000u)) break;
+    case PTX_e5m2: /* the upper half of f16 */
+        n = 4 * LANES;
+        CONVERT(n, h[i], (u16)(byte[i] << 8))
+        from_f16(h, n, f);
+        break;
+    case PTX_e4m3: /* the same, but for one bit of exponent, and there is no infinity */
+        n = 4 * LANES;
+        CONVERT(n, h[i], (u16)((byte[i] & 0x80) << 8 | (byte[i] & 0x7f) << 7))
+        from_f16(h, n, f);
+        CONVERT(n, f[i], f[i] * 256.0f)
+        CONVERT(n, f[i], fp_float32((byte[i] & 0x7f) == 0x7f ? FP_NAN32 : fp_bits32(f[i])))
+        break;
+    case PTX_s8:
+        n = 4 * LANES;
+        CONVERT(n, f[i], (f32)(i8)byte[i])
+        break;
+    case PTX_u8:
+        n = 4 * LANES;
+        CONVERT(n, f[i], (f32)byte[i])
+        break;
+    default: /* s4, u4: two nibbles of a byte to the bytes of a half */
+        n = 8 * LANES;
+        CONVERT(n / 2, h[i], (u16)((byte[i] & 15) | byte[i] >> 4 << 8))
+        byte = (const u8 *)h;
+        if (type == PTX_s4) CONVERT(n, f[i], (f32)((byte[i] ^ 8) - 8))
+        else CONVERT(n, f[i], (f32)byte[i])
+        break;
+    }
+    CONVERT(n, out[i], (f64)f[i])
+    return (u32)n / 8;
+}
+
+static u32 kept(const struct mma_desc *d)
+{
+    return d->sparse ? d->k / 2u : d->k;
+}
+
+static void read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
+{
+    f64 e[MOST];
+    const u32 k = kept(d);
+    for (u32 r = 0, row = 0, at = 0; row < d->m; r++) {
+        const u32 n = elements(g, d->a, d->a_rows[r], w, e), half = d->m == 8 ? 0 : r % 2 * 8;
+        for (u32 i = 0; i < 8; i++)
+            memcpy(x->a + (row + half + i) * k + at, e + i * n, n * sizeof(f64));
+        if (d->m > 8 && !half) continue;
+        at += n;
+        if (at < k) continue;
+        at = 0;
+        row += d->m == 8 ? 8 : 16;
+    }
+}
+
+static void read_b(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
+{
+    f64 e[MOST], *b = x->b;
+    for (u32 r = 0, done = 0; done < (u32)d->n * d->k; r++) {
+        const u32 n = elements(g, d->b, d->b_rows[r], w, e);
+        for (u32 j = 0; j < n; j++)
+            for (u32 i = 0; i < TILE; i++) b[j * TILE + i] = e[i * n + j];
+        b += n * TILE;
+        done += n * TILE;
+    }
+}
+
+/* Which k the elements of a sparse A are at: 9.7.14.6.1. Two 2-bit indices for each chunk of a row: of 4
+ * elements, two of which are there; of 8 four-bit ones in pairs; of 2 of tf32, one of which is there (as
+ * two halves of the 4: 0b0100 the first, 0b1110 the second). Where they are kept (figures of 9.7.14.6.2):
+ * types of 16 and 32 bits: rows 0-7 in the low halves, rows 8-15 in the high halves of a group's
+ *     metadata, each thread that the selector names has four chunks of both rows
+ * 8 and 4 bits: a thread has eight chunks of one row, odd threads of the row 8 further down. */
+static void read_meta(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
+{
+    u32 room[LANES];
+    const u32 *meta = take32(g, d->meta, w, room);
+    const bool wide = ptx_types[d->a].bits >= 16;
+    const u32 size = d->a == PTX_tf32 ? 2 : ptx_types[d->a].bits == 4 ? 8 : 4, chunks = d->k / size;
+    const u32 holders = wide ? chunks / 4 : chunks / 4; /* threads of a group that have some */
+    for (u32 row = 0; row < 16; row++)
+        for (u32 q = 0; q < chunks; q++) {
+            const u32 thread = d->selector * holders + (wide ? q / 4 : q / 8 * 2 + row / 8);
+            const u32 shift = wide ? row / 8 * 16 + q % 4 * 4 : q % 8 * 4;
+            const u32 two = meta[(row % 8 * 4 + thread) % LANES] >> shift;
+            const u32 first = two & 3, second = two >> 2 & 3;
+            u8 *p = x->pick[row] + q * (size / 2);
+            if (size == 2) p[0] = (u8)(q * 2 + first / 2);
+            if (size == 4) {
+                p[0] = (u8)(q * 4 + first);
+                p[1] = (u8)(q * 4 + second);
+            }
+            if (size == 8)
+                for (u32 j = 0; j < 4; j++)
+                    p[j] = (u8)(q * 8 + (j < 2 ? first : second) * 2 + j % 2);
+        }
+}
+
+/* C's blocks of 8 rows and 8 columns: by row pairs of blocks as the instruction has them. Calls with the
+ * number of the block among registers and where it is in `c`. */
+static inline f64 *block_at(struct work *x, const struct mma_desc *d, u32 block)
+{
+    const u32 tiles = d->n / TILE;
+    if (d->m == 8) return x->c + block * 64;
+    const u32 half = block % 2, tile = block / 2 % tiles, row = block / 2 / tiles * 16 + half * 8;
+    return x->c + (tile * d->m + row) * TILE;
+}
+
+static void read_c(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
+{
+    const u32 blocks = d->m * d->n / 64u;
+    for (u32 i = 0; i < blocks; i++) {
+        f64 *c = block_at(x, d, i);
+        u32 room[LANES];
+        u64 wide[LANES];
+        if (d->c == PTX_f16) {
+            elements(g, PTX_f16, d->c_rows[i], w, c);
+        } else if (d->c == PTX_f64) {
+            for (u32 h = 0; h < 2; h++) {
+                const u64 *p = take64(g, d->c_rows[2 * i + h], w, wide);
+                for (u32 l = 0; l < LANES; l++) c[2 * l + h] = fp_float64(p[l]);
+            }
+        } else if (d->c == PTX_f32) {
+            for (u32 h = 0; h < 2; h++) {
+                const u32 *p = take32(g, d->c_rows[2 * i + h], w, room);
+                for (u32 l = 0; l < LANES; l++) c[2 * l + h] = (f64)fp_float32(p[l]);
+            }
+        } else {
+            for (u32 h = 0; h < 2; h++) {
+                const u32 *p = take32(g, d->c_rows[2 * i + h], w, room);
+                for (u32 l = 0; l < LANES; l++) c[2 * l + h] = (f64)(i32)p[l];
+            }
+        }
+    }
+}
+
+static inline u32 to_s32(f64 x) /* |x| < 2^33 */
+{
+    return (u32)(u64)(i64)x;
+}
+
+static inline u32 to_s32_sat(f64 x)
+{
+    x = x > INT32_MAX ? INT32_MAX : x;
+    return (u32)(i32)(x < INT32_MIN ? INT32_MIN : x);
+}
+
+/* Rounded to odd with the bits of f32; what is too small for that or too great stays so for f16. */
+static inline f32 to_odd32(f64 x)
+{
+    const u64 low = 0x1fffffff, b = fp_bits64(x);
+    return (f32)fp_float64((b | ((b & low) + low)) & ~low);
+}
+
+/* The nearest f16 to each, canonical if NaN. */
+static inline void to_f16(const f64 *restrict c, int n, u16 *restrict h)
+{
+#if defined __F16C__
+    f32 f[2 * LANES];
+    CONVERT(n, f[i], to_odd32(c[i]))
+    for (int i = 0; i < n; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(h + i), _mm256_cvtps_ph(_mm256_loadu_ps(f + i), 0));
+    CONVERT(n, h[i], (h[i] & 0x7fff) > 0x7c00 ? FP_NAN16 : h[i])
+#else
+    CONVERT(n, h[i], fp_f16_from_f32(to_odd32(c[i]), FP_RN))
+#endif
+}
+
+static inline u32 to_f32(f64 x)
+{
+    u32 b = fp_bits32((f32)x);
+    return (b & 0x7fffffffu) > 0x7f800000u ? FP_NAN32 : b;
+}
+
+/* .satfinite of the old wmma.mma: infinity becomes the greatest number, NaN +0. */
+static inline u16 saturate_f16(u16 h)
+{
+    return fp_is_nan_f16(h) ? 0 : fp_satfinite_f16(h);
+}
+
+static inline u32 saturate_f32(u32 b)
+{
+    u32 m = b & 0x7fffffffu;
+    return m > 0x7f800000u ? 0 : m == 0x7f800000u ? b - 1 : b;
+}
+
+/* The block of 64 sums -> registers: f16 one, two elements a lane; others two, an element a lane. */
+static void results(unsigned type, bool saturate, const f64 *restrict c, u32 (*restrict v)[LANES])
+{
+    u32 all[2 * LANES];
+    if (type == PTX_f16) {
+        u16 half[2 * LANES];
+        to_f16(c, 2 * LANES, half);
+        if (saturate) CONVERT(2 * LANES, half[i], saturate_f16(half[i]))
+        memcpy(v[0], half, sizeof half);
+        return;
+    }
+    if (type == PTX_f32) {
+        CONVERT(2 * LANES, all[i], to_f32(c[i]))
+        if (saturate) CONVERT(2 * LANES, all[i], saturate_f32(all[i]))
+    } else {
+        if (saturate) CONVERT(2 * LANES, all[i], to_s32_sat(c[i]))
+        else CONVERT(2 * LANES, all[i], to_s32(c[i]))
+    }
+    for (int l = 0; l < LANES; l++) {
+        v[0][l] = all[2 * l];
+        v[1][l] = all[2 * l + 1];
+    }
+}
+
+static void write_d(struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
+{
+    const u32 blocks = d->m * d->n / 64u;
+    for (u32 i = 0; i < blocks; i++) {
+        const f64 *c = block_at(x, d, i);
+        u32 v[2][LANES];
+        u64 wide[2][LANES];
+        if (d->d == PTX_f64) {
+            for (u32 l = 0; l < LANES; l++) {
+                wide[0][l] = fp_bits64(c[2 * l]);
+                wide[1][l] = fp_bits64(c[2 * l + 1]);
+            }
+            give64(g, d->d_rows[2 * i], w, wide[0]);
+            give64(g, d->d_rows[2 * i + 1], w, wide[1]);
+            continue;
+        }
+        results(d->d, d->saturate, c, v);
+        if (d->d == PTX_f16) {
+            give32(g, d->d_rows[i], w, v[0]);
+        } else {
+            give32(g, d->d_rows[2 * i], w, v[0]);
+            give32(g, d->d_rows[2 * i + 1], w, v[1]);
+        }
+    }
+}
+
+/* ---- products ------------------------------------------------------------------------------------ */
+
+/* x * y + z. Where the product is exact it does not matter whether that is one operation or two. */
+#if defined __AVX512F__
+enum { WIDE = 8, ROWS = 8 };
+typedef __m512d vector;
+#define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
+#define SPLAT(x) _mm512_set1_pd(x)
+#elif defined __FMA__
+enum { WIDE = 4, ROWS = 4 };
+typedef __m256d vector;
+#define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
+#define SPLAT(x) _mm256_set1_pd(x)
+#else
+enum { WIDE = 2, ROWS = 2 };
+typedef f64 vector __attribute__((vector_size(16), may_alias));
+#define FMA(x, y, z) ((x) * (y) + (z))
+#define SPLAT(x) ((vector){x, x})
+#endif
+enum { VECTORS = TILE / WIDE };
+
+/* c[8] += a[k] * b[pick ? pick[k] : k][8] for each of m rows, in the order of k. */
+static inline void multiply(const f64 *a, u32 m, u32 k, const f64 *b, f64 *c, const u8 (*pick)[64])
+{
+    for (u32 row = 0; row < m; row += ROWS, a += ROWS * k, c += ROWS * TILE) {
+        vector s[ROWS][VECTORS];
+        for (int r = 0; r < ROWS; r++)
+            for (int v = 0; v < VECTORS; v++) s[r][v] = *(const vector *)(c + r * TILE + v * WIDE);
+        for (u32 i = 0; i < k; i++)
+            for (int r = 0; r < ROWS; r++) {
+                const f64 *p = b + TILE * (pick ? pick[row + (u32)r][i] : i);
+                const vector y = SPLAT(a[(u32)r * k + i]);
+                for (int v = 0; v < VECTORS; v++)
+                    s[r][v] = FMA(y, *(const vector *)(p + v * WIDE), s[r][v]);
+            }
+        for (int r = 0; r < ROWS; r++)
+            for (int v = 0; v < VECTORS; v++) *(vector *)(c + r * TILE + v * WIDE) = s[r][v];
+    }
+}
+
+static void note(struct emu_group *g, const struct emu_uop *in, u32 w);
+
+OP(mma_mixed)
+{
+    const struct mma_desc *d = in->ext;
+    struct work x;
+    const u32 k = kept(d), m = d->m;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        note(g, in, w);
+        read_a(g, d, w, &x);
+        read_b(g, d, w, &x);
+        read_c(g, d, w, &x);
+        if (d->sparse) {
+            read_meta(g, d, w, &x);
+            multiply(x.a, m, k, x.b, x.c, (const u8(*)[64])x.pick);
+        } else
+            for (u32 t = 0; t < d->n / (u32)TILE; t++)
+                multiply(x.a, m, k, x.b + t * k * TILE, x.c + t * m * TILE, NULL);
+        write_d(g, d, w, &x);
+    }
+    return in + 1;
+}
+
+/* One element of an f64 product. */
+static f64 chain(const f64 *a, const f64 *b, f64 c, u32 k, enum fp_rnd rnd)
+{
+    for (u32 i = 0; i < k; i++) c = fp_fma64(a[i], b[i * TILE], c, rnd);
+    return c;
+}
+
+OP(mma_f64)
+{
+    const struct mma_desc *d = in->ext;
+    struct work x;
+    const u32 k = d->k, m = d->m;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        note(g, in, w);
+        read_a(g, d, w, &x);
+        read_b(g, d, w, &x);
+        read_c(g, d, w, &x);
+        bool done = false;
+#if defined __FMA__
+        done = d->rnd == FP_RN;
+        if (done) multiply(x.a, m, k, x.b, x.c, NULL);
+        for (u32 i = 0; done && i < m * TILE; i++) done = x.c[i] == x.c[i];
+        if (!done) read_c(g, d, w, &x); /* which NaN it is: once more, one by one */
+#endif
+        if (!done)
+            for (u32 i = 0; i < m * TILE; i++)
+                x.c[i] = chain(x.a + i / TILE * k, x.b + i % TILE, x.c[i], k, (enum fp_rnd)d->rnd);
+        write_d(g, d, w, &x);
+    }
+    return in + 1;
+}
+
+static inline u32 popc(u32 a)
+{
+    a -= a >> 1 & 0x55555555;
+    a = (a & 0x33333333) + (a >> 2 & 0x33333333);
+    return ((a + (a >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+#define COUNT(BITS)                                                                                \
+    for (u32 row = 0; row < m; row++)                                                              \
+        for (u32 i = 0; i < words; i++)                                                            \
+            LANE_LOOP for (int n = 0; n < TILE; n++) s[row][n] += popc(BITS);
+
+/* 32 elements a word: register r has the words of 4 threads of k, rows or columns g. */
+OP(mma_b1)
+{
+    const struct mma_desc *d = in->ext;
+    const u32 words = d->k / 32u, m = d->m;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        note(g, in, w);
+        u32 a[16][8], b[8][TILE], s[16][TILE] = {{0}}, room[LANES], v[4][LANES];
+        for (u32 r = 0; r < m * words / LANES; r++) {
+            const u32 *p = take32(g, d->a_rows[r], w, room);
+            const u32 half = m == 8 ? 0 : r % 2 * 8, at = (m == 8 ? r : r / 2) * 4;
+            for (u32 l = 0; l < LANES; l++) a[half + l / 4][at + l % 4] = p[l];
+        }
+        for (u32 r = 0; r < words / 4; r++) {
+            const u32 *p = take32(g, d->b_rows[r], w, room);
+            for (u32 l = 0; l < LANES; l++) b[r * 4 + l % 4][l / 4] = p[l];
+        }
+        if (d->conjunction) COUNT(a[row][i] & b[i][n])
+        else COUNT(a[row][i] ^ b[i][n])
+        for (u32 i = 0; i < m / 4; i++) {
+            const u32 *p = take32(g, d->c_rows[i], w, room);
+            for (u32 l = 0; l < LANES; l++)
+                v[i][l] = p[l] + s[i / 2 * 8 + l / 4][l % 4 * 2 + i % 2];
+        }
+        for (u32 i = 0; i < m / 4; i++) give32(g, d->d_rows[i], w, v[i]);
+    }
+    return in + 1;
+}
+
+/* m8n8k4.f16: four products, each of four lanes from 4q and four from 4q + 16 (9.7.14.5.1). */
+OP(mma_quads)
+{
+    const struct mma_desc *d = in->ext;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        note(g, in, w);
+        _Alignas(64) f64 a[4][32], b[4][32], c[4][64];
+        f64 e[MOST];
+        u32 room[LANES], v[8][LANES];
+        for (u32 r = 0; r < 2; r++) {
+            elements(g, PTX_f16, d->a_rows[r], w, e);
+            for (u32 i = 0; i < 2 * LANES; i++) {
+                u32 l = i / 2, q = l % 16 / 4, high = l / 16 * 4, at = r * 2 + i % 2;
+                if (d->a_col) a[q][(high + at) * 4 + l % 4] = e[i];
+                else a[q][(high + l % 4) * 4 + at] = e[i];
+            }
+            elements(g, PTX_f16, d->b_rows[r], w, e);
+            for (u32 i = 0; i < 2 * LANES; i++) {
+                u32 l = i / 2, q = l % 16 / 4, high = l / 16 * 4, at = r * 2 + i % 2;
+                if (d->b_col) b[q][at * TILE + high + l % 4] = e[i];
+                else b[q][l % 4 * TILE + high + at] = e[i];
+            }
+        }
+#define F32_ROW(l, i) (((l)&1) + ((i)&2) + (l) / 16 * 4)
+#define F32_COL(l, i) (((i)&4) + ((l)&2) + ((i)&1))
+        if (d->c == PTX_f16)
+            for (u32 r = 0; r < 4; r++) {
+                elements(g, PTX_f16, d->c_rows[r], w, e);
+                for (u32 i = 0; i < 2 * LANES; i++) {
+                    u32 l = i / 2;
+                    c[l % 16 / 4][(l / 16 * 4 + l % 4) * TILE + r * 2 + i % 2] = e[i];
+                }
+            }
+        else
+            for (u32 i = 0; i < 8; i++) {
+                const u32 *p = take32(g, d->c_rows[i], w, room);
+                for (u32 l = 0; l < LANES; l++)
+                    c[l % 16 / 4][F32_ROW(l, i) * TILE + F32_COL(l, i)] = (f64)fp_float32(p[l]);
+            }
+        for (u32 q = 0; q < 4; q++) {
+            u32 s[2][LANES];
+            multiply(a[q], 8, 4, b[q], c[q], NULL);
+            results(d->d, false, c[q], s); /* of a row: columns 0 2 4 6 and 1 3 5 7; f16: all */
+            for (u32 half = 0; half < 8; half += 4)
+                for (u32 t = 0; t < 4; t++) {
+                    const u32 l = half * 4 + q * 4 + t;
+                    for (u32 i = 0; i < 4 && d->d == PTX_f16; i++)
+                        v[i][l] = s[0][(half + t) * 4 + i];
+                    for (u32 i = 0; i < 8 && d->d != PTX_f16; i++)
+                        v[i][l] = s[i % 2][F32_ROW(l, i) * 4 + F32_COL(l, i) / 2];
+                }
+        }
+        for (u32 r = 0; r < (d->d == PTX_f16 ? 4 : 8); r++) give32(g, d->d_rows[r], w, v[r]);
+    }
+    return in + 1;
+}
+
+/* For the check of synchronisation: every lane of the warp is wanted. */
+static void note(struct emu_group *g, const struct emu_uop *in, u32 w)
+{
+    if (g->alive[w] & ~g->exec[w]) emu_note_sync(g, in, w, ~0u);
+}

@@ -1,0 +1,516 @@
+/* Loads and stores. Three ways for a warp, in this order: addresses that follow each other (one copy of
+ * 32 elements), one address for all, anything else that lies in the allocation the instruction touched
+ * last (a loop over lanes). What fits none of these goes lane by lane through access.c, which finds the
+ * allocation or raises the fault. */
+#include "emu/ops/lane.h"
+
+#include "emu/measure/count.h"
+#include "emu/ops/memops.h"
+
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+enum way {
+    WAY_SLOW,
+    WAY_FOLLOW,        /* lane l at start + l * size */
+    WAY_SAME,          /* all at one address */
+    WAY_HALVES_FOLLOW, /* lanes 0-15 follow each other, and lanes 16-31: rows of a tile */
+    WAY_HALVES_SAME,   /* one address for lanes 0-15, one for lanes 16-31 */
+    WAY_APART,
+};
+
+/* An address this far on; the sum alone has to lie in memory. */
+static inline void *beyond(u8 *host, u64 by)
+{
+    return (void *)((uintptr_t)host + by);
+}
+
+/* How the lanes of mask m reach `size` bytes each; `host` becomes the host address of lane 0's (FOLLOW: as if it
+ * took part), of the one (SAME), or what is to be added to an address (APART). */
+static inline __attribute__((always_inline)) enum way
+way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, u8 *base, u8 **host)
+{
+    u32 first = (u32)__builtin_ctz(m);
+    u64 a = at[first];
+    u64 start = a - (u64)first * size; /* lane 0's, if they follow each other */
+    u64 off = 0, same = 0;
+    if (m == ~0u) {
+        const v8 *v = (const v8 *)(const void *)at;
+        const v8 step = (v8){0, 1, 2, 3, 4, 5, 6, 7} * (u64)size;
+        const v8 p = step + a, q = p + 8 * (u64)size;
+        if (!any(((v[0] - p) | (v[1] - q)) |
+                 ((v[2] - p - 16 * (u64)size) | (v[3] - q - 16 * (u64)size)))) {
+            if (a < low || a > high || high - a < (u64)LANES * size || a & (align - 1))
+                return WAY_SLOW;
+            *host = base + (a - low);
+            return WAY_FOLLOW;
+        }
+        if (((at[0] | at[1]) & (align - 1)) || high - low < size) return WAY_SLOW;
+        if (!any((v[0] ^ a) | (v[1] ^ a) | (v[2] ^ a) | (v[3] ^ a))) {
+            if (a < low || a > high - size) return WAY_SLOW;
+            *host = base + (a - low);
+            return WAY_SAME;
+        }
+        const u64 span = high - low - size;
+        if (any((v8)((v[0] - low > span) | (v[1] - low > span) | (v[2] - low > span) |
+                     (v[3] - low > span)) |
+                (((v[0] | v[1]) | (v[2] | v[3])) & (u64)(align - 1))))
+            return WAY_SLOW;
+        *host = beyond(base, -low);
+        const v8 r = step + at[LANES / 2];
+        if (!any(((v[0] - p) | (v[1] - q)) | ((v[2] - r) | (v[3] - r - 8 * (u64)size))))
+            return WAY_HALVES_FOLLOW;
+        if (!any((v[0] ^ a) | (v[1] ^ a) | (v[2] ^ at[LANES / 2]) | (v[3] ^ at[LANES / 2])))
+            return WAY_HALVES_SAME;
+        return WAY_APART;
+    }
+    u64 least = a, most = a, bits = 0;
+    LANE_LOOP for (int l = 0; l < LANES; l++)
+    {
+        u64 on = -(u64)(m >> l & 1), x = (at[l] & on) | (a & ~on);
+        off |= (at[l] - start - (u64)l * size) & on;
+        same |= x ^ a;
+        bits |= x;
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    if (least < low || most > high || high - most < size || bits & (align - 1)) return WAY_SLOW;
+    if (!off) {
+        u32 last = 31 - (u32)__builtin_clz(m);
+        /* a whole vector may only be touched if it lies inside */
+        if (start >= low && start + (u64)LANES * size <= high &&
+            start + (u64)LANES * size > start && last) {
+            *host = base + (start - low);
+            return WAY_FOLLOW;
+        }
+    }
+    *host = same ? beyond(base, -low) : base + (a - low);
+    return same ? WAY_APART : WAY_SAME;
+}
+
+/* The same, compiled for each size: the loops are vector code then. */
+#define WAY_OF(n)                                                                                  \
+    static __attribute__((noinline)) enum way way_of_##n(const u64 *at, u32 m, u32 align, u64 low, \
+                                                         u64 high, u8 *base, u8 **host)            \
+    {                                                                                              \
+        return way_by_size(at, m, n, align, low, high, base, host);                                \
+    }
+WAY_OF(1)
+WAY_OF(2)
+WAY_OF(4)
+WAY_OF(8)
+WAY_OF(16)
+static inline enum way way_of(const u64 *at, u32 m, u32 size, u32 align, u64 low, u64 high,
+                              u8 *base, u8 **host)
+{
+    switch (size) {
+    case 1: return way_of_1(at, m, align, low, high, base, host);
+    case 2: return way_of_2(at, m, align, low, high, base, host);
+    case 4: return way_of_4(at, m, align, low, high, base, host);
+    case 8: return way_of_8(at, m, align, low, high, base, host);
+    case 16: return way_of_16(at, m, align, low, high, base, host);
+    default: return way_by_size(at, m, size, align, low, high, base, host);
+    }
+}
+
+/* Which memory the site's instruction reached last; tries again with the first lane's allocation. */
+static inline enum way way_in(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 m,
+                              u32 size, u32 align, u32 space, bool write, u8 **host)
+{
+    if (space == PTX_SPACE_SHARED)
+        return way_of(at, m, size, align, 0, g->cta->shared_size, g->cta->shared, host);
+    struct emu_bound *b = &g->worker->bounds[in->site];
+    enum way way = way_of(at, m, size, align, b->low, b->high, b->host, host);
+    if (way != WAY_SLOW) return way;
+    if (space == PTX_SPACE_GENERIC &&
+        ((const struct mem_desc *)in->ext)->space == PTX_SPACE_GENERIC) {
+        way = way_of(at, m, size, align, MEM_SHARED, MEM_SHARED + g->cta->shared_size,
+                     g->cta->shared, host);
+        if (way != WAY_SLOW) return way;
+    }
+    if (!emu_find_bound(g, in, at[__builtin_ctz(m)], write, b)) return WAY_SLOW;
+    return way_of(at, m, size, align, b->low, b->high, b->host, host);
+}
+
+/* The same for shared memory, from the row of addresses itself: all lanes are on, the addresses have 32 bits,
+ * are regular and inside. Of `at` the elements 0 and 16 are set. WAY_SLOW: look at them one by one. */
+static inline __attribute__((always_inline)) enum way way_by_row(const struct emu_group *g,
+                                                                 const struct emu_uop *in, u32 w,
+                                                                 const u32 size, u32 space, u64 *at,
+                                                                 u8 **host)
+{
+    if (space != PTX_SPACE_SHARED || in->x != 4 || g->exec[w] != ~0u) return WAY_SLOW;
+    const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
+    const v16 *v = (const v16 *)(const void *)p;
+    const v16 step = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
+    const u32 half = LANES / 2 * size;
+    const v16 x = v[0] - p[0], y = v[1] - p[LANES / 2];
+    const bool follow = none((x - step) | (y - step));
+    if (!follow && !none(x | y)) return WAY_SLOW;
+    const u64 span = follow ? half : size, limit = g->cta->shared_size;
+    const u32 a = p[0] + (u32)in->imm, b = p[LANES / 2] + (u32)in->imm, most = a < b ? b : a;
+    if (((a | b) & (size - 1)) || limit < span || most > limit - span) return WAY_SLOW;
+    at[0] = a, at[LANES / 2] = b;
+    *host = g->cta->shared;
+    if (b - a != (follow ? half : 0)) return follow ? WAY_HALVES_FOLLOW : WAY_HALVES_SAME;
+    *host += at[0];
+    return follow ? WAY_FOLLOW : WAY_SAME;
+}
+
+/* Whether two runs of so many bytes are in global memory and have no line in common. */
+static inline bool lines_apart(u64 a, u64 b, u64 bytes)
+{
+    return a >= MEM_GLOBAL && b >= MEM_GLOBAL &&
+           ((a + bytes - 1) / LINE < b / LINE || (b + bytes - 1) / LINE < a / LINE);
+}
+
+/* Of two regular halves `at` may hold the first lanes alone: this sets the others. */
+static __attribute__((noinline)) void fill_halves(u64 *at, u64 step)
+{
+    for (u32 l = 0; l < LANES; l++) at[l] = at[l & LANES / 2] + l % (LANES / 2) * step;
+}
+
+static __attribute__((noinline)) void fill_run(u64 *at, u64 from, u64 step)
+{
+    for (u32 l = 0; l < LANES; l++) at[l] = from + l * step;
+}
+
+static inline void count_access(struct emu_group *g, const struct emu_uop *in, u32 w, u64 *at,
+                                u32 m, u32 size, enum way way, u32 space)
+{
+    if (!g->worker->sites) return;
+    const u32 lanes = emu_lanes_of(m);
+    const bool run = way == WAY_SAME || (way == WAY_FOLLOW && m == ~0u),
+               banks = space == PTX_SPACE_SHARED && !g->worker->machine->narrow_banks;
+    const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
+    if (run && banks) {
+        emu_count_passes(g, in, w, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
+    } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
+        emu_count_run(g, in, w, from, 0, bytes, lanes, size, in->y);
+    } else if (banks && size == 4 && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
+        /* Two halves meet at a bank if their words do modulo 32, and are not the same words. */
+        u64 apart = (at[16] > at[0] ? at[16] - at[0] : at[0] - at[16]) / 4, modulo = apart % LANES;
+        u64 width = way == WAY_HALVES_SAME ? 1 : LANES / 2;
+        emu_count_passes(g, in, w, lanes,
+                         apart >= width && (modulo < width || LANES - modulo < width) ? 2 : 1);
+    } else if (space != PTX_SPACE_SHARED && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
+               lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
+        emu_count_run(g, in, w, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2,
+                      lanes, size, in->y);
+    } else {
+        if (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)
+            fill_halves(at, way == WAY_HALVES_FOLLOW ? size : 0);
+        else if (run && space == PTX_SPACE_SHARED) fill_run(at, from, way == WAY_FOLLOW ? size : 0);
+        COUNTING.lanes(g, in, w, at, m, size, space, in->y);
+    }
+}
+
+/* E: the element in memory, D: in its row. */
+#define LOAD(name, SPACE, E, D, S)                                                                 \
+    OP(ld_##name)                                                                                  \
+    {                                                                                              \
+        D *d = LANE_ROW(D, in->d);                                                                 \
+        for (u32 w = 0; w < g->warps; w++, d += LANES) {                                           \
+            u32 m = g->exec[w];                                                                    \
+            if (!m) continue;                                                                      \
+            _Alignas(64) u64 at[LANES];                                                            \
+            u8 *host;                                                                              \
+            enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
+            if (way == WAY_SLOW) {                                                                 \
+                uop_addresses(g, in, w, SPACE, at);                                                \
+                way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, false, &host);             \
+            }                                                                                      \
+            count_access(g, in, w, at, m, sizeof(E), way, SPACE);                                  \
+            if (way == WAY_FOLLOW) {                                                               \
+                const E *p = (const E *)(const void *)host;                                        \
+                if (m == ~0u) {                                                                    \
+                    LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = (D)(S)p[l];                   \
+                } else {                                                                           \
+                    LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = m >> l & 1 ? (D)(S)p[l]       \
+                                                                                : d[l];            \
+                }                                                                                  \
+            } else if (way == WAY_SAME) {                                                          \
+                const D v = (D)(S) * (const E *)(const void *)host;                                \
+                LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = m >> l & 1 ? v : d[l];            \
+            } else if (way == WAY_HALVES_FOLLOW) {                                                 \
+                for (int h = 0; h < LANES; h += LANES / 2) {                                       \
+                    const E *p = (const E *)beyond(host, at[h]);                                   \
+                    D *to = d + h;                                                                 \
+                    LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = (D)(S)p[l];         \
+                }                                                                                  \
+            } else if (way == WAY_HALVES_SAME) {                                                   \
+                for (int h = 0; h < LANES; h += LANES / 2) {                                       \
+                    const D v = (D)(S) * (const E *)beyond(host, at[h]);                           \
+                    D *to = d + h;                                                                 \
+                    LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = v;                  \
+                }                                                                                  \
+            } else if (way == WAY_APART) {                                                         \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    d[l] = (D)(S) * (const E *)beyond(host, at[l]);                                \
+                }                                                                                  \
+            } else                                                                                 \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    E v;                                                                           \
+                    if (!emu_lane_read(g, in, w, l, ((const struct mem_desc *)in->ext)->space,     \
+                                       at[l], sizeof v, &v))                                       \
+                        return NULL;                                                               \
+                    d[l] = (D)(S)v;                                                                \
+                }                                                                                  \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
+#define STORE(name, SPACE, E, D)                                                                   \
+    OP(st_##name)                                                                                  \
+    {                                                                                              \
+        const D *d = LANE_ROW(const D, in->d);                                                     \
+        for (u32 w = 0; w < g->warps; w++, d += LANES) {                                           \
+            u32 m = g->exec[w];                                                                    \
+            if (!m) continue;                                                                      \
+            _Alignas(64) u64 at[LANES];                                                            \
+            u8 *host;                                                                              \
+            enum way way = way_by_row(g, in, w, sizeof(E), SPACE, at, &host);                      \
+            if (way == WAY_SLOW) {                                                                 \
+                uop_addresses(g, in, w, SPACE, at);                                                \
+                way = way_in(g, in, at, m, sizeof(E), sizeof(E), SPACE, true, &host);              \
+            }                                                                                      \
+            count_access(g, in, w, at, m, sizeof(E), way, SPACE);                                  \
+            if (way == WAY_FOLLOW) {                                                               \
+                E *p = (E *)(void *)host;                                                          \
+                if (m == ~0u) {                                                                    \
+                    LANE_LOOP for (int l = 0; l < LANES; l++) p[l] = (E)d[l];                      \
+                } else                                                                             \
+                    for (u32 left = m; left; left &= left - 1) {                                   \
+                        u32 l = (u32)__builtin_ctz(left);                                          \
+                        p[l] = (E)d[l];                                                            \
+                    }                                                                              \
+            } else if (way == WAY_SAME) { /* the highest lane wins */                              \
+                *(E *)(void *)host = (E)d[31 - __builtin_clz(m)];                                  \
+            } else if (way == WAY_HALVES_FOLLOW) {                                                 \
+                for (int h = 0; h < LANES; h += LANES / 2) {                                       \
+                    E *p = (E *)beyond(host, at[h]);                                               \
+                    LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) p[l] = (E)d[h + l];         \
+                }                                                                                  \
+            } else if (way == WAY_HALVES_SAME) {                                                   \
+                for (int h = 0; h < LANES; h += LANES / 2)                                         \
+                    *(E *)beyond(host, at[h]) = (E)d[h + LANES / 2 - 1];                           \
+            } else if (way != WAY_SLOW) {                                                          \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    *(E *)beyond(host, at[l]) = (E)d[l];                                           \
+                }                                                                                  \
+            } else                                                                                 \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    E v = (E)d[l];                                                                 \
+                    if (!emu_lane_write(g, in, w, l, ((const struct mem_desc *)in->ext)->space,    \
+                                        at[l], sizeof v, &v))                                      \
+                        return NULL;                                                               \
+                }                                                                                  \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
+/* Vectors: n elements side by side for each lane. */
+#define LOAD_VECTOR(name, SPACE, E, D, S)                                                          \
+    OP(ldv_##name)                                                                                 \
+    {                                                                                              \
+        const struct mem_desc *v = in->ext;                                                        \
+        const u32 n = v->count, size = n * (u32)sizeof(E);                                         \
+        for (u32 w = 0; w < g->warps; w++) {                                                       \
+            u32 m = g->exec[w];                                                                    \
+            if (!m) continue;                                                                      \
+            _Alignas(64) u64 at[LANES];                                                            \
+            u8 *host;                                                                              \
+            uop_addresses(g, in, w, SPACE, at);                                                    \
+            enum way way = way_in(g, in, at, m, size, v->align, SPACE, false, &host);              \
+            count_access(g, in, w, at, m, size, way, SPACE);                                       \
+            if (way == WAY_SLOW) {                                                                 \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    E e[8];                                                                        \
+                    if (!emu_lane_read(g, in, w, l, v->space, at[l], size, e)) return NULL;        \
+                    for (u32 k = 0; k < n; k++)                                                    \
+                        LANE_ROW(D, v->rows[k])[w * LANES + l] = (D)(S)e[k];                       \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
+            if (way == WAY_FOLLOW && m == ~0u) {                                                   \
+                const E *p = (const E *)(const void *)host;                                        \
+                for (u32 k = 0; k < n; k++) {                                                      \
+                    D *d = LANE_ROW(D, v->rows[k]) + w * LANES;                                    \
+                    if (n == 2) {                                                                  \
+                        LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = (D)(S)p[2 * l + (int)k];  \
+                    } else if (n == 4) {                                                           \
+                        LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = (D)(S)p[4 * l + (int)k];  \
+                    } else                                                                         \
+                        for (int l = 0; l < LANES; l++) d[l] = (D)(S)p[8 * l + (int)k];            \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
+            for (u32 k = 0; k < n; k++) {                                                          \
+                D *d = LANE_ROW(D, v->rows[k]) + w * LANES;                                        \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    const u8 *p = way == WAY_SAME     ? host                                       \
+                                  : way == WAY_FOLLOW ? host + l * size                            \
+                                                      : beyond(host, at[l]);                       \
+                    d[l] = (D)(S)((const E *)(const void *)p)[k];                                  \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
+#define STORE_VECTOR(name, SPACE, E, D)                                                            \
+    OP(stv_##name)                                                                                 \
+    {                                                                                              \
+        const struct mem_desc *v = in->ext;                                                        \
+        const u32 n = v->count, size = n * (u32)sizeof(E);                                         \
+        for (u32 w = 0; w < g->warps; w++) {                                                       \
+            u32 m = g->exec[w];                                                                    \
+            if (!m) continue;                                                                      \
+            _Alignas(64) u64 at[LANES];                                                            \
+            u8 *host;                                                                              \
+            uop_addresses(g, in, w, SPACE, at);                                                    \
+            enum way way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);               \
+            count_access(g, in, w, at, m, size, way, SPACE);                                       \
+            for (u32 left = m; left; left &= left - 1) {                                           \
+                u32 l = (u32)__builtin_ctz(left);                                                  \
+                E e[8];                                                                            \
+                for (u32 k = 0; k < n; k++) e[k] = (E)LANE_ROW(D, v->rows[k])[w * LANES + l];      \
+                if (way == WAY_SLOW) {                                                             \
+                    if (!emu_lane_write(g, in, w, l, v->space, at[l], size, e)) return NULL;       \
+                    continue;                                                                      \
+                }                                                                                  \
+                u8 *p = way == WAY_SAME     ? host                                                 \
+                        : way == WAY_FOLLOW ? host + l * size                                      \
+                                            : beyond(host, at[l]);                                 \
+                memcpy(p, e, size);                                                                \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
+/* .local: word i of all lanes lies side by side, so an address that all lanes share is a row. */
+static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u32 size, u32 align,
+                              u64 *offset)
+{
+    u64 a = at[__builtin_ctz(m)], differ = 0, limit = g->top_local + g->code->frame.local;
+    LANE_LOOP for (int l = 0; l < LANES; l++) differ |= (at[l] ^ a) & -(u64)(m >> l & 1);
+    *offset = a;
+    return !differ && !(a & (align - 1)) && a <= limit && limit - a >= size;
+}
+
+#define LOCAL_ROW(offset) ((u32 *)(void *)g->bundle_local + (offset) / 4 * ROW + w * LANES)
+
+#define LOAD_LOCAL(name, E, D, S)                                                                  \
+    OP(ldv_local_##name)                                                                           \
+    {                                                                                              \
+        const struct mem_desc *v = in->ext;                                                        \
+        const u32 n = v->count, size = n * (u32)sizeof(E);                                         \
+        for (u32 w = 0; w < g->warps; w++) {                                                       \
+            const u32 m = g->exec[w];                                                              \
+            if (!m) continue;                                                                      \
+            _Alignas(64) u64 at[LANES];                                                            \
+            u64 offset;                                                                            \
+            uop_addresses(g, in, w, PTX_SPACE_LOCAL, at);                                          \
+            if (g->worker->sites) COUNTING.lanes(g, in, w, at, m, size, PTX_SPACE_LOCAL, in->y);   \
+            if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    E e[8];                                                                        \
+                    if (!emu_lane_read(g, in, w, l, v->space, at[l], size, e)) return NULL;        \
+                    for (u32 k = 0; k < n; k++)                                                    \
+                        LANE_ROW(D, v->rows[k])[w * LANES + l] = (D)(S)e[k];                       \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
+            for (u32 k = 0; k < n; k++, offset += sizeof(E)) {                                     \
+                D *d = LANE_ROW(D, v->rows[k]) + w * LANES;                                        \
+                const u32 *low = LOCAL_ROW(offset), *high = sizeof(E) == 8 ? low + ROW : low;      \
+                const u32 shift = (u32)(offset & 3) * 8;                                           \
+                LANE_LOOP for (int l = 0; l < LANES; l++)                                          \
+                {                                                                                  \
+                    const E e = sizeof(E) == 8 ? (E)(low[l] | (u64)high[l] << 32)                  \
+                                               : (E)(low[l] >> shift);                             \
+                    d[l] = m >> l & 1 ? (D)(S)e : d[l];                                            \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
+#define STORE_LOCAL(name, E, D)                                                                    \
+    OP(stv_local_##name)                                                                           \
+    {                                                                                              \
+        const struct mem_desc *v = in->ext;                                                        \
+        const u32 n = v->count, size = n * (u32)sizeof(E);                                         \
+        for (u32 w = 0; w < g->warps; w++) {                                                       \
+            const u32 m = g->exec[w];                                                              \
+            if (!m) continue;                                                                      \
+            _Alignas(64) u64 at[LANES];                                                            \
+            u64 offset;                                                                            \
+            uop_addresses(g, in, w, PTX_SPACE_LOCAL, at);                                          \
+            if (g->worker->sites) COUNTING.lanes(g, in, w, at, m, size, PTX_SPACE_LOCAL, in->y);   \
+            if (!one_offset(g, at, m, size, v->align, &offset)) {                                  \
+                for (u32 left = m; left; left &= left - 1) {                                       \
+                    u32 l = (u32)__builtin_ctz(left);                                              \
+                    E e[8];                                                                        \
+                    for (u32 k = 0; k < n; k++) e[k] = (E)LANE_ROW(D, v->rows[k])[w * LANES + l];  \
+                    if (!emu_lane_write(g, in, w, l, v->space, at[l], size, e)) return NULL;       \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
+            for (u32 k = 0; k < n; k++, offset += sizeof(E)) {                                     \
+                const D *d = LANE_ROW(const D, v->rows[k]) + w * LANES;                            \
+                u32 *low = LOCAL_ROW(offset), *high = low + ROW;                                   \
+                const u32 shift = (u32)(offset & 3) * 8;                                           \
+                const u32 bits = (sizeof(E) >= 4 ? ~0u : (1u << sizeof(E) % 4 * 8) - 1) << shift;  \
+                LANE_LOOP for (int l = 0; l < LANES; l++)                                          \
+                {                                                                                  \
+                    const u32 x = (u32)(E)d[l] << shift;                                           \
+                    low[l] = m >> l & 1 ? (low[l] & ~bits) | (x & bits) : low[l];                  \
+                }                                                                                  \
+                if (sizeof(E) == 8)                                                                \
+                    LANE_LOOP for (int l = 0; l < LANES; l++)                                      \
+                        high[l] = m >> l & 1 ? (u32)((u64)d[l] >> 32) : high[l];                   \
+            }                                                                                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+LOAD_LOCAL(u8, u8, u16, u8)
+LOAD_LOCAL(i8, u8, u16, i8)
+LOAD_LOCAL(u16, u16, u16, u16)
+LOAD_LOCAL(u32, u32, u32, u32)
+LOAD_LOCAL(u64, u64, u64, u64)
+STORE_LOCAL(u8, u8, u16)
+STORE_LOCAL(u16, u16, u16)
+STORE_LOCAL(u32, u32, u32)
+STORE_LOCAL(u64, u64, u64)
+
+#define SPACE_OPS(name, SPACE)                                                                     \
+    LOAD(name##_u8, SPACE, u8, u16, u8)                                                            \
+    LOAD(name##_i8, SPACE, u8, u16, i8)                                                            \
+    LOAD(name##_u16, SPACE, u16, u16, u16)                                                         \
+    LOAD(name##_u32, SPACE, u32, u32, u32)                                                         \
+    LOAD(name##_u64, SPACE, u64, u64, u64)                                                         \
+    STORE(name##_u8, SPACE, u8, u16)                                                               \
+    STORE(name##_u16, SPACE, u16, u16)                                                             \
+    STORE(name##_u32, SPACE, u32, u32)                                                             \
+    STORE(name##_u64, SPACE, u64, u64)                                                             \
+    LOAD_VECTOR(name##_u8, SPACE, u8, u16, u8)                                                     \
+    LOAD_VECTOR(name##_i8, SPACE, u8, u16, i8)                                                     \
+    LOAD_VECTOR(name##_u16, SPACE, u16, u16, u16)                                                  \
+    LOAD_VECTOR(name##_u32, SPACE, u32, u32, u32)                                                  \
+    LOAD_VECTOR(name##_u64, SPACE, u64, u64, u64)                                                  \
+    STORE_VECTOR(name##_u8, SPACE, u8, u16)                                                        \
+    STORE_VECTOR(name##_u16, SPACE, u16, u16)                                                      \
+    STORE_VECTOR(name##_u32, SPACE, u32, u32)                                                      \
+    STORE_VECTOR(name##_u64, SPACE, u64, u64)
+SPACE_OPS(global, PTX_SPACE_GLOBAL)
+SPACE_OPS(shared, PTX_SPACE_SHARED)
+SPACE_OPS(any, PTX_SPACE_GENERIC)

@@ -1,9 +1,0 @@
-/* Handlers from uops_row.def. */
-#include "emu/lane.h"
-
-#define LANE1 LANE_HANDLER1
-#define LANE2 LANE_HANDLER2
-#define LANE3 LANE_HANDLER3
-#define FAST(name)
-#define WARP(name)
-#include "emu/uops_row.def"

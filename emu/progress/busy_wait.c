@@ -1,0 +1,346 @@
+/* See busy_wait.h.
+ *
+ * A round ends in the state that it began in if all rows that are needed there are as they were, and lanes stand as
+ * they did. It goes the same way again if its only operations are those that make rows of rows, and branches, and if
+ * the access gives the same. Or if what it gives is only looked at whether it equals something, and does not: then it
+ * may give anything else that does not, either. */
+#define _GNU_SOURCE
+#include "emu/progress/busy_wait.h"
+
+#include "emu/atomic.h"
+#include "emu/sched/control.h"
+#include "emu/sched/launch_context.h"
+#include "emu/sched/notify.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+enum {
+    MOST_ENTRIES = 4, /* of the warp's stack */
+    MOST_ROWS = 12,   /* that are written in a round, and needed where it begins */
+    MOST_WAIT = 64,   /* times that it comes back until the next look, after looks in vain */
+};
+
+const u8 emu_row_sizes[UOP_COUNT][4] = {
+#define LANE1(name, D, A, ...) [UOP_##name] = {sizeof(D), sizeof(A)},
+#define LANE2(name, D, A, B, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B)},
+#define LANE3(name, D, A, B, C, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B), sizeof(C)},
+#include "emu/ops/uops.def"
+};
+
+struct row {
+    u32 at, bytes; /* its place in the file of its width; that width */
+};
+struct kept {
+    struct row row;
+    u8 was[LANES * 8];
+};
+struct writer {
+    struct emu_group *g;
+    struct spin s;
+    const struct emu_uop *from;
+    struct row result; /* of the access */
+    bool holds;        /* what it gave is still there */
+    bool compared;     /* value[] is what lanes look for */
+    bool cas;
+    u64 needed; /* rows, as emu_code.live has them */
+    u32 exec, guarded, depth;
+    const struct emu_uop *join;
+    struct emu_entry stack[MOST_ENTRIES];
+    struct kept kept[MOST_ROWS];
+    u32 kept_count;
+};
+
+bool spins_may_be(const struct hand *h)
+{
+    const struct emu_machine *m = h->wp->m;
+    const struct emu_program *p = m->program;
+    return m->wants & EMU_WANT_AGAIN && m->step == EMU_STEP_TOLD && !m->its &&
+           !m->launch->observer_count && !h->wp->config->count && p->code_count == 1 &&
+           !p->codes[0]->reads_undefined;
+}
+
+/* A load, or an atomic whose result is read, of a word for each lane that fills an element of a row. */
+static bool describe(const struct emu_uop *in, struct lane_address *at, struct row *result,
+                     u8 *width)
+{
+    const struct atomic_desc *const v = in->ext;
+    const struct mem_desc *const k = in->ext;
+    if (in->id == UOP_atom_watched) {
+        *at = v->at;
+        *width = v->width;
+        *result = (struct row){v->result[0], v->width};
+        if (v->red || v->flags & EMU_DEAD_RESULT || v->count != 1) return false;
+    } else if (in->id == UOP_ld_watched) {
+        *at = (struct lane_address){k->space, in->x, in->a, in->imm};
+        *width = k->width;
+        *result = (struct row){k->rows[0], k->row_bytes};
+        if (!(k->flags & EMU_RELAXED) || k->count != 1 || k->row_bytes != k->width) return false;
+    } else return false;
+    return (*width == 4 || *width == 8) &&
+           (at->space == PTX_SPACE_GLOBAL || at->space == PTX_SPACE_GENERIC);
+}
+
+void spin_look(struct emu_group *g, const struct emu_uop *from)
+{
+    g->came_back = g->asleep && g->pc == from &&
+                   (from->id == UOP_atom_watched || from->id == UOP_ld_watched);
+    if (g->came_back && g->spin_wait) g->spin_wait--;
+}
+
+bool spin_may_begin(const struct emu_group *g)
+{
+    return g->came_back && !g->spin_wait;
+}
+
+static bool is_row(const struct row *r, u32 at, u32 bytes)
+{
+    return r->at == at && r->bytes == bytes;
+}
+
+static u64 value_of(const struct emu_group *g, const struct row *r, u32 lane)
+{
+    return emu_get(g, r->bytes, r->at, 0, lane);
+}
+
+static u64 value_at(const u8 *p, u32 width)
+{
+    u64 x = 0;
+    if (width == 4) memcpy(&x, p, 4);
+    else memcpy(&x, p, 8);
+    return x;
+}
+
+/* ---- writing it down --------------------------------------------------------------------------------- */
+
+/* Where the lanes' words are on the host. */
+static bool find_words(struct writer *w, const struct lane_address *from)
+{
+    const struct emu_group *g = w->g;
+    const struct mem *const mem = g->worker->machine->mem;
+    const u32 width = w->s.width;
+    const struct mem_block *b = NULL;
+    w->s.count = 0;
+    w->s.one = true;
+    for (u32 left = w->exec; left; left &= left - 1) {
+        const u64 at = lane_address(g, from, 0, (u32)__builtin_ctz(left));
+        if (at < MEM_GLOBAL || at % width) return false;
+        if (!b || at < b->address || at - b->address > b->size - width)
+            b = mem_find(mem, at, width);
+        if (!b) return false;
+        w->s.at[w->s.count++] = b->host + (at - b->address);
+        w->s.one &= w->s.at[w->s.count - 1] == w->s.at[0];
+    }
+    w->s.releases = mem_releases(mem);
+    return true;
+}
+
+/* The rows that the access itself reads must be others than its result. */
+static bool is_apart(const struct writer *w, const struct lane_address *at)
+{
+    if (is_row(&w->result, at->row, at->bytes)) return false;
+    if (w->from->id != UOP_atom_watched) return true;
+    const struct atomic_desc *const v = w->from->ext;
+    return !is_row(&w->result, v->operand[0], v->width) &&
+           !(w->cas && is_row(&w->result, v->comparand[0], v->width));
+}
+
+static bool begin(struct writer *w, struct emu_group *g)
+{
+    struct lane_address at;
+    w->g = g;
+    w->from = g->pc;
+    w->exec = g->exec[0];
+    w->guarded = g->guard_saved[0];
+    w->depth = g->depth;
+    w->join = g->join;
+    w->compared = false;
+    w->holds = true;
+    w->kept_count = 0;
+    w->needed = emu_needed_rows(g);
+    if (!describe(w->from, &at, &w->result, &w->s.width) || w->depth > MOST_ENTRIES) return false;
+    const struct atomic_desc *const v = w->from->ext;
+    w->cas = w->from->id == UOP_atom_watched && v->op == ATOMIC_CAS;
+    w->s.unequal = w->cas || w->from->id == UOP_ld_watched;
+    w->s.budget = 0;
+    memcpy(w->stack, g->stack, w->depth * sizeof *g->stack);
+    return is_apart(w, &at) && find_words(w, &at);
+}
+
+/* Lanes look for what is in this row. */
+static void look_for(struct writer *w, const struct row *r)
+{
+    u32 i = 0;
+    for (u32 left = w->exec; left && w->s.unequal; left &= left - 1, i++) {
+        const u32 l = (u32)__builtin_ctz(left);
+        const u64 x = value_of(w->g, r, l);
+        if (x == value_of(w->g, &w->result, l) || (w->compared && x != w->s.value[i]))
+            w->s.unequal = false;
+        w->s.value[i] = x;
+    }
+    w->compared = true;
+}
+
+/* The access has been carried out. */
+static bool look_at_access(struct writer *w)
+{
+    u32 i = 0;
+    for (u32 left = w->exec; left; left &= left - 1, i++)
+        if (value_at(w->s.at[i], w->s.width) !=
+            value_of(w->g, &w->result, (u32)__builtin_ctz(left)))
+            return false;
+    const struct atomic_desc *const v = w->from->ext;
+    if (w->cas) look_for(w, &(struct row){v->comparand[0], v->width});
+    return true;
+}
+
+static bool compares_words(const struct emu_uop *in)
+{
+    return in->id == UOP_seteq_u32 || in->id == UOP_seteq_s32 || in->id == UOP_seteq_u64 ||
+           in->id == UOP_seteq_s64 || in->id == UOP_setne_u32 || in->id == UOP_setne_s32 ||
+           in->id == UOP_setne_u64 || in->id == UOP_setne_s64;
+}
+
+/* What comes of the access is looked at, or made something else of; or something else takes its place (no
+ * operation goes by what that held before: emu/ops/uops.def). */
+static void look_at_use(struct writer *w, const struct emu_uop *in)
+{
+    const u8 *const sizes = emu_row_sizes[in->id];
+    const bool a = is_row(&w->result, in->a, sizes[1]), b = is_row(&w->result, in->b, sizes[2]),
+               c = is_row(&w->result, in->c, sizes[3]), all = w->g->exec[0] == w->exec;
+    if (!w->holds) return;
+    if (compares_words(in) && a != b && all)
+        look_for(w, &(struct row){a ? in->b : in->a, sizes[1]});
+    else if (a || b || c) w->s.unequal = false;
+    if (is_row(&w->result, in->d, sizes[0]) && all) w->holds = false;
+}
+
+static bool is_kept(const struct writer *w, const struct row *r)
+{
+    for (u32 i = 0; i < w->kept_count; i++)
+        if (is_row(&w->kept[i].row, r->at, r->bytes)) return true;
+    return false;
+}
+
+/* A row is about to be written. */
+static bool keep(struct writer *w, const struct row *r)
+{
+    if (is_row(&w->result, r->at, r->bytes) ||
+        !(w->needed & emu_row_bit(&w->g->code->frame, r->bytes, r->at)) || is_kept(w, r))
+        return true;
+    if (w->kept_count == MOST_ROWS) return false;
+    struct kept *const k = &w->kept[w->kept_count++];
+    k->row = *r;
+    memcpy(k->was, emu_row(w->g, r->bytes, r->at), (size_t)LANES * r->bytes);
+    return true;
+}
+
+/* An operation behind the access, before it is carried out. false: then nobody knows what the next round will be. */
+static bool look_at(struct writer *w, const struct emu_uop *in, i64 spent)
+{
+    const u8 *const sizes = emu_row_sizes[in->id];
+    switch (in->id) {
+    case UOP_block: w->s.budget = spent; return true;
+    case UOP_jump:
+    case UOP_unguard: return true;
+    case UOP_branch:
+    case UOP_branch_if_not:
+    case UOP_guard: return !w->holds || !is_row(&w->result, in->a, 4);
+    default: break;
+    }
+    if (!sizes[0]) return false;
+    look_at_use(w, in);
+    return keep(w, &(struct row){in->d, sizes[0]});
+}
+
+static bool is_same(const struct emu_entry *a, const struct emu_entry *b)
+{
+    return memcmp(a->mask, b->mask, sizeof a->mask) == 0 && a->pc == b->pc && a->join == b->join &&
+           a->kind == b->kind;
+}
+
+/* It stands before the access again. */
+static bool is_back(const struct writer *w)
+{
+    const struct emu_group *const g = w->g;
+    if (g->exec[0] != w->exec || g->guard_saved[0] != w->guarded) return false;
+    if (g->depth != w->depth || g->join != w->join) return false;
+    for (u32 i = 0; i < w->depth; i++)
+        if (!is_same(&g->stack[i], &w->stack[i])) return false;
+    for (u32 i = 0; i < w->kept_count; i++) {
+        const struct kept *const k = &w->kept[i];
+        if (memcmp(k->was, emu_row(g, k->row.bytes, k->row.at), (size_t)LANES * k->row.bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void write_down(struct writer *w)
+{
+    struct emu_group *const g = w->g;
+    if (!w->compared) w->s.unequal = false;
+    for (u32 i = 0; i < w->s.count && !w->s.unequal; i++)
+        w->s.value[i] = value_at(w->s.at[i], w->s.width);
+    for (u32 i = 0; i < w->s.count; i++) w->s.low[i] = (u32)w->s.value[i];
+    if (!g->spin)
+        g->spin = (struct spin *)(void *)rooms_take(g->worker->machine->rooms, sizeof *g->spin).at;
+    w->s.good = true;
+    w->s.asks = !g->asleep;
+    *g->spin = w->s;
+    g->spin_vain = 0;
+}
+
+void spin_run(struct emu_group *g)
+{
+    struct writer w;
+    const i64 budget = g->budget;
+    const u64 before = g->instructions, threads = g->worker->thread_instructions;
+    bool round = begin(&w, g);
+    const struct emu_uop *in = w.from->run(g, w.from);
+    round = round && in == w.from + 1 && look_at_access(&w);
+    while (round && in && in != w.from) {
+        round = look_at(&w, in, budget - g->budget);
+        in = in->run(g, in);
+    }
+    round = round && in && is_back(&w);
+    w.s.instructions = (u32)(g->instructions - before);
+    w.s.thread_instructions = (u32)(g->worker->thread_instructions - threads);
+    if (in) in = in->run(g, in);
+    if (round && !in && g->pc == w.from && (g->asleep || g->state == GROUP_READY)) {
+        write_down(&w);
+        return;
+    }
+    while (in) in = in->run(g, in);
+    if (g->spin_vain < MOST_WAIT) g->spin_vain++;
+    g->spin_wait = g->spin_vain;
+}
+
+/* ---- going it ---------------------------------------------------------------------------------------- */
+
+static u32 count_equal(const u32 *values, u32 count, u32 x)
+{
+    u32 equal = 0;
+    for (u32 i = 0; i < count; i++) equal += values[i] == x;
+    return equal;
+}
+
+bool spin_holds(const struct emu_group *g)
+{
+    const struct spin *const s = g->spin;
+    u32 equal = 0;
+    if (s->releases != mem_releases(g->worker->machine->mem)) return false;
+    if (s->one && s->width == 4) equal = count_equal(s->low, s->count, (u32)value_at(s->at[0], 4));
+    else if (s->width == 4)
+        for (u32 i = 0; i < s->count; i++) equal += value_at(s->at[i], 4) == s->low[i];
+    else
+        for (u32 i = 0; i < s->count; i++) equal += value_at(s->at[i], 8) == s->value[i];
+    return equal == (s->unequal ? 0 : s->count);
+}
+
+struct emu_access spin_access(const struct emu_group *g)
+{
+    const struct emu_uop *const in = g->pc;
+    if (in->id == UOP_ld_watched)
+        return emu_access_again(g, in, EMU_LOAD, ((const struct mem_desc *)in->ext)->flags);
+    return emu_access_again(g, in, EMU_ATOMIC, ((const struct atomic_desc *)in->ext)->flags);
+}

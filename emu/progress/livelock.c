@@ -1,0 +1,97 @@
+/* Whether warps under an order go round: each comes back to a state that it was in, and nothing has changed since.
+ *
+ * A warp does what its own state and memory make it do, whenever it is chosen. So if memory stays as it is and each
+ * warp has been in the same state twice, they go round for ever, whatever the order chooses. While they are looked at
+ * they do what they always do, only slower; emu/sched/ordered.c says when they are, and for whom a proof waits. */
+#include "emu/sched/launch_context.h"
+
+#include "emu/atomic.h"
+#include "emu/order.h"
+#include "emu/sched/control.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+/* Something has been done that cannot be taken back: a store, an arrival, a call; or a clock was read, which makes each
+ * round another one. What atomics do to memory is looked at by itself. */
+static bool changes(const struct emu_group *g, const struct emu_uop *in)
+{
+    const struct emu_machine *m = g->worker->machine;
+    if (in->id == UOP_block || in->id == UOP_issue || in->id == UOP_guard || in->id == UOP_unguard)
+        return false;
+    if (in->id == UOP_meet) return true;
+    if (in->id == UOP_special) return in->imm >= SPECIAL_CLOCK;
+    const struct ptx_op *op = m->program->places[in->pc].inst->op;
+    if (!op || ptx_op_form(op) == PTX_F_call) return true;
+    const u32 effects = op->form->effects;
+    if (!(effects & (PTX_WRITES | PTX_BARRIER | PTX_ATOMIC | PTX_FENCE | PTX_EFFECT))) return false;
+    const char *name = op->form->name;
+    /* copies are done at some time; what alloca has taken is no part of the state */
+    if (strncmp(name, "cp.", 3) == 0 || strcmp(name, "alloca") == 0) return true;
+    if (effects & PTX_WRITES) return true;
+    if (effects & PTX_ATOMIC) return strncmp(name, "atom", 4) != 0;
+    return effects & PTX_BARRIER && strcmp(name, "bar.warp.sync") != 0 &&
+           strncmp(name, "mbarrier.try_wait", 17) != 0;
+}
+
+static void refer(struct rounds *r, struct emu_round *at, const struct emu_uop *pc, u64 state)
+{
+    at->pc = pc;
+    at->state = state;
+    at->left = at->visits;
+    if (r->budget) r->budget--;
+}
+
+/* It goes on at `pc`, which heads a block. The state that others are compared with is taken anew after 1, 2, 4, ...
+ * blocks: the first ones may be on the way to the round. */
+static void visit(struct rounds *r, const struct emu_group *g, struct emu_round *at,
+                  const struct emu_uop *pc)
+{
+    at->visits++;
+    if (at->done || !r->budget) return;
+    if (at->pc == pc && at->state == deadlock_state(g)) at->done = true;
+    else if (!at->left--) refer(r, at, pc, deadlock_state(g));
+    else if (at->pc == pc) r->budget--;
+}
+
+/* An order may keep it for later if nobody reads the result. */
+static bool is_kept(const struct emu_uop *in)
+{
+    const struct atomic_desc *v = in->ext;
+    return v->flags & EMU_DEAD_RESULT;
+}
+
+void rounds_run(struct rounds *r, struct emu_group *g)
+{
+    struct emu_round *at = &g->round;
+    if (at->number != r->number) *at = (struct emu_round){.number = r->number};
+    for (const struct emu_uop *in = g->pc, *from = in, *next; in; in = next) {
+        struct deadlock_bytes bytes;
+        const bool look = !r->changed && atomic_is_uop(in);
+        if (look && (is_kept(in) || !deadlock_remember(g, in, &bytes))) r->changed = true;
+        next = in->run(g, in);
+        if (r->changed) continue;
+        const bool stays = !next && g->pc == in && g->state != GROUP_BARRIER;
+        const bool waits = stays && g->state == GROUP_WAIT && !g->asleep;
+        if (look) r->changed = !deadlock_as_it_was(&bytes);
+        if (!stays && changes(g, in)) r->changed = true;
+        if (waits && in == from && !emu_may_time_out(in)) at->done = true;
+        if (next && in->id == UOP_block) visit(r, g, at, next);
+    }
+}
+
+void rounds_begin(struct rounds *r, u32 budget)
+{
+    r->number++;
+    r->budget = budget;
+    r->changed = false;
+}
+
+bool rounds_done(const struct rounds *r, const struct emu_group *g, bool sleepers_stay)
+{
+    if (g->state == GROUP_DONE || g->state == GROUP_BARRIER) return true;
+    if (g->worker->machine->its && g->depth)
+        return false; /* lanes that wait will go their own way */
+    if (g->round.number == r->number) return g->round.done;
+    return g->asleep && sleepers_stay;
+}

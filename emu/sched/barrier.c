@@ -1,0 +1,215 @@
+/* Barriers of CTAs, warps and clusters.
+ *
+ * A CTA barrier counts threads; where it has a thread count, a warp whose living lanes all arrive together
+ * counts 32, as the ISA counts warps. Without one it waits for every thread that has not ended. */
+#include "emu/sched/control.h"
+
+#include "emu/measure/trace_turns.h"
+#include "emu/sched/notify.h"
+#include "emu/speculate/conflict_free.h"
+
+#include <string.h>
+
+static void tell_release(const struct emu_cta *c, u32 id)
+{
+    const struct emu_group *g = &c->groups[c->group_at[0]];
+    struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
+    if (g->worker->machine->apart) apart_barrier(c, id);
+    if (g->worker->machine->watched) emu_watch_done(g, 0, g->code->uops, &s);
+}
+
+static void release(struct emu_cta *c, u32 id)
+{
+    struct emu_barrier *b = &c->barriers[id];
+    tell_release(c, id);
+    for (u32 k = 0; k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        if (g->state != GROUP_BARRIER || g->barrier != id) continue;
+        const struct emu_uop *in = g->pc;
+        if (in->x == BAR_POPC || in->x == BAR_AND || in->x == BAR_OR) {
+            emu_need_rows(g);
+            for (u32 w = 0; w < g->warps; w++)
+                for (u32 m = g->exec[w]; m; m &= m - 1)
+                    emu_put(g, 4, in->d, w, (u32)__builtin_ctz(m),
+                            in->x == BAR_POPC  ? b->value
+                            : in->x == BAR_AND ? b->all ? ~0u : 0
+                            : b->any           ? ~0u
+                                               : 0);
+        }
+        g->pc = in + 1;
+        g->state = GROUP_READY;
+    }
+    c->stirred = true;
+    *b = (struct emu_barrier){0};
+    c->awaited &= ~(1u << id);
+}
+
+void emu_barrier_check(struct emu_cta *c)
+{
+    for (u32 left = c->awaited; left; left &= left - 1) {
+        const u32 id = (u32)__builtin_ctz(left);
+        const struct emu_barrier *b = &c->barriers[id];
+        u32 needed = b->needed ? b->needed : c->living;
+        if (b->arrived >= needed) release(c, id);
+    }
+}
+
+/* Whether the row holds the value in all lanes of the group. */
+static bool all_hold(const struct emu_group *g, u32 row, u32 value)
+{
+    const u32 *p = (const u32 *)(const void *)(g->r32 + row);
+    u32 differ = 0;
+    for (u32 w = 0; w < g->warps; w++, p += LANES)
+        for (u32 l = 0; l < LANES; l++) differ |= p[l] ^ value;
+    return !differ;
+}
+
+const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
+{
+    if (g->depth && !g->worker->machine->its)
+        emu_end_idle(g); /* as an assembler makes of a branch to the end an exit */
+    /* All lanes that live must be here, or other warps of the group could never come. */
+    if (g->warps > 1)
+        for (u32 w = 0; w < g->warps; w++)
+            if (g->exec[w] != g->alive[w]) {
+                g->pc = in;
+                g->state = GROUP_SPLIT;
+                return NULL;
+            }
+    u32 fw = 0;
+    while (!g->exec[fw]) fw++;
+    u32 fl = (u32)__builtin_ctz(g->exec[fw]);
+    u32 id = (u32)emu_get(g, 4, in->a, fw, fl),
+        threads = in->y ? (u32)emu_get(g, 4, in->b, fw, fl) : 0;
+    const bool same = all_hold(g, in->a, id) && (!in->y || all_hold(g, in->b, threads));
+    for (u32 w = 0; w < g->warps && !same; w++)
+        for (u32 m = g->exec[w]; m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            if (emu_get(g, 4, in->a, w, l) != id ||
+                (in->y && emu_get(g, 4, in->b, w, l) != threads)) {
+                if (g->warps == 1)
+                    return emu_raise(g, in, EMU_BARRIER, w, l, 0, 0,
+                                     "lanes of a warp name different barriers");
+                g->pc = in;
+                g->state = GROUP_SPLIT;
+                return NULL;
+            }
+        }
+    if (id > 15) return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0, "barrier %u: there are 16", id);
+    if (in->y && (threads == 0 || threads % LANES))
+        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
+                         "barrier %u for %u threads: no multiple of 32", id, threads);
+    struct emu_barrier *b = &g->cta->barriers[id];
+    if (b->arrivals && b->needed != threads)
+        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
+                         "barrier %u for %u threads, which others wait at for %u (0: all)", id,
+                         threads, b->needed);
+    struct emu_sync s = {.kind = EMU_SYNC_BARRIER,
+                         .flags = in->x == BAR_ARRIVE ? EMU_RELEASE : EMU_RELEASE | EMU_ACQUIRE,
+                         .id = id,
+                         .count = threads};
+    if (g->worker->machine->watched && !(emu_watch_turn(g, in) && emu_watch_sync(g, in, &s)))
+        return NULL;
+    if (g->worker->machine->apart) apart_arrival(g, id, threads, in->x != BAR_ARRIVE);
+    if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
+    g->cta->awaited |= 1u << id;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        if (g->worker->turns)
+            trace_turns_cut(g->worker->turns, g->first + w, TURN_BARRIER, emu_lanes_of(g->exec[w]),
+                            emu_lanes_of(g->alive[w]));
+        /* A count is of whole warps: lanes that have ended, or never were, come with the others. */
+        bool all = threads && g->exec[w] == emu_warp_alive(g, w);
+        b->arrived += all ? LANES : emu_lanes_of(g->exec[w]);
+        b->arrivals++;
+        if (in->x >= BAR_POPC) {
+            u32 on = emu_mask_of(g, in->c, w) & g->exec[w];
+            b->value += emu_lanes_of(on);
+            b->any |= on != 0;
+            b->all &= on == g->exec[w];
+        }
+    }
+    if (in->x != BAR_ARRIVE) {
+        g->pc = in;
+        g->state = GROUP_BARRIER;
+        g->barrier = id;
+    }
+    emu_barrier_check(g->cta);
+    /* Lanes that wait for these on the stack may be what the barrier waits for. */
+    if (g->state == GROUP_BARRIER && g->worker->machine->its && g->depth) {
+        emu_its_part(g);
+        if (g->state != GROUP_READY) return NULL;
+    }
+    if (in->x == BAR_ARRIVE) return in + 1;
+    if (g->state == GROUP_READY && !g->asleep) return g->pc; /* it was the last */
+    return NULL;
+}
+
+/* Lanes of a warp that are here are together already. */
+const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop *in)
+{
+    for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
+        for (u32 left = g->exec[w], lanes; left; left &= ~lanes) { /* by member mask */
+            const u32 mask = (u32)emu_get(g, 4, in->a, w, (u32)__builtin_ctz(left));
+            lanes = left & -left;
+            for (u32 m = left; m; m &= m - 1)
+                if (emu_get(g, 4, in->a, w, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
+            struct emu_sync s = {.kind = EMU_SYNC_WARP, .lanes = lanes};
+            emu_watch_done(g, w, in, &s);
+        }
+    return in + 1;
+}
+
+static void tell_cluster(const struct emu_group *g, const struct emu_uop *in, u8 kind, u32 lanes)
+{
+    struct emu_sync s = {.kind = kind, .lanes = lanes, .scope = EMU_SCOPE_CLUSTER};
+    if (kind == EMU_SYNC_CLUSTER_ARRIVE && !in->x) s.flags = EMU_RELEASE;
+    if (kind == EMU_SYNC_CLUSTER_WAIT) s.flags = EMU_ACQUIRE;
+    if (g->worker->machine->watched) emu_watch_done(g, 0, in, &s);
+}
+
+/* Lanes arrive one by one; the barrier is complete when all that live have: lanes that end, arrived or not,
+ * are not waited for. That may become true by an exit, so waiting lanes ask again and again. */
+static void check_cluster(const struct emu_group *asks, const struct emu_uop *in)
+{
+    const struct emu_cta *c = asks->cta;
+    bool any = false;
+    for (u32 pass = 0; pass < 2; pass++)
+        for (u32 r = 0; r < c->cluster_size; r++)
+            for (u32 k = 0; k < c->cluster[r]->group_count; k++) {
+                struct emu_group *g = &c->cluster[r]->groups[c->cluster[r]->group_at[k]];
+                for (u32 w = 0; g->state != GROUP_DONE && w < g->warps; w++) {
+                    if (pass) g->arrived[w] = 0;
+                    else if (g->alive[w] & ~g->arrived[w]) return;
+                    any |= g->arrived[w] != 0;
+                }
+            }
+    if (any) tell_cluster(asks, in, EMU_SYNC_CLUSTER_DONE, 0);
+}
+
+const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct emu_uop *in)
+{
+    struct emu_sync s = {
+        .kind = EMU_SYNC_CLUSTER, .scope = EMU_SCOPE_CLUSTER, .flags = EMU_RELEASE};
+    if (!emu_watch_alone(g, in)) return NULL;
+    if (g->worker->machine->watched && !in->x && !emu_watch_sync(g, in, &s)) return NULL;
+    for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
+    tell_cluster(g, in, EMU_SYNC_CLUSTER_ARRIVE, g->exec[0]);
+    check_cluster(g, in);
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_cluster_wait(struct emu_group *g, const struct emu_uop *in)
+{
+    if (!emu_watch_alone(g, in)) return NULL;
+    check_cluster(g, in);
+    u32 waiting = 0;
+    for (u32 w = 0; w < g->warps; w++) waiting |= g->arrived[w] & g->exec[w];
+    if (!waiting) {
+        tell_cluster(g, in, EMU_SYNC_CLUSTER_WAIT, g->exec[0]);
+        return in + 1;
+    }
+    g->pc = in;
+    g->state = GROUP_WAIT;
+    return NULL;
+}

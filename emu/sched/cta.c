@@ -1,0 +1,447 @@
+/* CTAs: the rows and the shared memory that one is given, and how it begins. */
+#define _GNU_SOURCE
+#include "emu/sched/launch_context.h"
+
+#include "emu/progress/busy_wait.h"
+#include "emu/sched/control.h"
+#include "emu/sched/notify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUNDLE_STEPS = 8, /* bundles begin so many different ways past what the host's caches repeat */
+    OWN_STACK = 4,    /* entries of a warp's stack that are in the CTA's room; more are not */
+    STACK = 16,       /* entries of one that is not */
+};
+
+/* ---- special registers and rows ------------------------------------------------------------------- */
+
+u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 s)
+{
+    const struct emu_cta *c = g->cta;
+    const struct emu_machine *m = g->worker->machine;
+    const struct emu_launch *l = m->launch;
+    u32 thread = (g->first + w) * LANES + lane, nx = l->block[0], ny = l->block[1];
+    u32 bit = 1u << lane;
+    switch (s) {
+    case SPECIAL_TID_X: return thread % nx;
+    case SPECIAL_TID_Y: return thread / nx % ny;
+    case SPECIAL_TID_Z: return thread / nx / ny;
+    case SPECIAL_NTID_X:
+    case SPECIAL_NTID_Y:
+    case SPECIAL_NTID_Z: return l->block[s - SPECIAL_NTID_X];
+    case SPECIAL_CTAID_X:
+    case SPECIAL_CTAID_Y:
+    case SPECIAL_CTAID_Z: return c->index[s - SPECIAL_CTAID_X];
+    case SPECIAL_NCTAID_X:
+    case SPECIAL_NCTAID_Y:
+    case SPECIAL_NCTAID_Z: return l->grid[s - SPECIAL_NCTAID_X];
+    case SPECIAL_LANEID: return lane;
+    case SPECIAL_WARPID: return g->first + w;
+    case SPECIAL_NWARPID: return m->warps_per_cta;
+    case SPECIAL_SMID: return c->sm;
+    case SPECIAL_NSMID: return m->sms;
+    case SPECIAL_GRIDID: return m->grid_id;
+    case SPECIAL_LANEMASK_EQ: return bit;
+    case SPECIAL_LANEMASK_LE: return bit | (bit - 1);
+    case SPECIAL_LANEMASK_LT: return bit - 1;
+    case SPECIAL_LANEMASK_GE: return ~(bit - 1);
+    case SPECIAL_LANEMASK_GT: return ~(bit | (bit - 1));
+    case SPECIAL_CLUSTERID_X:
+    case SPECIAL_CLUSTERID_Y:
+    case SPECIAL_CLUSTERID_Z:
+        return c->index[s - SPECIAL_CLUSTERID_X] / m->cluster[s - SPECIAL_CLUSTERID_X];
+    case SPECIAL_NCLUSTERID_X:
+    case SPECIAL_NCLUSTERID_Y:
+    case SPECIAL_NCLUSTERID_Z:
+        return l->grid[s - SPECIAL_NCLUSTERID_X] / m->cluster[s - SPECIAL_NCLUSTERID_X];
+    case SPECIAL_CLUSTER_CTAID_X:
+    case SPECIAL_CLUSTER_CTAID_Y:
+    case SPECIAL_CLUSTER_CTAID_Z:
+        return c->index[s - SPECIAL_CLUSTER_CTAID_X] % m->cluster[s - SPECIAL_CLUSTER_CTAID_X];
+    case SPECIAL_CLUSTER_NCTAID_X:
+    case SPECIAL_CLUSTER_NCTAID_Y:
+    case SPECIAL_CLUSTER_NCTAID_Z: return m->cluster[s - SPECIAL_CLUSTER_NCTAID_X];
+    case SPECIAL_CLUSTER_CTARANK: return c->rank;
+    case SPECIAL_CLUSTER_NCTARANK: return m->cluster_size;
+    case SPECIAL_EXPLICIT_CLUSTER: return m->explicit_cluster ? ~(u64)0 : 0;
+    case SPECIAL_TOTAL_SMEM: return m->shared_own;
+    case SPECIAL_AGGR_SMEM: return m->shared_size;
+    case SPECIAL_DYNAMIC_SMEM: return l->shared;
+    case SPECIAL_RESERVED_SMEM_BEGIN:
+    case SPECIAL_RESERVED_SMEM_0: return m->shared_size - MEM_RESERVED_SHARED;
+    case SPECIAL_RESERVED_SMEM_1: return m->shared_size - MEM_RESERVED_SHARED / 2;
+    case SPECIAL_RESERVED_SMEM_END: return m->shared_size;
+    case SPECIAL_RESERVED_SMEM_CAP: return MEM_RESERVED_SHARED;
+    case SPECIAL_ENVREG + 1: return m->grid_workspace >> 32;
+    case SPECIAL_ENVREG + 2: return (u32)m->grid_workspace;
+    default: return 0;
+    }
+}
+
+static bool changes_by_cta(u32 s)
+{
+    return (s >= SPECIAL_CTAID_X && s <= SPECIAL_CTAID_Z) || s == SPECIAL_SMID ||
+           (s >= SPECIAL_CLUSTERID_X && s <= SPECIAL_CLUSTERID_Z) ||
+           (s >= SPECIAL_CLUSTER_CTAID_X && s <= SPECIAL_CLUSTER_CTAID_Z) ||
+           s == SPECIAL_CLUSTER_CTARANK;
+}
+
+static u8 *row_of_bundle(const struct emu_group *first, const struct emu_fill *f)
+{
+    return (f->width == 8   ? first->bundle64
+            : f->width == 4 ? first->bundle32
+                            : first->bundle16) +
+           f->row;
+}
+
+/* Rows of one value are most of what a CTA that begins is given: whole vectors at once. */
+static void fill_row(u8 *to, u32 warps, u32 width, u64 bits)
+{
+    u64 lane = bits; /* as often as 8 bytes hold it */
+    if (width == 4) lane = (u32)bits * UINT64_C(0x100000001);
+    else if (width == 2) lane = (u16)bits * UINT64_C(0x1000100010001);
+    for (u32 i = 0; i < warps * LANES * width; i += 64)
+        for (u32 k = 0; k < 64; k += 8) memcpy(to + i + k, &lane, sizeof lane);
+}
+
+/* What differs by thread. */
+static void fill_threads(u8 *to, u32 warps, const struct emu_group *first, const struct emu_fill *f)
+{
+    for (u32 w = 0; w < warps; w++)
+        for (u32 l = 0; l < LANES; l++, to += f->width) {
+            const u64 value = emu_special_value(first, w, l, (u32)f->bits);
+            memcpy(to, &value, f->width);
+        }
+}
+
+/* The row in all warps. `model`: a CTA of the launch that has it, or NULL. */
+static void fill(struct emu_cta *c, const struct emu_fill *f, const struct emu_machine *m,
+                 const struct emu_cta *model)
+{
+    const bool by_thread = f->kind == FILL_SPECIAL && !changes_by_cta((u32)f->bits);
+    u64 bits = f->bits;
+    if (f->kind == FILL_PARAM) {
+        bits = 0;
+        memcpy(&bits, m->params + f->bits, f->width);
+    }
+    if (f->kind == FILL_SPECIAL && !by_thread)
+        bits = emu_special_value(&c->groups[0], 0, 0, (u32)f->bits);
+    for (u32 w = 0; w < c->warps; w += GROUP) {
+        const struct emu_group *first = &c->groups[w];
+        u8 *const to = row_of_bundle(first, f);
+        const u32 warps = c->warps - w < GROUP ? c->warps - w : GROUP;
+        if (!by_thread) fill_row(to, warps, f->width, bits);
+        else if (model)
+            memcpy(to, row_of_bundle(&model->groups[w], f), (size_t)warps * LANES * f->width);
+        else fill_threads(to, warps, first, f);
+    }
+}
+
+bool slot_fills_by_cta(const struct emu_fill *f)
+{
+    return f->kind == FILL_SPECIAL && changes_by_cta((u32)f->bits);
+}
+
+void slot_fill_warp(struct emu_group *g, const struct emu_fill *f)
+{
+    fill_row(row_of_bundle(g, f), 1, f->width, emu_special_value(g, 0, 0, (u32)f->bits));
+}
+
+/* ---- CTAs ------------------------------------------------------------------------------------------- */
+
+static size_t up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Where in a slot's room its parts are, and how large a bundle's part of the rows is. */
+struct plan {
+    size_t groups, group_at, cluster, stacks, shared, rows, bundle, size;
+    u32 contexts;
+};
+
+static size_t take(size_t *at, size_t size)
+{
+    const size_t from = *at;
+    *at += up(size, ROOM_ALIGN);
+    return from;
+}
+
+size_t slot_bundle_size(const struct emu_frame *f)
+{
+    return up(f->r16, 64) + up(f->r32, 64) + up(f->r64, 64) + 64 * BUNDLE_STEPS;
+}
+
+static struct plan plan_of(const struct emu_machine *m, const struct frames *frames)
+{
+    const struct emu_frame *f = &m->program->deepest;
+    const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
+    struct plan p = {.contexts = m->warps_per_cta * (m->its ? LANES : 1)};
+    const size_t local = (size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0);
+    p.bundle = (frames ? 0 : slot_bundle_size(f)) + up(local * ROW, 64);
+    take(&p.size, sizeof(struct slot));
+    p.groups = take(&p.size, p.contexts * sizeof(struct emu_group));
+    p.group_at = take(&p.size, p.contexts * sizeof(u32));
+    p.cluster = take(&p.size, (m->cluster_size + 1u) * sizeof(struct emu_cta *));
+    p.stacks = take(&p.size, (size_t)m->warps_per_cta * OWN_STACK * sizeof(struct emu_entry));
+    p.shared = take(&p.size, (size_t)m->shared_size + ROOM_ALIGN);
+    p.rows = take(&p.size, p.bundle * bundles);
+    return p;
+}
+
+/* Clears rows and .local memory of a bundle, as far as `to` says; what is below `from` will be written before it is
+ * read. */
+static void clear_bundle(const struct emu_group *first, const struct room *room,
+                         const struct emu_frame *from, const struct emu_frame *to, u32 dynamic)
+{
+    const struct emu_program *p = first->worker->machine->program;
+    room_clear(room, first->bundle64 + from->r64, to->r64 - from->r64);
+    room_clear(room, first->bundle32 + from->r32, to->r32 - from->r32);
+    room_clear(room, first->bundle16 + from->r16, to->r16 - from->r16);
+    room_clear(room, first->bundle_local, (size_t)to->local * ROW);
+    if (p->uses_alloca) /* also how much is taken */
+        room_clear(room, first->bundle_local + (size_t)p->deepest.local * ROW,
+                   (16 + (size_t)dynamic) * ROW);
+}
+
+/* The rows of the kernel that need not be cleared. */
+static struct emu_frame written_first(const struct emu_machine *m)
+{
+    const struct emu_code *k = m->program->codes[0];
+    return k->reads_undefined ? (struct emu_frame){0} : k->frame;
+}
+
+/* What begins as zeros of a room: of a group neither its lanes, which are good only once they are set, nor its stack. */
+static void clear_room(const struct room *room, const struct plan *plan)
+{
+    struct emu_group *const groups = (struct emu_group *)(void *)(room->at + plan->groups);
+    room_clear(room, room->at, sizeof(struct slot));
+    for (u32 i = 0; i < plan->contexts; i++)
+        room_clear(room, &groups[i], offsetof(struct emu_group, lane));
+}
+
+struct slot *slot_new(struct hand *h)
+{
+    const struct emu_machine *m = h->wp->m;
+    const struct emu_frame *f = &m->program->deepest, from = written_first(m);
+    struct frames *const frames = h->frames;
+    const struct plan plan = plan_of(m, frames);
+    const u32 set = frames ? frames->next++ % frames->sets : 0;
+    pthread_mutex_lock(&h->wp->lock);
+    const struct room room = rooms_take(m->rooms, plan.size);
+    pthread_mutex_unlock(&h->wp->lock);
+    clear_room(&room, &plan);
+    struct slot *p = (struct slot *)(void *)room.at;
+    p->room = room;
+    struct emu_cta *c = &p->cta;
+    c->shared_size = m->shared_size;
+    c->shared = room.at + plan.shared;
+    c->groups = (struct emu_group *)(void *)(room.at + plan.groups);
+    c->group_at = (u32 *)(void *)(room.at + plan.group_at);
+    c->cluster = (struct emu_cta **)(void *)(room.at + plan.cluster);
+    for (u32 w = 0; w < m->warps_per_cta; w++) {
+        struct emu_group *g = &c->groups[w];
+        u8 *const own = room.at + plan.rows + plan.bundle * (w / GROUP);
+        u8 *base = (frames ? frames_bundle(frames, set, w) : own) + 64 * (w / GROUP % BUNDLE_STEPS);
+        u32 column = w % GROUP * LANES;
+        g->bundle64 = base + column * 8;
+        base += up(f->r64, 64);
+        g->bundle32 = base + column * 4;
+        base += up(f->r32, 64);
+        g->bundle16 = base + column * 2;
+        base += up(f->r16, 64);
+        g->bundle_local = (frames ? own : base) + column * 4;
+        g->frame = set * m->warps_per_cta + w;
+        g->worker = &h->worker;
+        g->cta = c;
+        g->first = w;
+        g->stack = (struct emu_entry *)(void *)(room.at + plan.stacks) + (size_t)w * OWN_STACK;
+        g->stack_cap = OWN_STACK;
+        if (w % GROUP == 0) clear_bundle(g, &room, &from, f, DYNAMIC_LOCAL);
+    }
+    return p;
+}
+
+void slot_free(struct slot *p, const struct emu_machine *m)
+{
+    for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++)
+        if (p->cta.groups[w].stack_cap > OWN_STACK) free(p->cta.groups[w].stack);
+    if (p->port.now) cache_settle(&p->port);
+    trace_turns_free(&p->turns_of);
+    free(p->port.notes);
+    free(p->cta.runtime);
+}
+
+void emu_stack_room(struct emu_group *g, u32 need)
+{
+    const u32 cap = g->stack_cap;
+    if (need <= cap) return;
+    while (g->stack_cap < need) g->stack_cap = g->stack_cap < STACK ? STACK : 2 * g->stack_cap;
+    const size_t size = g->stack_cap * sizeof *g->stack;
+    struct emu_entry *const own = cap > OWN_STACK ? NULL : g->stack;
+    g->stack = realloc(own ? NULL : g->stack, size);
+    if (!g->stack) abort();
+    if (own) memcpy(g->stack, own, cap * sizeof *own);
+}
+
+static void group_start(struct emu_group *g, u32 warps, const struct emu_machine *m)
+{
+    const struct emu_code *k = m->program->codes[0];
+    g->warps = warps;
+    g->r16 = g->bundle16, g->r32 = g->bundle32, g->r64 = g->bundle64, g->local = g->bundle_local;
+    g->top16 = g->top32 = g->top64 = g->top_local = 0;
+    g->depth = 0;
+    g->join = NULL;
+    g->pc = k->uops;
+    g->code = k;
+    g->state = GROUP_READY;
+    g->instructions = 0;
+    memset(g->arrived, 0, sizeof g->arrived);
+    g->time_is_up = g->asleep = g->told = g->asked = false;
+    g->issued = 0;
+    g->queue = 0;
+    g->tries = 0;
+    g->apart = false;
+    if (g->spin) g->spin->good = false;
+    g->spin_wait = g->spin_vain = 0;
+    g->came_back = false;
+    for (u32 w = 0; w < warps; w++) {
+        u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
+        g->alive[w] = g->exist[w] = n >= LANES ? ~0u : (1u << n) - 1;
+    }
+    emu_set_exec(g, g->alive);
+}
+
+void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
+{
+    const struct emu_machine *m = h->wp->m;
+    const struct emu_launch *l = m->launch;
+    const struct emu_code *k = m->program->codes[0];
+    struct emu_cta *c = &p->cta;
+    const bool fresh = !c->live;
+    bool *const filled = h->frames ? &h->frames->filled[c->groups->frame / m->warps_per_cta] : NULL;
+    if (!fresh) p->room.clean = p->room.end; /* as far as `used` says */
+    c->linear = linear;
+    c->index[0] = linear % l->grid[0];
+    c->index[1] = linear / l->grid[0] % l->grid[1];
+    c->index[2] = linear / l->grid[0] / l->grid[1];
+    c->sm = sm;
+    c->threads = m->threads_per_cta;
+    c->warps = m->warps_per_cta;
+    c->cluster_size = m->cluster_size;
+    c->cluster[0] = c;
+    c->failed = false;
+    c->live = true;
+    c->outbox = NULL;
+    p->port.count = 0;
+    memset(c->barriers, 0, sizeof c->barriers);
+    c->awaited = 0;
+    if (c->runtime) memset(c->runtime, 0, c->threads * sizeof(u32));
+    memset(c->shared, 0, c->shared_size);
+    p->turns = 0;
+    c->group_count = 0;
+    const bool in_turns = p->trace && m->group_warps > 1 && c->warps > 1 && m->program->traced &&
+                          m->program->traced->lockstep;
+    trace_turns_drop(&p->turns_of);
+    if (in_turns) trace_turns_begin(&p->turns_of, p->trace, c->threads);
+    const u32 width = p->trace && !in_turns ? 1 : m->group_warps;
+    const struct emu_frame from = written_first(m);
+    for (u32 w = 0; w < c->warps; w += width) {
+        struct emu_group *g = &c->groups[w];
+        c->group_at[c->group_count++] = w;
+        if (!fresh && w % GROUP == 0) clear_bundle(g, &p->room, &from, &c->used, c->used_dynamic);
+        group_start(g, c->warps - w < width ? c->warps - w : width, m);
+        if (filled) frames_begin(h->frames, g);
+    }
+    for (u32 i = 0; i < k->fill_count && !(filled && *filled); i++) {
+        const struct emu_fill *f = &k->fills[i];
+        if (fresh || k->reads_undefined ||
+            (f->kind == FILL_SPECIAL && changes_by_cta((u32)f->bits)))
+            fill(c, f, m, h->model == c ? NULL : h->model);
+    }
+    if (filled) *filled = true;
+    if (!h->model) h->model = c;
+    c->running = c->group_count;
+    c->living = c->threads;
+    c->context_count = c->warps;
+    c->used = k->frame;
+    c->used_dynamic = 0;
+}
+
+u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank)
+{
+    if (m->cluster_size == 1) return cluster;
+    const u32 *size = m->cluster, *grid = m->launch->grid, across = grid[0] / size[0],
+              down = grid[1] / size[1];
+    const u32 x = cluster % across * size[0] + rank % size[0];
+    const u32 y = cluster / across % down * size[1] + rank / size[0] % size[1];
+    const u32 z = cluster / across / down * size[2] + rank / size[0] / size[1];
+    return x + grid[0] * (y + grid[1] * z);
+}
+
+void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m)
+{
+    const struct emu_code *code = m->program->codes[0];
+    for (u32 r = 0; r < m->cluster_size; r++) {
+        struct emu_cta *c = &slots[r]->cta;
+        c->rank = r;
+        for (u32 q = 0; q < m->cluster_size; q++) c->cluster[q] = &slots[q]->cta;
+        for (u32 i = 0; i < code->fill_count; i++) {
+            const struct emu_fill *f = &code->fills[i];
+            if (f->kind == FILL_SPECIAL) fill(c, f, m, NULL);
+        }
+    }
+}
+
+void emu_group_split(struct emu_group *g)
+{
+    struct emu_cta *c = g->cta;
+    u32 warps = g->warps, k = 0;
+    while (c->group_at[k] != g->first) k++;
+    memmove(&c->group_at[k + warps], &c->group_at[k + 1],
+            (c->group_count - k - 1) * sizeof *c->group_at);
+    c->group_count += warps - 1;
+    c->running += warps - 1;
+    struct emu_group whole = *g;
+    for (u32 w = 0; w < warps; w++) {
+        struct emu_group *s = &c->groups[whole.first + w];
+        struct emu_entry *stack = s->stack;
+        u32 cap = s->stack_cap;
+        u8 *b16 = s->bundle16, *b32 = s->bundle32, *b64 = s->bundle64, *bl = s->bundle_local;
+        *s = whole;
+        s->first = whole.first + w;
+        s->bundle16 = b16, s->bundle32 = b32, s->bundle64 = b64, s->bundle_local = bl;
+        s->r16 = b16 + s->top16, s->r32 = b32 + s->top32, s->r64 = b64 + s->top64;
+        s->local = bl + (size_t)s->top_local * ROW;
+        if (w > 0) { /* the first keeps its stack */
+            s->stack = stack, s->stack_cap = cap;
+            emu_stack_room(s, whole.depth);
+            if (whole.depth) memcpy(s->stack, whole.stack, whole.depth * sizeof *s->stack);
+        }
+        c->group_at[k + w] = s->first;
+    }
+    for (u32 w = 0; w < warps; w++) {
+        struct emu_group *s = &c->groups[whole.first + w];
+        s->warps = 1;
+        u32 exec[GROUP] = {whole.exec[w]};
+        s->alive[0] = whole.alive[w];
+        s->exist[0] = whole.exist[w];
+        s->guard_saved[0] = whole.guard_saved[w];
+        s->arrived[0] = whole.arrived[w];
+        for (u32 d = 0; d < s->depth; d++) {
+            u32 m = s->stack[d].mask[w];
+            memset(s->stack[d].mask, 0, sizeof s->stack[d].mask);
+            s->stack[d].mask[0] = m;
+        }
+        emu_set_exec(s, exec);
+        s->state = GROUP_READY;
+        if (!exec[0]) { /* its lanes stand further down its stack */
+            const struct emu_uop *pc = emu_group_resume(s);
+            s->pc = pc;
+            if (!pc) c->running--;
+            if (!pc) emu_watch_exits(s);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+/* See frames.h. */
+#include "emu/sched/launch_context.h"
+
+#include "base/arena.h"
+#include "emu/order.h"
+
+#include <string.h>
+
+enum {
+    HOT = 64 << 10, /* bytes of all sets, one at least: the host's nearest caches hold them */
+    FEW = 2 << 20,  /* so many bytes of rows are near enough as they are */
+};
+
+static void list_by_cta(struct frames *f, struct arena *a)
+{
+    const struct emu_code *const k = f->m->program->codes[0];
+    f->by_cta = arena_array(a, const struct emu_fill *, k->fill_count + 1);
+    for (u32 i = 0; i < k->fill_count; i++)
+        if (slot_fills_by_cta(&k->fills[i])) f->by_cta[f->by_cta_count++] = &k->fills[i];
+}
+
+struct frames *frames_new(const struct emu_machine *m, struct arena *a, u32 resident)
+{
+    const struct emu_program *const p = m->program;
+    const struct emu_frame *const frame = &p->deepest;
+    if (m->step == EMU_STEP_INSTRUCTION || m->its || m->cluster_size > 1 || p->code_count > 1 ||
+        p->codes[0]->reads_undefined)
+        return NULL;
+    const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
+    const size_t bundle = slot_bundle_size(frame), size = bundles * bundle;
+    const size_t sets = size < HOT ? HOT / size : 1;
+    if (sets >= resident || size * resident <= FEW) return NULL;
+    struct frames *const f = arena_alloc(a, sizeof *f);
+    f->m = m;
+    f->sets = (u32)sets;
+    f->bundle = bundle;
+    f->sets_at = rooms_take(m->rooms, size * sets).at;
+    f->filled = arena_array(a, bool, sets);
+    f->owner = arena_array(a, struct emu_group *, sets * m->warps_per_cta);
+    f->rows64 = frame->r64 / (ROW * 8);
+    f->rows32 = frame->r32 / (ROW * 4);
+    f->rows16 = frame->r16 / (ROW * 2);
+    list_by_cta(f, a);
+    for (u32 i = 0; i < p->codes[0]->uop_count; i++) f->all |= p->codes[0]->live[i];
+    return f;
+}
+
+u8 *frames_bundle(const struct frames *f, u32 set, u32 warp)
+{
+    const u32 bundles = (f->m->warps_per_cta + GROUP - 1) / GROUP;
+    return f->sets_at + ((size_t)set * bundles + warp / GROUP) * f->bundle;
+}
+
+static u64 needs(const struct frames *f, const struct emu_group *g)
+{
+    return hand_of(g)->rounds ? f->all /* who looks at them looks at all */ : emu_needed_rows(g);
+}
+
+/* Of the `count` rows from number `from` on, 64 at most, those that `rows` has. */
+static inline u64 part(u32 from, u32 count, u64 rows)
+{
+    const u32 by = from % 64;
+    const u64 left = by ? rows >> by | rows << (64 - by) : rows;
+    return count < 64 ? left & ((UINT64_C(1) << count) - 1) : left;
+}
+
+static u32 bytes_of(const struct frames *f, u64 rows)
+{
+    const u32 from[3] = {0, f->rows64, f->rows64 + f->rows32},
+              count[3] = {f->rows64, f->rows32, f->rows16};
+    u32 bytes = 0;
+    for (u32 k = 0; k < 3; k++)
+        for (u32 i = 0; i < count[k]; i += 64)
+            bytes += (8u >> k) * LANES *
+                     (u32)__builtin_popcountll(part(from[k] + i, count[k] - i, rows));
+    return bytes;
+}
+
+/* Of the `count` rows from number `from` on, those that `rows` has. */
+static inline __attribute__((always_inline)) u8 *move(u8 *row, u8 *aside, u32 from, u32 count,
+                                                      const u32 width, u64 rows, bool back)
+{
+    for (u32 i = 0; i < count; i += 64)
+        for (u64 left = part(from + i, count - i, rows); left; left &= left - 1) {
+            u8 *const at = row + (size_t)(i + (u32)__builtin_ctzll(left)) * ROW * width;
+            if (back) memcpy(at, aside, LANES * width);
+            else memcpy(aside, at, LANES * width);
+            aside += LANES * width;
+        }
+    return aside;
+}
+
+static inline __attribute__((always_inline)) void move_all(const struct frames *f,
+                                                           struct emu_group *g, bool back)
+{
+    const u64 rows = g->aside_rows;
+    u8 *aside = move(g->bundle64, g->aside, 0, f->rows64, 8, rows, back);
+    aside = move(g->bundle32, aside, f->rows64, f->rows32, 4, rows, back);
+    move(g->bundle16, aside, f->rows64 + f->rows32, f->rows16, 2, rows, back);
+}
+
+/* Where what is put aside lies side by side, and pages that nobody writes to are not asked for. */
+static void make_room(const struct frames *f, struct emu_group *g)
+{
+    const u32 need = bytes_of(f, g->aside_rows);
+    if (need <= g->aside_size) return;
+    const struct room room = rooms_take(f->m->rooms, need);
+    g->aside = room.at;
+    g->aside_size = (u32)(room.end - room.at);
+}
+
+void frames_begin(struct frames *f, struct emu_group *g)
+{
+    if (f->owner[g->frame] == g) f->owner[g->frame] = NULL;
+    g->aside_rows = 0;
+}
+
+void frames_take(struct frames *f, struct emu_group *g)
+{
+    struct emu_group *const before = f->owner[g->frame];
+    if (before && before->state != GROUP_DONE) {
+        before->aside_rows = needs(f, before);
+        make_room(f, before);
+        move_all(f, before, false);
+    }
+    if (g->aside_rows) move_all(f, g, true);
+    for (u32 i = 0; i < f->by_cta_count; i++) slot_fill_warp(g, f->by_cta[i]);
+    f->owner[g->frame] = g;
+}
+
+void emu_need_rows(struct emu_group *g)
+{
+    frames_enter(hand_of(g)->frames, g);
+}

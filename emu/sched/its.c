@@ -1,0 +1,135 @@
+/* Independent thread scheduling: every lane makes progress.
+ *
+ * A warp starts as one context and runs on its SIMT stack as usual, since lanes that run together are
+ * cheap. Only when a context has used up its turn while lanes of it wait on its stack, perhaps for
+ * something that the waiting ones are to do, are the lanes that run made a context of their own (part);
+ * those that waited go on by themselves from where they are. Contexts take turns like warps.
+ *
+ * What a .sync instruction asks for is that the lanes of its member mask come together. Contexts wait
+ * before such an instruction (meet) until all that have lanes of the mask stand there; then one of them
+ * carries it out for all, which works because rows are shared, and they go on apart (met). */
+#include "emu/ops/exec.h"
+#include "emu/sched/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+u32 emu_warp_alive(const struct emu_group *g, u32 w)
+{
+    const struct emu_cta *c = g->cta;
+    u32 alive = g->alive[w];
+    for (u32 k = 0; g->apart && k < c->group_count; k++) {
+        const struct emu_group *o = &c->groups[c->group_at[k]];
+        if (o->first == g->first) alive |= o->alive[0];
+    }
+    return alive;
+}
+
+/* A place for another context: one whose lanes have all ended, or a fresh one. NULL: there are as many as
+ * a CTA has threads. */
+static struct emu_group *new_context(struct emu_group *g)
+{
+    struct emu_cta *c = g->cta;
+    for (u32 k = 0; k < c->group_count; k++) {
+        struct emu_group *o = &c->groups[c->group_at[k]];
+        if (o->state == GROUP_DONE && o != g &&
+            o - c->groups >= c->warps) { /* a warp's first keeps its place */
+            c->running++;
+            return o;
+        }
+    }
+    if (c->context_count == c->warps * LANES) return NULL;
+    c->group_at[c->group_count++] = c->context_count;
+    c->running++;
+    return &c->groups[c->context_count++];
+}
+
+void emu_its_part(struct emu_group *g)
+{
+    u32 run = g->exec[0], wait = g->alive[0] & ~run;
+    if (!wait) return;
+    struct emu_group *n = new_context(g);
+    if (!n) return;
+    struct emu_entry *stack = n->stack;
+    u32 cap = n->stack_cap;
+    *n = *g;
+    n->stack = stack;
+    n->stack_cap = cap;
+    emu_stack_room(n, g->depth);
+    memcpy(n->stack, g->stack, g->depth * sizeof *n->stack);
+    n->queue = 0;
+    n->cta->stirred = true;
+    n->apart = g->apart = true;
+    n->alive[0] = run;
+    g->alive[0] = wait;
+    n->arrived[0] &= run;
+    g->arrived[0] &= wait;
+    for (u32 d = 0; d < g->depth; d++) {
+        n->stack[d].mask[0] &= run;
+        g->stack[d].mask[0] &= wait;
+    }
+    emu_set_exec(n, n->exec);
+    g->state = GROUP_READY;
+    g->pc = emu_group_resume(g); /* NULL: those that waited have all ended: DONE */
+}
+
+/* Whether a context stands at this instruction with the same frame. */
+static bool stands_here(const struct emu_group *o, const struct emu_group *g,
+                        const struct emu_uop *in)
+{
+    return o->state == GROUP_WAIT && o->pc == in && o->top32 == g->top32 && o->top64 == g->top64 &&
+           o->top16 == g->top16 && o->top_local == g->top_local;
+}
+
+const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
+{
+    struct emu_cta *c = g->cta;
+    u32 mask = 0, away = 0;
+    for (u32 m = g->exec[0]; m; m &= m - 1)
+        mask |= (u32)emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(m));
+    g->meeting_exec = g->exec[0];
+    /* Lanes of its own that wait on its stack can only come as a context. */
+    if (mask & g->alive[0] & ~g->exec[0]) {
+        g->pc = in;
+        g->state = GROUP_WAIT;
+        g->budget = 0;
+        emu_its_part(g); /* g now is the others: the new context waits here */
+        return NULL;
+    }
+    if (!g->apart) return in + 1;
+    u32 here = g->exec[0];
+    for (u32 k = 0; k < c->group_count; k++) {
+        const struct emu_group *o = &c->groups[c->group_at[k]];
+        if (o == g || o->first != g->first || o->state == GROUP_DONE) continue;
+        if (stands_here(o, g, in)) here |= o->exec[0];
+    }
+    away = mask & emu_warp_alive(g, 0) & ~here;
+    if (away) {
+        g->pc = in;
+        g->state = GROUP_WAIT;
+        return NULL;
+    }
+    u32 all[GROUP] = {here & (mask | g->exec[0])};
+    emu_set_exec(g, all);
+    return in + 1;
+}
+
+const struct emu_uop *emu_op_met(struct emu_group *g, const struct emu_uop *in)
+{
+    if (!g->apart) return in + 1;
+    u32 others = g->exec[0] & ~g->meeting_exec;
+    struct emu_cta *c = g->cta;
+    for (u32 k = 0; others && k < c->group_count; k++) {
+        struct emu_group *o = &c->groups[c->group_at[k]];
+        if (o == g || o->first != g->first || o->state != GROUP_WAIT || !(o->exec[0] & others))
+            continue;
+        if (!(o->exec[0] & ~others)) { /* all of its lanes took part */
+            o->pc = in + 1;
+            o->state = GROUP_READY;
+            c->stirred = true;
+        }
+    }
+    u32 own[GROUP] = {g->meeting_exec};
+    emu_set_exec(g, own);
+    return in + 1;
+}

@@ -1,0 +1,425 @@
+/* A launch: CTAs on host threads.
+ *
+ * Native order. CTAs are taken in linear order and each runs to its end, its groups in turn, a group
+ * until it waits or has used up its budget. A CTA that does not come to an end waits for another one,
+ * perhaps for one that has not begun: then the next is begun beside it, and they take turns.
+ *
+ * Several host threads take CTAs from one counter. That is only done for programs whose CTAs cannot
+ * see each other (emu_program.talks); what they print, and reductions whose order matters, wait in an
+ * outbox until all CTAs before them have ended. So results do not depend on the number of threads. */
+#define _GNU_SOURCE
+#include "emu/sched/launch_context.h"
+
+#include "base/arena.h"
+#include "emu/progress/busy_wait.h"
+#include "emu/sched/combine.h"
+#include "emu/sched/control.h"
+#include "emu/sched/notify.h"
+#include "emu/trace.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    TURN_ITS = 1 << 9,    /* TURN_LENGTH with independent thread scheduling */
+    FIRST_SLICE = 1 << 8, /* of a turn, before it is looked at whether the warp goes round */
+    ROUND = 8,            /* blocks of a loop that waits */
+    PATIENCE = 16,        /* turns of a CTA before the next one is begun beside it */
+    PATIENCE_TALKS = 1,   /* likewise where CTAs may wait for each other */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind)
+{
+    if (m->watched)
+        emu_watch_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0, false, 0}, kind);
+}
+
+enum progress { ENDED, RAN, STUCK, FAILED };
+
+static bool late(const struct emu_workplace *wp)
+{
+    return wp->deadline > 0 && now() > wp->deadline;
+}
+
+bool launch_run_group(struct hand *h, struct emu_group *g)
+{
+    const bool waited = g->state == GROUP_WAIT;
+    const struct emu_uop *in = g->pc, *const from = in;
+    const u64 before = g->instructions;
+    g->state = GROUP_READY;
+    if (h->rounds) rounds_run(h->rounds, g);
+    else if (g->came_back && h->spins && spin_may_begin(g)) spin_run(g);
+    else
+        while (in) in = in->run(g, in);
+    h->instructions += g->instructions - before;
+    const bool ran = !(waited && g->state == GROUP_WAIT && g->pc == from &&
+                       g->instructions == before);
+    const bool stays = g->state == GROUP_WAIT || g->state == GROUP_BARRIER ||
+                       (g->state == GROUP_READY && g->budget <= 0);
+    if (h->wp->m->its && g->depth && stays) emu_its_part(g);
+    if (g->state == GROUP_DONE) {
+        emu_watch_exits(g);
+        g->cta->running--;
+        emu_barrier_check(g->cta);
+    }
+    return ran;
+}
+
+/* Whether the group comes back to where it is. What it does is of its turn, of which so much is left. */
+static bool comes_back(struct hand *h, struct emu_group *g, i64 *left)
+{
+    const struct emu_uop *const from = g->pc;
+    for (u32 n = 0; *left > 0 && n < ROUND; n++) {
+        g->budget = 1;
+        launch_run_group(h, g);
+        *left -= 1 - g->budget;
+        if (g->state != GROUP_READY) return false;
+        if (g->pc == from) return true;
+    }
+    return false;
+}
+
+/* Whether nothing has changed then. */
+static bool waits_for_others(struct hand *h, struct emu_group *g, i64 *left)
+{
+    const u64 first = deadlock_glance(g);
+    if (!comes_back(h, g, left) || deadlock_glance(g) != first) return false;
+    const u64 state = deadlock_state(g);
+    return comes_back(h, g, left) && deadlock_state(g) == state;
+}
+
+/* A turn. Where CTAs may wait for each other one that goes round ends early: its rounds take time, and are counted. */
+static bool run_for_a_turn(struct hand *h, struct emu_group *g)
+{
+    const struct emu_machine *m = h->wp->m;
+    if (m->its || !m->program->talks) {
+        g->budget = m->its ? TURN_ITS : TURN_LENGTH;
+        return launch_run_group(h, g);
+    }
+    i64 left = TURN_LENGTH;
+    bool ran = false;
+    for (i64 slice = FIRST_SLICE;; slice *= 4) {
+        g->budget = slice < left ? slice : left;
+        left -= g->budget;
+        ran |= launch_run_group(h, g);
+        left += g->budget;
+        if (g->state != GROUP_READY || left <= 0 || waits_for_others(h, g, &left)) return ran;
+        if (g->state != GROUP_READY || left <= 0) return ran;
+    }
+}
+
+/* One turn for each group of a CTA. */
+static enum progress run_turn(struct hand *h, struct slot *p)
+{
+    struct emu_cta *c = &p->cta;
+    bool ran = false;
+    deliver_wait(h, p);
+    deliver_count_for(h, p);
+    for (u32 k = 0; k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
+        if (late(h->wp)) return RAN;
+        ran |= run_for_a_turn(h, g);
+        if (g->state == GROUP_FAULT) return FAILED;
+        const bool parted = g->depth && g->state != GROUP_BARRIER && g->state != GROUP_DONE;
+        if (g->state == GROUP_SPLIT) {
+            emu_group_split(g);
+            k--; /* its first warp again */
+        } else if (g->warps > 1 && parted && (g->state == GROUP_WAIT || p->turns > 2))
+            emu_group_split(g);
+    }
+    p->turns++;
+    if (p->turns_of.cta) {
+        for (u32 k = 0; k < c->group_count; k++)
+            trace_turns_look(&p->turns_of, &c->groups[c->group_at[k]]);
+        trace_turns_go(&p->turns_of, &p->port);
+    }
+    if (!c->running) return ENDED;
+    return ran ? RAN : STUCK;
+}
+
+/* All groups of the CTA wait at barriers that cannot be completed. */
+static void stuck_at_barriers(struct slot *p)
+{
+    struct emu_cta *c = &p->cta;
+    for (u32 k = 0; k < c->group_count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        if (g->state != GROUP_BARRIER) continue;
+        struct emu_barrier *b = &c->barriers[g->barrier];
+        u32 w = 0;
+        while (w + 1 < g->warps && !g->exec[w]) w++;
+        emu_raise(g, g->pc, EMU_BARRIER, w, g->exec[w] ? (u32)__builtin_ctz(g->exec[w]) : 0, 0, 0,
+                  "barrier %u: %u threads wait, and no other can come%s", g->barrier, b->arrived,
+                  g->alive[w] & ~g->exec[w]
+                      ? "; lanes of the same warp wait elsewhere (see --divergence=its)"
+                      : "");
+        return;
+    }
+}
+
+static bool only_barriers(const struct slot *p)
+{
+    for (u32 k = 0; k < p->cta.group_count; k++) {
+        u32 s = p->cta.groups[p->cta.group_at[k]].state;
+        if (s != GROUP_BARRIER && s != GROUP_DONE) return false;
+    }
+    return true;
+}
+
+void launch_stop(struct slot *p, enum emu_fault_kind kind)
+{
+    struct emu_group *g = &p->cta.groups[p->cta.group_at[0]];
+    if (kind == EMU_DEADLOCK && only_barriers(p)) stuck_at_barriers(p);
+    else launch_raise_stop(g, kind, hand_of(g)->wp->limit);
+}
+
+struct trace_cta *launch_trace_of(struct hand *h, u32 linear)
+{
+    const struct emu_machine *m = h->wp->m;
+    if (!m->trace) return NULL;
+    pthread_mutex_lock(&h->wp->lock);
+    struct trace_cta *c = trace_begin(m->trace, m, linear);
+    pthread_mutex_unlock(&h->wp->lock);
+    return c;
+}
+
+static struct slot *admit_one(struct hand *h, u32 linear, u32 sm)
+{
+    struct slot *p = h->spare;
+    if (p) h->spare = p->next;
+    else p = slot_new(h);
+    p->trace = launch_trace_of(h, linear);
+    slot_begin(h, p, linear, sm);
+    p->next = NULL;
+    *h->last = p;
+    h->last = &p->next;
+    return p;
+}
+
+/* Begins the next CTA, or the CTAs of the next cluster. false: there is none. */
+static bool admit(struct hand *h)
+{
+    struct emu_workplace *wp = h->wp;
+    const struct emu_machine *m = wp->m;
+    u32 number = atomic_fetch_add(&wp->next, 1);
+    if (number >= m->cta_count / m->cluster_size) return false;
+    if (m->cluster_size == 1) {
+        if (number > atomic_load(&wp->stop_at)) return false;
+        launch_tell_cta(m, &admit_one(h, number, number % m->sms)->cta, EMU_SYNC_CTA_START);
+        return true;
+    }
+    struct slot *slots[MOST_CLUSTER];
+    for (u32 r = 0; r < m->cluster_size; r++)
+        slots[r] = admit_one(h, slot_of_cluster(m, number, r), number % m->sms);
+    slot_join_cluster(slots, m);
+    for (u32 r = 0; r < m->cluster_size; r++)
+        launch_tell_cta(m, &slots[r]->cta, EMU_SYNC_CTA_START);
+    return true;
+}
+
+/* Whether the CTA may be put away: with a cluster, only when all of it has ended. */
+static bool whole_cluster_ended(const struct slot *p)
+{
+    for (u32 r = 0; r < p->cta.cluster_size; r++)
+        if (p->cta.cluster_size > 1 && p->cta.cluster[r]->running) return false;
+    return true;
+}
+
+static void remove_slot(struct hand *h, struct slot **at)
+{
+    struct slot *p = *at;
+    *at = p->next;
+    if (h->last == &p->next) h->last = at;
+    p->next = h->spare;
+    h->spare = p;
+}
+
+/* A CTA has failed. Those that may wait for it must not fail in its stead: all of its cluster, or all that
+ * there are where CTAs may wait for each other (then there is one host thread). */
+static void give_up_on(struct hand *h, struct slot *p)
+{
+    for (u32 r = 0; r < p->cta.cluster_size; r++) p->cta.cluster[r]->failed = true;
+    if (h->wp->m->program->talks) atomic_store(&h->wp->give_up, true);
+}
+
+static void tell_progress(struct emu_workplace *wp, u64 spent)
+{
+    double t = now();
+    if (t - wp->told < 0.2) return;
+    wp->told = t;
+    wp->config->progress(wp->config->progress_self, spent, t - wp->started);
+}
+
+bool launch_over_limit(struct hand *h)
+{
+    struct emu_workplace *wp = h->wp;
+    if (!wp->limit && !wp->config->progress) return late(wp);
+    u64 spent = atomic_fetch_add(&wp->spent, h->instructions) + h->instructions;
+    h->instructions = 0;
+    if (wp->config->progress && h == wp->hands) tell_progress(wp, spent);
+    return (wp->limit && spent > wp->limit) || late(wp);
+}
+
+static void *work(void *arg)
+{
+    struct hand *h = arg;
+    struct emu_workplace *wp = h->wp;
+    u32 patience = wp->m->program->talks || wp->m->cluster_size > 1 ? PATIENCE_TALKS : PATIENCE;
+    h->last = &h->resident;
+    bool more = true;
+    while (!atomic_load(&wp->give_up)) {
+        if (!h->resident && !(more && (more = admit(h)))) break;
+        if (launch_over_limit(h) && h->resident) {
+            pthread_mutex_lock(&wp->lock);
+            bool first = !atomic_exchange(&wp->give_up, true);
+            pthread_mutex_unlock(&wp->lock);
+            if (first) launch_stop(h->resident, EMU_LIMIT);
+            break;
+        }
+        bool ran = false, impatient = true, removed = false;
+        for (struct slot **at = &h->resident; *at;) {
+            struct slot *p = *at;
+            if (p->cta.failed ||
+                p->cta.linear > atomic_load(&wp->stop_at)) { /* an earlier CTA has failed */
+                removed = true;
+                remove_slot(h, at);
+                continue;
+            }
+            if (p != h->resident && deliver_is_full(wp)) break;
+            enum progress progress = p->cta.running ? run_turn(h, p) : STUCK;
+            if (!p->cta.running) progress = ENDED;
+            if (progress == FAILED) {
+                give_up_on(h, p);
+                remove_slot(h, at);
+                removed = true;
+                continue;
+            }
+            if (progress == ENDED) {
+                if (p->turns != UINT32_MAX) {
+                    launch_tell_cta(wp->m, &p->cta, EMU_SYNC_CTA_EXIT);
+                    if (h->ctas) h->ctas[p->cta.sm]++;
+                    deliver_ended(wp, p);
+                }
+                p->turns = UINT32_MAX;
+                if (whole_cluster_ended(p)) {
+                    ran = removed = true;
+                    remove_slot(h, at);
+                    continue;
+                }
+                at = &p->next;
+                continue;
+            }
+            if (progress == STUCK && only_barriers(p)) {
+                launch_stop(p, EMU_DEADLOCK);
+                remove_slot(h, at);
+                removed = true;
+                continue;
+            }
+            ran |= progress == RAN;
+            impatient &= p->turns >= patience;
+            at = &p->next;
+        }
+        if (removed || !impatient) continue;
+        combine_flush(h->worker.combine);
+        if (more && !deliver_is_full(wp) && (more = admit(h))) continue;
+        if (ran && h->resident && ++h->passes % 16 == 0 && deadlock_proved(h) &&
+            !deadlock_time_out(h)) {
+            atomic_store(&wp->is_deadlock, true);
+            atomic_store(&wp->give_up, true);
+            break;
+        }
+        if (!ran && h->resident && deadlock_time_out(h)) continue;
+        if (!ran && h->resident) { /* nobody can go on, and nobody is left to come */
+            launch_stop(h->resident, EMU_DEADLOCK);
+            break;
+        }
+    }
+    combine_flush(h->worker.combine);
+    launch_over_limit(h);
+    atomic_fetch_add(&wp->epoch, 1);
+    atomic_store(&h->stuck, HAND_ENDED);
+    if (atomic_load(&wp->is_deadlock) && h->resident) launch_stop(h->resident, EMU_DEADLOCK);
+    return NULL;
+}
+
+static void gather(struct emu_workplace *wp, struct launch_counts *out)
+{
+    const struct emu_program *p = wp->m->program;
+    out->ctas = arena_array(out->arena, u64, wp->m->sms);
+    for (u32 t = 0; t < wp->hand_count; t++)
+        for (u32 sm = 0; sm < wp->m->sms; sm++) {
+            struct emu_site *s = wp->hands[t].sites ? wp->hands[t].sites[sm] : NULL;
+            if (!s) continue;
+            launch_counts_add(out, sm, s, wp->hands[t].blocks[sm], p);
+            out->ctas[sm] += wp->hands[t].ctas[sm];
+            free(s);
+            free(wp->hands[t].blocks[sm]);
+        }
+}
+
+void launch_run(struct emu_machine *m, const struct emu_config *config, struct arena *arena,
+                u32 threads, struct emu_fault *fault, struct launch_counts *counts)
+{
+    struct emu_workplace wp = {
+        .m = m, .config = config, .limit = config->max_instructions, .arena = arena};
+    pthread_mutex_init(&wp.lock, NULL);
+    pthread_mutex_init(&wp.turn, NULL);
+    atomic_init(&wp.stop_at, UINT32_MAX);
+    atomic_init(&wp.deliver, 0);
+    atomic_init(&wp.epoch, 1);
+    wp.deadline = m->deadline;
+    atomic_init(&wp.spent, m->spent);
+    if (config->progress) wp.started = wp.told = now();
+    wp.ended = arena_array(arena, atomic_ullong, m->cta_count / 64 + 1);
+    u32 clusters = m->cta_count / m->cluster_size;
+    if (m->program->talks || m->watched || threads < 1) threads = 1;
+    if (threads > clusters) threads = clusters;
+    wp.hand_count = threads;
+    wp.at_once = m->program->talks || m->launch->order;
+    m->parallel = threads > 1;
+    m->workplace = &wp;
+    wp.hands = arena_array(arena, struct hand, threads);
+    pthread_t *ids = arena_array(arena, pthread_t, threads);
+    for (u32 t = 0; t < threads; t++) {
+        struct hand *h = &wp.hands[t];
+        h->wp = &wp;
+        h->worker.machine = m;
+        h->worker.bounds = arena_array(arena, struct emu_bound, m->program->site_count);
+        if (m->parallel && m->program->combines)
+            h->worker.combine = arena_array(arena, struct combine, 1);
+        if (config->count) {
+            h->sites = arena_array(arena, struct emu_site *, m->sms);
+            h->blocks = arena_array(arena, struct emu_block_count *, m->sms);
+            h->ctas = arena_array(arena, u64, m->sms);
+            h->worker.who = arena_alloc(arena, m->shared_size / 4 + 1);
+        }
+    }
+    u32 started = 0; /* beside this thread */
+    for (u32 t = 1; t < threads; t++, started++)
+        if (pthread_create(&ids[t], NULL, work, &wp.hands[t]) != 0) break;
+    if (m->launch->order) ordered_run(&wp.hands[0]);
+    else work(&wp.hands[0]);
+    for (u32 t = 1; t <= started; t++) pthread_join(ids[t], NULL);
+    for (u32 t = 0; t < threads; t++) {
+        struct hand *h = &wp.hands[t];
+        atomic_fetch_add(&wp.spent, h->instructions);
+        for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p, m);
+        for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p, m);
+    }
+    deliver_end(&wp);
+    if (config->count) gather(&wp, counts);
+    counts->instructions = atomic_load(&wp.spent) - m->spent;
+    counts->thread_instructions = 0;
+    for (u32 t = 0; t < threads; t++)
+        counts->thread_instructions += wp.hands[t].worker.thread_instructions;
+    *fault = wp.fault;
+    pthread_mutex_destroy(&wp.lock);
+    pthread_mutex_destroy(&wp.turn);
+}

@@ -1,0 +1,200 @@
+/* emu/sched/launch_context.h: a launch while it runs, for the files that run it.
+ *
+ *     launch.c    host threads, CTAs, turns
+ *     ordered.c   the same with an order
+ *     cta.c       what a CTA is given and how it begins
+ *     frames.c    rows that CTAs have by turns
+ *     cta_arena.c     memory that one launch after the other uses
+ *     deliver.c   what becomes visible in the order of CTAs
+ *     emu/progress/deadlock.c  whether anything will ever change
+ *     emu/progress/livelock.c    the same with an order
+ *     emu/progress/busy_wait.c     rounds of warps that wait
+ *     emu/speculate/conflict_free.c     whether its order makes no difference
+ *     emu/speculate/deferred.c     what its order hears of when it has ended
+ *     fault.c     how it fails, in words */
+#ifndef HEDDLE_EMU_SCHED_LAUNCH_CONTEXT_H
+#define HEDDLE_EMU_SCHED_LAUNCH_CONTEXT_H
+
+#include "base/buf.h"
+#include "emu/cta_arena.h"
+#include "emu/measure/cache.h"
+#include "emu/measure/trace_turns.h"
+#include "emu/sched/frames.h"
+#include "emu/sched/launch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    MOST_CLUSTER = 16, /* CTAs of a cluster */
+    OUTBOX_ROWS = 256
+};
+#define HAND_ENDED UINT32_MAX
+
+struct red { /* a reduction that waits for its turn */
+    u64 address;
+    u8 op, type;
+    u8 operand[32];
+};
+struct emu_outbox {
+    u32 cta;
+    struct red *reds;
+    size_t red_count, red_cap;
+    struct buf text;
+    struct cache_port port;  /* what it notes of its accesses to memory */
+    size_t bytes;            /* of all that */
+    struct emu_outbox *next; /* of a row: of a later CTA */
+};
+
+/* Room for a CTA, and the CTA that is there: at the beginning of the room. */
+struct slot {
+    struct emu_cta cta;
+    struct room room;
+    struct slot *next;
+    u32 turns;
+    struct cache_port port;
+    struct trace_cta *trace;     /* of the CTA; NULL: it is not traced */
+    struct trace_turns turns_of; /* if it is, and its warps run in lockstep */
+};
+
+struct rounds {   /* of warps under an order, while they are looked at */
+    u32 number;   /* of the attempt */
+    u32 budget;   /* states that may still be compared in vain: with none left nothing is found */
+    bool changed; /* something has: the attempt has failed */
+};
+
+struct hand { /* a host thread */
+    struct emu_worker worker;
+    struct emu_workplace *wp;
+    struct emu_site **sites;         /* by SM */
+    struct emu_block_count **blocks; /* by SM */
+    u64 *ctas;                       /* by SM: how many have ended */
+    struct slot *resident, *spare;
+    const struct emu_cta *model; /* the first that began; NULL: none yet */
+    u64 stuck_state;             /* of the groups when last the time of their waits ran out, */
+    u32 time_outs;               /* how often it did */
+    u32 passes;                  /* over the resident CTAs while nothing else was to be done */
+    bool saw_clock;    /* whoever looked for a deadlock last came to somebody who reads a clock, */
+    u64 since;         /* that has been so each time: instructions of its groups; 0: it is not so */
+    atomic_uint stuck; /* its CTAs can do nothing as memory was in this epoch; 0: they may */
+    struct slot **last; /* where the next is appended to `resident` */
+    u64 instructions;
+    struct rounds *rounds; /* NULL: nobody looks at them */
+    struct frames *frames; /* NULL: rooms have rows of their own */
+    bool spins;            /* rounds of warps that wait may be left out */
+    u8 apart[64];          /* from what the next hand changes */
+};
+
+struct emu_workplace {
+    struct emu_machine *m;
+    const struct emu_config *config;
+    /* in lines of the host's caches of their own: what all hands read, what they change often */
+    _Alignas(64) atomic_uint next;    /* CTA (of a cluster: its first) */
+    _Alignas(64) atomic_uint stop_at; /* CTAs from here on need not run */
+    atomic_bool give_up;
+    atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
+    atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
+    _Alignas(64) pthread_mutex_t lock;
+    pthread_mutex_t turn; /* who has it moves `deliver` on */
+    atomic_ullong *ended; /* a bit for each CTA */
+    struct outbox_row {
+        struct emu_outbox *first, *last; /* first NULL: none */
+    } outboxes[OUTBOX_ROWS];             /* not yet delivered: by CTA modulo OUTBOX_ROWS */
+    struct emu_outbox *spare_outboxes;
+    atomic_size_t waiting; /* bytes in them */
+    atomic_uint outbox_count;
+    atomic_uint deliver; /* the CTA whose turn it is */
+    _Alignas(64) u64 limit;
+    struct emu_fault fault;
+    u32 fault_cta;
+    atomic_ullong spent;
+    double deadline;
+    double started, told; /* when config->progress was last called */
+    struct hand *hands;
+    u32 hand_count;
+    bool
+        at_once; /* nothing waits for its CTA's turn: there is one host thread, and CTAs may see each other */
+    struct arena *arena;
+};
+
+/* A host thread's part of the group's launch. */
+static inline struct hand *hand_of(const struct emu_group *g)
+{
+    return (struct hand *)g->worker;
+}
+
+/* Room for a CTA of the launch, from m->rooms; its rows are zeros, but those that are sure to be written before they
+ * are read. */
+struct slot *slot_new(struct hand *h);
+/* Of what belongs to it but is not in its room. */
+void slot_free(struct slot *p, const struct emu_machine *m);
+/* A CTA begins there, as if nobody had been there before. */
+void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm);
+/* Makes CTAs that have begun the cluster that they are, by rank. */
+void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m);
+
+/* Bytes that the rows of GROUP warps take. */
+size_t slot_bundle_size(const struct emu_frame *f);
+/* Whether CTAs differ in it. */
+bool slot_fills_by_cta(const struct emu_fill *f);
+/* Such a row, of one warp. */
+void slot_fill_warp(struct emu_group *g, const struct emu_fill *f);
+
+/* The linear index of the CTA of that rank in a cluster. */
+u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
+
+/* With an order, in place of launch.c's loop. */
+void ordered_run(struct hand *h);
+
+/* What the two loops share. */
+/* Room for the trace of a CTA that begins; NULL: it is not traced. */
+struct trace_cta *launch_trace_of(struct hand *h, u32 linear);
+void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind);
+/* Runs a group until it stops, and takes it out of the CTA's running ones if it is done. false: it waits where it
+ * waited. */
+bool launch_run_group(struct hand *h, struct emu_group *g);
+/* Counts what was done; true: that is too much, or took too long. */
+bool launch_over_limit(struct hand *h);
+/* The CTA will not end (EMU_DEADLOCK), or not within the limits (EMU_LIMIT): that is a fault of it. */
+void launch_stop(struct slot *p, enum emu_fault_kind kind);
+
+/* Before each turn of a CTA: what it does is counted where it belongs. */
+void deliver_count_for(struct hand *h, struct slot *p);
+/* Whether CTAs ahead of their turn have left so much that only the first may go on. */
+bool deliver_is_full(struct emu_workplace *wp);
+/* Waits while CTAs ahead of their turn have left too much, unless the turn is that of one of this hand's. */
+void deliver_wait(struct hand *h, const struct slot *p);
+/* The CTA has ended: what it left becomes visible as soon as all before it have. */
+void deliver_ended(struct emu_workplace *wp, struct slot *p);
+/* The launch is over: nothing more is delivered. */
+void deliver_end(struct emu_workplace *wp);
+
+/* Whether no host thread's CTAs will ever go on. Lets every group take some steps. */
+bool deadlock_proved(struct hand *h);
+/* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
+ * before, and all is as it was then. */
+bool deadlock_time_out(struct hand *h);
+
+/* Of all that makes up a group's state but for memory. */
+u64 deadlock_state(const struct emu_group *g);
+/* Of its registers of 32 and 64 bits as its first lane has them: another one is another state. */
+u64 deadlock_glance(const struct emu_group *g);
+/* What an atomic does to memory: */
+struct deadlock_bytes { /* of all lanes that it works on */
+    const u8 *at[GROUP * LANES];
+    u8 was[GROUP * LANES][64];
+    u32 count, size;
+};
+/* false: they cannot be looked at, or change later. */
+bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,
+                       struct deadlock_bytes *b);
+bool deadlock_as_it_was(const struct deadlock_bytes *b);
+
+/* An attempt to show that all warps go round, with so many states that may be compared in vain. */
+void rounds_begin(struct rounds *r, u32 budget);
+/* Runs a group until it stops. */
+void rounds_run(struct rounds *r, struct emu_group *g);
+/* Whether the group goes round, or waits for others. `sleepers_stay`: one that has slept all the while waits, too. */
+bool rounds_done(const struct rounds *r, const struct emu_group *g, bool sleepers_stay);
+
+#endif

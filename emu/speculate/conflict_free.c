@@ -1,0 +1,314 @@
+/* See conflict_free.h. */
+#include "emu/speculate/ownership.h"
+
+#include "emu/cta_arena.h"
+#include "emu/ops/memops.h"
+#include "emu/order.h"
+#include "emu/speculate/deferred.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNDO_BLOCK = 1 << 20, MOST_UNDO = 256 << 20, SMALL = 64 << 10 };
+/* What was in memory: bytes, and behind them where and how many they were. */
+struct apart_undo {
+    struct apart_undo *before;
+    size_t used, size;
+    u8 bytes[];
+};
+struct stored {
+    u8 *at;
+    u64 size;
+};
+
+static void *zeros(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p) abort();
+    return p;
+}
+
+struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
+                        const struct emu_observer *observer, struct later *log)
+{
+    struct apart *p = zeros(1, sizeof *p);
+    const size_t sites = m->program->site_count;
+    p->m = m;
+    p->marked = marked;
+    p->by_thread = by_thread;
+    p->observer = observer;
+    p->log = log;
+    p->once = !by_thread && !marked[sites + APART_STORES];
+    p->of_site = zeros(sites, sizeof(struct apart_allocation *));
+    p->is_free = zeros(sites, sizeof *p->is_free);
+    if (observer) p->told = zeros(sites, sizeof *p->told);
+    return p;
+}
+
+static size_t shared_marks_size(const struct emu_cta *c)
+{
+    return (c->shared_size + APART_WORD - 1) / APART_WORD * sizeof(u32);
+}
+
+/* ---- taking back ---------------------------------------------------------------------------------------- */
+
+static size_t kept_bytes(u64 size) /* a multiple of what a record's address is */
+{
+    return (size + sizeof(struct stored) - 1) / sizeof(struct stored) * sizeof(struct stored);
+}
+
+void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size)
+{
+    const u64 room = b->high - b->low - offset;
+    const struct stored s = {b->host + offset, size < room ? size : room};
+    struct apart_undo *u = p->undo;
+    const size_t data = kept_bytes(s.size), need = data + sizeof s;
+    if (!u || u->size - u->used < need) {
+        u = (struct apart_undo *)(void *)rooms_take(p->m->rooms, UNDO_BLOCK).at;
+        *u = (struct apart_undo){.before = p->undo, .size = UNDO_BLOCK - sizeof *u};
+        p->undo = u;
+        p->undo_bytes += UNDO_BLOCK;
+        p->failed |= p->undo_bytes > MOST_UNDO;
+    }
+    u8 *const to = u->bytes + u->used;
+    memcpy(to, s.at, s.size);
+    memcpy(to + data, &s, sizeof s);
+    u->used += need;
+}
+
+/* The last ones first. */
+static void take_back(struct apart *p)
+{
+    for (struct apart_undo *u = p->undo; u; u = u->before)
+        while (u->used) {
+            struct stored s;
+            memcpy(&s, u->bytes + u->used - sizeof s, sizeof s);
+            u->used -= sizeof s + kept_bytes(s.size);
+            memcpy(s.at, u->bytes + u->used, s.size);
+        }
+}
+
+void apart_tell(const struct apart *p, const struct apart_told *t)
+{
+    if (t->to > t->from)
+        p->observer->bytes(p->observer->self, t->from, t->to - t->from, t->kind, t->flags);
+}
+
+enum apart_end apart_end(struct apart *p, bool faulted)
+{
+    if (p->failed && p->doubt) {
+        p->marked[p->m->program->site_count + APART_STORES] = 1;
+        p->learnt = true;
+    }
+    const enum apart_end end = !faulted && !p->failed ? APART_DONE
+                               : p->learnt            ? APART_AGAIN
+                                                      : APART_NOT;
+    if (end != APART_DONE) take_back(p);
+    for (u32 i = 0; p->told && end == APART_DONE && i < p->m->program->site_count; i++)
+        apart_tell(p, &p->told[i]);
+    for (u32 i = 0; i < p->count; i++) {
+        free(p->list[i]->of_chunk);
+        free(p->list[i]->loaded_by);
+        free(p->list[i]);
+    }
+    for (struct apart_shared *q = p->shared, *next; q; q = next) {
+        next = q->next;
+        free(q->room);
+        free(q->seen);
+        free(q);
+    }
+    free(p->of_site);
+    free(p->is_free);
+    free(p->told);
+    free(p);
+    return end;
+}
+
+/* ---- allocations ------------------------------------------------------------------------------------------ */
+
+static struct apart_allocation *allocation_of(struct apart *p, const struct mem_block *m)
+{
+    for (u32 i = 0; i < p->count; i++)
+        if (p->list[i]->low == m->address) return p->list[i];
+    if (p->count == sizeof p->list / sizeof *p->list) return NULL;
+    struct apart_allocation *b = p->list[p->count++] = zeros(1, sizeof *b);
+    b->low = m->address;
+    b->high = m->address + m->size;
+    b->host = m->host;
+    b->loaded_by = zeros(p->m->program->site_count, sizeof *b->loaded_by);
+    return b;
+}
+
+struct apart_allocation *apart_find(struct apart *p, u32 site, u64 address, u32 size, bool write)
+{
+    struct apart_allocation *b = p->of_site[site];
+    if (b && address >= b->low && address <= b->high - size) return b;
+    const struct mem_block *m = mem_find(p->m->mem, address, size);
+    if (!m || (write && (m->constant || m->read_only))) return NULL;
+    return p->of_site[site] = allocation_of(p, m);
+}
+
+void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site)
+{
+    b->loaded = b->loaded_by[site] = true;
+    if (b->reduced) apart_change(p, b);
+    if (!b->stored) return;
+    p->marked[site] = 1;
+    p->learnt = p->failed = true;
+}
+
+void apart_make_marks(struct apart *p, struct apart_allocation *b)
+{
+    const size_t chunks = (b->high - b->low) / APART_CHUNK + 1;
+    b->marks = (u32 *)(void *)rooms_take(p->m->rooms, chunks * APART_CHUNK).at;
+    b->of_chunk = zeros(chunks, sizeof *b->of_chunk);
+}
+
+void apart_only_reduce(struct apart *p, struct apart_allocation *b, u32 mark)
+{
+    if (p->observer || b->of_chunk || b->loaded) return;
+    if (!p->log) {
+        if (b->high - b->low > SMALL) return;
+        apart_keep(p, b, 0, (u32)(b->high - b->low));
+    }
+    b->reduced = mark;
+}
+
+void apart_change(struct apart *p, struct apart_allocation *b)
+{
+    b->stored = true;
+    if (!b->loaded && !b->reduced) return;
+    for (u32 i = 0; i < p->m->program->site_count; i++) p->marked[i] |= b->loaded_by[i];
+    p->learnt = p->failed = true;
+}
+
+void apart_found(const struct emu_group *g, const struct emu_uop *in, const struct mem_block *b,
+                 bool write)
+{
+    struct apart *p = g->worker->machine->apart;
+    const struct mem_desc *v = in->ext;
+    p->failed |= v->space == PTX_SPACE_CONST && !b->constant; /* nobody looks at these */
+    if (write || !p->is_free[in->site]) return;               /* it has been marked */
+    struct apart_allocation *of = allocation_of(p, b);
+    if (of) apart_load_free(p, of, in->site);
+    else p->failed = true;
+}
+
+/* What the order changes is kept before it does. */
+void apart_ended(struct apart *p, u32 ctas)
+{
+    enum { PIECE = 1 << 16 };
+    if (!p->log || p->failed || !later_is_much(p->log)) return;
+    for (u32 i = 0; i < p->count; i++) {
+        struct apart_allocation *const b = p->list[i];
+        if (!b->logged || b->kept) continue;
+        b->kept = true;
+        p->failed |= b->high - b->low > MOST_UNDO;
+        for (u64 o = 0; !p->failed && o < b->high - b->low; o += PIECE) apart_keep(p, b, o, PIECE);
+    }
+    if (!p->failed) later_tell(p->log, ctas);
+}
+
+/* ---- shared memory ---------------------------------------------------------------------------------------- */
+
+static void begin_phase(struct apart_shared *s, const struct emu_cta *c)
+{
+    s->had = 0;
+    s->here = 0;
+    for (u32 k = 0; k < c->group_count; k++) {
+        const struct emu_group *g = &c->groups[c->group_at[k]];
+        for (u32 w = 0; w < g->warps; w++)
+            s->alive[g->first + w] = g->state == GROUP_DONE ? 0 : g->alive[w];
+    }
+    if (++s->phase < APART_PHASES) return;
+    memset(s->marks, 0, shared_marks_size(c));
+    memset(s->seen, 0, c->groups->worker->machine->program->site_count * sizeof *s->seen);
+    s->phase = 1;
+}
+
+struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
+{
+    struct apart_shared *s = c->marks;
+    if (!s) {
+        s = c->marks = zeros(1, sizeof *s);
+        s->room = zeros(1, shared_marks_size(c) + 2 * LANES * sizeof *s->marks);
+        s->marks = s->room + LANES;
+        s->seen = zeros(p->m->program->site_count, sizeof *s->seen);
+        s->cta = UINT32_MAX;
+        s->next = p->shared;
+        p->shared = s;
+    }
+    if (s->cta != c->linear) {
+        s->cta = c->linear;
+        begin_phase(s, c);
+    }
+    return s;
+}
+
+/* Into the log, for all warps that are there. */
+static void note(const struct emu_group *g, const struct later_event *of)
+{
+    struct apart *const p = g->worker->machine->apart;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        struct later_event *e = later_add(p->log, g->cta, g->first + w, 0, 0);
+        p->failed |= !e;
+        if (!e) continue;
+        e->kind = of->kind;
+        e->op = of->op;
+        e->flags = of->flags;
+        e->scope = of->scope;
+        e->dead = of->dead;
+    }
+}
+
+void apart_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
+{
+    struct apart *const p = g->worker->machine->apart;
+    p->failed |= !waits || (threads && threads < g->cta->living);
+    for (u32 w = 0; p->log && w < g->warps; w++) p->failed |= g->exec[w] != g->alive[w];
+    if (p->log)
+        note(g, &(struct later_event){
+                    .kind = LATER_BARRIER, .op = (u8)id, .flags = EMU_RELEASE | EMU_ACQUIRE});
+}
+
+void apart_fence(const struct emu_group *g, const struct emu_uop *in)
+{
+    if (g->worker->machine->apart->log && !in->n)
+        note(g, &(struct later_event){
+                    .kind = LATER_FENCE, .flags = in->y, .scope = in->x, .dead = in->z});
+}
+
+/* Threads that wait for all others, and whom all others wait for, know of each other. Not those that have ended: they
+ * may have been there in this phase. */
+void apart_barrier(const struct emu_cta *c, u32 id)
+{
+    struct apart_shared *const s = c->marks;
+    if (!s || s->cta != c->linear) return;
+    for (u32 k = 0; k < c->group_count; k++) {
+        const struct emu_group *g = &c->groups[c->group_at[k]];
+        const bool done = g->state == GROUP_DONE;
+        if (!done && (g->state != GROUP_BARRIER || g->barrier != id)) return;
+        for (u32 w = 0; w < g->warps; w++)
+            if (s->here >> (g->first + w) & 1 && s->alive[g->first + w] & ~(done ? 0 : g->alive[w]))
+                return;
+    }
+    begin_phase(s, c);
+}
+
+/* A few times only those loads are marked that were without in this phase, then all. */
+void apart_shared_had(struct apart *p, const struct apart_shared *s)
+{
+    const u32 had = s->had, sites = p->m->program->site_count;
+    u8 *const marked = p->marked + sites;
+    if (had & APART_LOADED && had & (APART_CHANGED | APART_ADDED)) {
+        for (u32 i = 0; i < sites; i++) p->marked[i] |= s->seen[i] == s->phase;
+        if (marked[APART_LOADS] < APART_ALL) marked[APART_LOADS]++;
+        p->learnt = p->failed = true;
+    }
+    if (had & APART_ADDED && had & ~(u32)APART_ADDED) {
+        marked[APART_REDUCTIONS] = 1;
+        p->learnt = p->failed = true;
+    }
+}

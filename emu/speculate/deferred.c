@@ -1,0 +1,415 @@
+/* See deferred.h. */
+#define _GNU_SOURCE
+#include "emu/speculate/deferred.h"
+
+#include "emu/memory.h"
+#include "emu/order.h"
+#include "emu/sched/launch_context.h"
+#include "ptx/ptx.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 16, MUCH = 1 << 18, NOBODY = -1 };
+static const u64 most_bytes = UINT64_C(256) << 20;
+
+struct list { /* of a warp's events */
+    struct later_event *first, *last;
+};
+struct later_block {
+    struct later_block *next;
+    u32 live; /* events that the order has not heard of */
+};
+struct later {
+    const struct emu_machine *m;
+    const struct emu_config *config;
+    struct later_teller *teller; /* NULL: the order has heard of nothing */
+    struct list *warps;          /* of all the grid */
+    struct later_block *now, *free;
+    u8 *at, *end; /* room for more in `now` */
+    u64 bytes;    /* of the rooms */
+    u64 fresh;    /* of what came since the order last heard of some */
+};
+
+static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
+{
+    const struct room r = rooms_take(m->rooms, size);
+    if (cleared) room_clear(&r, r.at, size);
+    return r.at;
+}
+
+struct later *later_new(const struct emu_machine *m, const struct emu_config *config)
+{
+    struct later *r = (struct later *)(void *)take(m, sizeof *r, true);
+    const u64 size = (u64)m->cta_count * m->warps_per_cta * sizeof *r->warps;
+    if (size > most_bytes) return NULL;
+    r->m = m;
+    r->config = config;
+    r->bytes = size;
+    r->warps = (struct list *)(void *)take(m, size, true);
+    return r;
+}
+
+static void drop(struct later *r, struct later_block *b)
+{
+    b->next = r->free;
+    r->free = b;
+}
+
+static bool next_block(struct later *r)
+{
+    struct later_block *const was = r->now;
+    if (was && !was->live) drop(r, was);
+    struct later_block *b = r->free;
+    if (b) r->free = b->next;
+    else {
+        if ((r->bytes += BLOCK) > most_bytes) return false;
+        b = (struct later_block *)(void *)take(r->m, BLOCK, false);
+    }
+    *b = (struct later_block){0};
+    r->now = b;
+    r->at = (u8 *)(b + 1);
+    r->end = (u8 *)b + BLOCK;
+    return true;
+}
+
+struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp, u32 lanes,
+                              u32 width)
+{
+    const u64 size = (sizeof(struct later_event) + lanes * (sizeof(u64) + width) + sizeof(u64) -
+                      1) /
+                     sizeof(u64) * sizeof(u64);
+    if ((u64)(r->end - r->at) < size && !next_block(r)) return NULL;
+    struct later_event *e = (struct later_event *)(void *)r->at;
+    struct list *w = &r->warps[(size_t)c->linear * r->m->warps_per_cta + warp];
+    r->at += size;
+    r->fresh += size;
+    r->now->live++;
+    if (w->last) w->last->next = e;
+    else w->first = e;
+    w->last = e;
+    *e = (struct later_event){.of = r->now, .count = (u8)lanes, .width = (u8)width};
+    return e;
+}
+
+bool later_is_much(const struct later *r)
+{
+    return r->fresh > MUCH;
+}
+
+/* ---- telling the order --------------------------------------------------------------------------------- */
+
+struct part { /* a warp in its slot */
+    struct later_event *next;
+    u32 slot, warp, sm, scheduler;
+    i32 behind; /* the next one of its scheduler that is ready */
+    u32 serial; /* so many have been done */
+    u8 barrier;
+    bool asleep, waits; /* waits: at a barrier */
+};
+struct place { /* a slot */
+    u32 linear;
+    u32 living, waiting; /* warps; those at the barrier */
+    bool taken;
+    bool begun; /* its warps have their lists */
+};
+struct ready { /* warps of a scheduler, the first to come first */
+    i32 first, last;
+    bool listed;
+};
+struct later_teller {
+    struct emu_machine m;
+    struct emu_workplace wp;
+    struct later *log;
+    const struct emu_order *order;
+    u32 slots, per_cta, next, live;
+    u32 known;          /* the first so many CTAs have all of their lists */
+    struct part *parts; /* by slot and warp */
+    struct place *places;
+    u32 *vacant, vacant_count; /* free slots, ascending */
+    struct ready *ready;       /* by scheduler */
+    u32 *some, some_count;     /* schedulers that may have somebody */
+    u32 ready_count;
+    struct emu_bound bound; /* where the order last reduced */
+};
+
+static struct emu_warp who_is(const struct later_teller *p, const struct part *w)
+{
+    return (struct emu_warp){.cta = p->places[w->slot].linear,
+                             .warp = w->warp,
+                             .sm = w->sm,
+                             .slot = w->slot,
+                             .serial = w->serial};
+}
+
+/* Those of a scheduler fill the host's caches with the same: they go on one after another. */
+static void make_ready(struct later_teller *p, u32 part)
+{
+    const u32 s = p->parts[part].scheduler;
+    struct ready *q = &p->ready[s];
+    p->parts[part].behind = NOBODY;
+    if (q->first == NOBODY) q->first = (i32)part;
+    else p->parts[q->last].behind = (i32)part;
+    q->last = (i32)part;
+    p->ready_count++;
+    if (!q->listed) p->some[p->some_count++] = s;
+    q->listed = true;
+}
+
+void later_wake(struct later_teller *p, const struct emu_warp *who)
+{
+    const u32 at = who->slot * p->per_cta + who->warp;
+    struct part *w = &p->parts[at];
+    if (!w->asleep || p->places[who->slot].linear != who->cta) return;
+    w->asleep = false;
+    make_ready(p, at);
+}
+
+u32 later_ready(const struct later_teller *p)
+{
+    return p->ready_count;
+}
+
+u8 *later_find(struct later_teller *p, u64 address, u64 size)
+{
+    struct emu_bound *const last = &p->bound;
+    if (address < last->low || address > last->high || last->high - address < size) {
+        const struct mem_block *b = mem_find(p->m.mem, address, size);
+        if (!b) return NULL;
+        *last = (struct emu_bound){b->address, b->address + b->size, b->host};
+    }
+    return last->host + (address - last->low);
+}
+
+static enum emu_verdict tell(const struct later_teller *p, const struct emu_sync *s)
+{
+    return p->order->sync ? p->order->sync(p->order->self, s) : EMU_PROCEED;
+}
+static void tell_of(const struct later_teller *p, u32 slot, u32 warp, u8 kind, u32 id)
+{
+    const struct emu_warp who = who_is(p, &p->parts[(size_t)slot * p->per_cta + warp]);
+    tell(p, &(struct emu_sync){.kind = kind, .who = &who, .id = id});
+}
+
+static void begin_parts(struct later_teller *p, u32 slot)
+{
+    const u32 sm = slot % p->m.sms, on_sm = slot / p->m.sms * p->per_cta;
+    struct part *const list = &p->parts[(size_t)slot * p->per_cta];
+    for (u32 w = 0; w < p->per_cta; w++)
+        list[w] = (struct part){.slot = slot,
+                                .warp = w,
+                                .sm = sm,
+                                .scheduler = sm * p->m.schedulers + (on_sm + w) % p->m.schedulers};
+}
+
+/* A CTA into a slot, if the order wants. */
+static bool place_one(struct later_teller *p)
+{
+    const struct emu_order *o = p->order;
+    u32 linear = p->next;
+    if (linear == p->m.cta_count || !p->vacant_count) return false;
+    const int at = o->deal ? o->deal(o->self, p->vacant, p->vacant_count, &linear)
+                           : o->place(o->self, linear, p->vacant, p->vacant_count);
+    if (at < 0) return false;
+    const u32 slot = p->vacant[at];
+    memmove(p->vacant + at, p->vacant + at + 1, (--p->vacant_count - (u32)at) * sizeof *p->vacant);
+    p->next++;
+    p->live++;
+    p->places[slot] = (struct place){.linear = linear, .living = p->per_cta, .taken = true};
+    begin_parts(p, slot);
+    tell_of(p, slot, 0, EMU_SYNC_CTA_START, 0);
+    for (u32 w = 0; w < p->per_cta; w++) make_ready(p, slot * p->per_cta + w);
+    return true;
+}
+
+static void vacate(struct later_teller *p, u32 slot)
+{
+    u32 at = p->vacant_count++;
+    for (; at && p->vacant[at - 1] > slot; at--) p->vacant[at] = p->vacant[at - 1];
+    p->vacant[at] = slot;
+    p->places[slot].taken = false;
+    p->live--;
+}
+
+/* All that live are there. */
+static void look_at_barrier(struct later_teller *p, u32 slot, u32 id)
+{
+    struct place *const at = &p->places[slot];
+    if (!at->waiting || at->waiting < at->living) return;
+    at->waiting = 0;
+    tell_of(p, slot, 0, EMU_SYNC_BARRIER_DONE, id);
+    for (u32 i = slot * p->per_cta, w = 0; w < p->per_cta; w++, i++) {
+        if (!p->parts[i].waits) continue;
+        p->parts[i].waits = false;
+        make_ready(p, i);
+    }
+}
+
+static void end_warp(struct later_teller *p, u32 slot, u32 warp)
+{
+    struct place *const at = &p->places[slot];
+    struct part *const list = &p->parts[slot * p->per_cta];
+    u32 id = 0;
+    at->living--;
+    tell_of(p, slot, warp, EMU_SYNC_WARP_EXIT, 0);
+    for (u32 w = 0; w < p->per_cta; w++)
+        if (list[w].waits) id = list[w].barrier;
+    look_at_barrier(p, slot, id);
+    if (at->living) return;
+    tell_of(p, slot, 0, EMU_SYNC_CTA_EXIT, 0);
+    vacate(p, slot);
+    while (place_one(p)) {
+    }
+}
+
+static enum emu_verdict reduce(struct later_teller *p, struct later_event *e,
+                               const struct emu_warp *who)
+{
+    struct emu_access a = {.who = who,
+                           .kind = e->dead ? EMU_ATOMIC : EMU_RED,
+                           .space = PTX_SPACE_GLOBAL,
+                           .flags = e->flags,
+                           .scope = e->scope,
+                           .op = e->op,
+                           .type = e->type,
+                           .width = e->width,
+                           .count = 1,
+                           .lanes = e->count == LANES ? ~0u : (1u << e->count) - 1,
+                           .address = later_addresses(e),
+                           .data = later_operands(e),
+                           .stride = e->width,
+                           .whole = true};
+    const enum emu_verdict v = p->order->access(p->order->self, &a);
+    for (u32 l = 0; v == EMU_PROCEED && l < e->count; l++)
+        emu_machine_reduce(&p->m, emu_author(&a), a.address[l], a.op, a.type,
+                           a.data + (size_t)l * e->width, NULL);
+    return v;
+}
+
+static void begin_lists(struct later_teller *p, u32 slot)
+{
+    const struct list *lists = &p->log->warps[(size_t)p->places[slot].linear * p->per_cta];
+    for (u32 w = 0; w < p->per_cta; w++) p->parts[slot * p->per_cta + w].next = lists[w].first;
+    p->places[slot].begun = true;
+}
+
+/* What the warp does next. */
+static void step(struct later_teller *p, u32 part)
+{
+    struct part *const w = &p->parts[part];
+    struct later_event *const e = w->next;
+    if (!e) {
+        end_warp(p, w->slot, w->warp);
+        return;
+    }
+    const struct emu_warp who = who_is(p, w);
+    enum emu_verdict v;
+    if (e->kind == LATER_REDUCE) v = reduce(p, e, &who);
+    else {
+        const bool bar = e->kind == LATER_BARRIER;
+        v = tell(p, &(struct emu_sync){.who = &who,
+                                       .kind = bar ? EMU_SYNC_BARRIER : EMU_SYNC_FENCE,
+                                       .scope = e->scope,
+                                       .flags = e->flags,
+                                       .sc = !bar && e->dead,
+                                       .id = bar ? e->op : 0,
+                                       .lanes = ~0u});
+    }
+    if (v == EMU_SLEEP) {
+        w->asleep = true;
+        return;
+    }
+    const bool waits = e->kind == LATER_BARRIER;
+    const u8 id = e->op;
+    w->next = e->next;
+    w->serial++;
+    if (!--e->of->live && e->of != p->log->now) drop(p->log, e->of);
+    if (!waits) {
+        make_ready(p, part);
+        return;
+    }
+    w->waits = true;
+    w->barrier = id;
+    p->places[w->slot].waiting++;
+    look_at_barrier(p, w->slot, id);
+}
+
+/* Somebody of the scheduler that is listed last; NOBODY: it is not known yet what that one does. */
+static i32 choose(struct later_teller *p)
+{
+    for (;;) {
+        struct ready *q = &p->ready[p->some[p->some_count - 1]];
+        if (q->first == NOBODY) {
+            q->listed = false;
+            p->some_count--;
+            continue;
+        }
+        const i32 part = q->first;
+        const u32 slot = p->parts[part].slot;
+        if (!p->places[slot].begun) {
+            if (p->places[slot].linear >= p->known) return NOBODY;
+            begin_lists(p, slot);
+        }
+        q->first = p->parts[part].behind;
+        if (q->first != NOBODY) __builtin_prefetch(p->parts[q->first].next);
+        p->ready_count--;
+        return part;
+    }
+}
+
+static struct later_teller *begin(struct later *r)
+{
+    const struct emu_machine *m = r->m;
+    struct later_teller *p = (struct later_teller *)(void *)take(m, sizeof *p, true);
+    p->m = *m;
+    p->m.teller = p;
+    p->wp.config = r->config;
+    p->m.workplace = &p->wp;
+    p->log = r;
+    p->order = m->launch->order;
+    p->per_cta = m->warps_per_cta;
+    p->slots = m->sms * m->slots_per_sm;
+    p->parts = (struct part *)(void *)take(m, (u64)p->slots * p->per_cta * sizeof *p->parts, false);
+    p->places = (struct place *)(void *)take(m, p->slots * sizeof *p->places, true);
+    p->vacant = (u32 *)(void *)take(m, p->slots * sizeof *p->vacant, false);
+    p->vacant_count = p->slots;
+    for (u32 s = 0; s < p->slots; s++) p->vacant[s] = s;
+    const u32 schedulers = m->sms * m->schedulers;
+    p->ready = (struct ready *)(void *)take(m, schedulers * sizeof *p->ready, false);
+    p->some = (u32 *)(void *)take(m, schedulers * sizeof *p->some, false);
+    for (u32 s = 0; s < schedulers; s++) p->ready[s] = (struct ready){NOBODY, NOBODY, false};
+    if (p->order->begin) p->order->begin(p->order->self, &p->m);
+    return p;
+}
+
+/* false: it comes to no end. */
+static bool go_on(struct later *r, u32 ctas)
+{
+    if (!r->teller) r->teller = begin(r);
+    struct later_teller *const p = r->teller;
+    const struct emu_order *const o = p->order;
+    p->known = ctas;
+    r->fresh = 0;
+    while (p->live || p->next < p->m.cta_count) {
+        if (p->ready_count) {
+            const i32 part = choose(p);
+            if (part == NOBODY) return true;
+            step(p, (u32)part);
+        } else if (!place_one(p) && !(o->idle && o->idle(o->self))) return false;
+    }
+    return true;
+}
+
+void later_tell(struct later *r, u32 ctas)
+{
+    go_on(r, ctas);
+}
+
+bool later_end(struct later *r, bool all)
+{
+    const bool ends = !all || go_on(r, r->m->cta_count);
+    const struct emu_order *const o = r->m->launch->order;
+    if (all && ends && o->idle) o->idle(o->self);
+    if (r->teller && o->end) o->end(o->self);
+    return ends;
+}

@@ -1,0 +1,1049 @@
+/* Loads, stores and reductions of launches that are asked whether their warps are apart (conflict_free.h), compiled for each
+ * host instruction set: each leaves its marks, and is then carried out as always. */
+#include "emu/ops/lane.h"
+
+#include "emu/atomic.h"
+#include "emu/ops/memops.h"
+#include "emu/order.h"
+#include "emu/speculate/deferred.h"
+#include "emu/speculate/ownership.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+/* Unoptimised, gcc's intrinsics for these are macros that it warns of. */
+#if defined __AVX512F__ && defined __OPTIMIZE__
+#define HAS_GATHER 1
+#else
+#define HAS_GATHER 0
+#endif
+
+/* One for each kind of reductions that may come in any order: of signed numbers only least and greatest are others. */
+static u32 atomic_mark(const struct atomic_desc *v)
+{
+    const bool sign = (v->op == ATOMIC_MIN || v->op == ATOMIC_MAX) &&
+                      (v->type == PTX_s32 || v->type == PTX_s64);
+    return APART_REDUCED + 2 * (v->op * 4u + (v->width == 8) * 2u + sign);
+}
+
+/* Of those that wait in a log, whatever they do. No other has it: compare-and-swaps do not commute. */
+enum { LOGGED = APART_REDUCED + 2 * (4 * ATOMIC_CAS) };
+
+enum kind { LOADS, STORES, REDUCES };
+
+struct lanes { /* of a warp */
+    struct apart *p;
+    const struct emu_cta *cta;
+    struct apart_shared *shared; /* NULL: there is none, or no other warp that has it */
+    u32 site, mask, size;
+    u32 step; /* from one lane's mark to the next one's */
+    enum kind kind;
+    u8 flags; /* enum emu_access_flag */
+    /* The mark that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
+     * shared */
+    u32 own, own_shared;
+    _Alignas(64) u64 at[LANES];
+};
+
+static inline __attribute__((always_inline)) void gather(u32 to[LANES], const u32 *from,
+                                                         const i32 at[LANES])
+{
+#if HAS_GATHER
+    for (u32 h = 0; h < LANES; h += LANES / 2)
+        _mm512_storeu_si512(to + h,
+                            _mm512_i32gather_epi32(_mm512_loadu_si512(at + h), from, sizeof *to));
+#else
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) to[i] = from[at[i]];
+#endif
+}
+
+/* What follows has no choices, of which compilers would make branches in place of vectors. */
+
+/* A mark as it is from `base` on: of this phase. */
+static inline __attribute__((always_inline)) u32 since(u32 mark, u32 base)
+{
+    return (mark - base) & (0 - (u32)(mark >= base));
+}
+
+static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
+{
+    if (kind != LOADS) return me;
+    const u32 with = (was | 1) == (me | 1) ? was : APART_SEVERAL;
+    return was ? with : me;
+}
+
+/* 0: it is not. */
+static inline __attribute__((always_inline)) u32 is_bad(u32 was, u32 me, const enum kind kind)
+{
+    const u32 differ = (was | (kind != REDUCES)) ^ (me | (kind == LOADS));
+    return differ & (kind == LOADS ? 0 - (was & 1) : was ? ~0u : 0);
+}
+
+/* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own`: the first lane's, whose words
+ * come first, and are 1 << shift as the others' are. Whether somebody else is in the way. */
+static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, const u32 base,
+                                                        const u32 own, const u32 step,
+                                                        const u32 shift, const enum kind kind)
+{
+    u32 bad = 0;
+    if (count == LANES && !shift) { /* the usual case, for vectors */
+        LANE_LOOP for (u32 i = 0; i < LANES; i++)
+        {
+            const u32 was = since(mark[i], base), me = own + step * i;
+            bad |= is_bad(was, me, kind);
+            mark[i] = base + after(was, me, kind);
+        }
+    } else LANE_LOOP for (u32 i = 0; i < count; i++)
+        {
+            const u32 was = since(mark[i], base), me = own + step * (i >> shift);
+            bad |= is_bad(was, me, kind);
+            mark[i] = base + after(was, me, kind);
+        }
+    return bad;
+}
+
+static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own)
+{
+    const u32 shift = l->size > APART_WORD ? (u32)__builtin_ctz(l->size / APART_WORD) : 0,
+              step = l->step;
+    if (l->kind == LOADS) return leave(marks, count, base, own, step, shift, LOADS);
+    if (l->kind == STORES) return leave(marks, count, base, own, step, shift, STORES);
+    return leave(marks, count, base, own, step, shift, REDUCES);
+}
+
+/* Whether a chunk's words may be stored to once each. */
+static inline __attribute__((always_inline)) bool is_once(u32 of_chunk)
+{
+    return !of_chunk || (of_chunk >= APART_ONCE && of_chunk < APART_BY_WORDS);
+}
+
+/* Words of it, a bit each, are stored to. Whether they were before. */
+static inline bool store_once(struct apart *p, struct apart_allocation *b, u64 chunk, u32 words)
+{
+    u32 *const of = b->of_chunk + chunk, had = *of, bits = words << 1;
+    if (!had) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
+    *of = APART_ONCE | had | bits;
+    return had & bits;
+}
+
+/* Words from an offset on, a bit each. false: it is not to be done so. */
+static bool store_side_by_side(struct apart *p, struct apart_allocation *b, u64 offset, u32 words)
+{
+    const u64 all = (u64)words << offset / APART_WORD % APART_WORDS, first = offset / APART_CHUNK;
+    bool bad = false;
+    for (u32 c = 0; all >> c * APART_WORDS; c++)
+        if (!is_once(b->of_chunk[first + c])) return false;
+    for (u32 c = 0; all >> c * APART_WORDS; c++) {
+        const u32 part = all >> c * APART_WORDS & ((1u << APART_WORDS) - 1);
+        if (part) bad |= store_once(p, b, first + c, part);
+    }
+    p->doubt |= bad;
+    p->failed |= bad;
+    return true;
+}
+
+/* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. What the
+ * chunk holds is kept before it changes. */
+static inline void divide(struct apart *p, struct apart_allocation *b, u64 chunk, u32 changes)
+{
+    const u32 all = b->of_chunk[chunk], step = p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
+    u32 *const marks = b->marks + chunk * APART_WORDS;
+    if (all < APART_ONCE)
+        for (u32 i = 0; i < APART_WORDS; i++) marks[i] = all + step * i;
+    else if (all < APART_BY_WORDS) {
+        for (u32 i = 0; i < APART_WORDS; i++) marks[i] = all >> (i + 1) & 1 ? APART_SOMEBODY : 0;
+        p->doubt = true;
+    }
+    if (changes & ~all) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
+    b->of_chunk[chunk] = APART_BY_WORDS | (all & 1) | changes;
+}
+
+/* Whole chunks. false: of some the words have marks. */
+static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes *l,
+                                                              struct apart_allocation *b,
+                                                              u64 offset, u32 size, u32 own,
+                                                              const enum kind kind)
+{
+    u32 *const of = b->of_chunk + offset / APART_CHUNK, bad = 0, most = 0, kept = 1;
+    const u32 count = size / APART_CHUNK, step = l->step * APART_WORDS;
+    for (u32 i = 0; i < count; i++) {
+        most = of[i] > most ? of[i] : most;
+        kept &= of[i];
+    }
+    if (most >= APART_ONCE) return false;
+    if (kind != LOADS && !kept) apart_keep(l->p, b, offset, size);
+    for (u32 i = 0; i < count; i++) {
+        const u32 was = of[i], me = own + step * i;
+        bad |= is_bad(was, me, kind);
+        of[i] = after(was, me, kind);
+    }
+    l->p->failed |= bad != 0;
+    return true;
+}
+
+static bool mark_whole(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+                       u32 own)
+{
+    if ((offset | size) % APART_CHUNK || (l->step && l->size != APART_WORD)) return false;
+    if (l->kind == LOADS) return mark_chunks(l, b, offset, size, own, LOADS);
+    if (l->kind == STORES) return mark_chunks(l, b, offset, size, own, STORES);
+    return mark_chunks(l, b, offset, size, own, REDUCES);
+}
+
+/* Bytes from an offset on, of lanes from that of `own` on. */
+static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+                       u32 own)
+{
+    const u32 shift = (u32)__builtin_ctz(l->size);
+    if (mark_whole(l, b, offset, size, own)) return;
+    for (u32 n; size; size -= n, offset += n, own += l->step * (n >> shift)) {
+        const u32 at = offset % APART_CHUNK;
+        n = size < APART_CHUNK - at ? size : APART_CHUNK - at;
+        if (mark_whole(l, b, offset, n, own)) continue;
+        if (l->kind == STORES && l->p->once && (offset | n) % APART_WORD == 0 &&
+            store_side_by_side(l->p, b, offset, ~0u >> (LANES - n / APART_WORD)))
+            continue;
+        const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
+        divide(l->p, b, offset / APART_CHUNK, l->kind != LOADS);
+        l->p->failed |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own);
+    }
+}
+
+static inline void tell_of(struct apart *p, u32 site, u64 address, u32 size, enum kind kind,
+                           u8 flags)
+{
+    static const u8 kinds[] = {[LOADS] = EMU_LOAD, [STORES] = EMU_STORE, [REDUCES] = EMU_RED};
+    struct apart_told *const t = &p->told[site];
+    if (address == t->to) t->to += size;
+    else if (address < t->from || address + size > t->to) {
+        apart_tell(p, t);
+        *t = (struct apart_told){address, address + size, kinds[kind], flags};
+    }
+}
+
+static void tell(const struct lanes *l, u64 address, u32 size)
+{
+    if (l->p->observer) tell_of(l->p, l->site, address, size, l->kind, l->flags);
+}
+
+/* Makes ready for marks. false: what is there may be loaded without any. */
+static inline bool needs_marks(const struct lanes *l, struct apart_allocation *b)
+{
+    struct apart *const p = l->p;
+    b->logged |= l->kind == REDUCES && l->own == LOGGED;
+    if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) apart_only_reduce(p, b, l->own);
+    if (b->reduced) {
+        b->loaded_by[l->site] = true;
+        if (l->kind != REDUCES || b->reduced != l->own) apart_change(p, b);
+        return false;
+    }
+    if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
+        if (!b->loaded_by[l->site]) apart_load_free(p, b, l->site);
+        return false;
+    }
+    if (!b->of_chunk) apart_make_marks(p, b);
+    if (l->kind != LOADS && !b->stored) apart_change(p, b);
+    return true;
+}
+
+/* Bytes side by side, of lanes from the first one on. Whether they could be loaded without a mark. */
+static bool touch(const struct lanes *l, u64 address, u32 size, u32 first_lane)
+{
+    struct apart *const p = l->p;
+    tell(l, address, size);
+    struct apart_allocation *const b = apart_find(p, l->site, address, size, l->kind != LOADS);
+    if (!b) return p->failed = true;
+    if (!needs_marks(l, b)) return !p->observer;
+    mark_bytes(l, b, address - b->low, size, l->own + l->step * first_lane);
+    return false;
+}
+
+/* Of each lane a word, all of which have marks of their own. A lane that is off does as the first one that is on. alike:
+ * all leave the same mark. */
+static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANES], u32 *marks,
+                                                             const u32 base, const u32 own[LANES],
+                                                             const enum kind kind, const bool alike)
+{
+    const u32 all = own[0];
+    u32 bad = 0, differ = 0, lost = 0;
+    _Alignas(64) u32 had[LANES], mark[LANES];
+    gather(had, marks, word);
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+    {
+        const u32 was = since(had[i], base), me = alike ? all : own[i];
+        bad |= is_bad(was, me, kind);
+        mark[i] = base + after(was, me, kind);
+        differ |= mark[i] ^ had[i];
+    }
+    if (!differ) return bad;
+    LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
+    if (alike) return bad;
+    LANE_LOOP for (int i = 0; i < LANES; i++) lost |= marks[word[i]] ^ mark[i];
+    for (u32 i = 0; lost && i < LANES; i++) { /* threads at one word */
+        u32 *const to = &marks[word[i]];
+        bad |= is_bad(*to - base, own[i], kind);
+        *to = base + after(*to - base, own[i], kind);
+    }
+    return bad;
+}
+
+/* `first`: the mark of lane 0. */
+static bool mark_each(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base, u32 first)
+{
+    _Alignas(64) u32 own[LANES];
+    const u32 one = first + l->step * (u32)__builtin_ctz(l->mask);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) own[i] = l->mask >> i & 1 ? first + l->step * i : one;
+    if (!l->step) {
+        if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, true);
+        if (l->kind == STORES) return leave_each(word, marks, base, own, STORES, true);
+        return leave_each(word, marks, base, own, REDUCES, true);
+    }
+    if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, false);
+    return leave_each(word, marks, base, own, STORES, false);
+}
+
+/* For mark_each(): of each lane its first word, if all of them lie between these; false: they do not. Those that are
+ * off have the first one's that is on. */
+static inline __attribute__((always_inline)) bool words_of(const struct lanes *l, u64 low, u64 room,
+                                                           i32 word[LANES])
+{
+    const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = room - l->size, odd = l->size - 1;
+    u64 bad = 0;
+    if (room < l->size || room / APART_WORD > INT32_MAX) return false;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+    {
+        const u64 o = l->mask >> i & 1 ? l->at[i] - low : any;
+        bad |= (o & odd) | (o > last);
+        word[i] = (i32)(o / APART_WORD);
+    }
+    return !bad;
+}
+
+/* One after the other, as each lane may have several. */
+static bool mark_all_words(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base,
+                           u32 first)
+{
+    bool bad = mark_each(l, word, marks, base, first);
+    for (u32 k = APART_WORD; k < l->size; k += APART_WORD)
+        bad |= mark_each(l, word, marks + k / APART_WORD, base, first);
+    return bad;
+}
+
+/* Of lanes at one word the last one's stays. */
+static inline void put_words(u32 *to, const i32 word[LANES], const u32 *d, u32 m)
+{
+#if HAS_GATHER
+    for (u32 h = 0; h < LANES; h += LANES / 2)
+        _mm512_mask_i32scatter_epi32(to, (__mmask16)(m >> h), _mm512_load_si512(word + h),
+                                     _mm512_loadu_si512(d + h), sizeof *to);
+#else
+    for (u32 left = m; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        to[word[i]] = d[i];
+    }
+#endif
+}
+
+/* Lanes may be at one word. false: it is not to be done so. */
+static bool store_words_singly(struct apart *p, struct apart_allocation *b, const i32 word[LANES],
+                               const u32 had[LANES], u32 m)
+{
+    bool bad = false;
+    for (u32 i = 0; i < LANES; i++) {
+        if (!is_once(had[i])) return false;
+        bad |= had[i] >> ((u32)word[i] % APART_WORDS + 1) & had[i] & 1;
+    }
+    for (u32 left = m; left; left &= left - 1) {
+        const u32 at = (u32)word[__builtin_ctz(left)];
+        store_once(p, b, at / APART_WORDS, 1u << at % APART_WORDS);
+    }
+    p->doubt |= bad;
+    p->failed |= bad;
+    return true;
+}
+
+static inline bool store_words_once(struct apart *p, struct apart_allocation *b,
+                                    const i32 word[LANES], u32 m)
+{
+    _Alignas(64) i32 chunk[LANES + 1];
+    _Alignas(64) u32 had[LANES], mark[LANES];
+    u32 odd = ~m, first = 0;
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) chunk[i] = (i32)((u32)word[i] / APART_WORDS);
+    chunk[LANES] = INT32_MAX;
+    gather(had, b->of_chunk, chunk);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++)
+    {
+        const u32 bit = 2u << (u32)word[i] % APART_WORDS, by_words = had[i] >= APART_BY_WORDS,
+                  one = had[i] < APART_ONCE, none = had[i] == 0, meets = chunk[i + 1] <= chunk[i];
+        mark[i] = had[i] | bit | APART_ONCE;
+        odd |= by_words | (one & ~none) | (had[i] & bit) | meets;
+        first |= none;
+    }
+    if (odd) return store_words_singly(p, b, word, had, m);
+    for (u32 i = 0; first && i < LANES; i++)
+        if (!had[i]) apart_keep(p, b, (u64)chunk[i] * APART_CHUNK, APART_CHUNK);
+    put_words(b->of_chunk, chunk, mark, m);
+    return true;
+}
+
+/* The lanes' words if they are all in one allocation. false: they are not. *free: whether they could be loaded without
+ * marks. */
+static bool touch_words(const struct lanes *l, bool *free)
+{
+    struct apart *const p = l->p;
+    const u64 any = l->at[__builtin_ctz(l->mask)];
+    struct apart_allocation *const b = any < MEM_GLOBAL
+                                           ? NULL
+                                           : apart_find(p, l->site, any, l->size, l->kind != LOADS);
+    _Alignas(64) i32 word[LANES];
+    if (!b || !words_of(l, b->low, b->high - b->low, word)) return false;
+    const bool marks = needs_marks(l, b);
+    const u32 *const of = b->of_chunk, may_stay = l->kind == LOADS;
+    u32 whole = 0, differ = 0;
+    if (marks)
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+            whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+    *free &= !marks && !p->observer;
+    if (marks && !whole && l->kind == REDUCES && l->size == APART_WORD) {
+        LANE_LOOP for (int i = 0; i < LANES; i++) differ |= b->marks[word[i]] ^ l->own;
+        if (!differ) return true; /* all of it has been so before */
+    }
+    for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
+        tell(l, l->at[__builtin_ctz(left)], l->size);
+    if (!marks) return true;
+    if (l->kind == STORES && l->size == APART_WORD && p->once &&
+        store_words_once(p, b, word, l->mask))
+        return true;
+    for (u32 i = 0; whole && i < LANES; i++)
+        divide(p, b, (u32)word[i] / APART_WORDS, l->kind != LOADS);
+    p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
+    return true;
+}
+
+/* Whether each lane that is on has its bytes at lane << step behind `start`; or (LANES) at `start`. */
+static inline __attribute__((always_inline)) bool are_at(const struct lanes *l, u64 start, u32 step)
+{
+    const u32 m = l->mask;
+    u64 off = 0;
+    if (m == ~0u) { /* the usual case */
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+            off |= l->at[i] ^ (start + (step == LANES ? 0 : (u64)i << step));
+    } else LANE_LOOP for (int i = 0; i < LANES; i++)
+        {
+            const u64 x = l->at[i] ^ (start + (step == LANES ? 0 : (u64)i << step));
+            off |= m >> i & 1 ? x : 0;
+        }
+    return !off;
+}
+
+/* Cuts the lanes that are on into runs, in which lane and bytes follow those before: the first lanes and the sizes of
+ * the runs' bytes. Lanes at one place are one run, unless they differ. 0: they are many runs, it is quicker to look at
+ * lane by lane. */
+static inline __attribute__((always_inline)) u32 cut(const struct lanes *l, u32 first[2],
+                                                     u32 *bytes)
+{
+    const u32 m = l->mask, from = (u32)__builtin_ctz(m), last = 31 - (u32)__builtin_clz(m),
+              count = emu_lanes_of(m), step = (u32)__builtin_ctz(l->size);
+    const u64 a = l->at[from], start = a - ((u64)from << step), z = l->at[last];
+    first[0] = from;
+    *bytes = count << step;
+    if (l->p->by_thread && l->size < APART_WORD) return 0;
+    if (z == start + ((u64)last << step) && last - from + 1 == count && are_at(l, start, step))
+        return 1;
+    if (z == a && !l->step && are_at(l, a, LANES)) {
+        *bytes = l->size;
+        return 1;
+    }
+    const u64 half = (u64)(LANES / 2 - 1) << step, b = l->at[LANES / 2];
+    if (m != ~0u || l->at[LANES / 2 - 1] != a + half || z != b + half) return 0;
+    u64 off = 0;
+    LANE_HALF_LOOP for (int i = 0; i < LANES / 2; i++)
+        off |= (l->at[i] ^ (a + ((u64)i << step))) |
+               (l->at[LANES / 2 + i] ^ (b + ((u64)i << step)));
+    first[1] = LANES / 2;
+    *bytes = (u32)LANES / 2 << step;
+    return off ? 0 : 2;
+}
+
+/* Bytes side by side of shared memory. What is outside faults, and needs no marks. */
+static void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_lane)
+{
+    const u32 room = l->cta->shared_size;
+    if (offset > room || size > room - offset) return;
+    const u64 first = offset / APART_WORD, last = (offset + size - 1) / APART_WORD;
+    l->p->failed |= mark(l, l->shared->marks + first, (u32)(last - first + 1),
+                         l->shared->phase << APART_BITS, l->own_shared + l->step * first_lane);
+}
+
+static inline void note_shared(struct apart *p, struct apart_shared *s, const struct emu_group *g,
+                               u32 what)
+{
+    for (u32 w = 0; w < g->warps; w++) s->here |= (u32)(g->exec[w] != 0) << (g->first + w);
+    if (!(what & ~s->had)) return;
+    s->had |= what;
+    apart_shared_had(p, s);
+}
+
+/* What a site does in a phase may need no marks: loads, if nobody changes anything before the next barrier; reductions, if
+ * all are of one kind and nobody does anything else. Else the launch begins again, and they are marked. Whether this
+ * one is. `mark`: of reductions. */
+static inline bool enter_shared(struct apart *p, struct apart_shared *s, const struct emu_group *g,
+                                u32 site, enum kind kind, u32 mark)
+{
+    const u8 *const marked = p->marked + p->m->program->site_count;
+    if (kind == LOADS && !p->marked[site] && marked[APART_LOADS] < APART_ALL) {
+        s->seen[site] = s->phase;
+        note_shared(p, s, g, APART_LOADED);
+        return false;
+    }
+    if (kind == REDUCES && !marked[APART_REDUCTIONS]) {
+        const bool other = s->had & APART_ADDED && s->kind != mark;
+        s->kind = mark;
+        note_shared(p, s, g, APART_ADDED | (other ? APART_CHANGED : 0));
+        return false;
+    }
+    note_shared(p, s, g, kind == LOADS ? APART_LOOKED : APART_CHANGED);
+    return true;
+}
+
+/* leave() for words side by side, those of the lanes that are on; those of the others are looked at all the same. `bad`
+ * is added to. */
+static inline __attribute__((always_inline)) void leave_row(u32 *row, u32 m, const u32 base,
+                                                            const u32 own, const u32 step,
+                                                            const enum kind kind, u32 bad[LANES])
+{
+    if (m == ~0u) {
+        LANE_LOOP for (u32 i = 0; i < LANES; i++)
+        {
+            const u32 was = since(row[i], base), me = own + step * i;
+            bad[i] |= is_bad(was, me, kind);
+            row[i] = base + after(was, me, kind);
+        }
+        return;
+    }
+    LANE_LOOP for (u32 i = 0; i < LANES; i++)
+    {
+        const u32 on = m >> i & 1, had = row[i], was = since(had, base), me = own + step * i;
+        bad[i] |= is_bad(was, me, kind) & (0 - on);
+        row[i] = on ? base + after(was, me, kind) : had;
+    }
+}
+
+static inline bool any_word(const u32 words[LANES])
+{
+    const v16 *const v = (const v16 *)(const void *)words;
+    return !none(v[0] | v[1]);
+}
+
+static void touch_lanes_shared(const struct lanes *l)
+{
+    u32 first[2], bytes;
+    const u32 runs = cut(l, first, &bytes), base = l->shared->phase << APART_BITS;
+    const u64 at = l->at[first[0]];
+    _Alignas(64) i32 word[LANES];
+    if (runs == 1 && bytes > APART_WORD && l->size == APART_WORD && at % APART_WORD == 0 &&
+        at <= l->cta->shared_size && bytes <= l->cta->shared_size - at) {
+        u32 *const row = l->shared->marks + at / APART_WORD - first[0];
+        const u32 m = l->mask, own = l->own_shared;
+        _Alignas(64) u32 bad[LANES] = {0};
+        if (l->kind == LOADS) leave_row(row, m, base, own, l->step, LOADS, bad);
+        else if (l->kind == STORES) leave_row(row, m, base, own, l->step, STORES, bad);
+        else leave_row(row, m, base, own, l->step, REDUCES, bad);
+        l->p->failed |= any_word(bad);
+        return;
+    }
+    for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
+    if (runs) return;
+    if (words_of(l, 0, l->cta->shared_size, word)) {
+        l->p->failed |= mark_all_words(l, word, l->shared->marks, base, l->own_shared);
+        return;
+    }
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        touch_shared(l, l->at[i], l->size, i);
+    }
+}
+
+/* Whether all could be loaded without marks. */
+static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool generic)
+{
+    u32 first[2], bytes;
+    const u32 runs = cut(l, first, &bytes);
+    bool free = l->kind == LOADS;
+    if (runs && l->at[first[0]] >= MEM_GLOBAL && l->at[first[runs - 1]] >= MEM_GLOBAL) {
+        for (u32 i = 0; i < runs; i++) free &= touch(l, l->at[first[i]], bytes, first[i]);
+        return free;
+    }
+    if (touch_words(l, &free)) return free;
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u32 i = (u32)__builtin_ctz(left);
+        const u64 address = l->at[i];
+        if (address >= MEM_GLOBAL) {
+            free &= touch(l, address, l->size, i);
+            continue;
+        }
+        free = false; /* shared memory, a thread's own, parameters */
+        if (!generic || !l->shared || address < MEM_SHARED || address >= MEM_LOCAL) continue;
+        note_shared(l->p, l->shared, g, l->kind == LOADS ? APART_LOOKED : APART_CHANGED);
+        touch_shared(l, address - MEM_SHARED, l->size, i);
+    }
+    return free;
+}
+
+/* Whether a row of addresses is of bytes side by side, 1 << shift of each lane. */
+static inline __attribute__((always_inline)) bool follow_64(const u64 *at, u32 shift)
+{
+    const v8 *const v = (const v8 *)(const void *)at;
+    const u64 quarter = (u64)LANES / 4 << shift;
+    const v8 a = ((v8){0, 1, 2, 3, 4, 5, 6, 7} << (u64)shift) + *at;
+    return !any((v[0] ^ a) | (v[1] ^ (a + quarter)) | (v[2] ^ (a + 2 * quarter)) |
+                (v[3] ^ (a + 3 * quarter)));
+}
+static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
+{
+    const v16 *const v = (const v16 *)(const void *)at;
+    const v16 a = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * APART_WORD + *at;
+    return none((v[0] ^ a) | (v[1] ^ (a + LANES / 2 * APART_WORD)));
+}
+
+/* Whether all could be loaded without marks. */
+static inline bool touch_warp(struct lanes *l, const struct emu_group *g, const struct emu_uop *in,
+                              u32 w, u32 space)
+{
+    if (l->mask == ~0u && in->x == 8 && space != PTX_SPACE_SHARED) {
+        const u64 *const p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
+        const u64 at = *p + (u64)in->imm;
+        const u32 shift = (u32)__builtin_ctz(l->size);
+        const bool singly = l->step && l->size < APART_WORD;
+        if (at >= MEM_GLOBAL && !singly && follow_64(p, shift))
+            return touch(l, at, (u32)LANES << shift, 0);
+    }
+    uop_addresses(g, in, w, space, l->at);
+    if (space != PTX_SPACE_SHARED) return touch_lanes(l, g, space == PTX_SPACE_GENERIC);
+    touch_lanes_shared(l);
+    return false;
+}
+
+/* Of a CTA whether there is anybody else. */
+static inline bool several(const struct apart *p)
+{
+    return (p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta) > 1;
+}
+
+/* The even mark of a warp's first lane, by the warp's number in its CTA; and how many come before those of the CTA. */
+static inline u32 per_warp(const struct apart *p)
+{
+    return p->by_thread ? LANES * APART_NEXT : APART_NEXT;
+}
+static inline u32 own_of(const struct apart *p, u32 warp)
+{
+    return APART_FIRST + per_warp(p) * warp;
+}
+static inline u32 before_cta(const struct apart *p, const struct emu_cta *c)
+{
+    return per_warp(p) * (c->linear * p->m->warps_per_cta);
+}
+
+/* What the warps of the group do. `mark`: of a reduction. Whether all could be loaded without marks. */
+static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, u32 size,
+                      enum kind kind, u32 mark)
+{
+    struct apart *const p = g->worker->machine->apart;
+    struct lanes l;
+    l.p = p;
+    l.cta = g->cta;
+    l.site = in->site;
+    l.size = size;
+    l.kind = kind;
+    l.flags = kind == REDUCES ? 0 : ((const struct mem_desc *)in->ext)->flags;
+    l.step = p->by_thread && kind != REDUCES ? APART_NEXT : 0;
+    l.shared = NULL;
+    l.own = l.own_shared = mark;
+    bool free = true;
+    p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
+    if (p->m->shared_size && several(p) && space != PTX_SPACE_GLOBAL)
+        l.shared = apart_shared_of(p, g->cta);
+    if (space == PTX_SPACE_SHARED &&
+        (!l.shared || !enter_shared(p, l.shared, g, in->site, kind, mark)))
+        return true;
+    for (u32 w = 0; w < g->warps; w++) {
+        l.mask = g->exec[w];
+        if (!l.mask) continue;
+        if (kind != REDUCES) {
+            l.own_shared = own_of(p, g->first + w) + (kind == STORES);
+            l.own = l.own_shared + before_cta(p, g->cta);
+        }
+        free &= touch_warp(&l, g, in, w, space);
+    }
+    return free && !l.shared;
+}
+
+static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *in)
+{
+    u32 w = 0;
+    while (!g->exec[w]) w++;
+    return emu_raise(g, in, EMU_BAD_ORDER, w, (u32)__builtin_ctz(g->exec[w]), 0, 0, "not apart");
+}
+
+/* ---- the usual cases: all warps' words side by side, looked at as one ------------------------------------ */
+
+enum { ROW_BYTES = LANES * APART_WORD };
+
+/* A row that is not of whole chunks, or of which lanes are off. Whether somebody else is in the way. */
+static __attribute__((noinline)) bool mark_row(struct apart *p, struct apart_allocation *b,
+                                               u64 offset, u32 m, u32 me, enum kind kind)
+{
+    const u32 step = p->by_thread ? APART_NEXT : 0;
+    u32 *const row = b->marks + offset / APART_WORD;
+    if (kind == STORES && p->once && store_side_by_side(p, b, offset, m)) return false;
+    for (u64 c = offset / APART_CHUNK; c <= (offset + ROW_BYTES - 1) / APART_CHUNK; c++)
+        divide(p, b, c, kind != LOADS);
+    _Alignas(64) u32 bad[LANES] = {0};
+    if (kind == LOADS) leave_row(row, m, 0, me, step, LOADS, bad);
+    else leave_row(row, m, 0, me, step, STORES, bad);
+    return any_word(bad);
+}
+
+enum done {
+    LOOK, /* closer; what has been marked will be as if it were once, or begins again */
+    MARKED,
+    CARRIED_OUT
+};
+
+/* Of each warp the words that its lanes load or store, counted from some address. */
+struct words {
+    u32 rows; /* a bit for each warp, whose words are side by side: word[0] alone is set, */
+    _Alignas(64) i32 word[GROUP][LANES];
+};
+
+static inline void get_words(u32 *d, const u32 *from, const i32 word[LANES], u32 m)
+{
+    _Alignas(64) u32 got[LANES];
+    gather(got, from, word);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) d[i] = m >> i & 1 ? got[i] : d[i];
+}
+
+/* What belongs to lanes that are off is left as it is. */
+static inline void copy_row(u32 *to, const u32 *from, u32 m)
+{
+    if (m == ~0u) {
+        memcpy(to, from, ROW_BYTES);
+        return;
+    }
+    LANE_LOOP for (u32 i = 0; i < LANES; i++)
+    {
+        if (m >> i & 1) to[i] = from[i];
+    }
+}
+
+static inline __attribute__((always_inline)) void carry_out(struct emu_group *g,
+                                                            const struct emu_uop *in,
+                                                            const struct words *a, u8 *host,
+                                                            const enum kind kind)
+{
+    u32 *d = LANE_ROW(u32, in->d), *const base = (u32 *)(void *)host;
+    for (u32 w = 0; w < g->warps; w++, d += LANES) {
+        const u32 m = g->exec[w];
+        const i32 *const word = a->word[w];
+        if (!m) continue;
+        if (!(a->rows >> w & 1)) {
+            if (kind == STORES) put_words(base, word, d, m);
+            else get_words(d, base, word, m);
+        } else if (kind == STORES) copy_row(base + *word, d, m);
+        else copy_row(d, base + *word, m);
+    }
+}
+
+/* A warp's lanes, each of which has a word. */
+static inline struct lanes lanes_of(struct apart *p, u32 mask, enum kind kind)
+{
+    struct lanes l;
+    l.p = p;
+    l.mask = mask;
+    l.size = APART_WORD;
+    l.step = p->by_thread ? APART_NEXT : 0;
+    l.kind = kind;
+    return l;
+}
+
+/* Words anyhow of an allocation that has been changed before, by addresses less the first word's. false: not all are
+ * such words. */
+static __attribute__((noinline)) bool mark_words(struct apart *p, struct apart_allocation *b,
+                                                 const u64 *at, u64 from, u32 m, u32 me,
+                                                 enum kind kind, i32 word[LANES])
+{
+    struct lanes l = lanes_of(p, m, kind);
+    const u32 *const of = b->of_chunk, may_stay = kind == LOADS;
+    u32 whole = 0;
+    LANE_LOOP for (int i = 0; i < LANES; i++) l.at[i] = at[i] + from;
+    if (!words_of(&l, 0, b->high - b->low, word)) return false;
+    if (kind == STORES && p->once && store_words_once(p, b, word, m)) return true;
+    LANE_LOOP for (int i = 0; i < LANES; i++)
+        whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+    for (u32 i = 0; whole && i < LANES; i++)
+        divide(p, b, (u32)word[i] / APART_WORDS, kind != LOADS);
+    p->failed |= mark_each(&l, word, b->marks, 0, me);
+    return true;
+}
+
+/* Of an allocation that has been changed before. */
+static inline __attribute__((always_inline)) enum done
+do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
+{
+    struct apart *const p = g->worker->machine->apart;
+    struct apart_allocation *const b = p->of_site[in->site];
+    const struct mem_desc *const v = in->ext;
+    if (in->x != 8 || !b || !b->stored || v->width != APART_WORD || v->count != 1 ||
+        (b->high - b->low) / APART_WORD > INT32_MAX)
+        return LOOK;
+    const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
+    const u64 size = b->high - b->low, from = (u64)in->imm - b->low;
+    const u32 next = per_warp(p), half = p->by_thread ? APART_WORDS * APART_NEXT : 0;
+    u32 me = own_of(p, g->first) + before_cta(p, g->cta) + (kind == STORES), bad = 0;
+    u64 keep = 0, keep_to = 0;
+    struct words a;
+    bool looks = false;
+    a.rows = 0;
+    for (u32 w = 0; w < g->warps && !looks; w++, at += LANES, me += next) {
+        const u32 m = g->exec[w];
+        const u64 first = *at, o = first + from;
+        if (!m) continue;
+        if (!follow_64(at, 2) || o % APART_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
+            looks = p->observer || !mark_words(p, b, at, from, m, me, kind, a.word[w]);
+            continue;
+        }
+        looks = p->observer && m != ~0u;
+        if (looks) break;
+        if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind, v->flags);
+        a.rows |= 1u << w;
+        a.word[w][0] = (i32)(o / APART_WORD);
+        u32 *const of = b->of_chunk + o / APART_CHUNK;
+        if (m == ~0u && o % APART_CHUNK == 0 && of[0] < APART_ONCE && of[1] < APART_ONCE) {
+            if (kind == STORES && !(of[0] & of[1] & 1)) {
+                if (o != keep_to) {
+                    if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
+                    keep = o;
+                }
+                keep_to = o + ROW_BYTES;
+            }
+            bad |= is_bad(of[0], me, kind) | is_bad(of[1], me + half, kind);
+            of[0] = after(of[0], me, kind);
+            of[1] = after(of[1], me + half, kind);
+        } else bad |= mark_row(p, b, o, m, me, kind);
+    }
+    if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
+    p->failed |= bad != 0;
+    if (looks || p->failed) return LOOK;
+    if (g->worker->sites) return MARKED;
+    carry_out(g, in, &a, b->host, kind);
+    return CARRIED_OUT;
+}
+
+/* Loads that need no marks, but are told of. false: it has to be looked at more closely. */
+static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct apart_allocation *const b = p->of_site[in->site];
+    const struct mem_desc *const v = in->ext;
+    if (!p->observer || !g->whole || in->x != 8 || !b || b->stored || !b->loaded_by[in->site] ||
+        p->marked[in->site] || v->space == PTX_SPACE_SHARED)
+        return false;
+    const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
+    const u32 size = (u32)v->width * v->count, shift = (u32)__builtin_ctz(size),
+              bytes = (u32)LANES << shift;
+    const u64 room = b->high - b->low;
+    for (u32 w = 0; w < g->warps; w++, at += LANES) {
+        const u64 first = *at + (u64)in->imm;
+        if (bytes > room || first - b->low > room - bytes || !follow_64(at, shift)) return false;
+        tell_of(p, in->site, first, bytes, LOADS, v->flags);
+    }
+    return true;
+}
+
+/* The same of words of shared memory. */
+static inline __attribute__((always_inline)) enum done
+do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind, const u32 step)
+{
+    struct apart *const p = g->worker->machine->apart;
+    struct apart_shared *const s = g->cta->marks;
+    const u32 room = g->cta->shared_size, base = s->phase << APART_BITS, next = per_warp(p);
+    const u32 *at = (const u32 *)(const void *)(g->r32 + in->a);
+    u32 me = own_of(p, g->first) + (kind == STORES);
+    _Alignas(64) u32 bad[LANES] = {0};
+    struct words a;
+    a.rows = 0;
+    for (u32 w = 0; w < g->warps; w++, at += LANES, me += next) {
+        const u32 m = g->exec[w], start = *at + (u32)in->imm;
+        if (!m) continue;
+        const u32 one = (u32)__builtin_ctz(m), first = start + one * APART_WORD,
+                  bytes = (LANES - (u32)__builtin_clz(m) - one) * APART_WORD;
+        if (first % APART_WORD == 0 && bytes <= room && first <= room - bytes && follow_words(at)) {
+            a.rows |= 1u << w;
+            a.word[w][0] = (i32)(first / APART_WORD) - (i32)one;
+            leave_row(s->marks + a.word[w][0], m, base, me, step, kind, bad);
+            continue;
+        }
+        struct lanes l = lanes_of(p, m, kind);
+        LANE_LOOP for (u32 i = 0; i < LANES; i++) l.at[i] = at[i] + (u32)in->imm;
+        if (!words_of(&l, 0, room, a.word[w])) return LOOK;
+        p->failed |= mark_each(&l, a.word[w], s->marks, base, me);
+    }
+    p->failed |= any_word(bad);
+    if (p->failed || g->worker->sites) return MARKED;
+    carry_out(g, in, &a, g->cta->shared, kind);
+    return CARRIED_OUT;
+}
+
+static enum done do_shared_loads(struct emu_group *g, const struct emu_uop *in)
+{
+    return g->worker->machine->apart->by_thread ? do_shared_rows(g, in, LOADS, APART_NEXT)
+                                                : do_shared_rows(g, in, LOADS, 0);
+}
+static enum done do_shared_stores(struct emu_group *g, const struct emu_uop *in)
+{
+    return g->worker->machine->apart->by_thread ? do_shared_rows(g, in, STORES, APART_NEXT)
+                                                : do_shared_rows(g, in, STORES, 0);
+}
+
+static inline enum done do_shared(struct emu_group *g, const struct emu_uop *in, enum kind kind)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct mem_desc *const v = in->ext;
+    if (!p->m->shared_size || !several(p)) return LOOK;
+    struct apart_shared *const s = apart_shared_of(p, g->cta);
+    const u32 here = s->here >> g->first & ((1u << g->warps) - 1);
+    if (kind == LOADS && s->seen[in->site] == s->phase && here == (1u << g->warps) - 1)
+        return MARKED;
+    if (!enter_shared(p, s, g, in->site, kind, 0)) return MARKED;
+    if (in->x != 4 || v->width != APART_WORD || v->count != 1) return LOOK;
+    return kind == LOADS ? do_shared_loads(g, in) : do_shared_stores(g, in);
+}
+
+OP(ld_apart)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct mem_desc *const v = in->ext;
+    if (p->is_free[in->site]) return p->failed ? refuse(g, in) : v->plain(g, in);
+    const bool shared = v->space == PTX_SPACE_SHARED;
+    const enum done done = shared ? do_shared(g, in, LOADS) : do_rows(g, in, LOADS);
+    if (done == CARRIED_OUT) return in + 1;
+    if (shared && done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
+    if (shared || done == MARKED || tell_rows(g, in))
+        return p->failed ? refuse(g, in) : v->plain(g, in);
+    const struct apart_allocation *const before = p->of_site[in->site];
+    if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
+        before == p->of_site[in->site]) {
+        p->is_free[in->site] = true;
+        g->worker->bounds[in->site] = (struct emu_bound){0};
+    }
+    return p->failed ? refuse(g, in) : v->plain(g, in);
+}
+
+OP(st_apart)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct mem_desc *const v = in->ext;
+    const enum done done = v->space == PTX_SPACE_SHARED ? do_shared(g, in, STORES)
+                                                        : do_rows(g, in, STORES);
+    if (done == CARRIED_OUT) return in + 1;
+    if (done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, STORES, 0);
+    return p->failed ? refuse(g, in) : v->plain(g, in);
+}
+
+/* ---- reductions that wait (deferred.h) ------------------------------------------------------------------------ */
+
+/* The lanes' addresses and operands, side by side. */
+static void write_down(struct later_event *e, const u64 *at, const u8 *operand, u32 mask)
+{
+    const u32 width = e->width;
+    u64 *const address = later_addresses(e);
+    u8 *const data = later_operands(e);
+    if (mask == ~0u) {
+        memcpy(address, at, LANES * sizeof *at);
+        memcpy(data, operand, (size_t)LANES * width);
+        return;
+    }
+    for (u32 n = 0; mask; mask &= mask - 1, n++) {
+        const u32 i = (u32)__builtin_ctz(mask);
+        address[n] = at[i];
+        if (width == 4) memcpy(data + 4 * n, operand + 4 * i, 4);
+        else memcpy(data + 8 * n, operand + 8 * i, 8);
+    }
+}
+
+/* Whether each lane that is on has an element at a multiple of its size between these. */
+static inline __attribute__((always_inline)) bool lie_in(const struct lanes *l, u64 low, u64 high)
+{
+    const u64 last = high - low - l->size, odd = l->size - 1;
+    u64 bad = 0;
+    if (high - low < l->size) return false;
+    if (l->mask == ~0u) {
+        LANE_LOOP for (int i = 0; i < LANES; i++)
+            bad |= (u64)(l->at[i] - low > last) | (l->at[i] & odd);
+    } else LANE_LOOP for (int i = 0; i < LANES; i++)
+        {
+            const u64 wrong = (u64)(l->at[i] - low > last) | (l->at[i] & odd);
+            bad |= l->mask >> i & 1 ? wrong : 0;
+        }
+    return !bad;
+}
+
+/* A warp's marks, and whether all of it lies in global memory. */
+static bool mark_logged(struct lanes *l, const struct emu_group *g)
+{
+    const struct apart_allocation *const b = l->p->of_site[l->site];
+    if (b && b->reduced == LOGGED && b->loaded_by[l->site] && lie_in(l, b->low, b->high))
+        return true;
+    for (u32 left = l->mask; left; left &= left - 1) {
+        const u64 at = l->at[__builtin_ctz(left)];
+        if (at < MEM_GLOBAL || at & (l->size - 1)) return false;
+    }
+    touch_lanes(l, g, false);
+    return true;
+}
+
+static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *in)
+{
+    struct apart *const p = g->worker->machine->apart;
+    const struct atomic_desc *const v = in->ext;
+    struct lanes l = {.p = p,
+                      .cta = g->cta,
+                      .site = in->site,
+                      .size = v->width,
+                      .kind = REDUCES,
+                      .own = LOGGED,
+                      .own_shared = LOGGED};
+    const u8 *operand = emu_row(g, v->width, v->operand[0]);
+    for (u32 w = 0; w < g->warps; w++, operand += (size_t)LANES * v->width) {
+        l.mask = g->exec[w];
+        if (!l.mask) continue;
+        uop_addresses(g, in, w, v->at.space, l.at);
+        struct later_event *const e = later_add(p->log, g->cta, g->first + w, emu_lanes_of(l.mask),
+                                                v->width);
+        p->failed |= !e || !mark_logged(&l, g);
+        if (p->failed) return refuse(g, in);
+        e->kind = LATER_REDUCE;
+        e->op = (u8)atomic_op_in(v, true);
+        e->type = v->type;
+        e->flags = v->flags;
+        e->scope = v->scope;
+        e->dead = !v->red;
+        write_down(e, l.at, operand, l.mask);
+    }
+    return in + 1;
+}
+
+OP(red_apart)
+{
+    const struct atomic_desc *const v = in->ext;
+    struct apart *const p = g->worker->machine->apart;
+    if (p->log && v->at.space != PTX_SPACE_SHARED) return log_all(g, in);
+    /* There the order has turns, too. */
+    p->failed |= p->log && !p->m->program->shared_commutes && p->m->warps_per_cta > 1;
+    /* Those of other CTAs are not atomic to it. */
+    g->worker->machine->apart->failed |= g->worker->machine->apart->by_thread &&
+                                         v->scope < EMU_SCOPE_GPU &&
+                                         v->at.space != PTX_SPACE_SHARED;
+    touch_all(g, in, v->at.space, v->width, REDUCES, atomic_mark(v));
+    return g->worker->machine->apart->failed ? refuse(g, in) : v->plain(g, in);
+}

@@ -1,0 +1,34 @@
+/* heddle_device.h: what the command line shares with the public interface: how options become a
+ * configuration, and a device's last launch as emu reports it. */
+#ifndef HEDDLE_LIBRARY_DEVICE_H
+#define HEDDLE_LIBRARY_DEVICE_H
+
+#include "emu/emu.h"
+
+struct heddle_device;
+struct heddle_device_options;
+
+/* All but the order, which somebody must own, as the GPU. */
+struct emu_gpu;
+struct emu_config device_config(const struct heddle_device_options *o, const struct emu_gpu *gpu);
+
+/* Called around each launch. `before` may add observers; launches of a workload have them, too. */
+struct device_watch {
+    void *self;
+    void (*before)(void *self, struct emu *e, const char *kernel, struct emu_launch *launch);
+    void (*after)(void *self, struct emu *e, const char *kernel, const struct emu_launch *launch,
+                  const struct emu_report *report);
+};
+void device_watch(struct heddle_device *d, const struct device_watch *w); /* copied; NULL: none */
+/* Observes all launches from now on; one at most, NULL: none. */
+struct emu_observer;
+void device_observe(struct heddle_device *d, const struct emu_observer *o);
+/* Of all launches from now on, in place of that of the options; NULL: theirs. */
+struct emu_order;
+void device_set_order(struct heddle_device *d, const struct emu_order *o);
+struct emu *device_emu(struct heddle_device *d);
+
+/* Good until the next launch; NULL: there was none, or it could not begin. */
+const struct emu_report *device_report(const struct heddle_device *d);
+
+#endif

@@ -1,0 +1,152 @@
+/* model/timing.h: when warps do what they did: a trace carried out again against a clock.
+ *
+ *     struct clock_times t;
+ *     clock_run(report->counts->trace, &machine, slots, l1_bytes, &t);
+ *     printf("%.0f cycles, %.0f of them waiting for DRAM\n", t.cycles, t.part[CLOCK_DRAM]);
+ *
+ * Each warp has a scoreboard: the cycle from which each of its registers may be read. An instruction issues
+ * when its registers are there, its unit takes one, and its scheduler chooses the warp; its results are
+ * there a latency later, which for a load depends on where each of its sectors was found and on who else
+ * uses the way there: the SM's load unit, L1, the network, the L2 slice, the DRAM channel. (Scoreboards and
+ * intervals between stalls: Huang et al., "GPUMech", MICRO 2014; Lee et al., "GCoM", ISCA 2022. Replaying
+ * functional traces: Khairy et al., "Accel-Sim", ISCA 2020.)
+ *
+ * CTAs are dealt to SMs in turn, as many to each as there is room for, the others as room is made. If the
+ * trace is of a part of the SMs, these have that part of L2 and DRAM.
+ *
+ * Times are doubles; every step is IEEE 754 addition, multiplication and comparison, so that they are the
+ * same on every host. */
+#ifndef HEDDLE_MODEL_TIMING_H
+#define HEDDLE_MODEL_TIMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emu_trace;
+
+enum clock_class { /* of instructions that take the same time */
+#define CLASS(id, unit, text) CLASS_##id,
+#include "model/timing.def"
+                   CLASSES
+};
+
+enum clock_matrix { /* what matrix instructions multiply, where their rates differ */
+                    CLOCK_MATRIX_F32, /* f16, bf16; results in f32 */
+                    CLOCK_MATRIX_F16, /* f16; results in f16 */
+                    CLOCK_MATRIX_TF32,
+                    CLOCK_MATRIX_INT8,
+                    CLOCK_MATRIX_FP8,
+                    CLOCK_MATRIX_FP64,
+                    CLOCK_MATRICES
+};
+
+enum clock_unit { /* what instructions are issued to */
+                  CLOCK_UNIT_INT,
+                  CLOCK_UNIT_FP32,
+                  CLOCK_UNIT_FP64,
+                  CLOCK_UNIT_SFU,
+                  CLOCK_UNIT_TENSOR,
+                  CLOCK_UNIT_MEMORY,
+                  CLOCK_UNITS
+};
+
+/* What a cycle of a scheduler goes by with. Of a cycle in which it issues nothing: what the warp that issues
+ * next has waited for. */
+enum clock_part {
+    CLOCK_ISSUE,
+    CLOCK_UNIT,    /* the unit is taken */
+    CLOCK_LATENCY, /* a result of arithmetic */
+    CLOCK_L1,
+    CLOCK_L2,
+    CLOCK_DRAM,
+    CLOCK_SHARED,
+    CLOCK_ATOMIC,
+    CLOCK_BARRIER,
+    CLOCK_FETCH, /* instructions that the cache for them lacks */
+    CLOCK_IDLE,  /* it has no warps: other SMs, or the other schedulers, have */
+    CLOCK_START,
+    /* of orders (model/timing_order.h) */
+    CLOCK_LOG,     /* a search of the warp's write log */
+    CLOCK_QUANTUM, /* until the last warp's parallel mode is over */
+    CLOCK_COMMIT,
+    CLOCK_SERIAL,
+    CLOCK_TURN, /* it was not the warp's turn to put a reduction into the buffer */
+    CLOCK_FULL, /* the buffer has no room, until it is flushed with all others */
+    CLOCK_FLUSH,
+    CLOCK_PARTS
+};
+
+struct clock_machine { /* cycles are of the SM's clock */
+    uint32_t sms, schedulers;
+    double latency[CLASSES];  /* from issue until a dependent instruction can issue */
+    double interval[CLASSES]; /* until the unit takes the next */
+    double
+        matrix[CLOCK_MATRICES]; /* times CLASS_TENSOR's interval, for as many multiply-adds; 0: 1 */
+    uint32_t units[CLOCK_UNITS]; /* of an SM */
+    double int_fp32;     /* until an instruction of FP32 can follow one of INT, or the other way */
+    uint32_t issue;      /* instructions that a scheduler issues in a cycle */
+    bool scheduled;      /* instructions are as an assembler orders them (model/schedule.h) */
+    bool oldest;         /* the schedulers' choice: the last warp or the oldest; else in turn */
+    double branch;       /* cycles after a branch until the warp's next instruction */
+    double next;         /* at least, between two instructions of a warp */
+    double start;        /* of a launch, until the first instruction */
+    double cta_interval; /* between the CTAs that an SM is given at the beginning */
+    double cta_start;    /* from the end of a CTA until the next one issues */
+    double shared_latency, barrier_latency, constant_latency;
+    /* L1 */
+    double l1_latency;
+    double l1_sectors; /* a cycle, on hits */
+    bool l1_whole;     /* lines are fetched whole */
+    bool l1_global;    /* it holds global memory */
+    bool l1_hashed;    /* its sets are chosen by a hash */
+    bool local_back;   /* stores to .local memory that hit stay there */
+    uint32_t l1_ways;
+    uint32_t
+        fetch_lines; /* of the instruction cache, of 128 bytes; 0: it has whatever is asked for */
+    double fetch_latency; /* of an instruction that it lacks */
+    /* network: of a port */
+    uint32_t port_sms;       /* SMs that share one */
+    double port_sectors;     /* a cycle, from L2 to SMs */
+    double port_requests;    /* a cycle, the other way: loads, and sectors of stores and atomics */
+    double network_requests; /* a cycle, of all ports together; 0: as many as they send */
+    /* L2, DRAM */
+    uint32_t slices, channels;
+    bool hashed;       /* slices are chosen by a hash of the address; else 256 bytes in turn */
+    double l2_latency; /* of a load that hits, but for queues */
+    double l2_interval, atomic_interval; /* of a slice, by sector; by round of an atomic */
+    double atomic_lanes;   /* a cycle, of a sector, that a slice carries out; 0: all at once */
+    double atomic_issue;   /* of the SM's load unit, by round of an atomic */
+    bool atomic_blocks;    /* a warp issues nothing until its atomic is through */
+    double atomic_latency; /* beyond that of a load from L2 */
+    double dram_latency;   /* beyond that of L2 */
+    double dram_interval;  /* of a channel, by sector */
+    uint32_t dram_least;   /* sectors that a channel moves at least */
+    uint32_t banks;        /* of a channel */
+    double row_bytes, row_interval; /* of a bank, when another row is opened; 0: free */
+    double l1_pending;              /* lines that an SM's loads may wait for; 0: any number */
+};
+
+struct clock_times {
+    double cycles;               /* from the first CTA's start to the last one's end */
+    double part[CLOCK_PARTS];    /* mean of all schedulers; their sum is `cycles` */
+    double by_unit[CLOCK_UNITS]; /* CLOCK_ISSUE and CLOCK_UNIT, of those that go to it */
+    uint64_t instructions;       /* warp instructions that were issued */
+    double chain; /* the longest time of a warp from its first to its last instruction */
+    uint64_t quanta, flushes; /* of orders */
+};
+
+/* What some SMs have of the GPU that stand for all of them (model/sample.h). */
+struct clock_share {
+    double l2;      /* the part that they ask of all that L2 and the network are asked */
+    uint32_t ports; /* whole ones */
+    /* So many, if each has as much to do as that one has that has most. */
+    double slices, channels;
+    /* SMs ask for the same lines: all slices are there for that, and slower. */
+    bool same_loads, same_writes;
+};
+
+/* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */
+void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
+               uint32_t l1_bytes, struct clock_times *out);
+
+#endif

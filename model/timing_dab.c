@@ -1,0 +1,582 @@
+/* DAB on the clock: whose turn it is to put a reduction into a buffer, what is in buffers, what a flush takes. */
+#include "model/timing_internal.h"
+
+#include "emu/measure/count.h"
+#include "ptx/isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OFFSET = 32, SECTOR_ELEMENTS = 8, WHOLE = 4 /* sectors of a line */ };
+
+enum why {
+    RUNS,
+    WANTS,
+    FULL,
+    FLUSHED,
+    ALONE
+}; /* it is held: for its turn; room; a flush; a flush and its turn */
+
+struct reduction {    /* an entry of a buffer */
+    uint32_t element; /* of 4 bytes */
+    const struct ptx_op *op;
+    bool from_dram;
+};
+struct buffer {
+    struct reduction *entries;
+    uint32_t count, cap;
+};
+struct hardware_warp {
+    uint8_t why;           /* enum why */
+    bool in_round, filled; /* GTAR; its reductions are in a buffer */
+    uint32_t batch;
+    double ready;
+};
+struct turns {      /* of a scheduler */
+    uint32_t at;    /* place in its ring */
+    bool round;     /* GTAR: one is being done */
+    double granted; /* behind the last grant */
+    double closed;  /* when nothing more could be added */
+};
+struct transaction {
+    uint32_t sm, number, slice, line, rounds; /* number: among those of its SM at that slice */
+    bool from_dram;
+    double arrives;
+};
+struct dab {
+    struct clock_dab o;
+    uint8_t *kinds;
+    struct hardware_warp *warps;
+    struct turns *turns;
+    struct buffer *buffers;
+    uint32_t buffer_count, usable;
+    uint32_t *given; /* by slot: CTAs that it was given */
+    uint32_t *sent;  /* by SM and slice */
+    struct transaction *list;
+    uint32_t count, cap;
+    bool alone; /* an atomic is carried out now */
+};
+
+static struct dab *dab_of(const struct clock *c)
+{
+    return c->order;
+}
+
+static struct hardware_warp *at(const struct clock *c, const struct clock_warp *w)
+{
+    return &dab_of(c)->warps[clock_number(c, w)];
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- CTAs: CTA c of the trace to slot c modulo those that are used ------------------------------------------ */
+
+static bool deal(struct clock *c, uint32_t slot, uint32_t *cta)
+{
+    struct dab *d = dab_of(c);
+    const uint32_t sm = slot / c->slots, sms = d->usable / c->slots;
+    if (sm >= sms) return false;
+    *cta = d->given[slot] * d->usable + slot % c->slots * sms + sm;
+    if (*cta >= c->t->cta_count) return false;
+    d->given[slot]++;
+    return true;
+}
+
+static void placed(struct clock *c, uint32_t slot)
+{
+    for (uint32_t k = 0; k < c->wpc; k++) {
+        struct hardware_warp *h = &dab_of(c)->warps[slot * c->wpc + k];
+        h->why = RUNS;
+        h->in_round = h->filled = false;
+        h->batch = dab_of(c)->given[slot];
+    }
+}
+
+/* ---- buffers -------------------------------------------------------------------------------------------------- */
+
+static struct buffer *buffer_of(const struct clock *c, const struct clock_warp *w)
+{
+    return &dab_of(c)->buffers[dab_of(c)->o.by_warp ? clock_number(c, w) : w->scheduler];
+}
+
+static bool has(const struct buffer *b, uint32_t element, const struct ptx_op *op)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->entries[i].element == element && b->entries[i].op == op) return true;
+    return false;
+}
+
+/* The lanes of the warp's next instruction. false: they find no room, and nothing has changed. */
+static bool add(const struct clock *c, const struct clock_warp *w)
+{
+    const struct dab *d = dab_of(c);
+    struct buffer *b = buffer_of(c, w);
+    const uint32_t *words = clock_global_words(c, w),
+                   lanes = words[2] & TRACE_ELEMENTS ? TRACE_SIZE_LANES(words[2]) : 0,
+                   had = b->count;
+    const bool from_dram = w->cta_trace->notes[words[1]].from_dram;
+    if (b->cap < had + lanes) {
+        b->cap = had + 2 * lanes;
+        b->entries = realloc(b->entries, b->cap * sizeof *b->entries);
+        if (!b->entries) abort();
+    }
+    for (uint32_t l = 0; l < lanes; l++) {
+        const struct reduction r = {words[3 + l], c->t->insts[w->inst].op, from_dram};
+        if (!d->o.fusion || !has(b, r.element, r.op)) b->entries[b->count++] = r;
+    }
+    if (!had || b->count <= d->o.entries) return true;
+    b->count = had;
+    return false;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------------------ */
+
+static struct clock_warp *in_ring(const struct clock *c, const struct clock_scheduler *s,
+                                  uint32_t k)
+{
+    return &c->warps[s->warps[k % s->count]];
+}
+
+/* The batch whose atomics the scheduler does. */
+static uint32_t batch_of(const struct clock *c, const struct clock_scheduler *s)
+{
+    uint32_t batch = UINT32_MAX;
+    if (!dab_of(c)->o.batches) return batch;
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct clock_warp *w = in_ring(c, s, k);
+        if (w->live && at(c, w)->batch < batch) batch = at(c, w)->batch;
+    }
+    return batch;
+}
+
+static bool may_want(const struct clock *c, const struct clock_warp *w, uint32_t batch)
+{
+    return w->live && at(c, w)->batch <= batch;
+}
+
+/* false: there is no room. */
+static bool grant(struct clock *c, struct clock_warp *w, struct turns *t)
+{
+    struct hardware_warp *h = at(c, w);
+    const double when = later(t->granted, h->ready);
+    if (!add(c, w)) {
+        h->why = FULL;
+        t->closed = when;
+        return false;
+    }
+    t->granted = when + 1;
+    h->why = RUNS;
+    h->in_round = false;
+    h->filled = true;
+    clock_let_go(c, w, h->ready, when, CLOCK_TURN);
+    return true;
+}
+
+/* The token goes round; `past`: also past those that wait at barriers. */
+static bool pass_token(struct clock *c, struct clock_scheduler *s, struct turns *t, bool past)
+{
+    const uint32_t batch = batch_of(c, s);
+    bool any = false;
+    for (uint32_t k = 0; k < s->count; t->at = (t->at + 1) % s->count) {
+        struct clock_warp *w = in_ring(c, s, t->at);
+        if (!may_want(c, w, batch) || (past && w->waits)) {
+            k++;
+            continue;
+        }
+        if (at(c, w)->why != WANTS || !grant(c, w, t)) break;
+        any = true;
+        k = 0;
+    }
+    return any;
+}
+
+/* A round begins when all want to reduce who can. */
+static void begin_round(const struct clock *c, const struct clock_scheduler *s, struct turns *t,
+                        bool past)
+{
+    const uint32_t batch = batch_of(c, s);
+    bool any = false;
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct clock_warp *w = in_ring(c, s, k);
+        if (!may_want(c, w, batch) || (past && w->waits)) continue;
+        if (at(c, w)->why != WANTS) return;
+        t->granted = later(t->granted, at(c, w)->ready);
+        any = true;
+    }
+    for (uint32_t k = 0; any && k < s->count; k++)
+        at(c, in_ring(c, s, k))->in_round = at(c, in_ring(c, s, k))->why == WANTS &&
+                                            may_want(c, in_ring(c, s, k), batch);
+    t->round = any;
+}
+
+static bool go_round(struct clock *c, struct clock_scheduler *s, struct turns *t, bool past)
+{
+    bool any = false;
+    for (;;) {
+        if (!t->round) begin_round(c, s, t, past);
+        if (!t->round) return any;
+        for (uint32_t k = 0; k < s->count; k++) {
+            struct clock_warp *w = in_ring(c, s, k);
+            if (!w->live || !at(c, w)->in_round) continue;
+            if (at(c, w)->why != WANTS || !grant(c, w, t)) return any;
+            any = true;
+        }
+        t->round = false;
+    }
+}
+
+/* As they come. */
+static bool let_all(struct clock *c, struct clock_scheduler *s, struct turns *t)
+{
+    const double from = t->granted;
+    bool any = false;
+    for (uint32_t k = 0; k < s->count; k++) {
+        struct clock_warp *w = in_ring(c, s, k);
+        if (w->live && at(c, w)->why == WANTS) any |= grant(c, w, t);
+        t->granted = from;
+    }
+    return any;
+}
+
+/* Those of the scheduler whose turn it is go on. Whether any does. */
+static bool settle(struct clock *c, uint32_t scheduler, bool past)
+{
+    struct dab *d = dab_of(c);
+    struct clock_scheduler *s = &c->schedulers[scheduler];
+    struct turns *t = &d->turns[scheduler];
+    if (d->o.by_warp || d->o.rule == CLOCK_ANY || s->strict) return let_all(c, s, t);
+    if (d->o.rule == CLOCK_GWAT) return pass_token(c, s, t, past);
+    if (d->o.rule == CLOCK_GTAR) return go_round(c, s, t, past);
+    begin_round(c, s, t, past);
+    s->strict = t->round; /* GTRR: from its first atomics on */
+    return s->strict && let_all(c, s, t);
+}
+
+static void hold(struct clock_warp *w, struct hardware_warp *h, enum why why)
+{
+    h->why = (uint8_t)why;
+    h->ready = w->next->ready;
+    w->next->ready = CLOCK_NEVER;
+}
+
+static void look(struct clock *c, struct clock_warp *w, double now)
+{
+    struct hardware_warp *h = at(c, w);
+    const enum clock_kind kind = dab_of(c)->kinds[w->inst];
+    (void)now;
+    if (kind == CLOCK_REDUCTION && clock_global_words(c, w)) {
+        hold(w, h, WANTS);
+        settle(c, w->scheduler, false);
+    } else if ((kind == CLOCK_FETCHING || kind == CLOCK_STRONG) && clock_global_words(c, w))
+        hold(w, h, ALONE);
+    else if ((kind == CLOCK_FENCE || w->class == CLASS_BARRIER) && h->filled) hold(w, h, FLUSHED);
+}
+
+static void ended(struct clock *c, struct clock_warp *w, double now)
+{
+    (void)now;
+    settle(c, w->scheduler, false);
+}
+
+static bool access(struct clock *c, struct clock_warp *w, uint32_t inst, double now,
+                   struct clock_access *a)
+{
+    (void)w, (void)now, (void)a;
+    return dab_of(c)->kinds[inst] == CLOCK_REDUCTION;
+}
+
+/* ---- flushes ------------------------------------------------------------------------------------------------------ */
+
+/* The transaction of this buffer that takes the entry, too. NULL: none. */
+static struct transaction *with_sector(struct dab *d, uint32_t from, const struct reduction *list,
+                                       uint32_t at, const uint32_t *sectors)
+{
+    for (uint32_t i = from; d->o.coalescing && i < d->count; i++)
+        if (sectors[i - from] == list[at].element / SECTOR_ELEMENTS) return &d->list[i];
+    return NULL;
+}
+
+/* How many entries before it are of the same element: the slice does one after another. */
+static uint32_t round_of(const struct reduction *list, uint32_t at)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < at; i++) n += list[i].element == list[at].element;
+    return n;
+}
+
+static struct transaction *new_transaction(struct clock *c, uint32_t sm, const struct reduction *r)
+{
+    struct dab *d = dab_of(c);
+    if (d->count == d->cap) {
+        d->cap = d->cap ? 2 * d->cap : 1024;
+        d->list = realloc(d->list, d->cap * sizeof *d->list);
+        if (!d->list) abort();
+    }
+    const uint32_t line = r->element / (4 * SECTOR_ELEMENTS),
+                   slice = clock_slice_of(&c->all_of_l2, line);
+    struct transaction *t = &d->list[d->count++];
+    *t = (struct transaction){.sm = sm,
+                              .number = d->sent[sm * c->m->slices + slice]++,
+                              .slice = slice,
+                              .line = line,
+                              .rounds = 1,
+                              .from_dram = r->from_dram};
+    return t;
+}
+
+static void pack(struct clock *c, uint32_t sm, struct buffer *b)
+{
+    struct dab *d = dab_of(c);
+    const uint32_t from = d->count, skip = d->o.offset && sm % 2 == 0 ? OFFSET : 0;
+    uint32_t *sectors = clock_room(b->count, sizeof *sectors);
+    for (uint32_t k = 0; k < b->count; k++) {
+        const uint32_t i = (k + skip) % b->count;
+        struct transaction *const t = with_sector(d, from, b->entries, i, sectors);
+        if (!t) {
+            (void)new_transaction(c, sm, &b->entries[i]);
+            sectors[d->count - 1 - from] = b->entries[i].element / SECTOR_ELEMENTS;
+        } else {
+            const uint32_t rounds = d->o.fusion ? 1 : round_of(b->entries, i);
+            if (rounds > t->rounds) t->rounds = rounds;
+        }
+    }
+    b->count = 0;
+    free(sectors);
+}
+
+/* SMs side by side. */
+static int by_number(const void *a, const void *b)
+{
+    const struct transaction *x = a, *y = b;
+    if (x->slice != y->slice) return x->slice < y->slice ? -1 : 1;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return (x->sm > y->sm) - (x->sm < y->sm);
+}
+static int by_arrival(const void *a, const void *b)
+{
+    const struct transaction *x = a, *y = b;
+    if (x->arrives != y->arrives) return x->arrives < y->arrives ? -1 : 1;
+    return by_number(a, b);
+}
+
+/* They stand in `list` SM by SM: one of each in turn goes its way. */
+static void send_all(struct clock *c, double now)
+{
+    struct dab *d = dab_of(c);
+    uint32_t *next = clock_room(c->sms + 1, sizeof *next), *end = clock_room(c->sms, sizeof *end);
+    uint32_t left = d->count;
+    for (uint32_t i = 0; i < d->count; i++) end[d->list[i].sm] = i + 1;
+    for (uint32_t i = d->count; i-- > 0;) next[d->list[i].sm] = i;
+    while (left)
+        for (uint32_t sm = 0; sm < c->sms; sm++) {
+            if (next[sm] >= end[sm]) continue;
+            struct transaction *t = &d->list[next[sm]++];
+            t->arrives = clock_send(c, sm, 1, now);
+            left--;
+        }
+    free(next);
+    free(end);
+}
+
+/* It comes before its turn and waits in L2: what the slice does for it besides. */
+static double queued(struct clock *c, const struct transaction *t)
+{
+    (void)clock_from_dram(c, t->slice, t->line, WHOLE, t->arrives);
+    return 2 * c->m->l2_interval;
+}
+
+/* The slices carry them out, in the order of the list: when the last answer is back. */
+static double carry_out(struct clock *c, double now)
+{
+    const struct dab *d = dab_of(c);
+    double end = now, before = now, last = now; /* of the slice: when all so far have come */
+    for (uint32_t i = 0; i < d->count; i++) {
+        const struct transaction *t = &d->list[i];
+        const bool turn = d->o.reorder && i && t[-1].slice == t->slice;
+        if (!turn) last = now;
+        const bool early = d->o.reorder && t->arrives < last;
+        last = later(last, t->arrives);
+        const double service = t->rounds * c->m->atomic_interval +
+                               (early && d->o.l2_queue ? queued(c, t) : 0),
+                     from = later(t->arrives, turn ? later(before, now) : now);
+        before = clock_take(&c->slice[t->slice], from, service / c->share);
+        double done = before + service;
+        if (t->from_dram) done = clock_from_dram(c, t->slice, t->line, 1, done);
+        end = later(end, done + c->m->atomic_latency + c->m->l2_latency / 2);
+    }
+    return end;
+}
+
+/* Clusters tell slices what to expect: when the last one knows. */
+static double tell(struct clock *c, uint32_t first, uint32_t last, double now)
+{
+    double end = now;
+    for (uint32_t sm = first; sm < last; sm++)
+        if (sm < c->ports) end = later(end, clock_send(c, sm, c->m->slices, now));
+    return end;
+}
+
+/* The buffers of these SMs: when all answers are back. */
+static double flush(struct clock *c, uint32_t first, uint32_t last, double now)
+{
+    struct dab *d = dab_of(c);
+    const uint32_t each = d->buffer_count / c->sms;
+    d->count = 0;
+    memset(d->sent, 0, (size_t)c->sms * c->m->slices * sizeof *d->sent);
+    for (uint32_t b = first * each; b < last * each; b++)
+        if (d->buffers[b].count) pack(c, b / each, &d->buffers[b]);
+    if (!d->count) return now;
+    c->out->flushes++;
+    const double told = d->o.reorder ? tell(c, first, last, now) : now;
+    send_all(c, now);
+    qsort(d->list, d->count, sizeof *d->list, d->o.reorder ? by_number : by_arrival);
+    const double end = carry_out(c, told);
+    c->end = later(c->end, end);
+    return d->o.overlap ? told : end;
+}
+
+/* ---- when no warp can go on ---------------------------------------------------------------------------------------- */
+
+/* When nothing more could be added to the scheduler's buffers. */
+static double closed(const struct clock *c, uint32_t scheduler)
+{
+    const struct dab *d = dab_of(c);
+    const struct clock_scheduler *s = &c->schedulers[scheduler];
+    double last = later(s->last, d->turns[scheduler].closed);
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct clock_warp *w = in_ring(c, s, k);
+        if (w->live && at(c, w)->why == FULL && !d->o.by_warp) return d->turns[scheduler].closed;
+        if (w->live && at(c, w)->why != RUNS) last = later(last, at(c, w)->ready);
+    }
+    return last;
+}
+
+static bool is_due(const struct clock *c, uint32_t first, uint32_t last)
+{
+    const struct dab *d = dab_of(c);
+    const uint32_t each = d->buffer_count / c->sms;
+    for (uint32_t b = first * each; b < last * each; b++)
+        if (d->buffers[b].count) return true;
+    for (uint32_t i = first * c->warps_per_sm; i < last * c->warps_per_sm; i++)
+        if (c->warps[i].live && d->warps[i].why > WANTS) return true;
+    return false;
+}
+
+static bool has_warps(const struct clock *c, const struct clock_scheduler *s)
+{
+    for (uint32_t k = 0; k < s->count; k++)
+        if (c->warps[s->warps[k]].live) return true;
+    return false;
+}
+
+static void account(const struct clock *c, uint32_t scheduler, double begun, double end)
+{
+    struct clock_scheduler *s = &c->schedulers[scheduler];
+    if (s->last < begun) {
+        s->part[has_warps(c, s) ? CLOCK_FULL : CLOCK_IDLE] += begun - s->last;
+        s->last = begun;
+    }
+    if (s->last < end) {
+        s->part[CLOCK_FLUSH] += end - s->last;
+        s->last = end;
+    }
+}
+
+static void go_on(struct clock *c, struct clock_warp *w, double now)
+{
+    struct hardware_warp *h = at(c, w);
+    h->filled = false;
+    if (!w->live) return;
+    if (h->why == FULL) h->why = WANTS;
+    if (h->why != FLUSHED) return;
+    h->why = RUNS;
+    clock_let_go(c, w, h->ready, now, CLOCK_FLUSH);
+}
+
+/* Those that wait to be alone, one after another. */
+static void let_alone(struct clock *c, uint32_t first, uint32_t last, double now)
+{
+    double then = now;
+    for (uint32_t i = first * c->warps_per_sm; i < last * c->warps_per_sm; i++) {
+        struct clock_warp *w = &c->warps[i];
+        struct hardware_warp *h = at(c, w);
+        if (!w->live || h->why != ALONE) continue;
+        const double begun = later(then, h->ready), done = clock_access_memory(c, w, begun).done;
+        h->why = RUNS;
+        then = begun + (done - begun) / c->share;
+        clock_let_go(c, w, h->ready, then, CLOCK_SERIAL);
+    }
+}
+
+static void flush_some(struct clock *c, uint32_t first, uint32_t last)
+{
+    struct dab *d = dab_of(c);
+    const uint32_t each = c->m->schedulers;
+    double begun = 0;
+    for (uint32_t s = first * each; s < last * each; s++) begun = later(begun, closed(c, s));
+    const double end = flush(c, first, last, begun);
+    for (uint32_t s = first * each; s < last * each; s++) {
+        account(c, s, begun, end);
+        d->turns[s].closed = d->turns[s].granted = end;
+    }
+    for (uint32_t i = first * c->warps_per_sm; i < last * c->warps_per_sm; i++)
+        go_on(c, &c->warps[i], end);
+    for (uint32_t s = first * each; s < last * each; s++) settle(c, s, false);
+    let_alone(c, first, last, end);
+}
+
+static bool idle(struct clock *c)
+{
+    const uint32_t step = dab_of(c)->o.independent ? c->m->port_sms : c->sms;
+    bool any = false;
+    for (uint32_t s = 0; s < c->scheduler_count; s++) any |= settle(c, s, true);
+    if (any) return true;
+    for (uint32_t sm = 0; sm < c->sms; sm += step) {
+        const uint32_t last = sm + step < c->sms ? sm + step : c->sms;
+        if (!is_due(c, sm, last)) continue;
+        flush_some(c, sm, last);
+        any = true;
+    }
+    return any;
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------ */
+
+static void begin(struct clock *c, const struct clock_order *o)
+{
+    struct dab *d = clock_room(1, sizeof *d);
+    const uint32_t warps = c->sms * c->warps_per_sm, part = (uint32_t)(o->dab.sms * c->share + 0.5),
+                   sms = o->dab.sms && part < c->sms ? (part ? part : 1) : c->sms;
+    c->order = d;
+    d->o = o->dab;
+    d->kinds = clock_kinds(c->t);
+    d->warps = clock_room(warps, sizeof *d->warps);
+    d->turns = clock_room(c->scheduler_count, sizeof *d->turns);
+    d->buffer_count = d->o.by_warp ? warps : c->scheduler_count;
+    d->buffers = clock_room(d->buffer_count, sizeof *d->buffers);
+    d->usable = sms * c->slots;
+    d->given = clock_room((size_t)c->sms * c->slots, sizeof *d->given);
+    d->sent = clock_room((size_t)c->sms * c->m->slices, sizeof *d->sent);
+    for (uint32_t s = 0; s < c->scheduler_count; s++)
+        c->schedulers[s].strict = d->o.rule == CLOCK_SRR && !d->o.by_warp;
+}
+
+static void end(struct clock *c)
+{
+    struct dab *d = c->order;
+    for (uint32_t i = 0; i < d->buffer_count; i++) free(d->buffers[i].entries);
+    void *all[] = {d->kinds, d->warps, d->turns, d->buffers, d->given, d->sent, d->list, d};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+const struct clock_rules clock_dab_rules = {.begin = begin,
+                                            .end = end,
+                                            .deal = deal,
+                                            .placed = placed,
+                                            .look = look,
+                                            .access = access,
+                                            .ended = ended,
+                                            .idle = idle};

@@ -1,0 +1,617 @@
+/* GPUDet on the clock: where quanta end, what write logs, commits and serial mode take. */
+#include "model/timing_internal.h"
+
+#include "emu/measure/count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = 128,
+    MAP = 1 << 16, /* chunks of which depths are in L2, or locks are had: the last of those alike */
+    MOST_CHUNKS = 64,          /* that a store may touch */
+    DEPTH_LINES = 0x40000000u, /* as memory has depths */
+    WHOLE = 4,                 /* sectors of a line */
+    HEADER = 1,                /* sectors of a request for address, mask, depth */
+};
+#define LOG_LINES 0xc0000000u /* as L1 has logs */
+#define TAKEN UINT32_MAX
+
+enum why { RUNS, LIMIT, BARRIER, ATOMIC, OTHER }; /* parallel mode is over */
+
+struct entry {
+    uint32_t line;
+    uint8_t sectors;
+};
+struct log {
+    struct entry *entries;
+    uint32_t count, cap, sent;
+    uint64_t *bloom;
+};
+struct hardware_warp {
+    uint8_t why;   /* enum why */
+    bool stops;    /* behind the barrier that is complete */
+    bool stored;   /* in the quantum, since its CTA began */
+    uint32_t used; /* instructions of the quantum */
+    double ready;  /* of one that is held */
+    struct log log;
+};
+struct depths { /* a line of a Z cache */
+    uint32_t chunk;
+    bool valid;
+    double used, free;
+};
+enum step { SEND, COMPARE, WRITE, LOCK, READ, STORE, UNLOCK };
+struct request { /* an entry on its way: what comes next, and when */
+    double when;
+    uint32_t number; /* in the order in which they were made */
+    uint8_t what;    /* enum step */
+    uint32_t warp;   /* SEND: any of its SM */
+    struct entry entry;
+};
+struct unit {
+    double free, *busy; /* when it takes the next; when the last `requests` are done, a ring */
+    uint32_t at;
+    struct depths *lines;
+};
+struct gpudet {
+    struct clock_gpudet o;
+    uint8_t *kinds;
+    struct hardware_warp *warps;
+    uint32_t *pending, pending_count; /* CTAs that have not begun: places in the trace, TAKEN */
+    uint32_t *share, stride;          /* by slot: place in `pending` of the next one */
+    bool begins, serial, moved;
+    struct unit *units;
+    uint32_t sets;
+    uint32_t *known;  /* chunks of which depths have been in L2, and one */
+    uint32_t *locked; /* by chunk: the one whose lock is had, and one */
+    uint32_t *senders, *sender_count,
+        *sender_at;           /* warps by SM that have entries; whose turn it is */
+    struct request *requests; /* a heap, the earliest first */
+    uint32_t request_count, request_cap, numbers;
+    double end; /* of the commit: when the last answer is back */
+};
+
+static struct gpudet *gpudet_of(const struct clock *c)
+{
+    return c->order;
+}
+
+static struct hardware_warp *at(const struct clock *c, const struct clock_warp *w)
+{
+    return &gpudet_of(c)->warps[clock_number(c, w)];
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- CTAs ------------------------------------------------------------------------------------------------- */
+
+/* In hardware's order of slots: the first of each SM, the second ... */
+static uint32_t nth_slot(const struct clock *c, uint32_t n)
+{
+    return n % c->sms * c->slots + n / c->sms;
+}
+
+static void deal_shares(struct clock *c)
+{
+    struct gpudet *g = gpudet_of(c);
+    uint32_t n = 0, rank = 0;
+    for (uint32_t i = 0; i < g->pending_count; i++)
+        if (g->pending[i] != TAKEN) g->pending[n++] = g->pending[i];
+    g->pending_count = n;
+    g->stride = c->sms * c->slots;
+    for (uint32_t busy = 0; busy < 2; busy++)
+        for (uint32_t s = 0; s < g->stride; s++)
+            if ((c->ctas[nth_slot(c, s)].live != 0) == busy) g->share[nth_slot(c, s)] = rank++;
+}
+
+static bool deal(struct clock *c, uint32_t slot, uint32_t *cta)
+{
+    struct gpudet *g = gpudet_of(c);
+    uint32_t *next = &g->share[slot];
+    if (*next >= g->pending_count || (!g->o.dwp && !g->begins)) return false;
+    *cta = g->pending[*next];
+    g->pending[*next] = TAKEN;
+    *next += g->stride;
+    return true;
+}
+
+static void placed(struct clock *c, uint32_t slot)
+{
+    for (uint32_t k = 0; k < c->wpc; k++) {
+        struct hardware_warp *h = &gpudet_of(c)->warps[slot * c->wpc + k];
+        h->why = RUNS;
+        h->stops = h->stored = false;
+    }
+}
+
+/* ---- where parallel mode ends ------------------------------------------------------------------------------ */
+
+/* At the instruction itself. */
+static enum why stops_at(const struct clock *c, const struct clock_warp *w)
+{
+    const struct gpudet *g = gpudet_of(c);
+    const enum clock_kind kind = g->kinds[w->inst];
+    if (kind == CLOCK_PLAIN) return RUNS;
+    if (kind == CLOCK_FENCE) return OTHER;
+    if (!clock_global_words(c, w)) return RUNS;
+    if (kind == CLOCK_REDUCTION || kind == CLOCK_FETCHING) return ATOMIC;
+    if (kind == CLOCK_STRONG) return OTHER;
+    const struct log *l = &at(c, w)->log;
+    return l->count && l->count + MOST_CHUNKS > g->o.log ? OTHER : RUNS;
+}
+
+static void hold(struct clock *c, struct clock_warp *w, enum why why)
+{
+    struct hardware_warp *h = at(c, w);
+    h->why = (uint8_t)why;
+    h->ready = w->next->ready;
+    w->next->ready = CLOCK_NEVER;
+    gpudet_of(c)->moved = true;
+}
+
+static void look(struct clock *c, struct clock_warp *w, double now)
+{
+    struct hardware_warp *h = at(c, w);
+    (void)now;
+    enum why why = h->stops ? BARRIER : RUNS;
+    if (!why && w->entered && h->used >= gpudet_of(c)->o.quantum) why = LIMIT;
+    h->stops = false;
+    if (!why) h->used += w->entered, why = stops_at(c, w);
+    if (why) hold(c, w, why);
+}
+
+static void barrier(struct clock *c, uint32_t slot)
+{
+    struct gpudet *g = gpudet_of(c);
+    bool stored = false;
+    for (uint32_t k = 0; k < c->wpc; k++) stored |= g->warps[slot * c->wpc + k].stored;
+    g->moved = true;
+    if (g->o.bta && !stored) return;
+    for (uint32_t k = 0; k < c->wpc; k++)
+        g->warps[slot * c->wpc + k].stops = c->warps[slot * c->wpc + k].waits;
+}
+
+static void ended(struct clock *c, struct clock_warp *w, double now)
+{
+    (void)w, (void)now;
+    gpudet_of(c)->moved = true;
+    gpudet_of(c)->begins = false;
+}
+
+/* ---- write logs ---------------------------------------------------------------------------------------------- */
+
+static uint32_t bit_of(const struct gpudet *g, uint32_t line, uint32_t k)
+{
+    const uint32_t size = g->o.bloom / g->o.subarrays;
+    return k * size + clock_mix(line + k * 0x9e3779b9u) % size;
+}
+
+static bool seems_to_have(const struct gpudet *g, const struct log *l, uint32_t line)
+{
+    for (uint32_t k = 0; k < g->o.subarrays; k++) {
+        const uint32_t b = bit_of(g, line, k);
+        if (!(l->bloom[b / 64] >> b % 64 & 1)) return false;
+    }
+    return true;
+}
+
+static void append(const struct gpudet *g, struct log *l, const struct trace_note *n)
+{
+    if (l->count == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 16;
+        l->entries = realloc(l->entries, l->cap * sizeof *l->entries);
+        if (!l->entries) abort();
+    }
+    if (!l->bloom) l->bloom = clock_room((g->o.bloom + 63) / 64, sizeof *l->bloom);
+    l->entries[l->count++] = (struct entry){n->line, n->sectors};
+    for (uint32_t k = 0; k < g->o.subarrays; k++) {
+        const uint32_t b = bit_of(g, n->line, k);
+        l->bloom[b / 64] |= UINT64_C(1) << b % 64;
+    }
+}
+
+static void forget(const struct gpudet *g, struct log *l)
+{
+    if (!l->count) return;
+    memset(l->bloom, 0, (g->o.bloom + 63) / 64 * sizeof *l->bloom);
+    l->count = l->sent = 0;
+}
+
+/* The entry's data, and its address and mask. */
+static void store(struct clock *c, struct clock_warp *w, const struct trace_note *n, double now)
+{
+    const struct gpudet *g = gpudet_of(c);
+    struct hardware_warp *h = at(c, w);
+    const double data = c->m->l1_whole ? 1 : clock_bits(n->sectors) / c->m->l1_sectors;
+    const uint32_t line = clock_number(c, w) * g->o.log + h->log.count;
+    clock_take(&c->load_store[w->sm], now, data + 1);
+    clock_fill_l1(c, w->sm, LOG_LINES | (2 * line & ~LOG_LINES), now);
+    clock_fill_l1(c, w->sm, LOG_LINES | ((2 * line + 1) & ~LOG_LINES), now);
+    append(g, &h->log, n);
+    h->stored = true;
+}
+
+/* Whether the warp itself has stored to all of these sectors. */
+static bool holds(const struct log *l, const struct trace_note *n)
+{
+    uint32_t left = n->sectors;
+    for (uint32_t i = l->count; left && i-- > 0;)
+        if (l->entries[i].line == n->line) left &= ~(uint32_t)l->entries[i].sectors;
+    return !left;
+}
+
+static void search(struct clock *c, const struct clock_warp *w, uint32_t entries, double now,
+                   struct clock_access *a)
+{
+    const double begun = clock_take(&c->load_store[w->sm], now, entries),
+                 done = begun + entries + c->m->l1_latency;
+    if (done > a->done) *a = (struct clock_access){done, CLOCK_LOG};
+}
+
+static bool access(struct clock *c, struct clock_warp *w, uint32_t inst, double now,
+                   struct clock_access *a)
+{
+    const struct gpudet *g = gpudet_of(c);
+    const uint32_t *words = w->trace->words + w->at;
+    const struct trace_note *n = w->cta_trace->notes + words[1];
+    const uint32_t count = TRACE_SIZE_N(words[2]);
+    const struct log *l = &at(c, w)->log;
+    uint32_t walked = 0;
+    bool all = true;
+    (void)inst;
+    if (g->serial || !count || n->how == COUNT_ATOMIC) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (n[i].how == COUNT_STORE) store(c, w, &n[i], now);
+        else if (!l->count || !seems_to_have(g, l, n[i].line)) all = false;
+        else walked += l->count, all &= holds(l, &n[i]);
+    }
+    if (walked) search(c, w, walked, now, a);
+    return all;
+}
+
+/* ---- commit mode ----------------------------------------------------------------------------------------------- */
+
+static struct depths *find_depths(const struct gpudet *g, const struct unit *u, uint32_t line)
+{
+    struct depths *set = u->lines + line % g->sets * g->o.ways, *oldest = set;
+    for (uint32_t i = 0; i < g->o.ways; i++) {
+        if (set[i].valid && set[i].chunk == line) return &set[i];
+        if (!set[i].valid || (oldest->valid && set[i].used < oldest->used)) oldest = &set[i];
+    }
+    return oldest;
+}
+
+/* When the chunk's depths are in L2: the first time they come from DRAM. */
+static double in_l2(struct clock *c, uint32_t slice, uint32_t line, double now)
+{
+    uint32_t *known = &gpudet_of(c)->known[clock_mix(line) % MAP];
+    const bool is_new = *known != line + 1;
+    *known = line + 1;
+    return is_new ? clock_from_dram(c, slice, line | DEPTH_LINES, WHOLE, now) : now;
+}
+
+/* A line of a Z cache for the chunk: when it is there. */
+static double fetch_depths(struct clock *c, struct depths *d, uint32_t slice, uint32_t line,
+                           double now)
+{
+    const struct gpudet *g = gpudet_of(c);
+    const double begun = later(now, d->free), sectors = d->valid ? 2 * WHOLE : WHOLE;
+    const double there = begun + g->o.fetch * g->o.z_interval;
+    clock_take(&c->slice[slice], begun, sectors * c->m->l2_interval / c->share);
+    *d = (struct depths){.chunk = line, .valid = true};
+    return later(there, in_l2(c, slice, line, begun));
+}
+
+/* When the unit is done with it. */
+static double compare(struct clock *c, struct unit *u, uint32_t slice, uint32_t line, double now)
+{
+    struct gpudet *g = gpudet_of(c);
+    const double cycle = g->o.z_interval, turn = cycle / c->share;
+    double *last = &u->busy[u->at++ % g->o.requests];
+    const double begun = clock_take(&u->free, later(now, *last), turn);
+    struct depths *d = find_depths(g, u, line);
+    double start = later(begun, d->free);
+    if (!d->valid || d->chunk != line) start = fetch_depths(c, d, slice, line, begun);
+    d->used = begun;
+    d->free = *last = start + cycle;
+    return d->free;
+}
+
+static double written(struct clock *c, uint32_t slice, uint32_t sectors, double now)
+{
+    const double time = sectors * c->m->l2_interval;
+    return clock_take(&c->slice[slice], now, time / c->share) + time + c->m->l2_latency / 2;
+}
+
+static bool before(const struct request *a, const struct request *b)
+{
+    return a->when != b->when ? a->when < b->when : a->number < b->number;
+}
+
+static void push(struct gpudet *g, enum step what, double when, uint32_t warp, struct entry e)
+{
+    if (g->request_count == g->request_cap) {
+        g->request_cap = g->request_cap ? 2 * g->request_cap : 256;
+        g->requests = realloc(g->requests, g->request_cap * sizeof *g->requests);
+        if (!g->requests) abort();
+    }
+    const struct request r = {when, g->numbers++, (uint8_t)what, warp, e};
+    uint32_t i = g->request_count++;
+    for (; i && before(&r, &g->requests[(i - 1) / 2]); i = (i - 1) / 2)
+        g->requests[i] = g->requests[(i - 1) / 2];
+    g->requests[i] = r;
+}
+
+static struct request pop(struct gpudet *g)
+{
+    const struct request first = g->requests[0], last = g->requests[--g->request_count];
+    uint32_t i = 0;
+    for (uint32_t k; (k = 2 * i + 1) < g->request_count; i = k) {
+        if (k + 1 < g->request_count && before(&g->requests[k + 1], &g->requests[k])) k++;
+        if (!before(&g->requests[k], &last)) break;
+        g->requests[i] = g->requests[k];
+    }
+    g->requests[i] = last;
+    return first;
+}
+
+/* The SM's next entry, of its warps in turn, is read from L1 and goes to the partition. */
+static void send_next(struct clock *c, struct gpudet *g, const struct request *r)
+{
+    const uint32_t sm = r->warp / c->warps_per_sm;
+    uint32_t *senders = g->senders + sm * c->warps_per_sm, *count = &g->sender_count[sm];
+    if (!*count) return;
+    const uint32_t at = g->sender_at[sm] % *count, warp = senders[at];
+    struct log *l = &g->warps[warp].log;
+    const struct entry e = l->entries[l->sent++];
+    if (l->sent == l->count) senders[at] = senders[--*count];
+    else g->sender_at[sm] = at + 1;
+    const double read = clock_take(&c->load_store[sm], r->when, 2);
+    push(g, COMPARE, clock_send(c, sm, clock_bits(e.sectors) + HEADER, read + c->m->l1_latency),
+         warp, e);
+    push(g, SEND, c->load_store[sm], warp, e);
+}
+
+/* To L2 and back. */
+static double trip(struct clock *c, uint32_t sm, uint32_t slice, uint32_t sectors, double service,
+                   double now)
+{
+    const double there = clock_send(c, sm, 1, now),
+                 done = clock_take(&c->slice[slice], there, service / c->share) + service;
+    return clock_take(&c->port_in[sm % c->ports], done, sectors / c->m->port_sectors) +
+           c->m->l2_latency / 2;
+}
+
+/* Whoever finds the lock taken tries again when the answer has come. */
+static void try_lock(struct clock *c, struct gpudet *g, const struct request *r, uint32_t slice)
+{
+    uint32_t *owner = &g->locked[clock_mix(r->entry.line) % MAP];
+    const double answer = trip(c, r->warp / c->warps_per_sm, slice, 1, c->m->atomic_interval,
+                               r->when);
+    const bool free = *owner != r->entry.line + 1;
+    if (free) *owner = r->entry.line + 1;
+    push(g, free ? READ : LOCK, answer, r->warp, r->entry);
+}
+
+static void unlock(struct clock *c, struct gpudet *g, const struct request *r)
+{
+    struct log *l = &g->warps[r->warp].log;
+    g->locked[clock_mix(r->entry.line) % MAP] = 0;
+    g->end = later(g->end, r->when + c->m->l2_latency / 2);
+    if (++l->sent < l->count) push(g, LOCK, r->when, r->warp, l->entries[l->sent]);
+}
+
+static void go_step(struct clock *c, const struct request *r)
+{
+    struct gpudet *g = gpudet_of(c);
+    const uint32_t slice = clock_slice_of(&c->all_of_l2, r->entry.line),
+                   sm = r->warp / c->warps_per_sm, sectors = clock_bits(r->entry.sectors);
+    struct unit *u = &g->units[slice / (c->m->slices / c->m->channels)];
+    switch ((enum step)r->what) {
+    case SEND: send_next(c, g, r); break;
+    case COMPARE:
+        push(g, WRITE, compare(c, u, slice, r->entry.line, r->when), r->warp, r->entry);
+        break;
+    case WRITE: g->end = later(g->end, written(c, slice, sectors, r->when)); break;
+    case LOCK: try_lock(c, g, r, slice); break;
+    case READ:
+        push(g, STORE,
+             later(trip(c, sm, slice, WHOLE, WHOLE * c->m->l2_interval, r->when),
+                   in_l2(c, slice, r->entry.line, r->when) + c->m->l2_latency / 2),
+             r->warp, r->entry);
+        break;
+    case STORE: /* data, depths, and the lock behind them */
+        push(g, UNLOCK, clock_send(c, sm, sectors + WHOLE + 1, r->when), r->warp, r->entry);
+        break;
+    case UNLOCK: unlock(c, g, r); break;
+    }
+}
+
+/* Who has entries, and where they begin. */
+static void line_up(struct clock *c, double now)
+{
+    struct gpudet *g = gpudet_of(c);
+    const struct entry none = {0};
+    memset(g->sender_count, 0, c->sms * sizeof *g->sender_count);
+    for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
+        const struct log *l = &g->warps[i].log;
+        const uint32_t sm = i / c->warps_per_sm;
+        if (!l->count) continue;
+        if (g->o.locks) push(g, LOCK, now + c->m->l1_latency, i, l->entries[0]);
+        else if (!g->sender_count[sm]) push(g, SEND, now, i, none);
+        g->senders[sm * c->warps_per_sm + g->sender_count[sm]++] = i;
+    }
+}
+
+/* When the last answer is back. */
+static double commit(struct clock *c, double now)
+{
+    struct gpudet *g = gpudet_of(c);
+    g->end = now;
+    line_up(c, now);
+    while (g->request_count) {
+        const struct request r = pop(g);
+        go_step(c, &r);
+    }
+    clock_empty_l1(c);
+    return g->end;
+}
+
+/* ---- serial mode ------------------------------------------------------------------------------------------------- */
+
+/* When all SMs know that a mode is over. */
+static double behind_barrier(const struct clock *c, double now)
+{
+    return now + gpudet_of(c)->o.barrier;
+}
+
+static double carry_out(struct clock *c, double now)
+{
+    struct gpudet *g = gpudet_of(c);
+    double end = now, begun = now;
+    uint32_t last = UINT32_MAX;
+    g->serial = true;
+    for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
+        struct clock_warp *w = &c->warps[i];
+        if (g->warps[i].why != ATOMIC) continue;
+        if (g->o.serial_warps || w->sm != last) begun = end;
+        last = w->sm;
+        end = later(end, clock_access_memory(c, w, begun).done);
+    }
+    g->serial = false;
+    return last == UINT32_MAX ? now : behind_barrier(c, now + (end - now) / c->share);
+}
+
+/* ---- quanta -------------------------------------------------------------------------------------------------------- */
+
+static double parallel_end(const struct clock *c)
+{
+    double end = c->end;
+    for (uint32_t s = 0; s < c->scheduler_count; s++) end = later(end, c->schedulers[s].last);
+    for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++)
+        if (gpudet_of(c)->warps[i].why == ATOMIC) end = later(end, gpudet_of(c)->warps[i].ready);
+    return end;
+}
+
+static bool has_warps(const struct clock *c, const struct clock_scheduler *s)
+{
+    for (uint32_t k = 0; k < s->count; k++)
+        if (c->warps[s->warps[k]].live) return true;
+    return false;
+}
+
+static void account(struct clock *c, double parallel, double committed, double end)
+{
+    const double barrier = gpudet_of(c)->o.barrier;
+    for (uint32_t i = 0; i < c->scheduler_count; i++) {
+        struct clock_scheduler *s = &c->schedulers[i];
+        s->part[has_warps(c, s) ? CLOCK_QUANTUM : CLOCK_IDLE] += parallel - s->last;
+        s->part[CLOCK_QUANTUM] += barrier;
+        s->part[CLOCK_COMMIT] += committed - (parallel + barrier);
+        s->part[CLOCK_SERIAL] += end - committed;
+        s->last = end;
+    }
+    c->end = end;
+}
+
+static void go_on(struct clock *c, struct clock_warp *w, double now)
+{
+    struct hardware_warp *h = at(c, w);
+    const enum why was = h->why;
+    h->why = RUNS;
+    if (was == RUNS) return;
+    if (was == LIMIT || was == BARRIER) {
+        h->used = w->entered;
+        h->why = (uint8_t)stops_at(c, w);
+        gpudet_of(c)->moved |= h->why != RUNS;
+    }
+    if (h->why == RUNS) clock_let_go(c, w, h->ready, now, CLOCK_QUANTUM);
+}
+
+static void begin_quantum(struct clock *c, double now)
+{
+    struct gpudet *g = gpudet_of(c);
+    g->moved = false;
+    for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
+        g->warps[i].used = 0;
+        g->warps[i].stored = false;
+        forget(g, &g->warps[i].log);
+        go_on(c, &c->warps[i], now);
+    }
+    deal_shares(c);
+    g->begins = true;
+    for (uint32_t s = 0; s < c->sms * c->slots; s++)
+        if (!c->ctas[nth_slot(c, s)].live) clock_place(c, nth_slot(c, s), now, CLOCK_START);
+    g->begins = false;
+}
+
+static bool idle(struct clock *c)
+{
+    if (!gpudet_of(c)->moved) return false;
+    c->out->quanta++;
+    const double parallel = parallel_end(c),
+                 committed = behind_barrier(c, commit(c, behind_barrier(c, parallel))),
+                 end = carry_out(c, committed);
+    account(c, parallel, committed, end);
+    begin_quantum(c, end);
+    return true;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+static void begin(struct clock *c, const struct clock_order *o)
+{
+    struct gpudet *g = clock_room(1, sizeof *g);
+    const uint32_t warps = c->sms * c->warps_per_sm, lines = o->gpudet.zcache / CHUNK;
+    c->order = g;
+    g->o = o->gpudet;
+    g->kinds = clock_kinds(c->t);
+    g->warps = clock_room(warps, sizeof *g->warps);
+    g->senders = clock_room(warps, sizeof *g->senders);
+    g->pending = clock_room(c->t->cta_count, sizeof *g->pending);
+    g->pending_count = c->t->cta_count;
+    for (uint32_t i = 0; i < g->pending_count; i++) g->pending[i] = i;
+    g->share = clock_room((size_t)c->sms * c->slots, sizeof *g->share);
+    g->units = clock_room(c->m->channels, sizeof *g->units);
+    g->sets = lines / g->o.ways;
+    for (uint32_t u = 0; u < c->m->channels; u++) {
+        g->units[u].busy = clock_room(g->o.requests, sizeof(double));
+        g->units[u].lines = clock_room(lines, sizeof(struct depths));
+    }
+    g->known = clock_room(MAP, sizeof *g->known);
+    g->locked = clock_room(MAP, sizeof *g->locked);
+    g->sender_count = clock_room(c->sms, sizeof *g->sender_count);
+    g->sender_at = clock_room(c->sms, sizeof *g->sender_at);
+    deal_shares(c);
+    g->begins = true;
+}
+
+static void end(struct clock *c)
+{
+    struct gpudet *g = c->order;
+    for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
+        free(g->warps[i].log.entries);
+        free(g->warps[i].log.bloom);
+    }
+    for (uint32_t u = 0; u < c->m->channels; u++) {
+        free(g->units[u].busy);
+        free(g->units[u].lines);
+    }
+    void *all[] = {g->kinds, g->warps, g->senders, g->sender_count, g->sender_at, g->pending,
+                   g->share, g->units, g->known,   g->locked,       g->requests,  g};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+const struct clock_rules clock_gpudet_rules = {.begin = begin,
+                                               .end = end,
+                                               .deal = deal,
+                                               .placed = placed,
+                                               .look = look,
+                                               .access = access,
+                                               .barrier = barrier,
+                                               .ended = ended,
+                                               .idle = idle};

@@ -1,0 +1,99 @@
+#include "model/timing_order.h"
+
+#include "emu/counts.h"
+#include "emu/gpu.h"
+#include "model/timing_internal.h"
+#include "ptx/isa.h"
+
+#include <string.h>
+
+static uint32_t option(const struct emu_counts *c, const char *name)
+{
+    for (size_t i = 0; i < c->option_count; i++)
+        if (strcmp(c->options[i].name, name) == 0) return (uint32_t)c->options[i].value;
+    return 0;
+}
+
+static bool is_on(const struct emu_counts *c, const char *name)
+{
+    return option(c, name) != 0;
+}
+
+/* 650 MHz where L2 has 700 (thesis, table 5.2). */
+static double z_interval(const struct emu_gpu *g)
+{
+    return g->core_mhz / (g->l2_mhz * 650 / 700);
+}
+
+bool clock_order_of(const struct emu_counts *c, struct clock_order *out)
+{
+    *out = (struct clock_order){.kind = CLOCK_NATIVE};
+    if (strcmp(c->order, "native") == 0 || strcmp(c->order, "random") == 0) return true;
+    if (strcmp(c->order, "gpudet") == 0) {
+        out->kind = CLOCK_GPUDET;
+        out->gpudet = (struct clock_gpudet){.quantum = option(c, "quantum"),
+                                            .bta = is_on(c, "bta"),
+                                            .dwp = is_on(c, "dwp"),
+                                            .locks = is_on(c, "commit"),
+                                            .serial_warps = is_on(c, "serial"),
+                                            .log = option(c, "log"),
+                                            .bloom = option(c, "bloom"),
+                                            .subarrays = option(c, "subarrays"),
+                                            .zcache = option(c, "zcache"),
+                                            .ways = option(c, "ways"),
+                                            .requests = option(c, "requests"),
+                                            .fetch = option(c, "fetch"),
+                                            .barrier = option(c, "barrier"),
+                                            .z_interval = z_interval(c->gpu)};
+        return is_on(c, "buffer");
+    }
+    if (strcmp(c->order, "dab") != 0) return false;
+    out->kind = CLOCK_DAB;
+    out->dab = (struct clock_dab){.rule = (enum clock_dab_rule)option(c, "scheduler"),
+                                  .by_warp = is_on(c, "level"),
+                                  .entries = option(c, "entries"),
+                                  .sms = option(c, "sms"),
+                                  .fusion = is_on(c, "fusion"),
+                                  .coalescing = is_on(c, "coalescing"),
+                                  .offset = is_on(c, "offset"),
+                                  .batches = is_on(c, "batches"),
+                                  .reorder = is_on(c, "reorder"),
+                                  .overlap = is_on(c, "overlap"),
+                                  .independent = is_on(c, "independent"),
+                                  .l2_queue = is_on(c, "queue")};
+    return true;
+}
+
+/* ---- instructions ---------------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_strong(const struct ptx_op *op)
+{
+    static const char *const words[] = {"volatile", "relaxed", "acquire", "release", "mmio"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ptx_op_has(op, words[i])) return true;
+    return false;
+}
+
+static enum clock_kind kind_of(const struct trace_inst *i)
+{
+    const struct ptx_op *op = i->op;
+    if (!op) return CLOCK_PLAIN;
+    if (begins(op->text, "fence") || begins(op->text, "membar")) return CLOCK_FENCE;
+    if (begins(op->text, "red.") && (op->form->effects & PTX_ATOMIC)) return CLOCK_REDUCTION;
+    if (op->form->effects & PTX_ATOMIC) return i->dead_result ? CLOCK_REDUCTION : CLOCK_FETCHING;
+    if (op->form->unit != PTX_UNIT_MEM) return CLOCK_PLAIN;
+    if (is_strong(op)) return CLOCK_STRONG;
+    return op->form->effects & PTX_WRITES ? CLOCK_STORE : CLOCK_PLAIN;
+}
+
+uint8_t *clock_kinds(const struct emu_trace *t)
+{
+    uint8_t *kinds = clock_room(t->inst_count, 1);
+    for (uint32_t i = 0; i < t->inst_count; i++) kinds[i] = (uint8_t)kind_of(&t->insts[i]);
+    return kinds;
+}

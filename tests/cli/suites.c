@@ -1,0 +1,220 @@
+/* Every workload passes, in small; and what a workload reports when it does not. */
+#define _GNU_SOURCE
+#include "cuda/device.h"
+#include "suites/suite.h"
+#include "tests/support/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct totals {
+    uint64_t launches, instructions;
+};
+
+static void count(void *self, const char *kernel, const struct emu_launch *launch,
+                  const struct emu_report *report)
+{
+    struct totals *t = self;
+    (void)kernel, (void)launch;
+    t->launches++;
+    t->instructions += report->thread_instructions;
+}
+
+/* With two host threads, counts on, and a limit that ends what would hang. */
+static struct suite_result run(const char *name, struct emu_config config, struct totals *t)
+{
+    *t = (struct totals){0, 0};
+    config.count = true;
+    if (!config.timeout) config.timeout = 60;
+    cuda_device_configure(&config);
+    cuda_device_watch(&(struct cuda_watch){.self = t, .after = count});
+    struct suite_result r = suite_run(suite_find(name),
+                                      &(struct suite_options){.size = SUITE_SMALL, .seed = 3});
+    cuda_device_reset();
+    return r;
+}
+
+Test(suites, every_workload_passes, .timeout = 300)
+{
+    for (size_t i = 0; i < suite_count(); i++) {
+        struct totals t;
+        const char *name = suite_at(i)->name;
+        struct suite_result r = run(name, (struct emu_config){.threads = 2}, &t);
+        cr_expect(r.passed, "%s: %s", name, r.message);
+        cr_expect(r.launches == t.launches && t.launches > 0);
+        /* In ticket most of the time is waiting, of which there is little where others may go on. */
+        const uint64_t least = strcmp(name, "ticket") == 0 ? 150000 : 500000;
+        cr_expect(t.instructions > least && t.instructions < 100000000, "%s: %llu instructions",
+                  name, (unsigned long long)t.instructions);
+    }
+}
+
+Test(suites, every_workload_passes_with_independent_threads, .timeout = 300)
+{
+    for (size_t i = 0; i < suite_count(); i += THINNED) {
+        struct totals t;
+        const char *name = suite_at(i)->name;
+        struct suite_result r = run(name, (struct emu_config){.threads = 1, .divergence = EMU_ITS},
+                                    &t);
+        cr_expect(r.passed, "%s: %s", name, r.message);
+    }
+}
+
+/* CTAs of these tell each other things by plain loads and stores, in no order that PTX would give them. */
+static bool races(const char *name)
+{
+    static const char *const names[] = {"bfs_parent",   "bfs_racy",    "bfs_sparse",
+                                        "racey_global", "racey_warps", "scatter_last"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static void digest(void *self, const char *kernel, const struct emu_launch *launch,
+                   const struct emu_report *report)
+{
+    uint64_t *all = self;
+    (void)kernel, (void)launch, (void)report;
+    *all = *all * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
+}
+
+Test(suites, results_do_not_depend_on_the_number_of_host_threads, .timeout = 300)
+{
+    for (size_t i = 0; i < suite_count(); i += THINNED) {
+        const char *name = suite_at(i)->name;
+        uint64_t digests[3] = {0};
+        if (races(name)) continue;
+        for (unsigned k = 0; k < 3; k++) {
+            cuda_device_configure(&(struct emu_config){.threads = 1u << k, .timeout = 60});
+            cuda_device_watch(&(struct cuda_watch){.self = &digests[k], .after = digest});
+            suite_run(suite_at(i), &(struct suite_options){.size = SUITE_SMALL, .seed = 3});
+            cuda_device_reset();
+        }
+        cr_expect(digests[0] == digests[1] && digests[0] == digests[2], "%s", name);
+    }
+    cuda_device_watch(NULL);
+}
+
+/* How many warps go in lockstep changes the order of warps, and nothing else. */
+Test(suites, racey_shows_the_order_of_warps)
+{
+    static const struct {
+        const char *name;
+        bool differs;
+    } rows[] = {{"racey_global", true},
+                {"racey_shared", true},
+                {"racey_warps", true},
+                {"racey_lanes", false},
+                {"sum_lock", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t digests[2] = {0};
+        for (unsigned k = 0; k < 2; k++) {
+            cuda_device_configure(&(struct emu_config){.threads = 1, .group_warps = k ? 4 : 1});
+            cuda_device_watch(&(struct cuda_watch){.self = &digests[k], .after = digest});
+            suite_run(suite_find(rows[i].name), &(struct suite_options){.seed = 3});
+            cuda_device_reset();
+        }
+        cr_expect((digests[0] != digests[1]) == rows[i].differs, "%s", rows[i].name);
+    }
+    cuda_device_watch(NULL);
+}
+
+Test(suites, the_table_is_in_order_and_complete)
+{
+    for (size_t i = 0; i < suite_count(); i++) {
+        const struct suite_workload *w = suite_at(i);
+        cr_expect(!i || strcmp(suite_at(i - 1)->name, w->name) < 0);
+        cr_expect(suite_find(w->name) == w);
+        const char *text = suite_ptx(w->ptx);
+        cr_assert(text && strstr(text, ".version") && strstr(text, ".target sm_75"), "%s", w->ptx);
+    }
+    cr_expect(!suite_find("none") && !suite_ptx("none"));
+}
+
+/* The least that holds: other seeds give other inputs, the same seed the same. */
+Test(suites, inputs_depend_on_the_seed)
+{
+    struct suite_random a = suite_random(1), b = suite_random(1), c = suite_random(2);
+    uint64_t x = suite_random_u64(&a);
+    cr_expect(x == 0x910a2dec89025cc1, "splitmix64 of seed 1: %llx", (unsigned long long)x);
+    cr_expect(x == suite_random_u64(&b) && x != suite_random_u64(&c));
+    for (int i = 0; i < 1000; i++) {
+        cr_assert(suite_random_below(&a, 7) < 7);
+        float f = suite_random_float(&a);
+        cr_assert(f >= 0 && f < 1);
+    }
+}
+
+/* The harness notices: a launch that is cut short fails the workload, and all of its memory goes back. */
+Test(suites, a_failed_launch_is_told)
+{
+    struct totals t;
+    cuda_device_configure(&(struct emu_config){.threads = 1, .max_instructions = 100});
+    cuda_device_watch(&(struct cuda_watch){.quiet = true});
+    struct suite_result r = suite_run(suite_find("saxpy"),
+                                      &(struct suite_options){.size = SUITE_SMALL, .seed = 1});
+    cr_expect(!r.passed && r.error == CUDA_ERROR_LAUNCH_TIMEOUT, "%s", r.message);
+    cr_expect(strcmp(r.message,
+                     "cuLaunchKernel: CUDA_ERROR_LAUNCH_TIMEOUT (the launch timed out and "
+                     "was terminated)") == 0,
+              "%s", r.message);
+    cr_expect(emu_allocation_count(cuda_device_emu()) == 0);
+    r = suite_run(suite_find("saxpy"), &(struct suite_options){.seed = 1, .graph = "x"});
+    cr_expect(strcmp(r.message, "'saxpy' takes no graph") == 0, "%s", r.message);
+    r = suite_run(suite_find("spmv_scalar"), &(struct suite_options){.seed = 1, .graph = "/none"});
+    cr_expect(strcmp(r.message, "/none: No such file or directory") == 0, "%s", r.message);
+    r = run("saxpy", (struct emu_config){.threads = 1, .memory = 1 << 20}, &t);
+    cr_expect(!r.passed && r.error == CUDA_ERROR_OUT_OF_MEMORY, "%s", r.message);
+}
+
+/* Breaks the result of a launch behind the workload's back, in byte *self of a word. */
+static void spoil(void *self, const char *kernel, const struct emu_launch *launch,
+                  const struct emu_report *report)
+{
+    const size_t *byte = self;
+    (void)kernel, (void)launch, (void)report;
+    struct emu *e = cuda_device_emu();
+    for (size_t i = 0; i < emu_allocation_count(e); i++) {
+        struct emu_allocation a = emu_allocation_at(e, i);
+        unsigned char *p = emu_bytes(e, a.address, a.size);
+        if (p && !a.constant) p[a.size / 2 + *byte] ^= 0x40;
+    }
+}
+
+Test(suites, a_wrong_bit_is_noticed, .timeout = 300)
+{
+    /* Sums of floats in any order have only bounds, so there it is a bit of the exponent. */
+    static const char *const names[][20] = {
+        {"saxpy", "sgemm_16", "aes", "nbody", "hotspot", "scan_blocks", "mandelbrot",
+         "reduce_shuffle", "bank", "transpose_tiled", "spmv_vector", "racey_global", "racey_shared",
+         "order_exchange", "order_mixed", "append", "scatter_last", "sum_lock"},
+        {"index_add", "segment_sum", "conv_gradient", "pagerank"}};
+    for (size_t k = 0; k < 2; k++)
+        for (const char *const *name = names[k]; *name; name++) {
+            size_t byte = 3 * k;
+            cuda_device_configure(&(struct emu_config){.threads = 1});
+            cuda_device_watch(&(struct cuda_watch){.self = &byte, .after = spoil});
+            struct suite_result r = suite_run(
+                suite_find(*name), &(struct suite_options){.size = SUITE_SMALL, .seed = 1});
+            cr_expect(!r.passed && r.error == CUDA_SUCCESS, "%s", *name);
+        }
+    cuda_device_watch(NULL);
+}
+
+Test(suites, bfs_takes_a_graph)
+{
+    struct suite_result r;
+    cuda_device_configure(&(struct emu_config){.threads = 1});
+    char path[] = "/tmp/heddle-graph-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    cr_assert(f);
+    for (unsigned i = 0; i < 500; i++) fprintf(f, "%u %u\n%u %u\n", i, i + 1, i + 1, i / 2);
+    fclose(f);
+    r = suite_run(suite_find("bfs_fixed"), &(struct suite_options){.seed = 1, .graph = path});
+    cr_expect(r.passed, "%s", r.message);
+    unlink(path);
+}

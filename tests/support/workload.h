@@ -1,0 +1,19 @@
+/* tests/support/workload.h: workloads (small) under orders.
+ *
+ *     cr_expect(workload_is_one("sum_atomic", "dab:level=warp", 20)); */
+#ifndef HEDDLE_TESTS_SUPPORT_WORKLOAD_H
+#define HEDDLE_TESTS_SUPPORT_WORKLOAD_H
+
+#include "suites/suite.h"
+
+/* Runs it on one host thread. The digest is of all memory of the device after each launch. */
+struct suite_result workload_run(const char *name, const char *order, uint64_t seed,
+                                 uint64_t *digest);
+/* Whether it has the same digest for seeds 1, 2, ...; fails the test where it does not pass. */
+bool workload_is_one(const char *name, const char *order, uint64_t seeds);
+/* What an order counts by that name ("gpudet.quanta") in all launches, with seed 1. */
+uint64_t workload_count(const char *name, const char *order, const char *number);
+/* HEDDLE_SEEDS of the environment, for tests that take long with many. */
+uint64_t workload_seeds(uint64_t usual);
+
+#endif

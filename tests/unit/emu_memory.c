@@ -1,0 +1,472 @@
+/* Loads and stores: every type and vector, in each space and through generic addresses, into registers of every
+ * width that may take it. */
+#include "tests/support/batch.h"
+#include "tests/support/emu.h"
+
+#include "ptx/isa.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Each thread has 32 bytes, which begin as its three words and zeros. */
+enum { ROWS = 600 };
+static const char variables[] =
+    ".shared .align 32 .b8 sm[6400];\n.global .align 32 .b8 gm[25600];\n";
+_Static_assert(BATCH_BLOCK * 32 == 6400 && (ROWS + BATCH_BLOCK) * 32 == 25600, "sizes in the text");
+
+static const struct space {
+    const char *name;    /* as the instruction says it; "": generic */
+    const char *address; /* how %a comes to be the thread's bytes */
+} spaces[] = {
+    {".global", "mov.u64 %a,gm;mad.wide.u32 %a,%index,32,%a;"},
+    {"", "mov.u64 %a,gm;mad.wide.u32 %a,%index,32,%a;"},
+    {".shared", "mov.u64 %a,sm;mov.u32 %t,%tid.x;mad.wide.u32 %a,%t,32,%a;"},
+    {"", "mov.u64 %a,sm;mov.u32 %t,%tid.x;mad.wide.u32 %a,%t,32,%a;cvta.shared.u64 %a,%a;"},
+    {".local", ".local .align 32 .b8 lm[32];mov.u64 %a,lm;"},
+    {"", ".local .align 32 .b8 lm[32];mov.u64 %a,lm;cvta.local.u64 %a,%a;"},
+};
+
+static const struct {
+    const char *name;
+    unsigned bytes;
+    bool is_signed, is_float;
+} types[] = {{"b8", 1, 0, 0},  {"b16", 2, 0, 0}, {"b32", 4, 0, 0}, {"b64", 8, 0, 0},
+             {"u8", 1, 0, 0},  {"u16", 2, 0, 0}, {"u32", 4, 0, 0}, {"u64", 8, 0, 0},
+             {"s8", 1, 1, 0},  {"s16", 2, 1, 0}, {"s32", 4, 1, 0}, {"s64", 8, 1, 0},
+             {"f32", 4, 0, 1}, {"f64", 8, 0, 1}};
+
+static const struct {
+    char kind;
+    unsigned bytes;
+} registers[] = {{'c', 1}, {'h', 2}, {'r', 4}, {'l', 8}};
+
+/* x: what is loaded: where | type << 8; y: bytes of the register */
+static uint64_t loaded(const struct batch_case *c, const uint64_t *in)
+{
+    uint8_t memory[32] = {0};
+    memcpy(memory, in, 24);
+    unsigned at = c->x & 0xff, type = (unsigned)c->x >> 8, bytes = types[type].bytes;
+    uint64_t v = 0;
+    for (unsigned i = 0; i < bytes; i++) v |= (uint64_t)memory[at + i] << 8 * i;
+    if (types[type].is_signed && v >> (8 * bytes - 1) & 1 && bytes < 8)
+        v |= ~(uint64_t)0 << 8 * bytes;
+    return c->y == 8 ? v : v & (((uint64_t)1 << 8 * c->y) - 1);
+}
+
+/* x: where | bytes of an element << 8 | elements << 16; y: which of the four words is looked at */
+static uint64_t stored(const struct batch_case *c, const uint64_t *in)
+{
+    uint8_t memory[32] = {0};
+    memcpy(memory, in, 24);
+    unsigned at = c->x & 0xff, bytes = c->x >> 8 & 0xff, n = (unsigned)c->x >> 16;
+    for (unsigned k = 0; k < n; k++)
+        for (unsigned i = 0; i < bytes; i++)
+            memory[at + k * bytes + i] = (uint8_t)(in[k % 3] >> 8 * i);
+    uint64_t v = 0;
+    for (unsigned i = 0; i < 8; i++) v |= (uint64_t)memory[8 * c->y + i] << 8 * i;
+    return v;
+}
+
+static void head(char *text, const struct space *s)
+{
+    sprintf(
+        text,
+        "{.reg .b64 %%a;.reg .b32 %%t;%sst%s.v2.b64 [%%a],{%%l1,%%l2};st%s.v2.b64 [%%a+16],{%%l3,0};",
+        s->address, s->name, s->name);
+}
+
+static struct batch begin(void)
+{
+    struct batch b = {.target = "sm_90", .variables = variables};
+    for (int i = 0; i < ROWS; i++)
+        batch_row(&b, batch_random(), batch_random() | 0x8080808080808080, batch_random());
+    return b;
+}
+
+/* The registers that a type fits: floats only their own width. */
+static bool fits(unsigned type, unsigned bytes)
+{
+    return types[type].is_float ? bytes == types[type].bytes : bytes >= types[type].bytes;
+}
+
+static void loads(const char *modifier, size_t from_space, size_t to_space)
+{
+    struct batch b = begin();
+    for (size_t s = from_space; s < to_space; s++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (unsigned n = 1; n <= 4 && n * types[t].bytes <= 16; n *= 2)
+                for (size_t r = 0; r < COUNT(registers); r++)
+                    for (unsigned k = 0; k < n; k++) {
+                        if (!fits(t, registers[r].bytes)) continue;
+                        char text[320], list[64] = "";
+                        unsigned size = n * types[t].bytes,
+                                 at = size * (unsigned)(batch_random() % (24 / size));
+                        head(text, &spaces[s]);
+                        for (unsigned i = 0; i < n; i++)
+                            sprintf(list + strlen(list), i == k ? "%s%%%co" : "%s%%x%d",
+                                    i ? "," : "", i == k ? registers[r].kind : (int)i);
+                        sprintf(text + strlen(text),
+                                ".reg .b%u %%x<4>;ld%s%s%s.%s %s%s%s,[%%a+%u];}",
+                                8 * registers[r].bytes, modifier, spaces[s].name,
+                                n == 1   ? ""
+                                : n == 2 ? ".v2"
+                                         : ".v4",
+                                types[t].name, n > 1 ? "{" : "", list, n > 1 ? "}" : "", at);
+                        batch_add(&b, registers[r].kind, loaded,
+                                  (int)((at + k * types[t].bytes) | t << 8),
+                                  (int)registers[r].bytes, "%s", text);
+                    }
+    batch_run(&b);
+}
+
+Test(emu_memory, loads)
+{
+    loads("", 0, COUNT(spaces));
+}
+Test(emu_memory, volatile_loads)
+{
+    loads(".volatile", 0, 4);
+}
+Test(emu_memory, relaxed_loads)
+{
+    loads(".relaxed.gpu", 0, 4);
+}
+
+Test(emu_memory, loads_of_what_all_threads_read)
+{
+    static const char *const kinds[] = {"ldu", "ldu.global", "ld.mmio.relaxed.sys",
+                                        "ld.mmio.relaxed.sys.global"};
+    struct batch b = begin();
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (size_t r = 0; r < COUNT(registers); r++)
+                for (unsigned n = 1; n <= (k < 2 && types[t].bytes < 8 ? 4u : 1); n *= 4) {
+                    if (!fits(t, registers[r].bytes)) continue;
+                    char text[320];
+                    unsigned at = n * types[t].bytes, last = at + (n - 1) * types[t].bytes;
+                    head(text, &spaces[0]);
+                    sprintf(text + strlen(text),
+                            n == 1 ? ".reg .b%u %%x;%s.%s %%%co,[%%a+%u];}"
+                                   : ".reg .b%u %%x;%s.v4.%s {%%x,%%x,%%x,%%%co},[%%a+%u];}",
+                            8 * registers[r].bytes, kinds[k], types[t].name, registers[r].kind, at);
+                    batch_add(&b, registers[r].kind, loaded, (int)(last | t << 8),
+                              (int)registers[r].bytes, "%s", text);
+                }
+    batch_run(&b);
+}
+
+static void stores(const char *modifier, size_t to_space)
+{
+    struct batch b = begin();
+    for (size_t s = 0; s < to_space; s++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (unsigned n = 1; n <= 4 && n * types[t].bytes <= 16; n *= 2)
+                for (size_t r = 0; r < COUNT(registers); r++) {
+                    if (!fits(t, registers[r].bytes)) continue;
+                    char text[320], list[64] = "";
+                    unsigned size = n * types[t].bytes,
+                             at = size * (unsigned)(batch_random() % (24 / size)),
+                             look = (unsigned)(batch_random() % 4) ? at / 8
+                                                                   : (unsigned)(batch_random() % 4);
+                    head(text, &spaces[s]);
+                    for (unsigned i = 0; i < n; i++)
+                        sprintf(list + strlen(list), "%s%%%c%u", i ? "," : "", registers[r].kind,
+                                i % 3 + 1);
+                    sprintf(text + strlen(text),
+                            "st%s%s%s.%s [%%a+%u],%s%s%s;ld%s.b64 %%lo,[%%a+%u];}", modifier,
+                            spaces[s].name,
+                            n == 1   ? ""
+                            : n == 2 ? ".v2"
+                                     : ".v4",
+                            types[t].name, at, n > 1 ? "{" : "", list, n > 1 ? "}" : "",
+                            spaces[s].name, 8 * look);
+                    batch_add(&b, 'l', stored, (int)(at | types[t].bytes << 8 | n << 16), (int)look,
+                              "%s", text);
+                }
+    batch_run(&b);
+}
+
+Test(emu_memory, stores)
+{
+    stores("", COUNT(spaces));
+}
+Test(emu_memory, volatile_stores)
+{
+    stores(".volatile", 4);
+}
+Test(emu_memory, release_stores)
+{
+    stores(".release.gpu", 4);
+}
+
+Test(emu_memory, stores_to_devices)
+{
+    struct batch b = begin();
+    for (int generic = 0; generic < 2; generic++)
+        for (unsigned t = 0; t < COUNT(types); t++)
+            for (size_t r = 0; r < COUNT(registers); r++) {
+                if (!fits(t, registers[r].bytes)) continue;
+                char text[320];
+                head(text, &spaces[0]);
+                sprintf(text + strlen(text),
+                        "st.mmio.relaxed.sys%s.%s [%%a+8],%%%c1;ld.b64 %%lo,[%%a+8];}",
+                        generic ? "" : ".global", types[t].name, registers[r].kind);
+                batch_add(&b, 'l', stored, (int)(8 | types[t].bytes << 8 | 1 << 16), 1, "%s", text);
+            }
+    batch_run(&b);
+}
+
+/* Where caches are named nothing else comes of it. */
+Test(emu_memory, ways_through_caches)
+{
+    static const char *const to[] = {
+        ".ca",       ".cg",  ".cs", ".lu", ".cv", ".L1::evict_last", ".L1::no_allocate",
+        ".L2::128B", ".weak"};
+    static const char *const from[] = {".wb", ".cg", ".cs", ".wt", ".L1::evict_first", ".weak"};
+    for (size_t i = 0; i < COUNT(to); i++) loads(to[i], 0, 1);
+    for (size_t i = 0; i < COUNT(from); i++) stores(from[i], 1);
+}
+
+/* x: which half */
+static uint64_t half(const struct batch_case *c, const uint64_t *in)
+{
+    return in[c->x];
+}
+Test(emu_memory, values_of_128_bits)
+{
+    struct batch b = begin();
+    for (size_t s = 0; s < COUNT(spaces); s++)
+        for (int k = 0; k < 2; k++) {
+            char text[320];
+            head(text, &spaces[s]);
+            sprintf(text + strlen(text),
+                    ".reg .b128 %%q;.reg .b64 %%x;ld%s.b128 %%q,[%%a];mov.b128 {%s},%%q;}",
+                    spaces[s].name, k ? "%x,%lo" : "%lo,%x");
+            batch_add(&b, 'l', half, k, 0, "%s", text);
+            head(text, &spaces[s]);
+            sprintf(
+                text + strlen(text),
+                ".reg .b128 %%q;mov.b128 %%q,{%%l2,%%l1};st%s.b128 [%%a],%%q;ld%s.b64 %%lo,[%%a+%d];}",
+                spaces[s].name, spaces[s].name, 8 * (1 - k));
+            batch_add(&b, 'l', half, k, 0, "%s", text);
+        }
+    batch_run(&b);
+}
+
+/* Lanes of a warp at addresses of their own, which are out of order, in steps, or all the same. */
+static uint64_t of_other(const struct batch_case *c, const uint64_t *in)
+{
+    uint32_t row = (uint32_t)in[2], other = c->x == 0   ? row ^ 21
+                                            : c->x == 1 ? row * 7 % 200
+                                            : c->x == 2 ? 3
+                                                        : 199 - row;
+    return (uint32_t)(other * 2654435761u) >> (c->y ? 24 : 0);
+}
+Test(emu_memory, lanes_read_anywhere)
+{
+    static const char *const of[] = {"xor.b32 %t,%r3,21;", "mul.lo.u32 %t,%r3,7;rem.u32 %t,%t,200;",
+                                     "mov.u32 %t,3;", "sub.u32 %t,199,%r3;"};
+    struct batch b = {.target = "sm_90",
+                      .variables = ".global .b32 gm[256];\n.shared .b32 sm[256];\n"};
+    for (uint32_t i = 0; i < 192; i++) batch_row(&b, 0, 0, i);
+    /* who is on writes what all may read, so every value that anybody reads is written by all lanes */
+    for (int space = 0; space < 2; space++)
+        for (int k = 0; k < 4; k++)
+            for (int byte = 0; byte < 2; byte++) {
+                const char *s = space ? "shared" : "global", *v = space ? "sm" : "gm";
+                batch_add(
+                    &b, byte ? 'h' : 'r', of_other, k, byte,
+                    "{.reg .b64 %%a,%%b;.reg .b32 %%t;.reg .pred %%p;mov.u64 %%b,%s;mov.u32 %%t,0;"
+                    "L:mad.wide.u32 %%a,%%t,4,%%b;mul.lo.u32 %%ro,%%t,2654435761;st.%s.u32 [%%a],%%ro;"
+                    "add.u32 %%t,%%t,1;setp.lt.u32 %%p,%%t,256;@%%p bra L;%smad.wide.u32 %%a,%%t,4,%%b;"
+                    "ld.%s.%s,[%%a+%d];}",
+                    v, s, of[k], s, byte ? "u8 %ho" : "u32 %ro", byte ? 3 : 0);
+            }
+    batch_run(&b);
+}
+
+/* What each lane stores at its address in shared memory, at[lane] + offset in 32 bits, and what it finds 8 bytes
+ * further on. */
+static bool store_in_shared(const uint32_t at[32], unsigned size, int offset, struct emu_run *r,
+                            uint64_t *found, unsigned char memory[2048])
+{
+    static char body[2000];
+    sprintf(
+        body,
+        ".shared .align 16 .b8 sm[2048]; .reg .u64 %%d<8>; .reg .u32 %%r<8>; .reg .pred %%p;\n"
+        "mov.u32 %%r5, sm; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%d1, %%r1, 4; ld.param.u64 %%d2, [at];\n"
+        "add.u64 %%d2, %%d2, %%d1; ld.global.u32 %%r2, [%%d2]; cvt.u64.u32 %%d3, %%r1;\n"
+        "add.u64 %%d3, %%d3, 0x4142434445464700;\n"
+        "st.shared.u%u [%%r2+%d], %%d3; ld.shared.u%u %%d4, [%%r2+%d];\n"
+        "ld.param.u64 %%d2, [found]; mad.wide.u32 %%d2, %%r1, 8, %%d2; st.global.u64 [%%d2], %%d4;\n"
+        "ld.param.u64 %%d2, [memory]; add.u64 %%d2, %%d2, %%d1; shl.b32 %%r3, %%r1, 2;\n"
+        "L: ld.shared.u32 %%r4, [%%r3]; st.global.u32 [%%d2], %%r4; add.u64 %%d2, %%d2, 128;\n"
+        "add.u32 %%r3, %%r3, 128; setp.lt.u32 %%p, %%r3, 2048; @%%p bra L; ret;",
+        8 * size, offset, 8 * size, offset + 8);
+    *r = (struct emu_run){.block = 32, .config = {.count = true}};
+    r->ptx = emu_ptx(".param .u64 at, .param .u64 found, .param .u64 memory", body);
+    r->args[0] = emu_in(r, at, 32 * sizeof *at);
+    r->args[1] = emu_out(r, found, 32 * sizeof *found);
+    r->args[2] = emu_out(r, memory, 2048);
+    return emu_run(r);
+}
+
+Test(emu_memory, rows_and_tiles_in_shared_memory)
+{
+    /* lane l: a + l * step, from lane 16 on b + (l - 16) * step, in elements */
+    static const struct {
+        int a, b, step;
+    } regular[] = {{0, 16, 1}, {3, 19, 1}, {2, 2, 0},  {2, 5, 0},   {5, 2, 0},  {8, 8, 1},
+                   {0, 8, 1},  {8, 0, 1},  {40, 0, 1}, {0, 100, 1}, {0, 32, 2}, {31, 15, -1}};
+    static struct emu_run r;
+    static unsigned char memory[2048], expected[2048];
+    uint64_t found[32];
+    uint32_t at[32];
+    for (unsigned size = 1; size <= 8; size *= 2)
+        for (size_t i = 0; i < sizeof regular / sizeof *regular; i++)
+            for (int offset = -16; offset <= 184; offset += 40) {
+                const uint32_t first = offset > 64 ? 16 - 100u / size * size : 16; /* or below 0 */
+                memset(expected, 0, sizeof expected);
+                for (int l = 0; l < 32; l++) {
+                    int e = l < 16 ? regular[i].a + l * regular[i].step
+                                   : regular[i].b + (l - 16) * regular[i].step;
+                    at[l] = first + (uint32_t)e * size;
+                    uint64_t value = UINT64_C(0x4142434445464700) + (unsigned)l;
+                    memcpy(expected + (uint32_t)(at[l] + (uint32_t)offset), &value, size);
+                }
+                cr_assert(store_in_shared(at, size, offset, &r, found, memory), "%s", r.fault);
+                cr_expect(memcmp(memory, expected, sizeof memory) == 0,
+                          "stores of %u bytes, pattern %zu, offset %d", size, i, offset);
+                for (int l = 0; l < 32; l++) {
+                    uint64_t value = 0;
+                    memcpy(&value, expected + (uint32_t)(at[l] + (uint32_t)offset + 8), size);
+                    cr_expect(found[l] == value, "loads of %u bytes, pattern %zu, lane %d", size, i,
+                              l);
+                }
+            }
+}
+
+Test(emu_memory, rows_that_leave_shared_memory)
+{
+    static const struct {
+        uint32_t a, b;
+        int offset;
+    } wrong[] = {{2048 - 120, 2048 - 56, -8},
+                 {0, 2048 - 56, -8},
+                 {2048 - 56, 0, -8},
+                 {0xffffffc0, 0, 64},
+                 {0, 0xffffffc0, 64},
+                 {0, 64, -9},
+                 {2, 66, 0},
+                 {0, 66, 0},
+                 {0, 64, -16}};
+    static struct emu_run r;
+    static unsigned char memory[2048];
+    uint64_t found[32];
+    uint32_t at[32];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (uint32_t step = 0; step <= 4; step += 4) {
+            bool outside = false;
+            for (uint32_t l = 0; l < 32; l++) {
+                at[l] = (l < 16 ? wrong[i].a : wrong[i].b) + l % 16 * step;
+                for (int k = 0; k <= 8; k += 8) {
+                    const uint32_t x = at[l] + (uint32_t)(wrong[i].offset + k); /* it wraps */
+                    outside |= x > 2048 - 4 || x % 4;
+                }
+            }
+            const bool ran = store_in_shared(at, 4, wrong[i].offset, &r, found, memory);
+            cr_expect(ran == !outside && (r.kind != 0) == outside, "case %zu, step %u: %s", i, step,
+                      r.fault);
+        }
+}
+
+/* nvcc has such: [%r4+68] of an index that is behind 0 by up to 64. */
+Test(emu_memory, addresses_of_32_bits_wrap)
+{
+    uint32_t out[7][32];
+    struct emu_run r = {.block = 32};
+    r.ptx = emu_ptx(
+        ".param .u64 out",
+        ".shared .align 16 .b8 sm[1024]; .local .align 16 .b8 lm[256];\n"
+        ".reg .b32 %t, %a, %b, %l, %v<8>; .reg .b64 %o, %g; .reg .pred %p;\n"
+        "mov.u32 %t, %tid.x; ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 4, %o;\n"
+        "mov.u32 %a, sm; sub.u32 %a, %a, 256; mad.lo.u32 %b, %t, 8, %a; mad.lo.u32 %a, %t, 4, %a;\n"
+        "mov.u32 %l, lm; sub.u32 %l, %l, 4096;\n"
+        "st.shared.u32 [%a+256], %t; ld.shared.u32 %v0, [%a+256];\n"
+        "add.u32 %v7, %t, 100; st.shared.v2.u32 [%b+512], {%t, %v7}; ld.shared.v2.u32 {%v2, %v1}, [%b+512];\n"
+        "atom.shared.add.u32 %v2, [%a+256], 7; red.shared.add.u32 [%a+256], 1; ld.shared.u32 %v3, [%a+256];\n"
+        "st.local.u32 [%l+4100], %v7; ld.local.u32 %v4, [%l+4100];\n"
+        "setp.gt.u32 %p, %t, 9; mov.u32 %v5, 0; @%p ld.shared.u32 %v5, [%a+220];\n"
+        "bar.sync 0; cvta.to.global.u64 %g, %o; cp.async.ca.shared.global [%a+1024], [%g], 4; cp.async.wait_all;\n"
+        "bar.sync 0; ld.volatile.shared.u32 %v6, [%a+1024];\n"
+        "st.global.u32 [%o], %v0; st.global.u32 [%o+128], %v1; st.global.u32 [%o+256], %v2;\n"
+        "st.global.u32 [%o+384], %v3; st.global.u32 [%o+512], %v4; st.global.u32 [%o+640], %v5;\n"
+        "st.global.u32 [%o+768], %v6; ret;");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t t = 0; t < 32; t++) {
+        const uint32_t expected[7] = {t, t + 100, t, t + 8, t + 100, t > 9 ? t - 9 + 8 : 0, 0};
+        for (int i = 0; i < 7; i++)
+            cr_expect(out[i][t] == expected[i], "lane %u, %d: %u, not %u", t, i, out[i][t],
+                      expected[i]);
+    }
+}
+
+/* Variables that functions declare: one for all threads and launches, with initial values, not seen elsewhere. */
+Test(emu_memory, variables_of_functions)
+{
+    uint32_t out[4] = {0};
+    struct emu_run r = {
+        .ptx =
+            ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 v = 1000;\n"
+            ".func f()\n{\n.global .u32 v = 5, w[2] = {6, 7};\n.reg .b32 %r;\n"
+            "ld.global.u32 %r, [w+4];\nred.global.add.u32 [v], %r;\nret;\n}\n"
+            ".func (.reg .b32 r) g()\n{\n.const .align 8 .u32 c[3] = {40, 50, 60};\n.reg .b64 %d;\n"
+            "mov.u64 %d, c;\nld.const.u32 r, [c+8];\nret;\n}\n"
+            ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %d<3>; .reg .b32 %r<3>; .global .u64 at = v;\n"
+            "ld.param.u64 %d1, [p]; call f; bar.sync 0; call (%r1), g;\nst.global.u32 [%d1], %r1;\n"
+            "ld.global.u64 %d2, [at]; ld.u32 %r2, [%d2]; st.global.u32 [%d1+4], %r2;\n"
+            "ret;\n}\n",
+        .kernel = "k",
+        .block = 33};
+    r.args[0] = emu_inout(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    cr_expect(out[0] == 60 && out[1] == 1000, "%u %u", out[0], out[1]);
+}
+
+/* PTX ISA, special registers: the offset where the system's shared memory begins, where it ends, how much it is,
+ * and two places in it. Variables lie elsewhere, and %total_smem_size does not count it. */
+Test(emu_memory, of_the_system_lies_beside_shared_variables)
+{
+    uint32_t out[8];
+    struct emu_run r = {
+        .ptx = emu_ptx(
+            ".param .u64 out",
+            ".shared .b32 mine[5]; .reg .b32 %r<9>; .reg .b64 %rd<3>;"
+            " ld.param.u64 %rd1, [out];"
+            " mov.u32 %r0, 7; mov.u32 %r1, %reserved_smem_offset_begin; mov.u32 %r2, %reserved_smem_offset_end;"
+            " mov.u32 %r3, %reserved_smem_offset_cap; mov.u32 %r4, %reserved_smem_offset_0;"
+            " mov.u32 %r5, %reserved_smem_offset_1; mov.u32 %r6, %total_smem_size;"
+            " mov.u32 %r7, %aggr_smem_size;"
+            " st.shared.u32 [mine + 16], %r0; st.shared.u32 [%r4], %r1; st.shared.u32 [%r5 + 284], %r1;"
+            " ld.shared.u32 %r0, [mine + 16];"
+            " ld.shared.u32 %r1, [%r5 + 8]; add.u32 %r1, %r1, %r4;"
+            " st.global.v4.u32 [%rd1], {%r0, %r1, %r2, %r3};"
+            " st.global.v4.u32 [%rd1 + 16], {%r4, %r5, %r6, %r7};"),
+        .grid = 1,
+        .block = 1,
+        .config.checks = EMU_CHECK_MEMORY | EMU_CHECK_INIT};
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    cr_expect_eq(r.findings, 0, "%s", r.finding); /* it begins as zeros */
+    cr_expect_eq(out[0], 7);
+    cr_expect(out[1] >= 20 && out[2] == out[1] + out[3] && out[4] >= out[1], "%u %u %u %u", out[1],
+              out[2], out[3], out[4]);
+    cr_expect(out[5] >= out[1] && out[5] + 288 <= out[2], "%u", out[5]);
+    cr_expect_eq(out[6], 20);
+    cr_expect_eq(out[7], out[2]);
+}
