@@ -46,7 +46,7 @@ trap 'exit 130' INT TERM
 
 # used FILE ARCH: lines "kernel registers"
 used() {
-    "$PTXAS" -v -O3 -arch="$2" -o /dev/null "$1" >"$scratch/ptxas" 2>&1 || return 1
+    "$PTXAS" -v -O3 -arch="$2" -o "$scratch/cubin" "$1" >"$scratch/ptxas" 2>&1 || return 1
     awk -v q="'" '
         /Compiling entry function/ { split($0, part, q); name = part[2] }
         match($0, /Used [0-9]+ registers/) && name != "" {

@@ -2,7 +2,7 @@
 # Fills DIR with the inputs that fuzzing starts from.
 #     tools/fuzz-seeds.sh ptx|emu DIR
 # ptx: every 4th module of tests/verdicts, the small files of the corpus, and what earlier runs left in
-# tests/fuzz/corpus. emu: the modules of tests/fuzz/emu and the small ones of the corpus and of suites,
+# tests/fuzz/corpus.tar.gz. emu: the modules of tests/fuzz/emu and the small ones of the corpus and of suites,
 # each with several settings in front (tests/fuzz/fuzz_emu.c); the same as bytes that a kernel is made from;
 # and what was found and lies in tests/fuzz/emu. The same tree gives the same files.
 set -eu
@@ -63,5 +63,5 @@ awk -v dir="$dir" '
 ' tests/verdicts/*.cases
 
 find tests/corpus/ptx tests/corpus/hand -name '*.ptx' -size -12288c -exec cp {} "$dir" \;
-[ ! -d tests/fuzz/corpus ] || find tests/fuzz/corpus -type f -exec cp {} "$dir" \;
+tools/fuzz-corpus.sh extract "$dir"
 echo "$(ls "$dir" | wc -l) seeds in $2"
