@@ -1,7 +1,7 @@
 # Heddle. `make help` lists the targets. Everything is built below build/; nothing is installed but by
-# `make deps` and `make install`.
+# `make deps` and `make install`. `make V=1` shows whole commands.
 
-V      := 0.1.0
+VERSION := 0.1.0
 MODE   ?= release
 ifeq ($(origin CC),default)
 CC     := gcc
@@ -20,7 +20,7 @@ CFLAGS.tsan    := -O1 -g -fsanitize=thread
 INLINE := vector_loop:512:noalign,libcall:-1:noalign
 INLINE := $(addsuffix =$(INLINE),-mmemset-strategy -mmemcpy-strategy)
 INLINE := $(shell $(CC) -Werror $(INLINE) -E -x c /dev/null >/dev/null 2>&1 && echo $(INLINE))
-ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off $(INLINE) -DHEDDLE_VERSION='"$(V)"' $(WARN) -I. -Iinclude $(CFLAGS.$(MODE)) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off $(INLINE) -DHEDDLE_VERSION='"$(VERSION)"' $(WARN) -I. -Iinclude $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
 LIB_LIBS := -lpcre2-8 -lpthread -lm
@@ -63,6 +63,9 @@ INCDIR  ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 SONAME  := libheddle.so.0
 
+# $(call say,CC,FILE) in front of a command shows these two words in place of the command; V=1: the command.
+say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
+
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
         bench claims papers measured clocks coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
@@ -77,69 +80,75 @@ endif
 
 CUDART := $(addprefix $B/libcudart.so.,13 12 11.0)
 CUDART_STATIC := $(patsubst $B/libcudart.so.%,$B/static-%/libcudart_static.a,$(CUDART))
-all: heddle $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## build ./heddle, libcudart.so.13, .12 and .11.0, libcuda.so.1 and heddle-suite
+all: heddle $B/libheddle.a $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## build ./heddle, libcudart.so.13, .12 and .11.0, libcuda.so.1 and heddle-suite
 
 heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
-$B/heddle: $(CLI) $(CALIBRATE) $(SUITE) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS)
+$B/heddle: $(CLI) $(CALIBRATE) $(SUITE) $(CUDA) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS)
+# For programs of this tree, which use more than the public interface.
+$B/internal.a: $(LIB)
+	@rm -f $@
+	$(call say,AR,$@)ar rcs $@ $^
+# For others: one object in which only the public names are global, so that a program may use any other name itself.
 $B/libheddle.a: $(LIB)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@)ld -r -o $B/libheddle.o $^ && \
+	    objcopy --wildcard --keep-global-symbol='heddle_*' $B/libheddle.o && ar rcs $@ $B/libheddle.o
 $B/$(SONAME): $(LIB) library/heddle.map
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/heddle.map -o $@ $(LIB) $(LIB_LIBS)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/heddle.map -o $@ $(LIB) $(LIB_LIBS)
 # The driver API as a library for C programs, and the workloads as such a program. It has a heap of its own (cuda/heap.h),
 # but where a sanitizer is to see what is allocated.
 HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
-$B/libcuda.so.1: $(CUDA) $B/libheddle.a cuda/libcuda.map cuda/older.ld
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
-	    $(CUDA) cuda/older.ld $B/libheddle.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
+$B/libcuda.so.1: $(CUDA) $B/internal.a cuda/libcuda.map cuda/older.ld
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
+	    $(CUDA) cuda/older.ld $B/internal.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
 # The runtime API is a program on it.
 $B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/runtime/per_thread.ld
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=cuda/runtime/libcudart.map -o $@ \
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=cuda/runtime/libcudart.map -o $@ \
 	    $(RUNTIME) cuda/runtime/per_thread.ld $B/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 # The same sources with the structures of older versions: of each the newest, which reads what its others wrote.
 define runtime_rule
 $B/cudart-$(1)/%.o: cuda/runtime/%.c Makefile
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) -DCUDART_VERSION=$(2) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$(CC) $$(ALL_CFLAGS) -DCUDART_VERSION=$(2) -MMD -MP -c -o $$@ $$<
 $B/libcudart.so.$(1): $(patsubst cuda/runtime/%.c,$B/cudart-$(1)/%.o,$(wildcard cuda/runtime/*.c)) $B/libcuda.so.1 \
         cuda/runtime/libcudart.map cuda/runtime/per_thread.ld cuda/runtime/older.ld
-	sed 's/libcudart.so.13/libcudart.so.$(1)/' cuda/runtime/libcudart.map > $B/cudart-$(1)/map
-	$$(CC) $$(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.$(1) -Wl,--version-script=$B/cudart-$(1)/map -o $$@ \
+	@sed 's/libcudart.so.13/libcudart.so.$(1)/' cuda/runtime/libcudart.map > $B/cudart-$(1)/map
+	$$(call say,LD,$$@)$$(CC) $$(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.$(1) -Wl,--version-script=$B/cudart-$(1)/map -o $$@ \
 	    $$(filter %.o %.ld,$$^) $B/libcuda.so.1 -Wl,-rpath,'$$$$ORIGIN'
 -include $(patsubst cuda/runtime/%.c,$B/cudart-$(1)/%.d,$(wildcard cuda/runtime/*.c))
 endef
 # For links that name the static runtime, a folder for -L: the name stands for the shared one beside the folder.
 $B/static-%/libcudart_static.a: $B/libcudart.so.%
 	@mkdir -p $(@D)
-	echo 'INPUT(../$(<F))' > $@
+	$(call say,LINK,$@)echo 'INPUT(../$(<F))' > $@
 $(eval $(call runtime_rule,12,12090))
 $(eval $(call runtime_rule,11.0,11080))
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
-$B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
+$B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $B/libcudart.so.13 $B/libcuda.so.1 -lpthread -Wl,-rpath,'$$ORIGIN/..'
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $B/libcudart.so.13 $B/libcuda.so.1 -lpthread -Wl,-rpath,'$$ORIGIN/..'
 # CUDA programs that the tests run.
 $(PROGRAMS): build/programs/%: tests/programs/%.cu $(addprefix tests/programs/,self.cuh build.sh make.sh) | $B/libcudart.so.13
 	@mkdir -p $(@D)
 	@CC='$(CC)' tests/programs/make.sh $< $@ $B
-$B/tests/bench/frontend: $B/tests/bench/frontend.o $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
-$B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
-$B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
-$B/tests/bench/calls: $B/tests/bench/calls.o $(RUNTIME) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(CUDA_LIBS) $(LIB_LIBS)
-$B/tests/bench/claims: $B/tests/bench/claims.o $(SUITE) $(CUDA) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
+$B/tests/bench/frontend: $B/tests/bench/frontend.o $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
+$B/tests/bench/calls: $B/tests/bench/calls.o $(RUNTIME) $(CUDA) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CUDA_LIBS) $(LIB_LIBS)
+$B/tests/bench/claims: $B/tests/bench/claims.o $(SUITE) $(CUDA) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
-$B/ptxas-diff: $(DIFF) $B/libheddle.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/ptxas-diff: $(DIFF) $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $(TEST): WARN := $(TEST_WARN)
 $B/cuda/%.o $B/cudart-%.o: ALL_CFLAGS += -fno-optimize-sibling-calls # calls of the API stay on the stack: cuda/caller.c
 $B/cli/run_program.o: ALL_CFLAGS += -DHEDDLE_BUILD='"$B"'
@@ -147,18 +156,18 @@ $B/emu/%.o: ALL_CFLAGS += $(OPS_FLAGS)
 define ops_rule
 $B/emu/%.$(1).o: emu/%.c Makefile
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$(OPS_FLAGS.$$(MODE)) -DISA=$(1) $$(ISA.$(1)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$(CC) $$(ALL_CFLAGS) $$(OPS_FLAGS.$$(MODE)) -DISA=$(1) $$(ISA.$(1)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The table of GPUs is made from their files.
 $B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml model/timing/*.yaml)
 	@mkdir -p $(@D)
-	tools/gpus.sh > $@.new && mv $@.new $@
+	$(call say,GEN,$@)tools/gpus.sh > $@.new && mv $@.new $@
 $B/emu/gpus.o: $B/emu/gpus.c
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 -include $(LIB:.o=.d) $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
 deps:                           ## install what is missing (Debian packages)
@@ -174,8 +183,8 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
 	install -m 644 $B/libheddle.a '$(DESTDIR)$(LIBDIR)'
-	install -m 644 $B/$(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so.$(V)'
-	ln -sf libheddle.so.$(V) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
+	install -m 644 $B/$(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so.$(VERSION)'
+	ln -sf libheddle.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libheddle.so'
 	install -m 644 $B/libcuda.so.1 $(CUDART) '$(DESTDIR)$(LIBDIR)/heddle'
 	install -m 755 $B/heddle-suite '$(DESTDIR)$(LIBDIR)/heddle'
@@ -183,7 +192,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	cd $B && cp -r --parents $(CUDART_STATIC:$B/%=%) '$(abspath $(DESTDIR)$(LIBDIR))/heddle'
 	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'
 	install -m 644 include/heddle.h '$(DESTDIR)$(INCDIR)'
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(V)|' library/heddle.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(VERSION)|' library/heddle.pc.in \
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle'
@@ -271,8 +280,8 @@ fuzz-ptx fuzz-emu: fuzz-%:
 	cd $(FUZZ)/$* && $(CURDIR)/build/clang-san/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \
 	    -rss_limit_mb=4096 -max_len=12288 -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/ptx.dict \
 	    found seeds > log 2>&1 || { tail -40 log; exit 1; }; tail -12 log
-$(FUZZERS): %: %.o build/clang-san/libheddle.a
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
+$(FUZZERS): %: %.o build/clang-san/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 build/clang-san/tests/fuzz/fuzz_emu: $(addprefix build/clang-san/tests/,fuzz/kernel.o support/forms.o)
 -include $(wildcard build/clang-san/tests/fuzz/*.d)
 

@@ -58,6 +58,19 @@ got=$(./static "$here/share/heddle/ptx/saxpy.ptx")
 [ "$got" = "$want" ] || fail "with the static library: '$got', not '$want'"
 ! ldd static | grep -q libheddle || fail 'libheddle.a was not used'
 
+# A program may use every name that the library uses inside.
+nm -g --defined-only "$here/lib/libheddle.a" >names
+! awk '$3 != "" && $3 !~ /^heddle_/' names | grep . || fail 'libheddle.a exports these names'
+grep -q ' heddle_module_read$' names || fail 'libheddle.a does not export heddle_module_read'
+for name in arena_new arena_free buf_add buf_free diag_add digest emu_new fault lex map_new memory order parse race_new \
+    reduce rng_next run schedule state text value verdict warp; do
+    echo "int $name(void); int $name(void) { return 1; }"
+done >>example.c
+${CC:-cc} example.c $(pkg-config --cflags heddle) "$here/lib/libheddle.a" \
+    $(pkg-config --static --libs heddle | sed 's/-lheddle//') -o own-names || fail "libheddle.a defines a program's own names"
+got=$(./own-names "$here/share/heddle/ptx/saxpy.ptx")
+[ "$got" = "$want" ] || fail "with names of its own: '$got', not '$want'"
+
 others=$(nm -D --defined-only "$here/lib/libheddle.so" | awk '$2 != "A" && $3 !~ /^heddle_/ {print $3}')
 [ -z "$others" ] || fail "libheddle.so exports $others"
 
