@@ -282,7 +282,7 @@ bool ptxas_start(struct ptxas *x, struct arena *a, const char *cache, int jobs)
 struct job {
     pid_t pid; /* 0: free */
     struct trial *trial;
-    const char *key, *input, *log;
+    const char *key, *input, *log, *cubin;
     struct timespec since;
 };
 
@@ -337,6 +337,7 @@ void ptxas_judge(struct ptxas *x, struct trials *t)
     for (int i = 0; i < x->jobs; i++) {
         jobs[i].input = arena_printf(x->arena, "%s/%d.ptx", x->dir, i);
         jobs[i].log = arena_printf(x->arena, "%s/%d.log", x->dir, i);
+        jobs[i].cubin = arena_printf(x->arena, "%s/%d.cubin", x->dir, i);
     }
     for (size_t i = 0; i < t->n; i++) {
         const char *arch = arch_of(x->arena, t->v[i].text), *key = key_of(x, &t->v[i], arch);
@@ -360,8 +361,7 @@ void ptxas_judge(struct ptxas *x, struct trials *t)
         if (!f || fputs(t->v[i].text, f) < 0 || fclose(f))
             diff_die("%s: %s", j->input, strerror(errno));
         const char *mode = may_be_relocatable(t->v[i].text) ? "-c" : "-w";
-        const char *argv[] = {"ptxas", "-O0",       mode,     "-arch", arch,
-                              "-o",    "/dev/null", j->input, NULL};
+        const char *argv[] = {"ptxas", "-O0", mode, "-arch", arch, "-o", j->cubin, j->input, NULL};
         j->trial = &t->v[i];
         j->key = key;
         clock_gettime(CLOCK_MONOTONIC, &j->since);
@@ -381,6 +381,7 @@ void ptxas_end(struct ptxas *x)
     for (int i = 0; i < x->jobs; i++) {
         unlink(arena_printf(x->arena, "%s/%d.ptx", x->dir, i));
         unlink(arena_printf(x->arena, "%s/%d.log", x->dir, i));
+        unlink(arena_printf(x->arena, "%s/%d.cubin", x->dir, i));
     }
     rmdir(x->dir);
     regfree(&x->aside);
