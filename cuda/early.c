@@ -113,9 +113,9 @@ static void access(void *self, const struct emu_access *a)
     early.lanes &= ~w->behind;
     if (!early.lanes) return;
     if (early.lanes != a->lanes) {
-        early.run = false;
+        early.contiguous = false;
         early.rows = 0;
-        early.alike = 0;
+        early.common_bits = 0;
     }
     const struct emu_observer *o = touched_observer(e->touched);
     o->access(o->self, &early);
@@ -127,7 +127,7 @@ struct early *early_new(void)
     if (!e) abort();
     e->touched = touched_new();
     e->observer = (struct emu_observer){
-        .self = e, .blind = true, .begin = start, .access = access, .sync = sync};
+        .self = e, .ignores_data = true, .begin = start, .access = access, .sync = sync};
     return e;
 }
 

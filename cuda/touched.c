@@ -125,7 +125,7 @@ static void touch_words(struct touched *t, const struct emu_access *a, uint32_t 
                         enum touched_how how)
 {
     const uint64_t mask = UINT64_MAX >> (64 - size);
-    const uint32_t lanes = ~a->alike ? a->lanes : a->lanes & -a->lanes;
+    const uint32_t lanes = ~a->common_bits ? a->lanes : a->lanes & -a->lanes;
     struct page *page = NULL;
     uint64_t number = UINT64_MAX;
     for (uint32_t m = lanes; m; m &= m - 1) {
@@ -152,13 +152,14 @@ static void touch_in_page(struct page *p, uint32_t at, uint32_t size)
 static bool are_aligned(const struct emu_access *a, uint32_t size)
 {
     const uint64_t first = a->address[__builtin_ctz(a->lanes)];
-    return a->alike && size <= 64 && !(size & (size - 1)) && !((first | ~a->alike) & (size - 1));
+    return a->common_bits && size <= 64 && !(size & (size - 1)) &&
+           !((first | ~a->common_bits) & (size - 1));
 }
 
 static void touch_lanes(struct touched *t, const struct emu_access *a, enum touched_how how)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
-    if (a->run) touch(t, a->address[0], 32 * size, how);
+    if (a->contiguous) touch(t, a->address[0], 32 * size, how);
     else if (are_aligned(a, size)) touch_words(t, a, size, how);
     else
         for (uint32_t m = a->lanes; m; m &= m - 1)
@@ -183,7 +184,7 @@ static void access(void *self, const struct emu_access *a)
     }
     struct page *p = page_at(self, key_of(a->address[__builtin_ctz(a->lanes)] / PAGE, how));
     if (!(a->rows & ~p->full)) return;
-    if (a->run)
+    if (a->contiguous)
         touch_in_page(p, (uint32_t)(a->address[0] % PAGE), 32 * (uint32_t)a->width * a->count);
     else touch_lanes(self, a, how);
     for (uint32_t m = a->rows; m; m &= m - 1) {
@@ -192,7 +193,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void bytes(void *self, uint64_t address, uint64_t size, uint8_t kind, uint8_t flags)
+static void footprint(void *self, uint64_t address, uint64_t size, uint8_t kind, uint8_t flags)
 {
     const enum touched_how how = how_of_access(kind, flags);
     for (uint64_t n; size; size -= n, address += n) {
@@ -206,8 +207,11 @@ struct touched *touched_new(void)
 {
     struct touched *t = calloc(1, sizeof *t);
     if (!t) abort();
-    t->observer = (struct emu_observer){
-        .self = t, .blind = true, .meetings = true, .access = access, .bytes = bytes};
+    t->observer = (struct emu_observer){.self = t,
+                                        .ignores_data = true,
+                                        .skips_conflict_free = true,
+                                        .access = access,
+                                        .footprint = footprint};
     return t;
 }
 

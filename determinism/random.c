@@ -1,12 +1,12 @@
 /* The order of determinism/random.h.
  *
  * Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the seed and
- * the launch's number are a run. Launches that are left out (EMU_WANT_MEETINGS) change nothing for others. */
+ * the launch's number are a run. Launches that are left out (EMU_SKIP_IF_CONFLICT_FREE) change nothing for others. */
 #include "determinism/random.h"
 
 #include "base/rng.h"
 #include "determinism/orders.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "ptx/ptx.h"
 
 #include <assert.h>
@@ -228,7 +228,7 @@ static void take_out(struct random_order *r, struct stores *w, uint32_t at)
     w->by_age[w->count] = number;
     if (!w->count) stores_give(r, w);
     emu_machine_store(
-        r->m, (struct emu_author){w->cta, w->warp, h->pc, .kind = EMU_STORE, .serial = h->serial},
+        r->m, (struct emu_issuer){w->cta, w->warp, h->pc, .kind = EMU_STORE, .serial = h->serial},
         h->address, h->data, size);
     const struct sm *sm = &r->sms[w->sm];
     struct line *l = line_of(sm, piece);
@@ -377,7 +377,7 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, const
     struct run run;
     run.first = run.size = run.count = 0;
     emu_machine_fetch(r->m, a);
-    if (a->stride == size && a->run) {
+    if (a->stride == size && a->contiguous) {
         const uint64_t from = a->address[0], bytes = (uint64_t)size * 32;
         for (uint64_t o = 0, n; o < bytes; o += n) {
             n = in_piece(from + o, bytes - o);
@@ -409,7 +409,7 @@ static void keep_lanes(struct random_order *r, const struct emu_access *a, uint3
     struct stores *w = stores_of(r, a->who);
     if (!w) w = stores_take(r, a->who);
     const uint32_t from = w->count;
-    const bool is_run = a->stride == size && a->run;
+    const bool is_run = a->stride == size && a->contiguous;
     const uint32_t bytes = is_run ? 32 * size : size;
     for (uint32_t m = is_run ? 1 : a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
@@ -439,7 +439,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     struct random_order *r = self;
     const uint32_t size = (uint32_t)a->width * a->count;
     const bool kept = a->kind == EMU_STORE && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
-    const bool seen = a->kind == EMU_LOAD && !(a->flags & (EMU_ASYNC | EMU_UNCHANGING));
+    const bool seen = a->kind == EMU_LOAD && !(a->flags & (EMU_ASYNC | EMU_NONCOHERENT));
     const bool waits = kept && a->space == PTX_SPACE_GLOBAL; /* and is behind them itself */
     if (a->kind != EMU_LOAD && !(waits && r->options.late_stores)) show_fenced(r, a->who);
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
@@ -595,19 +595,20 @@ static void make_room(struct random_order *r)
     if (!r->stores || !r->busy || !r->sms) abort();
 }
 
-static void settle(void *self)
+static void quiesce(void *self)
 {
     struct random_order *r = self;
     idle(r);
     for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
 }
 
-static unsigned wants_of(void *self, const struct emu_prospect *next)
+static unsigned wants_of(void *self, const struct emu_launch_traits *next)
 {
     struct random_order *r = self;
     r->launches++;
-    return r->order.wants | (next->counted || next->watched ? 0 : EMU_WANT_MEETINGS);
+    return r->order.wants | (next->counted || next->observed ? 0 : EMU_SKIP_IF_CONFLICT_FREE);
 }
+static const struct emu_order_fast fast = {.wants = wants_of};
 
 static void begin(void *self, struct emu_machine *m)
 {
@@ -655,8 +656,8 @@ static struct emu_order *make(const void *options, uint64_t seed)
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
-                                  .step = EMU_STEP_TOLD,
-                                  .wants_of = wants_of,
+                                  .step = EMU_STEP_EVENT,
+                                  .fast = &fast,
                                   .begin = begin,
                                   .pick = pick,
                                   .place = place,
@@ -664,7 +665,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .settle = settle};
+                                  .quiesce = quiesce};
     return &r->order;
 }
 

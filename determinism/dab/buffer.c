@@ -234,7 +234,7 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
     make_room(b, (uint32_t)a->width * a->count, dab_is_wide(a->op, (uint32_t)a->width * a->count));
     if (fuse && is_simple(b, a)) {
         if (!add_simple(b, a, most)) return false;
-        if (b->count > before) b->authors[b->author_count++] = emu_author(a);
+        if (b->count > before) b->authors[b->author_count++] = emu_issuer(a);
         *fused = need - (b->count - before);
         return true;
     }
@@ -263,7 +263,7 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
         else fill(b, &b->entries[own++], operand);
     }
     b->mixed |= before && !is_like(b->entries, a);
-    if (b->count > before) b->authors[b->author_count++] = emu_author(a);
+    if (b->count > before) b->authors[b->author_count++] = emu_issuer(a);
     *fused = need - (b->count - before);
     return true;
 }

@@ -139,7 +139,7 @@ static void look_ahead(const struct dab *d)
     for (uint32_t n = LOOK_ROWS; n <= LOOK_AHEAD && d->chain_at + n < d->chain_count;
          n += LOOK_AHEAD - LOOK_ROWS) {
         const struct emu_warp who = who_is(&d->warps[d->chain[d->chain_at + n]]);
-        emu_machine_soon(d->m, &who, n == LOOK_ROWS);
+        emu_machine_prefetch(d->m, &who, n == LOOK_ROWS);
     }
 }
 
@@ -389,7 +389,7 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_BARRIER_DONE: barrier_is_done(d, s->who, s->id); return v;
     case EMU_SYNC_MBARRIER: return look_at_mbarrier(d, w);
     case EMU_SYNC_MBARRIER_DONE:
-        w->missed = s->op == EMU_MBARRIER_NOT_YET;
+        w->missed = s->op == EMU_MBARRIER_PENDING;
         d->looked &= w->missed;
         w->misses = w->missed ? w->misses + 1 : 0;
         return v;
@@ -560,7 +560,7 @@ static bool idle(void *self)
 }
 
 /* What is in buffers stays there while warps go on. */
-static void settle(void *self)
+static void quiesce(void *self)
 {
     const struct dab *d = self;
     dab_net_all(d->net);
@@ -660,16 +660,17 @@ static bool is_any_pick_alike(const struct dab *d)
     return !is_strict(d) && dab_promise(&d->options) != ORDER_NO_PROMISE;
 }
 
-static unsigned wants_of(void *self, const struct emu_prospect *next)
+static unsigned wants_of(void *self, const struct emu_launch_traits *next)
 {
     struct dab *d = self;
     d->launches++;
-    if (next->watched) return d->order.wants;
-    return d->order.wants | EMU_WANT_LESS_SHARED |
-           (next->counted
-                ? 0
-                : EMU_WANT_MEETINGS | EMU_WANT_AGAIN | (is_any_pick_alike(d) ? EMU_WANT_LATER : 0));
+    if (next->observed) return d->order.wants;
+    return d->order.wants | EMU_SKIP_COMMUTING_SHARED |
+           (next->counted ? 0
+                          : EMU_SKIP_IF_CONFLICT_FREE | EMU_BRIEF_RETRIES |
+                                (is_any_pick_alike(d) ? EMU_DEFER_REDUCTIONS : 0));
 }
+static const struct emu_order_fast fast = {.wants = wants_of};
 
 /* ---- launches --------------------------------------------------------------------------------------- */
 
@@ -790,7 +791,7 @@ static void begin(void *self, struct emu_machine *m)
     d->chance = rng_mix(d->seed + d->launches * RNG_STEP);
     d->fixed = !d->options.distribution;
     d->batched = d->fixed && d->options.batches;
-    d->by_sector = emu_machine_is_told_later(m) && d->options.coalescing && !d->options.offset;
+    d->by_sector = emu_machine_is_deferred(m) && d->options.coalescing && !d->options.offset;
     deal(d);
     begin_warps(d);
     begin_schedulers(d);
@@ -836,16 +837,16 @@ static struct emu_order *make(const void *options, uint64_t seed)
     const bool strict = d->options.scheduler == DAB_SRR || d->options.scheduler == DAB_GTRR;
     d->order = (struct emu_order){.self = d,
                                   .name = dab_kind.name,
-                                  .step = strict ? EMU_STEP_INSTRUCTION : EMU_STEP_TOLD,
-                                  .wants_of = wants_of,
+                                  .step = strict ? EMU_STEP_INSTRUCTION : EMU_STEP_EVENT,
+                                  .fast = &fast,
                                   .begin = begin,
                                   .pick = pick,
-                                  .deal = place,
+                                  .place_any = place,
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .settle = settle,
+                                  .quiesce = quiesce,
                                   .will_wake = will_wake,
                                   .numbers = numbers};
     return &d->order;

@@ -125,7 +125,8 @@ void dab_net_begin(struct dab_net *n, struct emu_machine *m, bool by_sector)
     n->m = m;
     n->active_count = n->packet_count = n->waiting = n->sent_count = 0;
     n->by_sector = by_sector;
-    n->at_once = n->options->reorder && !emu_machine_is_counted(m) && !emu_machine_is_shown(m);
+    n->at_once = n->options->reorder && !emu_machine_is_counted(m) &&
+                 !emu_machine_drains_observed(m);
 }
 
 void dab_net_free(struct dab_net *n)
@@ -549,15 +550,15 @@ static void carry_out_words(struct words *s)
 }
 
 /* Where on the host the bytes of an address are; NULL: they are gone. */
-static inline void *host_of(struct dab_net *n, struct emu_memory *m, uint64_t address,
+static inline void *host_of(struct dab_net *n, struct emu_host_range *m, uint64_t address,
                             uint32_t size)
 {
     const bool is_there = m->size >= size && address - m->low <= m->size - size;
-    if (!is_there && !emu_machine_memory(n->m, address, size, m)) return NULL;
+    if (!is_there && !emu_machine_allocation(n->m, address, size, m)) return NULL;
     return m->host + (address - m->low);
 }
 
-static void add_words(struct dab_net *n, struct words *s, struct emu_memory *m,
+static void add_words(struct dab_net *n, struct words *s, struct emu_host_range *m,
                       const struct dab_sector *r)
 {
     const uint32_t size = r->is.width, bits = (1u << size / 4) - 1;
@@ -611,7 +612,7 @@ static bool sectors_commute(const struct dab_net *n)
 
 static void carry_out_sectors(struct dab_net *n)
 {
-    struct emu_memory memory = {0};
+    struct emu_host_range memory = {0};
     struct words some;
     some.kind = 0;
     some.count = 0;

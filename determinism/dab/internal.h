@@ -11,7 +11,7 @@
 #include "determinism/dab/dab.h"
 #include "determinism/orders.h"
 #include "emu/atomic.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 
 #include <stdbool.h>
 
@@ -56,7 +56,7 @@ struct dab_buffer {
     struct dab_entry *entries; /* or they are in `sectors` */
     uint32_t count, cap;
     uint8_t (*wide)[48]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 32 */
-    struct emu_author *authors;
+    struct emu_issuer *authors;
     uint32_t author_count, author_cap;
     uint32_t *table; /* place in memory -> 1 + the latest entry there: open addressing, */
     uint32_t slots;  /* of so many, a power of two; NULL: none yet */

@@ -45,7 +45,7 @@ static struct gpudet_warp *warp_of(const struct gpudet *g, const struct emu_warp
 
 static void rest(struct gpudet *g, const struct gpudet_warp *w)
 {
-    emu_machine_rest(g->m, &w->who);
+    emu_machine_sleep(g->m, &w->who);
 }
 
 static void wake(struct gpudet *g, const struct gpudet_warp *w)
@@ -340,8 +340,8 @@ static void fetch_next(const struct gpudet *g, const struct emu_warp *ready, uin
     if (i < 2) return;
     __builtin_prefetch(&gpudet_warp_at(g, ready[i - 2].slot, ready[i - 2].warp)->who, 1);
     __builtin_prefetch(&gpudet_warp_at(g, ready[i - 2].slot, ready[i - 2].warp)->serial, 1);
-    emu_machine_soon_ready(g->m, i - 2, false);
-    emu_machine_soon_ready(g->m, i - 1, true);
+    emu_machine_prefetch_ready(g->m, i - 2, false);
+    emu_machine_prefetch_ready(g->m, i - 1, true);
 }
 
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
@@ -480,7 +480,7 @@ static void open_quantum(struct gpudet *g)
     memmove(g->callers, g->callers + g->called, g->caller_count * sizeof *g->callers);
     let_go(g);
     deal_shares(g);
-    emu_machine_admit(g->m);
+    emu_machine_place_ctas(g->m);
     g->begins = false;
 }
 
@@ -534,7 +534,7 @@ static void begin_quantum(struct gpudet *g)
 }
 
 /* Logs are empty when a quantum begins, and what has been stored since is not held for long. */
-static void settle(void *self)
+static void quiesce(void *self)
 {
     (void)self;
 }
@@ -612,15 +612,16 @@ static void make_slots(struct gpudet *g)
             g->slots[s] = (struct gpudet_slot){.first = first};
 }
 
-static unsigned wants_of(void *self, const struct emu_prospect *next)
+static unsigned wants_of(void *self, const struct emu_launch_traits *next)
 {
     struct gpudet *g = self;
     const bool strong = gpudet_promise(&g->options) == ORDER_STRONG,
-               alone = strong && !next->counted && !next->watched;
+               alone = strong && !next->counted && !next->observed;
     g->windowed = strong && g->launches++ % WIDE;
-    g->swaps = g->windowed && alone && next->plain;
-    return (g->swaps ? EMU_WANT_STORES : g->order.wants) | (alone ? EMU_WANT_MEETINGS : 0);
+    g->swaps = g->windowed && alone && next->lane_accesses_only && next->speculates;
+    return (g->swaps ? EMU_WANT_STORES : g->order.wants) | (alone ? EMU_SKIP_IF_CONFLICT_FREE : 0);
 }
+static const struct emu_order_fast fast = {.wants = wants_of};
 
 static void begin(void *self, struct emu_machine *m)
 {
@@ -628,10 +629,10 @@ static void begin(void *self, struct emu_machine *m)
     g->m = m;
     g->shape = emu_machine_shape(m);
     g->warp_count = g->shape.slots * g->shape.warps_per_cta;
-    g->in_turn = g->shape.meets && g->options.shared == GPUDET_FIXED;
+    g->in_turn = g->shape.warps_interact && g->options.shared == GPUDET_FIXED;
     g->counted = emu_machine_is_counted(m);
-    g->sorted = g->windowed && !g->counted && !emu_machine_is_shown(m);
-    g->told_in_turn = emu_machine_is_told_in_turn(m);
+    g->sorted = g->windowed && !g->counted && !emu_machine_drains_observed(m);
+    g->told_in_turn = emu_machine_commits_observed(m);
     g->subarray = g->options.bloom / g->options.subarrays;
     g->n = (struct gpudet_counts){0};
     make_warps(g);
@@ -683,15 +684,15 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES,
                                   .step = g->options.step == GPUDET_BLOCK ? EMU_STEP_BLOCK
                                                                           : EMU_STEP_INSTRUCTION,
-                                  .wants_of = wants_of,
+                                  .fast = &fast,
                                   .begin = begin,
                                   .pick = pick,
-                                  .deal = deal,
+                                  .place_any = deal,
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .settle = settle,
+                                  .quiesce = quiesce,
                                   .in_phases = true,
                                   .numbers = gpudet_numbers};
     return &g->order;

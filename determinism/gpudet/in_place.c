@@ -55,20 +55,24 @@ void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_
 {
     struct gpudet_log *l = &w->log;
     const uint32_t lane = (uint32_t)a->width * a->count,
-                   lanes = (uint32_t)__builtin_popcount(a->lanes), count = a->run ? 1 : lanes;
+                   lanes = (uint32_t)__builtin_popcount(a->lanes),
+                   count = a->contiguous ? 1 : lanes;
     struct gpudet_store *s = gpudet_room_take(&g->room, sizeof *s + count * sizeof *s->at +
                                                             (size_t)lanes * lane);
-    *s = (struct gpudet_store){
-        .before = l->last, .count = count, .size = a->run ? lanes * lane : lane, .exact = a->run};
-    emu_machine_bytes(g->m, a, s->at);
+    *s = (struct gpudet_store){.before = l->last,
+                               .count = count,
+                               .size = a->contiguous ? lanes * lane : lane,
+                               .exact = a->contiguous};
+    emu_machine_lane_pointers(g->m, a, s->at);
     uint8_t *to = bytes_of(s);
     if (s->size == 4)
         for (uint32_t i = 0; i < count; i++, to += 4) memcpy(to, s->at[i], 4);
     else
         for (uint32_t i = 0; i < count; i++, to += s->size) copy(to, s->at[i], s->size);
     const uintptr_t first = (uintptr_t)s->at[0];
-    s->chunks = a->run ? (uint32_t)((first + s->size - 1) / GPUDET_CHUNK - first / GPUDET_CHUNK + 1)
-                       : most_chunks(s);
+    s->chunks = a->contiguous
+                    ? (uint32_t)((first + s->size - 1) / GPUDET_CHUNK - first / GPUDET_CHUNK + 1)
+                    : most_chunks(s);
     if (l->last) l->last->after = s;
     else {
         l->first = s;

@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "determinism/gpudet/gpudet.h"
 #include "determinism/orders.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ struct gpudet_counts { /* of a launch; options.c has their names */
 struct gpudet_entry { /* bytes of one chunk that one instruction stored */
     uint64_t chunk;   /* address / CHUNK */
     uint64_t mask[2]; /* which bytes */
-    const struct emu_author *by;
+    const struct emu_issuer *by;
     struct gpudet_entry *next; /* of the log */
     /* Once it is in the index: the one before it of this chunk, and the bytes of that and all before it. */
     struct gpudet_entry *same;
@@ -96,7 +96,7 @@ struct gpudet_request {
     uint32_t pc, lanes;
     uint8_t kind, op, type, width, count;
     bool done, taken; /* results are there; the warp has them */
-    struct emu_author by;
+    struct emu_issuer by;
     uint64_t address[GPUDET_LANES];
     uint32_t size, room; /* bytes of a lane's data; in `words` */
     /* Of the lanes that take part, in their order: addresses, data, old values (`size` bytes each). */

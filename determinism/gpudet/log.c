@@ -104,7 +104,7 @@ static void cut_access(struct cut *c, const struct emu_access *a)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
     c->count = c->piece_count = 0;
-    if (a->run && a->stride == size) cut_run(c, a->address[0], GPUDET_LANES * size);
+    if (a->contiguous && a->stride == size) cut_run(c, a->address[0], GPUDET_LANES * size);
     else cut_lanes(c, a, size);
 }
 
@@ -137,7 +137,7 @@ uint32_t gpudet_log_chunks(const struct emu_access *a)
 }
 
 static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint64_t chunk,
-                                   uint32_t first, uint32_t end, const struct emu_author *by)
+                                   uint32_t first, uint32_t end, const struct emu_issuer *by)
 {
     struct gpudet_log *l = &w->log;
     struct gpudet_entry *e = gpudet_room_take(&g->room, sizeof *e + end - first);
@@ -170,7 +170,7 @@ void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_
 {
     struct gpudet_entry *entry[PARTS];
     uint8_t first[PARTS], end[PARTS] = {0};
-    struct emu_author *by = gpudet_room_take(&g->room, sizeof *by);
+    struct emu_issuer *by = gpudet_room_take(&g->room, sizeof *by);
     struct cut c;
     memset(first, GPUDET_CHUNK, sizeof first);
     cut_access(&c, a);
@@ -178,7 +178,7 @@ void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_
         if (p->at < first[p->number]) first[p->number] = p->at;
         if (p->at + p->size > end[p->number]) end[p->number] = (uint8_t)(p->at + p->size);
     }
-    *by = emu_author(a);
+    *by = emu_issuer(a);
     for (uint32_t i = 0; i < c.count; i++)
         entry[i] = append(g, w, c.chunk[i], first[i], end[i], by);
     for (const struct piece *p = c.piece; p < c.piece + c.piece_count; p++) {
@@ -248,7 +248,8 @@ static bool is_near(const struct gpudet_log *l, const struct emu_access *a)
 {
     const uint64_t size = (uint64_t)a->width * a->count, low = l->low - size, room = l->high - low;
     if (!l->count) return false;
-    if (a->run) return a->address[0] + GPUDET_LANES * size > l->low && a->address[0] < l->high;
+    if (a->contiguous)
+        return a->address[0] + GPUDET_LANES * size > l->low && a->address[0] < l->high;
     uint32_t near = 0;
     for (uint32_t i = 0; i < GPUDET_LANES; i++)
         near |= (uint32_t)(a->address[i] - low - 1 < room - 1) << i;

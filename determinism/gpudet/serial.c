@@ -53,7 +53,7 @@ static void take(struct gpudet_request *r, const struct emu_access *a)
     r->lanes = a->lanes;
     r->kind = a->kind, r->op = a->op, r->type = a->type, r->width = a->width, r->count = a->count;
     r->done = r->taken = false;
-    r->by = emu_author(a);
+    r->by = emu_issuer(a);
     uint64_t *address = r->words;
     uint8_t *data = data_of(r);
     for (uint32_t m = a->lanes; m; m &= m - 1, data += r->size) {
@@ -101,7 +101,7 @@ enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
     }
     w->asked = kept;
     ask(g, w);
-    if (g->swaps && a->whole) w->asks = true;
+    if (g->swaps && a->standalone) w->asks = true;
     else take(new_request(&w->requests, &w->asked, &w->request_room, a), a);
     return EMU_SLEEP;
 }
@@ -116,7 +116,7 @@ void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct e
 static void carry_out(struct gpudet *g, struct gpudet_request *r)
 {
     uint8_t *const data = data_of(r), *const old = old_of(r);
-    struct emu_author by = r->by;
+    struct emu_issuer by = r->by;
     if (r->count == 1)
         emu_machine_reduce_lanes(g->m, by, r->words, r->lanes, r->op, r->type, data, old, r->size);
     uint32_t l = 0;
@@ -134,7 +134,7 @@ static void serve(struct gpudet *g, struct gpudet_warp *w)
 {
     if (w->asks) {
         w->asks = false;
-        emu_machine_carry_out(g->m, &w->who);
+        emu_machine_complete_atomic(g->m, &w->who);
         g->n.atomics++;
         if (!g->in_turn) gpudet_go_on(g, w); /* while the host's caches have it */
     }
@@ -152,8 +152,8 @@ static void serve(struct gpudet *g, struct gpudet_warp *w)
 static void fetch(const struct gpudet *g, const uint32_t *serving, uint32_t count)
 {
     if (count > 4 * SOON) __builtin_prefetch(&g->warps[serving[4 * SOON]]);
-    if (count > 2 * SOON) emu_machine_soon(g->m, &g->warps[serving[2 * SOON]].who, false);
-    if (count > SOON) emu_machine_soon(g->m, &g->warps[serving[SOON]].who, true);
+    if (count > 2 * SOON) emu_machine_prefetch(g->m, &g->warps[serving[2 * SOON]].who, false);
+    if (count > SOON) emu_machine_prefetch(g->m, &g->warps[serving[SOON]].who, true);
 }
 
 /* In hardware's order, which is that of SMs; with serial=any as they arrive. */

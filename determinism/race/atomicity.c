@@ -26,16 +26,16 @@ static void find(const struct atomicity *k, tag atomic, tag plain, uint64_t addr
     const struct event *a = &k->events.list[atomic >> 5], *p = &k->events.list[plain >> 5];
     const unsigned long long at = address + MEM_GLOBAL;
     char what[96], first[64], second[64];
-    if (emu_machine_found(k->machine, EMU_MIXED, a->pc, p->pc, 1)) return;
+    if (emu_machine_is_reported(k->machine, EMU_MIXED, a->pc, p->pc, 1)) return;
     snprintf(what, sizeof what, "global memory at 0x%llx is accessed both ways in one kernel", at);
     snprintf(first, sizeof first, "%s of %u bytes", a->kind == EMU_RED ? "reduction" : "atomic",
              a->width);
     snprintf(second, sizeof second, "and %s of %u bytes", p->kind == EMU_LOAD ? "read" : "write",
              p->width);
-    emu_machine_find(k->machine, EMU_MIXED, what,
-                     &(struct emu_party){a->pc, a->cta, a->warp * 32u + atomic % 32, first},
-                     &(struct emu_party){p->pc, p->cta, p->warp * 32u + plain % 32, second},
-                     address + MEM_GLOBAL);
+    emu_machine_report(k->machine, EMU_MIXED, what,
+                       &(struct emu_access_site){a->pc, a->cta, a->warp * 32u + atomic % 32, first},
+                       &(struct emu_access_site){p->pc, p->cta, p->warp * 32u + plain % 32, second},
+                       address + MEM_GLOBAL);
 }
 
 static void touch(struct atomicity *k, tag own, bool atomic, uint64_t address, uint32_t size)
@@ -85,7 +85,7 @@ static bool touch_run(struct atomicity *k, const struct emu_access *a, bool atom
 {
     const uint64_t at = a->address[0] - MEM_GLOBAL;
     const uint32_t words = size / 4, count = LANES * words;
-    struct page *p = !a->run || (at | size) & 3 || at % PAGE + LANES * size > PAGE
+    struct page *p = !a->contiguous || (at | size) & 3 || at % PAGE + LANES * size > PAGE
                          ? NULL
                          : shadow_page(&k->shadow, at, false);
     if (!p || p->shift != 2) return false;
@@ -136,8 +136,11 @@ struct atomicity *atomicity_new(void)
 {
     struct atomicity *k = calloc(1, sizeof *k);
     if (!k) abort();
-    k->observer = (struct emu_observer){
-        .self = k, .blind = true, .meetings = true, .begin = begin, .access = access};
+    k->observer = (struct emu_observer){.self = k,
+                                        .ignores_data = true,
+                                        .skips_conflict_free = true,
+                                        .begin = begin,
+                                        .access = access};
     return k;
 }
 

@@ -77,7 +77,7 @@ static bool ordered_by_more(const struct look *k, tag t, uint32_t lane)
 static bool same_cluster(const struct look *k, uint32_t cta)
 {
     return k->r->extent.cluster > 1 &&
-           emu_machine_neighbour(k->r->machine, cta, 0) == k->c->cluster;
+           emu_machine_cluster_cta(k->r->machine, cta, 0) == k->c->cluster;
 }
 
 static bool morally_strong(const struct look *k, const struct event *e)

@@ -32,7 +32,7 @@ static uint64_t differences(const struct emu_access *a)
 {
     const uint64_t first = a->address[__builtin_ctz(a->lanes)];
     uint64_t differ = 0;
-    if (a->alike) return ~a->alike;
+    if (a->common_bits) return ~a->common_bits;
     if (a->lanes == ~0u)
         for (uint32_t l = 0; l < LANES; l++) differ |= a->address[l] ^ first;
     else
@@ -65,8 +65,8 @@ static uint32_t touched_rows(const struct look *k, uint32_t size, uint64_t diffe
         *list = (struct touched){shadow_page(k->shadow, first, false), a->rows};
         return list->page != NULL;
     }
-    if (a->run || !differ) {
-        touch_rows(k->shadow, list, &n, first, a->run ? LANES * size : size);
+    if (a->contiguous || !differ) {
+        touch_rows(k->shadow, list, &n, first, a->contiguous ? LANES * size : size);
         return n;
     }
     if (aligned && differ < PAGE) {
@@ -139,7 +139,7 @@ static void look_at_note(const struct look *now, const struct note *n)
                                  .count = n->size / n->width,
                                  .lanes = n->lanes,
                                  .address = at,
-                                 .run = run,
+                                 .contiguous = run,
                                  .pc = n->pc};
     struct look k = *now;
     k.a = &a;
@@ -204,7 +204,10 @@ static void note(struct notes *notes, const struct emu_access *a, const struct c
 {
     const uint32_t lane = (uint32_t)__builtin_ctz(a->lanes);
     const uint64_t first = a->address[lane];
-    const enum note_how how = a->run ? NOTE_RUN : same ? NOTE_SAME : a->rows ? NOTE_NEAR : NOTE_FAR;
+    const enum note_how how = a->contiguous ? NOTE_RUN
+                              : same        ? NOTE_SAME
+                              : a->rows     ? NOTE_NEAR
+                                            : NOTE_FAR;
     struct note *n = notes_add(notes, how);
     n->born = born;
     n->first = first - from;
@@ -219,7 +222,7 @@ static void note(struct notes *notes, const struct emu_access *a, const struct c
     n->width = (uint8_t)race_width(a);
     n->kind = a->kind;
     n->scope = a->scope;
-    if (how == NOTE_NEAR) memcpy(n->at, a->low, LANES * sizeof *n->at);
+    if (how == NOTE_NEAR) memcpy(n->at, a->low16, LANES * sizeof *n->at);
     if (how == NOTE_FAR) {
         int32_t far[LANES];
         copy_offsets(far, a->address, first);
@@ -247,7 +250,7 @@ bool race_put_off(struct look *k, uint32_t size)
 {
     struct touched list[TOUCHED_MOST];
     uint32_t closed = 0, noted = 0, flagged = 0;
-    const uint64_t differ = k->a->run ? 0 : differences(k->a);
+    const uint64_t differ = k->a->contiguous ? 0 : differences(k->a);
     const uint32_t count = touched_rows(k, size, differ, list);
     for (uint32_t i = 0; i < count; i++) flagged |= list[i].page->flagged & list[i].rows;
     k->flagged = k->home ? k->home->flags.count || (k->strong && k->c->owns.count) : flagged;
@@ -275,7 +278,8 @@ static uint32_t rows_of_lanes(struct shadow *s, const struct emu_access *a, uint
                    first = a->address[__builtin_ctz(a->lanes)];
     uint64_t last = UINT64_MAX;
     uint32_t n = 0;
-    if (!a->alike || size & (size - 1) || (first | ~a->alike) & (size - 1) || ~a->alike >> 31)
+    if (!a->common_bits || size & (size - 1) || (first | ~a->common_bits) & (size - 1) ||
+        ~a->common_bits >> 31)
         return 0;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)] - from;
@@ -322,6 +326,6 @@ bool race_note(struct race *r, const struct emu_access *a)
     for (uint32_t i = 0; i < n; i++)
         if (!may_be_noted(&list[i], notes)) return false;
     for (uint32_t i = 0; i < n; i++) mark_noted(&list[i], notes, NOTE_READ);
-    note(notes, a, c, w, r->tree.time, from, !~a->alike);
+    note(notes, a, c, w, r->tree.time, from, !~a->common_bits);
     return true;
 }

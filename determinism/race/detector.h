@@ -250,7 +250,7 @@ void race_flags_forget(
 const struct flag *race_late_flag(const struct race *r, uint64_t address);
 void race_add_late(struct race *r, const struct flag *was);
 /* Bytes of a store that the order kept back are in memory now. */
-void race_shown(void *self, const struct emu_shown *s);
+void race_drained(void *self, const struct emu_drained *s);
 
 /* report.c: the launch is too much. */
 void race_give_up(struct race *r);

@@ -23,7 +23,7 @@ struct cta *race_cta_slow(struct race *r, uint32_t index)
         r->cta_count++;
     }
     c->index = index;
-    c->cluster = r->extent.cluster > 1 ? emu_machine_neighbour(r->machine, index, 0) : index;
+    c->cluster = r->extent.cluster > 1 ? emu_machine_cluster_cta(r->machine, index, 0) : index;
     c->base = c->top = 1;
     for (uint32_t w = 0; w < r->warps; w++) {
         const uint32_t n = r->extent.threads - w * LANES;
@@ -96,7 +96,7 @@ static void begin(void *self, struct emu_machine *m)
     r->copies = emu_machine_copies(m);
     r->lowest = emu_machine_has_narrow_scopes(m) ? 0 : LEVELS - 1;
     r->warps = (r->extent.threads + LANES - 1) / LANES;
-    r->eager = calloc(emu_machine_places(m), sizeof *r->eager);
+    r->eager = calloc(emu_machine_location_count(m), sizeof *r->eager);
     if (!r->eager) abort();
     clock_tree_begin(&r->tree, r->extent.ctas);
     if (!r->events.list) events_reserve(&r->events);
@@ -119,13 +119,13 @@ struct race *race_new(void)
     if (!r) abort();
     r->limits = (struct race_limits){EVENTS_MOST - 1, CLOCKS_MOST};
     r->observer = (struct emu_observer){.self = r,
-                                        .blind = true,
-                                        .meetings = true,
-                                        .in_turn = true,
+                                        .ignores_data = true,
+                                        .skips_conflict_free = true,
+                                        .in_commit_order = true,
                                         .begin = begin,
                                         .access = race_access,
                                         .sync = race_sync,
-                                        .shown = race_shown,
+                                        .drained = race_drained,
                                         .end = end};
     return r;
 }

@@ -83,8 +83,8 @@ static uint32_t async_event(struct look *k, uint32_t lane)
         const uint64_t at = k->a->mbarrier - MEM_SHARED;
         struct cta *home = k->c;
         if (at / MEM_SHARED_WINDOW)
-            home = race_cta(k->r, emu_machine_neighbour(k->r->machine, k->c->index,
-                                                        (uint32_t)(at / MEM_SHARED_WINDOW) - 1));
+            home = race_cta(k->r, emu_machine_cluster_cta(k->r->machine, k->c->index,
+                                                          (uint32_t)(at / MEM_SHARED_WINDOW) - 1));
         struct mbarrier *m = race_mbarrier(k->r, home, (uint32_t)(at % MEM_SHARED_WINDOW), &slot);
         e.flags |= EVENT_MBARRIER;
         e.owner = home->index;
@@ -119,8 +119,9 @@ static uint64_t resolve(struct race *r, struct cta *c, const struct emu_access *
     if (a->space == PTX_SPACE_GLOBAL) return at - MEM_GLOBAL;
     if (at >= MEM_SHARED) at -= MEM_SHARED;
     const uint64_t window = at / MEM_SHARED_WINDOW;
-    *home = window ? race_cta(r, emu_machine_neighbour(r->machine, c->index, (uint32_t)window - 1))
-                   : c;
+    *home = window
+                ? race_cta(r, emu_machine_cluster_cta(r->machine, c->index, (uint32_t)window - 1))
+                : c;
     return at % MEM_SHARED_WINDOW;
 }
 
@@ -290,7 +291,7 @@ static bool is_twice(const struct emu_access *a)
 static uint32_t runs_of(const struct emu_access *a, uint32_t lanes)
 {
     uint32_t runs = 0, shared = 0;
-    if (a->run) return ~1u;
+    if (a->contiguous) return ~1u;
     for (uint32_t l = 1; l < LANES; l++) {
         const uint64_t step = a->address[l] - a->address[l - 1];
         runs |= (uint32_t)(step == 4) << l;
@@ -335,7 +336,7 @@ static inline void touch_word(struct look *k, tag own, uint32_t mask, struct cel
 static inline uint32_t readers(const struct emu_access *a, uint32_t left, uint32_t lane)
 {
     uint32_t mask = 1u << lane;
-    if (!~a->alike) return left;
+    if (!~a->common_bits) return left;
     for (left &= left - 1; left && a->address[__builtin_ctz(left)] == a->address[lane];
          left &= left - 1)
         mask |= left & -left;
@@ -358,7 +359,7 @@ static bool whole_warp(struct look *k, uint32_t size)
     const uint32_t lanes = twice ? 0xffff : a->lanes;
     /* Whether lanes lie in rows at all is looked at for the first row that has not come apart; or for all, as those
      * that are written side by side may become as good as new. */
-    const bool words = size == 4 && !flags, mends = k->writes && (a->run || !a->alike);
+    const bool words = size == 4 && !flags, mends = k->writes && (a->contiguous || !a->common_bits);
     uint32_t runs = words && mends ? runs_of(a, lanes) : 0;
     bool looked = !words || mends;
     uint32_t singly = flags || size > 4 ? ~0u : 0; /* lanes whose rows have come apart */
@@ -471,7 +472,7 @@ static bool whole_row(struct look *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
     const uint64_t at = a->address[0] - k->from;
-    if (!a->run || size != 4 || a->rows & (a->rows - 1) || !a->rows || k->strong ||
+    if (!a->contiguous || size != 4 || a->rows & (a->rows - 1) || !a->rows || k->strong ||
         a->kind > EMU_STORE || a->flags & EMU_ASYNC || !race_is_one_time(k->w, ~0u))
         return false;
     struct page *p = shadow_page(k->shadow, at, false);
@@ -606,7 +607,7 @@ static void each(struct race *r, const struct emu_access *a, look_followed *then
                      .writes = a->kind != EMU_LOAD,
                      .strong = a->flags & EMU_RELAXED || added,
                      .flagged = true,
-                     .aside = a->flags & EMU_UNCHANGING && a->space == PTX_SPACE_GLOBAL};
+                     .aside = a->flags & EMU_NONCOHERENT && a->space == PTX_SPACE_GLOBAL};
     const uint32_t size = (uint32_t)a->width * a->count;
     race_look_up(&k);
     find_memory(&k);

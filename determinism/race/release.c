@@ -194,7 +194,7 @@ void race_add_late(struct race *r, const struct flag *was)
     *add_flag(&r->late, was->address) = *was;
 }
 
-void race_shown(void *self, const struct emu_shown *s)
+void race_drained(void *self, const struct emu_drained *s)
 {
     struct race *r = self;
     for (uint32_t i = 0; r->late.count && i < s->size; i++) {

@@ -18,7 +18,7 @@ static void name(char *out, size_t size, unsigned kind, const struct event *e, c
 
 static void count_in_report(struct race *r, struct again *n)
 {
-    if (n->more) emu_machine_found(r->machine, EMU_RACE, n->pc, n->pc2, n->more);
+    if (n->more) emu_machine_is_reported(r->machine, EMU_RACE, n->pc, n->pc2, n->more);
     n->more = 0;
 }
 
@@ -31,7 +31,7 @@ void race_tell(const struct look *k, tag own, tag other, uint32_t lane, uint64_t
     count_in_report(k->r, n);
     n->pc = a->pc;
     n->pc2 = b->pc;
-    n->known = emu_machine_found(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
+    n->known = emu_machine_is_reported(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
     if (n->known) return;
     if (k->aside)
         snprintf(
@@ -44,10 +44,11 @@ void race_tell(const struct look *k, tag own, tag other, uint32_t lane, uint64_t
                  k->home ? "shared" : "global", at);
     name(first, sizeof first, a->kind, a, "");
     name(second, sizeof second, b->kind, b, "and ");
-    emu_machine_find(k->r->machine, EMU_RACE, what,
-                     &(struct emu_party){a->pc, a->cta, a->warp * LANES + lane, first},
-                     &(struct emu_party){b->pc, b->cta, b->warp * LANES + other % LANES, second},
-                     k->home ? 0 : address + MEM_GLOBAL);
+    emu_machine_report(
+        k->r->machine, EMU_RACE, what,
+        &(struct emu_access_site){a->pc, a->cta, a->warp * LANES + lane, first},
+        &(struct emu_access_site){b->pc, b->cta, b->warp * LANES + other % LANES, second},
+        k->home ? 0 : address + MEM_GLOBAL);
 }
 
 void race_count_reports(struct race *r)

@@ -592,7 +592,7 @@ void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
         const struct flag *late = home || !r->late.count ? NULL : race_late_flag(r, address);
         if (late || f) acquire(r, c, w, lane, a, late ? late : f);
     }
-    if (writes && a->held && a->kind == EMU_STORE && !home)
+    if (writes && a->buffered && a->kind == EMU_STORE && !home)
         release_late(r, c, w, lane, a, f, address);
     else if (writes) release(r, c, w, lane, a, home, f, address);
 }
@@ -720,8 +720,8 @@ static void arrive_at_mbarrier(struct race *r, struct cta *c, struct warp *w,
 /* It is accessed like a strong word, but for its beginning and end. */
 static void access_mbarrier(struct race *r, const struct emu_sync *s)
 {
-    const bool weak = s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_END;
-    const bool waits = s->op == EMU_MBARRIER_PASSED || s->op == EMU_MBARRIER_NOT_YET;
+    const bool weak = s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_INVALIDATE;
+    const bool waits = s->op == EMU_MBARRIER_PASSED || s->op == EMU_MBARRIER_PENDING;
     uint64_t at[LANES];
     at[__builtin_ctz(s->lanes)] = s->address + MEM_SHARED;
     race_look(r, &(struct emu_access){.who = s->who,
@@ -745,10 +745,10 @@ static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
                    window = (uint32_t)(s->address / MEM_SHARED_WINDOW);
     struct cta *home = c;
     uint32_t slot;
-    if (window) home = race_cta(r, emu_machine_neighbour(r->machine, c->index, window - 1));
+    if (window) home = race_cta(r, emu_machine_cluster_cta(r->machine, c->index, window - 1));
     struct mbarrier *b = race_mbarrier(r, home, (uint32_t)(s->address % MEM_SHARED_WINDOW), &slot);
     access_mbarrier(r, s);
-    if (s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_END) empty_mbarrier(r, b);
+    if (s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_INVALIDATE) empty_mbarrier(r, b);
     else if (s->op == EMU_MBARRIER_PASSED) pass_mbarrier(r, c, w, s, b);
     else if (s->op == EMU_MBARRIER_ARRIVE) arrive_at_mbarrier(r, c, w, s, home, b);
     else if (s->op == EMU_MBARRIER_ARRIVE_ASYNC) hand_over(w, lane, home, slot, b);

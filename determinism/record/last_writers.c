@@ -145,7 +145,7 @@ static void access(void *self, const struct emu_access *a)
                                   .made = true,
                                   .reduces = reduces};
         sum(w, a, a->address[l], size, l);
-        if (!a->held) {
+        if (!a->buffered) {
             put(w, a->address[l], size, &mark);
             continue;
         }
@@ -163,7 +163,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void shown(void *self, const struct emu_shown *s)
+static void drained(void *self, const struct emu_drained *s)
 {
     struct writers *w = self;
     if (!touches(w, s->address, s->size)) return;
@@ -226,7 +226,7 @@ static void end(void *self)
         struct mark *m = &w->bytes[i].mark;
         struct writer *last = &w->bytes[i].last;
         if (!m->made) continue;
-        const struct emu_place place = emu_machine_place(w->machine, m->pc);
+        const struct emu_location place = emu_machine_location(w->machine, m->pc);
         *last = (struct writer){.launch = w->launches,
                                 .thread_known = m->lane != NO_THREAD,
                                 .reduces = m->reduces,
@@ -254,7 +254,7 @@ struct writers *writers_new(const uint64_t *words, size_t n)
     w->bytes = arena_array(w->arena, struct byte, n * WRITERS_WORD);
     w->held = arena_array(w->arena, struct held, HELD);
     w->observer = (struct emu_observer){
-        .self = w, .begin = begin, .access = access, .shown = shown, .end = end};
+        .self = w, .begin = begin, .access = access, .drained = drained, .end = end};
     return w;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "emu/atomic.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "ptx/ptx.h"
 
 #include <stdarg.h>
@@ -147,10 +147,10 @@ static void put_identity(struct recorder *r, const struct emu_identity *d)
     for (int i = 0; i < 3; i++) put(r, digests[i]);
 }
 
-static unsigned record_wants(void *self, const struct emu_prospect *next)
+static unsigned record_wants(void *self, const struct emu_launch_traits *next)
 {
     struct recorder *r = self;
-    return r->in->wants_of(r->in->self, next);
+    return r->in->fast->wants(r->in->self, next);
 }
 
 static void record_begin(void *self, struct emu_machine *m)
@@ -269,14 +269,14 @@ static bool record_idle(void *self)
     return any;
 }
 
-static void record_settle(void *self)
+static void record_quiesce(void *self)
 {
     struct recorder *r = self;
-    r->in->settle(r->in->self);
+    r->in->quiesce(r->in->self);
     put_token(r, SETTLE);
 }
 
-static void record_shown(void *self, const struct emu_shown *s)
+static void record_drained(void *self, const struct emu_drained *s)
 {
     struct recorder *r = self;
     const uint64_t step = s->address - r->address;
@@ -310,6 +310,10 @@ static void record_numbers(void *self, void (*tell)(void *to, const char *name, 
     r->in->numbers(r->in->self, tell, to);
 }
 
+static const struct emu_order_fast record_fast = {.wants = record_wants};
+static const struct emu_order_wrapper record_wrapper = {.drained = record_drained,
+                                                        .woken = record_woken};
+
 struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE *out)
 {
     struct recorder *r = calloc(1, sizeof *r);
@@ -321,17 +325,16 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
                                   .name = in->name,
                                   .wants = in->wants,
                                   .step = in->step,
-                                  .wants_of = in->wants_of ? record_wants : NULL,
+                                  .fast = in->fast && in->fast->wants ? &record_fast : NULL,
                                   .begin = record_begin,
                                   .pick = in->pick ? record_pick : NULL,
                                   .place = in->place ? record_place : NULL,
                                   .access = in->access ? record_access : NULL,
                                   .sync = in->sync ? record_sync : NULL,
                                   .idle = in->idle ? record_idle : NULL,
-                                  .settle = in->settle ? record_settle : NULL,
+                                  .quiesce = in->quiesce ? record_quiesce : NULL,
                                   .end = record_end,
-                                  .shown = record_shown,
-                                  .woken = record_woken,
+                                  .wrapper = &record_wrapper,
                                   .numbers = in->numbers ? record_numbers : NULL};
     put_out(r, magic, sizeof magic);
     put(r, VERSION);
@@ -339,7 +342,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
     put(r, in->wants);
     put(r, in->step);
     put(r, (in->pick ? 1u : 0) | (in->place ? 2u : 0) | (in->access ? 4u : 0) |
-               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->settle ? 32u : 0));
+               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->quiesce ? 32u : 0));
     return r;
 }
 
@@ -484,14 +487,14 @@ static void parted(struct player *p, const char *now)
            (unsigned long long)p->launches, now, question(p->token));
 }
 
-static struct emu_author get_author(struct player *p)
+static struct emu_issuer get_author(struct player *p)
 {
     const uint64_t warp = get(p);
-    struct emu_author by = {.pc = get_small(p)};
+    struct emu_issuer by = {.pc = get_small(p)};
     by.serial = get(p);
     by.cta = (uint32_t)(warp / p->shape.warps_per_cta);
     by.warp = (uint32_t)(warp % p->shape.warps_per_cta);
-    if (warp / p->shape.warps_per_cta >= p->shape.ctas || by.pc >= emu_machine_places(p->m))
+    if (warp / p->shape.warps_per_cta >= p->shape.ctas || by.pc >= emu_machine_location_count(p->m))
         refuse(p, "the recording is damaged: a store is nobody's");
     return by;
 }
@@ -499,7 +502,7 @@ static struct emu_author get_author(struct player *p)
 static void play_shown(struct player *p, bool reduces)
 {
     uint8_t data[64] = {0};
-    const struct emu_author by = get_author(p);
+    const struct emu_issuer by = get_author(p);
     const uint64_t step = get(p);
     p->address += step >> 1 ^ (step & 1 ? ~UINT64_C(0) : 0);
     uint32_t size = reduces ? 0 : get_small(p);
@@ -715,7 +718,7 @@ static void play_end(void *self)
     next_token(p);
 }
 
-static void play_settle(void *self)
+static void play_quiesce(void *self)
 {
     struct player *p = self;
     play_before(p);
@@ -723,7 +726,7 @@ static void play_settle(void *self)
     if (!p->wrong.size) next_token(p);
 }
 
-static const char *play_wrong(void *self)
+static const char *play_failure(void *self)
 {
     return player_wrong(self);
 }
@@ -744,7 +747,7 @@ struct player *player_new(FILE *in, char **why)
                (unsigned long long)version, VERSION);
     get_text(p, p->name, sizeof p->name);
     const uint32_t wants = get_small(p), step = get_small(p), has = get_small(p);
-    if (wants > (EMU_WANT_LOADS | EMU_WANT_STORES) || step > EMU_STEP_TOLD || has > 63)
+    if (wants > (EMU_WANT_LOADS | EMU_WANT_STORES) || step > EMU_STEP_EVENT || has > 63)
         refuse(p, "the recording is damaged: there is no such order");
     next_token(p);
     if (p->wrong.size) {
@@ -763,9 +766,9 @@ struct player *player_new(FILE *in, char **why)
                                   .access = has & 4 ? play_access : NULL,
                                   .sync = has & 8 ? play_sync : NULL,
                                   .idle = has & 16 ? play_idle : NULL,
-                                  .settle = has & 32 ? play_settle : NULL,
+                                  .quiesce = has & 32 ? play_quiesce : NULL,
                                   .end = play_end,
-                                  .wrong = play_wrong};
+                                  .failure = play_failure};
     *why = NULL;
     return p;
 }

@@ -29,7 +29,7 @@ struct place {
 };
 
 struct note { /* of one lane's write that is held */
-    struct emu_author by;
+    struct emu_issuer by;
     uint32_t lane;
     uint8_t kind; /* enum write_kind */
     uint64_t address;
@@ -49,7 +49,7 @@ struct writes {
     uint64_t low, high; /* all places lie in here */
     struct note *notes; /* by age */
     size_t note_count, note_cap;
-    struct emu_author noted; /* the access that was noted last, */
+    struct emu_issuer noted; /* the access that was noted last, */
     uint64_t noted_at;       /* its first lane's address */
 };
 
@@ -71,7 +71,7 @@ static bool touches(const struct writes *w, uint64_t address, uint32_t size)
 /* ---- one write ---------------------------------------------------------------------------------------- */
 
 struct by { /* who and how */
-    struct emu_author author;
+    struct emu_issuer author;
     uint32_t lane; /* UINT32_MAX: nobody knows */
     enum write_kind kind;
     const char *op;
@@ -94,7 +94,7 @@ static void tell_element(struct writes *w, const struct place *p, uint64_t eleme
     if (by->kind != WRITE_BETWEEN) {
         x.known = by->lane != UINT32_MAX;
         x.warp = by->author.warp;
-        x.where = emu_machine_place(w->m, by->author.pc);
+        x.where = emu_machine_location(w->m, by->author.pc);
         emu_machine_thread(w->m, by->author.cta, x.warp * 32 + (x.known ? by->lane : 0), x.cta,
                            x.thread);
     }
@@ -156,7 +156,7 @@ static void reduce(struct writes *w, uint64_t address, uint32_t width, unsigned 
 
 /* ---- what is held --------------------------------------------------------------------------------------- */
 
-static bool same_author(const struct emu_author *a, const struct emu_author *b)
+static bool same_author(const struct emu_issuer *a, const struct emu_issuer *b)
 {
     return a->cta == b->cta && a->warp == b->warp && a->pc == b->pc && a->serial == b->serial;
 }
@@ -177,7 +177,7 @@ static uint8_t kind_of(const struct emu_access *a)
 static void note(struct writes *w, const struct emu_access *a)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
-    const struct emu_author by = emu_author(a);
+    const struct emu_issuer by = emu_issuer(a);
     const uint64_t at = a->address[__builtin_ctz(a->lanes)];
     if (same_author(&by, &w->noted) && at == w->noted_at) return;
     w->noted = by;
@@ -204,7 +204,7 @@ static void note(struct writes *w, const struct emu_access *a)
 }
 
 /* The note of these bytes, if `data` is what they become; at best one with the same bytes. Ticks them off. */
-static bool find_note(struct writes *w, const struct emu_author *by, uint64_t address,
+static bool find_note(struct writes *w, const struct emu_issuer *by, uint64_t address,
                       const uint8_t *data, uint32_t size, struct by *out)
 {
     size_t best = w->note_count;
@@ -227,12 +227,12 @@ static bool find_note(struct writes *w, const struct emu_author *by, uint64_t ad
     return true;
 }
 
-static void shown(void *self, const struct emu_shown *s)
+static void drained(void *self, const struct emu_drained *s)
 {
     struct writes *w = self;
     if (!touches(w, s->address, s->size)) return;
     if (s->now && s->now->kind != EMU_LOAD) {
-        const struct emu_author by = emu_author(s->now);
+        const struct emu_issuer by = emu_issuer(s->now);
         if (same_author(&by, &s->by)) note(w, s->now);
     }
     struct by by = {.author = s->by, .lane = s->by.lane - 1u};
@@ -264,11 +264,11 @@ static void access(void *self, const struct emu_access *a)
     for (uint32_t m = a->lanes; m && !any; m &= m - 1)
         any = touches(w, a->address[__builtin_ctz(m)], size);
     if (!any) return;
-    if (a->held) {
+    if (a->buffered) {
         note(w, a);
         return;
     }
-    struct by by = {.author = emu_author(a), .kind = (enum write_kind)kind_of(a)};
+    struct by by = {.author = emu_issuer(a), .kind = (enum write_kind)kind_of(a)};
     if (a->kind != EMU_STORE) by.op = op_name(a->op);
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         by.lane = (uint32_t)__builtin_ctz(m);
@@ -318,7 +318,7 @@ static void begin(void *self, struct emu_machine *m)
     w->m = m;
     w->launches++;
     w->note_count = 0;
-    w->noted = (struct emu_author){.serial = UINT64_MAX};
+    w->noted = (struct emu_issuer){.serial = UINT64_MAX};
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], true);
 }
 
@@ -336,7 +336,7 @@ struct writes *writes_new(void (*tell)(void *self, const struct write *), void *
     w->self = self;
     w->low = UINT64_MAX;
     w->observer = (struct emu_observer){
-        .self = w, .begin = begin, .access = access, .shown = shown, .end = end};
+        .self = w, .begin = begin, .access = access, .drained = drained, .end = end};
     return w;
 }
 

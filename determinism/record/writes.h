@@ -30,7 +30,7 @@ struct write {
     uint64_t launch;    /* its number among those that were watched, from 1 on */
     bool known;         /* the thread is; else only warp and place are. Not of BETWEEN */
     uint32_t cta[3], thread[3], warp; /* the warp's number in the CTA */
-    struct emu_place where;
+    struct emu_location where;
 };
 
 struct writes;

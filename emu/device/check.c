@@ -107,7 +107,7 @@ void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind
 }
 
 static struct emu_fault describe_party(struct buf *b, const struct emu_machine *m,
-                                       const struct emu_party *p)
+                                       const struct emu_access_site *p)
 {
     struct emu_fault f = {0};
     u32 cta[3], t[3];
@@ -118,14 +118,15 @@ static struct emu_fault describe_party(struct buf *b, const struct emu_machine *
     return f;
 }
 
-bool emu_machine_found(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2,
-                       uint64_t more)
+bool emu_machine_is_reported(struct emu_machine *m, unsigned kind, uint32_t pc, uint32_t pc2,
+                             uint64_t more)
 {
     return again(m->check, m, kind, pc < pc2 ? pc : pc2, pc < pc2 ? pc2 : pc, more);
 }
 
-void emu_machine_find(struct emu_machine *m, unsigned kind, const char *what,
-                      const struct emu_party *first, const struct emu_party *second, u64 address)
+void emu_machine_report(struct emu_machine *m, unsigned kind, const char *what,
+                        const struct emu_access_site *first, const struct emu_access_site *second,
+                        u64 address)
 {
     const bool swap = first->pc > second->pc; /* a pair has one order, whichever came first */
     const u32 low = swap ? second->pc : first->pc, high = swap ? first->pc : second->pc;
@@ -205,7 +206,7 @@ static u32 shared_at(const struct check_init *k, u32 cta, u64 *at)
     if (*at >= MEM_SHARED) *at -= MEM_SHARED;
     const u64 window = *at / MEM_SHARED_WINDOW;
     *at %= MEM_SHARED_WINDOW;
-    return window ? emu_machine_neighbour(k->machine, cta, (u32)window - 1) : cta;
+    return window ? emu_machine_cluster_cta(k->machine, cta, (u32)window - 1) : cta;
 }
 
 static void access(void *self, const struct emu_access *a)
@@ -260,7 +261,7 @@ struct check_init *check_init_new(struct arena *arena, struct check *c)
     k->arena = arena;
     k->check = c;
     k->observer = (struct emu_observer){
-        .blind = true, .self = k, .begin = begin, .access = access, .sync = sync};
+        .ignores_data = true, .self = k, .begin = begin, .access = access, .sync = sync};
     return k;
 }
 

@@ -42,7 +42,7 @@ struct emu_kernel {
     char *failed;                            /* why it cannot be */
     u32 registers;
     bool ran;           /* a launch of it has */
-    bool looked, plain; /* plain: emu_prospect's, once it has been looked at */
+    bool looked, plain; /* plain: emu_launch_traits's, once it has been looked at */
     bool apart;         /* its warps may be apart (emu/speculate/conflict_free.h), */
     u32 met[2];         /* in so many launches they were not; and its threads */
     u8 *marked;         /* by site of the program that is lowered with LOWER_APART */
@@ -69,7 +69,7 @@ enum emu_step emu_launch_step(const struct emu_launch *l, bool its);
 unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its);
 /* The kernel's code for that, made when it is first needed and owned by the image; NULL: k->failed says why. */
 struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched);
-/* emu_prospect.plain; afterwards k->apart is known, too, as far as the kernel is lowered. */
+/* emu_launch_traits.plain; afterwards k->apart is known, too, as far as the kernel is lowered. */
 bool emu_kernel_plain(struct emu_kernel *k);
 /* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on when its atomics and strong
  * loads come. It is the same however the kernel is lowered. */

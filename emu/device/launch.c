@@ -12,7 +12,7 @@
 #include "emu/measure/count.h"
 #include "emu/measure/report.h"
 #include "emu/ops/memops.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "emu/speculate/conflict_free.h"
 #include "emu/speculate/deferred.h"
 
@@ -72,11 +72,12 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
 static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
 {
     const struct emu_order *o = l->order;
-    if (!o || !o->wants_of) return o ? o->wants : 0;
-    const struct emu_prospect next = {.counted = k->image->emu->config.count,
-                                      .watched = l->observer_count || o->shown,
-                                      .plain = emu_kernel_plain(k)};
-    return o->wants_of(o->self, &next);
+    if (!o || !o->fast || !o->fast->wants) return o ? o->wants : 0;
+    const struct emu_launch_traits next = {.counted = k->image->emu->config.count,
+                                           .observed = l->observer_count || o->wrapper,
+                                           .lane_accesses_only = emu_kernel_plain(k),
+                                           .speculates = true};
+    return o->fast->wants(o->self, &next);
 }
 
 static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
@@ -115,8 +116,8 @@ static bool only_meetings(const struct emu_launch *l, const struct emu_observer 
     *told = NULL;
     for (size_t i = 0; i < l->observer_count; i++) {
         const struct emu_observer *o = l->observers[i];
-        if (!o->meetings || (o->bytes && *told)) return false;
-        if (o->bytes) *told = o;
+        if (!o->skips_conflict_free || (o->footprint && *told)) return false;
+        if (o->footprint) *told = o;
     }
     return l->observer_count && !l->order;
 }
@@ -128,7 +129,8 @@ static bool may_be_apart(const struct emu *e, struct emu_kernel *k, const struct
 {
     const struct emu_observer *told;
     const bool by_thread = only_meetings(l, &told);
-    return (wants & EMU_WANT_MEETINGS || (by_thread && !e->config.count && emu_kernel_plain(k))) &&
+    return (wants & EMU_SKIP_IF_CONFLICT_FREE ||
+            (by_thread && !e->config.count && emu_kernel_plain(k))) &&
            k->apart && k->met[by_thread] < MOST_MET && e->config.divergence != EMU_ITS &&
            !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
 }
@@ -166,7 +168,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     n.group_warps = e->config.group_warps;
     if (!k->marked)
         k->marked = arena_array(k->image->arena, u8, n.program->site_count + APART_KINDS);
-    if (k->logs && !(k->may_log && m->wants & EMU_WANT_LATER)) return false;
+    if (k->logs && !(k->may_log && m->wants & EMU_DEFER_REDUCTIONS)) return false;
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
         struct later *const log = k->logs ? later_new(m, &e->config) : NULL;
@@ -189,7 +191,7 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
 static bool is_blind(const struct emu_launch *l)
 {
     for (size_t i = 0; i < l->observer_count; i++)
-        if (!l->observers[i]->blind) return false;
+        if (!l->observers[i]->ignores_data) return false;
     return true;
 }
 

@@ -35,7 +35,7 @@ static u8 flags_of(const struct ptx_op *op)
     if (ptx_op_has(op, "relaxed")) f |= EMU_RELAXED;
     if (ptx_op_has(op, "acquire")) f |= EMU_ACQUIRE | EMU_RELAXED;
     if (ptx_op_has(op, "release")) f |= EMU_RELEASE | EMU_RELAXED;
-    if (ptx_op_has(op, "nc") || op->space == PTX_SPACE_CONST) f |= EMU_UNCHANGING;
+    if (ptx_op_has(op, "nc") || op->space == PTX_SPACE_CONST) f |= EMU_NONCOHERENT;
     return f;
 }
 

@@ -219,12 +219,12 @@ static void describe(const struct emu_group *g, const struct emu_uop *in, struct
                              .pc = in->pc};
 }
 
-/* A step of EMU_STEP_TOLD, if the order hears of it, whether or not observers are there, too. */
+/* A step of EMU_STEP_EVENT, if the order hears of it, whether or not observers are there, too. */
 static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
 {
     const struct emu_machine *m = g->worker->machine;
     const struct mem_desc *v = in->ext;
-    if (m->step != EMU_STEP_TOLD) return true;
+    if (m->step != EMU_STEP_EVENT) return true;
     const bool strong = v->flags & EMU_RELAXED,
                any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
                shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
@@ -261,10 +261,10 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
                                               &g->worker->bounds[in->site], lanes);
     if (space == PTX_SPACE_GENERIC) return false;
     describe(g, in, a, w, lanes->at, kind);
-    a->run = lanes->run;
-    a->alike = lanes->alike;
+    a->contiguous = lanes->run;
+    a->common_bits = lanes->alike;
     a->rows = lanes->rows;
-    a->low = lanes->low;
+    a->low16 = lanes->low;
     a->space = (u8)space;
     return true;
 }

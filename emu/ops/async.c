@@ -132,7 +132,7 @@ static void tell_done(const struct emu_group *g, const struct emu_uop *in, u32 l
 {
     const struct async_desc *v = in->ext;
     if (!watched(g)) return;
-    const bool waits = op == EMU_MBARRIER_PASSED || op == EMU_MBARRIER_NOT_YET;
+    const bool waits = op == EMU_MBARRIER_PASSED || op == EMU_MBARRIER_PENDING;
     struct emu_sync s = {.kind = EMU_SYNC_MBARRIER_DONE,
                          .scope = v->scope,
                          .flags = v->relaxed ? 0
@@ -245,7 +245,7 @@ const struct emu_uop *emu_op_mbarrier_inval(struct emu_group *g, const struct em
     {
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
         if (!m || wrong(g, in, &v->to, w, l, mbarrier_inval(m))) return NULL;
-        tell_done(g, in, l, lane_address(g, &v->to, w, l), EMU_MBARRIER_END, 0, 0);
+        tell_done(g, in, l, lane_address(g, &v->to, w, l), EMU_MBARRIER_INVALIDATE, 0, 0);
     }
     return in + 1;
 }
@@ -317,7 +317,7 @@ const struct emu_uop *emu_op_mbarrier_wait(struct emu_group *g, const struct emu
                                : mbarrier_test(m, emu_get(g, 8, v->state, w, l), &complete);
         if (wrong(g, in, &v->to, w, l, what)) return NULL;
         tell_done(g, in, l, lane_address(g, &v->to, w, l),
-                  complete ? EMU_MBARRIER_PASSED : EMU_MBARRIER_NOT_YET, *m, *m);
+                  complete ? EMU_MBARRIER_PASSED : EMU_MBARRIER_PENDING, *m, *m);
         emu_put(g, 4, v->result, w, l, complete ? ~(u64)0 : 0);
         all &= complete;
         none &= !complete;

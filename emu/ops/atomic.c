@@ -415,13 +415,13 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, struct e
                              .type = v->type,
                              .width = v->width,
                              .count = 1,
-                             .run = lanes->run,
+                             .contiguous = lanes->run,
                              .lanes = g->exec[w],
                              .address = lanes->at,
-                             .alike = lanes->alike,
+                             .common_bits = lanes->alike,
                              .rows = lanes->rows,
-                             .low = lanes->low,
-                             .whole = space == PTX_SPACE_GLOBAL,
+                             .low16 = lanes->low,
+                             .standalone = space == PTX_SPACE_GLOBAL,
                              .pc = in->pc};
     return true;
 }
@@ -468,7 +468,7 @@ static bool is_wanted(const struct atomic_desc *v)
 /* The order may look at operands. */
 static bool is_looked_at(const struct emu_machine *m, const struct atomic_desc *v)
 {
-    return m->launch->order && !(m->wants & EMU_WANT_AGAIN && is_wanted(v));
+    return m->launch->order && !(m->wants & EMU_BRIEF_RETRIES && is_wanted(v));
 }
 
 /* All of a group's warps, where observers alone take part. */
@@ -513,7 +513,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     if (g->asked) return emu_watch_again(g, in, EMU_ATOMIC, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in);
     struct emu_machine *const m = g->worker->machine;
-    if (m->wants & EMU_WANT_LESS_SHARED && v->at.space == PTX_SPACE_SHARED &&
+    if (m->wants & EMU_SKIP_COMMUTING_SHARED && v->at.space == PTX_SPACE_SHARED &&
         m->program->shared_commutes)
         return v->plain(g, in);
     if (found(g, in, 0, &lanes, &a)) {

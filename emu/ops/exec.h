@@ -329,7 +329,7 @@ struct emu_group {
     u8 queue;        /* which; 0: none */
     bool asleep;     /* the order has put it to sleep */
     bool told;       /* of the load at `pc`: EMU_SLEEP_ONCE */
-    bool asked;      /* the order has heard of the access at `pc`: EMU_WANT_AGAIN */
+    bool asked;      /* the order has heard of the access at `pc`: EMU_BRIEF_RETRIES */
     bool time_is_up; /* of the mbarrier.try_wait that it waits at */
     /* Independent thread scheduling (emu/sched/its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */

@@ -638,7 +638,7 @@ static void tell_fetch(const struct emu_group *g, const struct emu_uop *in, u32 
             emu_watch_tell(g, w,
                            &(struct emu_access){.kind = EMU_LOAD,
                                                 .space = PTX_SPACE_GLOBAL,
-                                                .flags = EMU_UNCHANGING,
+                                                .flags = EMU_NONCOHERENT,
                                                 .type = PTX_b32,
                                                 .width = (u8)size,
                                                 .count = 1,
@@ -859,7 +859,7 @@ static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, 
     memcpy(bytes + 64 * l, data, size);
     struct emu_access a = {.kind = kind,
                            .space = PTX_SPACE_GLOBAL,
-                           .flags = kind == EMU_LOAD  ? EMU_UNCHANGING
+                           .flags = kind == EMU_LOAD  ? EMU_NONCOHERENT
                                     : kind == EMU_RED ? EMU_RELAXED
                                                       : 0,
                            .scope = EMU_SCOPE_GPU,

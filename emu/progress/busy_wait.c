@@ -55,7 +55,7 @@ bool spins_may_be(const struct hand *h)
 {
     const struct emu_machine *m = h->wp->m;
     const struct emu_program *p = m->program;
-    return m->wants & EMU_WANT_AGAIN && m->step == EMU_STEP_TOLD && !m->its &&
+    return m->wants & EMU_BRIEF_RETRIES && m->step == EMU_STEP_EVENT && !m->its &&
            !m->launch->observer_count && !h->wp->config->count && p->code_count == 1 &&
            !p->codes[0]->reads_undefined;
 }

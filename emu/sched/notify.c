@@ -32,7 +32,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
 {
     struct emu_machine *m = g->worker->machine;
     const struct emu_order *o = m->launch->order;
-    a->held = false;
+    a->buffered = false;
     if (!o || !o->access || !is_wanted(m, a)) return EMU_PROCEED;
     m->asked = a;
     enum emu_verdict verdict = o->access(o->self, a);
@@ -41,7 +41,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
         g->told = true;
         verdict = EMU_SLEEP;
     }
-    a->held = verdict == EMU_DONE;
+    a->buffered = verdict == EMU_DONE;
     if (verdict == EMU_SLEEP) {
         g->pc = in;
         g->state = GROUP_WAIT;
@@ -57,13 +57,13 @@ static void tell(const struct emu_group *g, const struct emu_access *a)
         if (l->observers[i]->access) l->observers[i]->access(l->observers[i]->self, a);
 }
 
-/* Whether the order looks at no more of it than emu_access.again says, and the handler knows. */
+/* Whether the order looks at no more of it than emu_access.retry says, and the handler knows. */
 static bool is_heard_in_short(const struct emu_group *g, const struct emu_uop *in,
                               const struct emu_access *a)
 {
     const bool knows = in->id == UOP_atom_watched || in->id == UOP_ld_watched ||
                        in->id == UOP_st_watched;
-    return knows && g->worker->machine->wants & EMU_WANT_AGAIN && a->space == PTX_SPACE_GLOBAL &&
+    return knows && g->worker->machine->wants & EMU_BRIEF_RETRIES && a->space == PTX_SPACE_GLOBAL &&
            a->kind != EMU_RED && !(a->flags & EMU_DEAD_RESULT);
 }
 
@@ -92,7 +92,7 @@ const struct emu_uop *emu_watch_again(struct emu_group *g, const struct emu_uop 
 
 bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in)
 {
-    if (g->worker->machine->step != EMU_STEP_TOLD) return true;
+    if (g->worker->machine->step != EMU_STEP_EVENT) return true;
     if (g->burst) {
         g->burst--;
         return true;
@@ -129,7 +129,7 @@ bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_
             part.lanes = lanes[s];
             if (!lanes[s]) continue;
             if (telling) {
-                part.held = *done & lanes[s];
+                part.buffered = *done & lanes[s];
                 tell(g, &part);
                 continue;
             }
@@ -238,10 +238,10 @@ const char *emu_machine_kernel(const struct emu_machine *m)
     return m->program->codes[0]->name;
 }
 
-bool emu_machine_is_told_in_turn(const struct emu_machine *m)
+bool emu_machine_commits_observed(const struct emu_machine *m)
 {
     for (size_t i = 0; i < m->launch->observer_count; i++)
-        if (m->launch->observers[i]->in_turn) return true;
+        if (m->launch->observers[i]->in_commit_order) return true;
     return false;
 }
 
@@ -263,7 +263,7 @@ bool emu_machine_has_narrow_scopes(const struct emu_machine *m)
     return false;
 }
 
-uint32_t emu_machine_places(const struct emu_machine *m)
+uint32_t emu_machine_location_count(const struct emu_machine *m)
 {
     return m->program->place_count;
 }
@@ -297,7 +297,7 @@ u32 emu_machine_rank(const struct emu_machine *m, u32 cta)
     return in[0] + m->cluster[0] * (in[1] + m->cluster[1] * in[2]);
 }
 
-u32 emu_machine_neighbour(const struct emu_machine *m, u32 cta, u32 rank)
+u32 emu_machine_cluster_cta(const struct emu_machine *m, u32 cta, u32 rank)
 {
     const u32 *grid = m->launch->grid;
     u32 at[3], in[3];

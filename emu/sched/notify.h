@@ -5,7 +5,7 @@
 #define HEDDLE_EMU_SCHED_NOTIFY_H
 
 #include "emu/ops/exec.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "ptx/ptx.h"
 
 /* Instructions that the group's warp has issued: up to this one, or where not every one is told of to the end of
@@ -23,7 +23,7 @@ static inline bool emu_watch_alone(struct emu_group *g, const struct emu_uop *in
     g->state = GROUP_SPLIT;
     return false;
 }
-/* Before the first thing that an instruction tells of: a step of EMU_STEP_TOLD. false: the burst is over, the
+/* Before the first thing that an instruction tells of: a step of EMU_STEP_EVENT. false: the burst is over, the
  * handler returns NULL and is called again. */
 bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in);
 /* Tells of an access of a group of one before it is carried out; a->result, a->data as order.h says. false: the warp sleeps, the
@@ -40,7 +40,7 @@ static inline struct emu_access emu_access_again(const struct emu_group *g,
                                .space = PTX_SPACE_GLOBAL,
                                .flags = flags,
                                .lanes = g->exec[0],
-                               .again = true,
+                               .retry = true,
                                .pc = in->pc};
 }
 /* The same where each lane's generic address says what space it is in (a->space GENERIC; else as above): one

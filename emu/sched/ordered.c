@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "emu/atomic.h"
 #include "emu/device/image.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "emu/progress/busy_wait.h"
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
@@ -31,7 +31,7 @@ enum {
         16, /* of an order that neither picks nor places: turns of each warp before a CTA is placed beside
                         those that run */
     MOST_BURST = 1 << 16,
-    PER_STEP = 32,       /* instructions for each step of EMU_STEP_TOLD */
+    PER_STEP = 32,       /* instructions for each step of EMU_STEP_EVENT */
     MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
     /* The proof that all go round is tried after so many bursts, and twice, 4, 8, ... times that: */
     FIRST_LOOK = 1 << 12,
@@ -267,7 +267,7 @@ static bool place_one(struct ordered *o)
     const struct emu_order *order = o->order;
     u32 number = o->next;
     int at;
-    if (order->deal) at = order->deal(order->self, o->vacant, o->vacant_count, &number);
+    if (order->place_any) at = order->place_any(order->self, o->vacant, o->vacant_count, &number);
     else if (order->place)
         at = order->place(order->self, slot_of_cluster(m, number, 0), o->vacant, o->vacant_count);
     else at = default_place(o, slot_of_cluster(m, number, 0));
@@ -339,7 +339,7 @@ static void ended(struct ordered *o, struct emu_cta *c)
 static bool is_wrong(struct ordered *o)
 {
     struct emu_workplace *wp = o->h->wp;
-    const char *why = o->order->wrong ? o->order->wrong(o->order->self) : NULL;
+    const char *why = o->order->failure ? o->order->failure(o->order->self) : NULL;
     if (!why) return false;
     wp->fault = (struct emu_fault){.kind = EMU_BAD_ORDER};
     wp->fault.text = arena_printf(wp->arena, "%s: %s\n", emu_fault_name(EMU_BAD_ORDER), why);
@@ -520,7 +520,7 @@ static bool all_go_round(const struct ordered *o)
 static bool settle(struct ordered *o)
 {
     const u32 placed = o->next;
-    o->order->settle(o->order->self);
+    o->order->quiesce(o->order->self);
     place_some(o);
     return !o->rounds.changed && o->next == placed;
 }
@@ -548,7 +548,7 @@ static bool is_proved(struct ordered *o)
 {
     o->bursts++;
     if (o->h->rounds) return look(o);
-    if (o->bursts >= o->look_at && o->order->settle) {
+    if (o->bursts >= o->look_at && o->order->quiesce) {
         o->look_until = o->bursts + o->bursts / 2 + 4 * LEAST_LOOK;
         begin_look(o, false);
     }
@@ -560,8 +560,8 @@ void ordered_run(struct hand *h)
     const struct emu_machine *m = h->wp->m;
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
     o.look_at = FIRST_LOOK;
-    o.lazy = !o.order->pick && !o.order->place && !o.order->deal;
-    o.shown = emu_machine_is_shown(m);
+    o.lazy = !o.order->pick && !o.order->place && !o.order->place_any;
+    o.shown = emu_machine_drains_observed(m);
     h->spins = spins_may_be(h);
     make_lists(&o);
     h->wp->m->ordered = &o;
@@ -621,15 +621,15 @@ static u8 *held(struct emu_machine *m, u64 address, u64 size)
     return last->host + (address - last->low);
 }
 
-static void tell_shown(const struct emu_machine *m, const struct emu_shown *s)
+static void tell_shown(const struct emu_machine *m, const struct emu_drained *s)
 {
     const struct emu_launch *l = m->launch;
-    if (l->order->shown) l->order->shown(l->order->self, s);
+    if (l->order->wrapper) l->order->wrapper->drained(l->order->self, s);
     for (size_t i = 0; i < l->observer_count; i++)
-        if (l->observers[i]->shown) l->observers[i]->shown(l->observers[i]->self, s);
+        if (l->observers[i]->drained) l->observers[i]->drained(l->observers[i]->self, s);
 }
 
-void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t address,
+void emu_machine_store(struct emu_machine *m, struct emu_issuer by, uint64_t address,
                        const void *data, uint32_t size)
 {
     u8 *p = held(m, address, size);
@@ -637,7 +637,7 @@ void emu_machine_store(struct emu_machine *m, struct emu_author by, uint64_t add
     struct ordered *o = m->ordered;
     if (o->shown)
         tell_shown(m,
-                   &(struct emu_shown){
+                   &(struct emu_drained){
                        .by = by, .address = address, .size = size, .data = data, .now = m->asked});
     if (o->h->rounds && memcmp(p, data, size) != 0) o->rounds.changed = true;
     memcpy(p, data, size);
@@ -655,7 +655,7 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
 {
     const u32 size = (u32)a->width * a->count;
     const u8 *const base = mem_is_plain(m->mem) ? mem_base(m->mem) : NULL;
-    if (a->stride == size && a->run) {
+    if (a->stride == size && a->contiguous) {
         memcpy(a->result, mem_bytes(m->mem, a->address[0]), (size_t)LANES * size);
         return;
     }
@@ -669,30 +669,31 @@ void emu_machine_fetch(struct emu_machine *m, const struct emu_access *a)
     }
 }
 
-void emu_machine_bytes(struct emu_machine *m, const struct emu_access *a, uint8_t *at[LANES])
+void emu_machine_lane_pointers(struct emu_machine *m, const struct emu_access *a,
+                               uint8_t *at[LANES])
 {
     u8 *const base = mem_is_plain(m->mem) ? mem_base(m->mem) : NULL;
     u32 n = 0;
-    for (u32 left = a->run ? 1 : a->lanes; left; left &= left - 1) {
+    for (u32 left = a->contiguous ? 1 : a->lanes; left; left &= left - 1) {
         const u64 address = a->address[__builtin_ctz(left)];
         at[n++] = base ? base + (address - MEM_GLOBAL) : mem_bytes(m->mem, address);
     }
 }
 
-bool emu_machine_memory(struct emu_machine *m, uint64_t address, uint64_t size,
-                        struct emu_memory *out)
+bool emu_machine_allocation(struct emu_machine *m, uint64_t address, uint64_t size,
+                            struct emu_host_range *out)
 {
     const struct mem_block *b = mem_find(m->mem, address, size);
-    if (b) *out = (struct emu_memory){b->address, b->size, b->host};
+    if (b) *out = (struct emu_host_range){b->address, b->size, b->host};
     return b;
 }
 
-bool emu_machine_is_told_later(const struct emu_machine *m)
+bool emu_machine_is_deferred(const struct emu_machine *m)
 {
     return m->teller;
 }
 
-void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t address, uint8_t op,
+void emu_machine_reduce(struct emu_machine *m, struct emu_issuer by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old)
 {
     const u8 *b = operand;
@@ -701,14 +702,14 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_author by, uint64_t ad
     u8 *p = held(m, address, size);
     if (!p) return;
     if (m->ordered && m->ordered->shown)
-        tell_shown(m, &(struct emu_shown){.by = by,
-                                          .address = address,
-                                          .size = size,
-                                          .reduces = true,
-                                          .op = op,
-                                          .type = type,
-                                          .data = operand,
-                                          .now = m->asked});
+        tell_shown(m, &(struct emu_drained){.by = by,
+                                            .address = address,
+                                            .size = size,
+                                            .reduces = true,
+                                            .op = op,
+                                            .type = type,
+                                            .data = operand,
+                                            .now = m->asked});
     struct rounds *const looked_at = rounds_of(m);
     u8 was[16];
     if (looked_at) memcpy(was, p, size);
@@ -748,7 +749,7 @@ void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *l
         const struct emu_reduction *r = &list[i];
         const u32 size = ptx_types[r->type].bits / 8u;
         if (rounds_of(m)) {
-            emu_machine_reduce(m, (struct emu_author){0}, r->address, r->op, r->type, r->operand,
+            emu_machine_reduce(m, (struct emu_issuer){0}, r->address, r->op, r->type, r->operand,
                                NULL);
             continue;
         }
@@ -776,13 +777,13 @@ void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
     for (size_t i = 0; i < count; i++) {
         const u64 *const a = (const u64 *)(const void *)((const u8 *)address + stride * i);
         const u8 *const b = (const u8 *)operand + stride * i;
-        if (rounds_of(m)) emu_machine_reduce(m, (struct emu_author){0}, *a, op, type, b, NULL);
+        if (rounds_of(m)) emu_machine_reduce(m, (struct emu_issuer){0}, *a, op, type, b, NULL);
         else add(m, &some, *a, b, size);
     }
     carry_out(&some);
 }
 
-void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_author by, const uint64_t *address,
+void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_issuer by, const uint64_t *address,
                               uint32_t lanes, uint8_t op, uint8_t type, const uint8_t *operands,
                               uint8_t *old, uint32_t stride)
 {
@@ -879,7 +880,7 @@ static void fetch_group(const struct emu_group *g)
     __builtin_prefetch(&g->asleep, 1);
 }
 
-void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, bool next)
+void emu_machine_prefetch(const struct emu_machine *m, const struct emu_warp *who, bool next)
 {
     const struct emu_cta *c = cta_of(m, who);
     if (!c || c->context_count != c->warps) return;
@@ -892,7 +893,7 @@ void emu_machine_soon(const struct emu_machine *m, const struct emu_warp *who, b
     fetch_group(g);
 }
 
-void emu_machine_soon_ready(const struct emu_machine *m, size_t i, bool next)
+void emu_machine_prefetch_ready(const struct emu_machine *m, size_t i, bool next)
 {
     const struct emu_group *g = m->ordered->queue[READY].group[i];
     if (!g) return;
@@ -910,7 +911,7 @@ static __attribute__((noinline)) void carry_out_looked_at(struct rounds *r, stru
     if (!kept || !deadlock_as_it_was(&bytes)) r->changed = true;
 }
 
-void emu_machine_carry_out(struct emu_machine *m, const struct emu_warp *who)
+void emu_machine_complete_atomic(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_cta *c = cta_of(m, who);
     struct emu_group *g = &c->groups[who->warp];
@@ -932,7 +933,7 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
         later_wake(m->teller, who);
         return;
     }
-    if (order->woken) order->woken(order->self, who);
+    if (order->wrapper) order->wrapper->woken(order->self, who);
     const struct emu_cta *c = cta_of(m, who);
     u32 at = 0;
     for (struct emu_group *g; c && (g = next_context(c, who->warp, &at));) {
@@ -944,7 +945,7 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
     }
 }
 
-void emu_machine_rest(struct emu_machine *m, const struct emu_warp *who)
+void emu_machine_sleep(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct seat *seat = &m->ordered->seats[who->slot];
     if (seat->taken && !seat->room && seat->linear == who->cta) begin_queued(m->ordered, who->slot);
@@ -966,7 +967,7 @@ const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *co
     return m->ordered->queue[READY].warp;
 }
 
-void emu_machine_admit(struct emu_machine *m)
+void emu_machine_place_ctas(struct emu_machine *m)
 {
     place_some(m->ordered);
 }
@@ -992,8 +993,8 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m)
                               .warps_per_cta = m->warps_per_cta,
                               .cluster = m->cluster_size,
                               .shared_commutes = m->program->shared_commutes,
-                              .meets = m->shared_size || m->cluster_size > 1 ||
-                                       m->program->uses_barriers};
+                              .warps_interact = m->shared_size || m->cluster_size > 1 ||
+                                                m->program->uses_barriers};
 }
 
 bool emu_machine_is_counted(const struct emu_machine *m)
@@ -1001,18 +1002,18 @@ bool emu_machine_is_counted(const struct emu_machine *m)
     return m->workplace->config->count;
 }
 
-bool emu_machine_is_shown(const struct emu_machine *m)
+bool emu_machine_drains_observed(const struct emu_machine *m)
 {
     const struct emu_launch *l = m->launch;
-    bool any = l->order->shown != NULL;
-    for (size_t i = 0; i < l->observer_count; i++) any |= l->observers[i]->shown != NULL;
+    bool any = l->order->wrapper != NULL;
+    for (size_t i = 0; i < l->observer_count; i++) any |= l->observers[i]->drained != NULL;
     return any;
 }
 
-struct emu_place emu_machine_place(const struct emu_machine *m, uint32_t pc)
+struct emu_location emu_machine_location(const struct emu_machine *m, uint32_t pc)
 {
     const struct emu_place_of *p = &m->program->places[pc];
     const struct ptx_module *module = m->image->program->modules[p->code->module];
-    return (struct emu_place){p->code->name, p->source_file,
-                              source_place(module->source, p->at).line, p->source_line};
+    return (struct emu_location){p->code->name, p->source_file,
+                                 source_place(module->source, p->at).line, p->source_line};
 }

@@ -92,7 +92,7 @@ static void take_back(struct apart *p)
 void apart_tell(const struct apart *p, const struct apart_told *t)
 {
     if (t->to > t->from)
-        p->observer->bytes(p->observer->self, t->from, t->to - t->from, t->kind, t->flags);
+        p->observer->footprint(p->observer->self, t->from, t->to - t->from, t->kind, t->flags);
 }
 
 enum apart_end apart_end(struct apart *p, bool faulted)

@@ -3,7 +3,7 @@
 #include "emu/speculate/deferred.h"
 
 #include "emu/memory.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "emu/sched/launch_context.h"
 #include "ptx/ptx.h"
 
@@ -208,8 +208,8 @@ static bool place_one(struct later_teller *p)
     const struct emu_order *o = p->order;
     u32 linear = p->next;
     if (linear == p->m.cta_count || !p->vacant_count) return false;
-    const int at = o->deal ? o->deal(o->self, p->vacant, p->vacant_count, &linear)
-                           : o->place(o->self, linear, p->vacant, p->vacant_count);
+    const int at = o->place_any ? o->place_any(o->self, p->vacant, p->vacant_count, &linear)
+                                : o->place(o->self, linear, p->vacant, p->vacant_count);
     if (at < 0) return false;
     const u32 slot = p->vacant[at];
     memmove(p->vacant + at, p->vacant + at + 1, (--p->vacant_count - (u32)at) * sizeof *p->vacant);
@@ -278,10 +278,10 @@ static enum emu_verdict reduce(struct later_teller *p, struct later_event *e,
                            .address = later_addresses(e),
                            .data = later_operands(e),
                            .stride = e->width,
-                           .whole = true};
+                           .standalone = true};
     const enum emu_verdict v = p->order->access(p->order->self, &a);
     for (u32 l = 0; v == EMU_PROCEED && l < e->count; l++)
-        emu_machine_reduce(&p->m, emu_author(&a), a.address[l], a.op, a.type,
+        emu_machine_reduce(&p->m, emu_issuer(&a), a.address[l], a.op, a.type,
                            a.data + (size_t)l * e->width, NULL);
     return v;
 }

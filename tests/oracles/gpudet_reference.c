@@ -264,7 +264,7 @@ static bool idle(void *self)
         EACH_WARP(r, w)
         {
             if (w->wrote[b] && !done)
-                emu_machine_store(r->m, (struct emu_author){0}, r->buffer + b, w->memory + b, 1);
+                emu_machine_store(r->m, (struct emu_issuer){0}, r->buffer + b, w->memory + b, 1);
             done |= w->wrote[b];
         }
     }
@@ -275,7 +275,7 @@ static bool idle(void *self)
         r->n.atomics++;
         for (unsigned l = 0; l < 32; l++)
             if (a->lanes >> l & 1)
-                emu_machine_reduce(r->m, (struct emu_author){0}, w->address[l], a->op, a->type,
+                emu_machine_reduce(r->m, (struct emu_issuer){0}, w->address[l], a->op, a->type,
                                    w->data + 64 * l, w->old + 64 * l);
         w->atomic.lanes = 0;
         w->results = true;
@@ -295,7 +295,7 @@ static bool idle(void *self)
     share_out(r);
     r->moved = false;
     r->starts = true;
-    emu_machine_admit(r->m);
+    emu_machine_place_ctas(r->m);
     r->starts = false;
     return true;
 }
@@ -333,7 +333,7 @@ struct reference *reference_new(uint32_t quantum, bool bta, bool dwp, uint64_t b
                                   .step = EMU_STEP_INSTRUCTION,
                                   .begin = begin,
                                   .pick = pick,
-                                  .deal = deal,
+                                  .place_any = deal,
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle};

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "emu/emu.h"
 #include "emu/memory.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
 
@@ -260,11 +260,12 @@ static bool do_meet(const struct kernel *k, bool by_thread)
 
 /* ---- what the emulator says ------------------------------------------------------------------------------ */
 
-static unsigned want_meetings(void *self, const struct emu_prospect *next)
+static unsigned want_meetings(void *self, const struct emu_launch_traits *next)
 {
     (void)self, (void)next;
-    return EMU_WANT_MEETINGS;
+    return EMU_SKIP_IF_CONFLICT_FREE;
 }
+static const struct emu_order_fast fast = {.wants = want_meetings};
 static void begin(void *self, struct emu_machine *m)
 {
     struct seen *s = self;
@@ -291,12 +292,12 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
     for (uint32_t i = 1; i < AREAS; i++) /* side by side */
         cr_assert_eq(emu_alloc(e, ROOM, "an area"), s->base + i * AREA);
     for (uint32_t i = 0; i < WORDS; i++) words[i] = 77 * i;
-    const struct emu_order order = {.self = s, .wants_of = want_meetings, .begin = begin};
+    const struct emu_order order = {.self = s, .fast = &fast, .begin = begin};
     const struct emu_observer observer = {.self = s,
-                                          .blind = true,
-                                          .meetings = true,
+                                          .ignores_data = true,
+                                          .skips_conflict_free = true,
                                           .begin = begin,
-                                          .bytes = who == TOLD ? note_bytes : NULL};
+                                          .footprint = who == TOLD ? note_bytes : NULL};
     const struct emu_observer *list[] = {&observer};
     struct emu_launch l = {.grid = {k->grid, 1, 1},
                            .block = {k->block, 1, 1},

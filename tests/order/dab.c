@@ -673,7 +673,7 @@ static void look(void *self, const struct emu_access *a)
 {
     *(uint64_t *)self += a->lanes;
 }
-static void look_shown(void *self, const struct emu_shown *a)
+static void look_shown(void *self, const struct emu_drained *a)
 {
     *(uint64_t *)self += a->size;
 }
@@ -684,9 +684,9 @@ static uint64_t left_by(const char *text, const char *order, uint64_t seed, stru
 {
     struct stand s = set_up(text, order, seed, (struct emu_config){.count = looks.counted});
     const struct emu_observer observer = {.self = seen,
-                                          .blind = true,
+                                          .ignores_data = true,
                                           .access = looks.watched ? look : NULL,
-                                          .shown = looks.told ? look_shown : NULL};
+                                          .drained = looks.told ? look_shown : NULL};
     const struct emu_observer *const list[] = {&observer};
     for (int i = 0; i < 2; i++) {
         const struct emu_report *r = launch(

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "emu/atomic.h"
 #include "emu/emu.h"
-#include "emu/order.h"
+#include "emu/order_fast.h"
 #include "ptx/ptx.h"
 #include "tests/support/emu.h"
 
@@ -67,7 +67,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
 {
     struct script *s = self;
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
-    if (a->kind == EMU_ATOMIC) s->line = emu_machine_place(s->m, a->pc).line;
+    if (a->kind == EMU_ATOMIC) s->line = emu_machine_location(s->m, a->pc).line;
     if (a->kind == EMU_ATOMIC && s->sleep_at_atomics && !s->awake) {
         s->asleep[s->asleep_count++] = *a->who;
         return EMU_SLEEP;
@@ -107,9 +107,9 @@ static bool idle(void *self)
         const uint64_t at = s->held[s->held_count].address;
         emu_machine_load(s->m, at, &old, 4);
         if (s->held[s->held_count].red)
-            emu_machine_reduce(s->m, (struct emu_author){0}, at, s->held[s->held_count].op,
+            emu_machine_reduce(s->m, (struct emu_issuer){0}, at, s->held[s->held_count].op,
                                s->held[s->held_count].type, data, &now);
-        else emu_machine_store(s->m, (struct emu_author){0}, at, data, 4);
+        else emu_machine_store(s->m, (struct emu_issuer){0}, at, data, 4);
         if (s->held[s->held_count].red) cr_expect_eq(old, now);
     }
     s->awake = true;
@@ -575,16 +575,16 @@ Test(emu_order, counts_bursts_in_steps)
     picks = steps_of(EMU_STEP_BLOCK, both, &twice, &sum);
     cr_expect(picks > 2 * 8 && picks < 2 * 8 * 2 && twice, "%u", picks);
     cr_expect_eq(sum, 16, "%u: nothing comes between what a block does", sum);
-    picks = steps_of(EMU_STEP_TOLD, both, &twice, &sum);
+    picks = steps_of(EMU_STEP_EVENT, both, &twice, &sum);
     cr_expect(picks >= 2 * 8 * 3 && picks < 2 * 8 * 4 && !twice, "%u", picks);
     cr_expect(sum < 16, "%u: both load before either stores", sum);
-    picks = steps_of(EMU_STEP_TOLD, 0, &twice, &sum);
+    picks = steps_of(EMU_STEP_EVENT, 0, &twice, &sum);
     cr_expect(picks >= 2 * 8 && picks < 2 * 8 * 2 && !twice, "%u", picks);
 }
 
 Test(emu_order, cannot_spin_between_steps)
 {
-    for (uint8_t step = EMU_STEP_BLOCK; step <= EMU_STEP_TOLD; step++) {
+    for (uint8_t step = EMU_STEP_BLOCK; step <= EMU_STEP_EVENT; step++) {
         uint32_t words[WORDS] = {0};
         struct steps s = {0};
         struct script script = {0};
@@ -689,12 +689,13 @@ struct meeting { /* an order that hears of meetings alone */
     uint32_t words[WORDS]; /* when it began */
 };
 
-static unsigned want_meetings(void *self, const struct emu_prospect *next)
+static unsigned want_meetings(void *self, const struct emu_launch_traits *next)
 {
     (void)self;
-    cr_expect(!next->counted && !next->watched);
-    return EMU_WANT_MEETINGS;
+    cr_expect(!next->counted && !next->observed);
+    return EMU_SKIP_IF_CONFLICT_FREE;
 }
+static const struct emu_order_fast fast = {.wants = want_meetings};
 
 static void begin_meeting(void *self, struct emu_machine *m)
 {
@@ -840,8 +841,7 @@ Test(emu_order, is_left_out_where_warps_are_apart)
         struct script s = {0};
         for (unsigned k = 0; k < WORDS; k++) words[k] = alone[k] = before[k] = 77 * k;
         struct meeting h = {0};
-        const struct emu_order order = {
-            .self = &h, .wants_of = want_meetings, .begin = begin_meeting};
+        const struct emu_order order = {.self = &h, .fast = &fast, .begin = begin_meeting};
         cr_assert_eq(launch(rows[i].body, &s, NULL, 2, 64, 0, alone), EMU_OK, "row %zu", i);
         h.base = s.base;
         cr_assert_eq(launch(rows[i].body, &s, &order, 2, 64, 0, words), EMU_OK);

@@ -57,13 +57,13 @@ static void touch(struct touched *t, struct plain *p, uint32_t room)
                                  .space = PTX_SPACE_GLOBAL,
                                  .width = (uint8_t)width,
                                  .count = (uint8_t)count,
-                                 .run = way == 0,
+                                 .contiguous = way == 0,
                                  .lanes = lanes,
-                                 .alike = below(2) ? ~differ : 0,
+                                 .common_bits = below(2) ? ~differ : 0,
                                  .rows = below(2) ? rows : 0,
                                  .address = at};
     const struct emu_observer *const o = touched_observer(t);
-    if (way == 0 && below(2)) o->bytes(o->self, at[0], 32 * (uint64_t)size, a.kind, a.flags);
+    if (way == 0 && below(2)) o->footprint(o->self, at[0], 32 * (uint64_t)size, a.kind, a.flags);
     else o->access(o->self, &a);
     for (uint32_t l = 0; l < 32; l++)
         if (lanes >> l & 1) note(p, at[l], size, how);

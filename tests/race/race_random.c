@@ -195,7 +195,7 @@ static void plain_access(void *self, const struct emu_access *a)
         const struct past now = {
             .thread = thread,
             .time = ++p->known[thread].of[thread],
-            .line = emu_machine_place(p->machine, a->pc).line - p->first_line,
+            .line = emu_machine_location(p->machine, a->pc).line - p->first_line,
             .warp_time = p->turns,
             .strong = a->flags & EMU_RELAXED,
             .write = a->kind != EMU_LOAD,
@@ -468,8 +468,11 @@ static bool compare(uint64_t seed, size_t *races)
     struct plain *p = arena_alloc(arena, sizeof *p);
     struct race *race = race_new();
     const struct emu_observer *list[] = {race_observer(race), &p->observer};
-    p->observer = (struct emu_observer){
-        .self = p, .blind = true, .begin = plain_begin, .access = plain_access, .sync = plain_sync};
+    p->observer = (struct emu_observer){.self = p,
+                                        .ignores_data = true,
+                                        .begin = plain_begin,
+                                        .access = plain_access,
+                                        .sync = plain_sync};
     p->arena = arena;
     p->memory = s.memory;
     p->first_line = HEAD_LINES;
@@ -527,7 +530,7 @@ static struct looked look(uint64_t seed, const char *order, bool detector, bool 
     struct stand s = set_up(seed, order, EMU_STACK);
     struct race *race = race_new();
     const struct emu_observer observer = {
-        .self = &out, .blind = true, .meetings = meetings, .begin = note_begin};
+        .self = &out, .ignores_data = true, .skips_conflict_free = meetings, .begin = note_begin};
     const struct emu_observer *list[2];
     size_t count = 0;
     if (detector) list[count++] = race_observer(race);

@@ -168,7 +168,7 @@ Test(emu_rooms, show_warps_that_take_turns_nothing_of_it)
 {
     enum { CTAS = 160, THREADS = 128 };
     uint32_t random = 7;
-    const struct emu_order order = {.self = &random, .step = EMU_STEP_TOLD, .pick = pick_anyone};
+    const struct emu_order order = {.self = &random, .step = EMU_STEP_EVENT, .pick = pick_anyone};
     struct arena *arena = arena_new();
     struct buf text = {0};
     write_turns(&text);
