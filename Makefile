@@ -196,6 +196,8 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle'
+	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
+	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
 
 check-install: $B/heddle-suite  ## install into a temporary folder, build programs against it and run them
 	MAKE='$(MAKE)' CC='$(CC)' tests/install.sh $B/heddle-suite
@@ -207,6 +209,8 @@ test:                           ## build and run every test; T='isa/*' runs some
 	    tests/run.sh $B/tests/run $(if $T,--filter '$T')
 	tests/programs/objects.sh --check
 	tools/counts-doc.sh --check
+	docs/guide/generate.sh --check
+	HEDDLE='$B/heddle' tests/docs.sh
 	@$(MAKE) --no-print-directory check-install
 
 programs: $(PROGRAMS)           ## the CUDA programs of the tests, into build/programs

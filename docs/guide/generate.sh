@@ -1,0 +1,23 @@
+#!/bin/bash
+# Makes docs/guide/*.ptx from docs/guide/*.cu (nvcc 13). --check: are they what nvcc makes today?
+# Without nvcc 13 it does nothing. suites/generate.sh says why the options are these.
+set -u
+cd "$(dirname "$0")" || exit 2
+: "${NVCC:=nvcc}"
+"$NVCC" --version 2>/dev/null | grep -q 'release 13\.0' || { echo "skipped: nvcc 13.0 was not found"; exit 0; }
+new=$(mktemp) || exit 2
+trap 'rm -f "$new" "$new.raw"' EXIT
+bad=0
+for source in *.cu; do
+    "$NVCC" -ptx -arch=compute_75 -O3 -lineinfo "$source" -o "$new.raw" || exit 1
+    sed -E '/^[[:space:]]*\.file[[:space:]]/{
+        s|"[^"]*/([^"/]*\.cu)"|"docs/guide/\1"|; s|"/[^"]*/([^"/]*)"|"\1"|; s|, [0-9]+, [0-9]+$||
+    }' "$new.raw" >"$new"
+    if [ "${1:-}" != --check ]; then
+        cp "$new" "${source%.cu}.ptx"
+    elif ! cmp -s "$new" "${source%.cu}.ptx"; then
+        echo "stale: docs/guide/${source%.cu}.ptx"
+        bad=1
+    fi
+done
+exit $bad
