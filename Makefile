@@ -7,7 +7,7 @@ ifeq ($(origin CC),default)
 CC     := gcc
 endif
 B      := build/$(notdir $(CC))-$(MODE)
-MODULE := base ptx emu emu/* determinism determinism/* model library
+MODULE := base ptx emu emu/* determinism determinism/* model session library
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS.release := -O2 -g

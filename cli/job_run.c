@@ -81,25 +81,9 @@ static bool launch(struct runner *r, const struct job_step *s)
     memcpy(l.block, s->block, sizeof l.block);
     memcpy(l.cluster, s->cluster, sizeof l.cluster);
     struct heddle_run run = heddle_device_run(r->device, &l);
-    const struct emu_report *emu = device_report(r->device);
-    struct launch_record record = {.kernel = s->kernel_name,
-                                   .shared = s->shared,
-                                   .warp_instructions = run.warp_instructions,
-                                   .thread_instructions = run.thread_instructions,
-                                   .findings = run.findings,
-                                   .suppressed = run.suppressed,
-                                   .fault = run.fault ? run.kind : NULL,
-                                   .line = run.line,
-                                   .limit = run.limit,
-                                   .text = run.text,
-                                   .seconds = run.seconds,
-                                   .counts = emu ? emu->counts : NULL};
-    memcpy(record.grid, s->grid, sizeof record.grid);
-    memcpy(record.block, s->block, sizeof record.block);
-    memcpy(record.cluster, s->cluster, sizeof record.cluster);
     if (r->report->progress)
         progress_launch(r->report->progress, run.warp_instructions, run.seconds);
-    report_launch(r->report, &record);
+    report_launch(r->report, device_launched(r->device), run.text);
     if (run.fault) say_where(r, s);
     return !run.fault;
 }

@@ -64,27 +64,28 @@ static struct launch_row *row_of(struct report *r, const struct launch_record *l
     return row;
 }
 
-void report_launch(struct report *r, const struct launch_record *launch)
+void report_launch(struct report *r, const struct launch_record *launch, const char *text)
 {
-    report_say(r, launch->text);
+    if (text) report_say(r, text);
     counts_launch(r->counts, launch->counts);
     if (!launch->fault || launch->warp_instructions) { /* else it could not begin */
         struct launch_row *row = row_of(r, launch);
         row->launches++;
         row->warp_instructions += launch->warp_instructions;
         row->thread_instructions += launch->thread_instructions;
-        row->findings += launch->findings;
+        row->findings += launch->finding_count;
         row->suppressed += launch->suppressed;
         row->seconds += launch->seconds;
     }
     if (launch->fault && !r->fault.kernel) {
         r->fault = *launch;
         r->fault.kernel = arena_copy(r->arena, launch->kernel, strlen(launch->kernel));
-        r->fault.text = arena_copy(r->arena, launch->text, strlen(launch->text));
+        if (!text) text = launch->fault_text;
+        r->fault.fault_text = arena_copy(r->arena, text, strlen(text));
     }
-    int status = launch->fault      ? launch->limit ? EXIT_LIMIT : EXIT_FAULT
-                 : launch->findings ? EXIT_FAULT
-                                    : EXIT_FINE;
+    int status = launch->fault           ? launch_record_endless(launch) ? EXIT_LIMIT : EXIT_FAULT
+                 : launch->finding_count ? EXIT_FAULT
+                                         : EXIT_FINE;
     if (!r->status) r->status = status;
 }
 

@@ -1,32 +1,19 @@
 /* cli/report.h: what `heddle run` says about a run, as text or as one JSON document (docs/run-json.md).
  *
- * Every launch of every kind of target goes through report_launch(). What belongs to a single launch (more
- * counts, a profile) is put into struct launch_record by the target and taken from there. Launches that
- * are alike but for their results are one row. */
+ * Every launch of every kind of target goes through report_launch(), as a struct launch_record
+ * (session/launch_record.h). Launches that are alike but for their results are one row. */
 #ifndef HEDDLE_CLI_REPORT_H
 #define HEDDLE_CLI_REPORT_H
 
 #include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/compare.h"
+#include "session/launch_record.h"
 
 #include "heddle.h"
 
 struct device_watch;
 struct progress;
-
-struct launch_record {
-    const char *kernel;
-    uint32_t grid[3], block[3], cluster[3], shared;
-    uint64_t warp_instructions, thread_instructions;
-    size_t findings, suppressed;
-    const char *fault; /* its kind; NULL: none */
-    uint32_t line;     /* of the fault */
-    bool limit;        /* the fault: it did not come to an end */
-    const char *text;  /* of findings and fault */
-    double seconds;
-    const struct emu_counts *counts; /* NULL: not counted */
-};
 
 struct report {
     struct arena *arena;
@@ -43,12 +30,12 @@ struct report {
     int program_status; /* of a program: its own */
 
     struct launch_row {
-        struct launch_record first; /* its text, line and fault are of no meaning here */
+        struct launch_record first; /* says what was launched; its other fields mean nothing */
         uint64_t launches, warp_instructions, thread_instructions, findings, suppressed;
         double seconds;
     } * rows;
     size_t row_count, row_cap;
-    struct launch_record fault; /* kernel NULL: none */
+    struct launch_record fault; /* the first one; kernel NULL: none */
     struct shown_buffer {
         const char *name, *label;
         const struct value_type *type;
@@ -77,7 +64,8 @@ void report_say(struct report *r, const char *text);
 void report_fail(struct report *r, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-void report_launch(struct report *r, const struct launch_record *launch);
+/* `text`: its findings and its fault, which are printed; NULL: they have been. */
+void report_launch(struct report *r, const struct launch_record *launch, const char *text);
 struct shown_buffer *report_add_buffer(struct report *r);
 struct shown_comparison *report_add_comparison(struct report *r);
 

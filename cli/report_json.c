@@ -37,10 +37,10 @@ static json_t *fault(const struct launch_record *f)
 {
     if (!f->kernel) return json_null();
     json_t *o = json_object();
-    json_object_set_new(o, "kind", json_text(f->fault));
+    json_object_set_new(o, "kind", json_text(emu_fault_name(f->fault)));
     json_object_set_new(o, "kernel", json_text(f->kernel));
-    json_object_set_new(o, "line", f->line ? json_integer(f->line) : json_null());
-    json_object_set_new(o, "text", json_text(f->text));
+    json_object_set_new(o, "line", f->fault_line ? json_integer(f->fault_line) : json_null());
+    json_object_set_new(o, "text", json_text(f->fault_text));
     return o;
 }
 

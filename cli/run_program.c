@@ -231,18 +231,16 @@ static void add_launch(struct report *r, const struct told *t)
                               .shared = t->shared,
                               .warp_instructions = t->warp_instructions,
                               .thread_instructions = t->thread_instructions,
-                              .findings = t->findings,
+                              .finding_count = t->findings,
                               .suppressed = t->suppressed,
-                              .fault = t->fault ? emu_fault_name(t->fault) : NULL,
-                              .line = t->line,
-                              .text = "",
+                              .fault = (enum emu_fault_kind)t->fault,
+                              .fault_line = t->line,
+                              .fault_text = t->text,
                               .seconds = t->seconds};
     memcpy(l.grid, t->grid, sizeof l.grid);
     memcpy(l.block, t->block, sizeof l.block);
     memcpy(l.cluster, t->cluster, sizeof l.cluster);
-    const bool first = l.fault && !r->fault.kernel;
-    report_launch(r, &l); /* its text was said when it happened */
-    if (first) r->fault.text = arena_copy(r->arena, t->text, strlen(t->text));
+    report_launch(r, &l, NULL); /* its text was said when it happened */
 }
 
 static void read_told(struct running *r)

@@ -81,32 +81,10 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
     struct buf text = {0};
     if (r->watch && r->watch->after)
         r->watch->after(r->watch->self, cuda_device_emu(), kernel, l, e);
-    for (size_t i = 0; i < e->finding_count; i++) {
-        buf_puts(&text, e->findings[i].text);
-        if (e->findings[i].count > 1)
-            buf_printf(&text, "  ... and %llu more of this instruction\n",
-                       (unsigned long long)e->findings[i].count - 1);
-    }
-    if (e->fault.kind && e->fault.text) buf_puts(&text, e->fault.text);
-    struct launch_record record = {
-        .kernel = kernel,
-        .shared = l->shared,
-        .warp_instructions = e->warp_instructions,
-        .thread_instructions = e->thread_instructions,
-        .findings = e->finding_count,
-        .suppressed = e->suppressed,
-        .fault = e->fault.kind ? emu_fault_name(e->fault.kind) : NULL,
-        .line = e->fault.line,
-        .limit = e->fault.kind == EMU_LIMIT || e->fault.kind == EMU_DEADLOCK,
-        .text = text.data ? text.data : "",
-        .seconds = e->seconds,
-        .counts = e->counts,
-    };
-    memcpy(record.grid, l->grid, sizeof record.grid);
-    memcpy(record.block, l->block, sizeof record.block);
-    memcpy(record.cluster, l->cluster, sizeof record.cluster);
+    const struct launch_record record = launch_record_of(kernel, l, e);
+    launch_record_text(&record, &text);
     if (r->progress) progress_launch(r->progress, e->warp_instructions, e->seconds);
-    report_launch(r, &record);
+    report_launch(r, &record, text.data ? text.data : "");
     buf_free(&text);
 }
 

@@ -33,7 +33,7 @@ struct heddle_device {
     const struct emu_order *order;       /* in place of that in `orders`; NULL: that */
     char *error;
     struct buf text, leaks;
-    const struct emu_report *report;      /* of the last launch; NULL: none yet */
+    struct launch_record last;            /* the last launch; kernel NULL: none yet */
     struct emu_profile *profile;          /* of all launches; NULL: not counting */
     const struct emu_profile_line *lines; /* of the profile, NULL: to be asked for again */
     size_t line_count;
@@ -209,22 +209,49 @@ struct heddle_run heddle_device_launch(struct heddle_device *d, const char *kern
                                                         .arg_count = arg_count});
 }
 
+static struct heddle_run run_of(struct heddle_device *d)
+{
+    const struct launch_record *l = &d->last;
+    launch_record_text(l, &d->text);
+    return (struct heddle_run){.fault = l->fault != EMU_OK,
+                               .kind = l->fault ? emu_fault_name(l->fault) : "",
+                               .line = l->fault_line,
+                               .limit = launch_record_endless(l),
+                               .text = d->text.size ? d->text.data : "",
+                               .findings = (size_t)l->finding_count,
+                               .suppressed = (size_t)l->suppressed,
+                               .warp_instructions = l->warp_instructions,
+                               .thread_instructions = l->thread_instructions,
+                               .seconds = l->seconds};
+}
+
+/* A launch that cannot begin. */
+static struct heddle_run refuse(struct heddle_device *d, const struct heddle_launch *launch,
+                                const struct emu_kernel *k)
+{
+    struct buf why = {0};
+    struct launch_record l = {
+        .kernel = launch->kernel, .shared = launch->shared, .fault = EMU_BAD_LAUNCH};
+    memcpy(l.grid, launch->grid, sizeof l.grid);
+    memcpy(l.block, launch->block, sizeof l.block);
+    memcpy(l.cluster, launch->cluster, sizeof l.cluster);
+    if (!k) buf_printf(&why, "there is no kernel '%s'\n", launch->kernel);
+    else
+        buf_printf(&why, "kernel '%s' takes %zu arguments, not %zu\n", launch->kernel,
+                   emu_param_count(k), launch->arg_count);
+    l.fault_text = why.data;
+    d->last = l;
+    const struct heddle_run run = run_of(d);
+    d->last.fault_text = run.text;
+    buf_free(&why);
+    return run;
+}
+
 struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle_launch *launch)
 {
-    struct heddle_run run = {.text = "", .kind = ""};
     struct emu_kernel *k = find(d, launch->kernel);
     d->text.size = 0;
-    d->report = NULL;
-    if (!k || launch->arg_count != emu_param_count(k)) {
-        run.fault = true;
-        run.kind = emu_fault_name(EMU_BAD_LAUNCH);
-        if (!k) buf_printf(&d->text, "there is no kernel '%s'\n", launch->kernel);
-        else
-            buf_printf(&d->text, "kernel '%s' takes %zu arguments, not %zu\n", launch->kernel,
-                       emu_param_count(k), launch->arg_count);
-        run.text = d->text.data;
-        return run;
-    }
+    if (!k || launch->arg_count != emu_param_count(k)) return refuse(d, launch, k);
     uint8_t *params = calloc(1, (size_t)emu_params_size(k) + 8);
     if (!params) abort();
     for (size_t i = 0; i < launch->arg_count; i++) {
@@ -247,27 +274,10 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     const struct emu_report *r = emu_launch(d->emu, k, &l);
     if (d->watch.after) d->watch.after(d->watch.self, d->emu, launch->kernel, &l, r);
     free(params);
-    d->report = r;
+    d->last = launch_record_of(emu_kernel_name(k), &l, r);
     d->lines = NULL;
     if (r->counts) emu_profile_add(d->profile, r->counts);
-    run.fault = r->fault.kind != EMU_OK;
-    if (run.fault) run.kind = emu_fault_name(r->fault.kind);
-    run.line = r->fault.line;
-    run.limit = r->fault.kind == EMU_LIMIT || r->fault.kind == EMU_DEADLOCK;
-    run.findings = r->finding_count;
-    run.suppressed = r->suppressed;
-    run.warp_instructions = r->warp_instructions;
-    run.thread_instructions = r->thread_instructions;
-    run.seconds = r->seconds;
-    for (size_t i = 0; i < r->finding_count; i++) {
-        buf_puts(&d->text, r->findings[i].text);
-        if (r->findings[i].count > 1)
-            buf_printf(&d->text, "  ... and %llu more of this instruction\n",
-                       (unsigned long long)r->findings[i].count - 1);
-    }
-    if (run.fault) buf_puts(&d->text, r->fault.text);
-    run.text = d->text.size ? d->text.data : "";
-    return run;
+    return run_of(d);
 }
 
 void device_watch(struct heddle_device *d, const struct device_watch *w)
@@ -292,9 +302,9 @@ struct emu *device_emu(struct heddle_device *d)
     return d->emu;
 }
 
-const struct emu_report *device_report(const struct heddle_device *d)
+const struct launch_record *device_launched(const struct heddle_device *d)
 {
-    return d->report;
+    return &d->last;
 }
 
 struct wanted {
@@ -313,7 +323,7 @@ static void look(void *self, const char *name, uint64_t value)
 bool heddle_device_count(struct heddle_device *d, const char *name, uint64_t *value)
 {
     struct wanted w = {.name = name};
-    for (const struct emu_counts *c = d->report ? d->report->counts : NULL; c; c = c->next) {
+    for (const struct emu_counts *c = d->last.counts; c; c = c->next) {
         for (size_t i = 0; i < c->number_count; i++)
             look(&w, c->numbers[i].name, c->numbers[i].value);
         for (size_t i = 0; i < c->phase_count; i++)
@@ -327,12 +337,12 @@ char *heddle_device_counts(struct heddle_device *d)
 {
     char *text = NULL;
     size_t size;
-    if (!d->report || !d->report->counts) return NULL;
+    if (!d->last.counts) return NULL;
     FILE *f = open_memstream(&text, &size);
     if (!f) abort();
     struct emu_counts_writer w;
     emu_counts_begin(&w, f);
-    emu_counts_add(&w, d->report->counts);
+    emu_counts_add(&w, d->last.counts);
     (void)emu_counts_end(&w);
     (void)fclose(f);
     return text;

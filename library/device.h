@@ -3,7 +3,7 @@
 #ifndef HEDDLE_LIBRARY_DEVICE_H
 #define HEDDLE_LIBRARY_DEVICE_H
 
-#include "emu/emu.h"
+#include "session/launch_record.h"
 
 struct heddle_device;
 struct heddle_device_options;
@@ -28,7 +28,7 @@ struct emu_order;
 void device_set_order(struct heddle_device *d, const struct emu_order *o);
 struct emu *device_emu(struct heddle_device *d);
 
-/* Good until the next launch; NULL: there was none, or it could not begin. */
-const struct emu_report *device_report(const struct heddle_device *d);
+/* The last launch. Its pointers are good until the next one; kernel NULL: there was none. */
+const struct launch_record *device_launched(const struct heddle_device *d);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Includes between folders point one way:
-#     base <- ptx <- emu <- determinism, model <- library, cuda, calibrate <- cli
+#     base <- ptx <- emu <- determinism, model <- session <- library, cuda <- cli;  model <- calibrate <- cli
 # A header in a subfolder is private to the folder above it. Fails on an include against these rules, and on a
 # third-party header outside the one file that wraps it.
 set -u
@@ -13,27 +13,28 @@ ban() { # FILES PATTERN WHY [ALLOWED]: ALLOWED matches known exceptions
         fail=1
     fi
 }
-outer='include/heddle.h|heddle\.h|library/|cuda/|suites/|calibrate/|cli/'
+outer='include/heddle.h|heddle\.h|session/|library/|cuda/|suites/|calibrate/|cli/'
 ban 'base/*' "#include \"($outer|ptx/|emu/|determinism/|model/)" 'base includes no other folder'
 ban 'ptx/*.c ptx/*.h' "#include \"($outer|emu/|determinism/|model/)" 'ptx may include base'
 ban 'emu/*.c emu/*.h' "#include \"($outer|determinism/|model/)" 'emu may include ptx and base'
 ban 'determinism/*' "#include \"($outer|model/)" 'determinism may include emu and below'
 ban 'model/*' "#include \"($outer|determinism/)" 'model may include emu and below'
-ban 'calibrate/*.c calibrate/*.h' '#include "(cli|heddle|library|determinism|cuda|suites)' 'calibrate may include model and below'
-ban 'library/*' '#include "(cli|cuda|suites|calibrate)/' 'the library may include model, determinism and below'
-ban 'cuda/*.c cuda/*.h' '#include "(cli|heddle|library|suites|calibrate)' 'cuda may include model, determinism and below'
-ban 'suites/*.c suites/*.h' '#include "(base|ptx|emu|cli|heddle|library)' 'suites are programs on the driver API'
+ban 'calibrate/*.c calibrate/*.h' '#include "(cli|heddle|session|library|determinism|cuda|suites)' 'calibrate may include model and below'
+ban 'session/*' '#include "(heddle|library|cuda|suites|calibrate|cli)' 'session may include determinism, model and below'
+ban 'library/*' '#include "(cli|cuda|suites|calibrate)/' 'the library may include session and below'
+ban 'cuda/*.c cuda/*.h' '#include "(cli|heddle|library|suites|calibrate)' 'cuda may include session and below'
+ban 'suites/*.c suites/*.h' '#include "(base|ptx|emu|session|cli|heddle|library)' 'suites are programs on the driver API'
 ban 'cli/*' '#include "ptx/' 'the command line uses heddle.h'
 
 # emu/*.h is what other folders may use of the emulator; likewise determinism/*.h and determinism/record/*.h.
-ban 'determinism/* model/* library/* cuda/* calibrate/* suites/* cli/*' '#include "emu/[a-z]+/' \
+ban 'determinism/* model/* session/* library/* cuda/* calibrate/* suites/* cli/*' '#include "emu/[a-z]+/' \
     'headers below emu/ in subfolders are private' '^model/timing[a-z_]*\.[ch]:[0-9]+:#include "emu/measure/count.h"'
-ban 'emu/* model/* library/* cuda/* calibrate/* suites/* cli/*' '#include "determinism/(gpudet|dab|race|hardware)/' \
+ban 'emu/* model/* session/* library/* cuda/* calibrate/* suites/* cli/*' '#include "determinism/(gpudet|dab|race|hardware)/' \
     'headers of the orders and of the race detector are private'
 
-ban 'base/* library/* emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
-ban 'base/* library/* cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c' '^library/heddle.pc.in'
+ban 'base/* session/* library/* emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
+ban 'base/* session/* library/* cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c' '^library/heddle.pc.in'
 ban 'cli/* determinism/* model/* suites/* calibrate/[a-eg-z]* calibrate/figures*' 'gsl_' 'GSL stays in calibrate/fit.c'
-ban 'base/* library/* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
+ban 'base/* session/* library/* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
 ban 'base/* library/* ptx/* emu/* determinism/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' 'decompression stays in cuda/fatbin.c'
 exit $fail
