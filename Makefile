@@ -68,7 +68,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
-        bench claims papers measured clocks coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims papers measured timing coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -260,7 +260,7 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 
 measured: heddle ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc
 	tests/measured.sh ./heddle
-clocks: heddle ## fit the clock's numbers to measured cycles again (model/timing); needs nvcc
+timing: heddle ## fit the timing model's numbers to measured cycles again (model/timing); needs nvcc
 	tools/timing.sh ./heddle
 coefficients: heddle ## fit the weights of counters to the hardware's cycles again (model/coefficients)
 	./heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output model/coefficients/gv100.yaml

@@ -29,7 +29,8 @@ static void weights_of(const double *logarithm, double w[WEIGHTS])
 
 static double error_of(const struct rows *rows, const struct row *row, const double *weights)
 {
-    return log(form_cycles(rows->gpu, &row->counters, weights, NULL) / row->counters.cycles);
+    return log(counter_model_cycles(rows->gpu, &row->counters, weights, NULL) /
+               row->counters.cycles);
 }
 
 static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
@@ -120,7 +121,7 @@ static void estimate(const struct rows *rows, const double *w, size_t applicatio
     weights_of(w, weights);
     for (size_t i = 0; i < rows->count; i++)
         if (application == rows->application_count || rows->list[i].application == application)
-            out[i] = form_cycles(rows->gpu, &rows->list[i].counters, weights, NULL);
+            out[i] = counter_model_cycles(rows->gpu, &rows->list[i].counters, weights, NULL);
 }
 
 void fit_rows(const struct rows *rows, struct fit *f)

@@ -32,22 +32,22 @@ static const struct place {
     double spread;
 } places[] = {
 #define RATE(field, least, spread, unit, text)                                                     \
-    {#field, text, offsetof(struct clock_machine, field), spread},
+    {#field, text, offsetof(struct timing_machine, field), spread},
 #include "model/timing_numbers.def"
     {"latency_ALU", "of moves, logic, shifts, compares, conversions",
-     offsetof(struct clock_machine, latency) + CLASS_ALU * sizeof(double), 0.3},
+     offsetof(struct timing_machine, latency) + CLASS_ALU * sizeof(double), 0.3},
     {"latency_SFU", "of special functions",
-     offsetof(struct clock_machine, latency) + CLASS_SFU * sizeof(double), 0.3},
+     offsetof(struct timing_machine, latency) + CLASS_SFU * sizeof(double), 0.3},
 };
 enum { PLACES = sizeof places / sizeof *places };
 
 struct space { /* of the numbers that are fitted */
-    const struct clock_machine *start;
+    const struct timing_machine *start;
     size_t count;
-    const struct place *place[CLOCK_NUMBERS]; /* NULL: the pipeline */
+    const struct place *place[TIMING_NUMBERS]; /* NULL: the pipeline */
 };
 
-static const double *at(const struct clock_machine *m, const struct place *p)
+static const double *at(const struct timing_machine *m, const struct place *p)
 {
     return (const double *)(const void *)((const char *)m + p->offset);
 }
@@ -65,7 +65,7 @@ static double spread_of(const struct space *s, size_t i)
     return s->place[i] ? s->place[i]->spread : 1;
 }
 
-static void machine_at(const struct space *s, const double *x, struct clock_machine *m)
+static void machine_at(const struct space *s, const double *x, struct timing_machine *m)
 {
     *m = *s->start;
     for (size_t i = 0; i < s->count; i++) {
@@ -80,8 +80,8 @@ static void machine_at(const struct space *s, const double *x, struct clock_mach
 /* ---- estimates of many launches ------------------------------------------------------------------------- */
 
 struct task {
-    const struct clock_data *d;
-    const struct clock_machine *machine;
+    const struct timing_data *d;
+    const struct timing_machine *machine;
     const bool *wanted; /* by row; NULL: all */
     double *cycles;
     atomic_size_t next;
@@ -100,7 +100,7 @@ static void *work(void *arg)
 
 static void run(struct task t)
 {
-    const struct clock_data *d = t.d;
+    const struct timing_data *d = t.d;
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = d->threads ? d->threads : cpus > 0 ? (unsigned)cpus : 1, begun = 0;
     pthread_t other[MOST_THREADS];
@@ -110,9 +110,9 @@ static void run(struct task t)
     for (unsigned i = 0; i < begun; i++) pthread_join(other[i], NULL);
 }
 
-void clock_cycles(const struct clock_data *d, const struct clock_machine *m, double *out)
+void timing_cycles(const struct timing_data *d, const struct timing_machine *m, double *out)
 {
-    struct clock_machine complete = *m;
+    struct timing_machine complete = *m;
     complete.sms = d->rows->gpu->sms;
     complete.schedulers = d->rows->gpu->schedulers;
     complete.issue = d->rows->gpu->issue;
@@ -122,12 +122,12 @@ void clock_cycles(const struct clock_data *d, const struct clock_machine *m, dou
 /* ---- the problem ------------------------------------------------------------------------------------------ */
 
 struct problem {
-    const struct clock_data *d;
+    const struct timing_data *d;
     struct space space;
-    size_t *of_program;         /* launches */
-    double *weight, *robust;    /* by row, of its squared error; 0: left out */
-    double *error, *cycles;     /* by row, at `here` */
-    double here[CLOCK_NUMBERS]; /* where it was evaluated last */
+    size_t *of_program;          /* launches */
+    double *weight, *robust;     /* by row, of its squared error; 0: left out */
+    double *error, *cycles;      /* by row, at `here` */
+    double here[TIMING_NUMBERS]; /* where it was evaluated last */
     bool evaluated;
     double *slope; /* row by number */
     bool sloped;   /* they are as they are to be */
@@ -140,7 +140,7 @@ struct problem {
 static void errors_at(struct problem *p, const double *x, double *error)
 {
     const struct rows *rows = p->d->rows;
-    struct clock_machine m;
+    struct timing_machine m;
     machine_at(&p->space, x, &m);
     run((struct task){p->d, &m, p->wanted, p->cycles, 0});
     for (size_t i = 0; i < rows->count; i++) {
@@ -170,7 +170,7 @@ static void get_x(const gsl_vector *x, double *out)
 static int residuals(const gsl_vector *at_x, void *data, gsl_vector *f)
 {
     struct problem *p = data;
-    double x[CLOCK_NUMBERS];
+    double x[TIMING_NUMBERS];
     const size_t n = p->d->rows->count;
     get_x(at_x, x);
     evaluate(p, x);
@@ -186,7 +186,7 @@ static void slope_of(struct problem *p, const double *x, size_t k, double *error
 {
     const size_t n = p->d->rows->count, m = p->space.count;
     const double step = p->space.place[k] ? difference : difference / 0.3;
-    double there[CLOCK_NUMBERS];
+    double there[TIMING_NUMBERS];
     memcpy(there, x, m * sizeof *x);
     there[k] += step;
     for (size_t i = 0; i < n; i++)
@@ -202,7 +202,7 @@ static int slopes(const gsl_vector *at_x, void *data, gsl_matrix *j)
 {
     struct problem *p = data;
     const size_t n = p->d->rows->count, m = p->space.count;
-    double x[CLOCK_NUMBERS];
+    double x[TIMING_NUMBERS];
     get_x(at_x, x);
     if (!p->sloped) {
         double *error = malloc(n * sizeof *error);
@@ -277,7 +277,7 @@ static void choose_rows(struct problem *p, size_t left)
     for (size_t i = 0; i < rows->count; i++) p->weight[i] *= count / sum;
 }
 
-static void say(const struct clock_data *d, const char *what, size_t done, size_t all)
+static void say(const struct timing_data *d, const char *what, size_t done, size_t all)
 {
     if (d->progress) d->progress(what, done, all);
 }
@@ -344,8 +344,8 @@ static void fit_without(struct problem *p, size_t program, const double *x, cons
 {
     const struct rows *rows = p->d->rows;
     const size_t m = p->space.count;
-    double step[CLOCK_NUMBERS] = {0}, there[CLOCK_NUMBERS] = {0};
-    struct clock_machine machine;
+    double step[TIMING_NUMBERS] = {0}, there[TIMING_NUMBERS] = {0};
+    struct timing_machine machine;
     memcpy(p->error, error, rows->count * sizeof *error);
     choose_rows(p, program);
     reweight(p);
@@ -364,14 +364,14 @@ static void fit_without(struct problem *p, size_t program, const double *x, cons
 }
 
 static void put_numbers(const struct problem *p, const double *x, const double *known,
-                        struct clock_fitting *f)
+                        struct timing_fitting *f)
 {
     const struct space *s = &p->space;
     machine_at(s, x, &f->machine);
     f->count = s->count;
     for (size_t i = 0; i < s->count; i++) {
         const struct place *q = s->place[i];
-        f->numbers[i] = (struct clock_number){
+        f->numbers[i] = (struct timing_number){
             .name = q ? q->name : "pipeline",
             .text = q ? q->text : "added to the latencies of arithmetic",
             .before = q ? *at(s->start, q) : 0,
@@ -381,18 +381,18 @@ static void put_numbers(const struct problem *p, const double *x, const double *
     }
 }
 
-void fit_clock(const struct clock_data *d, const struct clock_machine *start,
-               struct clock_fitting *f)
+void fit_timing(const struct timing_data *d, const struct timing_machine *start,
+                struct timing_fitting *f)
 {
     const struct rows *rows = d->rows;
     struct arena *a = rows->arena;
     const size_t n = rows->count;
-    struct clock_machine complete = *start;
+    struct timing_machine complete = *start;
     complete.sms = rows->gpu->sms;
     complete.schedulers = rows->gpu->schedulers;
     complete.issue = rows->gpu->issue;
     struct problem p = {.d = d, .space = {.start = &complete}};
-    double x[CLOCK_NUMBERS] = {0}, known[CLOCK_NUMBERS] = {0};
+    double x[TIMING_NUMBERS] = {0}, known[TIMING_NUMBERS] = {0};
     gsl_set_error_handler_off();
     choose_numbers(&p.space);
     p.of_program = arena_array(a, size_t, rows->application_count);
@@ -401,9 +401,9 @@ void fit_clock(const struct clock_data *d, const struct clock_machine *start,
     p.error = arena_array(a, double, n), p.cycles = arena_array(a, double, n);
     p.slope = arena_array(a, double, n *p.space.count);
     p.moves = arena_array(a, bool, n *p.space.count), p.wanted = arena_array(a, bool, n);
-    *f = (struct clock_fitting){.before = arena_array(a, double, n),
-                                .inside = arena_array(a, double, n),
-                                .outside = arena_array(a, double, n)};
+    *f = (struct timing_fitting){.before = arena_array(a, double, n),
+                                 .inside = arena_array(a, double, n),
+                                 .outside = arena_array(a, double, n)};
     run((struct task){d, &complete, NULL, f->before, 0});
     fit_all(&p, x, known);
     put_numbers(&p, x, known, f);

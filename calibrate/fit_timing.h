@@ -1,7 +1,7 @@
 /* calibrate/fit_timing.h: numbers of the per-warp clock that explain measured cycles of launches.
  *
- *     struct clock_fitting f;
- *     fit_clock(&data, &start, &f);
+ *     struct timing_fitting f;
+ *     fit_timing(&data, &start, &f);
  *     printf("%s: %g\n", f.numbers[0].name, f.numbers[0].value);
  *
  * Each launch was traced once (emu/trace_file.h) and is carried out again on other numbers. Least squares of
@@ -21,35 +21,35 @@
 
 struct emu_counts;
 
-struct clock_data {
+struct timing_data {
     const struct rows *rows;          /* `cycles`; applications are programs */
     const struct emu_counts **launch; /* by row, with its trace */
     unsigned threads;                 /* of the host; 0: as many as it has */
     void (*progress)(const char *what, size_t done, size_t all); /* NULL: nobody wants to know */
 };
 
-enum { CLOCK_NUMBERS = 64 };
-struct clock_number {
+enum { TIMING_NUMBERS = 64 };
+struct timing_number {
     const char *name, *text;
     double before, value;
     double known; /* how much data say of it: 0 nothing, 1 all */
 };
 
-struct clock_fitting {
-    struct clock_machine machine;
+struct timing_fitting {
+    struct timing_machine machine;
     size_t count;
-    struct clock_number numbers[CLOCK_NUMBERS]; /* that were fitted; others are as at the start */
-    uint64_t undetermined;                      /* a bit for each number that is known too little */
+    struct timing_number numbers[TIMING_NUMBERS]; /* that were fitted; others are as at the start */
+    uint64_t undetermined; /* a bit for each number that is known too little */
     /* By row: estimated at the start; by all rows; without its program's. In the arena. */
     double *before, *inside, *outside;
     uint64_t runs; /* of the clock */
 };
 
 /* Rows of at least two programs. */
-void fit_clock(const struct clock_data *d, const struct clock_machine *start,
-               struct clock_fitting *f);
+void fit_timing(const struct timing_data *d, const struct timing_machine *start,
+                struct timing_fitting *f);
 
 /* Cycles of each row on that machine. */
-void clock_cycles(const struct clock_data *d, const struct clock_machine *m, double *out);
+void timing_cycles(const struct timing_data *d, const struct timing_machine *m, double *out);
 
 #endif

@@ -46,7 +46,7 @@ static void worst_text(struct buf *out, const struct report *r)
         const struct row *row = &r->rows->list[worst[i]];
         const double estimate = r->fit->outside[worst[i]];
         struct terms t;
-        form_cycles(r->rows->gpu, &row->counters, r->fit->weights, &t);
+        counter_model_cycles(r->rows->gpu, &row->counters, r->fit->weights, &t);
         buf_printf(out, "  %7.1f %%  %.0f for %.0f cycles, %s (line %u: %.40s, %.40s)\n",
                    100 * figures_error(row, estimate), estimate, row->counters.cycles,
                    term_name(t.bottleneck), row->line, r->rows->applications[row->application],

@@ -21,17 +21,17 @@ void report_coefficients(struct buf *out, const struct report *r); /* YAML: mode
 /* A script with its data. */
 void report_plot(struct buf *out, const struct rows *rows, const double *estimate, const char *svg);
 
-struct clock_report {
-    const struct clock_data *data;
-    const struct clock_fitting *fit;
+struct timing_report {
+    const struct timing_data *data;
+    const struct timing_fitting *fit;
     const char *measured; /* on what */
     /* By the GPU's configuration alone, at the start of the fit, by all rows, without the row's program. */
     struct figures alone, before, inside, outside;
     const char *const *files;
     size_t file_count;
 };
-void report_clock_text(struct buf *out, const struct clock_report *r);
-void report_clock_file(struct buf *out, const struct clock_report *r); /* model/timing_file.h */
+void report_timing_text(struct buf *out, const struct timing_report *r);
+void report_timing_file(struct buf *out, const struct timing_report *r); /* model/timing_file.h */
 
 /* Pieces of texts. */
 void report_heading(struct buf *out);

@@ -9,7 +9,7 @@
 
 enum { WORST = 10 };
 
-static void worst_text(struct buf *out, const struct clock_report *r)
+static void worst_text(struct buf *out, const struct timing_report *r)
 {
     const struct rows *rows = r->data->rows;
     const size_t *worst = figures_worst(rows, r->fit->outside);
@@ -23,10 +23,10 @@ static void worst_text(struct buf *out, const struct clock_report *r)
     }
 }
 
-void report_clock_text(struct buf *out, const struct clock_report *r)
+void report_timing_text(struct buf *out, const struct timing_report *r)
 {
     const struct rows *rows = r->data->rows;
-    const struct clock_fitting *f = r->fit;
+    const struct timing_fitting *f = r->fit;
     buf_printf(out, "%zu launches of %zu programs on a %s; %" PRIu64 " estimates\n\n", rows->count,
                rows->application_count, rows->gpu->title, f->runs);
     report_heading(out);
@@ -43,7 +43,7 @@ void report_clock_text(struct buf *out, const struct clock_report *r)
     worst_text(out, r);
 }
 
-static void range(const struct clock_data *d, struct clock_fit *fit)
+static void range(const struct timing_data *d, struct timing_fit *fit)
 {
     for (int f = 0; f < LAUNCH_FEATURES; f++) {
         fit->least[f] = INFINITY;
@@ -56,23 +56,23 @@ static void range(const struct clock_data *d, struct clock_fit *fit)
     }
 }
 
-void report_clock_file(struct buf *out, const struct clock_report *r)
+void report_timing_file(struct buf *out, const struct timing_report *r)
 {
     const struct rows *rows = r->data->rows;
     const struct figures *o = &r->outside, *in = &r->inside;
-    struct clock_fit fit = {.gpu = rows->gpu->name,
-                            .measured = r->measured,
-                            .mean = o->mean,
-                            .median = o->median,
-                            .p90 = o->p90,
-                            .worst = o->worst,
-                            .by_program = o->by_application,
-                            .rank = o->rank,
-                            .low = o->low,
-                            .high = o->high,
-                            .alone_low = r->alone.low,
-                            .alone_high = r->alone.high,
-                            .machine = r->fit->machine};
+    struct timing_fit fit = {.gpu = rows->gpu->name,
+                             .measured = r->measured,
+                             .mean = o->mean,
+                             .median = o->median,
+                             .p90 = o->p90,
+                             .worst = o->worst,
+                             .by_program = o->by_application,
+                             .rank = o->rank,
+                             .low = o->low,
+                             .high = o->high,
+                             .alone_low = r->alone.low,
+                             .alone_high = r->alone.high,
+                             .machine = r->fit->machine};
     range(r->data, &fit);
     buf_printf(out, "# Made by heddle calibrate: %zu launches of %zu programs.\n", rows->count,
                rows->application_count);
@@ -84,5 +84,5 @@ void report_clock_file(struct buf *out, const struct clock_report *r)
                in->mean, in->worst, in->rank);
     buf_printf(out, "# The configuration alone: mean %.4f, worst %.4f, rank %.4f\n", r->alone.mean,
                r->alone.worst, r->alone.rank);
-    clock_file_write(out, &fit);
+    timing_file_write(out, &fit);
 }

@@ -176,14 +176,14 @@ static int read_traces(const struct request *q, struct traces *t)
 }
 
 /* What is known of the machine before any cycles: a file, or the configuration alone. */
-static const struct clock_fit *start_of(const struct request *q, struct rows *rows)
+static const struct timing_fit *start_of(const struct request *q, struct rows *rows)
 {
     struct buf why = {0};
-    struct clock_fit *fit = arena_array(rows->arena, struct clock_fit, 1);
+    struct timing_fit *fit = arena_array(rows->arena, struct timing_fit, 1);
     fit->gpu = rows->gpu->name;
     machine_configured(rows->gpu, &fit->machine);
     if (!q->start) return fit;
-    const struct clock_fit *read = clock_file_load(q->start, rows->gpu, rows->arena, &why);
+    const struct timing_fit *read = timing_file_load(q->start, rows->gpu, rows->arena, &why);
     if (why.data) fputs(why.data, stderr);
     buf_free(&why);
     if (read && strcmp(read->gpu, rows->gpu->name) != 0) {
@@ -193,7 +193,7 @@ static const struct clock_fit *start_of(const struct request *q, struct rows *ro
     return read;
 }
 
-static bool clock_determined(const struct request *q, const struct clock_fitting *f)
+static bool timing_determined(const struct request *q, const struct timing_fitting *f)
 {
     if (!f->undetermined || q->undetermined) return true;
     fprintf(stderr, "heddle calibrate: these launches do not determine\n");
@@ -205,31 +205,31 @@ static bool clock_determined(const struct request *q, const struct clock_fitting
     return false;
 }
 
-static int fit_of_clock(const struct request *q, const struct clock_data *d,
-                        const struct clock_fit *start)
+static int fit_of_timing(const struct request *q, const struct timing_data *d,
+                         const struct timing_fit *start)
 {
     struct rows *rows = (struct rows *)d->rows;
-    struct clock_fitting fit;
-    struct clock_machine alone;
+    struct timing_fitting fit;
+    struct timing_machine alone;
     double *cycles = arena_array(rows->arena, double, rows->count);
-    struct clock_report r = {.data = d, .fit = &fit, .measured = start->measured};
+    struct timing_report r = {.data = d, .fit = &fit, .measured = start->measured};
     struct buf text = {0}, file = {0};
-    fit_clock(d, &start->machine, &fit);
+    fit_timing(d, &start->machine, &fit);
     if (isatty(STDERR_FILENO)) fputc('\n', stderr);
-    if (!clock_determined(q, &fit)) return EXIT_INPUT;
+    if (!timing_determined(q, &fit)) return EXIT_INPUT;
     machine_configured(rows->gpu, &alone);
     alone.scheduled =
         start->machine.scheduled; /* what a simulator does is no part of a GPU's configuration */
     alone.start = start->machine.start;
-    clock_cycles(d, &alone, cycles);
+    timing_cycles(d, &alone, cycles);
     figures_of(rows, cycles, &r.alone);
     figures_of(rows, fit.before, &r.before);
     figures_of(rows, fit.inside, &r.inside);
     figures_of(rows, fit.outside, &r.outside);
     r.files = q->files, r.file_count = q->file_count;
     if (!r.measured) r.measured = q->files[0];
-    report_clock_text(&text, &r);
-    report_clock_file(&file, &r);
+    report_timing_text(&text, &r);
+    report_timing_file(&file, &r);
     fputs(text.data, stdout);
     const int status = q->output ? write_file(q->output, &file) : EXIT_FINE;
     if (q->plot) plot(rows, fit.outside, q->plot);
@@ -238,14 +238,14 @@ static int fit_of_clock(const struct request *q, const struct clock_data *d,
     return status;
 }
 
-static int calibrate_clock(const struct request *q, struct rows *rows)
+static int calibrate_timing(const struct request *q, struct rows *rows)
 {
     struct traces traces = {.arena = rows->arena};
     struct buf said = {0};
     const struct emu_counts **launch = arena_array(rows->arena, const struct emu_counts *,
                                                    rows->count);
     int status = read_traces(q, &traces);
-    const struct clock_fit *start = status ? NULL : start_of(q, rows);
+    const struct timing_fit *start = status ? NULL : start_of(q, rows);
     if (!start) return status ? status : EXIT_INPUT;
     traces_match(&traces, rows, launch, &said);
     if (said.data) fputs(said.data, stderr);
@@ -257,8 +257,8 @@ static int calibrate_clock(const struct request *q, struct rows *rows)
                 rows->count, rows->application_count);
         return EXIT_INPUT;
     }
-    const struct clock_data d = {.rows = rows, .launch = launch, .progress = progress};
-    return fit_of_clock(q, &d, start);
+    const struct timing_data d = {.rows = rows, .launch = launch, .progress = progress};
+    return fit_of_timing(q, &d, start);
 }
 
 /* ---- the form -------------------------------------------------------------------------------------------- */
@@ -371,7 +371,7 @@ int cmd_calibrate(int argc, char **argv)
     }
     if (!status)
         status = q.predict       ? predict(&rows)
-                 : q.trace_count ? calibrate_clock(&q, &rows)
+                 : q.trace_count ? calibrate_timing(&q, &rows)
                                  : calibrate(&q, &rows);
     arena_free(a);
     return finish_output("calibrate", status);

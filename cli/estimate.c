@@ -149,7 +149,7 @@ int estimate_coefficients(struct estimate_call *c)
     if (!c->coefficients) return EXIT_FINE;
     if (!can_read(c->coefficients))
         return usage_error(c->command, "cannot read '%s': %s", c->coefficients, strerror(errno));
-    const struct clock_fit *fit = clock_file_load(
+    const struct timing_fit *fit = timing_file_load(
         c->coefficients, c->gpu_count == 1 ? c->gpus[0] : NULL, c->arena, &why);
     if (why.data) fputs(why.data, stderr);
     buf_free(&why);
@@ -187,8 +187,8 @@ static void add(struct estimate_call *c, struct estimates *e, const struct launc
     all->warp_instructions += t->warp_instructions;
     all->thread_instructions += t->thread_instructions;
     all->warnings |= t->warnings;
-    for (int p = 0; p < CLOCK_PARTS; p++) all->part[p] += t->part[p];
-    for (int u = 0; u < CLOCK_UNITS; u++) all->by_unit[u] += t->by_unit[u];
+    for (int p = 0; p < TIMING_PARTS; p++) all->part[p] += t->part[p];
+    for (int u = 0; u < TIMING_UNITS; u++) all->by_unit[u] += t->by_unit[u];
     all->bound = launch_bound(all);
     all->ipc = (double)all->thread_instructions / all->cycles;
     add_roofline(e, t);
@@ -292,7 +292,7 @@ static void print_size(const uint32_t n[3])
 /* Parts of other orders are left out. */
 static bool is_shown(const struct estimates *e, int part)
 {
-    return part < CLOCK_LOG || e->total.part[part] > 0;
+    return part < TIMING_LOG || e->total.part[part] > 0;
 }
 
 static void print_numbers(const struct estimates *e, const struct launch_time *t)
@@ -301,7 +301,7 @@ static void print_numbers(const struct estimates *e, const struct launch_time *t
     if (t->high > 0) snprintf(interval, sizeof interval, "%.0f-%.0f", t->low, t->high);
     printf(" %12.0f %10.2f %17s %8.1f  %-9s", t->cycles, t->seconds * 1e6, interval, t->ipc,
            launch_part_name(t->bound));
-    for (int p = 0; p < CLOCK_PARTS; p++)
+    for (int p = 0; p < TIMING_PARTS; p++)
         if (is_shown(e, p)) printf(" %5.1f", 100 * t->part[p] / t->cycles);
     printf("\n");
 }
@@ -320,9 +320,9 @@ static void print_units(const struct launch_time *t)
 {
     const char *between = " ";
     printf("issue and units:");
-    for (int u = 0; u < CLOCK_UNITS; u++) {
+    for (int u = 0; u < TIMING_UNITS; u++) {
         if (t->by_unit[u] <= 0) continue;
-        printf("%s%s %.1f", between, launch_unit_name((enum clock_unit)u),
+        printf("%s%s %.1f", between, launch_unit_name((enum timing_unit)u),
                100 * t->by_unit[u] / t->cycles);
         between = ", ";
     }
@@ -336,8 +336,8 @@ static void print_table(const struct estimates *e)
            strcmp(e->order, "native") != 0 ? e->order : "");
     printf("%-28s %10s %10s %12s %10s %17s %8s  %-9s", "kernel", "grid", "block", "cycles", "us",
            "8 of 10 within", "IPC", "most");
-    for (int p = 0; p < CLOCK_PARTS; p++)
-        if (is_shown(e, p)) printf(" %5.5s", launch_part_name((enum clock_part)p));
+    for (int p = 0; p < TIMING_PARTS; p++)
+        if (is_shown(e, p)) printf(" %5.5s", launch_part_name((enum timing_part)p));
     printf("  %% of cycles\n");
     for (size_t i = 0; i < e->count; i++) {
         const struct launch_time *t = &e->list[i];
@@ -377,8 +377,8 @@ static void print_csv_row(const struct estimates *e, size_t i, const struct laun
     printf(",%.1f,%.6g,%.1f,%.1f,%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%.4f,%.4f,%s,%u", t->cycles,
            t->seconds, t->low, t->high, t->warp_instructions, t->thread_instructions, t->ipc,
            t->intensity, t->performance, t->roof, launch_part_name(t->bound), t->warnings);
-    for (int p = 0; p < CLOCK_PARTS; p++) printf(",%.1f", t->part[p]);
-    for (int u = 0; u < CLOCK_UNITS; u++) printf(",%.1f", t->by_unit[u]);
+    for (int p = 0; p < TIMING_PARTS; p++) printf(",%.1f", t->part[p]);
+    for (int u = 0; u < TIMING_UNITS; u++) printf(",%.1f", t->by_unit[u]);
     printf(",%s\n", e->order);
 }
 
@@ -386,8 +386,9 @@ static void print_csv(const struct estimates *e, size_t count)
 {
     printf("gpu,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,cycles,seconds,low,high,"
            "warp_instructions,thread_instructions,ipc,intensity,performance,roof,most,warnings");
-    for (int p = 0; p < CLOCK_PARTS; p++) printf(",%s", launch_part_name((enum clock_part)p));
-    for (int u = 0; u < CLOCK_UNITS; u++) printf(",unit_%s", launch_unit_name((enum clock_unit)u));
+    for (int p = 0; p < TIMING_PARTS; p++) printf(",%s", launch_part_name((enum timing_part)p));
+    for (int u = 0; u < TIMING_UNITS; u++)
+        printf(",unit_%s", launch_unit_name((enum timing_unit)u));
     printf(",order\n");
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i <= e[k].count; i++)
@@ -417,11 +418,11 @@ static json_t *json_of(const struct launch_time *t, bool total)
     json_object_set_new(o, "thread_instructions", json_integer((json_int_t)t->thread_instructions));
     json_object_set_new(o, "ipc", json_real(t->ipc));
     json_object_set_new(o, "most", json_string(launch_part_name(t->bound)));
-    for (int p = 0; p < CLOCK_PARTS; p++)
-        json_object_set_new(parts, launch_part_name((enum clock_part)p), json_real(t->part[p]));
+    for (int p = 0; p < TIMING_PARTS; p++)
+        json_object_set_new(parts, launch_part_name((enum timing_part)p), json_real(t->part[p]));
     json_object_set_new(o, "parts", parts);
-    for (int u = 0; u < CLOCK_UNITS; u++)
-        json_object_set_new(units, launch_unit_name((enum clock_unit)u), json_real(t->by_unit[u]));
+    for (int u = 0; u < TIMING_UNITS; u++)
+        json_object_set_new(units, launch_unit_name((enum timing_unit)u), json_real(t->by_unit[u]));
     json_object_set_new(o, "units", units);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (t->warnings & bit)

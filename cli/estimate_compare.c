@@ -17,11 +17,11 @@ enum { MOST_RUNS = MOST_GPUS * MOST_ORDERS, BAR = 60 };
 static const struct mode {
     const char *name;
     char mark; /* in bars */
-    int part;  /* enum clock_part; -1: all others, parallel mode */
-} modes[] = {{"parallel", '#', -1},         {"quantum", '.', CLOCK_QUANTUM},
-             {"log", 'l', CLOCK_LOG},       {"commit", 'c', CLOCK_COMMIT},
-             {"serial", 's', CLOCK_SERIAL}, {"turns", 't', CLOCK_TURN},
-             {"full", 'f', CLOCK_FULL},     {"flush", '=', CLOCK_FLUSH}};
+    int part;  /* enum timing_part; -1: all others, parallel mode */
+} modes[] = {{"parallel", '#', -1},          {"quantum", '.', TIMING_QUANTUM},
+             {"log", 'l', TIMING_LOG},       {"commit", 'c', TIMING_COMMIT},
+             {"serial", 's', TIMING_SERIAL}, {"turns", 't', TIMING_TURN},
+             {"full", 'f', TIMING_FULL},     {"flush", '=', TIMING_FLUSH}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 struct kernel { /* launches of one name, of all runs */
@@ -71,7 +71,7 @@ static void add_up(struct comparison *c)
             struct kernel *k = kernel_of(c, t->kernel);
             k->launches[r]++;
             k->sum[r].cycles += t->cycles, k->sum[r].seconds += t->seconds;
-            for (int p = 0; p < CLOCK_PARTS; p++) k->sum[r].part[p] += t->part[p];
+            for (int p = 0; p < TIMING_PARTS; p++) k->sum[r].part[p] += t->part[p];
         }
 }
 

@@ -14,7 +14,7 @@
 static void fitted(const struct emu_gpu *g, char *text, size_t size)
 {
     bool borrowed;
-    struct clock_machine m;
+    struct timing_machine m;
     const struct coefficients *k = coefficients_for(g, &borrowed);
     const struct emu_gpu *of = k ? emu_gpu_find(k->gpu) : NULL;
     const bool own = k && !borrowed,

@@ -388,7 +388,7 @@ static bool set_coefficients(struct emu_config *c, const char *text)
 {
     struct arena *a = arena_new(); /* for as long as the process */
     struct buf why = {0};
-    const struct clock_fit *fit = clock_file_load(text, c->gpu, a, &why);
+    const struct timing_fit *fit = timing_file_load(text, c->gpu, a, &why);
     if (why.data) fputs(why.data, stderr);
     buf_free(&why);
     machine_use(fit);

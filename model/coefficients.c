@@ -78,7 +78,7 @@ void model_estimate(const struct emu_gpu *g, const struct coefficients *k, bool 
                     const struct counters *c, struct estimate *e)
 {
     *e = (struct estimate){0};
-    e->cycles = form_cycles(g, c, k->weight, &e->terms);
+    e->cycles = counter_model_cycles(g, c, k->weight, &e->terms);
     for (int f = 0; f < FEATURES; f++) {
         const double value = feature_of((enum feature)f, g, c);
         if (value < 0.8 * k->least[f] || value > 1.25 * k->most[f]) e->outside |= 1u << f;

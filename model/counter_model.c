@@ -85,8 +85,8 @@ static void divide(const double *t, double active, double launch, double cycles,
 /* Two views of the time: an SM is active for `share` of it; and it is at least that of an SM and the launch.
  * Where SMs are idle for want of work, the first is larger and right. Where only the launch keeps them idle,
  * both say the same, but the first magnifies each error: it counts for a third. */
-double form_cycles(const struct emu_gpu *g, const struct counters *c, const double weights[WEIGHTS],
-                   struct terms *out)
+double counter_model_cycles(const struct emu_gpu *g, const struct counters *c,
+                            const double weights[WEIGHTS], struct terms *out)
 {
     double t[TERM_LAUNCH];
     price(g, c, weights, t);
@@ -100,8 +100,8 @@ double form_cycles(const struct emu_gpu *g, const struct counters *c, const doub
     return cycles;
 }
 
-void form_place(const struct emu_gpu *g, uint64_t ctas, uint32_t threads,
-                const struct emu_occupancy *o, struct counters *c)
+void counter_model_place(const struct emu_gpu *g, uint64_t ctas, uint32_t threads,
+                         const struct emu_occupancy *o, struct counters *c)
 {
     const double most = ceil((double)ctas / g->sms); /* of the busiest SM */
     const double resident = fmin(most, o->ctas ? o->ctas : 1);

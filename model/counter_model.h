@@ -2,7 +2,7 @@
  *
  *     struct counters c = {.instructions = 1e6, .warps = 32, .share = 0.9, ...};
  *     struct terms t;
- *     double cycles = form_cycles(g, &c, weights, &t);
+ *     double cycles = counter_model_cycles(g, &c, weights, &t);
  *
  * The form is mechanistic: what each SM must issue, what one warp waits for and how many warps hide it, what
  * goes through L1, L2 and DRAM; weights (model/weights.def) say how near to the configuration's rates a GPU
@@ -29,12 +29,12 @@ extern const struct weight_info weight_infos[WEIGHTS];
 
 /* Sums over the device. Sectors have 32 bytes. */
 struct counters {
-    double cycles;       /* measured; 0: not known */
-    double share;        /* of the time that an SM is active, mean over SMs: 0 .. 1 */
-    bool placed;         /* `share` is by form_place: of the time after the launch's start */
-    double warps;        /* active on an SM while it is active, mean */
-    double registers;    /* of a thread */
-    double instructions; /* issued by warps */
+    double cycles;    /* measured; 0: not known */
+    double share;     /* of the time that an SM is active, mean over SMs: 0 .. 1 */
+    bool placed;      /* `share` is by counter_model_place: of the time after the launch's start */
+    double warps;     /* active on an SM while it is active, mean */
+    double registers; /* of a thread */
+    double instructions;                  /* issued by warps */
     double load_requests, load_sectors;   /* of global memory, by warp */
     double store_requests, store_sectors; /* likewise */
     double l2_load_sectors, l2_sectors;   /* that L2 was asked for; the latter: stores, too */
@@ -63,11 +63,11 @@ struct terms {
 };
 
 /* Cycles of the SMs' clock. `t` may be NULL. Grows with every count but for sectors of loads that L1 finds. */
-double form_cycles(const struct emu_gpu *g, const struct counters *c, const double weights[WEIGHTS],
-                   struct terms *t);
+double counter_model_cycles(const struct emu_gpu *g, const struct counters *c,
+                            const double weights[WEIGHTS], struct terms *t);
 
 /* What `share` and `warps` a grid comes to, where nobody measured them: `ctas` dealt to the SMs in turn. */
-void form_place(const struct emu_gpu *g, uint64_t ctas, uint32_t threads,
-                const struct emu_occupancy *o, struct counters *c);
+void counter_model_place(const struct emu_gpu *g, uint64_t ctas, uint32_t threads,
+                         const struct emu_occupancy *o, struct counters *c);
 
 #endif

@@ -10,24 +10,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *launch_part_name(enum clock_part p)
+const char *launch_part_name(enum timing_part p)
 {
-    static const char *const names[CLOCK_PARTS] = {
-        [CLOCK_ISSUE] = "issue",   [CLOCK_UNIT] = "units",      [CLOCK_LATENCY] = "latency",
-        [CLOCK_L1] = "l1",         [CLOCK_L2] = "l2",           [CLOCK_DRAM] = "dram",
-        [CLOCK_SHARED] = "shared", [CLOCK_ATOMIC] = "atomics",  [CLOCK_BARRIER] = "barriers",
-        [CLOCK_FETCH] = "fetch",   [CLOCK_IDLE] = "imbalance",  [CLOCK_START] = "launch",
-        [CLOCK_LOG] = "log",       [CLOCK_QUANTUM] = "quantum", [CLOCK_COMMIT] = "commit",
-        [CLOCK_SERIAL] = "serial", [CLOCK_TURN] = "turns",      [CLOCK_FULL] = "full",
-        [CLOCK_FLUSH] = "flush"};
+    static const char *const names[TIMING_PARTS] = {
+        [TIMING_ISSUE] = "issue",   [TIMING_UNIT] = "units",      [TIMING_LATENCY] = "latency",
+        [TIMING_L1] = "l1",         [TIMING_L2] = "l2",           [TIMING_DRAM] = "dram",
+        [TIMING_SHARED] = "shared", [TIMING_ATOMIC] = "atomics",  [TIMING_BARRIER] = "barriers",
+        [TIMING_FETCH] = "fetch",   [TIMING_IDLE] = "imbalance",  [TIMING_START] = "launch",
+        [TIMING_LOG] = "log",       [TIMING_QUANTUM] = "quantum", [TIMING_COMMIT] = "commit",
+        [TIMING_SERIAL] = "serial", [TIMING_TURN] = "turns",      [TIMING_FULL] = "full",
+        [TIMING_FLUSH] = "flush"};
     return names[p];
 }
 
-const char *launch_unit_name(enum clock_unit u)
+const char *launch_unit_name(enum timing_unit u)
 {
-    static const char *const names[CLOCK_UNITS] = {
-        [CLOCK_UNIT_INT] = "int", [CLOCK_UNIT_FP32] = "fp32",     [CLOCK_UNIT_FP64] = "fp64",
-        [CLOCK_UNIT_SFU] = "sfu", [CLOCK_UNIT_TENSOR] = "tensor", [CLOCK_UNIT_MEMORY] = "memory"};
+    static const char *const names[TIMING_UNITS] = {
+        [TIMING_UNIT_INT] = "int",       [TIMING_UNIT_FP32] = "fp32",
+        [TIMING_UNIT_FP64] = "fp64",     [TIMING_UNIT_SFU] = "sfu",
+        [TIMING_UNIT_TENSOR] = "tensor", [TIMING_UNIT_MEMORY] = "memory"};
     return names[u];
 }
 
@@ -67,59 +68,59 @@ static void add_roofline(const struct emu_counts *c, const struct emu_events *e,
     out->roof = bytes > 0 && rate * out->intensity < slots ? rate * out->intensity : slots;
 }
 
-enum clock_part launch_bound(const struct launch_time *t)
+enum timing_part launch_bound(const struct launch_time *t)
 {
-    if (t->part[CLOCK_IDLE] > t->cycles / 2) return CLOCK_IDLE;
-    enum clock_part most = CLOCK_ISSUE;
-    for (int p = 0; p < CLOCK_PARTS; p++)
-        if (p != CLOCK_IDLE && t->part[p] > t->part[most]) most = (enum clock_part)p;
+    if (t->part[TIMING_IDLE] > t->cycles / 2) return TIMING_IDLE;
+    enum timing_part most = TIMING_ISSUE;
+    for (int p = 0; p < TIMING_PARTS; p++)
+        if (p != TIMING_IDLE && t->part[p] > t->part[most]) most = (enum timing_part)p;
     return most;
 }
 
-double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, bool all,
-                     struct clock_times *t)
+double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
+                     struct timing_result *t)
 {
-    struct clock_times own;
-    struct clock_order o = {.kind = CLOCK_NATIVE};
+    struct timing_result own;
+    struct timing_order o = {.kind = TIMING_NATIVE};
     if (!t) t = &own;
-    (void)clock_order_of(c, &o);
+    (void)timing_order_of(c, &o);
     const uint64_t each = (c->ctas + c->sms - 1) / c->sms; /* CTAs that an SM is given */
     const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
                    here = each < slots ? (uint32_t)each : slots;
     struct sample s;
-    sample_take(c, m, all || o.kind != CLOCK_NATIVE, &s);
+    sample_take(c, m, all || o.kind != TIMING_NATIVE, &s);
     struct schedule in_order = {.trace = s.trace};
     if (m->scheduled) schedule_take(&s.trace, &in_order);
-    clock_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots,
-                      machine_l1_bytes(c->gpu, here, c->shared), t);
+    timing_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots,
+                       machine_l1_bytes(c->gpu, here, c->shared), t);
     schedule_free(&in_order);
-    const double begun = t->part[CLOCK_START], whole = m->start + (t->cycles - m->start) * s.scale,
+    const double begun = t->part[TIMING_START], whole = m->start + (t->cycles - m->start) * s.scale,
                  scale = t->cycles > begun ? (whole - begun) / (t->cycles - begun) : 1;
     t->cycles = begun + (t->cycles - begun) * scale;
     double busy = 0;
-    for (int p = 0; p < CLOCK_PARTS; p++)
-        if (p != CLOCK_START) t->part[p] *= scale * (p == CLOCK_IDLE ? 1 : s.busy);
-    for (int u = 0; u < CLOCK_UNITS; u++) t->by_unit[u] *= scale * s.busy;
-    for (int p = 0; p < CLOCK_PARTS; p++) busy += p == CLOCK_IDLE ? 0 : t->part[p];
-    if (s.busy != 1) t->part[CLOCK_IDLE] = t->cycles - busy;
+    for (int p = 0; p < TIMING_PARTS; p++)
+        if (p != TIMING_START) t->part[p] *= scale * (p == TIMING_IDLE ? 1 : s.busy);
+    for (int u = 0; u < TIMING_UNITS; u++) t->by_unit[u] *= scale * s.busy;
+    for (int p = 0; p < TIMING_PARTS; p++) busy += p == TIMING_IDLE ? 0 : t->part[p];
+    if (s.busy != 1) t->part[TIMING_IDLE] = t->cycles - busy;
     sample_free(&s);
     return t->cycles;
 }
 
 /* The clock has no dirty sectors that L2 gives up: stores take as long as L2 does. But no launch is over before DRAM
  * has moved what the caches of the whole launch asked of it; what is missing, it waited for DRAM. */
-static void wait_for_dram(const struct emu_counts *c, const struct clock_machine *m,
+static void wait_for_dram(const struct emu_counts *c, const struct timing_machine *m,
                           struct launch_time *out)
 {
     const struct emu_events *e = &c->phases[0].total;
     const double least = m->start + (double)(e->cache.dram_reads + e->cache.dram_writes) /
                                         config_dram_rate(c->gpu);
     if (out->cycles >= least) return;
-    out->part[CLOCK_DRAM] += least - out->cycles;
+    out->part[TIMING_DRAM] += least - out->cycles;
     out->cycles = least;
 }
 
-static unsigned outside(const struct clock_fit *fit, const struct emu_events *e)
+static unsigned outside(const struct timing_fit *fit, const struct emu_events *e)
 {
     unsigned bits = 0;
     for (unsigned f = 0; f < LAUNCH_FEATURES; f++) {
@@ -133,19 +134,19 @@ static unsigned outside(const struct clock_fit *fit, const struct emu_events *e)
 /* Of a GPU of which nothing was measured: outside of all that was. */
 static unsigned outside_all(const struct emu_events *e)
 {
-    unsigned bits = clock_fit_total ? ~0u : 0;
-    for (size_t i = 0; i < clock_fit_total; i++) bits &= outside(&clock_fits[i], e);
+    unsigned bits = timing_fit_count ? ~0u : 0;
+    for (size_t i = 0; i < timing_fit_count; i++) bits &= outside(&timing_fits[i], e);
     return bits;
 }
 
 static bool is_changed(const struct emu_gpu *g)
 {
-    struct clock_machine unused = {0};
+    struct timing_machine unused = {0};
     return machine_follow(emu_gpu_find(g->name), g, &unused);
 }
 
 /* The interval, and what to be careful about. */
-static void judge(const struct emu_counts *c, const struct clock_fit *fit, bool native,
+static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool native,
                   struct launch_time *out)
 {
     const struct emu_events *e = &c->phases[0].total;
@@ -168,12 +169,12 @@ static void judge(const struct emu_counts *c, const struct clock_fit *fit, bool 
 
 bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
 {
-    struct clock_machine m;
-    struct clock_times t;
-    struct clock_order o;
-    if (!c || !c->trace || !c->trace->cta_count || !clock_order_of(c, &o)) return false;
+    struct timing_machine m;
+    struct timing_result t;
+    struct timing_order o;
+    if (!c || !c->trace || !c->trace->cta_count || !timing_order_of(c, &o)) return false;
     const struct emu_events *e = &c->phases[0].total; /* traces are made without phases */
-    const struct clock_fit *fit = machine_of(c->gpu, &m);
+    const struct timing_fit *fit = machine_of(c->gpu, &m);
     *out = (struct launch_time){.ctas = c->occupancy.ctas,
                                 .warps = c->occupancy.warps,
                                 .cycles = launch_cycles(c, &m, false, &t),
@@ -191,7 +192,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
     add_roofline(c, e, out);
-    judge(c, fit, o.kind == CLOCK_NATIVE, out);
+    judge(c, fit, o.kind == TIMING_NATIVE, out);
     return true;
 }
 
@@ -203,8 +204,8 @@ void launch_time_write(FILE *to, const struct launch_time *t)
     fprintf(to, " %d %.17g %.17g %.17g %.17g %" PRIu64 " %" PRIu64 " %u", (int)t->bound, t->ipc,
             t->intensity, t->performance, t->roof, t->warp_instructions, t->thread_instructions,
             t->warnings);
-    for (int p = 0; p < CLOCK_PARTS; p++) fprintf(to, " %.17g", t->part[p]);
-    for (int u = 0; u < CLOCK_UNITS; u++) fprintf(to, " %.17g", t->by_unit[u]);
+    for (int p = 0; p < TIMING_PARTS; p++) fprintf(to, " %.17g", t->part[p]);
+    for (int u = 0; u < TIMING_UNITS; u++) fprintf(to, " %.17g", t->by_unit[u]);
     fprintf(to, "\n");
 }
 
@@ -219,11 +220,11 @@ bool launch_time_read(FILE *from, struct launch_time *t)
     n = fscanf(from, " %d %lf %lf %lf %lf %" SCNu64 " %" SCNu64 " %u", &bound, &t->ipc,
                &t->intensity, &t->performance, &t->roof, &t->warp_instructions,
                &t->thread_instructions, &t->warnings);
-    if (n != 8 || bound < 0 || bound >= CLOCK_PARTS) return false;
-    t->bound = (enum clock_part)bound;
-    for (int p = 0; p < CLOCK_PARTS; p++)
+    if (n != 8 || bound < 0 || bound >= TIMING_PARTS) return false;
+    t->bound = (enum timing_part)bound;
+    for (int p = 0; p < TIMING_PARTS; p++)
         if (fscanf(from, " %lf", &t->part[p]) != 1) return false;
-    for (int u = 0; u < CLOCK_UNITS; u++)
+    for (int u = 0; u < TIMING_UNITS; u++)
         if (fscanf(from, " %lf", &t->by_unit[u]) != 1) return false;
     return true;
 }

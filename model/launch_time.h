@@ -38,10 +38,10 @@ struct launch_time {
      * of the fit; of a GPU of which none were, those of other GPUs by their configuration alone. Squared for a
      * launch that is unlike them; 0, unknown, under an order. */
     double low, high;
-    double part[CLOCK_PARTS];    /* cycles; their sum is `cycles` */
-    double by_unit[CLOCK_UNITS]; /* of CLOCK_ISSUE and CLOCK_UNIT together */
-    enum clock_part bound;       /* launch_bound */
-    double ipc;                  /* thread instructions/cycle of the device */
+    double part[TIMING_PARTS];    /* cycles; their sum is `cycles` */
+    double by_unit[TIMING_UNITS]; /* of TIMING_ISSUE and TIMING_UNIT together */
+    enum timing_part bound;       /* launch_bound */
+    double ipc;                   /* thread instructions/cycle of the device */
     double intensity;         /* roofline: warp instructions/byte of DRAM; 0: no byte was moved */
     double performance, roof; /* warp instructions/cycle: what there are, what there could be */
     uint64_t warp_instructions, thread_instructions;
@@ -50,17 +50,17 @@ struct launch_time {
 
 /* Cycles of a grid that was traced, on that machine. `all`: all that was traced is carried out, else some SMs may stand
  * for others (model/sample.h). `t` may be NULL. */
-double launch_cycles(const struct emu_counts *c, const struct clock_machine *m, bool all,
-                     struct clock_times *t);
+double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
+                     struct timing_result *t);
 
 /* Of one grid (not of counts->next). false: it was not traced. */
 bool launch_time_of(const struct emu_counts *c, struct launch_time *out);
 
-/* The largest part but for CLOCK_IDLE, unless that is more than half. */
-enum clock_part launch_bound(const struct launch_time *t);
+/* The largest part but for TIMING_IDLE, unless that is more than half. */
+enum timing_part launch_bound(const struct launch_time *t);
 
-const char *launch_part_name(enum clock_part p); /* "dram" */
-const char *launch_unit_name(enum clock_unit u); /* "fp32" */
+const char *launch_part_name(enum timing_part p); /* "dram" */
+const char *launch_unit_name(enum timing_unit u); /* "fp32" */
 
 /* One launch as a line of text, for another process. false: the file ends, or it is none. */
 void launch_time_write(FILE *to, const struct launch_time *t);

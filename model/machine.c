@@ -15,7 +15,7 @@ static double interval(const struct emu_gpu *g, double lanes)
     return cycles > least ? cycles : least;
 }
 
-static void set(struct clock_machine *m, const struct emu_gpu *g, int from, int to, double latency,
+static void set(struct timing_machine *m, const struct emu_gpu *g, int from, int to, double latency,
                 double lanes)
 {
     for (int c = from; c <= to; c++) {
@@ -30,23 +30,23 @@ static double first(double a, double b, double c)
 }
 
 /* What tensor cores do not know takes as long as what it can be made of: they, or the units of f32. */
-static void set_matrices(struct clock_machine *m, const struct emu_gpu *g)
+static void set_matrices(struct timing_machine *m, const struct emu_gpu *g)
 {
     const double f32 = first(g->tensor_lanes, g->fp32_lanes, 0),
                  f16 = first(g->tensor_f16_lanes, f32, 0),
-                 rate[CLOCK_MATRICES] = {
-                     [CLOCK_MATRIX_F32] = f32,
-                     [CLOCK_MATRIX_F16] = f16,
-                     [CLOCK_MATRIX_TF32] = first(g->tensor_tf32_lanes, g->tensor_lanes / 2, f32),
-                     [CLOCK_MATRIX_INT8] = first(g->tensor_int8_lanes, f16, 0),
-                     [CLOCK_MATRIX_FP8] = first(g->tensor_fp8_lanes, f32, 0),
-                     [CLOCK_MATRIX_FP64] = first(g->tensor_fp64_lanes, g->fp64_lanes, f32 / 32)};
-    for (int k = 0; k < CLOCK_MATRICES; k++) m->matrix[k] = f32 / rate[k];
+                 rate[TIMING_MATRICES] = {
+                     [TIMING_MATRIX_F32] = f32,
+                     [TIMING_MATRIX_F16] = f16,
+                     [TIMING_MATRIX_TF32] = first(g->tensor_tf32_lanes, g->tensor_lanes / 2, f32),
+                     [TIMING_MATRIX_INT8] = first(g->tensor_int8_lanes, f16, 0),
+                     [TIMING_MATRIX_FP8] = first(g->tensor_fp8_lanes, f32, 0),
+                     [TIMING_MATRIX_FP64] = first(g->tensor_fp64_lanes, g->fp64_lanes, f32 / 32)};
+    for (int k = 0; k < TIMING_MATRICES; k++) m->matrix[k] = f32 / rate[k];
     m->latency[CLASS_TENSOR] = first(g->tensor_latency, g->int_latency, 0);
     m->interval[CLASS_TENSOR] = 2048.0 * g->schedulers / f32;
 }
 
-static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
+static void set_classes(struct timing_machine *m, const struct emu_gpu *g)
 {
     set(m, g, 0, CLASSES - 1, g->int_latency, g->int_lanes);
     set(m, g, CLASS_IMUL, CLASS_IMAD, g->mul_latency, g->mul_lanes);
@@ -63,8 +63,8 @@ static void set_classes(struct clock_machine *m, const struct emu_gpu *g)
     set(m, g, CLASS_CONVERT, CLASS_CONVERT, g->convert_latency, g->convert_lanes);
     set_matrices(m, g);
     set(m, g, CLASS_MEMORY, CLASS_MEMORY, g->int_latency, g->memory_lanes);
-    for (int u = 0; u < CLOCK_UNITS; u++) m->units[u] = g->schedulers;
-    m->units[CLOCK_UNIT_MEMORY] = 1;
+    for (int u = 0; u < TIMING_UNITS; u++) m->units[u] = g->schedulers;
+    m->units[TIMING_UNIT_MEMORY] = 1;
     m->interval[CLASS_MEMORY] /= g->schedulers;
     if (m->interval[CLASS_MEMORY] < 1) m->interval[CLASS_MEMORY] = 1;
 }
@@ -85,13 +85,13 @@ static uint32_t dram_least(const struct emu_gpu *g)
  * 2290 cycles more than their SMs were active, 2012 in the median (calibrate/data/gv100.csv: cycles, share). */
 static const double launch_us = 2012 / 1132.0;
 
-void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
+void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
 {
     const double l2_cycle = g->core_mhz / g->l2_mhz,
                  network = g->sm_bandwidth / 32 * g->interconnect_mhz / g->core_mhz;
     const uint32_t channels = g->dram_channels < g->l2_slices ? g->dram_channels : g->l2_slices,
                    slices = g->l2_slices / channels * channels; /* as many for each channel */
-    *m = (struct clock_machine){
+    *m = (struct timing_machine){
         .sms = g->sms,
         .schedulers = g->schedulers,
         .oldest = g->capability >= 20, /* A: round robin before */
@@ -135,18 +135,18 @@ void machine_configured(const struct emu_gpu *g, struct clock_machine *m)
 
 /* ---- from what was measured ------------------------------------------------------------------------------ */
 
-static const struct clock_fit *in_use; /* machine_use */
+static const struct timing_fit *in_use; /* machine_use */
 
-void machine_use(const struct clock_fit *fit)
+void machine_use(const struct timing_fit *fit)
 {
     in_use = fit;
 }
 
-static const struct clock_fit *fit_of(const char *gpu)
+static const struct timing_fit *fit_of(const char *gpu)
 {
     if (in_use && strcmp(in_use->gpu, gpu) == 0) return in_use;
-    for (size_t i = 0; i < clock_fit_total; i++)
-        if (strcmp(clock_fits[i].gpu, gpu) == 0) return &clock_fits[i];
+    for (size_t i = 0; i < timing_fit_count; i++)
+        if (strcmp(timing_fits[i].gpu, gpu) == 0) return &timing_fits[i];
     return NULL;
 }
 
@@ -156,10 +156,10 @@ static const char *twin_of(const char *gpu)
     return strcmp(gpu, "v100") == 0 ? "gv100" : gpu;
 }
 
-const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine *out)
+const struct timing_fit *machine_of(const struct emu_gpu *g, struct timing_machine *out)
 {
-    const struct clock_fit *own = fit_of(g->name), *fit = own ? own : fit_of(twin_of(g->name));
-    struct clock_machine configured;
+    const struct timing_fit *own = fit_of(g->name), *fit = own ? own : fit_of(twin_of(g->name));
+    struct timing_machine configured;
     machine_configured(g, &configured);
     if (!fit) {
         *out = configured;
@@ -177,9 +177,9 @@ const struct clock_fit *machine_of(const struct emu_gpu *g, struct clock_machine
 void machine_alone(double *low, double *high)
 {
     *low = 1, *high = 1;
-    for (size_t i = 0; i < clock_fit_total; i++) {
-        if (clock_fits[i].alone_low < *low) *low = clock_fits[i].alone_low;
-        if (clock_fits[i].alone_high > *high) *high = clock_fits[i].alone_high;
+    for (size_t i = 0; i < timing_fit_count; i++) {
+        if (timing_fits[i].alone_low < *low) *low = timing_fits[i].alone_low;
+        if (timing_fits[i].alone_high > *high) *high = timing_fits[i].alone_high;
     }
 }
 

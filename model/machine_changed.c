@@ -26,10 +26,10 @@ static bool same(const struct emu_gpu *a, const struct emu_gpu *b)
 }
 
 bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
-                    struct clock_machine *m)
+                    struct timing_machine *m)
 {
 #define FOLLOW(field) scale(&m->field, a.field, b.field)
-    struct clock_machine a, b;
+    struct timing_machine a, b;
     if (!measured || same(measured, g)) return false;
     machine_configured(measured, &a);
     machine_configured(g, &b);
@@ -37,7 +37,7 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
         scale(&m->latency[c], a.latency[c], b.latency[c]);
         scale(&m->interval[c], a.interval[c], b.interval[c]);
     }
-    for (int u = 0; u < CLOCK_UNITS; u++) replace(&m->units[u], a.units[u], b.units[u]);
+    for (int u = 0; u < TIMING_UNITS; u++) replace(&m->units[u], a.units[u], b.units[u]);
     if (a.slices != b.slices || a.channels != b.channels) {
         m->dram_interval *= (double)b.channels / m->channels; /* the same for the whole device */
         m->l2_interval *= (double)b.slices / m->slices;

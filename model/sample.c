@@ -42,7 +42,7 @@ struct loads {
     u32 sms, ctas;    /* of all */
     u32 share_dram;   /* SMs that do, with those that were not traced */
     u64 instructions, asked, dram;
-    struct clock_slices slices;
+    struct timing_slices slices;
     u64 *loads, *writes; /* sectors that are asked of each slice */
     u64 *channels;       /* and of each channel */
     u64 *schedulers;     /* instructions of each */
@@ -52,10 +52,10 @@ struct loads {
 static u32 asked_by(const struct trace_note *n)
 {
     if (n->how == TRACE_AROUND) return 0;
-    return clock_loads(n) ? n->from_l2 : clock_bits(n->sectors);
+    return timing_is_load(n) ? n->from_l2 : timing_popcount(n->sectors);
 }
 
-static void add_cta(struct loads *l, const struct clock_machine *m, const struct trace_cta *c,
+static void add_cta(struct loads *l, const struct timing_machine *m, const struct trace_cta *c,
                     u32 sms)
 {
     const u32 sm = c->linear % sms, before = c->linear / sms * c->warp_count,
@@ -72,22 +72,22 @@ static void add_cta(struct loads *l, const struct clock_machine *m, const struct
     for (u32 i = 0; i < c->note_count; i++) {
         const struct trace_note *n = &c->notes[i];
         const u32 asked = asked_by(n), dram = n->from_dram,
-                  slice = clock_slice_of(&l->slices, n->line);
+                  slice = timing_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;
-        (clock_loads(n) ? l->loads : l->writes)[slice] += asked;
+        (timing_is_load(n) ? l->loads : l->writes)[slice] += asked;
         if (dram) l->channels[slice / per] += dram;
     }
 }
 
-static void loads_of(struct loads *l, const struct emu_trace *t, const struct clock_machine *m)
+static void loads_of(struct loads *l, const struct emu_trace *t, const struct timing_machine *m)
 {
     const u32 sms = t->sms ? t->sms : 1, total = (sms - 1) / m->port_sms + 1;
-    *l = (struct loads){.total = total, .slices = clock_slices_of(m)};
-    l->of = clock_room(total, sizeof *l->of);
-    l->loads = clock_room(m->slices, sizeof *l->loads);
-    l->writes = clock_room(m->slices, sizeof *l->writes);
-    l->channels = clock_room(m->channels, sizeof *l->channels);
-    l->schedulers = clock_room((size_t)sms * m->schedulers, sizeof *l->schedulers);
+    *l = (struct loads){.total = total, .slices = timing_slices_of(m)};
+    l->of = timing_calloc(total, sizeof *l->of);
+    l->loads = timing_calloc(m->slices, sizeof *l->loads);
+    l->writes = timing_calloc(m->slices, sizeof *l->writes);
+    l->channels = timing_calloc(m->channels, sizeof *l->channels);
+    l->schedulers = timing_calloc((size_t)sms * m->schedulers, sizeof *l->schedulers);
     for (u32 k = 0; k < t->cta_count; k++) {
         const u32 linear = t->ctas[k]->linear;
         struct load *own = &l->of[linear % sms % total];
@@ -149,7 +149,7 @@ static bool traced_in_part(const struct emu_counts *c)
 }
 
 /* Times of all depend on all (model/sample.h). */
-static bool is_whole(const struct emu_counts *c, const struct clock_machine *m)
+static bool is_whole(const struct emu_counts *c, const struct timing_machine *m)
 {
     const struct emu_trace *t = c->trace;
     if (!m->hashed) return true;
@@ -182,7 +182,7 @@ static u64 within(u64 x, u64 least, u64 most)
 }
 
 /* So many ports' SMs are taken. */
-static u32 how_many(const struct loads *l, const struct clock_machine *m)
+static u32 how_many(const struct loads *l, const struct timing_machine *m)
 {
     const u64 want = within(l->instructions / PART, LEAST, MOST);
     if (!l->instructions) return l->count;
@@ -243,7 +243,7 @@ static double as_many(const u64 *asked, u32 count)
 }
 
 /* Of some slice much more is asked than of the same ones of other channels: there are lines for which many SMs ask. */
-static bool is_uneven(const u64 *slices, const struct clock_machine *m)
+static bool is_uneven(const u64 *slices, const struct timing_machine *m)
 {
     const u32 per = m->slices / m->channels;
     for (u32 way = 0; way < per; way++) {
@@ -257,7 +257,7 @@ static bool is_uneven(const u64 *slices, const struct clock_machine *m)
 }
 
 /* Of what all ask the part that those ask that were taken; `otherwise`, if nobody asks. */
-static void put_share(struct sample *s, struct loads *l, const struct clock_machine *m,
+static void put_share(struct sample *s, struct loads *l, const struct timing_machine *m,
                       double otherwise)
 {
     u64 asked = 0, dram = 0;
@@ -280,7 +280,7 @@ static void keep_taken(struct sample *s, const struct loads *l)
 {
     const struct emu_trace *t = &s->trace;
     u32 n = 0;
-    s->list = clock_room(t->cta_count, sizeof(struct trace_cta *));
+    s->list = timing_calloc(t->cta_count, sizeof(struct trace_cta *));
     for (u32 k = 0; k < t->cta_count; k++)
         if (l->of[t->ctas[k]->linear % t->sms % l->total].taken) s->list[n++] = t->ctas[k];
     s->trace.ctas = s->list;
@@ -289,7 +289,7 @@ static void keep_taken(struct sample *s, const struct loads *l)
     for (u32 i = 0; i < l->count; i++) s->trace.sms_traced += l->of[i].taken ? l->of[i].sms : 0;
 }
 
-void sample_take(const struct emu_counts *c, const struct clock_machine *m, bool whole,
+void sample_take(const struct emu_counts *c, const struct timing_machine *m, bool whole,
                  struct sample *s)
 {
     const struct emu_trace *t = c->trace;

@@ -2,7 +2,7 @@
  *
  *     struct sample s;
  *     sample_take(counts, &machine, false, &s);
- *     clock_run_ordered(&s.trace, &machine, &native, s.some ? &s.share : NULL, slots, l1_bytes, &t);
+ *     timing_run_ordered(&s.trace, &machine, &native, s.some ? &s.share : NULL, slots, l1_bytes, &t);
  *     cycles = t.cycles * s.scale;
  *     sample_free(&s);
  *
@@ -23,7 +23,7 @@
 #include "emu/trace.h"
 #include "model/timing.h"
 
-struct clock_machine;
+struct timing_machine;
 struct emu_counts;
 
 struct sample {
@@ -32,12 +32,12 @@ struct sample {
     double scale; /* for instructions that were not traced */
     double busy;  /* how busy all SMs are, of what these are */
     bool some;    /* not all that was traced */
-    struct clock_share share;
+    struct timing_share share;
     const struct trace_cta **list;
 };
 
 /* `whole`: of all SMs, whatever they do. */
-void sample_take(const struct emu_counts *c, const struct clock_machine *m, bool whole,
+void sample_take(const struct emu_counts *c, const struct timing_machine *m, bool whole,
                  struct sample *s);
 void sample_free(struct sample *s);
 

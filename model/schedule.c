@@ -242,11 +242,11 @@ struct moved {
 
 static void put_code_in_order(const struct emu_trace *t, struct trace_inst *insts, struct moved *m)
 {
-    struct list *l = clock_room(1, sizeof *l);
+    struct list *l = timing_calloc(1, sizeof *l);
     u32 order[WINDOW];
     l->t = t;
-    l->writer = clock_room(t->reg_count, sizeof(u32));
-    l->seen = clock_room(t->reg_count, sizeof(u32));
+    l->writer = timing_calloc(t->reg_count, sizeof(u32));
+    l->seen = timing_calloc(t->reg_count, sizeof(u32));
     for (u32 i = 0; i < t->inst_count; i++) m->place[i] = i;
     for (u32 b = 0; b < t->block_count; b++) {
         const struct trace_block *block = &t->blocks[b];
@@ -327,9 +327,9 @@ static void put_warp(const struct emu_trace *t, const struct moved *m, const str
 
 void schedule_take(const struct emu_trace *t, struct schedule *s)
 {
-    struct trace_inst *insts = clock_room(t->inst_count, sizeof *insts);
-    struct moved m = {clock_room(t->inst_count, sizeof(u32)), clock_room(t->block_count, 1)};
-    u32 *site_inst = clock_room(t->site_count, sizeof *site_inst), most = 0;
+    struct trace_inst *insts = timing_calloc(t->inst_count, sizeof *insts);
+    struct moved m = {timing_calloc(t->inst_count, sizeof(u32)), timing_calloc(t->block_count, 1)};
+    u32 *site_inst = timing_calloc(t->site_count, sizeof *site_inst), most = 0;
     if (t->inst_count) memcpy(insts, t->insts, t->inst_count * sizeof *insts);
     put_code_in_order(t, insts, &m);
     for (u32 i = 0; i < t->site_count; i++)
@@ -341,11 +341,11 @@ void schedule_take(const struct emu_trace *t, struct schedule *s)
         warps += t->ctas[k]->warp_count;
         for (u32 w = 0; w < t->ctas[k]->warp_count; w++) words += t->ctas[k]->warps[w].count;
     }
-    struct place_of *of = clock_room(most, sizeof *of);
-    struct trace_cta *ctas = clock_room(t->cta_count, sizeof *ctas);
-    const struct trace_cta **list = clock_room(t->cta_count, sizeof *list);
-    struct trace_warp *warp = clock_room(warps, sizeof *warp);
-    u32 *to = clock_room(words, sizeof *to);
+    struct place_of *of = timing_calloc(most, sizeof *of);
+    struct trace_cta *ctas = timing_calloc(t->cta_count, sizeof *ctas);
+    const struct trace_cta **list = timing_calloc(t->cta_count, sizeof *list);
+    struct trace_warp *warp = timing_calloc(warps, sizeof *warp);
+    u32 *to = timing_calloc(words, sizeof *to);
     *s = (struct schedule){*t, {insts, site_inst, ctas, list, warp, to}};
     for (u32 k = 0; k < t->cta_count; k++) {
         ctas[k] = *t->ctas[k];

@@ -2,7 +2,7 @@
  *
  *     struct schedule s;
  *     schedule_take(trace, &s);
- *     clock_run(&s.trace, &machine, slots, l1_bytes, &t);
+ *     timing_run(&s.trace, &machine, slots, l1_bytes, &t);
  *     schedule_free(&s);
  *
  * PTX is not what a GPU carries out: its warps issue in order, and what makes machine code of PTX moves loads away from

@@ -25,7 +25,7 @@ enum {
 /* ---- what instructions are ---------------------------------------------------------------------------- */
 
 static const u8 unit_of_class[CLASSES] = {
-#define CLASS(id, unit, text) CLOCK_UNIT_##unit,
+#define CLASS(id, unit, text) TIMING_UNIT_##unit,
 #include "model/timing.def"
 };
 
@@ -101,7 +101,7 @@ static u8 class_of(const struct ptx_op *op)
 
 /* Multiply-adds of a matrix instruction, times what takes as long of f16: with half of A left out, half of them; of
  * small integers, more at once. */
-static double matrix_work(const struct ptx_op *op, const struct clock_machine *m)
+static double matrix_work(const struct ptx_op *op, const struct timing_machine *m)
 {
     unsigned rows, columns, depth;
     if (!ptx_op_matrix(op, &rows, &columns, &depth)) return 0;
@@ -109,27 +109,27 @@ static double matrix_work(const struct ptx_op *op, const struct clock_machine *m
              bits = (u8)ptx_types[a].bits;
     const bool f16 = result == PTX_f16;
     const bool quads = rows == 8 && depth == 4 && a == PTX_f16; /* four of them */
-    const enum clock_matrix kind = a == PTX_f64        ? CLOCK_MATRIX_FP64
-                                   : a == PTX_tf32     ? CLOCK_MATRIX_TF32
-                                   : result == PTX_s32 ? CLOCK_MATRIX_INT8
-                                   : bits == 8         ? CLOCK_MATRIX_FP8
-                                   : f16               ? CLOCK_MATRIX_F16
-                                                       : CLOCK_MATRIX_F32;
+    const enum timing_matrix kind = a == PTX_f64        ? TIMING_MATRIX_FP64
+                                    : a == PTX_tf32     ? TIMING_MATRIX_TF32
+                                    : result == PTX_s32 ? TIMING_MATRIX_INT8
+                                    : bits == 8         ? TIMING_MATRIX_FP8
+                                    : f16               ? TIMING_MATRIX_F16
+                                                        : TIMING_MATRIX_F32;
     double work = (double)rows * columns * depth * (quads ? 4 : 1);
     if (ptx_op_has(op, "sp") || ptx_op_has(op, "sp::ordered_metadata")) work /= 2;
-    if (kind == CLOCK_MATRIX_INT8) work /= bits == 1 ? 8 : bits == 4 ? 2 : 1;
-    if (kind == CLOCK_MATRIX_FP8 && f16) work *= m->matrix[CLOCK_MATRIX_F16];
+    if (kind == TIMING_MATRIX_INT8) work /= bits == 1 ? 8 : bits == 4 ? 2 : 1;
+    if (kind == TIMING_MATRIX_FP8 && f16) work *= m->matrix[TIMING_MATRIX_F16];
     return m->matrix[kind] > 0 ? work * m->matrix[kind] : work;
 }
 
 /* ---- the tree of SMs ------------------------------------------------------------------------------------- */
 
-static void set_key(struct clock *c, u32 sm, double key)
+static void set_key(struct timing *c, u32 sm, double key)
 {
     u32 i = c->leaves + sm;
     c->key[i].when = key;
     for (i /= 2; i; i /= 2) {
-        const struct clock_key *a = &c->key[2 * i], *b = a + 1;
+        const struct timing_sm_key *a = &c->key[2 * i], *b = a + 1;
         const bool first = a->when <= b->when;
         const double when = first ? a->when : b->when;
         c->key[i].sm = first ? a->sm : b->sm, c->key[i].when = when;
@@ -138,69 +138,70 @@ static void set_key(struct clock *c, u32 sm, double key)
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-struct clock_slices clock_slices_of(const struct clock_machine *m)
+struct timing_slices timing_slices_of(const struct timing_machine *m)
 {
-    return (struct clock_slices){clock_divisor(m->channels), clock_divisor(m->slices / m->channels),
-                                 m->hashed};
+    return (struct timing_slices){timing_divisor(m->channels),
+                                  timing_divisor(m->slices / m->channels), m->hashed};
 }
 
-static u32 channel_of(const struct clock *c, u32 slice, u32 line)
+static u32 channel_of(const struct timing *c, u32 slice, u32 line)
 {
-    return c->channels < c->m->channels ? clock_mix(line >> 1) % c->channels
+    return c->channels < c->m->channels ? timing_hash(line >> 1) % c->channels
                                         : slice / (c->m->slices / c->m->channels);
 }
 
 /* When the row of a line is open in its bank. Requests that come while others wait for the bank are carried out with
  * those for the same row, if that is still to be opened (first ready, first come, first served). */
-static double row_open(struct clock *c, u32 channel, u32 line, double now)
+static double row_open(struct timing *c, u32 channel, u32 line, double now)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     const u32 row = (u32)(line * 128.0 / c->row_span);
-    struct clock_bank *b = &c->banks[channel * BANKS + clock_mix(row) % m->banks];
+    struct timing_bank *b = &c->banks[channel * BANKS + timing_hash(row) % m->banks];
     for (u32 i = 0; i < BANK_ROWS; i++)
         if (b->row[i] == row && (i == b->last || b->opened[i] > now))
             return b->opened[i] > now ? b->opened[i] : now;
     b->last = (b->last + 1) % BANK_ROWS;
     b->row[b->last] = row;
-    return b->opened[b->last] = clock_take(&b->free, now, m->row_interval / c->channel_rate);
+    return b->opened[b->last] = timing_reserve(&b->free, now, m->row_interval / c->channel_rate);
 }
 
 /* `sectors` of a line from DRAM: when they are in L2. */
-double clock_from_dram(struct clock *c, u32 slice, u32 line, u32 sectors, double now)
+double timing_from_dram(struct timing *c, u32 slice, u32 line, u32 sectors, double now)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     const u32 channel = channel_of(c, slice, line);
     if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
     const double begin = m->row_interval > 0 ? row_open(c, channel, line, now) : now;
-    const double at = clock_take(&c->channel[channel], begin,
-                                 sectors * m->dram_interval / c->channel_rate);
+    const double at = timing_reserve(&c->channel[channel], begin,
+                                     sectors * m->dram_interval / c->channel_rate);
     return at + sectors * m->dram_interval + m->dram_latency;
 }
 
-double clock_send(struct clock *c, uint32_t sm, double sectors, double now)
+double timing_send(struct timing *c, uint32_t sm, double sectors, double now)
 {
-    const struct clock_machine *m = c->m;
-    double sent = clock_take(&c->port_out[sm % c->ports], now, sectors / m->port_requests);
+    const struct timing_machine *m = c->m;
+    double sent = timing_reserve(&c->port_out[sm % c->ports], now, sectors / m->port_requests);
     if (m->network_requests > 0)
-        sent = clock_take(&c->network, sent, sectors / (m->network_requests * c->share));
+        sent = timing_reserve(&c->network, sent, sectors / (m->network_requests * c->share));
     return sent + m->l2_latency / 2;
 }
 
 /* When a slice begins with a request. If SMs stand for all, each slice in turn: of how many of them that is like, it was
  * found from what is asked of each (model/sample.h). What all SMs ask of one takes as long as if all were there. */
-static double take_slice(struct clock *c, u32 slice, const struct trace_note *n, double now,
+static double take_slice(struct timing *c, u32 slice, const struct trace_note *n, double now,
                          double service)
 {
-    if (!c->some) return clock_take(&c->slice[slice % c->slices], now, service / c->slice_rate);
-    if (clock_loads(n) ? c->some->same_loads : c->some->same_writes)
-        return clock_take(&c->all_slices[slice], now, service / c->share);
-    return clock_take(&c->slice[c->next_slice++ % c->slices], now, service / c->slice_rate);
+    if (!c->some) return timing_reserve(&c->slice[slice % c->slices], now, service / c->slice_rate);
+    if (timing_is_load(n) ? c->some->same_loads : c->some->same_writes)
+        return timing_reserve(&c->all_slices[slice], now, service / c->share);
+    return timing_reserve(&c->slice[c->next_slice++ % c->slices], now, service / c->slice_rate);
 }
 
 /* Where what is known of the name is. Pieces are cleared when they are asked for: few are, of short launches. */
-static struct clock_event *event_of(const struct clock *c, const struct clock_events *e, u32 name)
+static struct timing_event *event_of(const struct timing *c, const struct timing_events *e,
+                                     u32 name)
 {
-    const u32 k = clock_mix(name) & (c->map - 1), piece = k / PIECE;
+    const u32 k = timing_hash(name) & (c->map - 1), piece = k / PIECE;
     if (!e->seen[piece]) {
         memset(e->of + piece * PIECE, 0, PIECE * sizeof *e->of);
         e->seen[piece] = true;
@@ -208,52 +209,53 @@ static struct clock_event *event_of(const struct clock *c, const struct clock_ev
     return &e->of[k];
 }
 
-static void set_event(struct clock_event *e, u32 name, double when)
+static void set_event(struct timing_event *e, u32 name, double when)
 {
-    *e = (struct clock_event){name + 1, when};
+    *e = (struct timing_event){name + 1, when};
 }
 
 /* A request of an SM for sectors of a line: when they are back. */
-static double through_l2(struct clock *c, u32 sm, const struct trace_note *n, u32 sectors, u32 dram,
-                         u32 rounds, double lanes, bool answers, double now, u8 *part)
+static double through_l2(struct timing *c, u32 sm, const struct trace_note *n, u32 sectors,
+                         u32 dram, u32 rounds, double lanes, bool answers, double now, u8 *part)
 {
-    const struct clock_machine *m = c->m;
-    const u32 port = sm % c->ports, slice = clock_slice_of(&c->all_of_l2, n->line);
-    const bool loads = clock_loads(n);
+    const struct timing_machine *m = c->m;
+    const u32 port = sm % c->ports, slice = timing_slice_of(&c->all_of_l2, n->line);
+    const bool loads = timing_is_load(n);
     const bool atomic = n->how == COUNT_ATOMIC;
     const u32 requests = atomic ? rounds : sectors;
-    const double sent = clock_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
+    const double sent = timing_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
     double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
     const double begin = take_slice(c, slice, n, sent, service);
     double there = begin + service;
-    struct clock_event *fill = event_of(c, &c->fills, n->line);
+    struct timing_event *fill = event_of(c, &c->fills, n->line);
     if (dram) {
-        there = clock_from_dram(c, slice, n->line, dram, there);
+        there = timing_from_dram(c, slice, n->line, dram, there);
         set_event(fill, n->line, there);
-        *part = CLOCK_DRAM;
+        *part = TIMING_DRAM;
     } else if (fill->name == n->line + 1 && fill->when > there) {
         there = fill->when;
-        *part = CLOCK_DRAM;
+        *part = TIMING_DRAM;
     }
-    if (atomic) there += m->atomic_latency, *part = CLOCK_ATOMIC;
+    if (atomic) there += m->atomic_latency, *part = TIMING_ATOMIC;
     if (!answers) return there + m->l2_latency / 2;
-    const double back = clock_take(&c->port_in[port], there,
-                                   (atomic ? requests : sectors) / m->port_sectors);
+    const double back = timing_reserve(&c->port_in[port], there,
+                                       (atomic ? requests : sectors) / m->port_sectors);
     return back + m->l2_latency / 2;
 }
 
 /* The line in L1, or the one that makes room. */
-static struct clock_line *l1_find(const struct clock *c, u32 sm, u32 line)
+static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
 {
     const size_t k = (size_t)sm * c->l1_sets +
-                     clock_rest(c->m->l1_hashed ? clock_mix(line) : line, c->l1_sets_divisor);
-    struct clock_line *set = c->l1 + k * c->l1_ways;
+                     timing_remainder(c->m->l1_hashed ? timing_hash(line) : line,
+                                      c->l1_sets_divisor);
+    struct timing_line *set = c->l1 + k * c->l1_ways;
     if (!c->l1_seen[k]) {
-        for (u32 i = 0; i < c->l1_ways; i++) set[i] = (struct clock_line){.tag = UINT32_MAX};
+        for (u32 i = 0; i < c->l1_ways; i++) set[i] = (struct timing_line){.tag = UINT32_MAX};
         c->l1_seen[k] = true;
     }
-    struct clock_line *oldest = set;
+    struct timing_line *oldest = set;
     for (u32 i = 0; i < c->l1_ways; i++) {
         if (set[i].tag == line) return &set[i];
         if (set[i].used < oldest->used) oldest = &set[i];
@@ -262,23 +264,23 @@ static struct clock_line *l1_find(const struct clock *c, u32 sm, u32 line)
 }
 
 /* One line of a load: when it is there. */
-static double load_line(struct clock *c, u32 sm, const struct trace_note *n, double at, u8 *part)
+static double load_line(struct timing *c, u32 sm, const struct trace_note *n, double at, u8 *part)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     const bool local = n->how == TRACE_AROUND;
     u32 want = n->sectors;
-    *part = CLOCK_L2;
+    *part = TIMING_L2;
     if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
-        return through_l2(c, sm, n, clock_bits(want), n->from_dram, 1, 0, true, at, part) +
+        return through_l2(c, sm, n, timing_popcount(want), n->from_dram, 1, 0, true, at, part) +
                m->l1_latency;
     if (m->l1_whole) want = 15;
-    struct clock_line *l = l1_find(c, sm, n->line);
+    struct timing_line *l = l1_find(c, sm, n->line);
     const u32 had = l->tag == n->line ? l->sectors : 0, lacks = want & ~had;
     double there = at;
-    if (had & want && l->filled > at) there = l->filled, *part = CLOCK_L2;
-    else if (!lacks) *part = CLOCK_L1;
+    if (had & want && l->filled > at) there = l->filled, *part = TIMING_L2;
+    else if (!lacks) *part = TIMING_L1;
     if (lacks) {
-        const u32 lacking = clock_bits(lacks);
+        const u32 lacking = timing_popcount(lacks);
         u32 dram = n->from_dram;
         if (dram && m->l1_whole) dram = 4;
         const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, 1, 0,
@@ -292,61 +294,61 @@ static double load_line(struct clock *c, u32 sm, const struct trace_note *n, dou
     return there + m->l1_latency;
 }
 
-void clock_fill_l1(const struct clock *c, uint32_t sm, uint32_t line, double now)
+void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now)
 {
-    struct clock_line *l = l1_find(c, sm, line);
-    *l = (struct clock_line){line, 15, now, now};
+    struct timing_line *l = l1_find(c, sm, line);
+    *l = (struct timing_line){line, 15, now, now};
 }
 
-void clock_empty_l1(struct clock *c)
+void timing_empty_l1(struct timing *c)
 {
     memset(c->l1_seen, 0, (size_t)c->sms * c->l1_sets);
 }
 
-static double store_line(struct clock *c, u32 sm, const struct trace_note *n, double at)
+static double store_line(struct timing *c, u32 sm, const struct trace_note *n, double at)
 {
     u8 part;
     if (n->how == TRACE_AROUND && c->m->local_back) {
-        struct clock_line *l = l1_find(c, sm, n->line);
+        struct timing_line *l = l1_find(c, sm, n->line);
         if (l->tag == n->line) {
             l->sectors |= n->sectors;
             l->used = at;
             return at;
         }
     }
-    return through_l2(c, sm, n, clock_bits(n->sectors), 0, 1, 0, false, at, &part);
+    return through_l2(c, sm, n, timing_popcount(n->sectors), 0, 1, 0, false, at, &part);
 }
 
-static void at_least(struct clock_access *a, double done, u8 part)
+static void at_least(struct timing_access *a, double done, u8 part)
 {
     if (done > a->done) a->done = done, a->part = part;
 }
 
-static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
+static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
                           const struct trace_inst *i, u32 first, u32 size, double now,
-                          struct clock_access *a, double *stored)
+                          struct timing_access *a, double *stored)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
     const struct trace_note *notes = count ? w->cta_trace->notes + first : NULL;
     const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
         const struct trace_note *n = &notes[k];
-        const u32 sectors = clock_bits(n->sectors);
+        const u32 sectors = timing_popcount(n->sectors);
         const double need = m->l1_whole ? 1 : sectors / m->l1_sectors;
         if (n->how == COUNT_ATOMIC) {
-            u8 part = CLOCK_ATOMIC;
+            u8 part = TIMING_ATOMIC;
             const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
-            const double at = clock_take(&c->load_store[sm], now, all * m->atomic_issue);
+            const double at = timing_reserve(&c->load_store[sm], now, all * m->atomic_issue);
             const double done = through_l2(c, sm, n, sectors, n->from_dram, all, lanes, true, at,
                                            &part) +
                                 (all - 1) * m->atomic_issue;
-            at_least(a, done + m->l1_latency, CLOCK_ATOMIC);
+            at_least(a, done + m->l1_latency, TIMING_ATOMIC);
             if (done > *stored) *stored = done;
             continue;
         }
-        const double at = clock_take(&c->load_store[sm], now, need);
+        const double at = timing_reserve(&c->load_store[sm], now, need);
         if (n->how == COUNT_STORE || (n->how == TRACE_AROUND && writes)) {
             const double done = store_line(c, sm, n, at);
             if (done > *stored) *stored = done;
@@ -356,19 +358,20 @@ static void global_access(struct clock *c, u32 sm, const struct clock_warp *w,
             at_least(a, done, part);
         }
     }
-    if (!count) at_least(a, clock_take(&c->load_store[sm], now, 1) + m->constant_latency, CLOCK_L1);
+    if (!count)
+        at_least(a, timing_reserve(&c->load_store[sm], now, 1) + m->constant_latency, TIMING_L1);
 }
 
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load that it followed: on
  * one element they succeed a round trip apart. */
-static void swap(struct clock *c, const u32 *elements, u32 lanes, double now,
-                 struct clock_access *a)
+static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
+                 struct timing_access *a)
 {
     const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
-        const struct clock_event *last = event_of(c, &c->swaps, elements[l]);
-        if (last->name == elements[l] + 1) at_least(a, last->when + trip, CLOCK_ATOMIC);
+        const struct timing_event *last = event_of(c, &c->swaps, elements[l]);
+        if (last->name == elements[l] + 1) at_least(a, last->when + trip, TIMING_ATOMIC);
     }
     for (u32 l = 0; l < lanes; l++)
         set_event(event_of(c, &c->swaps, elements[l]), elements[l], a->done);
@@ -379,14 +382,14 @@ static bool is_of(const struct emu_trace *t, uint32_t word, u32 inst)
     return (word & 3) != TRACE_BLOCK && t->site_inst[word >> 2] == inst;
 }
 
-static void one_access(struct clock *c, struct clock_warp *w, u32 inst, double now,
-                       struct clock_access *a)
+static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double now,
+                       struct timing_access *a)
 {
     const u32 *words = w->trace->words + w->at;
     if ((words[0] & 3) == TRACE_SHARED) {
         const double passes = TRACE_SIZE_N(words[1]);
-        const double at = clock_take(&c->load_store[w->sm], now, passes);
-        at_least(a, at + passes - 1 + c->m->shared_latency, CLOCK_SHARED);
+        const double at = timing_reserve(&c->load_store[w->sm], now, passes);
+        at_least(a, at + passes - 1 + c->m->shared_latency, TIMING_SHARED);
         return;
     }
     if (c->rules && (words[0] & 3) == TRACE_GLOBAL && c->rules->access(c, w, inst, now, a)) return;
@@ -396,10 +399,10 @@ static void one_access(struct clock *c, struct clock_warp *w, u32 inst, double n
         swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
 }
 
-static struct clock_access access_memory(struct clock *c, struct clock_warp *w, u32 inst,
-                                         double now)
+static struct timing_access access_memory(struct timing *c, struct timing_warp *w, u32 inst,
+                                          double now)
 {
-    struct clock_access a = {now + c->m->latency[CLASS_MEMORY], CLOCK_L1};
+    struct timing_access a = {now + c->m->latency[CLASS_MEMORY], TIMING_L1};
     while (w->at < w->trace->count && is_of(c->t, w->trace->words[w->at], inst)) {
         one_access(c, w, inst, now, &a);
         w->at += 1 + trace_behind(w->trace->words + w->at);
@@ -408,12 +411,12 @@ static struct clock_access access_memory(struct clock *c, struct clock_warp *w, 
     return a;
 }
 
-struct clock_access clock_access_memory(struct clock *c, struct clock_warp *w, double now)
+struct timing_access timing_access_memory(struct timing *c, struct timing_warp *w, double now)
 {
     return access_memory(c, w, w->inst, now);
 }
 
-const uint32_t *clock_global_words(const struct clock *c, const struct clock_warp *w)
+const uint32_t *timing_global_words(const struct timing *c, const struct timing_warp *w)
 {
     const u32 *words = w->trace->words;
     for (u32 at = w->at; at < w->trace->count && is_of(c->t, words[at], w->inst);
@@ -426,10 +429,10 @@ const uint32_t *clock_global_words(const struct clock *c, const struct clock_war
 
 /* When the next instruction is there, in the SM's cache for them: fully associative, the least recently used line
  * goes. */
-static double fetch(struct clock *c, u32 sm, u32 inst, double now)
+static double fetch(struct timing *c, u32 sm, u32 inst, double now)
 {
     const u32 line = inst / FETCHED, count = c->m->fetch_lines;
-    struct clock_line *all = c->fetched + (size_t)sm * count, *oldest = all;
+    struct timing_line *all = c->fetched + (size_t)sm * count, *oldest = all;
     for (u32 i = 0; i < count; i++) {
         if (all[i].tag == line) {
             all[i].used = now;
@@ -437,12 +440,12 @@ static double fetch(struct clock *c, u32 sm, u32 inst, double now)
         }
         if (all[i].used < oldest->used) oldest = &all[i];
     }
-    *oldest = (struct clock_line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
+    *oldest = (struct timing_line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
     return oldest->filled;
 }
 
 /* The next instruction: when its registers are there. false: there is none. */
-static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 part)
+static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 part)
 {
     w->entered = 0;
     while (!w->left) {
@@ -455,7 +458,7 @@ static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 par
         w->inst = c->t->blocks[word >> 2].first;
         w->left = w->entered = c->t->blocks[word >> 2].count;
     }
-    const struct clock_inst *i = &c->insts[w->inst];
+    const struct timing_inst *i = &c->insts[w->inst];
     const u32 *of = c->reg_of + i->reg;
     double ready = now;
     for (u32 r = 0; r < i->all; r++)
@@ -464,16 +467,16 @@ static bool look_ahead(struct clock *c, struct clock_warp *w, double now, u8 par
     if (c->m->fetch_lines && w->line != w->inst / FETCHED + 1) {
         const double there = fetch(c, w->sm, w->inst, now);
         w->line = w->inst / FETCHED + 1;
-        if (there > ready) ready = there, part = CLOCK_FETCH;
+        if (there > ready) ready = there, part = TIMING_FETCH;
     }
     w->next->ready = ready, w->part = part;
     if (c->rules) c->rules->look(c, w, now);
     return true;
 }
 
-static void wake(struct clock *c, u32 scheduler, double when)
+static void wake(struct timing *c, u32 scheduler, double when)
 {
-    struct clock_scheduler *s = &c->schedulers[scheduler];
+    struct timing_scheduler *s = &c->schedulers[scheduler];
     const u32 sm = scheduler / c->m->schedulers;
     if (scheduler == c->stepping) c->woken = when < c->woken ? when : c->woken;
     else if (when < s->at) {
@@ -482,8 +485,8 @@ static void wake(struct clock *c, u32 scheduler, double when)
     }
 }
 
-void clock_let_go(struct clock *c, struct clock_warp *w, double ready, double when,
-                  enum clock_part part)
+void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, double when,
+                         enum timing_part part)
 {
     w->next->ready = ready > when ? ready : when;
     if (when > ready) w->part = (u8)part;
@@ -491,42 +494,42 @@ void clock_let_go(struct clock *c, struct clock_warp *w, double ready, double wh
 }
 
 /* A CTA is given to the slot. false: nothing of it was traced. */
-static bool place(struct clock *c, u32 slot, u32 number, double now, u8 part)
+static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
 {
     const struct trace_cta *trace = c->t->ctas[number];
-    struct clock_cta *cta = &c->ctas[slot];
-    *cta = (struct clock_cta){.live = 0, .ends = now};
+    struct timing_cta *cta = &c->ctas[slot];
+    *cta = (struct timing_cta){.live = 0, .ends = now};
     if (c->rules) c->rules->placed(c, slot);
-    if (c->steps) clock_async_place(c, slot);
+    if (c->steps) timing_async_place(c, slot);
     for (u32 k = 0; k < c->wpc; k++) {
-        struct clock_warp *w = &c->warps[slot * c->wpc + k];
+        struct timing_warp *w = &c->warps[slot * c->wpc + k];
         memset(w->regs, 0, c->regs * sizeof *w->regs);
-        *w = (struct clock_warp){.trace = &trace->warps[k],
-                                 .cta_trace = trace,
-                                 .cta = slot,
-                                 .sm = w->sm,
-                                 .scheduler = w->scheduler,
-                                 .next = w->next,
-                                 .begun = -1,
-                                 .regs = w->regs,
-                                 .reg_parts = w->reg_parts};
+        *w = (struct timing_warp){.trace = &trace->warps[k],
+                                  .cta_trace = trace,
+                                  .cta = slot,
+                                  .sm = w->sm,
+                                  .scheduler = w->scheduler,
+                                  .next = w->next,
+                                  .begun = -1,
+                                  .regs = w->regs,
+                                  .reg_parts = w->reg_parts};
         w->next->age = c->age++;
         w->live = look_ahead(c, w, now, part);
-        if (!w->live) w->next->ready = CLOCK_NEVER;
+        if (!w->live) w->next->ready = TIMING_NEVER;
         cta->live += w->live;
         if (w->live) wake(c, w->scheduler, now);
     }
     return cta->live;
 }
 
-static bool deal(struct clock *c, u32 slot, u32 *number)
+static bool deal(struct timing *c, u32 slot, u32 *number)
 {
     if (c->rules) return c->rules->deal(c, slot, number);
     *number = c->next_cta;
     return c->next_cta < c->t->cta_count && ++c->next_cta;
 }
 
-void clock_place(struct clock *c, u32 slot, double now, enum clock_part part)
+void timing_place_cta(struct timing *c, u32 slot, double now, enum timing_part part)
 {
     u32 number;
     while (deal(c, slot, &number) && !place(c, slot, number, now, (u8)part)) {
@@ -534,18 +537,18 @@ void clock_place(struct clock *c, u32 slot, double now, enum clock_part part)
 }
 
 /* The last of its warps has ended: the next one comes. */
-static void end_cta(struct clock *c, u32 slot)
+static void end_cta(struct timing *c, u32 slot)
 {
     const double ends = c->ctas[slot].ends;
     if (ends > c->end) c->end = ends;
-    clock_place(c, slot, ends + c->m->cta_start, CLOCK_START);
+    timing_place_cta(c, slot, ends + c->m->cta_start, TIMING_START);
 }
 
-static void leave(struct clock *c, struct clock_warp *w, double now)
+static void leave(struct timing *c, struct timing_warp *w, double now)
 {
-    struct clock_cta *cta = &c->ctas[w->cta];
+    struct timing_cta *cta = &c->ctas[w->cta];
     w->live = false;
-    w->next->ready = CLOCK_NEVER;
+    w->next->ready = TIMING_NEVER;
     if (w->over > now) now = w->over;
     if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
     if (now > cta->ends) cta->ends = now;
@@ -554,23 +557,23 @@ static void leave(struct clock *c, struct clock_warp *w, double now)
 }
 
 /* If all have come to the barrier, they go on. Traces that were cut may end there. */
-static void release(struct clock *c, u32 slot, double now)
+static void release(struct timing *c, u32 slot, double now)
 {
-    struct clock_cta *cta = &c->ctas[slot];
+    struct timing_cta *cta = &c->ctas[slot];
     if (!cta->arrived || cta->arrived < cta->live) return;
     cta->arrived = 0;
     if (c->rules && c->rules->barrier) c->rules->barrier(c, slot);
     for (u32 k = 0; k < c->wpc; k++) {
-        struct clock_warp *w = &c->warps[slot * c->wpc + k];
+        struct timing_warp *w = &c->warps[slot * c->wpc + k];
         if (!w->live || !w->waits) continue;
         w->waits = false;
-        if (!look_ahead(c, w, now + c->m->barrier_latency, CLOCK_BARRIER)) leave(c, w, now);
-        else if (w->next->ready != CLOCK_NEVER) wake(c, w->scheduler, w->next->ready);
+        if (!look_ahead(c, w, now + c->m->barrier_latency, TIMING_BARRIER)) leave(c, w, now);
+        else if (w->next->ready != TIMING_NEVER) wake(c, w->scheduler, w->next->ready);
     }
     if (!cta->live) end_cta(c, slot);
 }
 
-static void end_warp(struct clock *c, struct clock_warp *w, double now)
+static void end_warp(struct timing *c, struct timing_warp *w, double now)
 {
     leave(c, w, now);
     if (!c->ctas[w->cta].live) end_cta(c, w->cta);
@@ -578,24 +581,25 @@ static void end_warp(struct clock *c, struct clock_warp *w, double now)
 }
 
 /* Some GPUs have lanes for either integers or f32. Branches and shuffles need none of them. */
-static void take_unit(const struct clock *c, struct clock_scheduler *s, u32 class, double now,
+static void take_unit(const struct timing *c, struct timing_scheduler *s, u32 class, double now,
                       double interval)
 {
     const double both = now + c->m->int_fp32;
     const u32 unit = unit_of_class[class];
-    const bool ints = unit == CLOCK_UNIT_INT && class != CLASS_SHUFFLE && class != CLASS_CONTROL &&
+    const bool ints = unit == TIMING_UNIT_INT && class != CLASS_SHUFFLE && class != CLASS_CONTROL &&
                       class != CLASS_BARRIER;
     *s->unit[unit] = now + interval;
-    if (ints && *s->unit[CLOCK_UNIT_FP32] < both) *s->unit[CLOCK_UNIT_FP32] = both;
-    if (unit == CLOCK_UNIT_FP32 && *s->unit[CLOCK_UNIT_INT] < both) *s->unit[CLOCK_UNIT_INT] = both;
+    if (ints && *s->unit[TIMING_UNIT_FP32] < both) *s->unit[TIMING_UNIT_FP32] = both;
+    if (unit == TIMING_UNIT_FP32 && *s->unit[TIMING_UNIT_INT] < both)
+        *s->unit[TIMING_UNIT_INT] = both;
 }
 
-static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp *w, double now)
+static void issue(struct timing *c, struct timing_scheduler *s, struct timing_warp *w, double now)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     const u32 inst = w->inst, class = w->class;
-    const struct clock_inst *i = &c->insts[inst];
-    struct clock_access done = {now + m->latency[class], CLOCK_LATENCY};
+    const struct timing_inst *i = &c->insts[inst];
+    struct timing_access done = {now + m->latency[class], TIMING_LATENCY};
     double after = now + m->next;
     double interval = m->interval[class];
     if (class == CLASS_TENSOR) {
@@ -603,14 +607,14 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
         if (interval > m->interval[class]) done.done += interval - m->interval[class];
     }
     take_unit(c, s, class, now, interval);
-    s->part[CLOCK_ISSUE] += c->slot;
+    s->part[TIMING_ISSUE] += c->slot;
     s->by_unit[unit_of_class[class]] += c->slot;
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
     if (class == CLASS_MEMORY) done = access_memory(c, w, inst, now);
-    const bool waits = m->atomic_blocks && done.part == CLOCK_ATOMIC;
-    u8 part = waits ? CLOCK_ATOMIC : CLOCK_LATENCY;
+    const bool waits = m->atomic_blocks && done.part == TIMING_ATOMIC;
+    u8 part = waits ? TIMING_ATOMIC : TIMING_LATENCY;
     if (waits && done.done > after) after = done.done;
     for (u32 r = i->reads; r < i->all; r++) {
         const u32 reg = c->reg_of[i->reg + r];
@@ -620,23 +624,23 @@ static void issue(struct clock *c, struct clock_scheduler *s, struct clock_warp 
     if (class == CLASS_CONTROL) after = now + m->branch;
     const bool async = c->steps && c->steps[inst];
     if (async) {
-        const struct clock_access there = clock_async(c, w, inst, done);
+        const struct timing_access there = timing_async(c, w, inst, done);
         if (there.done > after) after = there.done, part = there.part;
     }
     if (class == CLASS_BARRIER) {
-        w->next->ready = CLOCK_NEVER;
+        w->next->ready = TIMING_NEVER;
         w->waits = true;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
     } else if (!look_ahead(c, w, after, part)) end_warp(c, w, now + m->latency[CLASS_ALU]);
-    else if (async) clock_async_sleep(c, w, inst);
+    else if (async) timing_async_sleep(c, w, inst);
 }
 
 /* Strict round robin: the warp whose turn it is, past those that have ended or wait at a barrier. */
-static u32 turn_of(const struct clock *c, struct clock_scheduler *s)
+static u32 turn_of(const struct timing *c, struct timing_scheduler *s)
 {
     for (u32 k = 0; k < s->count; k++, s->turn = (s->turn + 1) % s->count) {
-        const struct clock_warp *w = &c->warps[s->warps[s->turn]];
+        const struct timing_warp *w = &c->warps[s->warps[s->turn]];
         if (w->live && !w->waits) break;
     }
     return s->turn;
@@ -644,14 +648,14 @@ static u32 turn_of(const struct clock *c, struct clock_scheduler *s)
 
 /* ---- schedulers ---------------------------------------------------------------------------------------------- */
 
-static double issues_at(const struct clock_next *w, double unit_free)
+static double issues_at(const struct timing_candidate *w, double unit_free)
 {
     return w->ready > unit_free ? w->ready : unit_free;
 }
 
 /* After w has issued: when a warp of the scheduler may be able to at the earliest, the others `later`. */
-static double next_turn(const struct clock *c, const struct clock_scheduler *s,
-                        const struct clock_warp *w, double later)
+static double next_turn(const struct timing *c, const struct timing_scheduler *s,
+                        const struct timing_warp *w, double later)
 {
     const double own = issues_at(w->next, *s->unit[w->next->unit]);
     if (own < later) later = own;
@@ -660,18 +664,18 @@ static double next_turn(const struct clock *c, const struct clock_scheduler *s,
 }
 
 /* Of the warps that can issue now the one to choose. false: none can. */
-static bool choose(struct clock *c, u32 number, struct clock_choice *choice)
+static bool choose(struct timing *c, u32 number, struct timing_choice *choice)
 {
-    struct clock_scheduler *s = &c->schedulers[number];
+    struct timing_scheduler *s = &c->schedulers[number];
     if (s->at < s->last) { /* one that was woken in the cycle of another's issue */
         s->at = s->last;
         return false;
     }
     const double now = s->at;
-    double later = CLOCK_NEVER, free[CLOCK_UNITS];
+    double later = TIMING_NEVER, free[TIMING_UNITS];
     u32 best = UINT32_MAX, best_rank = UINT32_MAX;
-    for (u32 u = 0; u < CLOCK_UNITS; u++) free[u] = *s->unit[u];
-    *choice = (struct clock_choice){true, number, s->recent, now};
+    for (u32 u = 0; u < TIMING_UNITS; u++) free[u] = *s->unit[u];
+    *choice = (struct timing_choice){true, number, s->recent, now};
     if (c->m->oldest && !s->strict && s->recent < s->count &&
         issues_at(&s->next[s->recent], free[s->next[s->recent].unit]) <= now)
         return true;
@@ -695,19 +699,19 @@ static bool choose(struct clock *c, u32 number, struct clock_choice *choice)
     return choice->made;
 }
 
-static void step(struct clock *c, struct clock_choice *choice)
+static void step(struct timing *c, struct timing_choice *choice)
 {
-    struct clock_scheduler *s = &c->schedulers[choice->scheduler];
-    struct clock_warp *w = &c->warps[s->warps[choice->warp]];
+    struct timing_scheduler *s = &c->schedulers[choice->scheduler];
+    struct timing_warp *w = &c->warps[s->warps[choice->warp]];
     const double now = s->at, waited = now - s->last;
     const double ready = w->next->ready > s->last ? w->next->ready : s->last,
                  taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
     if (waited > 0) s->part[w->part] += waited - taken;
-    if (taken > 0) s->part[CLOCK_UNIT] += taken, s->by_unit[w->next->unit] += taken;
+    if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
     s->last = now + c->slot;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;
-    c->stepping = choice->scheduler, c->woken = CLOCK_NEVER;
+    c->stepping = choice->scheduler, c->woken = TIMING_NEVER;
     choice->made = false;
     issue(c, s, w, now);
     c->stepping = UINT32_MAX;
@@ -715,7 +719,7 @@ static void step(struct clock *c, struct clock_choice *choice)
 }
 
 /* The warp has instructions behind the next one. */
-static bool goes_on(const struct clock_warp *w)
+static bool goes_on(const struct timing_warp *w)
 {
     const u32 *words = w->trace->words;
     u32 at = w->at;
@@ -726,7 +730,7 @@ static bool goes_on(const struct clock_warp *w)
 }
 
 /* Whether the warp's next instruction is nothing to other SMs: it asks nothing of L2, and makes no room for a CTA. */
-static bool is_own(const struct clock *c, const struct clock_warp *w)
+static bool is_own(const struct timing *c, const struct timing_warp *w)
 {
     const u32 *words = w->trace->words;
     if (c->rules || !goes_on(w)) return false;
@@ -738,9 +742,9 @@ static bool is_own(const struct clock *c, const struct clock_warp *w)
 }
 
 /* The SM whose event is the device's next one: that one, and what follows as far as other SMs have no part in it. */
-static void run_sm(struct clock *c, u32 sm, double now)
+static void run_sm(struct timing *c, u32 sm, double now)
 {
-    struct clock_choice *choice = &c->choices[sm];
+    struct timing_choice *choice = &c->choices[sm];
     const u32 first = sm * c->m->schedulers, end = first + c->m->schedulers;
     u32 least;
     c->running = sm;
@@ -748,9 +752,9 @@ static void run_sm(struct clock *c, u32 sm, double now)
         least = first;
         for (u32 s = first + 1; s < end; s++)
             if (c->schedulers[s].at < c->schedulers[least].at) least = s;
-        if (c->schedulers[least].at == CLOCK_NEVER) break;
+        if (c->schedulers[least].at == TIMING_NEVER) break;
         if (!choice->made && !choose(c, least, choice)) continue;
-        const struct clock_scheduler *s = &c->schedulers[choice->scheduler];
+        const struct timing_scheduler *s = &c->schedulers[choice->scheduler];
         if (s->at > now && !is_own(c, &c->warps[s->warps[choice->warp]])) break;
         step(c, choice);
         done = c->rules != NULL; /* other SMs may have heard of it */
@@ -762,12 +766,12 @@ static void run_sm(struct clock *c, u32 sm, double now)
 }
 
 /* Nobody can go on, as traces end in the middle: whoever waits at a barrier goes on. */
-static bool unblock(struct clock *c, double now)
+static bool unblock(struct timing *c, double now)
 {
     bool any = false;
     for (u32 slot = 0; slot < c->sms * c->slots; slot++) {
-        struct clock_cta *cta = &c->ctas[slot];
-        if (cta->live && c->copies) any |= clock_async_wake(c, slot, now);
+        struct timing_cta *cta = &c->ctas[slot];
+        if (cta->live && c->copies) any |= timing_async_wake(c, slot, now);
         if (!cta->live || !cta->arrived) continue;
         cta->arrived = cta->live;
         release(c, slot, now);
@@ -776,7 +780,7 @@ static bool unblock(struct clock *c, double now)
     return any;
 }
 
-void *clock_room(size_t count, size_t size)
+void *timing_calloc(size_t count, size_t size)
 {
     void *p = calloc(count ? count : 1, size);
     if (!p) abort();
@@ -784,27 +788,27 @@ void *clock_room(size_t count, size_t size)
 }
 
 /* Of one run: pieces of the block that the last run left, as far as it goes. */
-struct clock_block {
-    struct clock_block *next;
+struct timing_block {
+    struct timing_block *next;
     size_t size, used;
     _Alignas(max_align_t) char data[];
 };
-static _Atomic(struct clock_block *) spare_block;
+static _Atomic(struct timing_block *) spare_block;
 
-static struct clock_block *block_new(size_t size)
+static struct timing_block *block_new(size_t size)
 {
-    struct clock_block *b = malloc(sizeof *b + size);
+    struct timing_block *b = malloc(sizeof *b + size);
     if (!b) abort();
     b->next = NULL, b->size = size, b->used = 0;
     return b;
 }
 
 /* Anything may be in it. */
-static void *take_room(struct clock *c, size_t count, size_t size)
+static void *take_room(struct timing *c, size_t count, size_t size)
 {
     const size_t n = (count * size + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
                      sizeof(max_align_t);
-    struct clock_block *b = c->blocks;
+    struct timing_block *b = c->blocks;
     c->taken += n;
     if (!b || b->size - b->used < n) {
         b = block_new(n);
@@ -818,17 +822,17 @@ static void *take_room(struct clock *c, size_t count, size_t size)
 }
 
 /* Zeros. */
-static void *take(struct clock *c, size_t count, size_t size)
+static void *take(struct timing *c, size_t count, size_t size)
 {
     return memset(take_room(c, count, size), 0, count * size);
 }
 
 /* One block of all that was taken stays for the next run, if that is not much. */
-static void give_back(struct clock *c)
+static void give_back(struct timing *c)
 {
-    struct clock_block *first = c->blocks;
+    struct timing_block *first = c->blocks;
     const bool fits = first && first->size >= c->taken;
-    for (struct clock_block *b = fits ? first->next : first, *next; b; b = next)
+    for (struct timing_block *b = fits ? first->next : first, *next; b; b = next)
         next = b->next, free(b);
     if (c->taken > KEPT) {
         if (fits) free(first);
@@ -839,23 +843,23 @@ static void give_back(struct clock *c)
     free(atomic_exchange(&spare_block, first));
 }
 
-static struct clock_events take_events(struct clock *c)
+static struct timing_events take_events(struct timing *c)
 {
-    return (struct clock_events){take_room(c, c->map, sizeof(struct clock_event)),
-                                 take(c, c->map / PIECE, 1)};
+    return (struct timing_events){take_room(c, c->map, sizeof(struct timing_event)),
+                                  take(c, c->map / PIECE, 1)};
 }
 
-static void prepare_copies(struct clock *c)
+static void prepare_copies(struct timing *c)
 {
-    size_t of_cta, of_warp = clock_async_size(&of_cta);
+    size_t of_cta, of_warp = timing_async_size(&of_cta);
     u8 *steps = take(c, c->t->inst_count, 1);
-    if (!clock_async_steps(c->t, steps)) return;
+    if (!timing_async_steps(c->t, steps)) return;
     c->steps = steps;
     c->copies = take(c, (size_t)c->sms * c->warps_per_sm, of_warp);
     c->batches = take(c, (size_t)c->sms * c->slots, of_cta);
 }
 
-static void prepare_matrices(struct clock *c)
+static void prepare_matrices(struct timing *c)
 {
     const struct emu_trace *t = c->t;
     for (u32 i = 0; i < t->inst_count; i++) {
@@ -865,7 +869,7 @@ static void prepare_matrices(struct clock *c)
     }
 }
 
-static void prepare_registers(struct clock *c)
+static void prepare_registers(struct timing *c)
 {
     const struct emu_trace *t = c->t;
     u32 count = 0;
@@ -890,26 +894,26 @@ static u32 map_size(const struct emu_trace *t)
     return size;
 }
 
-static void prepare_instructions(struct clock *c)
+static void prepare_instructions(struct timing *c)
 {
     c->insts = take(c, c->t->inst_count, sizeof *c->insts);
     for (u32 k = 0; k < c->t->inst_count; k++) {
         const struct trace_inst *i = &c->t->insts[k];
         const u8 class = class_of(i->op);
-        c->insts[k] = (struct clock_inst){i->reg, (uint16_t)i->reads,
-                                          (uint16_t)(i->reads + i->writes), class,
-                                          unit_of_class[class]};
+        c->insts[k] = (struct timing_inst){i->reg, (uint16_t)i->reads,
+                                           (uint16_t)(i->reads + i->writes), class,
+                                           unit_of_class[class]};
     }
 }
 
-static void prepare(struct clock *c, u32 l1_bytes)
+static void prepare(struct timing *c, u32 l1_bytes)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     prepare_instructions(c);
     prepare_matrices(c);
     prepare_copies(c);
     prepare_registers(c);
-    c->all_of_l2 = clock_slices_of(m);
+    c->all_of_l2 = timing_slices_of(m);
     c->scheduler_count = c->sms * m->schedulers;
     const u32 warps = c->sms * c->warps_per_sm;
     c->warps = take(c, warps, sizeof *c->warps);
@@ -922,7 +926,7 @@ static void prepare(struct clock *c, u32 l1_bytes)
     u32 *list = c->scheduler_warps;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / m->schedulers;
-        c->schedulers[s].at = CLOCK_NEVER;
+        c->schedulers[s].at = TIMING_NEVER;
         c->schedulers[s].warps = list;
         c->schedulers[s].next = c->next + (list - c->scheduler_warps);
         for (u32 k = s % m->schedulers; k < c->warps_per_sm; k += m->schedulers) {
@@ -932,12 +936,12 @@ static void prepare(struct clock *c, u32 l1_bytes)
             c->warps[w].regs = c->reg_times + (size_t)w * c->regs;
             c->warps[w].reg_parts = c->reg_parts + (size_t)w * c->regs;
             c->warps[w].next = c->next + (list - c->scheduler_warps);
-            c->warps[w].next->ready = CLOCK_NEVER;
+            c->warps[w].next->ready = TIMING_NEVER;
             *list++ = w;
         }
         c->schedulers[s].count = (u32)(list - c->schedulers[s].warps);
     }
-    for (u32 u = 0; u < CLOCK_UNITS; u++) {
+    for (u32 u = 0; u < TIMING_UNITS; u++) {
         const u32 n = m->units[u];
         c->units[u] = take(c, (size_t)c->sms * n, sizeof(double));
         for (u32 s = 0; s < c->scheduler_count; s++)
@@ -947,7 +951,7 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->key = take(c, 2 * (size_t)c->leaves, sizeof *c->key);
     c->choices = take(c, c->sms, sizeof *c->choices);
     for (u32 i = 0; i < 2 * c->leaves; i++)
-        c->key[i] = (struct clock_key){CLOCK_NEVER, i < c->leaves ? 0 : i - c->leaves};
+        c->key[i] = (struct timing_sm_key){TIMING_NEVER, i < c->leaves ? 0 : i - c->leaves};
     c->load_store = take(c, c->sms, sizeof(double));
     c->port_in = take(c, c->ports, sizeof(double));
     c->port_out = take(c, c->ports, sizeof(double));
@@ -956,13 +960,13 @@ static void prepare(struct clock *c, u32 l1_bytes)
     c->banks = take(c, (size_t)m->channels * BANKS, sizeof *c->banks);
     c->l1_ways = m->l1_ways;
     c->l1_sets = l1_bytes / 128 / c->l1_ways ? l1_bytes / 128 / c->l1_ways : 1;
-    c->l1_sets_divisor = clock_divisor(c->l1_sets);
+    c->l1_sets_divisor = timing_divisor(c->l1_sets);
     c->l1 = take_room(c, (size_t)c->sms * c->l1_sets * c->l1_ways, sizeof *c->l1);
     c->l1_seen = take(c, (size_t)c->sms * c->l1_sets, 1);
     const size_t fetched = (size_t)c->sms * m->fetch_lines;
     c->fetched = take(c, fetched, sizeof *c->fetched);
     for (size_t i = 0; i < fetched; i++)
-        c->fetched[i] = (struct clock_line){.tag = UINT32_MAX, .used = -1};
+        c->fetched[i] = (struct timing_line){.tag = UINT32_MAX, .used = -1};
     c->map = c->some ? map_size(c->t) : MAP;
     c->fills = take_events(c);
     c->swaps = take_events(c);
@@ -979,9 +983,9 @@ static u32 whole(double servers, double *rate)
 /* What of the GPU the SMs have. If they stand for all: fewer slices and channels, since in slower ones each request
  * would be in the way of more. Of a part of a grid likewise, and its SMs share rows of DRAM with the others; but with
  * orders, and where addresses are not hashed, all slices and channels, slower. */
-static void divide(struct clock *c)
+static void divide(struct timing *c)
 {
-    const struct clock_machine *m = c->m;
+    const struct timing_machine *m = c->m;
     c->ports = (c->sms + m->port_sms - 1) / m->port_sms;
     c->slices = m->slices, c->channels = m->channels;
     c->share = c->slice_rate = c->channel_rate = (double)c->t->sms_traced / c->t->sms;
@@ -1000,26 +1004,28 @@ static void divide(struct clock *c)
     c->all_slices = take(c, m->slices, sizeof(double));
 }
 
-static void sum_up(struct clock *c)
+static void sum_up(struct timing *c)
 {
-    struct clock_times *out = c->out;
+    struct timing_result *out = c->out;
     out->cycles = c->end;
     for (u32 s = 0; s < c->scheduler_count; s++) {
-        struct clock_scheduler *x = &c->schedulers[s];
-        if (c->end > x->last) x->part[CLOCK_IDLE] += c->end - x->last;
-        for (u32 p = 0; p < CLOCK_PARTS; p++) out->part[p] += x->part[p] / c->scheduler_count;
-        for (u32 u = 0; u < CLOCK_UNITS; u++) out->by_unit[u] += x->by_unit[u] / c->scheduler_count;
+        struct timing_scheduler *x = &c->schedulers[s];
+        if (c->end > x->last) x->part[TIMING_IDLE] += c->end - x->last;
+        for (u32 p = 0; p < TIMING_PARTS; p++) out->part[p] += x->part[p] / c->scheduler_count;
+        for (u32 u = 0; u < TIMING_UNITS; u++)
+            out->by_unit[u] += x->by_unit[u] / c->scheduler_count;
     }
 }
 
-void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
-                       const struct clock_order *o, const struct clock_share *share, uint32_t slots,
-                       uint32_t l1_bytes, struct clock_times *out)
+void timing_run_ordered(const struct emu_trace *t, const struct timing_machine *m,
+                        const struct timing_order *o, const struct timing_share *share,
+                        uint32_t slots, uint32_t l1_bytes, struct timing_result *out)
 {
-    static const struct clock_rules *const rules[] = {NULL, &clock_gpudet_rules, &clock_dab_rules};
-    *out = (struct clock_times){0};
+    static const struct timing_order_hooks *const rules[] = {NULL, &timing_gpudet_hooks,
+                                                             &timing_dab_hooks};
+    *out = (struct timing_result){0};
     if (!t->cta_count) return;
-    struct clock c = {.t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX};
+    struct timing c = {.t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX};
     c.sms = t->sms_traced;
     c.slot = 1.0 / (m->issue ? m->issue : 1);
     c.some = share;
@@ -1034,10 +1040,10 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     if (c.rules) c.rules->begin(&c, o);
     for (u32 k = 0; k < c.slots; k++)
         for (u32 sm = 0; sm < c.sms; sm++)
-            clock_place(&c, sm * c.slots + k, m->start + k * m->cta_interval, CLOCK_START);
+            timing_place_cta(&c, sm * c.slots + k, m->start + k * m->cta_interval, TIMING_START);
     for (;;) {
         const double now = c.key[1].when;
-        if (now == CLOCK_NEVER) {
+        if (now == TIMING_NEVER) {
             if (!(c.rules && c.rules->idle(&c)) && !unblock(&c, c.end)) break;
             continue;
         }
@@ -1048,9 +1054,9 @@ void clock_run_ordered(const struct emu_trace *t, const struct clock_machine *m,
     give_back(&c);
 }
 
-void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
-               uint32_t l1_bytes, struct clock_times *out)
+void timing_run(const struct emu_trace *t, const struct timing_machine *m, uint32_t slots,
+                uint32_t l1_bytes, struct timing_result *out)
 {
-    clock_run_ordered(t, m, &(struct clock_order){.kind = CLOCK_NATIVE}, NULL, slots, l1_bytes,
-                      out);
+    timing_run_ordered(t, m, &(struct timing_order){.kind = TIMING_NATIVE}, NULL, slots, l1_bytes,
+                       out);
 }

@@ -1,8 +1,8 @@
 /* model/timing.h: when warps do what they did: a trace carried out again against a clock.
  *
- *     struct clock_times t;
- *     clock_run(report->counts->trace, &machine, slots, l1_bytes, &t);
- *     printf("%.0f cycles, %.0f of them waiting for DRAM\n", t.cycles, t.part[CLOCK_DRAM]);
+ *     struct timing_result t;
+ *     timing_run(report->counts->trace, &machine, slots, l1_bytes, &t);
+ *     printf("%.0f cycles, %.0f of them waiting for DRAM\n", t.cycles, t.part[TIMING_DRAM]);
  *
  * Each warp has a scoreboard: the cycle from which each of its registers may be read. An instruction issues
  * when its registers are there, its unit takes one, and its scheduler chooses the warp; its results are
@@ -24,65 +24,65 @@
 
 struct emu_trace;
 
-enum clock_class { /* of instructions that take the same time */
+enum timing_class { /* of instructions that take the same time */
 #define CLASS(id, unit, text) CLASS_##id,
 #include "model/timing.def"
-                   CLASSES
+                    CLASSES
 };
 
-enum clock_matrix { /* what matrix instructions multiply, where their rates differ */
-                    CLOCK_MATRIX_F32, /* f16, bf16; results in f32 */
-                    CLOCK_MATRIX_F16, /* f16; results in f16 */
-                    CLOCK_MATRIX_TF32,
-                    CLOCK_MATRIX_INT8,
-                    CLOCK_MATRIX_FP8,
-                    CLOCK_MATRIX_FP64,
-                    CLOCK_MATRICES
+enum timing_matrix { /* what matrix instructions multiply, where their rates differ */
+                     TIMING_MATRIX_F32, /* f16, bf16; results in f32 */
+                     TIMING_MATRIX_F16, /* f16; results in f16 */
+                     TIMING_MATRIX_TF32,
+                     TIMING_MATRIX_INT8,
+                     TIMING_MATRIX_FP8,
+                     TIMING_MATRIX_FP64,
+                     TIMING_MATRICES
 };
 
-enum clock_unit { /* what instructions are issued to */
-                  CLOCK_UNIT_INT,
-                  CLOCK_UNIT_FP32,
-                  CLOCK_UNIT_FP64,
-                  CLOCK_UNIT_SFU,
-                  CLOCK_UNIT_TENSOR,
-                  CLOCK_UNIT_MEMORY,
-                  CLOCK_UNITS
+enum timing_unit { /* what instructions are issued to */
+                   TIMING_UNIT_INT,
+                   TIMING_UNIT_FP32,
+                   TIMING_UNIT_FP64,
+                   TIMING_UNIT_SFU,
+                   TIMING_UNIT_TENSOR,
+                   TIMING_UNIT_MEMORY,
+                   TIMING_UNITS
 };
 
 /* What a cycle of a scheduler goes by with. Of a cycle in which it issues nothing: what the warp that issues
  * next has waited for. */
-enum clock_part {
-    CLOCK_ISSUE,
-    CLOCK_UNIT,    /* the unit is taken */
-    CLOCK_LATENCY, /* a result of arithmetic */
-    CLOCK_L1,
-    CLOCK_L2,
-    CLOCK_DRAM,
-    CLOCK_SHARED,
-    CLOCK_ATOMIC,
-    CLOCK_BARRIER,
-    CLOCK_FETCH, /* instructions that the cache for them lacks */
-    CLOCK_IDLE,  /* it has no warps: other SMs, or the other schedulers, have */
-    CLOCK_START,
+enum timing_part {
+    TIMING_ISSUE,
+    TIMING_UNIT,    /* the unit is taken */
+    TIMING_LATENCY, /* a result of arithmetic */
+    TIMING_L1,
+    TIMING_L2,
+    TIMING_DRAM,
+    TIMING_SHARED,
+    TIMING_ATOMIC,
+    TIMING_BARRIER,
+    TIMING_FETCH, /* instructions that the cache for them lacks */
+    TIMING_IDLE,  /* it has no warps: other SMs, or the other schedulers, have */
+    TIMING_START,
     /* of orders (model/timing_order.h) */
-    CLOCK_LOG,     /* a search of the warp's write log */
-    CLOCK_QUANTUM, /* until the last warp's parallel mode is over */
-    CLOCK_COMMIT,
-    CLOCK_SERIAL,
-    CLOCK_TURN, /* it was not the warp's turn to put a reduction into the buffer */
-    CLOCK_FULL, /* the buffer has no room, until it is flushed with all others */
-    CLOCK_FLUSH,
-    CLOCK_PARTS
+    TIMING_LOG,     /* a search of the warp's write log */
+    TIMING_QUANTUM, /* until the last warp's parallel mode is over */
+    TIMING_COMMIT,
+    TIMING_SERIAL,
+    TIMING_TURN, /* it was not the warp's turn to put a reduction into the buffer */
+    TIMING_FULL, /* the buffer has no room, until it is flushed with all others */
+    TIMING_FLUSH,
+    TIMING_PARTS
 };
 
-struct clock_machine { /* cycles are of the SM's clock */
+struct timing_machine { /* cycles are of the SM's clock */
     uint32_t sms, schedulers;
     double latency[CLASSES];  /* from issue until a dependent instruction can issue */
     double interval[CLASSES]; /* until the unit takes the next */
-    double
-        matrix[CLOCK_MATRICES]; /* times CLASS_TENSOR's interval, for as many multiply-adds; 0: 1 */
-    uint32_t units[CLOCK_UNITS]; /* of an SM */
+    double matrix
+        [TIMING_MATRICES]; /* times CLASS_TENSOR's interval, for as many multiply-adds; 0: 1 */
+    uint32_t units[TIMING_UNITS]; /* of an SM */
     double int_fp32;     /* until an instruction of FP32 can follow one of INT, or the other way */
     uint32_t issue;      /* instructions that a scheduler issues in a cycle */
     bool scheduled;      /* instructions are as an assembler orders them (model/schedule.h) */
@@ -126,17 +126,17 @@ struct clock_machine { /* cycles are of the SM's clock */
     double l1_pending;              /* lines that an SM's loads may wait for; 0: any number */
 };
 
-struct clock_times {
-    double cycles;               /* from the first CTA's start to the last one's end */
-    double part[CLOCK_PARTS];    /* mean of all schedulers; their sum is `cycles` */
-    double by_unit[CLOCK_UNITS]; /* CLOCK_ISSUE and CLOCK_UNIT, of those that go to it */
-    uint64_t instructions;       /* warp instructions that were issued */
+struct timing_result {
+    double cycles;                /* from the first CTA's start to the last one's end */
+    double part[TIMING_PARTS];    /* mean of all schedulers; their sum is `cycles` */
+    double by_unit[TIMING_UNITS]; /* TIMING_ISSUE and TIMING_UNIT, of those that go to it */
+    uint64_t instructions;        /* warp instructions that were issued */
     double chain; /* the longest time of a warp from its first to its last instruction */
     uint64_t quanta, flushes; /* of orders */
 };
 
 /* What some SMs have of the GPU that stand for all of them (model/sample.h). */
-struct clock_share {
+struct timing_share {
     double l2;      /* the part that they ask of all that L2 and the network are asked */
     uint32_t ports; /* whole ones */
     /* So many, if each has as much to do as that one has that has most. */
@@ -146,7 +146,7 @@ struct clock_share {
 };
 
 /* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */
-void clock_run(const struct emu_trace *t, const struct clock_machine *m, uint32_t slots,
-               uint32_t l1_bytes, struct clock_times *out);
+void timing_run(const struct emu_trace *t, const struct timing_machine *m, uint32_t slots,
+                uint32_t l1_bytes, struct timing_result *out);
 
 #endif

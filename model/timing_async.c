@@ -13,15 +13,15 @@ enum { GROUPS = 8, BATCHES = 16 };
 
 enum step { NONE, COPY, COMMIT, WAIT, WAIT_ALL, BULK_COPY, EXPECT, ARRIVE, TRY };
 
-struct clock_copies { /* of a warp */
-    struct clock_access open, group[GROUPS], older;
+struct timing_copies { /* of a warp */
+    struct timing_access open, group[GROUPS], older;
     uint32_t committed, arrivals, waits;
     uint32_t batch; /* one more than that it sleeps for; 0: it does not */
     double held,
         woken; /* when it could go on otherwise; when it was to, the last time that it was woken */
 };
-struct clock_batches { /* of a CTA */
-    struct clock_access batch[BATCHES];
+struct timing_batches { /* of a CTA */
+    struct timing_access batch[BATCHES];
     uint32_t begun, filled; /* how many; of which something was copied */
 };
 
@@ -44,7 +44,7 @@ static uint8_t step_of(const struct ptx_op *op)
     return ptx_op_has(op, "mbarrier::complete_tx::bytes") ? BULK_COPY : NONE;
 }
 
-bool clock_async_steps(const struct emu_trace *t, uint8_t *steps)
+bool timing_async_steps(const struct emu_trace *t, uint8_t *steps)
 {
     bool copies = false;
     for (uint32_t i = 0; i < t->inst_count; i++) {
@@ -54,67 +54,67 @@ bool clock_async_steps(const struct emu_trace *t, uint8_t *steps)
     return copies;
 }
 
-size_t clock_async_size(size_t *of_cta)
+size_t timing_async_size(size_t *of_cta)
 {
-    *of_cta = sizeof(struct clock_batches);
-    return sizeof(struct clock_copies);
+    *of_cta = sizeof(struct timing_batches);
+    return sizeof(struct timing_copies);
 }
 
-void clock_async_place(const struct clock *c, uint32_t slot)
+void timing_async_place(const struct timing *c, uint32_t slot)
 {
-    c->batches[slot] = (struct clock_batches){0};
+    c->batches[slot] = (struct timing_batches){0};
     memset(c->copies + (size_t)slot * c->wpc, 0, c->wpc * sizeof *c->copies);
 }
 
-static void later(struct clock_access *a, struct clock_access than)
+static void later(struct timing_access *a, struct timing_access than)
 {
     if (than.done > a->done) *a = than;
 }
 
 /* Something more of batch n: those who sleep for it go on when it is there. */
-static void fill(struct clock *c, uint32_t slot, uint32_t n, struct clock_access a)
+static void fill(struct timing *c, uint32_t slot, uint32_t n, struct timing_access a)
 {
-    struct clock_batches *b = &c->batches[slot];
-    struct clock_access *batch = &b->batch[n % BATCHES];
+    struct timing_batches *b = &c->batches[slot];
+    struct timing_access *batch = &b->batch[n % BATCHES];
     if (n >= b->filled) *batch = a, b->filled = n + 1;
     else later(batch, a);
     for (uint32_t k = 0; k < c->wpc; k++) {
-        struct clock_copies *s = &c->copies[slot * c->wpc + k];
-        struct clock_warp *w = &c->warps[slot * c->wpc + k];
+        struct timing_copies *s = &c->copies[slot * c->wpc + k];
+        struct timing_warp *w = &c->warps[slot * c->wpc + k];
         if (s->batch != n + 1) continue;
         const double ready = w->next->ready;
-        if (ready < CLOCK_NEVER && (ready < s->woken || ready > s->woken))
+        if (ready < TIMING_NEVER && (ready < s->woken || ready > s->woken))
             s->batch = 0; /* it went on */
         else {
-            clock_let_go(c, w, s->held, batch->done, (enum clock_part)batch->part);
+            timing_release_warp(c, w, s->held, batch->done, (enum timing_part)batch->part);
             s->woken = w->next->ready;
         }
     }
 }
 
-static struct clock_access wait_group(const struct clock_copies *s, uint32_t pending)
+static struct timing_access wait_group(const struct timing_copies *s, uint32_t pending)
 {
-    struct clock_access a = s->older;
+    struct timing_access a = s->older;
     for (uint32_t n = s->committed > GROUPS ? s->committed - GROUPS : 0; n + pending < s->committed;
          n++)
         later(&a, s->group[n % GROUPS]);
     return a;
 }
 
-static void commit(struct clock_copies *s)
+static void commit(struct timing_copies *s)
 {
-    struct clock_access *g = &s->group[s->committed++ % GROUPS];
+    struct timing_access *g = &s->group[s->committed++ % GROUPS];
     if (s->committed > GROUPS) later(&s->older, *g);
     *g = s->open;
-    s->open = (struct clock_access){0};
+    s->open = (struct timing_access){0};
 }
 
-struct clock_access clock_async(struct clock *c, struct clock_warp *w, uint32_t inst,
-                                struct clock_access done)
+struct timing_access timing_async(struct timing *c, struct timing_warp *w, uint32_t inst,
+                                  struct timing_access done)
 {
-    struct clock_copies *s = &c->copies[clock_number(c, w)];
-    struct clock_batches *b = &c->batches[w->cta];
-    struct clock_access all = {0};
+    struct timing_copies *s = &c->copies[timing_warp_index(c, w)];
+    struct timing_batches *b = &c->batches[w->cta];
+    struct timing_access all = {0};
     switch (c->steps[inst]) {
     case COPY: later(&s->open, done); break;
     case COMMIT: commit(s); break;
@@ -127,7 +127,7 @@ struct clock_access clock_async(struct clock *c, struct clock_warp *w, uint32_t 
     case EXPECT: b->begun++; break;
     case ARRIVE:
         later(&s->open,
-              (struct clock_access){1, CLOCK_BARRIER}); /* of what was copied, or nothing */
+              (struct timing_access){1, TIMING_BARRIER}); /* of what was copied, or nothing */
         fill(c, w->cta, s->arrivals++, s->open);
         break;
     case TRY:
@@ -140,24 +140,24 @@ struct clock_access clock_async(struct clock *c, struct clock_warp *w, uint32_t 
     return all;
 }
 
-void clock_async_sleep(struct clock *c, struct clock_warp *w, uint32_t inst)
+void timing_async_sleep(struct timing *c, struct timing_warp *w, uint32_t inst)
 {
-    struct clock_copies *s = &c->copies[clock_number(c, w)];
+    struct timing_copies *s = &c->copies[timing_warp_index(c, w)];
     s->batch = 0;
     if (c->rules || c->steps[inst] != TRY || s->waits <= c->batches[w->cta].filled) return;
     s->batch = s->waits, s->held = w->next->ready;
-    w->next->ready = CLOCK_NEVER;
+    w->next->ready = TIMING_NEVER;
 }
 
-bool clock_async_wake(struct clock *c, uint32_t slot, double now)
+bool timing_async_wake(struct timing *c, uint32_t slot, double now)
 {
     bool any = false;
     for (uint32_t k = 0; k < c->wpc; k++) {
-        struct clock_warp *w = &c->warps[slot * c->wpc + k];
-        struct clock_copies *s = &c->copies[slot * c->wpc + k];
-        if (!w->live || !s->batch || w->next->ready != CLOCK_NEVER) continue;
+        struct timing_warp *w = &c->warps[slot * c->wpc + k];
+        struct timing_copies *s = &c->copies[slot * c->wpc + k];
+        if (!w->live || !s->batch || w->next->ready != TIMING_NEVER) continue;
         s->batch = 0;
-        clock_let_go(c, w, s->held, now, CLOCK_BARRIER);
+        timing_release_warp(c, w, s->held, now, TIMING_BARRIER);
         any = true;
     }
     return any;

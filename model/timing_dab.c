@@ -44,7 +44,7 @@ struct transaction {
     double arrives;
 };
 struct dab {
-    struct clock_dab o;
+    struct timing_dab o;
     uint8_t *kinds;
     struct hardware_warp *warps;
     struct turns *turns;
@@ -57,14 +57,14 @@ struct dab {
     bool alone; /* an atomic is carried out now */
 };
 
-static struct dab *dab_of(const struct clock *c)
+static struct dab *dab_of(const struct timing *c)
 {
     return c->order;
 }
 
-static struct hardware_warp *at(const struct clock *c, const struct clock_warp *w)
+static struct hardware_warp *at(const struct timing *c, const struct timing_warp *w)
 {
-    return &dab_of(c)->warps[clock_number(c, w)];
+    return &dab_of(c)->warps[timing_warp_index(c, w)];
 }
 
 static double later(double a, double b)
@@ -74,7 +74,7 @@ static double later(double a, double b)
 
 /* ---- CTAs: CTA c of the trace to slot c modulo those that are used ------------------------------------------ */
 
-static bool deal(struct clock *c, uint32_t slot, uint32_t *cta)
+static bool deal(struct timing *c, uint32_t slot, uint32_t *cta)
 {
     struct dab *d = dab_of(c);
     const uint32_t sm = slot / c->slots, sms = d->usable / c->slots;
@@ -85,7 +85,7 @@ static bool deal(struct clock *c, uint32_t slot, uint32_t *cta)
     return true;
 }
 
-static void placed(struct clock *c, uint32_t slot)
+static void placed(struct timing *c, uint32_t slot)
 {
     for (uint32_t k = 0; k < c->wpc; k++) {
         struct hardware_warp *h = &dab_of(c)->warps[slot * c->wpc + k];
@@ -97,9 +97,9 @@ static void placed(struct clock *c, uint32_t slot)
 
 /* ---- buffers -------------------------------------------------------------------------------------------------- */
 
-static struct buffer *buffer_of(const struct clock *c, const struct clock_warp *w)
+static struct buffer *buffer_of(const struct timing *c, const struct timing_warp *w)
 {
-    return &dab_of(c)->buffers[dab_of(c)->o.by_warp ? clock_number(c, w) : w->scheduler];
+    return &dab_of(c)->buffers[dab_of(c)->o.by_warp ? timing_warp_index(c, w) : w->scheduler];
 }
 
 static bool has(const struct buffer *b, uint32_t element, const struct ptx_op *op)
@@ -110,11 +110,11 @@ static bool has(const struct buffer *b, uint32_t element, const struct ptx_op *o
 }
 
 /* The lanes of the warp's next instruction. false: they find no room, and nothing has changed. */
-static bool add(const struct clock *c, const struct clock_warp *w)
+static bool add(const struct timing *c, const struct timing_warp *w)
 {
     const struct dab *d = dab_of(c);
     struct buffer *b = buffer_of(c, w);
-    const uint32_t *words = clock_global_words(c, w),
+    const uint32_t *words = timing_global_words(c, w),
                    lanes = words[2] & TRACE_ELEMENTS ? TRACE_SIZE_LANES(words[2]) : 0,
                    had = b->count;
     const bool from_dram = w->cta_trace->notes[words[1]].from_dram;
@@ -134,31 +134,31 @@ static bool add(const struct clock *c, const struct clock_warp *w)
 
 /* ---- turns ------------------------------------------------------------------------------------------------------ */
 
-static struct clock_warp *in_ring(const struct clock *c, const struct clock_scheduler *s,
-                                  uint32_t k)
+static struct timing_warp *in_ring(const struct timing *c, const struct timing_scheduler *s,
+                                   uint32_t k)
 {
     return &c->warps[s->warps[k % s->count]];
 }
 
 /* The batch whose atomics the scheduler does. */
-static uint32_t batch_of(const struct clock *c, const struct clock_scheduler *s)
+static uint32_t batch_of(const struct timing *c, const struct timing_scheduler *s)
 {
     uint32_t batch = UINT32_MAX;
     if (!dab_of(c)->o.batches) return batch;
     for (uint32_t k = 0; k < s->count; k++) {
-        const struct clock_warp *w = in_ring(c, s, k);
+        const struct timing_warp *w = in_ring(c, s, k);
         if (w->live && at(c, w)->batch < batch) batch = at(c, w)->batch;
     }
     return batch;
 }
 
-static bool may_want(const struct clock *c, const struct clock_warp *w, uint32_t batch)
+static bool may_want(const struct timing *c, const struct timing_warp *w, uint32_t batch)
 {
     return w->live && at(c, w)->batch <= batch;
 }
 
 /* false: there is no room. */
-static bool grant(struct clock *c, struct clock_warp *w, struct turns *t)
+static bool grant(struct timing *c, struct timing_warp *w, struct turns *t)
 {
     struct hardware_warp *h = at(c, w);
     const double when = later(t->granted, h->ready);
@@ -171,17 +171,17 @@ static bool grant(struct clock *c, struct clock_warp *w, struct turns *t)
     h->why = RUNS;
     h->in_round = false;
     h->filled = true;
-    clock_let_go(c, w, h->ready, when, CLOCK_TURN);
+    timing_release_warp(c, w, h->ready, when, TIMING_TURN);
     return true;
 }
 
 /* The token goes round; `past`: also past those that wait at barriers. */
-static bool pass_token(struct clock *c, struct clock_scheduler *s, struct turns *t, bool past)
+static bool pass_token(struct timing *c, struct timing_scheduler *s, struct turns *t, bool past)
 {
     const uint32_t batch = batch_of(c, s);
     bool any = false;
     for (uint32_t k = 0; k < s->count; t->at = (t->at + 1) % s->count) {
-        struct clock_warp *w = in_ring(c, s, t->at);
+        struct timing_warp *w = in_ring(c, s, t->at);
         if (!may_want(c, w, batch) || (past && w->waits)) {
             k++;
             continue;
@@ -194,13 +194,13 @@ static bool pass_token(struct clock *c, struct clock_scheduler *s, struct turns 
 }
 
 /* A round begins when all want to reduce who can. */
-static void begin_round(const struct clock *c, const struct clock_scheduler *s, struct turns *t,
+static void begin_round(const struct timing *c, const struct timing_scheduler *s, struct turns *t,
                         bool past)
 {
     const uint32_t batch = batch_of(c, s);
     bool any = false;
     for (uint32_t k = 0; k < s->count; k++) {
-        const struct clock_warp *w = in_ring(c, s, k);
+        const struct timing_warp *w = in_ring(c, s, k);
         if (!may_want(c, w, batch) || (past && w->waits)) continue;
         if (at(c, w)->why != WANTS) return;
         t->granted = later(t->granted, at(c, w)->ready);
@@ -212,14 +212,14 @@ static void begin_round(const struct clock *c, const struct clock_scheduler *s, 
     t->round = any;
 }
 
-static bool go_round(struct clock *c, struct clock_scheduler *s, struct turns *t, bool past)
+static bool go_round(struct timing *c, struct timing_scheduler *s, struct turns *t, bool past)
 {
     bool any = false;
     for (;;) {
         if (!t->round) begin_round(c, s, t, past);
         if (!t->round) return any;
         for (uint32_t k = 0; k < s->count; k++) {
-            struct clock_warp *w = in_ring(c, s, k);
+            struct timing_warp *w = in_ring(c, s, k);
             if (!w->live || !at(c, w)->in_round) continue;
             if (at(c, w)->why != WANTS || !grant(c, w, t)) return any;
             any = true;
@@ -229,12 +229,12 @@ static bool go_round(struct clock *c, struct clock_scheduler *s, struct turns *t
 }
 
 /* As they come. */
-static bool let_all(struct clock *c, struct clock_scheduler *s, struct turns *t)
+static bool let_all(struct timing *c, struct timing_scheduler *s, struct turns *t)
 {
     const double from = t->granted;
     bool any = false;
     for (uint32_t k = 0; k < s->count; k++) {
-        struct clock_warp *w = in_ring(c, s, k);
+        struct timing_warp *w = in_ring(c, s, k);
         if (w->live && at(c, w)->why == WANTS) any |= grant(c, w, t);
         t->granted = from;
     }
@@ -242,50 +242,50 @@ static bool let_all(struct clock *c, struct clock_scheduler *s, struct turns *t)
 }
 
 /* Those of the scheduler whose turn it is go on. Whether any does. */
-static bool settle(struct clock *c, uint32_t scheduler, bool past)
+static bool settle(struct timing *c, uint32_t scheduler, bool past)
 {
     struct dab *d = dab_of(c);
-    struct clock_scheduler *s = &c->schedulers[scheduler];
+    struct timing_scheduler *s = &c->schedulers[scheduler];
     struct turns *t = &d->turns[scheduler];
-    if (d->o.by_warp || d->o.rule == CLOCK_ANY || s->strict) return let_all(c, s, t);
-    if (d->o.rule == CLOCK_GWAT) return pass_token(c, s, t, past);
-    if (d->o.rule == CLOCK_GTAR) return go_round(c, s, t, past);
+    if (d->o.by_warp || d->o.rule == TIMING_ANY || s->strict) return let_all(c, s, t);
+    if (d->o.rule == TIMING_GWAT) return pass_token(c, s, t, past);
+    if (d->o.rule == TIMING_GTAR) return go_round(c, s, t, past);
     begin_round(c, s, t, past);
     s->strict = t->round; /* GTRR: from its first atomics on */
     return s->strict && let_all(c, s, t);
 }
 
-static void hold(struct clock_warp *w, struct hardware_warp *h, enum why why)
+static void hold(struct timing_warp *w, struct hardware_warp *h, enum why why)
 {
     h->why = (uint8_t)why;
     h->ready = w->next->ready;
-    w->next->ready = CLOCK_NEVER;
+    w->next->ready = TIMING_NEVER;
 }
 
-static void look(struct clock *c, struct clock_warp *w, double now)
+static void look(struct timing *c, struct timing_warp *w, double now)
 {
     struct hardware_warp *h = at(c, w);
-    const enum clock_kind kind = dab_of(c)->kinds[w->inst];
+    const enum timing_kind kind = dab_of(c)->kinds[w->inst];
     (void)now;
-    if (kind == CLOCK_REDUCTION && clock_global_words(c, w)) {
+    if (kind == TIMING_REDUCTION && timing_global_words(c, w)) {
         hold(w, h, WANTS);
         settle(c, w->scheduler, false);
-    } else if ((kind == CLOCK_FETCHING || kind == CLOCK_STRONG) && clock_global_words(c, w))
+    } else if ((kind == TIMING_FETCHING || kind == TIMING_STRONG) && timing_global_words(c, w))
         hold(w, h, ALONE);
-    else if ((kind == CLOCK_FENCE || w->class == CLASS_BARRIER) && h->filled) hold(w, h, FLUSHED);
+    else if ((kind == TIMING_FENCE || w->class == CLASS_BARRIER) && h->filled) hold(w, h, FLUSHED);
 }
 
-static void ended(struct clock *c, struct clock_warp *w, double now)
+static void ended(struct timing *c, struct timing_warp *w, double now)
 {
     (void)now;
     settle(c, w->scheduler, false);
 }
 
-static bool access(struct clock *c, struct clock_warp *w, uint32_t inst, double now,
-                   struct clock_access *a)
+static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, double now,
+                   struct timing_access *a)
 {
     (void)w, (void)now, (void)a;
-    return dab_of(c)->kinds[inst] == CLOCK_REDUCTION;
+    return dab_of(c)->kinds[inst] == TIMING_REDUCTION;
 }
 
 /* ---- flushes ------------------------------------------------------------------------------------------------------ */
@@ -307,7 +307,7 @@ static uint32_t round_of(const struct reduction *list, uint32_t at)
     return n;
 }
 
-static struct transaction *new_transaction(struct clock *c, uint32_t sm, const struct reduction *r)
+static struct transaction *new_transaction(struct timing *c, uint32_t sm, const struct reduction *r)
 {
     struct dab *d = dab_of(c);
     if (d->count == d->cap) {
@@ -316,7 +316,7 @@ static struct transaction *new_transaction(struct clock *c, uint32_t sm, const s
         if (!d->list) abort();
     }
     const uint32_t line = r->element / (4 * SECTOR_ELEMENTS),
-                   slice = clock_slice_of(&c->all_of_l2, line);
+                   slice = timing_slice_of(&c->all_of_l2, line);
     struct transaction *t = &d->list[d->count++];
     *t = (struct transaction){.sm = sm,
                               .number = d->sent[sm * c->m->slices + slice]++,
@@ -327,11 +327,11 @@ static struct transaction *new_transaction(struct clock *c, uint32_t sm, const s
     return t;
 }
 
-static void pack(struct clock *c, uint32_t sm, struct buffer *b)
+static void pack(struct timing *c, uint32_t sm, struct buffer *b)
 {
     struct dab *d = dab_of(c);
     const uint32_t from = d->count, skip = d->o.offset && sm % 2 == 0 ? OFFSET : 0;
-    uint32_t *sectors = clock_room(b->count, sizeof *sectors);
+    uint32_t *sectors = timing_calloc(b->count, sizeof *sectors);
     for (uint32_t k = 0; k < b->count; k++) {
         const uint32_t i = (k + skip) % b->count;
         struct transaction *const t = with_sector(d, from, b->entries, i, sectors);
@@ -363,10 +363,11 @@ static int by_arrival(const void *a, const void *b)
 }
 
 /* They stand in `list` SM by SM: one of each in turn goes its way. */
-static void send_all(struct clock *c, double now)
+static void send_all(struct timing *c, double now)
 {
     struct dab *d = dab_of(c);
-    uint32_t *next = clock_room(c->sms + 1, sizeof *next), *end = clock_room(c->sms, sizeof *end);
+    uint32_t *next = timing_calloc(c->sms + 1, sizeof *next),
+             *end = timing_calloc(c->sms, sizeof *end);
     uint32_t left = d->count;
     for (uint32_t i = 0; i < d->count; i++) end[d->list[i].sm] = i + 1;
     for (uint32_t i = d->count; i-- > 0;) next[d->list[i].sm] = i;
@@ -374,7 +375,7 @@ static void send_all(struct clock *c, double now)
         for (uint32_t sm = 0; sm < c->sms; sm++) {
             if (next[sm] >= end[sm]) continue;
             struct transaction *t = &d->list[next[sm]++];
-            t->arrives = clock_send(c, sm, 1, now);
+            t->arrives = timing_send(c, sm, 1, now);
             left--;
         }
     free(next);
@@ -382,14 +383,14 @@ static void send_all(struct clock *c, double now)
 }
 
 /* It comes before its turn and waits in L2: what the slice does for it besides. */
-static double queued(struct clock *c, const struct transaction *t)
+static double queued(struct timing *c, const struct transaction *t)
 {
-    (void)clock_from_dram(c, t->slice, t->line, WHOLE, t->arrives);
+    (void)timing_from_dram(c, t->slice, t->line, WHOLE, t->arrives);
     return 2 * c->m->l2_interval;
 }
 
 /* The slices carry them out, in the order of the list: when the last answer is back. */
-static double carry_out(struct clock *c, double now)
+static double carry_out(struct timing *c, double now)
 {
     const struct dab *d = dab_of(c);
     double end = now, before = now, last = now; /* of the slice: when all so far have come */
@@ -402,25 +403,25 @@ static double carry_out(struct clock *c, double now)
         const double service = t->rounds * c->m->atomic_interval +
                                (early && d->o.l2_queue ? queued(c, t) : 0),
                      from = later(t->arrives, turn ? later(before, now) : now);
-        before = clock_take(&c->slice[t->slice], from, service / c->share);
+        before = timing_reserve(&c->slice[t->slice], from, service / c->share);
         double done = before + service;
-        if (t->from_dram) done = clock_from_dram(c, t->slice, t->line, 1, done);
+        if (t->from_dram) done = timing_from_dram(c, t->slice, t->line, 1, done);
         end = later(end, done + c->m->atomic_latency + c->m->l2_latency / 2);
     }
     return end;
 }
 
 /* Clusters tell slices what to expect: when the last one knows. */
-static double tell(struct clock *c, uint32_t first, uint32_t last, double now)
+static double tell(struct timing *c, uint32_t first, uint32_t last, double now)
 {
     double end = now;
     for (uint32_t sm = first; sm < last; sm++)
-        if (sm < c->ports) end = later(end, clock_send(c, sm, c->m->slices, now));
+        if (sm < c->ports) end = later(end, timing_send(c, sm, c->m->slices, now));
     return end;
 }
 
 /* The buffers of these SMs: when all answers are back. */
-static double flush(struct clock *c, uint32_t first, uint32_t last, double now)
+static double flush(struct timing *c, uint32_t first, uint32_t last, double now)
 {
     struct dab *d = dab_of(c);
     const uint32_t each = d->buffer_count / c->sms;
@@ -441,20 +442,20 @@ static double flush(struct clock *c, uint32_t first, uint32_t last, double now)
 /* ---- when no warp can go on ---------------------------------------------------------------------------------------- */
 
 /* When nothing more could be added to the scheduler's buffers. */
-static double closed(const struct clock *c, uint32_t scheduler)
+static double closed(const struct timing *c, uint32_t scheduler)
 {
     const struct dab *d = dab_of(c);
-    const struct clock_scheduler *s = &c->schedulers[scheduler];
+    const struct timing_scheduler *s = &c->schedulers[scheduler];
     double last = later(s->last, d->turns[scheduler].closed);
     for (uint32_t k = 0; k < s->count; k++) {
-        const struct clock_warp *w = in_ring(c, s, k);
+        const struct timing_warp *w = in_ring(c, s, k);
         if (w->live && at(c, w)->why == FULL && !d->o.by_warp) return d->turns[scheduler].closed;
         if (w->live && at(c, w)->why != RUNS) last = later(last, at(c, w)->ready);
     }
     return last;
 }
 
-static bool is_due(const struct clock *c, uint32_t first, uint32_t last)
+static bool is_due(const struct timing *c, uint32_t first, uint32_t last)
 {
     const struct dab *d = dab_of(c);
     const uint32_t each = d->buffer_count / c->sms;
@@ -465,27 +466,27 @@ static bool is_due(const struct clock *c, uint32_t first, uint32_t last)
     return false;
 }
 
-static bool has_warps(const struct clock *c, const struct clock_scheduler *s)
+static bool has_warps(const struct timing *c, const struct timing_scheduler *s)
 {
     for (uint32_t k = 0; k < s->count; k++)
         if (c->warps[s->warps[k]].live) return true;
     return false;
 }
 
-static void account(const struct clock *c, uint32_t scheduler, double begun, double end)
+static void account(const struct timing *c, uint32_t scheduler, double begun, double end)
 {
-    struct clock_scheduler *s = &c->schedulers[scheduler];
+    struct timing_scheduler *s = &c->schedulers[scheduler];
     if (s->last < begun) {
-        s->part[has_warps(c, s) ? CLOCK_FULL : CLOCK_IDLE] += begun - s->last;
+        s->part[has_warps(c, s) ? TIMING_FULL : TIMING_IDLE] += begun - s->last;
         s->last = begun;
     }
     if (s->last < end) {
-        s->part[CLOCK_FLUSH] += end - s->last;
+        s->part[TIMING_FLUSH] += end - s->last;
         s->last = end;
     }
 }
 
-static void go_on(struct clock *c, struct clock_warp *w, double now)
+static void go_on(struct timing *c, struct timing_warp *w, double now)
 {
     struct hardware_warp *h = at(c, w);
     h->filled = false;
@@ -493,25 +494,25 @@ static void go_on(struct clock *c, struct clock_warp *w, double now)
     if (h->why == FULL) h->why = WANTS;
     if (h->why != FLUSHED) return;
     h->why = RUNS;
-    clock_let_go(c, w, h->ready, now, CLOCK_FLUSH);
+    timing_release_warp(c, w, h->ready, now, TIMING_FLUSH);
 }
 
 /* Those that wait to be alone, one after another. */
-static void let_alone(struct clock *c, uint32_t first, uint32_t last, double now)
+static void let_alone(struct timing *c, uint32_t first, uint32_t last, double now)
 {
     double then = now;
     for (uint32_t i = first * c->warps_per_sm; i < last * c->warps_per_sm; i++) {
-        struct clock_warp *w = &c->warps[i];
+        struct timing_warp *w = &c->warps[i];
         struct hardware_warp *h = at(c, w);
         if (!w->live || h->why != ALONE) continue;
-        const double begun = later(then, h->ready), done = clock_access_memory(c, w, begun).done;
+        const double begun = later(then, h->ready), done = timing_access_memory(c, w, begun).done;
         h->why = RUNS;
         then = begun + (done - begun) / c->share;
-        clock_let_go(c, w, h->ready, then, CLOCK_SERIAL);
+        timing_release_warp(c, w, h->ready, then, TIMING_SERIAL);
     }
 }
 
-static void flush_some(struct clock *c, uint32_t first, uint32_t last)
+static void flush_some(struct timing *c, uint32_t first, uint32_t last)
 {
     struct dab *d = dab_of(c);
     const uint32_t each = c->m->schedulers;
@@ -528,7 +529,7 @@ static void flush_some(struct clock *c, uint32_t first, uint32_t last)
     let_alone(c, first, last, end);
 }
 
-static bool idle(struct clock *c)
+static bool idle(struct timing *c)
 {
     const uint32_t step = dab_of(c)->o.independent ? c->m->port_sms : c->sms;
     bool any = false;
@@ -545,26 +546,26 @@ static bool idle(struct clock *c)
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
-static void begin(struct clock *c, const struct clock_order *o)
+static void begin(struct timing *c, const struct timing_order *o)
 {
-    struct dab *d = clock_room(1, sizeof *d);
+    struct dab *d = timing_calloc(1, sizeof *d);
     const uint32_t warps = c->sms * c->warps_per_sm, part = (uint32_t)(o->dab.sms * c->share + 0.5),
                    sms = o->dab.sms && part < c->sms ? (part ? part : 1) : c->sms;
     c->order = d;
     d->o = o->dab;
-    d->kinds = clock_kinds(c->t);
-    d->warps = clock_room(warps, sizeof *d->warps);
-    d->turns = clock_room(c->scheduler_count, sizeof *d->turns);
+    d->kinds = timing_kinds(c->t);
+    d->warps = timing_calloc(warps, sizeof *d->warps);
+    d->turns = timing_calloc(c->scheduler_count, sizeof *d->turns);
     d->buffer_count = d->o.by_warp ? warps : c->scheduler_count;
-    d->buffers = clock_room(d->buffer_count, sizeof *d->buffers);
+    d->buffers = timing_calloc(d->buffer_count, sizeof *d->buffers);
     d->usable = sms * c->slots;
-    d->given = clock_room((size_t)c->sms * c->slots, sizeof *d->given);
-    d->sent = clock_room((size_t)c->sms * c->m->slices, sizeof *d->sent);
+    d->given = timing_calloc((size_t)c->sms * c->slots, sizeof *d->given);
+    d->sent = timing_calloc((size_t)c->sms * c->m->slices, sizeof *d->sent);
     for (uint32_t s = 0; s < c->scheduler_count; s++)
-        c->schedulers[s].strict = d->o.rule == CLOCK_SRR && !d->o.by_warp;
+        c->schedulers[s].strict = d->o.rule == TIMING_SRR && !d->o.by_warp;
 }
 
-static void end(struct clock *c)
+static void end(struct timing *c)
 {
     struct dab *d = c->order;
     for (uint32_t i = 0; i < d->buffer_count; i++) free(d->buffers[i].entries);
@@ -572,11 +573,11 @@ static void end(struct clock *c)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-const struct clock_rules clock_dab_rules = {.begin = begin,
-                                            .end = end,
-                                            .deal = deal,
-                                            .placed = placed,
-                                            .look = look,
-                                            .access = access,
-                                            .ended = ended,
-                                            .idle = idle};
+const struct timing_order_hooks timing_dab_hooks = {.begin = begin,
+                                                    .end = end,
+                                                    .deal = deal,
+                                                    .placed = placed,
+                                                    .look = look,
+                                                    .access = access,
+                                                    .ended = ended,
+                                                    .idle = idle};

@@ -18,12 +18,12 @@ struct key {
     const char *section, *name;
     enum kind kind;
     double least, most;
-    size_t offset; /* in struct clock_fit */
+    size_t offset; /* in struct timing_fit */
     const char *text;
 };
 
-#define IN(field) offsetof(struct clock_fit, field)
-#define MACHINE(field) IN(machine) + offsetof(struct clock_machine, field)
+#define IN(field) offsetof(struct timing_fit, field)
+#define MACHINE(field) IN(machine) + offsetof(struct timing_machine, field)
 #define EACH(array, i) (IN(array) + (i) * sizeof(double))
 static const struct key keys[] = {
 #define RATE(field, least, spread, unit, text)                                                     \
@@ -40,7 +40,7 @@ static const struct key keys[] = {
 #include "model/timing.def"
 #define UNIT(id)                                                                                   \
     {                                                                                              \
-        "units", #id, KIND_COUNT, 1, 64, MACHINE(units) + CLOCK_UNIT_##id * 4, ""                  \
+        "units", #id, KIND_COUNT, 1, 64, MACHINE(units) + TIMING_UNIT_##id * 4, ""                 \
     }
     UNIT(INT),         UNIT(FP32),    UNIT(FP64),       UNIT(SFU),
     UNIT(TENSOR),      UNIT(MEMORY),
@@ -64,7 +64,7 @@ static const struct key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static double value_of(const struct clock_fit *fit, const struct key *k)
+static double value_of(const struct timing_fit *fit, const struct key *k)
 {
     const char *at = (const char *)fit + k->offset;
     if (k->kind == KIND_NUMBER) return *(const double *)(const void *)at;
@@ -72,7 +72,7 @@ static double value_of(const struct clock_fit *fit, const struct key *k)
                                  : *(const bool *)(const void *)at;
 }
 
-static void put_value(struct clock_fit *fit, const struct key *k, double value)
+static void put_value(struct timing_fit *fit, const struct key *k, double value)
 {
     char *at = (char *)fit + k->offset;
     if (k->kind == KIND_NUMBER) *(double *)(void *)at = value;
@@ -85,7 +85,7 @@ static void put_value(struct clock_fit *fit, const struct key *k, double value)
 struct reader {
     struct diags *d;
     const struct emu_gpu *g;
-    struct clock_fit *fit;
+    struct timing_fit *fit;
     char section[32];
     bool seen[KEYS];
 };
@@ -177,39 +177,39 @@ static void take_top(struct reader *r, struct yaml_piece key, struct yaml_piece 
     else diag_error(r->d, key.at, key.length, "'%s' is no section", name);
 }
 
-bool clock_file_read(struct diags *d, const struct emu_gpu *g, struct clock_fit *out)
+bool timing_file_read(struct diags *d, const struct emu_gpu *g, struct timing_fit *out)
 {
     struct reader r = {.d = d, .g = g, .fit = out};
     struct yaml_line l;
-    *out = (struct clock_fit){0};
+    *out = (struct timing_fit){0};
     for (uint32_t at = 0; plain_yaml_next(d, &at, &l);)
         if (!out->gpu) {
             if (!take_first(&r, l.key, l.value)) break;
         } else if (l.indent) take_key(&r, l.key, l.value);
         else take_top(&r, l.key, l.value);
     if (!out->gpu && !d->errors) diag_error(d, 0, 0, "there is nothing in this file");
-    const struct clock_machine *m = &out->machine;
+    const struct timing_machine *m = &out->machine;
     if (!d->errors && (!m->channels || m->slices < m->channels || m->slices % m->channels))
         diag_error(d, d->source->length, 0, "%u slices are not as many for each of %u channels",
                    m->slices, m->channels);
     return !d->errors;
 }
 
-const struct clock_fit *clock_file_load(const char *path, const struct emu_gpu *g, struct arena *a,
-                                        struct buf *why)
+const struct timing_fit *timing_file_load(const char *path, const struct emu_gpu *g,
+                                          struct arena *a, struct buf *why)
 {
     const struct source *source = plain_yaml_load(path, a, why);
     if (!source) return NULL;
     struct diags d = {.arena = a, .source = source, .max_errors = 20};
-    struct clock_fit *fit = arena_alloc(a, sizeof *fit);
-    const bool ok = clock_file_read(&d, g, fit);
+    struct timing_fit *fit = arena_alloc(a, sizeof *fit);
+    const bool ok = timing_file_read(&d, g, fit);
     diags_render(&d, why);
     return ok ? fit : NULL;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-void clock_file_write(struct buf *out, const struct clock_fit *fit)
+void timing_file_write(struct buf *out, const struct timing_fit *fit)
 {
     buf_printf(out, "gpu: %s\n", fit->gpu);
     if (fit->measured) buf_printf(out, "measured: %s\n", fit->measured);

@@ -1,7 +1,7 @@
 /* model/timing_file.h: the clock's numbers for a GPU as a file, and what is known of their errors.
  *
- *     struct clock_fit fit;
- *     if (clock_file_read(&diags, &fit)) machine_use(&fit);      // the text is the diags' source
+ *     struct timing_fit fit;
+ *     if (timing_file_read(&diags, &fit)) machine_use(&fit);      // the text is the diags' source
  *
  * Lines of a plain YAML, `key: value` below `section:`, `#` begins a comment:
  *
@@ -30,12 +30,12 @@ struct buf;
 struct diags;
 
 /* Text is in the diags' arena. `g`: the GPU, if it is not built in; else NULL. false after errors. */
-bool clock_file_read(struct diags *d, const struct emu_gpu *g, struct clock_fit *out);
+bool timing_file_read(struct diags *d, const struct emu_gpu *g, struct timing_fit *out);
 
 /* Of a file by name, in the arena. NULL: `why` says what is wrong with it. */
-const struct clock_fit *clock_file_load(const char *path, const struct emu_gpu *g, struct arena *a,
-                                        struct buf *why);
+const struct timing_fit *timing_file_load(const char *path, const struct emu_gpu *g,
+                                          struct arena *a, struct buf *why);
 
-void clock_file_write(struct buf *out, const struct clock_fit *fit);
+void timing_file_write(struct buf *out, const struct timing_fit *fit);
 
 #endif

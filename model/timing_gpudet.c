@@ -55,7 +55,7 @@ struct unit {
     struct depths *lines;
 };
 struct gpudet {
-    struct clock_gpudet o;
+    struct timing_gpudet o;
     uint8_t *kinds;
     struct hardware_warp *warps;
     uint32_t *pending, pending_count; /* CTAs that have not begun: places in the trace, TAKEN */
@@ -72,14 +72,14 @@ struct gpudet {
     double end; /* of the commit: when the last answer is back */
 };
 
-static struct gpudet *gpudet_of(const struct clock *c)
+static struct gpudet *gpudet_of(const struct timing *c)
 {
     return c->order;
 }
 
-static struct hardware_warp *at(const struct clock *c, const struct clock_warp *w)
+static struct hardware_warp *at(const struct timing *c, const struct timing_warp *w)
 {
-    return &gpudet_of(c)->warps[clock_number(c, w)];
+    return &gpudet_of(c)->warps[timing_warp_index(c, w)];
 }
 
 static double later(double a, double b)
@@ -90,12 +90,12 @@ static double later(double a, double b)
 /* ---- CTAs ------------------------------------------------------------------------------------------------- */
 
 /* In hardware's order of slots: the first of each SM, the second ... */
-static uint32_t nth_slot(const struct clock *c, uint32_t n)
+static uint32_t nth_slot(const struct timing *c, uint32_t n)
 {
     return n % c->sms * c->slots + n / c->sms;
 }
 
-static void deal_shares(struct clock *c)
+static void deal_shares(struct timing *c)
 {
     struct gpudet *g = gpudet_of(c);
     uint32_t n = 0, rank = 0;
@@ -108,7 +108,7 @@ static void deal_shares(struct clock *c)
             if ((c->ctas[nth_slot(c, s)].live != 0) == busy) g->share[nth_slot(c, s)] = rank++;
 }
 
-static bool deal(struct clock *c, uint32_t slot, uint32_t *cta)
+static bool deal(struct timing *c, uint32_t slot, uint32_t *cta)
 {
     struct gpudet *g = gpudet_of(c);
     uint32_t *next = &g->share[slot];
@@ -119,7 +119,7 @@ static bool deal(struct clock *c, uint32_t slot, uint32_t *cta)
     return true;
 }
 
-static void placed(struct clock *c, uint32_t slot)
+static void placed(struct timing *c, uint32_t slot)
 {
     for (uint32_t k = 0; k < c->wpc; k++) {
         struct hardware_warp *h = &gpudet_of(c)->warps[slot * c->wpc + k];
@@ -131,29 +131,29 @@ static void placed(struct clock *c, uint32_t slot)
 /* ---- where parallel mode ends ------------------------------------------------------------------------------ */
 
 /* At the instruction itself. */
-static enum why stops_at(const struct clock *c, const struct clock_warp *w)
+static enum why stops_at(const struct timing *c, const struct timing_warp *w)
 {
     const struct gpudet *g = gpudet_of(c);
-    const enum clock_kind kind = g->kinds[w->inst];
-    if (kind == CLOCK_PLAIN) return RUNS;
-    if (kind == CLOCK_FENCE) return OTHER;
-    if (!clock_global_words(c, w)) return RUNS;
-    if (kind == CLOCK_REDUCTION || kind == CLOCK_FETCHING) return ATOMIC;
-    if (kind == CLOCK_STRONG) return OTHER;
+    const enum timing_kind kind = g->kinds[w->inst];
+    if (kind == TIMING_PLAIN) return RUNS;
+    if (kind == TIMING_FENCE) return OTHER;
+    if (!timing_global_words(c, w)) return RUNS;
+    if (kind == TIMING_REDUCTION || kind == TIMING_FETCHING) return ATOMIC;
+    if (kind == TIMING_STRONG) return OTHER;
     const struct log *l = &at(c, w)->log;
     return l->count && l->count + MOST_CHUNKS > g->o.log ? OTHER : RUNS;
 }
 
-static void hold(struct clock *c, struct clock_warp *w, enum why why)
+static void hold(struct timing *c, struct timing_warp *w, enum why why)
 {
     struct hardware_warp *h = at(c, w);
     h->why = (uint8_t)why;
     h->ready = w->next->ready;
-    w->next->ready = CLOCK_NEVER;
+    w->next->ready = TIMING_NEVER;
     gpudet_of(c)->moved = true;
 }
 
-static void look(struct clock *c, struct clock_warp *w, double now)
+static void look(struct timing *c, struct timing_warp *w, double now)
 {
     struct hardware_warp *h = at(c, w);
     (void)now;
@@ -164,7 +164,7 @@ static void look(struct clock *c, struct clock_warp *w, double now)
     if (why) hold(c, w, why);
 }
 
-static void barrier(struct clock *c, uint32_t slot)
+static void barrier(struct timing *c, uint32_t slot)
 {
     struct gpudet *g = gpudet_of(c);
     bool stored = false;
@@ -175,7 +175,7 @@ static void barrier(struct clock *c, uint32_t slot)
         g->warps[slot * c->wpc + k].stops = c->warps[slot * c->wpc + k].waits;
 }
 
-static void ended(struct clock *c, struct clock_warp *w, double now)
+static void ended(struct timing *c, struct timing_warp *w, double now)
 {
     (void)w, (void)now;
     gpudet_of(c)->moved = true;
@@ -187,7 +187,7 @@ static void ended(struct clock *c, struct clock_warp *w, double now)
 static uint32_t bit_of(const struct gpudet *g, uint32_t line, uint32_t k)
 {
     const uint32_t size = g->o.bloom / g->o.subarrays;
-    return k * size + clock_mix(line + k * 0x9e3779b9u) % size;
+    return k * size + timing_hash(line + k * 0x9e3779b9u) % size;
 }
 
 static bool seems_to_have(const struct gpudet *g, const struct log *l, uint32_t line)
@@ -206,7 +206,7 @@ static void append(const struct gpudet *g, struct log *l, const struct trace_not
         l->entries = realloc(l->entries, l->cap * sizeof *l->entries);
         if (!l->entries) abort();
     }
-    if (!l->bloom) l->bloom = clock_room((g->o.bloom + 63) / 64, sizeof *l->bloom);
+    if (!l->bloom) l->bloom = timing_calloc((g->o.bloom + 63) / 64, sizeof *l->bloom);
     l->entries[l->count++] = (struct entry){n->line, n->sectors};
     for (uint32_t k = 0; k < g->o.subarrays; k++) {
         const uint32_t b = bit_of(g, n->line, k);
@@ -222,15 +222,15 @@ static void forget(const struct gpudet *g, struct log *l)
 }
 
 /* The entry's data, and its address and mask. */
-static void store(struct clock *c, struct clock_warp *w, const struct trace_note *n, double now)
+static void store(struct timing *c, struct timing_warp *w, const struct trace_note *n, double now)
 {
     const struct gpudet *g = gpudet_of(c);
     struct hardware_warp *h = at(c, w);
-    const double data = c->m->l1_whole ? 1 : clock_bits(n->sectors) / c->m->l1_sectors;
-    const uint32_t line = clock_number(c, w) * g->o.log + h->log.count;
-    clock_take(&c->load_store[w->sm], now, data + 1);
-    clock_fill_l1(c, w->sm, LOG_LINES | (2 * line & ~LOG_LINES), now);
-    clock_fill_l1(c, w->sm, LOG_LINES | ((2 * line + 1) & ~LOG_LINES), now);
+    const double data = c->m->l1_whole ? 1 : timing_popcount(n->sectors) / c->m->l1_sectors;
+    const uint32_t line = timing_warp_index(c, w) * g->o.log + h->log.count;
+    timing_reserve(&c->load_store[w->sm], now, data + 1);
+    timing_fill_l1(c, w->sm, LOG_LINES | (2 * line & ~LOG_LINES), now);
+    timing_fill_l1(c, w->sm, LOG_LINES | ((2 * line + 1) & ~LOG_LINES), now);
     append(g, &h->log, n);
     h->stored = true;
 }
@@ -244,16 +244,16 @@ static bool holds(const struct log *l, const struct trace_note *n)
     return !left;
 }
 
-static void search(struct clock *c, const struct clock_warp *w, uint32_t entries, double now,
-                   struct clock_access *a)
+static void search(struct timing *c, const struct timing_warp *w, uint32_t entries, double now,
+                   struct timing_access *a)
 {
-    const double begun = clock_take(&c->load_store[w->sm], now, entries),
+    const double begun = timing_reserve(&c->load_store[w->sm], now, entries),
                  done = begun + entries + c->m->l1_latency;
-    if (done > a->done) *a = (struct clock_access){done, CLOCK_LOG};
+    if (done > a->done) *a = (struct timing_access){done, TIMING_LOG};
 }
 
-static bool access(struct clock *c, struct clock_warp *w, uint32_t inst, double now,
-                   struct clock_access *a)
+static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, double now,
+                   struct timing_access *a)
 {
     const struct gpudet *g = gpudet_of(c);
     const uint32_t *words = w->trace->words + w->at;
@@ -286,33 +286,33 @@ static struct depths *find_depths(const struct gpudet *g, const struct unit *u, 
 }
 
 /* When the chunk's depths are in L2: the first time they come from DRAM. */
-static double in_l2(struct clock *c, uint32_t slice, uint32_t line, double now)
+static double in_l2(struct timing *c, uint32_t slice, uint32_t line, double now)
 {
-    uint32_t *known = &gpudet_of(c)->known[clock_mix(line) % MAP];
+    uint32_t *known = &gpudet_of(c)->known[timing_hash(line) % MAP];
     const bool is_new = *known != line + 1;
     *known = line + 1;
-    return is_new ? clock_from_dram(c, slice, line | DEPTH_LINES, WHOLE, now) : now;
+    return is_new ? timing_from_dram(c, slice, line | DEPTH_LINES, WHOLE, now) : now;
 }
 
 /* A line of a Z cache for the chunk: when it is there. */
-static double fetch_depths(struct clock *c, struct depths *d, uint32_t slice, uint32_t line,
+static double fetch_depths(struct timing *c, struct depths *d, uint32_t slice, uint32_t line,
                            double now)
 {
     const struct gpudet *g = gpudet_of(c);
     const double begun = later(now, d->free), sectors = d->valid ? 2 * WHOLE : WHOLE;
     const double there = begun + g->o.fetch * g->o.z_interval;
-    clock_take(&c->slice[slice], begun, sectors * c->m->l2_interval / c->share);
+    timing_reserve(&c->slice[slice], begun, sectors * c->m->l2_interval / c->share);
     *d = (struct depths){.chunk = line, .valid = true};
     return later(there, in_l2(c, slice, line, begun));
 }
 
 /* When the unit is done with it. */
-static double compare(struct clock *c, struct unit *u, uint32_t slice, uint32_t line, double now)
+static double compare(struct timing *c, struct unit *u, uint32_t slice, uint32_t line, double now)
 {
     struct gpudet *g = gpudet_of(c);
     const double cycle = g->o.z_interval, turn = cycle / c->share;
     double *last = &u->busy[u->at++ % g->o.requests];
-    const double begun = clock_take(&u->free, later(now, *last), turn);
+    const double begun = timing_reserve(&u->free, later(now, *last), turn);
     struct depths *d = find_depths(g, u, line);
     double start = later(begun, d->free);
     if (!d->valid || d->chunk != line) start = fetch_depths(c, d, slice, line, begun);
@@ -321,10 +321,10 @@ static double compare(struct clock *c, struct unit *u, uint32_t slice, uint32_t 
     return d->free;
 }
 
-static double written(struct clock *c, uint32_t slice, uint32_t sectors, double now)
+static double written(struct timing *c, uint32_t slice, uint32_t sectors, double now)
 {
     const double time = sectors * c->m->l2_interval;
-    return clock_take(&c->slice[slice], now, time / c->share) + time + c->m->l2_latency / 2;
+    return timing_reserve(&c->slice[slice], now, time / c->share) + time + c->m->l2_latency / 2;
 }
 
 static bool before(const struct request *a, const struct request *b)
@@ -360,7 +360,7 @@ static struct request pop(struct gpudet *g)
 }
 
 /* The SM's next entry, of its warps in turn, is read from L1 and goes to the partition. */
-static void send_next(struct clock *c, struct gpudet *g, const struct request *r)
+static void send_next(struct timing *c, struct gpudet *g, const struct request *r)
 {
     const uint32_t sm = r->warp / c->warps_per_sm;
     uint32_t *senders = g->senders + sm * c->warps_per_sm, *count = &g->sender_count[sm];
@@ -370,26 +370,26 @@ static void send_next(struct clock *c, struct gpudet *g, const struct request *r
     const struct entry e = l->entries[l->sent++];
     if (l->sent == l->count) senders[at] = senders[--*count];
     else g->sender_at[sm] = at + 1;
-    const double read = clock_take(&c->load_store[sm], r->when, 2);
-    push(g, COMPARE, clock_send(c, sm, clock_bits(e.sectors) + HEADER, read + c->m->l1_latency),
-         warp, e);
+    const double read = timing_reserve(&c->load_store[sm], r->when, 2);
+    push(g, COMPARE,
+         timing_send(c, sm, timing_popcount(e.sectors) + HEADER, read + c->m->l1_latency), warp, e);
     push(g, SEND, c->load_store[sm], warp, e);
 }
 
 /* To L2 and back. */
-static double trip(struct clock *c, uint32_t sm, uint32_t slice, uint32_t sectors, double service,
+static double trip(struct timing *c, uint32_t sm, uint32_t slice, uint32_t sectors, double service,
                    double now)
 {
-    const double there = clock_send(c, sm, 1, now),
-                 done = clock_take(&c->slice[slice], there, service / c->share) + service;
-    return clock_take(&c->port_in[sm % c->ports], done, sectors / c->m->port_sectors) +
+    const double there = timing_send(c, sm, 1, now),
+                 done = timing_reserve(&c->slice[slice], there, service / c->share) + service;
+    return timing_reserve(&c->port_in[sm % c->ports], done, sectors / c->m->port_sectors) +
            c->m->l2_latency / 2;
 }
 
 /* Whoever finds the lock taken tries again when the answer has come. */
-static void try_lock(struct clock *c, struct gpudet *g, const struct request *r, uint32_t slice)
+static void try_lock(struct timing *c, struct gpudet *g, const struct request *r, uint32_t slice)
 {
-    uint32_t *owner = &g->locked[clock_mix(r->entry.line) % MAP];
+    uint32_t *owner = &g->locked[timing_hash(r->entry.line) % MAP];
     const double answer = trip(c, r->warp / c->warps_per_sm, slice, 1, c->m->atomic_interval,
                                r->when);
     const bool free = *owner != r->entry.line + 1;
@@ -397,19 +397,19 @@ static void try_lock(struct clock *c, struct gpudet *g, const struct request *r,
     push(g, free ? READ : LOCK, answer, r->warp, r->entry);
 }
 
-static void unlock(struct clock *c, struct gpudet *g, const struct request *r)
+static void unlock(struct timing *c, struct gpudet *g, const struct request *r)
 {
     struct log *l = &g->warps[r->warp].log;
-    g->locked[clock_mix(r->entry.line) % MAP] = 0;
+    g->locked[timing_hash(r->entry.line) % MAP] = 0;
     g->end = later(g->end, r->when + c->m->l2_latency / 2);
     if (++l->sent < l->count) push(g, LOCK, r->when, r->warp, l->entries[l->sent]);
 }
 
-static void go_step(struct clock *c, const struct request *r)
+static void go_step(struct timing *c, const struct request *r)
 {
     struct gpudet *g = gpudet_of(c);
-    const uint32_t slice = clock_slice_of(&c->all_of_l2, r->entry.line),
-                   sm = r->warp / c->warps_per_sm, sectors = clock_bits(r->entry.sectors);
+    const uint32_t slice = timing_slice_of(&c->all_of_l2, r->entry.line),
+                   sm = r->warp / c->warps_per_sm, sectors = timing_popcount(r->entry.sectors);
     struct unit *u = &g->units[slice / (c->m->slices / c->m->channels)];
     switch ((enum step)r->what) {
     case SEND: send_next(c, g, r); break;
@@ -425,14 +425,14 @@ static void go_step(struct clock *c, const struct request *r)
              r->warp, r->entry);
         break;
     case STORE: /* data, depths, and the lock behind them */
-        push(g, UNLOCK, clock_send(c, sm, sectors + WHOLE + 1, r->when), r->warp, r->entry);
+        push(g, UNLOCK, timing_send(c, sm, sectors + WHOLE + 1, r->when), r->warp, r->entry);
         break;
     case UNLOCK: unlock(c, g, r); break;
     }
 }
 
 /* Who has entries, and where they begin. */
-static void line_up(struct clock *c, double now)
+static void line_up(struct timing *c, double now)
 {
     struct gpudet *g = gpudet_of(c);
     const struct entry none = {0};
@@ -448,7 +448,7 @@ static void line_up(struct clock *c, double now)
 }
 
 /* When the last answer is back. */
-static double commit(struct clock *c, double now)
+static double commit(struct timing *c, double now)
 {
     struct gpudet *g = gpudet_of(c);
     g->end = now;
@@ -457,30 +457,30 @@ static double commit(struct clock *c, double now)
         const struct request r = pop(g);
         go_step(c, &r);
     }
-    clock_empty_l1(c);
+    timing_empty_l1(c);
     return g->end;
 }
 
 /* ---- serial mode ------------------------------------------------------------------------------------------------- */
 
 /* When all SMs know that a mode is over. */
-static double behind_barrier(const struct clock *c, double now)
+static double behind_barrier(const struct timing *c, double now)
 {
     return now + gpudet_of(c)->o.barrier;
 }
 
-static double carry_out(struct clock *c, double now)
+static double carry_out(struct timing *c, double now)
 {
     struct gpudet *g = gpudet_of(c);
     double end = now, begun = now;
     uint32_t last = UINT32_MAX;
     g->serial = true;
     for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
-        struct clock_warp *w = &c->warps[i];
+        struct timing_warp *w = &c->warps[i];
         if (g->warps[i].why != ATOMIC) continue;
         if (g->o.serial_warps || w->sm != last) begun = end;
         last = w->sm;
-        end = later(end, clock_access_memory(c, w, begun).done);
+        end = later(end, timing_access_memory(c, w, begun).done);
     }
     g->serial = false;
     return last == UINT32_MAX ? now : behind_barrier(c, now + (end - now) / c->share);
@@ -488,7 +488,7 @@ static double carry_out(struct clock *c, double now)
 
 /* ---- quanta -------------------------------------------------------------------------------------------------------- */
 
-static double parallel_end(const struct clock *c)
+static double parallel_end(const struct timing *c)
 {
     double end = c->end;
     for (uint32_t s = 0; s < c->scheduler_count; s++) end = later(end, c->schedulers[s].last);
@@ -497,28 +497,28 @@ static double parallel_end(const struct clock *c)
     return end;
 }
 
-static bool has_warps(const struct clock *c, const struct clock_scheduler *s)
+static bool has_warps(const struct timing *c, const struct timing_scheduler *s)
 {
     for (uint32_t k = 0; k < s->count; k++)
         if (c->warps[s->warps[k]].live) return true;
     return false;
 }
 
-static void account(struct clock *c, double parallel, double committed, double end)
+static void account(struct timing *c, double parallel, double committed, double end)
 {
     const double barrier = gpudet_of(c)->o.barrier;
     for (uint32_t i = 0; i < c->scheduler_count; i++) {
-        struct clock_scheduler *s = &c->schedulers[i];
-        s->part[has_warps(c, s) ? CLOCK_QUANTUM : CLOCK_IDLE] += parallel - s->last;
-        s->part[CLOCK_QUANTUM] += barrier;
-        s->part[CLOCK_COMMIT] += committed - (parallel + barrier);
-        s->part[CLOCK_SERIAL] += end - committed;
+        struct timing_scheduler *s = &c->schedulers[i];
+        s->part[has_warps(c, s) ? TIMING_QUANTUM : TIMING_IDLE] += parallel - s->last;
+        s->part[TIMING_QUANTUM] += barrier;
+        s->part[TIMING_COMMIT] += committed - (parallel + barrier);
+        s->part[TIMING_SERIAL] += end - committed;
         s->last = end;
     }
     c->end = end;
 }
 
-static void go_on(struct clock *c, struct clock_warp *w, double now)
+static void go_on(struct timing *c, struct timing_warp *w, double now)
 {
     struct hardware_warp *h = at(c, w);
     const enum why was = h->why;
@@ -529,10 +529,10 @@ static void go_on(struct clock *c, struct clock_warp *w, double now)
         h->why = (uint8_t)stops_at(c, w);
         gpudet_of(c)->moved |= h->why != RUNS;
     }
-    if (h->why == RUNS) clock_let_go(c, w, h->ready, now, CLOCK_QUANTUM);
+    if (h->why == RUNS) timing_release_warp(c, w, h->ready, now, TIMING_QUANTUM);
 }
 
-static void begin_quantum(struct clock *c, double now)
+static void begin_quantum(struct timing *c, double now)
 {
     struct gpudet *g = gpudet_of(c);
     g->moved = false;
@@ -545,11 +545,11 @@ static void begin_quantum(struct clock *c, double now)
     deal_shares(c);
     g->begins = true;
     for (uint32_t s = 0; s < c->sms * c->slots; s++)
-        if (!c->ctas[nth_slot(c, s)].live) clock_place(c, nth_slot(c, s), now, CLOCK_START);
+        if (!c->ctas[nth_slot(c, s)].live) timing_place_cta(c, nth_slot(c, s), now, TIMING_START);
     g->begins = false;
 }
 
-static bool idle(struct clock *c)
+static bool idle(struct timing *c)
 {
     if (!gpudet_of(c)->moved) return false;
     c->out->quanta++;
@@ -563,34 +563,34 @@ static bool idle(struct clock *c)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-static void begin(struct clock *c, const struct clock_order *o)
+static void begin(struct timing *c, const struct timing_order *o)
 {
-    struct gpudet *g = clock_room(1, sizeof *g);
+    struct gpudet *g = timing_calloc(1, sizeof *g);
     const uint32_t warps = c->sms * c->warps_per_sm, lines = o->gpudet.zcache / CHUNK;
     c->order = g;
     g->o = o->gpudet;
-    g->kinds = clock_kinds(c->t);
-    g->warps = clock_room(warps, sizeof *g->warps);
-    g->senders = clock_room(warps, sizeof *g->senders);
-    g->pending = clock_room(c->t->cta_count, sizeof *g->pending);
+    g->kinds = timing_kinds(c->t);
+    g->warps = timing_calloc(warps, sizeof *g->warps);
+    g->senders = timing_calloc(warps, sizeof *g->senders);
+    g->pending = timing_calloc(c->t->cta_count, sizeof *g->pending);
     g->pending_count = c->t->cta_count;
     for (uint32_t i = 0; i < g->pending_count; i++) g->pending[i] = i;
-    g->share = clock_room((size_t)c->sms * c->slots, sizeof *g->share);
-    g->units = clock_room(c->m->channels, sizeof *g->units);
+    g->share = timing_calloc((size_t)c->sms * c->slots, sizeof *g->share);
+    g->units = timing_calloc(c->m->channels, sizeof *g->units);
     g->sets = lines / g->o.ways;
     for (uint32_t u = 0; u < c->m->channels; u++) {
-        g->units[u].busy = clock_room(g->o.requests, sizeof(double));
-        g->units[u].lines = clock_room(lines, sizeof(struct depths));
+        g->units[u].busy = timing_calloc(g->o.requests, sizeof(double));
+        g->units[u].lines = timing_calloc(lines, sizeof(struct depths));
     }
-    g->known = clock_room(MAP, sizeof *g->known);
-    g->locked = clock_room(MAP, sizeof *g->locked);
-    g->sender_count = clock_room(c->sms, sizeof *g->sender_count);
-    g->sender_at = clock_room(c->sms, sizeof *g->sender_at);
+    g->known = timing_calloc(MAP, sizeof *g->known);
+    g->locked = timing_calloc(MAP, sizeof *g->locked);
+    g->sender_count = timing_calloc(c->sms, sizeof *g->sender_count);
+    g->sender_at = timing_calloc(c->sms, sizeof *g->sender_at);
     deal_shares(c);
     g->begins = true;
 }
 
-static void end(struct clock *c)
+static void end(struct timing *c)
 {
     struct gpudet *g = c->order;
     for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
@@ -606,12 +606,12 @@ static void end(struct clock *c)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-const struct clock_rules clock_gpudet_rules = {.begin = begin,
-                                               .end = end,
-                                               .deal = deal,
-                                               .placed = placed,
-                                               .look = look,
-                                               .access = access,
-                                               .barrier = barrier,
-                                               .ended = ended,
-                                               .idle = idle};
+const struct timing_order_hooks timing_gpudet_hooks = {.begin = begin,
+                                                       .end = end,
+                                                       .deal = deal,
+                                                       .placed = placed,
+                                                       .look = look,
+                                                       .access = access,
+                                                       .barrier = barrier,
+                                                       .ended = ended,
+                                                       .idle = idle};

@@ -15,27 +15,28 @@
 #include <math.h>
 #include <stddef.h>
 
-#define CLOCK_NEVER HUGE_VAL
+#define TIMING_NEVER HUGE_VAL
 
-struct clock;
+struct timing;
 
-struct clock_next { /* of a warp: what its scheduler looks at; a scheduler's stand side by side */
+struct
+    timing_candidate { /* of a warp: what its scheduler looks at; a scheduler's stand side by side */
     double
-        ready; /* its registers are there, it may issue; CLOCK_NEVER: it waits at a barrier, or has ended */
+        ready; /* its registers are there, it may issue; TIMING_NEVER: it waits at a barrier, or has ended */
     uint32_t age;
-    uint8_t unit; /* enum clock_unit, of the next instruction */
+    uint8_t unit; /* enum timing_unit, of the next instruction */
 };
 
-struct clock_warp {
+struct timing_warp {
     const struct trace_warp *trace;
     const struct trace_cta *cta_trace;
     uint32_t at;         /* word */
     uint32_t line;       /* of instructions, that it has last: its number and one */
     uint32_t inst, left; /* the next instruction, and how many of its block are left with it */
     uint32_t entered;    /* instructions of the block that begins with it; 0: none does */
-    struct clock_next *next;
+    struct timing_candidate *next;
     double begun, over;          /* its first issue; when all that it asked of memory is done */
-    uint8_t part;                /* enum clock_part: what `ready` waits for */
+    uint8_t part;                /* enum timing_part: what `ready` waits for */
     uint8_t class;               /* of the next instruction */
     uint32_t cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
     bool live;
@@ -44,181 +45,181 @@ struct clock_warp {
     uint8_t *reg_parts;
 };
 
-struct clock_cta { /* a slot of an SM */
+struct timing_cta { /* a slot of an SM */
     uint32_t live, arrived;
     double ends;
 };
 
-struct clock_scheduler {
-    struct clock_next *next;   /* of its warps */
-    double *unit[CLOCK_UNITS]; /* when those that it issues to are free */
-    double at;                 /* when a warp of it may be able to issue; CLOCK_NEVER: none may */
-    double last;               /* behind the last issue */
-    uint32_t *warps, count;    /* slots of warps */
+struct timing_scheduler {
+    struct timing_candidate *next; /* of its warps */
+    double *unit[TIMING_UNITS];    /* when those that it issues to are free */
+    double at;              /* when a warp of it may be able to issue; TIMING_NEVER: none may */
+    double last;            /* behind the last issue */
+    uint32_t *warps, count; /* slots of warps */
     uint32_t recent;
     bool strict; /* it issues from one warp alone: */
     uint32_t turn;
-    double part[CLOCK_PARTS], by_unit[CLOCK_UNITS];
+    double part[TIMING_PARTS], by_unit[TIMING_UNITS];
 };
 
-struct clock_line {
+struct timing_line {
     uint32_t tag;
     uint8_t sectors;
     double used, filled;
 };
 
-enum clock_kind { /* of instructions, for orders */
-                  CLOCK_PLAIN,
-                  CLOCK_STORE,
-                  CLOCK_STRONG, /* volatile, relaxed, acquire, release */
-                  CLOCK_FENCE,
-                  CLOCK_REDUCTION, /* nobody reads its result */
-                  CLOCK_FETCHING,  /* an atomic of which the result is read */
+enum timing_kind { /* of instructions, for orders */
+                   TIMING_PLAIN,
+                   TIMING_STORE,
+                   TIMING_STRONG, /* volatile, relaxed, acquire, release */
+                   TIMING_FENCE,
+                   TIMING_REDUCTION, /* nobody reads its result */
+                   TIMING_FETCHING,  /* an atomic of which the result is read */
 };
-uint8_t *clock_kinds(const struct emu_trace *t); /* by instruction; to be freed */
+uint8_t *timing_kinds(const struct emu_trace *t); /* by instruction; to be freed */
 
-struct clock_access { /* of one instruction: what of it is done when */
+struct timing_access { /* of one instruction: what of it is done when */
     double done;
     uint8_t part;
 };
 
 /* What an order changes. */
-struct clock_rules {
-    void (*begin)(struct clock *c, const struct clock_order *o);
-    void (*end)(struct clock *c);
+struct timing_order_hooks {
+    void (*begin)(struct timing *c, const struct timing_order *o);
+    void (*end)(struct timing *c);
     /* The next CTA of the slot: place in the trace. false: none now. */
-    bool (*deal)(struct clock *c, uint32_t slot, uint32_t *cta);
-    void (*placed)(struct clock *c, uint32_t slot); /* it has begun there */
+    bool (*deal)(struct timing *c, uint32_t slot, uint32_t *cta);
+    void (*placed)(struct timing *c, uint32_t slot); /* it has begun there */
     /* The warp's next instruction is known, and when its registers are there: it may be
-     * held: ready becomes CLOCK_NEVER. */
-    void (*look)(struct clock *c, struct clock_warp *w, double now);
+     * held: ready becomes TIMING_NEVER. */
+    void (*look)(struct timing *c, struct timing_warp *w, double now);
     /* An access to global memory, the trace's word of which is at w->at. true: that is all of it. */
-    bool (*access)(struct clock *c, struct clock_warp *w, uint32_t inst, double now,
-                   struct clock_access *a);
+    bool (*access)(struct timing *c, struct timing_warp *w, uint32_t inst, double now,
+                   struct timing_access *a);
     /* All have come to the barrier of the CTA in the slot. May be NULL. */
-    void (*barrier)(struct clock *c, uint32_t slot);
-    void (*ended)(struct clock *c, struct clock_warp *w, double now);
+    void (*barrier)(struct timing *c, uint32_t slot);
+    void (*ended)(struct timing *c, struct timing_warp *w, double now);
     /* No warp can go on: the order makes one able to. false: there is nothing that it could do. */
-    bool (*idle)(struct clock *c);
+    bool (*idle)(struct timing *c);
 };
-extern const struct clock_rules clock_gpudet_rules, clock_dab_rules;
+extern const struct timing_order_hooks timing_gpudet_hooks, timing_dab_hooks;
 
-struct clock_key { /* of an SM: the least of its schedulers */
+struct timing_sm_key { /* of an SM: the least of its schedulers */
     double when;
     uint32_t sm;
 };
 
-struct clock_choice { /* of an SM: what it issues next */
+struct timing_choice { /* of an SM: what it issues next */
     bool made;
     uint32_t scheduler, warp; /* of the device; of the scheduler */
     double later;             /* when another one of the scheduler may be able to */
 };
 
 enum { BANK_ROWS = 8 };
-struct clock_bank { /* of DRAM */
-    double free;    /* when it can open another row */
+struct timing_bank { /* of DRAM */
+    double free;     /* when it can open another row */
     double opened[BANK_ROWS];
     uint32_t row[BANK_ROWS], last; /* those that were opened last */
 };
 
 /* x % n without dividing (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019). */
-struct clock_divisor {
+struct timing_divisor {
     uint64_t inverse;
     uint32_t n;
 };
-static inline struct clock_divisor clock_divisor(uint32_t n)
+static inline struct timing_divisor timing_divisor(uint32_t n)
 {
-    return (struct clock_divisor){UINT64_MAX / n + 1, n};
+    return (struct timing_divisor){UINT64_MAX / n + 1, n};
 }
-static inline uint32_t clock_rest(uint32_t x, struct clock_divisor by)
+static inline uint32_t timing_remainder(uint32_t x, struct timing_divisor by)
 {
     return (uint32_t)((unsigned __int128)(by.inverse * x) * by.n >> 64);
 }
 
-struct clock_slices { /* of L2: which one a line is in */
-    struct clock_divisor channels, per_channel;
-    bool hashed; /* as of the clock_machine */
+struct timing_slices { /* of L2: which one a line is in */
+    struct timing_divisor channels, per_channel;
+    bool hashed; /* as of the timing_machine */
 };
 
-struct clock_events { /* by a hash of their names: of as many as `map` says */
-    struct clock_event {
+struct timing_events { /* by a hash of their names: of as many as `map` says */
+    struct timing_event {
         uint32_t name; /* one more than its number; 0: none */
         double when;
     } * of;
     uint8_t *seen; /* pieces that are in use: the others have anything in them */
 };
 
-struct clock_inst {      /* an instruction, as far as each issue of it asks */
+struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint32_t reg;        /* its place in reg_of: those read, then those written */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
 };
 
-struct clock {
+struct timing {
     const struct emu_trace *t;
-    const struct clock_machine *m;
-    struct clock_times *out;
+    const struct timing_machine *m;
+    struct timing_result *out;
     double slot; /* of a scheduler: cycles for an instruction */
-    struct clock_inst *insts;
-    uint8_t *steps;              /* by instruction: of asynchronous copies; NULL: there are none */
-    struct clock_copies *copies; /* by warp */
-    struct clock_batches *batches; /* by slot of a CTA */
+    struct timing_inst *insts;
+    uint8_t *steps;               /* by instruction: of asynchronous copies; NULL: there are none */
+    struct timing_copies *copies; /* by warp */
+    struct timing_batches *batches; /* by slot of a CTA */
     double *
         matrices; /* by instruction, how often its multiply-adds are those of CLASS_TENSOR; NULL: there are none */
     uint32_t sms, slots, wpc, warps_per_sm, scheduler_count, regs;
-    const struct clock_share
+    const struct timing_share
         *some;    /* NULL: the SMs are all there are, or have their part of everything */
     double share; /* of the network and L2 */
     uint32_t slices, channels;       /* that the SMs have, */
     double slice_rate, channel_rate; /* of what these can do */
     double row_span; /* bytes of addresses whose rows are side by side, one in each channel */
-    struct clock_warp *warps;
-    struct clock_next *next;
-    struct clock_cta *ctas;
-    struct clock_scheduler *schedulers;
+    struct timing_warp *warps;
+    struct timing_candidate *next;
+    struct timing_cta *ctas;
+    struct timing_scheduler *schedulers;
     uint32_t *scheduler_warps;
     double *reg_times;
     uint8_t *reg_parts;
-    double *units[CLOCK_UNITS];   /* when each is free: by SM */
-    struct clock_key *key;        /* a tree of the least, of equals the first: leaves are SMs */
-    struct clock_choice *choices; /* by SM */
-    uint32_t leaves, running;     /* the SM whose turn it is */
-    uint32_t stepping;            /* the scheduler whose turn it is */
-    double woken;                 /* when it is to have one again, at the latest */
-    const uint32_t *reg_of;       /* as emu_trace.regs, below `regs` */
-    uint32_t *folded;             /* that, if the trace has more; else NULL */
+    double *units[TIMING_UNITS];   /* when each is free: by SM */
+    struct timing_sm_key *key;     /* a tree of the least, of equals the first: leaves are SMs */
+    struct timing_choice *choices; /* by SM */
+    uint32_t leaves, running;      /* the SM whose turn it is */
+    uint32_t stepping;             /* the scheduler whose turn it is */
+    double woken;                  /* when it is to have one again, at the latest */
+    const uint32_t *reg_of;        /* as emu_trace.regs, below `regs` */
+    uint32_t *folded;              /* that, if the trace has more; else NULL */
     uint32_t next_cta, age, next_slice;
     double end;
-    const struct clock_rules *rules; /* of the order; NULL: native */
-    void *order;                     /* what it keeps */
+    const struct timing_order_hooks *rules; /* of the order; NULL: native */
+    void *order;                            /* what it keeps */
     /* memory */
     double network; /* when the network takes the next request */
     double *load_store, *port_in, *port_out, *slice, *channel;
     double *all_slices; /* for what SMs ask of the same lines, if they are some of all */
-    struct clock_bank *banks;
-    struct clock_line *l1;
+    struct timing_bank *banks;
+    struct timing_line *l1;
     uint8_t *l1_seen; /* its sets that are in use: the others have anything in them */
-    struct clock_divisor l1_sets_divisor;
-    struct clock_slices all_of_l2;
-    struct clock_line *fetched; /* lines of instructions that SMs have */
+    struct timing_divisor l1_sets_divisor;
+    struct timing_slices all_of_l2;
+    struct timing_line *fetched; /* lines of instructions that SMs have */
     uint32_t l1_sets, l1_ways, ports, map;
-    struct clock_block *blocks; /* what all this is in; and of how many bytes */
+    struct timing_block *blocks; /* what all this is in; and of how many bytes */
     size_t taken;
-    struct clock_events fills, swaps; /* lines from DRAM, when they are in L2; elements, when a
+    struct timing_events fills, swaps; /* lines from DRAM, when they are in L2; elements, when a
                                          compare-and-swap was through */
 };
 
 /* ---- what orders use of timing.c -------------------------------------------------------------------------- */
 
-void *clock_room(size_t count, size_t size); /* zeros, to be freed */
+void *timing_calloc(size_t count, size_t size); /* zeros, to be freed */
 /* Takes a server that is free at *free from `now` on for `interval`. Returns when it begins. */
-static inline double clock_take(double *free, double now, double interval)
+static inline double timing_reserve(double *free, double now, double interval)
 {
     const double at = *free > now ? *free : now;
     *free = at + interval;
     return at;
 }
-static inline uint32_t clock_mix(uint32_t x)
+static inline uint32_t timing_hash(uint32_t x)
 {
     x ^= x >> 16;
     x *= 0x7feb352du;
@@ -227,55 +228,56 @@ static inline uint32_t clock_mix(uint32_t x)
     return x ^ x >> 16;
 }
 /* Of a line's sectors how many. (Baseline x86 has no instruction for it.) */
-static inline uint32_t clock_bits(uint32_t sectors)
+static inline uint32_t timing_popcount(uint32_t sectors)
 {
     return (uint32_t)(UINT64_C(0x4332322132212110) >> 4 * sectors & 15);
 }
-static inline bool clock_loads(const struct trace_note *n)
+static inline bool timing_is_load(const struct trace_note *n)
 {
     return n->how == COUNT_LOAD || n->how == COUNT_LOAD_L2;
 }
-static inline uint32_t clock_number(const struct clock *c, const struct clock_warp *w)
+static inline uint32_t timing_warp_index(const struct timing *c, const struct timing_warp *w)
 {
     return (uint32_t)(w - c->warps);
 }
-struct clock_slices clock_slices_of(const struct clock_machine *m);
-static inline uint32_t clock_slice_of(const struct clock_slices *s, uint32_t line)
+struct timing_slices timing_slices_of(const struct timing_machine *m);
+static inline uint32_t timing_slice_of(const struct timing_slices *s, uint32_t line)
 {
     const uint32_t chunk = line >> 1, per = s->per_channel.n;
     if (!s->hashed) return chunk % s->channels.n * per + chunk / s->channels.n % per;
-    return clock_rest(clock_mix(chunk), s->channels) * per + clock_rest(line, s->per_channel);
+    return timing_remainder(timing_hash(chunk), s->channels) * per +
+           timing_remainder(line, s->per_channel);
 }
 /* A request of so many sectors' size on its way from an SM: when it is at its slice. */
-double clock_send(struct clock *c, uint32_t sm, double sectors, double now);
+double timing_send(struct timing *c, uint32_t sm, double sectors, double now);
 /* Sectors of a line from DRAM: when they are in L2. */
-double clock_from_dram(struct clock *c, uint32_t slice, uint32_t line, uint32_t sectors,
-                       double now);
+double timing_from_dram(struct timing *c, uint32_t slice, uint32_t line, uint32_t sectors,
+                        double now);
 /* What of the trace belongs to the warp's next instruction, carried out. */
-struct clock_access clock_access_memory(struct clock *c, struct clock_warp *w, double now);
+struct timing_access timing_access_memory(struct timing *c, struct timing_warp *w, double now);
 /* The words of the trace that say what the next instruction does in global memory; NULL: nothing. */
-const uint32_t *clock_global_words(const struct clock *c, const struct clock_warp *w);
+const uint32_t *timing_global_words(const struct timing *c, const struct timing_warp *w);
 /* A line comes into L1 that an SM writes for itself. */
-void clock_fill_l1(const struct clock *c, uint32_t sm, uint32_t line, double now);
-void clock_empty_l1(struct clock *c);
+void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now);
+void timing_empty_l1(struct timing *c);
 /* The warp does not issue until it is let go: from `when` on, if its registers are there. It has waited for `part` if
  * that is later. */
-void clock_let_go(struct clock *c, struct clock_warp *w, double ready, double when,
-                  enum clock_part part);
+void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, double when,
+                         enum timing_part part);
 /* ---- timing_async.c --------------------------------------------------------------------------------------- */
 
 /* What instructions have to do with asynchronous copies. false: there are none. */
-bool clock_async_steps(const struct emu_trace *t, uint8_t *steps);
-size_t clock_async_size(size_t *of_cta); /* of a warp's clock_copies, of a CTA's clock_batches */
-void clock_async_place(const struct clock *c, uint32_t slot);
+bool timing_async_steps(const struct emu_trace *t, uint8_t *steps);
+size_t timing_async_size(size_t *of_cta); /* of a warp's timing_copies, of a CTA's timing_batches */
+void timing_async_place(const struct timing *c, uint32_t slot);
 /* The instruction has been issued, what it does itself is `done` then: until when the warp waits for copies. */
-struct clock_access clock_async(struct clock *c, struct clock_warp *w, uint32_t inst,
-                                struct clock_access done);
+struct timing_access timing_async(struct timing *c, struct timing_warp *w, uint32_t inst,
+                                  struct timing_access done);
 /* The next instruction is known: the warp sleeps if nobody has begun to copy what it waits for. */
-void clock_async_sleep(struct clock *c, struct clock_warp *w, uint32_t inst);
+void timing_async_sleep(struct timing *c, struct timing_warp *w, uint32_t inst);
 /* Nobody can go on: those of the CTA that sleep do. */
-bool clock_async_wake(struct clock *c, uint32_t slot, double now);
+bool timing_async_wake(struct timing *c, uint32_t slot, double now);
 
-void clock_place(struct clock *c, uint32_t slot, double now, enum clock_part part);
+void timing_place_cta(struct timing *c, uint32_t slot, double now, enum timing_part part);
 
 #endif

@@ -25,42 +25,42 @@ static double z_interval(const struct emu_gpu *g)
     return g->core_mhz / (g->l2_mhz * 650 / 700);
 }
 
-bool clock_order_of(const struct emu_counts *c, struct clock_order *out)
+bool timing_order_of(const struct emu_counts *c, struct timing_order *out)
 {
-    *out = (struct clock_order){.kind = CLOCK_NATIVE};
+    *out = (struct timing_order){.kind = TIMING_NATIVE};
     if (strcmp(c->order, "native") == 0 || strcmp(c->order, "random") == 0) return true;
     if (strcmp(c->order, "gpudet") == 0) {
-        out->kind = CLOCK_GPUDET;
-        out->gpudet = (struct clock_gpudet){.quantum = option(c, "quantum"),
-                                            .bta = is_on(c, "bta"),
-                                            .dwp = is_on(c, "dwp"),
-                                            .locks = is_on(c, "commit"),
-                                            .serial_warps = is_on(c, "serial"),
-                                            .log = option(c, "log"),
-                                            .bloom = option(c, "bloom"),
-                                            .subarrays = option(c, "subarrays"),
-                                            .zcache = option(c, "zcache"),
-                                            .ways = option(c, "ways"),
-                                            .requests = option(c, "requests"),
-                                            .fetch = option(c, "fetch"),
-                                            .barrier = option(c, "barrier"),
-                                            .z_interval = z_interval(c->gpu)};
+        out->kind = TIMING_GPUDET;
+        out->gpudet = (struct timing_gpudet){.quantum = option(c, "quantum"),
+                                             .bta = is_on(c, "bta"),
+                                             .dwp = is_on(c, "dwp"),
+                                             .locks = is_on(c, "commit"),
+                                             .serial_warps = is_on(c, "serial"),
+                                             .log = option(c, "log"),
+                                             .bloom = option(c, "bloom"),
+                                             .subarrays = option(c, "subarrays"),
+                                             .zcache = option(c, "zcache"),
+                                             .ways = option(c, "ways"),
+                                             .requests = option(c, "requests"),
+                                             .fetch = option(c, "fetch"),
+                                             .barrier = option(c, "barrier"),
+                                             .z_interval = z_interval(c->gpu)};
         return is_on(c, "buffer");
     }
     if (strcmp(c->order, "dab") != 0) return false;
-    out->kind = CLOCK_DAB;
-    out->dab = (struct clock_dab){.rule = (enum clock_dab_rule)option(c, "scheduler"),
-                                  .by_warp = is_on(c, "level"),
-                                  .entries = option(c, "entries"),
-                                  .sms = option(c, "sms"),
-                                  .fusion = is_on(c, "fusion"),
-                                  .coalescing = is_on(c, "coalescing"),
-                                  .offset = is_on(c, "offset"),
-                                  .batches = is_on(c, "batches"),
-                                  .reorder = is_on(c, "reorder"),
-                                  .overlap = is_on(c, "overlap"),
-                                  .independent = is_on(c, "independent"),
-                                  .l2_queue = is_on(c, "queue")};
+    out->kind = TIMING_DAB;
+    out->dab = (struct timing_dab){.rule = (enum timing_dab_rule)option(c, "scheduler"),
+                                   .by_warp = is_on(c, "level"),
+                                   .entries = option(c, "entries"),
+                                   .sms = option(c, "sms"),
+                                   .fusion = is_on(c, "fusion"),
+                                   .coalescing = is_on(c, "coalescing"),
+                                   .offset = is_on(c, "offset"),
+                                   .batches = is_on(c, "batches"),
+                                   .reorder = is_on(c, "reorder"),
+                                   .overlap = is_on(c, "overlap"),
+                                   .independent = is_on(c, "independent"),
+                                   .l2_queue = is_on(c, "queue")};
     return true;
 }
 
@@ -79,21 +79,21 @@ static bool is_strong(const struct ptx_op *op)
     return false;
 }
 
-static enum clock_kind kind_of(const struct trace_inst *i)
+static enum timing_kind kind_of(const struct trace_inst *i)
 {
     const struct ptx_op *op = i->op;
-    if (!op) return CLOCK_PLAIN;
-    if (begins(op->text, "fence") || begins(op->text, "membar")) return CLOCK_FENCE;
-    if (begins(op->text, "red.") && (op->form->effects & PTX_ATOMIC)) return CLOCK_REDUCTION;
-    if (op->form->effects & PTX_ATOMIC) return i->dead_result ? CLOCK_REDUCTION : CLOCK_FETCHING;
-    if (op->form->unit != PTX_UNIT_MEM) return CLOCK_PLAIN;
-    if (is_strong(op)) return CLOCK_STRONG;
-    return op->form->effects & PTX_WRITES ? CLOCK_STORE : CLOCK_PLAIN;
+    if (!op) return TIMING_PLAIN;
+    if (begins(op->text, "fence") || begins(op->text, "membar")) return TIMING_FENCE;
+    if (begins(op->text, "red.") && (op->form->effects & PTX_ATOMIC)) return TIMING_REDUCTION;
+    if (op->form->effects & PTX_ATOMIC) return i->dead_result ? TIMING_REDUCTION : TIMING_FETCHING;
+    if (op->form->unit != PTX_UNIT_MEM) return TIMING_PLAIN;
+    if (is_strong(op)) return TIMING_STRONG;
+    return op->form->effects & PTX_WRITES ? TIMING_STORE : TIMING_PLAIN;
 }
 
-uint8_t *clock_kinds(const struct emu_trace *t)
+uint8_t *timing_kinds(const struct emu_trace *t)
 {
-    uint8_t *kinds = clock_room(t->inst_count, 1);
+    uint8_t *kinds = timing_calloc(t->inst_count, 1);
     for (uint32_t i = 0; i < t->inst_count; i++) kinds[i] = (uint8_t)kind_of(&t->insts[i]);
     return kinds;
 }

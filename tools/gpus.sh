@@ -62,7 +62,7 @@ section == "in_sample:" { next }
 END { if (open) print "}," }' model/coefficients/*.yaml
 echo '};'
 echo 'const size_t coefficients_total = sizeof coefficients_built_in / sizeof *coefficients_built_in;'
-echo 'const struct clock_fit clock_fits[] = {'
+echo 'const struct timing_fit timing_fits[] = {'
 awk '
 { sub(/[ \t]*#.*/, "") }
 /^[ \t]*$/ { next }
@@ -77,9 +77,9 @@ awk '
 /^[a-z]/ { section = key; next }
 section == "machine" { printf " .machine.%s = %s,\n", key, value }
 section == "latency" || section == "interval" { printf " .machine.%s[CLASS_%s] = %s,\n", section, key, value }
-section == "units" { printf " .machine.units[CLOCK_UNIT_%s] = %s,\n", key, value }
+section == "units" { printf " .machine.units[TIMING_UNIT_%s] = %s,\n", key, value }
 section == "least" || section == "most" { printf " .%s[LAUNCH_FEATURE_%s] = %s,\n", section, key, value }
 section == "error" || section == "interval_80" { printf " .%s = %s,\n", key, value }
 END { if (open) print "}," }' model/timing/*.yaml
 echo '};'
-echo 'const size_t clock_fit_total = sizeof clock_fits / sizeof *clock_fits;'
+echo 'const size_t timing_fit_count = sizeof timing_fits / sizeof *timing_fits;'

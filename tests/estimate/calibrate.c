@@ -76,7 +76,7 @@ Test(calibrate, more_work_takes_longer)
                 struct counters c = usual;
                 c.placed = placed;
                 *(double *)(void *)((char *)&c + counts[i]) *= times;
-                double cycles = form_cycles(g, &c, weights(), NULL);
+                double cycles = counter_model_cycles(g, &c, weights(), NULL);
                 cr_expect(cycles > before, "count %zu times %g: %g after %g", i, times, cycles,
                           before);
                 before = cycles;
@@ -90,7 +90,7 @@ Test(calibrate, parts_sum_to_the_estimate)
     for (int placed = 0; placed < 2; placed++) {
         struct counters c = usual;
         c.placed = placed;
-        double cycles = form_cycles(emu_gpu_find("gv100"), &c, weights(), &t), sum = 0;
+        double cycles = counter_model_cycles(emu_gpu_find("gv100"), &c, weights(), &t), sum = 0;
         for (int i = 0; i < TERMS; i++) {
             cr_expect(t.part[i] >= 0);
             sum += t.part[i];
@@ -111,14 +111,14 @@ Test(calibrate, what_dram_binds_follows_its_bandwidth)
     c.load_requests = 2.5e8;
     c.instructions = 5e8;
     c.warps = 64;
-    double slow = form_cycles(&g, &c, weights(), &t);
+    double slow = counter_model_cycles(&g, &c, weights(), &t);
     cr_assert(t.bottleneck == TERM_DRAM, "%s", term_name(t.bottleneck));
     g.dram_bandwidth *= 2;
     g.dram_mhz *= 2;
-    double fast = form_cycles(&g, &c, weights(), NULL);
+    double fast = counter_model_cycles(&g, &c, weights(), NULL);
     cr_expect(fast < 0.75 * slow && fast > 0.5 * slow, "%g, %g", slow, fast);
     g.dram_bandwidth *= 1e6;
-    cr_expect(form_cycles(&g, &c, weights(), NULL) > 0.2 * slow);
+    cr_expect(counter_model_cycles(&g, &c, weights(), NULL) > 0.2 * slow);
 }
 
 Test(calibrate, one_more_sm_never_hurts)
@@ -129,8 +129,8 @@ Test(calibrate, one_more_sm_never_hurts)
         double before = INFINITY;
         for (g.sms = 1; g.sms < 200; g.sms++) {
             struct counters c = usual;
-            form_place(&g, ctas, 256, &o, &c);
-            double cycles = form_cycles(&g, &c, weights(), NULL);
+            counter_model_place(&g, ctas, 256, &o, &c);
+            double cycles = counter_model_cycles(&g, &c, weights(), NULL);
             cr_expect(cycles <= before * 1.000001, "%lu CTAs, %u SMs: %g after %g",
                       (unsigned long)ctas, g.sms, cycles, before);
             before = cycles;
@@ -147,9 +147,9 @@ Test(calibrate, occupancy_has_steps)
     for (uint32_t registers = 32; registers <= 128; registers++) {
         const struct emu_occupancy o = emu_occupancy(g, 256, registers, 0);
         struct counters c = usual;
-        form_place(g, 8000, 256, &o, &c);
+        counter_model_place(g, 8000, 256, &o, &c);
         c.registers = 32; /* what the warp itself does is the same */
-        double cycles = form_cycles(g, &c, weights(), NULL);
+        double cycles = counter_model_cycles(g, &c, weights(), NULL);
         cr_expect(registers == 32 || (o.warps == warps ? cycles == before : cycles > before),
                   "%u registers: %g after %g", registers, cycles, before);
         warps = o.warps;
@@ -187,7 +187,7 @@ Test(calibrate, weights_are_found_again, .timeout = 120)
         truth[i] = weight_infos[i].before * exp((i % 2 ? 0.5 : -0.5) * weight_infos[i].spread);
     for (size_t i = 0; i < rows.count; i++) {
         struct counters *c = &rows.list[i].counters;
-        c->cycles = form_cycles(rows.gpu, c, truth, NULL) * (i % 20 == 7 ? 10 : 1);
+        c->cycles = counter_model_cycles(rows.gpu, c, truth, NULL) * (i % 20 == 7 ? 10 : 1);
     }
     fit_rows(&rows, &fit);
     for (int i = 0; i < WEIGHTS; i++)

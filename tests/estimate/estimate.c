@@ -183,11 +183,11 @@ Test(estimate, lines_between_processes_hold_everything)
                             .grid = {1, 2, 3},
                             .block = {4, 5, 6},
                             .cycles = 1 / 3.0,
-                            .bound = CLOCK_DRAM,
+                            .bound = TIMING_DRAM,
                             .warnings = 5},
                        back;
-    for (int p = 0; p < CLOCK_PARTS; p++) t.part[p] = p / 7.0;
-    for (int u = 0; u < CLOCK_UNITS; u++) t.by_unit[u] = u / 9.0;
+    for (int p = 0; p < TIMING_PARTS; p++) t.part[p] = p / 7.0;
+    for (int u = 0; u < TIMING_UNITS; u++) t.by_unit[u] = u / 9.0;
     FILE *f = tmpfile();
     launch_time_write(f, &t);
     rewind(f);
@@ -197,8 +197,8 @@ Test(estimate, lines_between_processes_hold_everything)
     for (int i = 0; i < 3; i++) cr_expect(back.grid[i] == t.grid[i] && back.block[i] == t.block[i]);
     cr_expect(eq(dbl, back.cycles, t.cycles));
     cr_expect(back.bound == t.bound && back.warnings == t.warnings);
-    for (int p = 0; p < CLOCK_PARTS; p++) cr_expect(eq(dbl, back.part[p], t.part[p]));
-    for (int u = 0; u < CLOCK_UNITS; u++) cr_expect(eq(dbl, back.by_unit[u], t.by_unit[u]));
+    for (int p = 0; p < TIMING_PARTS; p++) cr_expect(eq(dbl, back.part[p], t.part[p]));
+    for (int u = 0; u < TIMING_UNITS; u++) cr_expect(eq(dbl, back.by_unit[u], t.by_unit[u]));
     cr_expect(not(launch_time_read(f, &back)));
     fclose(f);
 }
@@ -216,13 +216,13 @@ Test(estimate, says_that_there_was_nothing_to_estimate)
 Test(estimate, machines_are_complete)
 {
     for (size_t i = 0; i < emu_gpu_count(); i++) {
-        struct clock_machine m;
+        struct timing_machine m;
         const struct emu_gpu *g = emu_gpu_at(i);
         machine_of(g, &m);
         cr_expect(eq(u32, m.sms, g->sms));
         for (int c = 0; c < CLASSES; c++)
             cr_expect(m.latency[c] > 0 && m.interval[c] > 0, "%s: class %d", g->name, c);
-        for (int u = 0; u < CLOCK_UNITS; u++) cr_expect(gt(u32, m.units[u], 0));
+        for (int u = 0; u < TIMING_UNITS; u++) cr_expect(gt(u32, m.units[u], 0));
         cr_expect(m.slices >= m.channels && m.channels && m.slices % m.channels == 0, "%s",
                   g->name);
         cr_expect(m.port_sectors > 0 && m.port_requests > 0 && m.l1_sectors > 0 && m.l1_ways > 0);

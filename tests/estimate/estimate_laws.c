@@ -157,7 +157,7 @@ static struct kernel kernel_new(const char *body, const struct emu_gpu *g)
 static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t shared,
                      uint64_t iterations)
 {
-    struct clock_machine m;
+    struct timing_machine m;
     struct launch_time t;
     k->params[1] = iterations;
     const struct emu_launch l = {.grid = {grid, 1, 1},
@@ -281,7 +281,7 @@ Test(laws, a_launch_costs_what_it_costs)
     static const uint32_t grids[] = {108, 1024, 8192};
     const struct emu_gpu *gpu = emu_gpu_find("a100");
     struct kernel k = kernel_new(STREAM, gpu);
-    struct clock_machine m;
+    struct timing_machine m;
     (void)machine_of(gpu, &m);
     cr_assert(m.start > 1000);
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
@@ -292,7 +292,7 @@ Test(laws, a_launch_costs_what_it_costs)
                                      .params = k.params,
                                      .params_size = sizeof k.params};
         cr_assert(launch_time_of(emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts, &t));
-        const double part = t.part[CLOCK_START] / m.start;
+        const double part = t.part[TIMING_START] / m.start;
         cr_expect(part > 0.9 && part < 3, "%u CTAs: %g of it", grids[i],
                   part); /* CTAs start, too */
     }

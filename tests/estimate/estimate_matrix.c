@@ -168,7 +168,7 @@ Test(estimate_matrix, no_loop_is_above_the_peak_and_each_comes_to_half_of_it)
                          issued = gpu.schedulers * instructions[k].work;
             struct emu_counts c = *r->counts;
             struct launch_time t;
-            struct clock_machine m; /* what a launch costs is not what is looked for */
+            struct timing_machine m; /* what a launch costs is not what is looked for */
             if (!(tera > 0)) continue;
             c.gpu = &gpu;
             cr_assert(launch_time_of(&c, &t));

@@ -207,7 +207,7 @@ Test(schedule, accesses_stay_in_their_block_around_calls)
 static double copies(int count, bool scheduled)
 {
     static char text[1 << 15];
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     size_t at = (size_t)sprintf(text,
                                 ".shared .b8 sm[4096]; .reg .u64 %%a; .reg .u32 %%s, %%r<%d>;"
                                 "ld.param.u64 %%a, [p]; mov.u32 %%s, sm;",
@@ -221,9 +221,9 @@ static double copies(int count, bool scheduled)
                                  (struct emu_config){.sms = m.sms, .threads = 1});
     const struct emu_trace *t = trace_of(&d, 1, 1);
     struct schedule s = {.trace = *t};
-    struct clock_times times;
+    struct timing_result times;
     if (scheduled) schedule_take(t, &s);
-    clock_run(&s.trace, &m, 1, 16384, &times);
+    timing_run(&s.trace, &m, 1, 16384, &times);
     schedule_free(&s);
     device_free(&d);
     return times.cycles;

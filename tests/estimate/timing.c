@@ -17,16 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct clock_times times_of(const char *body, uint32_t grid, uint32_t block,
-                                   const struct clock_machine *m, uint32_t slots)
+static struct timing_result times_of(const char *body, uint32_t grid, uint32_t block,
+                                     const struct timing_machine *m, uint32_t slots)
 {
     struct device d = device_new(emu_ptx(".param .u64 p", body),
                                  (struct emu_config){.sms = m->sms, .threads = 1});
-    struct clock_times t;
-    clock_run(trace_of(&d, grid, block), m, slots, 16384, &t);
+    struct timing_result t;
+    timing_run(trace_of(&d, grid, block), m, slots, 16384, &t);
     device_free(&d);
     double sum = 0;
-    for (int p = 0; p < CLOCK_PARTS; p++) sum += t.part[p];
+    for (int p = 0; p < TIMING_PARTS; p++) sum += t.part[p];
     cr_expect(sum > t.cycles - 1e-6 && sum < t.cycles + 1e-6, "the parts of %g come to %g",
               t.cycles, sum);
     return t;
@@ -46,7 +46,7 @@ static char *repeat(const char *before, const char *text, int n, int modulo)
 }
 
 static double more(const char *before, const char *text, int n, int modulo,
-                   const struct clock_machine *m)
+                   const struct timing_machine *m)
 {
     return times_of(repeat(before, text, 2 * n, modulo), 1, 32, m, 1).cycles -
            times_of(repeat(before, text, n, modulo), 1, 32, m, 1).cycles;
@@ -56,22 +56,22 @@ static double more(const char *before, const char *text, int n, int modulo,
     ".reg .f32 %f<9>; .reg .u64 %a; .reg .u32 %r<4>; .reg .b32 %x;"                                \
     "ld.param.u64 %a, [p]; mov.f32 %f0, 0f3F800000;"
 
-Test(clock, a_chain_takes_its_latencies)
+Test(timing, a_chain_takes_its_latencies)
 {
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     cr_expect(eq(dbl, more(FLOATS, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n", 32, 1, &m), 32 * 10));
 }
 
-Test(clock, what_is_independent_takes_its_units_time)
+Test(timing, what_is_independent_takes_its_units_time)
 {
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     cr_expect(
         eq(dbl, more(FLOATS, "fma.rn.f32 %%f%d, %%f%d, %%f%d, 0f3F800000;\n", 32, 8, &m), 32 * 2));
 }
 
-Test(clock, warps_hide_each_others_latency)
+Test(timing, warps_hide_each_others_latency)
 {
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.oldest = false;
     const char *n = "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n";
     for (uint32_t warps = 1; warps <= 8; warps++) {
@@ -93,7 +93,7 @@ static double chase(uint64_t stride, uint32_t n, bool copied)
         "L: ld.global.u64 %%a, [%%a]; add.u32 %%r, %%r, 1; setp.lt.u32 %%q, %%r, %u; @%%q bra L;"
         "st.global.u64 [%%b+33554432], %%a; ret;",
         n);
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     struct device d = device_new(emu_ptx(".param .u64 p", body),
                                  (struct emu_config){.sms = 1, .threads = 1});
     uint64_t *host = emu_bytes(d.emu, d.memory, 64 << 20);
@@ -102,13 +102,13 @@ static double chase(uint64_t stride, uint32_t n, bool copied)
     if (copied)
         for (uint32_t i = 0; i < n; i++)
             emu_copy_in(d.emu, d.memory + i * stride, &host[(uint64_t)i * stride / 8], 8);
-    struct clock_times t;
-    clock_run(trace_of(&d, 1, 1), &m, 1, 16384, &t);
+    struct timing_result t;
+    timing_run(trace_of(&d, 1, 1), &m, 1, 16384, &t);
     device_free(&d);
     return t.cycles;
 }
 
-Test(clock, a_pointer_chase_waits_for_where_its_data_is)
+Test(timing, a_pointer_chase_waits_for_where_its_data_is)
 {
     /* beyond the first load, which is the same in both: the chain is load, load, ... */
     cr_expect(eq(dbl, chase(0, 100, false) - chase(0, 50, false), 50 * 30.0)); /* L1 */
@@ -134,24 +134,24 @@ static double called(uint32_t before, uint32_t behind)
     at += (size_t)sprintf(text + at, "call (%%a), same, (%%a);\n");
     for (uint32_t i = 0; i < behind; i++) at += (size_t)sprintf(text + at, "%s", chain);
     sprintf(text + at, "st.global.u64 [%%a], %%a; ret;\n}\n");
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     struct device d = device_new(text, (struct emu_config){.sms = 1, .threads = 1});
-    struct clock_times t;
-    clock_run(trace_of(&d, 1, 1), &m, 1, 16384, &t);
+    struct timing_result t;
+    timing_run(trace_of(&d, 1, 1), &m, 1, 16384, &t);
     device_free(&d);
     return t.cycles;
 }
 
-Test(clock, what_is_behind_a_call_takes_its_time)
+Test(timing, what_is_behind_a_call_takes_its_time)
 {
     const double one = called(8, 0) - called(7, 0);
     cr_expect(gt(dbl, one, 200));
     cr_expect(epsilon_eq(dbl, called(0, 8), called(8, 0), 0.1 * one));
 }
 
-Test(clock, a_warp_has_ended_when_its_loads_are_back)
+Test(timing, a_warp_has_ended_when_its_loads_are_back)
 {
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     const double without = times_of(".reg .u64 %a; ld.param.u64 %a, [p]; ret;", 1, 1, &m, 1).cycles,
                  with = times_of(".reg .u64 %a; .reg .u32 %r; ld.param.u64 %a, [p];"
                                  "ld.volatile.global.u32 %r, [%a]; ret;",
@@ -161,9 +161,9 @@ Test(clock, a_warp_has_ended_when_its_loads_are_back)
     cr_expect(lt(dbl, without, 10 + 10));
 }
 
-Test(clock, conflicts_of_banks_take_a_cycle_each)
+Test(timing, conflicts_of_banks_take_a_cycle_each)
 {
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     const char *body =
         ".reg .u64 %%q; .reg .u32 %%r, %%t; .shared .b32 s[1024]; mov.u32 %%t, %%tid.x;"
         "mul.lo.u32 %%t, %%t, %d; mov.u32 %%r, s; add.u32 %%t, %%t, %%r;%s ret;";
@@ -181,17 +181,17 @@ Test(clock, conflicts_of_banks_take_a_cycle_each)
     }
 }
 
-Test(clock, a_barrier_waits_for_the_last_warp)
+Test(timing, a_barrier_waits_for_the_last_warp)
 {
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     /* the first warp's chain is 20 long, the other's has to wait, and then adds one of 10 */
     const char *body =
         ".reg .u32 %t, %r<3>; .reg .pred %q; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 32;"
         "@%q bra B;"
         "add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1;"
         "B: bar.sync 0; add.u32 %r1, %t, %t; add.u32 %r1, %r1, %t; ret;";
-    const struct clock_times t = times_of(body, 1, 64, &m, 1);
-    cr_expect(gt(dbl, t.part[CLOCK_LATENCY], 40.0));
+    const struct timing_result t = times_of(body, 1, 64, &m, 1);
+    cr_expect(gt(dbl, t.part[TIMING_LATENCY], 40.0));
     const char *even = ".reg .u32 %t, %r<3>; mov.u32 %t, %tid.x; "
                        "add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1; add.u32 %t, %t, 1;"
                        "add.u32 %r1, %t, %t; add.u32 %r1, %r1, %t; ret;";
@@ -205,9 +205,9 @@ Test(clock, a_barrier_waits_for_the_last_warp)
     "ld.global.u32 %r1, [%a1]; ld.global.u32 %r2, [%a1+4194304]; ld.global.u32 %r3, [%a1+8388608];" \
     "add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.global.u32 [%a1], %r1; ret;"
 
-Test(clock, what_is_bound_by_dram_follows_it)
+Test(timing, what_is_bound_by_dram_follows_it)
 {
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 4;
     const double slow = times_of(COPY, 256, 256, &m, 8).cycles;
     m.dram_interval /= 2;
@@ -216,9 +216,9 @@ Test(clock, what_is_bound_by_dram_follows_it)
     cr_expect(lt(dbl, slow / fast, 2.1));
 }
 
-Test(clock, more_work_takes_longer_and_more_sms_do_not)
+Test(timing, more_work_takes_longer_and_more_sms_do_not)
 {
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 4;
     double last = 0;
     for (uint32_t grid = 1; grid <= 128; grid *= 2) {
@@ -233,9 +233,9 @@ Test(clock, more_work_takes_longer_and_more_sms_do_not)
     }
 }
 
-Test(clock, occupancy_steps_where_a_wave_more_is_needed)
+Test(timing, occupancy_steps_where_a_wave_more_is_needed)
 {
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     const char *chain = repeat(FLOATS, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n", 100, 1);
     const double one = times_of(chain, 4, 32, &m, 4).cycles,
                  same = times_of(chain, 3, 32, &m, 4).cycles,
@@ -264,7 +264,7 @@ static bool same_trace(const struct emu_trace *a, const struct emu_trace *b)
     return same;
 }
 
-Test(clock, traces_do_not_depend_on_the_host)
+Test(timing, traces_do_not_depend_on_the_host)
 {
     struct device one = device_new(emu_ptx(".param .u64 p", COPY),
                                    (struct emu_config){.threads = 1, .isa = EMU_ISA_PORTABLE});
@@ -291,7 +291,7 @@ Test(clock, traces_do_not_depend_on_the_host)
     "ld.global.u32 %v, [%a2];"
 
 /* Warps run in lockstep, or each alone until it must wait: by what is noted nobody can tell. */
-Test(clock, traces_are_of_warps_that_run_alone)
+Test(timing, traces_are_of_warps_that_run_alone)
 {
     static const char *const kernels[] = {
         COPY,
@@ -326,7 +326,7 @@ Test(clock, traces_are_of_warps_that_run_alone)
     }
 }
 
-Test(clock, of_a_large_grid_some_sms_are_traced)
+Test(timing, of_a_large_grid_some_sms_are_traced)
 {
     struct device d = device_new(emu_ptx(".param .u64 p", COPY), (struct emu_config){0});
     const struct emu_trace *t = trace_of(&d, 20000, 128);
@@ -347,16 +347,16 @@ static void sample_is_like_all(const char *gpu, const char *what, const char *bo
     const struct emu_counts *c = counts_of(&d, grid, 256);
     const uint32_t each = (grid + c->sms - 1) / c->sms, slots = c->occupancy.ctas,
                    here = each < slots ? each : slots;
-    struct clock_machine m;
-    struct clock_times some, every;
+    struct timing_machine m;
+    struct timing_result some, every;
     machine_of(c->gpu, &m);
-    clock_run(c->trace, &m, slots, machine_l1_bytes(c->gpu, here, 0), &every);
+    timing_run(c->trace, &m, slots, machine_l1_bytes(c->gpu, here, 0), &every);
     const double cycles = launch_cycles(c, &m, false, &some), want = every.cycles;
     cr_expect(cycles > want / tolerance && cycles < want * tolerance, "%s on %s: %g for %g", what,
               gpu, cycles, want);
     cr_expect(some.instructions * 3 < every.instructions, "%s on %s", what, gpu);
     double sum = 0;
-    for (int p = 0; p < CLOCK_PARTS; p++) sum += some.part[p];
+    for (int p = 0; p < TIMING_PARTS; p++) sum += some.part[p];
     cr_expect(sum > cycles * 0.999999 && sum < cycles * 1.000001, "%s on %s", what, gpu);
     device_free(&d);
 }
@@ -372,7 +372,7 @@ static void sample_is_like_all(const char *gpu, const char *what, const char *bo
     "mov.u32 %c, %ctaid.x; shl.b32 %t, %t, 8; add.u32 %t, %t, %c; mul.wide.u32 %b, %t, 4;"         \
     "add.u64 %a, %a, %b; st.global.u32 [%a], %t; ret;"
 
-Test(clock, a_sample_of_sms_stands_for_all)
+Test(timing, a_sample_of_sms_stands_for_all)
 {
     static const char *const gpus[] = {"titanv", "v100", "rtx4090", "h100"};
     for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
@@ -396,15 +396,15 @@ static void is_carried_out_whole(const char *gpu, const char *body)
     struct device d = device_new(emu_ptx(".param .u64 p", body),
                                  (struct emu_config){.gpu = emu_gpu_find(gpu)});
     const struct emu_counts *c = counts_of(&d, 200, 256);
-    struct clock_machine m;
-    struct clock_times t;
+    struct timing_machine m;
+    struct timing_result t;
     machine_of(c->gpu, &m);
     (void)launch_cycles(c, &m, false, &t);
     cr_expect(eq(u64, t.instructions, c->trace->instructions), "%s", body);
     device_free(&d);
 }
 
-Test(clock, launches_whose_sms_differ_or_meet_are_carried_out_whole)
+Test(timing, launches_whose_sms_differ_or_meet_are_carried_out_whole)
 {
     is_carried_out_whole("titanv", ".reg .u64 %a; .reg .u32 %r; ld.param.u64 %a, [p];"
                                    "atom.global.cas.b32 %r, [%a], 0, 1; ret;");
@@ -421,7 +421,7 @@ Test(clock, launches_whose_sms_differ_or_meet_are_carried_out_whole)
 }
 
 /* A CTA is over, and has taken its time, where its warps' traces were cut at a barrier: for some grid they are. */
-Test(clock, what_is_cut_at_a_barrier_has_ended)
+Test(timing, what_is_cut_at_a_barrier_has_ended)
 {
     const char *body = ".reg .u32 %i, %j; .reg .pred %q; mov.u32 %i, 0;"
                        "L: mov.u32 %j, 0; bar.sync 0;"
@@ -430,11 +430,11 @@ Test(clock, what_is_cut_at_a_barrier_has_ended)
     struct device d = device_new(emu_ptx(".param .u64 p", body), (struct emu_config){0});
     for (uint32_t grid = 1000; grid < 1040; grid += 2) {
         const struct emu_counts *c = counts_of(&d, grid, 64);
-        struct clock_machine m;
-        struct clock_times t;
+        struct timing_machine m;
+        struct timing_result t;
         cr_assert(c->trace->cut);
         machine_of(c->gpu, &m);
-        clock_run(c->trace, &m, 32, 16384, &t);
+        timing_run(c->trace, &m, 32, 16384, &t);
         cr_expect(eq(u64, t.instructions, c->trace->instructions), "%u CTAs", grid);
         cr_expect(ge(dbl, t.cycles, t.chain), "%u CTAs", grid);
     }
@@ -442,7 +442,7 @@ Test(clock, what_is_cut_at_a_barrier_has_ended)
 }
 
 /* A warp's words, from a kernel with a loop, a guard and an access to each space. */
-Test(clock, a_trace_says_what_was_done)
+Test(timing, a_trace_says_what_was_done)
 {
     const char *body =
         ".reg .u64 %a; .reg .u32 %t, %i, %v; .reg .pred %q; .shared .b32 s[64]; ld.param.u64 %a, [p];"
@@ -491,7 +491,7 @@ static const char work[] =
     "ld.shared.f32 %f1, [s]; st.global.f32 [%a1], %f1;"
     "atom.global.cas.b32 %r3, [%a0], %r0, %r1; st.global.u32 [%a1], %r3; ret;";
 
-Test(clock, a_trace_from_a_file_takes_the_same_time)
+Test(timing, a_trace_from_a_file_takes_the_same_time)
 {
     struct device d = device_new(emu_ptx(".param .u64 p", work), (struct emu_config){.threads = 1});
     const struct emu_launch l = {.grid = {200, 1, 1},
@@ -516,7 +516,7 @@ Test(clock, a_trace_from_a_file_takes_the_same_time)
         cr_expect(eq(str, after.kernel, before.kernel));
         cr_expect(eq(str, after.gpu, before.gpu));
         cr_expect(eq(u64, after.thread_instructions, before.thread_instructions));
-        for (int p = 0; p < CLOCK_PARTS; p++) cr_expect(eq(dbl, after.part[p], before.part[p]));
+        for (int p = 0; p < TIMING_PARTS; p++) cr_expect(eq(dbl, after.part[p], before.part[p]));
     }
     cr_expect(trace_file_next(&in) == NULL && in.why == NULL);
     arena_free(in.arena);
@@ -524,7 +524,7 @@ Test(clock, a_trace_from_a_file_takes_the_same_time)
     device_free(&d);
 }
 
-Test(clock, a_file_of_traces_that_is_not_whole_is_refused)
+Test(timing, a_file_of_traces_that_is_not_whole_is_refused)
 {
     struct device d = device_new(emu_ptx(".param .u64 p", work), (struct emu_config){.threads = 1});
     const struct emu_launch l = {.grid = {2, 1, 1},

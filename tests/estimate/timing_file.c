@@ -17,21 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_text(struct arena *a, const char *text, struct clock_fit *fit, struct buf *said)
+static bool read_text(struct arena *a, const char *text, struct timing_fit *fit, struct buf *said)
 {
     struct source *source = arena_array(a, struct source, 1);
     *source = (struct source){"numbers.yaml", text, (uint32_t)strlen(text)};
     struct diags d = {.arena = a, .source = source};
-    const bool ok = clock_file_read(&d, NULL, fit);
+    const bool ok = timing_file_read(&d, NULL, fit);
     if (said) diags_render(&d, said);
     return ok;
 }
 
-Test(clock_file, what_is_left_out_is_as_the_configuration_says)
+Test(timing_file, what_is_left_out_is_as_the_configuration_says)
 {
     struct arena *a = arena_new();
-    struct clock_fit fit;
-    struct clock_machine alone;
+    struct timing_fit fit;
+    struct timing_machine alone;
     machine_configured(emu_gpu_find("v100"), &alone);
     cr_assert(
         read_text(a, "# a comment\ngpu: v100\nmachine:\n  l2_latency: 200 # cycles\n", &fit, NULL));
@@ -42,36 +42,36 @@ Test(clock_file, what_is_left_out_is_as_the_configuration_says)
     arena_free(a);
 }
 
-Test(clock_file, what_is_written_reads_back)
+Test(timing_file, what_is_written_reads_back)
 {
-    for (size_t i = 0; i < clock_fit_total; i++) {
+    for (size_t i = 0; i < timing_fit_count; i++) {
         struct arena *a = arena_new();
         struct buf text = {0}, again = {0};
-        struct clock_fit fit;
-        clock_file_write(&text, &clock_fits[i]);
-        cr_assert(read_text(a, text.data, &fit, NULL), "%s", clock_fits[i].gpu);
-        clock_file_write(&again, &fit);
+        struct timing_fit fit;
+        timing_file_write(&text, &timing_fits[i]);
+        cr_assert(read_text(a, text.data, &fit, NULL), "%s", timing_fits[i].gpu);
+        timing_file_write(&again, &fit);
         cr_expect(eq(str, text.data, again.data));
-        cr_expect(eq(dbl, fit.machine.dram_interval, clock_fits[i].machine.dram_interval));
-        cr_expect(fit.machine.hashed == clock_fits[i].machine.hashed);
+        cr_expect(eq(dbl, fit.machine.dram_interval, timing_fits[i].machine.dram_interval));
+        cr_expect(fit.machine.hashed == timing_fits[i].machine.hashed);
         buf_free(&text), buf_free(&again);
         arena_free(a);
     }
 }
 
 /* The table that is built in is made by a script that knows little of the format. */
-Test(clock_file, files_say_what_is_built_in)
+Test(timing_file, files_say_what_is_built_in)
 {
-    cr_assert(clock_fit_total >= 2);
-    for (size_t i = 0; i < clock_fit_total; i++) {
+    cr_assert(timing_fit_count >= 2);
+    for (size_t i = 0; i < timing_fit_count; i++) {
         struct arena *a = arena_new();
         struct buf why = {0}, own = {0}, built = {0};
         char path[100];
-        snprintf(path, sizeof path, "model/timing/%s.yaml", clock_fits[i].gpu);
-        const struct clock_fit *fit = clock_file_load(path, NULL, a, &why);
+        snprintf(path, sizeof path, "model/timing/%s.yaml", timing_fits[i].gpu);
+        const struct timing_fit *fit = timing_file_load(path, NULL, a, &why);
         cr_assert(fit != NULL, "%s", why.data);
-        clock_file_write(&own, fit);
-        clock_file_write(&built, &clock_fits[i]);
+        timing_file_write(&own, fit);
+        timing_file_write(&built, &timing_fits[i]);
         cr_expect(eq(str, own.data, built.data));
         cr_expect(fit->low > 0 && fit->low < 1 && fit->high > 1);
         /* by the configuration alone nearly all may be too fast, as on titanv */
@@ -85,11 +85,11 @@ Test(clock_file, files_say_what_is_built_in)
 /* What the model promises of programs that were left out of the fit: 15 % in the mean, 60 % at worst, ranks of 0.97; in the
  * mean by program 15 % of a simulator's 48, 20 % of the 10 that a GPU ran. An interval of the configuration alone has the
  * estimate in it. */
-Test(clock_file, fits_that_are_built_in_are_as_good_as_promised)
+Test(timing_file, fits_that_are_built_in_are_as_good_as_promised)
 {
     double low, high;
-    for (size_t i = 0; i < clock_fit_total; i++) {
-        const struct clock_fit *f = &clock_fits[i];
+    for (size_t i = 0; i < timing_fit_count; i++) {
+        const struct timing_fit *f = &timing_fits[i];
         cr_expect(f->mean > 0 && f->mean <= 0.15, "%s: %g", f->gpu, f->mean);
         cr_expect(f->by_program > 0 && f->by_program <= (strcmp(f->gpu, "gv100") ? 0.15 : 0.2),
                   "%s: %g", f->gpu, f->by_program);
@@ -101,7 +101,7 @@ Test(clock_file, fits_that_are_built_in_are_as_good_as_promised)
     cr_expect(low > 0 && low < 1 && high > 1, "%g to %g", low, high);
 }
 
-Test(clock_file, broken_files_are_refused_with_place_and_reason)
+Test(timing_file, broken_files_are_refused_with_place_and_reason)
 {
     static const char *const cases[][2] = {
         {"", "numbers.yaml:1:1: error: there is nothing in this file"},
@@ -128,7 +128,7 @@ Test(clock_file, broken_files_are_refused_with_place_and_reason)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *a = arena_new();
         struct buf said = {0};
-        struct clock_fit fit;
+        struct timing_fit fit;
         cr_expect(not(read_text(a, cases[i][0], &fit, &said)), "case %zu", i);
         cr_expect(said.data && strstr(said.data, cases[i][1]), "case %zu: %s", i, said.data);
         buf_free(&said);
@@ -137,11 +137,11 @@ Test(clock_file, broken_files_are_refused_with_place_and_reason)
 }
 
 /* A V100 has the GV100's chip: what was measured, at its own clocks. */
-Test(clock_file, a_v100_goes_by_the_gv100)
+Test(timing_file, a_v100_goes_by_the_gv100)
 {
     const struct emu_gpu *v100 = emu_gpu_find("v100"), *gv100 = emu_gpu_find("gv100");
-    struct clock_machine v, g;
-    const struct clock_fit *fit = machine_of(v100, &v);
+    struct timing_machine v, g;
+    const struct timing_fit *fit = machine_of(v100, &v);
     cr_assert(fit && machine_of(gv100, &g) == fit && strcmp(fit->gpu, "gv100") == 0);
     const double bytes = v100->core_mhz / v100->dram_bandwidth /
                          (gv100->core_mhz / gv100->dram_bandwidth);
@@ -168,7 +168,7 @@ static void trace_runs(const char *file, const char *const *runs, size_t count)
 }
 
 /* Launches as they would be measured on another machine than the fit starts from: what it is, comes out. */
-Test(clock_fit, finds_the_machine_that_was_measured, .timeout = 300)
+Test(timing_fit, finds_the_machine_that_was_measured, .timeout = 300)
 {
     static const char *const runs[] = {"suite:sum_tree:small",  "suite:litmus_grid:small",
                                        "suite:index_add:small", "suite:ticket:small",
@@ -181,7 +181,7 @@ Test(clock_fit, finds_the_machine_that_was_measured, .timeout = 300)
     trace_runs(file, runs, RUNS);
     cr_assert(traces_read(&traces, file) == NULL);
     (void)remove(file);
-    struct clock_machine start, truth;
+    struct timing_machine start, truth;
     machine_configured(rows.gpu, &start);
     start.start = 0; /* what a launch costs is not looked for */
     truth = start;
@@ -205,13 +205,13 @@ Test(clock_fit, finds_the_machine_that_was_measured, .timeout = 300)
     struct buf said = {0};
     cr_assert(traces_match(&traces, &rows, launch, &said) && !said.data, "%s", said.data);
     cr_assert(rows.count == traces.count && rows.application_count == RUNS);
-    const struct clock_data d = {.rows = &rows, .launch = launch};
+    const struct timing_data d = {.rows = &rows, .launch = launch};
     double *cycles = arena_array(rows.arena, double, rows.count), before = 0, inside = 0,
            outside = 0;
-    clock_cycles(&d, &truth, cycles);
+    timing_cycles(&d, &truth, cycles);
     for (size_t i = 0; i < rows.count; i++) rows.list[i].counters.cycles = cycles[i];
-    struct clock_fitting f;
-    fit_clock(&d, &start, &f);
+    struct timing_fitting f;
+    fit_timing(&d, &start, &f);
     for (size_t i = 0; i < rows.count; i++) {
         before += fabs(f.before[i] / cycles[i] - 1) / (double)rows.count;
         inside += fabs(f.inside[i] / cycles[i] - 1) / (double)rows.count;
@@ -226,7 +226,7 @@ Test(clock_fit, finds_the_machine_that_was_measured, .timeout = 300)
 }
 
 /* Text that is no number, a machine without the program: what heddle calibrate and heddle estimate say. */
-Test(clock_fit, files_that_do_not_fit_are_named)
+Test(timing_fit, files_that_do_not_fit_are_named)
 {
     static const char *const cases[][2] = {
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv",

@@ -75,7 +75,7 @@ static void expect_same_words(const struct emu_trace *a, const struct emu_trace 
         }
 }
 
-Test(clock_order, warps_that_do_not_meet_leave_the_same_trace_under_every_order)
+Test(timing_order, warps_that_do_not_meet_leave_the_same_trace_under_every_order)
 {
     const char *body = ELEMENT "ld.global.u32 %r1, [%b]; add.u32 %r1, %r1, 1; bar.sync 0;"
                                "st.global.u32 [%b+4194304], %r1; ret;";
@@ -90,7 +90,7 @@ Test(clock_order, warps_that_do_not_meet_leave_the_same_trace_under_every_order)
     ordered_free(&native);
 }
 
-Test(clock_order, atomics_name_their_elements_under_an_order)
+Test(timing_order, atomics_name_their_elements_under_an_order)
 {
     struct ordered o = launch("dab", ELEMENT "red.global.add.u32 [%b], 1; ret;", 1, 1, 32);
     const struct trace_warp *w = &o.counts->trace->ctas[0]->warps[0];
@@ -102,7 +102,7 @@ Test(clock_order, atomics_name_their_elements_under_an_order)
     ordered_free(&o);
 }
 
-Test(clock_order, a_launch_tells_its_orders_options)
+Test(timing_order, a_launch_tells_its_orders_options)
 {
     struct ordered o = launch("gpudet:quantum=77:bta=off", "ret;", 1, 1, 32);
     uint64_t quantum = 0, bta = 1, dwp = 0;
@@ -116,41 +116,41 @@ Test(clock_order, a_launch_tells_its_orders_options)
     ordered_free(&o);
 }
 
-Test(clock_order, options_are_those_of_the_launch)
+Test(timing_order, options_are_those_of_the_launch)
 {
     struct ordered o = launch("gpudet:quantum=77:bta=off", "ret;", 1, 1, 32);
-    struct clock_order c;
-    cr_assert(clock_order_of(o.counts, &c));
-    cr_expect(eq(int, c.kind, CLOCK_GPUDET));
+    struct timing_order c;
+    cr_assert(timing_order_of(o.counts, &c));
+    cr_expect(eq(int, c.kind, TIMING_GPUDET));
     cr_expect(eq(u32, c.gpudet.quantum, 77));
     cr_expect(eq(int, c.gpudet.bta, 0));
     cr_expect(eq(int, c.gpudet.dwp, 1));
     ordered_free(&o);
     o = launch("gpudet:buffer=off", "ret;", 1, 1, 32);
-    cr_expect(not(clock_order_of(o.counts, &c)));
+    cr_expect(not(timing_order_of(o.counts, &c)));
     ordered_free(&o);
     o = launch("random", "ret;", 1, 1, 32);
-    cr_assert(clock_order_of(o.counts, &c));
-    cr_expect(eq(int, c.kind, CLOCK_NATIVE));
+    cr_assert(timing_order_of(o.counts, &c));
+    cr_expect(eq(int, c.kind, TIMING_NATIVE));
     ordered_free(&o);
 }
 
 /* ---- times -------------------------------------------------------------------------------------------------- */
 
-static struct clock_times times_under(const char *order, const char *body, uint32_t grid,
-                                      uint32_t block, const struct clock_machine *m, uint32_t slots,
-                                      uint64_t *quanta)
+static struct timing_result times_under(const char *order, const char *body, uint32_t grid,
+                                        uint32_t block, const struct timing_machine *m,
+                                        uint32_t slots, uint64_t *quanta)
 {
     struct ordered o = launch(order, body, m->sms, grid, block);
-    struct clock_order c;
-    struct clock_times t;
-    cr_assert(clock_order_of(o.counts, &c));
+    struct timing_order c;
+    struct timing_result t;
+    cr_assert(timing_order_of(o.counts, &c));
     c.gpudet.z_interval = 2;
-    clock_run_ordered(o.counts->trace, m, &c, NULL, slots, 16384, &t);
+    timing_run_ordered(o.counts->trace, m, &c, NULL, slots, 16384, &t);
     if (quanta) *quanta = counted(&o, "gpudet.quanta");
     ordered_free(&o);
     double sum = 0;
-    for (int p = 0; p < CLOCK_PARTS; p++) {
+    for (int p = 0; p < TIMING_PARTS; p++) {
         sum += t.part[p];
         cr_expect(ge(dbl, t.part[p], 0.0), "part %d", p);
     }
@@ -159,8 +159,8 @@ static struct clock_times times_under(const char *order, const char *body, uint3
     return t;
 }
 
-static struct clock_times times_of(const char *order, const char *body, uint32_t grid,
-                                   uint32_t block, const struct clock_machine *m)
+static struct timing_result times_of(const char *order, const char *body, uint32_t grid,
+                                     uint32_t block, const struct timing_machine *m)
 {
     return times_under(order, body, grid, block, m, 2, NULL);
 }
@@ -171,7 +171,7 @@ static struct clock_times times_of(const char *order, const char *body, uint32_t
     "mov.u32 %r1, 0; L: " what " add.u32 %r1, %r1, 1; setp.lt.u32 %q, %r1, " #n "; @%q bra L;"
 
 /* The order has counted them while the launch ran, in its own way. */
-Test(clock_gpudet, there_are_as_many_quanta_as_the_order_had)
+Test(timing_gpudet, there_are_as_many_quanta_as_the_order_had)
 {
     static const char *const bodies[] = {
         ELEMENT LOOP(100, "mad.lo.u32 %r2, %r2, %r1, %t;") "st.global.u32 [%b], %r2; ret;",
@@ -185,28 +185,28 @@ Test(clock_gpudet, there_are_as_many_quanta_as_the_order_had)
                 "red.global.add.u32 [%a], 1; ret;"};
     static const char *const orders[] = {"gpudet", "gpudet:quantum=30", "gpudet:bta=off",
                                          "gpudet:dwp=off", "gpudet:bta=off:dwp=off:quantum=50"};
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 4;
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
         for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
             struct ordered l = launch(orders[o], bodies[b], m.sms, 200, 64);
-            struct clock_order c;
-            struct clock_times t;
-            cr_assert(clock_order_of(l.counts, &c));
-            clock_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
+            struct timing_order c;
+            struct timing_result t;
+            cr_assert(timing_order_of(l.counts, &c));
+            timing_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
             cr_expect(eq(u64, t.quanta, counted(&l, "gpudet.quanta")), "body %zu, %s", b,
                       orders[o]);
             ordered_free(&l);
         }
 }
 
-Test(clock_gpudet, what_stores_nothing_and_ends_within_a_quantum_takes_as_long_as_without)
+Test(timing_gpudet, what_stores_nothing_and_ends_within_a_quantum_takes_as_long_as_without)
 {
     const char *body = ELEMENT "ld.global.u32 %r1, [%b]; add.u32 %r1, %r1, %r1; ret;";
-    const struct clock_machine m = machine_new();
-    const struct clock_times without = times_of("native", body, 4, 64, &m),
-                             with = times_of("gpudet", body, 4, 64, &m);
-    cr_expect(eq(dbl, with.part[CLOCK_COMMIT] + with.part[CLOCK_SERIAL], 0.0));
+    const struct timing_machine m = machine_new();
+    const struct timing_result without = times_of("native", body, 4, 64, &m),
+                               with = times_of("gpudet", body, 4, 64, &m);
+    cr_expect(eq(dbl, with.part[TIMING_COMMIT] + with.part[TIMING_SERIAL], 0.0));
     cr_expect(lt(dbl, with.cycles - without.cycles, 1.0));
 }
 
@@ -214,136 +214,136 @@ Test(clock_gpudet, what_stores_nothing_and_ends_within_a_quantum_takes_as_long_a
  * a request of 4 sectors and one more, L2 50 cycles away; the unit's turn; depths from DRAM as the chunk is new: 4
  * sectors of 4 cycles and 200, against 100 cycles of the unit, of 2 each; compared in one of these; 4 sectors are
  * written; 50 cycles back. */
-Test(clock_gpudet, a_commit_of_one_entry_takes_what_its_steps_do)
+Test(timing_gpudet, a_commit_of_one_entry_takes_what_its_steps_do)
 {
     const char *body = ELEMENT "st.global.u32 [%b], %t; ret;";
-    const struct clock_machine m = machine_new();
-    const struct clock_times t = times_of("gpudet", body, 1, 32, &m);
-    cr_expect(eq(dbl, t.part[CLOCK_COMMIT], 30 + 50 + (4 * 4 + 200.0) + 2 + 4 + 50));
+    const struct timing_machine m = machine_new();
+    const struct timing_result t = times_of("gpudet", body, 1, 32, &m);
+    cr_expect(eq(dbl, t.part[TIMING_COMMIT], 30 + 50 + (4 * 4 + 200.0) + 2 + 4 + 50));
     cr_expect(eq(u64, t.quanta, 1));
 }
 
-Test(clock_gpudet, sms_take_turns_in_serial_mode)
+Test(timing_gpudet, sms_take_turns_in_serial_mode)
 {
     const char *body = ELEMENT "atom.global.add.u32 %r1, [%b], 1; ret;";
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 4;
     /* 4 sectors: 100 to L2 and back, 2 cycles each there, 1 each on the way back, 3 until the last is sent, L1 */
     const double trip = 100 + 4 * 2 + 3 + 30,
-                 one = times_of("gpudet", body, 1, 32, &m).part[CLOCK_SERIAL],
-                 four = times_of("gpudet", body, 4, 32, &m).part[CLOCK_SERIAL],
-                 warps = times_of("gpudet", body, 4, 256, &m).part[CLOCK_SERIAL],
-                 alone = times_of("gpudet:serial=warp", body, 4, 256, &m).part[CLOCK_SERIAL];
+                 one = times_of("gpudet", body, 1, 32, &m).part[TIMING_SERIAL],
+                 four = times_of("gpudet", body, 4, 32, &m).part[TIMING_SERIAL],
+                 warps = times_of("gpudet", body, 4, 256, &m).part[TIMING_SERIAL],
+                 alone = times_of("gpudet:serial=warp", body, 4, 256, &m).part[TIMING_SERIAL];
     cr_expect(ge(dbl, one, trip));
     cr_expect(eq(dbl, four, 4 * one));
     cr_expect(eq(dbl, alone, 8 * four));
     cr_expect(lt(dbl, warps, 2 * four + 4 * 8 * 4 * 2));
 }
 
-Test(clock_gpudet, loads_of_what_a_warp_has_stored_search_its_log)
+Test(timing_gpudet, loads_of_what_a_warp_has_stored_search_its_log)
 {
     const char *other = ELEMENT "st.global.u32 [%b], %t; st.global.u32 [%b+4096], %t;"
                                 "ld.global.u32 %r1, [%b+8192]; st.global.u32 [%b], %r1; ret;",
                *own = ELEMENT "st.global.u32 [%b], %t; st.global.u32 [%b+4096], %t;"
                               "ld.global.u32 %r1, [%b]; st.global.u32 [%b], %r1; ret;";
-    const struct clock_machine m = machine_new();
-    cr_expect(eq(dbl, times_of("gpudet", other, 1, 32, &m).part[CLOCK_LOG], 0.0));
+    const struct timing_machine m = machine_new();
+    cr_expect(eq(dbl, times_of("gpudet", other, 1, 32, &m).part[TIMING_LOG], 0.0));
     /* behind the two cycles that are left of the stores: two entries, and L1; less the cycle in which it issues */
-    cr_expect(eq(dbl, times_of("gpudet", own, 1, 32, &m).part[CLOCK_LOG], 2 + 2 + 30 - 1.0));
+    cr_expect(eq(dbl, times_of("gpudet", own, 1, 32, &m).part[TIMING_LOG], 2 + 2 + 30 - 1.0));
 }
 
-Test(clock_gpudet, locks_of_one_chunk_take_longer_than_z_units_and_larger_caches_do_not)
+Test(timing_gpudet, locks_of_one_chunk_take_longer_than_z_units_and_larger_caches_do_not)
 {
     const char *one = ELEMENT LOOP(8, "st.global.u32 [%a], %r1;") "ret;",
                *many = ELEMENT LOOP(8, "st.global.u32 [%b], %r1; add.u64 %b, %b, 65536;") "ret;";
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 4;
-    cr_expect(gt(dbl, times_of("gpudet:commit=locks", one, 64, 128, &m).part[CLOCK_COMMIT],
-                 5 * times_of("gpudet", one, 64, 128, &m).part[CLOCK_COMMIT]));
-    cr_expect(le(dbl, times_of("gpudet:zcache=131072", many, 64, 128, &m).part[CLOCK_COMMIT],
-                 times_of("gpudet", many, 64, 128, &m).part[CLOCK_COMMIT]));
+    cr_expect(gt(dbl, times_of("gpudet:commit=locks", one, 64, 128, &m).part[TIMING_COMMIT],
+                 5 * times_of("gpudet", one, 64, 128, &m).part[TIMING_COMMIT]));
+    cr_expect(le(dbl, times_of("gpudet:zcache=131072", many, 64, 128, &m).part[TIMING_COMMIT],
+                 times_of("gpudet", many, 64, 128, &m).part[TIMING_COMMIT]));
 }
 
 /* Without atomics a quantum has parallel and commit mode; with some, serial mode, too: the last of these has none. */
-Test(clock_gpudet, each_mode_ends_at_a_barrier)
+Test(timing_gpudet, each_mode_ends_at_a_barrier)
 {
     const char *plain = ELEMENT LOOP(100, "add.u32 %r2, %r2, %t;") "ret;",
                *atomics = ELEMENT LOOP(9, "atom.global.add.u32 %r2, [%a], 1;") "ret;";
-    const struct clock_machine m = machine_new();
-    const struct clock_times none = times_of("gpudet", plain, 1, 32, &m),
-                             some = times_of("gpudet:barrier=70", plain, 1, 32, &m),
-                             without = times_of("gpudet", atomics, 1, 32, &m),
-                             with = times_of("gpudet:barrier=70", atomics, 1, 32, &m);
+    const struct timing_machine m = machine_new();
+    const struct timing_result none = times_of("gpudet", plain, 1, 32, &m),
+                               some = times_of("gpudet:barrier=70", plain, 1, 32, &m),
+                               without = times_of("gpudet", atomics, 1, 32, &m),
+                               with = times_of("gpudet:barrier=70", atomics, 1, 32, &m);
     cr_expect(eq(u64, some.quanta, 3)); /* 400 instructions and some more */
     /* the cycle behind the branch at which a quantum ends goes by meanwhile */
     cr_expect(eq(dbl, some.cycles - none.cycles, 3 * 2 * 70.0 - 2 * 1));
     cr_expect(eq(u64, with.quanta, 10));
     cr_expect(eq(dbl, with.cycles - without.cycles, (10 * 2 + 9) * 70.0));
-    cr_expect(eq(dbl, with.part[CLOCK_QUANTUM] - without.part[CLOCK_QUANTUM], 10 * 70.0));
-    cr_expect(eq(dbl, with.part[CLOCK_COMMIT] - without.part[CLOCK_COMMIT], 10 * 70.0));
-    cr_expect(eq(dbl, with.part[CLOCK_SERIAL] - without.part[CLOCK_SERIAL], 9 * 70.0));
+    cr_expect(eq(dbl, with.part[TIMING_QUANTUM] - without.part[TIMING_QUANTUM], 10 * 70.0));
+    cr_expect(eq(dbl, with.part[TIMING_COMMIT] - without.part[TIMING_COMMIT], 10 * 70.0));
+    cr_expect(eq(dbl, with.part[TIMING_SERIAL] - without.part[TIMING_SERIAL], 9 * 70.0));
 }
 
-Test(clock_gpudet, the_longest_quantum_is_waited_for)
+Test(timing_gpudet, the_longest_quantum_is_waited_for)
 {
     /* the first CTA's warp goes on for 2000 cycles longer than the other SM's */
     const char *body = ELEMENT "setp.ne.u32 %q, %c, 0; @%q bra E;" LOOP(
         66, "add.u32 %r2, %r2, 1;") "E: red.global.add.u32 [%a], 1; ret;";
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 2;
-    const struct clock_times t = times_of("gpudet:quantum=1000", body, 2, 32, &m);
-    cr_expect(gt(dbl, t.part[CLOCK_QUANTUM], 0.4 * (t.cycles - t.part[CLOCK_SERIAL])));
-    cr_expect(lt(dbl, t.part[CLOCK_QUANTUM], 0.6 * (t.cycles - t.part[CLOCK_SERIAL])));
+    const struct timing_result t = times_of("gpudet:quantum=1000", body, 2, 32, &m);
+    cr_expect(gt(dbl, t.part[TIMING_QUANTUM], 0.4 * (t.cycles - t.part[TIMING_SERIAL])));
+    cr_expect(lt(dbl, t.part[TIMING_QUANTUM], 0.6 * (t.cycles - t.part[TIMING_SERIAL])));
 }
 
 /* ---- DAB ------------------------------------------------------------------------------------------------------- */
 
-Test(clock_dab, what_reduces_nothing_takes_as_long_as_without)
+Test(timing_dab, what_reduces_nothing_takes_as_long_as_without)
 {
     const char *body = ELEMENT LOOP(
         20, "ld.global.u32 %r2, [%b]; bar.sync 0;") "st.global.u32 [%b], %r2; ret;";
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     cr_expect(eq(dbl, times_of("dab", body, 4, 64, &m).cycles,
                  times_of("native", body, 4, 64, &m).cycles));
 }
 
 /* Each of the 2 slices is told, then comes the one transaction: 50 cycles to L2, 2 there, 50 back; and it was in
  * DRAM: 4 and 200. */
-Test(clock_dab, a_flush_takes_what_its_steps_do)
+Test(timing_dab, a_flush_takes_what_its_steps_do)
 {
     const char *body = ELEMENT "red.global.add.u32 [%a], 1; ret;";
-    const struct clock_machine m = machine_new();
-    const struct clock_times t = times_of("dab", body, 1, 32, &m);
+    const struct timing_machine m = machine_new();
+    const struct timing_result t = times_of("dab", body, 1, 32, &m);
     cr_expect(eq(u64, t.flushes, 1));
-    cr_expect(eq(dbl, t.part[CLOCK_FLUSH], 2 + 50 + 2 + 4 + 200.0 + 50));
+    cr_expect(eq(dbl, t.part[TIMING_FLUSH], 2 + 50 + 2 + 4 + 200.0 + 50));
     /* each entry by itself, in one sector: a round for each */
-    const struct clock_times apart = times_of("dab:fusion=off", body, 1, 32, &m);
-    cr_expect(eq(dbl, apart.part[CLOCK_FLUSH] - t.part[CLOCK_FLUSH], 31 * 2.0));
-    const struct clock_times early = times_of("dab:reorder=off", body, 1, 32, &m);
-    cr_expect(eq(dbl, t.part[CLOCK_FLUSH] - early.part[CLOCK_FLUSH], 2.0));
+    const struct timing_result apart = times_of("dab:fusion=off", body, 1, 32, &m);
+    cr_expect(eq(dbl, apart.part[TIMING_FLUSH] - t.part[TIMING_FLUSH], 31 * 2.0));
+    const struct timing_result early = times_of("dab:reorder=off", body, 1, 32, &m);
+    cr_expect(eq(dbl, t.part[TIMING_FLUSH] - early.part[TIMING_FLUSH], 2.0));
 }
 
 /* SM 0 sends two entries to the first slice, SM 1 four to the second one and then one to the first, which is before SM 0's
  * second there: that one has come 3 cycles too early. The slice writes and reads it; the line that goes takes DRAM's time. */
-Test(clock_dab, what_comes_too_early_may_wait_in_l2)
+Test(timing_dab, what_comes_too_early_may_wait_in_l2)
 {
     const char *body = ELEMENT "setp.ne.u32 %q, %c, 0; @%q bra B;"
                                "red.global.add.u32 [%a], 1; red.global.add.u32 [%a+32], 1; ret;"
                                "B: red.global.add.u32 [%a+256], 1; red.global.add.u32 [%a+288], 1;"
                                "red.global.add.u32 [%a+320], 1; red.global.add.u32 [%a+352], 1;"
                                "red.global.add.u32 [%a+64], 1; ret;";
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 2;
     for (int k = 0; k < 2; k++) {
         m.dram_interval = 4 * k;
-        const double own = times_of("dab", body, 2, 32, &m).part[CLOCK_FLUSH],
-                     l2 = times_of("dab:queue=l2", body, 2, 32, &m).part[CLOCK_FLUSH];
+        const double own = times_of("dab", body, 2, 32, &m).part[TIMING_FLUSH],
+                     l2 = times_of("dab:queue=l2", body, 2, 32, &m).part[TIMING_FLUSH];
         if (!k) cr_expect(eq(dbl, l2 - own, 2 * 1.0));
         else cr_expect(gt(dbl, l2 - own, 2 * 1.0));
     }
 }
 
-Test(clock_dab, there_are_as_many_flushes_as_the_order_had)
+Test(timing_dab, there_are_as_many_flushes_as_the_order_had)
 {
     const char *body = ELEMENT LOOP(16,
                                     "red.global.add.u32 [%b], 1; add.u64 %b, %b, 65536;") "ret;";
@@ -354,22 +354,22 @@ Test(clock_dab, there_are_as_many_flushes_as_the_order_had)
                                          "dab:scheduler=gtrr",
                                          "dab:level=warp",
                                          "dab:fusion=off:coalescing=off"};
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 2, m.schedulers = 4; /* as the device has */
-    for (int u = 0; u < CLOCK_UNITS; u++) m.units[u] = 4;
+    for (int u = 0; u < TIMING_UNITS; u++) m.units[u] = 4;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct ordered l = launch(orders[i], body, m.sms, 4, 256);
         static const char *const reasons[] = {"full", "atom", "fence", "barrier", "exit"};
-        struct clock_order c;
-        struct clock_times t;
+        struct timing_order c;
+        struct timing_result t;
         uint64_t flushes = 0;
         for (size_t k = 0; k < 5; k++) {
             char name[40];
             snprintf(name, sizeof name, "dab.flushes.%s", reasons[k]);
             flushes += counted(&l, name);
         }
-        cr_assert(clock_order_of(l.counts, &c));
-        clock_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
+        cr_assert(timing_order_of(l.counts, &c));
+        timing_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
         cr_expect(eq(u64, t.flushes, flushes), "%s", orders[i]);
         cr_expect(gt(u64, flushes, 1));
         ordered_free(&l);
@@ -377,7 +377,7 @@ Test(clock_dab, there_are_as_many_flushes_as_the_order_had)
 }
 
 /* Figure 7 of the paper: while one warp waits for its load, others are kept from going on. */
-Test(clock_dab, rules_leave_less_free_than_none)
+Test(timing_dab, rules_leave_less_free_than_none)
 {
     const char *body = ELEMENT
         "shr.u32 %r3, %t, 5; and.b32 %r3, %r3, 3; mul.wide.u32 %b, %r3, 1048576; add.u64 %b, %a, %b;"
@@ -385,7 +385,7 @@ Test(clock_dab, rules_leave_less_free_than_none)
         "red.global.add.u32 [%a], %r2; add.u32 %r4, %r4, 1; setp.lt.u32 %q, %r4, 6; @%q bra O; ret;";
     static const char *const orders[] = {"dab:scheduler=gwat", "dab:scheduler=gtar",
                                          "dab:scheduler=gtrr", "dab:scheduler=srr"};
-    const struct clock_machine m = machine_new();
+    const struct timing_machine m = machine_new();
     const double any = times_of("dab:scheduler=any", body, 1, 128, &m).cycles,
                  srr = times_of(orders[3], body, 1, 128, &m).cycles;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
@@ -397,30 +397,30 @@ Test(clock_dab, rules_leave_less_free_than_none)
 }
 
 /* The answers of two warps' are read: the second begins when the first has come back. */
-Test(clock_dab, atomics_that_answer_come_one_after_another)
+Test(timing_dab, atomics_that_answer_come_one_after_another)
 {
     const char *body = ELEMENT "atom.global.add.u32 %r1, [%b], 1; st.global.u32 [%b], %r1; ret;",
                *silent = ELEMENT "red.global.add.u32 [%b], 1; ret;";
-    const struct clock_machine m = machine_new();
-    const double one = times_of("dab", body, 1, 32, &m).part[CLOCK_SERIAL],
-                 four = times_of("dab", body, 1, 128, &m).part[CLOCK_SERIAL];
+    const struct timing_machine m = machine_new();
+    const double one = times_of("dab", body, 1, 32, &m).part[TIMING_SERIAL],
+                 four = times_of("dab", body, 1, 128, &m).part[TIMING_SERIAL];
     cr_expect(gt(dbl, one, 100.0)); /* to L2 and back */
     cr_expect(gt(dbl, four, 3 * one));
-    cr_expect(eq(dbl, times_of("dab", silent, 1, 128, &m).part[CLOCK_SERIAL], 0.0));
+    cr_expect(eq(dbl, times_of("dab", silent, 1, 128, &m).part[TIMING_SERIAL], 0.0));
 }
 
 /* A buffer that is full waits for that of the other SM, whose warp comes late. */
-Test(clock_dab, full_buffers_wait_for_the_others)
+Test(timing_dab, full_buffers_wait_for_the_others)
 {
     const char *body = ELEMENT "setp.eq.u32 %q, %c, 0; @%q bra F;" LOOP(
         200,
         "add.u32 %r2, %r2, 1;") "ret;"
                                 "F: red.global.add.u32 [%b], 1; red.global.add.u32 [%b+4096], 1;"
                                 "red.global.add.u32 [%b+8192], 1; ret;";
-    struct clock_machine m = machine_new();
+    struct timing_machine m = machine_new();
     m.sms = 2;
-    const struct clock_times t = times_of("dab", body, 2, 32, &m),
-                             alone = times_of("dab:reorder=off:independent=on", body, 2, 32, &m);
-    cr_expect(gt(dbl, t.part[CLOCK_FULL], 0.3 * t.cycles));
+    const struct timing_result t = times_of("dab", body, 2, 32, &m),
+                               alone = times_of("dab:reorder=off:independent=on", body, 2, 32, &m);
+    cr_expect(gt(dbl, t.part[TIMING_FULL], 0.3 * t.cycles));
     cr_expect(lt(dbl, alone.cycles, t.cycles));
 }

@@ -45,34 +45,34 @@ const struct emu_trace *trace_of(struct device *d, uint32_t grid, uint32_t block
     return counts_of(d, grid, block)->trace;
 }
 
-struct clock_machine machine_new(void)
+struct timing_machine machine_new(void)
 {
-    struct clock_machine m = {.sms = 1,
-                              .schedulers = 1,
-                              .oldest = true,
-                              .branch = 1,
-                              .next = 1,
-                              .shared_latency = 20,
-                              .constant_latency = 5,
-                              .l1_latency = 30,
-                              .l1_sectors = 4,
-                              .l1_global = true,
-                              .l1_ways = 4,
-                              .port_sms = 1,
-                              .port_sectors = 1,
-                              .port_requests = 1,
-                              .slices = 2,
-                              .channels = 1,
-                              .l2_latency = 100,
-                              .l2_interval = 1,
-                              .atomic_interval = 2,
-                              .atomic_issue = 1,
-                              .dram_latency = 200,
-                              .dram_interval = 4,
-                              .banks = 1,
-                              .row_bytes = 2048};
+    struct timing_machine m = {.sms = 1,
+                               .schedulers = 1,
+                               .oldest = true,
+                               .branch = 1,
+                               .next = 1,
+                               .shared_latency = 20,
+                               .constant_latency = 5,
+                               .l1_latency = 30,
+                               .l1_sectors = 4,
+                               .l1_global = true,
+                               .l1_ways = 4,
+                               .port_sms = 1,
+                               .port_sectors = 1,
+                               .port_requests = 1,
+                               .slices = 2,
+                               .channels = 1,
+                               .l2_latency = 100,
+                               .l2_interval = 1,
+                               .atomic_interval = 2,
+                               .atomic_issue = 1,
+                               .dram_latency = 200,
+                               .dram_interval = 4,
+                               .banks = 1,
+                               .row_bytes = 2048};
     for (int i = 0; i < CLASSES; i++) m.latency[i] = 10, m.interval[i] = 2;
     m.interval[CLASS_MEMORY] = 1;
-    for (int u = 0; u < CLOCK_UNITS; u++) m.units[u] = 1;
+    for (int u = 0; u < TIMING_UNITS; u++) m.units[u] = 1;
     return m;
 }

@@ -20,6 +20,6 @@ const struct emu_counts *counts_of(struct device *d, uint32_t grid, uint32_t blo
 const struct emu_trace *trace_of(struct device *d, uint32_t grid, uint32_t block);
 
 /* One SM with one scheduler. Latencies of 10, the unit takes an instruction every other cycle. */
-struct clock_machine machine_new(void);
+struct timing_machine machine_new(void);
 
 #endif
