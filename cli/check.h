@@ -48,8 +48,9 @@ struct check_run {
         *gone;   /* the kernel that had begun and was not over, the last that was; NULL: none */
     size_t over; /* kernels that were */
     struct check_launch *launches;
-    size_t launch_count; /* at most ACCOUNT_LAUNCHES; those beyond are in the last one's digest */
-    uint64_t last;       /* memory after the last launch, all that was printed and copied back */
+    size_t
+        launch_count; /* at most RUN_LOG_MOST_LAUNCHES; those beyond are in the last one's digest */
+    uint64_t last;    /* memory after the last launch, all that was printed and copied back */
     uint64_t memory, read_back; /* parts of it, as `heddle run` tells them */
     const char *messages;
     struct check_fault { /* kind "": none */
@@ -148,11 +149,11 @@ char **check_words(const struct check *c, const char *order, uint64_t seed, cons
 /* ---- processes --------------------------------------------------------------------------------- */
 
 struct check_task {
-    struct account_task account;
+    struct run_log_task log_task;
     const char *order;
     uint64_t seed;
     bool race;    /* with --check race,atomicity */
-    int out, err; /* files in memory: the account, what went to stderr */
+    int out, err; /* files in memory: the run log, what went to stderr */
 };
 /* The child's part: never returns. */
 void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));

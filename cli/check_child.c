@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct child {
-    struct account *account;
+    struct run_log *log;
     struct report *report;
     size_t printed; /* of the report's text, told so far */
 };
@@ -23,14 +23,13 @@ static void before(void *self, struct emu *e, const char *kernel, struct emu_lau
 {
     const struct child *c = self;
     (void)e;
-    account_before(c->account, kernel, launch);
+    run_log_begin_launch(c->log, kernel, launch);
 }
 
 static void tell_printed(struct child *c)
 {
     const struct buf *b = &c->report->printed;
-    if (b->size > c->printed)
-        account_printed(c->account, b->data + c->printed, b->size - c->printed);
+    if (b->size > c->printed) run_log_printed(c->log, b->data + c->printed, b->size - c->printed);
     c->printed = b->size;
 }
 
@@ -40,20 +39,20 @@ static void after(void *self, struct emu *e, const char *kernel, const struct em
     struct child *c = self;
     (void)launch;
     tell_printed(c);
-    account_after(c->account, e, kernel, r);
+    run_log_end_launch(c->log, e, kernel, r);
 }
 
 static void tell(struct child *c, int file)
 {
     const struct buf *m = &c->report->messages;
-    const struct account_entry back = {.kind = ACCOUNT_COPIED, .digest = c->report->read_back};
-    const struct account_entry status = {.kind = ACCOUNT_STATUS,
+    const struct run_log_entry back = {.kind = RUN_LOG_COPIED, .digest = c->report->read_back};
+    const struct run_log_entry status = {.kind = RUN_LOG_STATUS,
                                          .count = (uint64_t)c->report->status};
-    if (m->size) account_said(c->account, m->data);
+    if (m->size) run_log_message(c->log, m->data);
     tell_printed(c);
-    account_end(c->account);
-    account_write(file, &back);
-    account_write(file, &status);
+    run_log_end(c->log);
+    run_log_write(file, &back);
+    run_log_write(file, &status);
 }
 
 /* It ends with its parent, and what it says goes to a file. */
@@ -70,7 +69,7 @@ void check_child(const struct check *check, const struct check_task *t)
     if (check_of_program(check)) check_program_begin(check, t);
     settle(t);
     struct arena *a = arena_new();
-    struct child c = {.account = account_new(&t->account, t->out)};
+    struct child c = {.log = run_log_new(&t->log_task, t->out)};
     struct device_watch watch = {.self = &c, .before = before, .after = after};
     struct run_options o = {.arena = a, .module = check->options->module};
     const char *checks = check->checks;
@@ -92,7 +91,7 @@ void check_child(const struct check *check, const struct check_task *t)
         diags_render(&o.diags, &text);
         report_fail(&r, EXIT_USAGE, "%s", text.data);
     }
-    const bool runs = t->account.work == ACCOUNT_RUN;
+    const bool runs = t->log_task.work == RUN_LOG_WRITE_ENTRIES;
     if (runs) tell(&c, t->out);
     _exit(!runs);
 }

@@ -172,7 +172,7 @@ void check_print_github(const struct check *c)
         struct buf b = {0};
         buf_printf(&b, "%s, order %s: %s\n", c->name, row->order, wrong);
         details(c, row, &b);
-        const struct writer *w = NULL;
+        const struct last_writer *w = NULL;
         for (int k = 0; k < 2 && p && !w; k++)
             if (p->side[k].known && p->side[k].writer.launch) w = &p->side[k].writer;
         if (r)

@@ -81,7 +81,7 @@ static json_t *dimensions(const uint32_t d[3])
 
 static json_t *writer(const struct check_parting *p, int i)
 {
-    const struct writer *w = &p->side[i].writer;
+    const struct last_writer *w = &p->side[i].writer;
     if (!p->side[i].known || !w->launch) return json_null();
     json_t *o = json_object();
     json_object_set_new(o, "launch", json_integer(w->launch));

@@ -23,7 +23,8 @@ static void differ(struct check_parting *p, const struct snapshot_allocation *a,
                    const unsigned char *x, const unsigned char *y, size_t left)
 {
     struct part_word *w = p->word_count ? &p->words[p->word_count - 1] : NULL;
-    const uint64_t address = a->address + at, word = address / WRITERS_WORD * WRITERS_WORD;
+    const uint64_t address = a->address + at,
+                   word = address / LAST_WRITERS_WORD * LAST_WRITERS_WORD;
     if (!p->differing++) {
         p->address = address;
         p->allocation = a->name;

@@ -116,7 +116,7 @@ static void compare_floats(struct check_parting *p)
             if (w->address / 8 != last) element(p, w, 0);
             last = w->address / 8;
         } else
-            for (unsigned k = 0; k < WRITERS_WORD; k += bytes) element(p, w, at + k);
+            for (unsigned k = 0; k < LAST_WRITERS_WORD; k += bytes) element(p, w, at + k);
     }
 }
 
@@ -136,19 +136,19 @@ static uint64_t digest_of(const struct check_parting *p, int i)
 
 static void take_writers(struct check *c, struct check_parting *p, int side, int file)
 {
-    struct writers_told told;
+    struct last_writers_file result;
     size_t size;
     if (file < 0) return;
     const char *all = check_file_read(c->arena, file, &size);
-    if (!writers_read(c->arena, all, size, &told) || told.digest != digest_of(p, side) ||
-        told.word_count != p->word_count)
+    if (!last_writers_read(c->arena, all, size, &result) || result.digest != digest_of(p, side) ||
+        result.word_count != p->word_count)
         return;
     for (size_t i = 0; i < p->word_count; i++) {
-        p->words[i].adds[side] = told.words[i].adds;
-        p->words[i].others[side] = told.words[i].others;
-        p->words[i].size[side] = told.words[i].size;
+        p->words[i].adds[side] = result.words[i].adds;
+        p->words[i].others[side] = result.words[i].others;
+        p->words[i].size[side] = result.words[i].size;
     }
-    p->side[side].writer = told.last;
+    p->side[side].writer = result.last;
     p->side[side].known = true;
 }
 
@@ -157,10 +157,10 @@ static void find_writers(struct check *c, struct check_parting *p, struct check_
     uint64_t *words = arena_array(c->arena, uint64_t, p->word_count);
     for (size_t i = 0; i < p->word_count; i++) words[i] = p->words[i].address;
     for (int i = 0; i < 2; i++) {
-        t[i].account.work = ACCOUNT_WRITERS;
-        t[i].account.places = words;
-        t[i].account.place_count = p->word_count;
-        t[i].account.first = p->address;
+        t[i].log_task.work = RUN_LOG_WRITE_LAST_WRITERS;
+        t[i].log_task.places = words;
+        t[i].log_task.place_count = p->word_count;
+        t[i].log_task.first = p->address;
     }
     (void)check_pair(c, &t[0], &t[1]);
     for (int i = 0; i < 2; i++) take_writers(c, p, i, t[i].out);
@@ -171,9 +171,10 @@ static void look_at(struct check *c, struct check_parting *p)
 {
     struct check_task t[2];
     for (int i = 0; i < 2; i++)
-        t[i] = (struct check_task){.account = {.work = ACCOUNT_SNAPSHOT, .launch = p->launch},
-                                   .order = p->side[i].row->order,
-                                   .seed = check_seed(c, p->side[i].run)};
+        t[i] = (struct check_task){
+            .log_task = {.work = RUN_LOG_WRITE_SNAPSHOT, .launch = p->launch},
+            .order = p->side[i].row->order,
+            .seed = check_seed(c, p->side[i].run)};
     p->kind = PART_UNKNOWN;
     if (check_pair(c, &t[0], &t[1])) {
         const int files[2] = {t[0].out, t[1].out};

@@ -20,7 +20,7 @@ enum parting_kind {
 };
 
 struct part_word {             /* that differs */
-    uint64_t address;          /* multiple of WRITERS_WORD */
+    uint64_t address;          /* multiple of LAST_WRITERS_WORD */
     unsigned char bytes[2][8]; /* from the multiple of 8 below on, in each run */
     uint64_t adds[2], others[2];
     double size[2];
@@ -37,8 +37,8 @@ struct check_parting {
     struct {
         const struct check_row *row;
         size_t run;
-        bool known;           /* the last writer is looked for and there was no contradiction */
-        struct writer writer; /* of the first byte; launch 0: no kernel */
+        bool known; /* the last writer is looked for and there was no contradiction */
+        struct last_writer writer; /* of the first byte; launch 0: no kernel */
         const char *value, *printed;
     } side[2];
     size_t launch; /* from 0 */

@@ -28,7 +28,7 @@ static void give_up(const struct check *c, const char *what)
 static int task_file(const struct check *c, const struct check_task *t)
 {
     const int file = memfd_create("heddle-task", 0);
-    if (file < 0 || !account_task_write(file, &t->account)) give_up(c, "no memory");
+    if (file < 0 || !run_log_task_write(file, &t->log_task)) give_up(c, "no memory");
     return file;
 }
 
@@ -45,7 +45,7 @@ static void set_run(const struct check *c, const struct check_task *t)
     setenv("HEDDLE_SEED", seed, 1);
     setenv("HEDDLE_CHECK", both, 1);
     setenv("HEDDLE_THREADS", "1", 1);
-    setenv(CUDA_ACCOUNT, files, 1);
+    setenv(CUDA_RUN_LOG, files, 1);
     const size_t used = strlen(t->order) + strlen(seed) + strlen(both) + strlen(files);
     memset(padding, '-', SIZE);
     padding[used < SIZE ? SIZE - used : 0] = '\0';

@@ -15,7 +15,7 @@ static inline bool check_of_program(const struct check *c)
 void check_program_begin(const struct check *c, const struct check_task *t)
     __attribute__((noreturn));
 
-/* The parent's: `status` as waitpid has it, and what the program printed, into what was read of its account. */
+/* The parent's: `status` as waitpid has it, and what the program printed, into what was read of its run log. */
 void check_program_end(const struct check *c, const struct check_task *t, struct check_run *r,
                        int status);
 /* The last lines of what it printed. */

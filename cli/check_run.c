@@ -30,7 +30,7 @@ char *check_file_read(struct arena *a, int file, size_t *size)
 }
 
 static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
-                        const struct account_entry *e)
+                        const struct run_log_entry *e)
 {
     if (e->what != EMU_RACE && e->what != EMU_MIXED) return;
     r->findings = arena_grow(a, r->findings, r->finding_count, cap, r->finding_count + 1,
@@ -49,7 +49,7 @@ static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
 }
 
 static void add_launch(struct arena *a, struct check_run *r, size_t *cap,
-                       const struct account_entry *e)
+                       const struct run_log_entry *e)
 {
     r->launches = arena_grow(a, r->launches, r->launch_count, cap, r->launch_count + 1,
                              sizeof *r->launches);
@@ -60,22 +60,22 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
 {
     size_t size, launch_cap = 0, finding_cap = 0;
     const char *all = check_file_read(a, file, &size);
-    struct account_text text = {all, size};
-    struct account_entry e;
+    struct run_log_reader text = {all, size};
+    struct run_log_entry e;
     uint64_t printed = 0;
     bool ended = false;
     struct buf said = {0};
     *out = (struct check_run){.fault = {"", "", "", 0, 0, false}};
-    while (account_next(&text, &e)) switch (e.kind) {
-        case ACCOUNT_BEGUN: out->going = e.name; break;
-        case ACCOUNT_OVER:
+    while (run_log_next(&text, &e)) switch (e.kind) {
+        case RUN_LOG_KERNEL_BEGIN: out->going = e.name; break;
+        case RUN_LOG_KERNEL_END:
             out->gone = out->going;
             out->going = NULL;
             out->over++;
             break;
-        case ACCOUNT_LAUNCH: add_launch(a, out, &launch_cap, &e); break;
-        case ACCOUNT_FINDING: add_finding(a, out, &finding_cap, &e); break;
-        case ACCOUNT_FAULT:
+        case RUN_LOG_LAUNCH: add_launch(a, out, &launch_cap, &e); break;
+        case RUN_LOG_FINDING: add_finding(a, out, &finding_cap, &e); break;
+        case RUN_LOG_FAULT:
             out->fault = (struct check_fault){.kind = emu_fault_name(e.what),
                                               .kernel = e.name,
                                               .source_file = e.source_file,
@@ -84,19 +84,19 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
                                               .limit = e.what == EMU_LIMIT ||
                                                        e.what == EMU_DEADLOCK};
             break;
-        case ACCOUNT_SAID:
+        case RUN_LOG_MESSAGE:
             if (said.size < MOST_MESSAGES) buf_puts(&said, e.text);
             break;
-        case ACCOUNT_REST: /* as if they were one with the last */
+        case RUN_LOG_OTHER_LAUNCHES: /* as if they were one with the last */
             if (e.digest && out->launch_count)
                 out->launches[out->launch_count - 1].digest = e.digest;
             break;
-        case ACCOUNT_MEMORY: out->memory += e.digest; break; /* of each process */
-        case ACCOUNT_PRINTED: printed += e.digest; break;
-        case ACCOUNT_COPIED: out->read_back += e.digest; break;
-        case ACCOUNT_FOUND: out->found += e.count; break;
-        case ACCOUNT_SUPPRESSED: out->suppressed += e.count; break;
-        case ACCOUNT_STATUS:
+        case RUN_LOG_MEMORY: out->memory += e.digest; break; /* of each process */
+        case RUN_LOG_PRINTED: printed += e.digest; break;
+        case RUN_LOG_COPIED: out->read_back += e.digest; break;
+        case RUN_LOG_FINDING_COUNT: out->found += e.count; break;
+        case RUN_LOG_SUPPRESSED_COUNT: out->suppressed += e.count; break;
+        case RUN_LOG_STATUS:
             out->status = (int)e.count;
             ended = true;
             break;
@@ -104,10 +104,10 @@ bool check_run_read(struct arena *a, int file, struct check_run *out)
         }
     out->messages = arena_copy(a, said.data ? said.data : "", said.size);
     buf_free(&said);
-    out->last = account_mix(account_mix(out->memory, printed), out->read_back);
+    out->last = run_log_mix_digest(run_log_mix_digest(out->memory, printed), out->read_back);
     out->id = out->last;
     for (size_t i = 0; i < out->launch_count; i++)
-        out->id = account_mix(out->id, out->launches[i].digest);
+        out->id = run_log_mix_digest(out->id, out->launches[i].digest);
     return ended;
 }
 

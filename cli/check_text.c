@@ -117,7 +117,7 @@ static const char *side_name(const struct check *c, const struct check_parting *
 
 char *check_writer_text(struct arena *a, const struct check_parting *p, int side)
 {
-    const struct writer *w = &p->side[side].writer;
+    const struct last_writer *w = &p->side[side].writer;
     if (!p->side[side].known)
         return arena_printf(a, p->side[side].row->reference
                                    ? "who wrote it is not known: native runs change when watched"

@@ -7,7 +7,7 @@
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/report.h"
-#include "cli/watches.h"
+#include "cli/watch_report.h"
 #include "emu/emu.h"
 
 #include "library/device.h"
@@ -200,10 +200,11 @@ static void tell_leaks(struct runner *r)
 /* What --watch names must be there before anything runs. */
 static bool watch(struct runner *r)
 {
-    struct watches *w = r->report->watches;
-    const struct emu_observer *o = w ? watches_observer(w) : NULL;
+    struct watch_report *w = r->report->watches;
+    const struct emu_observer *o = w ? watch_report_observer(w) : NULL;
     if (!o) return true;
-    if (watches_find(w, device_emu(r->device), r->job)) watches_missing(w, device_emu(r->device));
+    if (watch_report_find(w, device_emu(r->device), r->job))
+        watch_report_check_found(w, device_emu(r->device));
     if (w->diags->errors) {
         runner_wrong_in(r, w->diags, EXIT_USAGE);
         return false;

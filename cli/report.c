@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "cli/counts.h"
 #include "cli/progress.h"
-#include "cli/watches.h"
+#include "cli/watch_report.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -158,7 +158,7 @@ static void print_text(const struct report *r)
         printf("%zu of %zu expectation%s met\n", good, r->comparison_count,
                r->comparison_count == 1 ? "" : "s");
     if (r->note) printf("%s\n", r->note);
-    watches_print(r->watches);
+    watch_report_print(r->watches);
     counts_print(r->counts);
 }
 

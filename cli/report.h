@@ -24,7 +24,7 @@ struct report {
     /* The run is looked at from inside: nothing is printed, no file is written. NULL: it is not. */
     const struct device_watch *watch;
     struct recording *recording;
-    struct watches *watches; /* NULL: nothing is watched */
+    struct watch_report *watches; /* NULL: nothing is watched */
     double started;
     int status;         /* an exit code: the first thing that went wrong */
     int program_status; /* of a program: its own */

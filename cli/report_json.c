@@ -3,7 +3,7 @@
 #include "cli/counts.h"
 #include "cli/json.h"
 #include "cli/report.h"
-#include "cli/watches.h"
+#include "cli/watch_report.h"
 
 #include <stdlib.h>
 
@@ -126,7 +126,7 @@ void report_print_json(const struct report *r, double seconds)
     json_object_set_new(o, "read_back_digest", r->note ? json_hex(r->read_back) : json_null());
     if (counts_profiling(r->counts))
         json_object_set_new(o, "profile", counts_profile_json(r->counts));
-    json_t *writes = watches_json(r->watches);
+    json_t *writes = watch_report_json(r->watches);
     if (writes) {
         json_object_set_new(o, "writes", writes);
         json_object_set_new(o, "writes_left_out", json_count(r->watches->left_out));

@@ -10,7 +10,7 @@
 #include "cli/run_options.h"
 #include "cli/run_program.h"
 #include "cli/run_suite.h"
-#include "cli/watches.h"
+#include "cli/watch_report.h"
 #include "cuda/outcome.h"
 #include "determinism/orders.h"
 #include "emu/order.h"
@@ -164,7 +164,7 @@ void run_target(struct report *r, struct run_options *o)
         bad_call(r, o);
         return;
     }
-    if ((r->watches && !watches_read(r->watches, o, r)) ||
+    if ((r->watches && !watch_report_read(r->watches, o, r)) ||
         (r->recording && !recording_read(r->recording, o, r))) {
         bad_call(r, o);
         return;
@@ -184,13 +184,13 @@ static int run_program(struct run_options *o, char **argv, struct report *r)
     struct heddle_device_options device = {0};
     struct buf text = {0};
     if (run_options_settings(o, &device) && order_fits(o, &device) &&
-        watches_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
+        watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
         const int status = recording_of_program(r->recording, &device) ? program_run(o, argv, r)
                                                                        : r->status;
         recording_end(r->recording);
         counts_free(r->counts);
-        watches_free(r->watches);
+        watch_report_free(r->watches);
         return status;
     }
     diags_render(&o->diags, &text);
@@ -211,7 +211,7 @@ int run_command(int argc, char **argv, int added, const char *estimates)
     struct progress progress;
     struct counts counts = {.estimates = estimates,
                             .traces = estimates ? getenv(CUDA_TRACES) : NULL};
-    struct watches watches = {0};
+    struct watch_report watches = {0};
     struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);
     struct report r = {
@@ -239,7 +239,7 @@ int run_command(int argc, char **argv, int added, const char *estimates)
     end_counts(&r);
     int status = report_end(&r);
     counts_free(&counts);
-    watches_free(&watches);
+    watch_report_free(&watches);
     arena_free(arena);
     return status;
 }

@@ -8,10 +8,10 @@
 #include "cli/compile.h"
 #include "cli/counts.h"
 #include "cli/report.h"
-#include "cli/watches.h"
-#include "cuda/event_stream.h"
+#include "cli/watch_report.h"
 #include "cuda/outcome.h"
 #include "cuda/program.h"
+#include "cuda/run_events.h"
 #include "model/gpu_file.h"
 
 #include <ctype.h>
@@ -174,7 +174,7 @@ struct running {
     struct report *report;
     struct program_target target;
     struct cuda_outcome *outcome;
-    int told, printed; /* files; -1: none */
+    int events, printed; /* files; -1: none */
 };
 
 /* A file for both processes, and its number for the other's environment. */
@@ -194,7 +194,8 @@ static bool prepare(struct running *r)
     r->outcome = mmap(NULL, sizeof *r->outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (r->outcome == MAP_FAILED) return false;
     const bool profile = counts_profiling(r->report->counts);
-    if ((r->report->json || profile) && (r->told = shared_file(CUDA_TOLD)) < 0) return false;
+    if ((r->report->json || profile) && (r->events = shared_file(CUDA_RUN_EVENTS)) < 0)
+        return false;
     if (profile) setenv(CUDA_PROFILE, "1", 1);
     return !r->report->json || (r->printed = shared_file(NULL)) >= 0;
 }
@@ -223,9 +224,9 @@ static int run(const struct running *r)
     return 128 + WTERMSIG(status);
 }
 
-/* ---- what it has told -------------------------------------------------------------------------------------- */
+/* ---- its events -------------------------------------------------------------------------------------- */
 
-static void add_launch(struct report *r, const struct told *t)
+static void add_launch(struct report *r, const struct run_event *t)
 {
     struct launch_record l = {.kernel = t->name,
                               .shared = t->shared,
@@ -243,16 +244,17 @@ static void add_launch(struct report *r, const struct told *t)
     report_launch(r, &l, NULL); /* its text was said when it happened */
 }
 
-static void read_told(struct running *r)
+static void read_events(struct running *r)
 {
     size_t size, at = 0;
-    struct told t;
-    const char *all = check_file_read(r->o->arena, r->told, &size);
-    while (told_next(all, size, &at, &t)) {
-        if (t.kind == TOLD_MESSAGE) buf_puts(&r->report->messages, t.text);
-        else if (t.kind == TOLD_LINE)
+    struct run_event t;
+    const char *all = check_file_read(r->o->arena, r->events, &size);
+    while (run_event_next(all, size, &at, &t)) {
+        if (t.kind == RUN_EVENT_MESSAGE) buf_puts(&r->report->messages, t.text);
+        else if (t.kind == RUN_EVENT_PROFILE_LINE)
             emu_profile_add_lines(r->report->counts->profile, &t.line_cost, 1);
-        else if (t.kind == TOLD_WRITE || t.kind == TOLD_LEFT) watches_told(r->report->watches, &t);
+        else if (t.kind == RUN_EVENT_WRITE || t.kind == RUN_EVENT_WRITES_LEFT_OUT)
+            watch_report_add_event(r->report->watches, &t);
         else if (r->report->json) add_launch(r->report, &t);
     }
 }
@@ -274,8 +276,8 @@ static void print_totals(const struct cuda_outcome *o)
 static int finish(struct running *r, int status)
 {
     struct report *report = r->report;
-    if (r->told >= 0) read_told(r);
-    if (r->outcome->bad_tape) report->status = EXIT_INPUT;
+    if (r->events >= 0) read_events(r);
+    if (r->outcome->bad_recording) report->status = EXIT_INPUT;
     if (r->outcome->bad_watch) report->status = EXIT_USAGE;
     if (r->outcome->faults || r->outcome->findings) report->status = EXIT_FAULT;
     if (report->json) {
@@ -294,7 +296,7 @@ static int finish(struct running *r, int status)
 
 int program_run(const struct run_options *o, char **argv, struct report *report)
 {
-    struct running r = {.o = o, .report = report, .told = -1, .printed = -1};
+    struct running r = {.o = o, .report = report, .events = -1, .printed = -1};
     int status = program_find(o, "run", argv, &r.target);
     if (status != EXIT_FINE) return status;
     if (!prepare(&r)) return usage_error("run", "no memory: %s", strerror(errno));

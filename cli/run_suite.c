@@ -6,7 +6,7 @@
 #include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
-#include "cli/watches.h"
+#include "cli/watch_report.h"
 
 #include "cuda/device.h"
 #include "determinism/orders.h"
@@ -62,10 +62,10 @@ static void before(void *self, const char *kernel, struct emu_launch *l)
 {
     struct report *r = self;
     static const struct emu_observer *list[1];
-    list[0] = watches_observer(r->watches);
+    list[0] = watch_report_observer(r->watches);
     if (list[0]) {
-        (void)watches_find(r->watches, cuda_device_emu(),
-                           NULL); /* its errors are told in the end */
+        (void)watch_report_find(r->watches, cuda_device_emu(),
+                                NULL); /* its errors are told in the end */
         l->observers = list;
         l->observer_count = 1;
     }
@@ -114,7 +114,7 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     cuda_device_watch(
         &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
     struct suite_result result = suite_run(w, &options);
-    if (watches_observer(r->watches)) watches_missing(r->watches, cuda_device_emu());
+    if (watch_report_observer(r->watches)) watch_report_check_found(r->watches, cuda_device_emu());
     cuda_device_watch(NULL);
     cuda_device_reset();
     orders_free(orders);

@@ -3,12 +3,12 @@
 #include "cuda/driver.h"
 #include "cuda/caller.h"
 #include "cuda/capture.h"
-#include "cuda/event_stream.h"
 #include "cuda/graph.h"
+#include "cuda/launch_log.h"
 #include "cuda/logs.h"
 #include "cuda/queue.h"
 #include "cuda/recording.h"
-#include "cuda/run_log.h"
+#include "cuda/run_events.h"
 #include "cuda/watch_points.h"
 
 #include "determinism/checks.h"
@@ -303,23 +303,23 @@ static bool set_outcome(struct emu_config *c, const char *text)
 
 static void print(void *self, const char *text, size_t length)
 {
-    account_printed(self, text, length);
+    run_log_printed(self, text, length);
     (void)fwrite(text, 1, length, stdout);
 }
 
-static bool set_account(struct emu_config *c, const char *text)
+static bool set_run_log(struct emu_config *c, const char *text)
 {
     int out, in, end = 0;
-    struct account_task task;
+    struct run_log_task task;
     uint64_t *places = NULL;
     const bool ok = sscanf(text, "%d,%d%n", &out, &in, &end) == 2 && !text[end] &&
-                    account_task_read(in, &task, &places);
-    if (ok) driver.account = account_new(&task, out);
+                    run_log_task_read(in, &task, &places);
+    if (ok) driver.run_log = run_log_new(&task, out);
     free(places);
     /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
     if (setvbuf(stdout, NULL, _IOFBF, BUFSIZ) != 0) return false;
     c->print = print;
-    c->print_self = driver.account;
+    c->print_self = driver.run_log;
     return ok;
 }
 
@@ -345,11 +345,11 @@ static bool set_estimate(struct emu_config *c, const char *text)
     return c->trace = driver.estimate != NULL;
 }
 
-static bool set_told(struct emu_config *c, const char *text)
+static bool set_run_events(struct emu_config *c, const char *text)
 {
     uint64_t fd;
     if (!read_number(text, &fd) || !fd || fd > INT32_MAX) return false;
-    driver.told = (int)fd;
+    driver.run_events = (int)fd;
     return c->count = true;
 }
 
@@ -363,19 +363,19 @@ static bool set_profile(struct emu_config *c, const char *text)
 static bool set_record(struct emu_config *c, const char *text)
 {
     (void)c;
-    return tape_record(text);
+    return driver_record_to(text);
 }
 
 static bool set_replay(struct emu_config *c, const char *text)
 {
     (void)c;
-    return tape_replay(text);
+    return driver_replay_from(text);
 }
 
 static bool set_watch(struct emu_config *c, const char *text)
 {
     (void)c;
-    return watching_read(text);
+    return watch_points_read(text);
 }
 
 static bool set_traces(struct emu_config *c, const char *text)
@@ -480,9 +480,9 @@ static const struct option {
     {"HEDDLE_RECORD", "a file that can be written", set_record},
     {"HEDDLE_REPLAY", "a file that 'heddle run --record' has written", set_replay},
     {"HEDDLE_WATCH", "places with commas, each as 'heddle run --watch' takes", set_watch},
-    {CUDA_TOLD, "the number of an open file of 'heddle run'", set_told},
+    {CUDA_RUN_EVENTS, "the number of an open file of 'heddle run'", set_run_events},
     {CUDA_PROFILE, "1", set_profile},
-    {CUDA_ACCOUNT, "the numbers of two open files of 'heddle check'", set_account},
+    {CUDA_RUN_LOG, "the numbers of two open files of 'heddle check'", set_run_log},
 };
 
 static bool read_environment(struct emu_config *c)
@@ -551,7 +551,7 @@ struct call_name driver_call(enum numbered_call call)
 void driver_found(void)
 {
     if (driver.outcome) driver.outcome->findings++;
-    if (driver.account) account_found(driver.account);
+    if (driver.run_log) run_log_count_finding(driver.run_log);
 }
 
 void driver_say(const char *format, ...)
@@ -561,8 +561,8 @@ void driver_say(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (driver.told) told_message(driver.told, text);
-    if (driver.account) account_said(driver.account, text);
+    if (driver.run_events) run_event_message(driver.run_events, text);
+    if (driver.run_log) run_log_message(driver.run_log, text);
     else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
     else if (!driver.watch.quiet) fputs(text, stderr);
 }
@@ -618,18 +618,18 @@ static void write_counts(void)
     driver.counts_path = NULL;
 }
 
-static void end_tape(void)
+static void end_recording(void)
 {
-    const char *why = tape_end();
+    const char *why = driver_end_recording();
     if (!why) return;
-    if (driver.outcome) driver.outcome->bad_tape++;
+    if (driver.outcome) driver.outcome->bad_recording++;
     driver_say("heddle: %s\n", why);
 }
 
 /* `heddle run` says so itself. */
 static void say_suppressed(void)
 {
-    if (driver.suppressed && !driver.outcome && !driver.account && !driver.configured)
+    if (driver.suppressed && !driver.outcome && !driver.run_log && !driver.configured)
         driver_say("heddle: %llu findings suppressed\n", driver.suppressed);
 }
 
@@ -637,14 +637,14 @@ static void at_exit(void)
 {
     driver_lock();
     (void)queue_wait_context(NULL);
-    end_tape();
+    end_recording();
     write_counts();
     if (!driver.configured) report_leaks();
-    if (driver.told && driver.profile) told_profile(driver.told, driver.profile);
-    watching_end();
+    if (driver.run_events && driver.profile) run_event_profile(driver.run_events, driver.profile);
+    watch_points_end();
     say_suppressed();
-    account_end(driver.account);
-    driver.account = NULL;
+    run_log_end(driver.run_log);
+    driver.run_log = NULL;
     driver_unlock();
 }
 
@@ -663,7 +663,7 @@ CUresult cuInit(unsigned flags)
         char name[1024];
         snprintf(name, sizeof name, "%s, seed %llu", driver.order ? driver.order : "native",
                  (unsigned long long)driver.seed);
-        driver.config.order = tape_order(orders_get(driver.orders), name);
+        driver.config.order = driver_recorded_order(orders_get(driver.orders), name);
     }
     if (!driver.rooms) driver.rooms = rooms_new();
     if (!driver.config.rooms) driver.config.rooms = driver.rooms;
@@ -687,7 +687,7 @@ static void reset(void)
     queue_drop();
     for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
         unordered_leave((struct CUstream_st *)o);
-    ledger_drop();
+    launch_log_drop();
     unordered_end();
     capture_drop_all();
     graph_drop_all(NULL);

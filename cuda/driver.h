@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-struct account;
+struct run_log;
 struct arena;
 
 struct call_name { /* "cuMemAlloc #3" */
@@ -220,8 +220,8 @@ struct driver {
     FILE *traces;  /* of CUDA_TRACES; likewise */
     struct emu_counts_writer counts;
     struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
-    struct account *account;      /* of HEDDLE_ACCOUNT; likewise */
-    int told;                     /* of CUDA_TOLD: a file (cuda/event_stream.h); 0: none */
+    struct run_log *run_log;      /* of HEDDLE_RUN_LOG; likewise */
+    int run_events;               /* of CUDA_RUN_EVENTS: a file (cuda/run_events.h); 0: none */
     struct emu_profile *profile;  /* NULL: not asked for */
     struct emu *emu;
     struct rooms *rooms;   /* of one device after the other: never freed */

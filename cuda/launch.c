@@ -1,8 +1,8 @@
 /* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
  * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
-#include "cuda/event_stream.h"
 #include "cuda/logs.h"
 #include "cuda/queue.h"
+#include "cuda/run_events.h"
 #include "cuda/unordered.h"
 #include "cuda/watch_points.h"
 #include "cuda/work.h"
@@ -147,18 +147,18 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     reference_bind_all();
     struct emu_launch watched = *l;
     l = &watched;
-    if (driver.account) account_before(driver.account, f->name, l);
+    if (driver.run_log) run_log_begin_launch(driver.run_log, f->name, l);
     checks_join(driver.checks, l);
     unordered_name("kernel '%s'", f->name);
     unordered_join(l);
-    watching_join(l);
+    watch_points_join(l);
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
     driver.suppressed += report->suppressed;
     if (driver.outcome) add_to_outcome(report);
-    if (driver.account) account_checked(driver.account, f->name, report);
-    if (driver.told) told_launch(driver.told, f->name, l, report);
+    if (driver.run_log) run_log_report(driver.run_log, f->name, report);
+    if (driver.run_events) run_event_launch(driver.run_events, f->name, l, report);
     if (driver.profile) emu_profile_add(driver.profile, report->counts);
     if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
     if (driver.estimate) write_times(report->counts);

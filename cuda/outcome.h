@@ -5,9 +5,10 @@
 
 #include <stdint.h>
 
-/* Of `heddle check`: the variable of the environment that holds two numbers of file descriptors with a comma: an
- * account is written to the first, its task stands in the second (determinism/record/run_log.h). */
-#define CUDA_ACCOUNT "HEDDLE_ACCOUNT"
+/* Of `heddle check`: the variable of the environment that holds the numbers of two file descriptors, with a comma
+ * between them: the run log is written to the first and its task is read from the second
+ * (determinism/record/run_log.h). */
+#define CUDA_RUN_LOG "HEDDLE_RUN_LOG"
 
 /* Of `heddle run`: the number of a file descriptor, which is to be mapped. */
 #define CUDA_OUTCOME "HEDDLE_OUTCOME"
@@ -24,9 +25,9 @@
 struct cuda_outcome {
     uint64_t launches, faults, findings, suppressed;
     uint64_t warp_instructions, thread_instructions;
-    uint64_t nanoseconds; /* of launches */
-    uint64_t bad_watch;   /* what was to be watched was not there */
-    uint64_t bad_tape;    /* a recording was not played to its end, or could not be written */
+    uint64_t nanoseconds;   /* of launches */
+    uint64_t bad_watch;     /* what was to be watched was not there */
+    uint64_t bad_recording; /* a recording was not played to its end, or could not be written */
 };
 
 #endif

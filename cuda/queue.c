@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "cuda/capture.h"
 #include "cuda/graph.h"
-#include "cuda/run_log.h"
+#include "cuda/launch_log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ struct operation {
     struct work work;
     struct graph_run *run; /* of a launch of a graph; NULL: it has not begun */
     struct stamp *stamp;
-    struct ledger_entry *told; /* NULL: nobody is */
-    struct operation *awaited; /* by a wait for an event; NULL: it was done */
-    unsigned references;       /* its queue's, waits', an event's */
-    unsigned site;             /* where it was asked for (driver_site) */
+    struct launch_log_entry *log_entry; /* NULL: this run has no log */
+    struct operation *awaited;          /* by a wait for an event; NULL: it was done */
+    unsigned references;                /* its queue's, waits', an event's */
+    unsigned site;                      /* where it was asked for (driver_site) */
     bool running, done;
     CUresult result;
 };
@@ -95,8 +95,8 @@ static void finish(struct operation *o, CUresult r)
     struct CUstream_st *s = o->stream;
     o->done = true;
     o->result = r;
-    ledger_done(o->told);
-    o->told = NULL;
+    launch_log_done(o->log_entry);
+    o->log_entry = NULL;
     operation_release(o->awaited);
     o->awaited = NULL;
     graph_run_end(o->run);
@@ -213,7 +213,7 @@ void queue_do_all(void)
 
 void queue_settle(void)
 {
-    if (driver.account) queue_do_all();
+    if (driver.run_log) queue_do_all();
 }
 
 /* ---- submitting ---------------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct operation *o = calloc(1, sizeof *o);
     if (!o) abort();
-    if (driver.adversary || driver.account) /* a thread takes memory of the program's */
+    if (driver.adversary || driver.run_log) /* a thread takes memory of the program's */
         pthread_once(&once, start_watch);
     *o = (struct operation){
         .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .site = driver_site()};
@@ -254,7 +254,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
         records_of_graph(o, w->graph);
     }
     o->stamp = unordered_submit(s, o->awaited ? o->awaited->stamp : NULL);
-    o->told = ledger_submit(&o->work, o->stamp);
+    o->log_entry = launch_log_submit(&o->work, o->stamp);
     if (s->tail) s->tail->next = o;
     else {
         s->head = o;

@@ -38,7 +38,7 @@ bool queue_poll_event(CUevent e);
 /* Without an adversary, what can be done is done now. */
 void queue_go_on(void);
 
-/* For an account of the run: the host is about to change what memory there is, and what it has asked for is done
+/* For the run log: the host is about to change what memory there is, and what it has asked for is done
  * before, so that memory is the same behind a launch whenever that was done. */
 void queue_settle(void);
 /* All that can be done. The host has not waited for it. */

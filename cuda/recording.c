@@ -12,48 +12,48 @@ static struct {
     FILE *file;
     struct recorder *recorder;
     struct player *player;
-} tape;
+} state;
 
-bool tape_record(const char *path)
+bool driver_record_to(const char *path)
 {
     char name[4096];
     if (snprintf(name, sizeof name, "%s.new", path) >= (int)sizeof name) return false;
-    tape.file = fopen(name, "wb");
-    if (!tape.file) return false;
-    tape.path = strdup(path);
-    tape.unfinished = strdup(name);
-    if (!tape.path || !tape.unfinished) abort();
+    state.file = fopen(name, "wb");
+    if (!state.file) return false;
+    state.path = strdup(path);
+    state.unfinished = strdup(name);
+    if (!state.path || !state.unfinished) abort();
     return true;
 }
 
-bool tape_replay(const char *path)
+bool driver_replay_from(const char *path)
 {
     char *why = NULL;
-    tape.file = fopen(path, "rb");
-    tape.player = tape.file ? player_new(tape.file, &why) : NULL;
+    state.file = fopen(path, "rb");
+    state.player = state.file ? player_new(state.file, &why) : NULL;
     if (why) fprintf(stderr, "heddle: %s: %s\n", path, why);
     free(why);
-    return tape.player;
+    return state.player;
 }
 
-const struct emu_order *tape_order(const struct emu_order *order, const char *name)
+const struct emu_order *driver_recorded_order(const struct emu_order *order, const char *name)
 {
-    if (tape.player) return player_order(tape.player);
-    if (!tape.path || !order) return order;
-    if (!tape.recorder) tape.recorder = recorder_new(order, name, tape.file);
-    return recorder_order(tape.recorder);
+    if (state.player) return player_order(state.player);
+    if (!state.path || !order) return order;
+    if (!state.recorder) state.recorder = recorder_new(order, name, state.file);
+    return recorder_order(state.recorder);
 }
 
 static const char *end_recording(void)
 {
-    const bool ok = tape.recorder && recorder_end(tape.recorder);
-    if (fclose(tape.file) == 0 && ok && rename(tape.unfinished, tape.path) == 0) return NULL;
-    (void)remove(tape.unfinished);
+    const bool ok = state.recorder && recorder_end(state.recorder);
+    if (fclose(state.file) == 0 && ok && rename(state.unfinished, state.path) == 0) return NULL;
+    (void)remove(state.unfinished);
     return "the recording could not be written";
 }
 
-const char *tape_end(void)
+const char *driver_end_recording(void)
 {
-    if (tape.path) return end_recording();
-    return tape.player ? player_end(tape.player) : NULL;
+    if (state.path) return end_recording();
+    return state.player ? player_end(state.player) : NULL;
 }

@@ -1,5 +1,5 @@
-/* cuda/recording.h: what the order of a program's launches decides, written to a file or done again from one
- * (determinism/record/record.h). */
+/* cuda/recording.h: records the decisions of the order of a program's launches in a file, or replays them from one
+ * (determinism/record/record.h). A process does one of the two, or neither. */
 #ifndef HEDDLE_CUDA_RECORDING_H
 #define HEDDLE_CUDA_RECORDING_H
 
@@ -7,14 +7,15 @@
 
 #include <stdbool.h>
 
-/* The file is written under another name, and gets its own when the program ends. false: it cannot be. */
-bool tape_record(const char *path);
-bool tape_replay(const char *path); /* false: it is none, which is said */
+/* The file is written under a temporary name and renamed when the program ends. false: it cannot be written. */
+bool driver_record_to(const char *path);
+bool driver_replay_from(const char *path); /* false after an error message: it is no recording */
 
-/* The order that launches are to have, instead of this one; `name` says what it is. */
-const struct emu_order *tape_order(const struct emu_order *order, const char *name);
+/* The order to launch with instead of `order`: the recorder around it, or the player. `name` goes into the recording. */
+const struct emu_order *driver_recorded_order(const struct emu_order *order, const char *name);
 
-/* Of the process. What is wrong with the recording that was played, as that there is more of it; NULL: nothing. */
-const char *tape_end(void);
+/* At the end of the process. Returns what is wrong: the recording could not be written, or the run ended before the
+ * replayed recording did. NULL: nothing. */
+const char *driver_end_recording(void);
 
 #endif

@@ -2,7 +2,7 @@
 #include "cuda/unordered.h"
 #include "cuda/early.h"
 #include "cuda/graph.h"
-#include "cuda/run_log.h"
+#include "cuda/launch_log.h"
 
 #include "determinism/record/run_log.h"
 #include "emu/emu.h"
@@ -22,7 +22,7 @@ struct stamp {
     uint32_t at[]; /* by slot: how many operations of that stream come before, itself included */
 };
 
-struct place { /* in a graph; looked into while it is launched */
+struct node_run { /* in a graph; looked into while it is launched */
     const struct CUgraphNode_st *node;
     unsigned long long run;
 };
@@ -30,15 +30,15 @@ struct record {
     struct record *next;
     struct stamp *stamp;
     struct touched *touched;
-    struct early *early; /* of a kernel that may begin early; NULL: it does not */
-    struct place *path;  /* of a node, from the outermost graph in */
+    struct early *early;   /* of a kernel that may begin early; NULL: it does not */
+    struct node_run *path; /* of a node, from the outermost graph in */
     size_t depth;
     bool is_kernel;
     char name[160], stream[96];
 };
 
-struct told { /* once is enough for two operations of the same names */
-    struct told *next;
+struct reported_pair { /* two operations of the same names are reported once */
+    struct reported_pair *next;
     char text[640];
 };
 
@@ -48,7 +48,7 @@ static struct {
     uint32_t slots;
     struct record *records, *now; /* the newest first; the one that goes on */
     size_t count;
-    struct told *told;
+    struct reported_pair *reported;
 } state; /* the driver's lock guards it */
 
 /* ---- stamps ----------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static bool are_ordered(const struct CUstream_st *a, const struct CUstream_st *b
 
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited)
 {
-    if (!is_watched() && !driver.account) return NULL;
+    if (!is_watched() && !driver.run_log) return NULL;
     if (!s->slot) s->slot = ++state.slots;
     struct stamp *new = stamp_new(state.slots + 1);
     new->slot = s->slot;
@@ -159,7 +159,7 @@ void unordered_wait(const struct stamp *s)
     stamp_release(state.host);
     state.host = host;
     if (!driver.busy_count) forget();
-    if (driver.account) ledger_wait();
+    if (driver.run_log) launch_log_wait();
 }
 
 void unordered_leave(struct CUstream_st *s)
@@ -186,9 +186,9 @@ void unordered_end(void)
         state.records = r->next;
         drop(r);
     }
-    while (state.told) {
-        struct told *t = state.told;
-        state.told = t->next;
+    while (state.reported) {
+        struct reported_pair *t = state.reported;
+        state.reported = t->next;
         free(t);
     }
     if (state.now) drop(state.now);
@@ -225,7 +225,7 @@ void unordered_node(size_t depth, const struct CUgraphNode_st *node, unsigned lo
     if (!r) return;
     r->path = realloc(r->path, (depth + 1) * sizeof *r->path);
     if (!r->path) abort();
-    r->path[depth] = (struct place){node, run};
+    r->path[depth] = (struct node_run){node, run};
     r->depth = depth + 1;
 }
 
@@ -253,13 +253,13 @@ void unordered_join(struct emu_launch *l)
 
 static bool is_news(const char *text)
 {
-    for (const struct told *t = state.told; t; t = t->next)
+    for (const struct reported_pair *t = state.reported; t; t = t->next)
         if (strcmp(t->text, text) == 0) return false;
-    struct told *t = calloc(1, sizeof *t);
+    struct reported_pair *t = calloc(1, sizeof *t);
     if (!t) abort();
     snprintf(t->text, sizeof t->text, "%s", text);
-    t->next = state.told;
-    state.told = t;
+    t->next = state.reported;
+    state.reported = t;
     return true;
 }
 
@@ -296,7 +296,7 @@ static void report(const struct record *a, const struct record *b, const struct 
                        : "  an event, one stream, or a wait of the host between them would\n");
     snprintf(all, sizeof all, "race of %s: nothing orders two operations on 0x%" PRIx64 "\n%s%s%s",
              nodes ? "graph nodes" : "streams", m->address, text, where, would);
-    if (driver.account) account_race(driver.account, all);
+    if (driver.run_log) run_log_host_race(driver.run_log, all);
     else driver_say("heddle: %s", all);
     driver_found();
 }

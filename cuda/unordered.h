@@ -24,7 +24,7 @@ bool stamp_is_before(const struct stamp *a, const struct stamp *b); /* or the sa
 const struct stamp *unordered_host(void);
 
 /* The stamp of a new operation of the stream; `awaited`: of what it waits for, or NULL. NULL: nobody looks, neither
- * the check of races nor an account. */
+ * the check of races nor a run log. */
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited);
 /* The host has waited for it. */
 void unordered_wait(const struct stamp *s);

@@ -2,7 +2,7 @@
 #include "cuda/watch_points.h"
 
 #include "cuda/driver.h"
-#include "cuda/event_stream.h"
+#include "cuda/run_events.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kept { /* a place of `writes` */
+struct observed { /* a place of `writes` */
     size_t watch;
     uint64_t address;
 };
@@ -21,13 +21,13 @@ static struct {
     struct arena *arena; /* as long as the process */
     struct source source;
     struct diags diags;
-    struct watch *list;
+    struct watch_place *list;
     size_t count, cap;
-    struct kept *places;
+    struct observed *places;
     size_t place_count, place_cap;
     struct writes *writes; /* NULL: nothing is watched */
     const struct emu_observer **observers;
-    uint64_t told;
+    uint64_t sent;
 } state;
 
 static void say_diags(void)
@@ -39,23 +39,24 @@ static void say_diags(void)
     state.diags.count = state.diags.errors = state.diags.warnings = 0;
 }
 
-static void tell(void *self, const struct write *e)
+static void report_write(void *self, const struct write *e)
 {
-    struct watch *x = &state.list[state.places[e->place].watch];
+    struct watch_place *x = &state.list[state.places[e->place].watch];
     struct buf b = {0};
     (void)self;
     x->seen++;
-    if (driver.told) {
-        watch_label(x, e->element, &b);
-        if (state.told++ < TOLD_WRITES) told_write(driver.told, b.data, x->type->name, e);
+    if (driver.run_events) {
+        watch_place_label(x, e->element, &b);
+        if (state.sent++ < RUN_EVENT_MOST_WRITES)
+            run_event_write(driver.run_events, b.data, x->type->name, e);
     } else {
-        watch_print(x, e, &b);
+        watch_place_print(x, e, &b);
         driver_say("heddle: %s", b.data);
     }
     buf_free(&b);
 }
 
-bool watching_read(const char *list)
+bool watch_points_read(const char *list)
 {
     struct arena *a = state.arena = arena_new();
     const size_t n = strlen(list);
@@ -67,15 +68,15 @@ bool watching_read(const char *list)
         length = strcspn(text, ",");
         state.list = arena_grow(a, state.list, state.count, &state.cap, state.count + 1,
                                 sizeof *state.list);
-        ok &= watch_read(&state.list[state.count++],
-                         (struct piece){text, (uint32_t)length, (uint32_t)at}, &state.diags);
+        ok &= watch_place_read(&state.list[state.count++],
+                               (struct piece){text, (uint32_t)length, (uint32_t)at}, &state.diags);
     }
-    if (ok) state.writes = writes_new(tell, NULL);
+    if (ok) state.writes = writes_new(report_write, NULL);
     else say_diags();
     return ok;
 }
 
-static bool is_kept(size_t watch, uint64_t address)
+static bool is_observed(size_t watch, uint64_t address)
 {
     for (size_t i = 0; i < state.place_count; i++)
         if (state.places[i].watch == watch && state.places[i].address == address) return true;
@@ -86,12 +87,12 @@ static bool is_kept(size_t watch, uint64_t address)
 static void drop(void)
 {
     for (size_t i = 0; i < state.place_count; i++) {
-        struct kept *p = &state.places[i];
-        const struct watch *x = &state.list[p->watch];
+        struct observed *p = &state.places[i];
+        const struct watch_place *x = &state.list[p->watch];
         struct emu_allocation a;
-        if (!p->address || watch_by_address(x)) continue;
+        if (!p->address || watch_place_is_address(x)) continue;
         if (emu_allocation_near(driver.emu, p->address, &a) && a.live && a.address == p->address &&
-            watch_is(x, a.name))
+            watch_place_has_name(x, a.name))
             continue;
         writes_end(state.writes, i);
         p->address = 0;
@@ -100,14 +101,14 @@ static void drop(void)
 
 static void find(size_t i)
 {
-    struct watch *x = &state.list[i];
-    struct watch_target t;
-    for (size_t from = 0; watch_find(x, driver.emu, &from, &t);) {
-        if (is_kept(i, t.address)) continue;
+    struct watch_place *x = &state.list[i];
+    struct watch_range t;
+    for (size_t from = 0; watch_place_find(x, driver.emu, &from, &t);) {
+        if (is_observed(i, t.address)) continue;
         state.places = arena_grow(state.arena, state.places, state.place_count, &state.place_cap,
                                   state.place_count + 1, sizeof *state.places);
-        state.places[writes_places(state.writes)] = (struct kept){i, t.address};
-        if (watch_begin(x, &t, state.writes, &state.diags)) {
+        state.places[writes_places(state.writes)] = (struct observed){i, t.address};
+        if (watch_place_begin(x, &t, state.writes, &state.diags)) {
             state.place_count = writes_places(state.writes);
             continue;
         }
@@ -119,9 +120,9 @@ static void find(size_t i)
     }
 }
 
-void watching_join(struct emu_launch *l)
+void watch_points_join(struct emu_launch *l)
 {
-    if (!state.writes || driver.account) return;
+    if (!state.writes || driver.run_log) return;
     drop();
     for (size_t i = 0; i < state.count; i++)
         if (state.list[i].name.length) find(i);
@@ -133,21 +134,21 @@ void watching_join(struct emu_launch *l)
     l->observers = state.observers;
 }
 
-void watching_end(void)
+void watch_points_end(void)
 {
-    if (!state.writes || driver.account) return;
+    if (!state.writes || driver.run_log) return;
     for (size_t i = 0; i < state.count; i++) {
-        const struct watch *x = &state.list[i];
+        const struct watch_place *x = &state.list[i];
         if (!x->name.length) continue;
         if (!x->found) {
-            watch_missing(x, driver.emu, &state.diags);
+            watch_place_report_missing(x, driver.emu, &state.diags);
             if (driver.outcome) driver.outcome->bad_watch++;
-        } else if (!x->seen && !driver.told) {
+        } else if (!x->seen && !driver.run_events) {
             driver_say("heddle: %.*s: no write\n", (int)x->where.length, x->where.text);
         }
     }
     if (state.diags.errors) say_diags();
-    if (driver.told && state.told > TOLD_WRITES)
-        told_left_out(driver.told, state.told - TOLD_WRITES);
+    if (driver.run_events && state.sent > RUN_EVENT_MOST_WRITES)
+        run_event_writes_left_out(driver.run_events, state.sent - RUN_EVENT_MOST_WRITES);
     state.writes = NULL; /* it is said once */
 }

@@ -1,10 +1,10 @@
-/* cuda/watch_points.h: HEDDLE_WATCH: writes to places that a program's user wants to see.
+/* cuda/watch_points.h: HEDDLE_WATCH, the writes to places of device memory that the user named.
  *
- *     if (!watching_read(list)) ...                 // "counter[2],cuMemAlloc #3:f32"
- *     watching_join(&launch);                       // before each
- *     watching_end();                               // when the program ends
+ *     if (!watch_points_read(list)) ...                 // "counter[2],cuMemAlloc #3:f32"
+ *     watch_points_join(&launch);                       // before each
+ *     watch_points_end();                               // when the program ends
  *
- * Several variables of one name are all watched, each for as long as it is there. */
+ * Several variables of one name are all watched, each while it is allocated. */
 #ifndef HEDDLE_CUDA_WATCH_POINTS_H
 #define HEDDLE_CUDA_WATCH_POINTS_H
 
@@ -12,8 +12,8 @@
 
 struct emu_launch;
 
-bool watching_read(const char *list); /* false: what is wrong was said */
-void watching_join(struct emu_launch *l);
-void watching_end(void);
+bool watch_points_read(const char *list); /* false after an error message */
+void watch_points_join(struct emu_launch *l);
+void watch_points_end(void);
 
 #endif

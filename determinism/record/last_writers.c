@@ -1,5 +1,5 @@
-/* Last writers of some words of global memory. Held stores are known again by their author and address when they
- * are shown: those that are remembered for it lie in a table in which later ones may overwrite earlier ones. */
+/* Last writers of some words of global memory. The order tells the issuer and the address of a store that it drains; the
+ * lane and the type come from a hash table of buffered stores, in which later entries may replace earlier ones. */
 #include "determinism/record/last_writers.h"
 
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD = 1 << 18, NEAR = 8, NO_THREAD = 255 };
+enum { BUFFERED_SLOTS = 1 << 18, NEAR = 8, NO_THREAD = 255 };
 
 struct mark { /* a write, as long as its launch runs */
     uint32_t cta, pc;
@@ -18,7 +18,7 @@ struct mark { /* a write, as long as its launch runs */
     bool made, reduces;
 };
 
-struct held {
+struct buffered {
     uint64_t address, serial;
     uint32_t cta, warp, launch;
     uint8_t lane, type;
@@ -26,64 +26,65 @@ struct held {
 
 struct byte {
     struct mark mark;
-    struct writer last;
+    struct last_writer last;
 };
 
-struct writers {
+struct last_writers {
     struct emu_observer observer;
     struct arena *arena;
     struct emu_machine *machine;
     uint64_t *words;
     size_t count;
-    struct writers_word *sums;
+    struct word_writes *sums;
     struct byte *bytes; /* of all words */
-    struct held *held;
+    struct buffered *buffered;
     uint32_t launches;
 };
 
 /* The first word that ends behind the address. */
-static size_t word_from(const struct writers *w, uint64_t address)
+static size_t word_from(const struct last_writers *w, uint64_t address)
 {
     size_t low = 0, high = w->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (w->words[middle] + WRITERS_WORD > address) high = middle;
+        if (w->words[middle] + LAST_WRITERS_WORD > address) high = middle;
         else low = middle + 1;
     }
     return low;
 }
 
-static bool touches(const struct writers *w, uint64_t address, uint32_t size)
+static bool touches(const struct last_writers *w, uint64_t address, uint32_t size)
 {
-    if (address > w->words[w->count - 1] + WRITERS_WORD || address + size <= w->words[0])
+    if (address > w->words[w->count - 1] + LAST_WRITERS_WORD || address + size <= w->words[0])
         return false;
     size_t i = word_from(w, address);
     return i < w->count && w->words[i] < address + size;
 }
 
-static void put(struct writers *w, uint64_t address, uint32_t size, const struct mark *mark)
+static void put(struct last_writers *w, uint64_t address, uint32_t size, const struct mark *mark)
 {
     for (size_t i = word_from(w, address); i < w->count && w->words[i] < address + size; i++)
-        for (unsigned b = 0; b < WRITERS_WORD; b++) {
+        for (unsigned b = 0; b < LAST_WRITERS_WORD; b++) {
             const uint64_t at = w->words[i] + b;
-            if (at >= address && at < address + size) w->bytes[i * WRITERS_WORD + b].mark = *mark;
+            if (at >= address && at < address + size)
+                w->bytes[i * LAST_WRITERS_WORD + b].mark = *mark;
         }
 }
 
 /* The one of that key; else where it may go, which another may lose. */
-static struct held *held_at(struct writers *w, const struct held *key)
+static struct buffered *buffered_at(struct last_writers *w, const struct buffered *key)
 {
     const uint64_t h = (key->address ^ key->serial << 20 ^ (uint64_t)key->cta << 40 ^ key->warp) *
                        UINT64_C(0x9e3779b97f4a7c15);
-    struct held *room = NULL;
+    struct buffered *vacant = NULL;
     for (uint32_t i = 0; i < NEAR; i++) {
-        struct held *x = &w->held[((h >> 40) + i) & (HELD - 1)];
+        struct buffered *x = &w->buffered[((h >> 40) + i) & (BUFFERED_SLOTS - 1)];
         if (x->launch == key->launch && x->address == key->address && x->serial == key->serial &&
             x->cta == key->cta && x->warp == key->warp)
             return x;
-        if (!room && x->launch != key->launch) room = x;
+        if (!vacant && x->launch != key->launch) vacant = x;
     }
-    return room ? room : &w->held[(h >> 40) & (HELD - 1)];
+    return vacant ? vacant : &w->buffered[(h >> 40) & (BUFFERED_SLOTS - 1)];
 }
 
 static double size_of(unsigned type, const uint8_t *data)
@@ -108,7 +109,7 @@ static double size_of(unsigned type, const uint8_t *data)
     }
 }
 
-static void sum(struct writers *w, const struct emu_access *a, uint64_t address, uint32_t size,
+static void sum(struct last_writers *w, const struct emu_access *a, uint64_t address, uint32_t size,
                 uint32_t lane)
 {
     const bool reduces = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
@@ -116,7 +117,7 @@ static void sum(struct writers *w, const struct emu_access *a, uint64_t address,
                      (a->type == PTX_f32 || a->type == PTX_f64 || a->type == PTX_f16 ||
                       a->type == PTX_bf16);
     for (size_t i = word_from(w, address); i < w->count && w->words[i] < address + size; i++) {
-        struct writers_word *s = &w->sums[i];
+        struct word_writes *s = &w->sums[i];
         s->type = ptx_types[a->type].name;
         if (!add || !a->data) {
             s->others++;
@@ -129,7 +130,7 @@ static void sum(struct writers *w, const struct emu_access *a, uint64_t address,
 
 static void access(void *self, const struct emu_access *a)
 {
-    struct writers *w = self;
+    struct last_writers *w = self;
     if (a->kind == EMU_LOAD || a->space != PTX_SPACE_GLOBAL) return;
     const uint32_t size = (uint32_t)a->width * a->count;
     const bool reduces = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
@@ -151,30 +152,30 @@ static void access(void *self, const struct emu_access *a)
         }
         for (size_t i = word_from(w, a->address[l]);
              i < w->count && w->words[i] < a->address[l] + size; i++) {
-            const struct held key = {.address = w->words[i],
-                                     .serial = a->who->serial,
-                                     .cta = a->who->cta,
-                                     .warp = a->who->warp,
-                                     .launch = w->launches,
-                                     .lane = (uint8_t)l,
-                                     .type = a->type};
-            *held_at(w, &key) = key;
+            const struct buffered key = {.address = w->words[i],
+                                         .serial = a->who->serial,
+                                         .cta = a->who->cta,
+                                         .warp = a->who->warp,
+                                         .launch = w->launches,
+                                         .lane = (uint8_t)l,
+                                         .type = a->type};
+            *buffered_at(w, &key) = key;
         }
     }
 }
 
 static void drained(void *self, const struct emu_drained *s)
 {
-    struct writers *w = self;
+    struct last_writers *w = self;
     if (!touches(w, s->address, s->size)) return;
     for (size_t i = word_from(w, s->address); i < w->count && w->words[i] < s->address + s->size;
          i++) {
-        const struct held key = {.address = w->words[i],
-                                 .serial = s->by.serial,
-                                 .cta = s->by.cta,
-                                 .warp = s->by.warp,
-                                 .launch = w->launches};
-        const struct held *h = held_at(w, &key);
+        const struct buffered key = {.address = w->words[i],
+                                     .serial = s->by.serial,
+                                     .cta = s->by.cta,
+                                     .warp = s->by.warp,
+                                     .launch = w->launches};
+        const struct buffered *h = buffered_at(w, &key);
         const bool known = h->launch == key.launch && h->address == key.address &&
                            h->serial == key.serial && h->cta == key.cta && h->warp == key.warp;
         const struct mark mark = {.cta = s->by.cta,
@@ -190,22 +191,22 @@ static void drained(void *self, const struct emu_drained *s)
                                   .made = true,
                                   .reduces = s->reduces};
         const uint64_t from = s->address > w->words[i] ? s->address : w->words[i];
-        const uint64_t end = s->address + s->size < w->words[i] + WRITERS_WORD
+        const uint64_t end = s->address + s->size < w->words[i] + LAST_WRITERS_WORD
                                  ? s->address + s->size
-                                 : w->words[i] + WRITERS_WORD;
+                                 : w->words[i] + LAST_WRITERS_WORD;
         put(w, from, (uint32_t)(end - from), &mark);
     }
 }
 
 static void begin(void *self, struct emu_machine *m)
 {
-    struct writers *w = self;
+    struct last_writers *w = self;
     w->machine = m;
     w->launches++;
     memset(w->sums, 0, w->count * sizeof *w->sums);
 }
 
-static const char *copy(struct writers *w, const char *text)
+static const char *copy(struct last_writers *w, const char *text)
 {
     return text ? arena_copy(w->arena, text, strlen(text)) : NULL;
 }
@@ -221,66 +222,66 @@ static const char *op_name(unsigned op)
 
 static void end(void *self)
 {
-    struct writers *w = self;
-    for (size_t i = 0; i < w->count * WRITERS_WORD; i++) {
+    struct last_writers *w = self;
+    for (size_t i = 0; i < w->count * LAST_WRITERS_WORD; i++) {
         struct mark *m = &w->bytes[i].mark;
-        struct writer *last = &w->bytes[i].last;
+        struct last_writer *last = &w->bytes[i].last;
         if (!m->made) continue;
         const struct emu_location place = emu_machine_location(w->machine, m->pc);
-        *last = (struct writer){.launch = w->launches,
-                                .thread_known = m->lane != NO_THREAD,
-                                .reduces = m->reduces,
-                                .op = m->reduces ? op_name(m->op) : NULL,
-                                .type = m->type ? ptx_types[m->type].name : "",
-                                .line = place.line,
-                                .source_line = place.source_line,
-                                .function = copy(w, place.function),
-                                .source_file = copy(w, place.source_file)};
+        *last = (struct last_writer){.launch = w->launches,
+                                     .thread_known = m->lane != NO_THREAD,
+                                     .reduces = m->reduces,
+                                     .op = m->reduces ? op_name(m->op) : NULL,
+                                     .type = m->type ? ptx_types[m->type].name : "",
+                                     .line = place.line,
+                                     .source_line = place.source_line,
+                                     .function = copy(w, place.function),
+                                     .source_file = copy(w, place.source_file)};
         emu_machine_thread(w->machine, m->cta, m->warp * 32u + (m->lane != NO_THREAD ? m->lane : 0),
                            last->cta, last->thread);
         m->made = false;
     }
 }
 
-struct writers *writers_new(const uint64_t *words, size_t n)
+struct last_writers *last_writers_new(const uint64_t *words, size_t n)
 {
-    struct writers *w = calloc(1, sizeof *w);
+    struct last_writers *w = calloc(1, sizeof *w);
     if (!w || !n) abort();
     w->arena = arena_new();
     w->words = arena_array(w->arena, uint64_t, n);
     memcpy(w->words, words, n * sizeof *words);
     w->count = n;
-    w->sums = arena_array(w->arena, struct writers_word, n);
-    w->bytes = arena_array(w->arena, struct byte, n * WRITERS_WORD);
-    w->held = arena_array(w->arena, struct held, HELD);
+    w->sums = arena_array(w->arena, struct word_writes, n);
+    w->bytes = arena_array(w->arena, struct byte, n * LAST_WRITERS_WORD);
+    w->buffered = arena_array(w->arena, struct buffered, BUFFERED_SLOTS);
     w->observer = (struct emu_observer){
         .self = w, .begin = begin, .access = access, .drained = drained, .end = end};
     return w;
 }
 
-void writers_free(struct writers *w)
+void last_writers_free(struct last_writers *w)
 {
     if (w) arena_free(w->arena);
     free(w);
 }
 
-const struct emu_observer *writers_observer(struct writers *w)
+const struct emu_observer *last_writers_observer(struct last_writers *w)
 {
     return &w->observer;
 }
 
-const struct writer *writers_last(struct writers *w, uint64_t address)
+const struct last_writer *last_writers_of_byte(struct last_writers *w, uint64_t address)
 {
     const size_t i = word_from(w, address);
-    return &w->bytes[i * WRITERS_WORD + (address - w->words[i])].last;
+    return &w->bytes[i * LAST_WRITERS_WORD + (address - w->words[i])].last;
 }
 
-const struct writers_word *writers_words(const struct writers *w)
+const struct word_writes *last_writers_words(const struct last_writers *w)
 {
     return w->sums;
 }
 
-size_t writers_count(const struct writers *w)
+size_t last_writers_count(const struct last_writers *w)
 {
     return w->count;
 }

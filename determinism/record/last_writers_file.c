@@ -1,5 +1,5 @@
-/* Last writers, from the process that watched to the one that tells: numbers, with the texts of a struct writer
- * behind them. */
+/* The file of last writers: numbers, then the texts of a struct last_writer. A child process of `heddle check` writes it,
+ * the parent reads it. */
 #define _POSIX_C_SOURCE 200809L
 #include "determinism/record/last_writers.h"
 
@@ -13,7 +13,7 @@
 
 struct head {
     uint64_t begin, digest, words;
-    struct writer writer; /* its pointers say only whether there is a text */
+    struct last_writer writer; /* its pointers say only whether there is a text */
 };
 
 static void put_text(struct buf *b, const char *text)
@@ -21,15 +21,15 @@ static void put_text(struct buf *b, const char *text)
     if (text) buf_add(b, text, strlen(text) + 1);
 }
 
-bool writers_write(struct writers *w, uint64_t address, uint64_t digest, int file)
+bool last_writers_write(struct last_writers *w, uint64_t address, uint64_t digest, int file)
 {
     struct buf b = {0};
-    const struct writer *last = writers_last(w, address);
-    const size_t n = writers_count(w);
+    const struct last_writer *last = last_writers_of_byte(w, address);
+    const size_t n = last_writers_count(w);
     const struct head head = {.begin = WRITERS, .digest = digest, .words = n, .writer = *last};
     buf_add(&b, (const char *)&head, sizeof head);
     for (size_t i = 0; i < n; i++) {
-        struct writers_word word = writers_words(w)[i];
+        struct word_writes word = last_writers_words(w)[i];
         word.type = NULL;
         buf_add(&b, (const char *)&word, sizeof word);
     }
@@ -54,7 +54,8 @@ static const char *text(const char **at, const char *end, const char *there)
     return from;
 }
 
-bool writers_read(struct arena *a, const char *bytes, size_t size, struct writers_told *out)
+bool last_writers_read(struct arena *a, const char *bytes, size_t size,
+                       struct last_writers_file *out)
 {
     struct head head;
     if (size < sizeof head) return false;
@@ -64,10 +65,10 @@ bool writers_read(struct arena *a, const char *bytes, size_t size, struct writer
     const char *at = bytes + sizeof head, *end = bytes + size;
     out->digest = head.digest;
     out->word_count = (size_t)head.words;
-    out->words = arena_array(a, struct writers_word, out->word_count);
+    out->words = arena_array(a, struct word_writes, out->word_count);
     memcpy(out->words, at, out->word_count * sizeof *out->words);
     at += out->word_count * sizeof *out->words;
-    struct writer *w = &out->last;
+    struct last_writer *w = &out->last;
     *w = head.writer;
     w->op = text(&at, end, w->op);
     w->type = text(&at, end, w->type);

@@ -1,9 +1,10 @@
 /* Recording an order, and playing it back: determinism/record/record.h.
  *
- * Both sides are asked the same questions in the same sequence. Most answers can be told beforehand (an access of
- * an instruction gets what the last one of it got; a load, what is in memory): those are only counted. A token
- * is what cannot: it says how many such answers came since the last token, so the player knows when it is due. What an
- * order does in the middle of a question (lets a store go, wakes a warp) is a token before the answer's own. */
+ * The emulator calls the recorder and the player in the same sequence, so the file needs only the answers. Most answers
+ * are predictable: an access gets the verdict that the last access of the same instruction got, and a load gets the
+ * contents of memory. Predicted answers are only counted. Every other answer is a token, which also has the number of
+ * predicted answers since the last token, so the player knows when it is due. An action of the order during a call (it
+ * drains a store or wakes a warp) is a token before the token of the answer. */
 #define _GNU_SOURCE
 #include "determinism/record/record.h"
 
@@ -25,8 +26,8 @@ enum token {
     PICK_NTH, /* warp, burst, which of several contexts of the warp */
     PICK_NONE,
     PLACE,   /* slot + 1; 0: none */
-    STORE,   /* author, address, size, data */
-    REDUCE,  /* author, address, op, type, operand */
+    STORE,   /* issuer, address, size, data */
+    REDUCE,  /* issuer, address, op, type, operand */
     WAKE,    /* warp, slot */
     VERDICT, /* of an access or sync, other than expected */
     ANSWER,  /* DONE: lanes whose result differs from memory, and their bytes */
@@ -45,7 +46,7 @@ static uint64_t check(uint64_t h, const uint8_t *p, size_t n)
     return h;
 }
 
-/* What is expected of an access or a sync by its instruction. Sequences that both sides see are all it depends on. */
+/* The predicted verdict of an access or a sync, by instruction. It depends on nothing but the sequence of calls. */
 struct expected {
     uint8_t verdict[EXPECTED];
 };
@@ -54,7 +55,7 @@ static uint8_t *expected_at(struct expected *e, uint32_t pc, bool sync)
     return &e->verdict[(pc * 2 + sync) % EXPECTED];
 }
 
-/* Where an order answers results: its lanes' bytes. */
+/* The bytes of a lane's result. */
 static uint32_t lane_size(const struct emu_access *a)
 {
     return (uint32_t)a->width * a->count;
@@ -215,7 +216,7 @@ static void put_verdict(struct recorder *r, uint8_t *expected, uint8_t verdict)
     *expected = verdict;
 }
 
-/* Lanes whose results are not what memory holds; of global memory alone that is known. */
+/* Lanes whose results differ from the contents of memory; all lanes where that is not known (other than global loads). */
 static uint32_t lanes_that_differ(struct recorder *r, const struct emu_access *a)
 {
     uint8_t now[LANES * 64];
@@ -362,7 +363,7 @@ bool recorder_end(struct recorder *r)
     return ok;
 }
 
-/* ---- playing ---------------------------------------------------------------------------------------------- */
+/* ---- replay ---------------------------------------------------------------------------------------------- */
 
 struct player {
     struct emu_order order;
@@ -372,9 +373,9 @@ struct player {
     struct buf wrong;
     uint8_t block[BLOCK];
     size_t used, size;
-    bool ended; /* the file's last block was read */
+    bool ended; /* the last block of the file was read */
     uint64_t check, address, launches;
-    uint64_t skip; /* answers until the token is due */
+    uint64_t skip; /* predicted answers before the token is due */
     enum token token;
     struct expected expected;
     char name[MOST_NAME];
@@ -415,7 +416,7 @@ static void next_block(struct player *p)
     }
 }
 
-/* 0 where something is wrong; then so is all that follows. */
+/* 0 after an error; every later call returns 0, too. */
 static uint8_t get_byte(struct player *p)
 {
     if (p->used == p->size && !p->ended && !p->wrong.size) next_block(p);
@@ -453,7 +454,7 @@ static void get_text(struct player *p, char *to, size_t size)
     to[p->wrong.size ? 0 : n] = '\0';
 }
 
-/* The token that comes next is read ahead. */
+/* Reads the next token ahead of its use. */
 static void next_token(struct player *p)
 {
     const uint8_t b = get_byte(p);
@@ -487,7 +488,7 @@ static void parted(struct player *p, const char *now)
            (unsigned long long)p->launches, now, question(p->token));
 }
 
-static struct emu_issuer get_author(struct player *p)
+static struct emu_issuer get_issuer(struct player *p)
 {
     const uint64_t warp = get(p);
     struct emu_issuer by = {.pc = get_small(p)};
@@ -502,7 +503,7 @@ static struct emu_issuer get_author(struct player *p)
 static void play_shown(struct player *p, bool reduces)
 {
     uint8_t data[64] = {0};
-    const struct emu_issuer by = get_author(p);
+    const struct emu_issuer by = get_issuer(p);
     const uint64_t step = get(p);
     p->address += step >> 1 ^ (step & 1 ? ~UINT64_C(0) : 0);
     uint32_t size = reduces ? 0 : get_small(p);
@@ -528,7 +529,7 @@ static void play_wake(struct player *p)
     if (!p->wrong.size) emu_machine_wake(p->m, &who);
 }
 
-/* What the order did before it answered. */
+/* The actions of the order before its answer. */
 static void play_before(struct player *p)
 {
     while (!p->wrong.size && !p->skip) {

@@ -1,4 +1,4 @@
-/* What the launches of a run came to. */
+/* The run log: entries, tasks, and the writer of both. */
 #define _POSIX_C_SOURCE 200809L /* pread */
 #include "determinism/record/run_log.h"
 
@@ -24,7 +24,7 @@ static bool write_all(int file, const struct buf *b)
     return true;
 }
 
-void account_write(int file, const struct account_entry *e)
+void run_log_write(int file, const struct run_log_entry *e)
 {
     const char *const texts[TEXTS] = {e->name, e->text, e->source_file, e->source_file2};
     uint64_t numbers[NUMBERS] = {0,       e->kind,  e->what,        e->digest,      e->count,
@@ -41,13 +41,13 @@ void account_write(int file, const struct account_entry *e)
     buf_free(&b);
 }
 
-bool account_next(struct account_text *t, struct account_entry *out)
+bool run_log_next(struct run_log_reader *t, struct run_log_entry *out)
 {
     uint64_t n[NUMBERS];
     const char *texts[TEXTS];
     if (t->left < sizeof n) return false;
     memcpy(n, t->at, sizeof n);
-    if (n[0] < sizeof n || n[0] > t->left || n[1] >= ACCOUNT_KINDS) return false;
+    if (n[0] < sizeof n || n[0] > t->left || n[1] >= RUN_LOG_KINDS) return false;
     const char *at = t->at + sizeof n, *end = t->at + n[0];
     for (size_t i = 0; i < TEXTS; i++) {
         texts[i] = at;
@@ -55,7 +55,7 @@ bool account_next(struct account_text *t, struct account_entry *out)
         if (!nul) return false;
         at = nul + 1;
     }
-    *out = (struct account_entry){(enum account_kind)n[1],
+    *out = (struct run_log_entry){(enum run_log_kind)n[1],
                                   (enum emu_fault_kind)n[2],
                                   n[3],
                                   n[4],
@@ -72,7 +72,7 @@ bool account_next(struct account_text *t, struct account_entry *out)
     return true;
 }
 
-uint64_t account_mix(uint64_t digest, uint64_t next)
+uint64_t run_log_mix_digest(uint64_t digest, uint64_t next)
 {
     digest = (digest ^ next) * UINT64_C(0x9fb21c651e98df25);
     return digest ^ digest >> 29;
@@ -82,7 +82,7 @@ uint64_t account_mix(uint64_t digest, uint64_t next)
 
 enum { TASK_NUMBERS = 4 };
 
-bool account_task_write(int file, const struct account_task *t)
+bool run_log_task_write(int file, const struct run_log_task *t)
 {
     const uint64_t numbers[TASK_NUMBERS] = {t->work, t->launch, t->first, t->place_count};
     struct buf b = {0};
@@ -93,24 +93,24 @@ bool account_task_write(int file, const struct account_task *t)
     return ok;
 }
 
-bool account_task_read(int file, struct account_task *out, uint64_t **places)
+bool run_log_task_read(int file, struct run_log_task *out, uint64_t **places)
 {
     uint64_t n[TASK_NUMBERS];
     *places = NULL;
-    if (pread(file, n, sizeof n, 0) != (ssize_t)sizeof n || n[0] > ACCOUNT_WRITERS ||
+    if (pread(file, n, sizeof n, 0) != (ssize_t)sizeof n || n[0] > RUN_LOG_WRITE_LAST_WRITERS ||
         n[3] > SIZE_MAX / sizeof **places / 2)
         return false;
     const size_t size = (size_t)n[3] * sizeof **places;
     *places = calloc(1, size + 1);
     if (!*places) abort();
-    *out = (struct account_task){(enum account_work)n[0], n[1], *places, (size_t)n[3], n[2]};
+    *out = (struct run_log_task){(enum run_log_work)n[0], n[1], *places, (size_t)n[3], n[2]};
     return pread(file, *places, size, sizeof n) == (ssize_t)size;
 }
 
 /* ---- a run -------------------------------------------------------------------------------------------- */
 
-struct account {
-    struct account_task task;
+struct run_log {
+    struct run_log_task task;
     uint64_t *places;
     int file;
     pid_t process;
@@ -119,7 +119,7 @@ struct account {
     struct buf text;                        /* all that was printed */
     uint64_t memory, printed, copied, rest; /* digests */
     bool fault;                             /* one was told: the first is */
-    struct writers *writers;                /* NULL: nobody asked */
+    struct last_writers *writers;           /* NULL: nobody asked */
     const struct emu_observer *observers[8];
 };
 
@@ -129,156 +129,161 @@ static uint64_t digest_on(uint64_t digest, const void *bytes, size_t size)
     uint64_t word;
     for (; size >= sizeof word; size -= sizeof word, p += sizeof word) {
         memcpy(&word, p, sizeof word);
-        digest = account_mix(digest, word);
+        digest = run_log_mix_digest(digest, word);
     }
-    for (; size; size--) digest = account_mix(digest, *p++);
+    for (; size; size--) digest = run_log_mix_digest(digest, *p++);
     return digest;
 }
 
-struct account *account_new(const struct account_task *t, int file)
+struct run_log *run_log_new(const struct run_log_task *t, int file)
 {
-    struct account *a = calloc(1, sizeof *a);
+    struct run_log *log = calloc(1, sizeof *log);
     const size_t size = t->place_count * sizeof *t->places;
-    if (!a || !(a->places = calloc(1, size + 1))) abort();
-    a->task = *t;
-    if (size) memcpy(a->places, t->places, size);
-    a->task.places = a->places;
-    a->file = file;
-    a->process = getpid();
-    if (t->work == ACCOUNT_WRITERS) a->writers = writers_new(a->places, t->place_count);
-    return a;
+    if (!log || !(log->places = calloc(1, size + 1))) abort();
+    log->task = *t;
+    if (size) memcpy(log->places, t->places, size);
+    log->task.places = log->places;
+    log->file = file;
+    log->process = getpid();
+    if (t->work == RUN_LOG_WRITE_LAST_WRITERS)
+        log->writers = last_writers_new(log->places, t->place_count);
+    return log;
 }
 
-void account_before(struct account *a, const char *kernel, struct emu_launch *launch)
+void run_log_begin_launch(struct run_log *log, const char *kernel, struct emu_launch *launch)
 {
-    enum { MOST = sizeof a->observers / sizeof *a->observers };
-    if (a->task.work == ACCOUNT_RUN)
-        account_write(a->file, &(struct account_entry){.kind = ACCOUNT_BEGUN, .name = kernel});
-    if (!a->writers || launch->observer_count + 1 > MOST) return;
-    for (size_t i = 0; i < launch->observer_count; i++) a->observers[i] = launch->observers[i];
-    a->observers[launch->observer_count] = writers_observer(a->writers);
-    launch->observers = a->observers;
+    enum { MOST = sizeof log->observers / sizeof *log->observers };
+    if (log->task.work == RUN_LOG_WRITE_ENTRIES)
+        run_log_write(log->file,
+                      &(struct run_log_entry){.kind = RUN_LOG_KERNEL_BEGIN, .name = kernel});
+    if (!log->writers || launch->observer_count + 1 > MOST) return;
+    for (size_t i = 0; i < launch->observer_count; i++) log->observers[i] = launch->observers[i];
+    log->observers[launch->observer_count] = last_writers_observer(log->writers);
+    launch->observers = log->observers;
     launch->observer_count++;
 }
 
-void account_printed(struct account *a, const char *text, size_t size)
+void run_log_printed(struct run_log *log, const char *text, size_t size)
 {
-    buf_add(&a->text, text, size);
+    buf_add(&log->text, text, size);
     for (size_t i = 0; i < size; i++) /* whatever the pieces: byte for byte */
-        a->printed = (a->printed ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        log->printed = (log->printed ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
 }
 
-void account_copied(struct account *a, const void *bytes, size_t size)
+void run_log_copied(struct run_log *log, const void *bytes, size_t size)
 {
-    a->copied += digest_on(size, bytes, size);
+    log->copied += digest_on(size, bytes, size);
 }
 
-void account_said(struct account *a, const char *text)
+void run_log_message(struct run_log *log, const char *text)
 {
-    if (a->task.work == ACCOUNT_RUN)
-        account_write(a->file, &(struct account_entry){.kind = ACCOUNT_SAID, .text = text});
+    if (log->task.work == RUN_LOG_WRITE_ENTRIES)
+        run_log_write(log->file, &(struct run_log_entry){.kind = RUN_LOG_MESSAGE, .text = text});
 }
 
-void account_found(struct account *a)
+void run_log_count_finding(struct run_log *log)
 {
-    a->found++;
+    log->found++;
 }
 
 /* The launch that was waited for has ended. */
-static void stop(struct account *a, struct emu *e, uint64_t digest)
+static void stop(struct run_log *log, struct emu *e, uint64_t digest)
 {
-    const struct account_task *t = &a->task;
-    const bool ok = t->work == ACCOUNT_SNAPSHOT
-                        ? snapshot_write(e, &a->text, digest, a->file)
-                        : writers_write(a->writers, t->first, digest, a->file);
+    const struct run_log_task *t = &log->task;
+    const bool ok = t->work == RUN_LOG_WRITE_SNAPSHOT
+                        ? snapshot_write(e, &log->text, digest, log->file)
+                        : last_writers_write(log->writers, t->first, digest, log->file);
     _exit(!ok);
 }
 
-static void tell_findings(const struct account *a, const char *kernel, const struct emu_report *r)
+static void write_findings(const struct run_log *log, const char *kernel,
+                           const struct emu_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct emu_finding *f = &r->findings[i];
-        account_write(a->file, &(struct account_entry){.kind = ACCOUNT_FINDING,
-                                                       .what = f->kind,
-                                                       .count = f->count,
-                                                       .line = f->line,
-                                                       .line2 = f->line2,
-                                                       .source_line = f->source_line,
-                                                       .source_line2 = f->source_line2,
-                                                       .name = kernel,
-                                                       .text = f->text,
-                                                       .source_file = f->source_file,
-                                                       .source_file2 = f->source_file2});
+        run_log_write(log->file, &(struct run_log_entry){.kind = RUN_LOG_FINDING,
+                                                         .what = f->kind,
+                                                         .count = f->count,
+                                                         .line = f->line,
+                                                         .line2 = f->line2,
+                                                         .source_line = f->source_line,
+                                                         .source_line2 = f->source_line2,
+                                                         .name = kernel,
+                                                         .text = f->text,
+                                                         .source_file = f->source_file,
+                                                         .source_file2 = f->source_file2});
     }
 }
 
-static void tell_fault(struct account *a, const char *kernel, const struct emu_fault *f)
+static void write_fault(struct run_log *log, const char *kernel, const struct emu_fault *f)
 {
-    if (f->kind == EMU_OK || a->fault) return;
-    a->fault = true;
-    account_write(a->file, &(struct account_entry){.kind = ACCOUNT_FAULT,
-                                                   .what = f->kind,
-                                                   .line = f->line,
-                                                   .source_line = f->source_line,
-                                                   .name = kernel,
-                                                   .source_file = f->source_file});
+    if (f->kind == EMU_OK || log->fault) return;
+    log->fault = true;
+    run_log_write(log->file, &(struct run_log_entry){.kind = RUN_LOG_FAULT,
+                                                     .what = f->kind,
+                                                     .line = f->line,
+                                                     .source_line = f->source_line,
+                                                     .name = kernel,
+                                                     .source_file = f->source_file});
 }
 
-void account_checked(struct account *a, const char *kernel, const struct emu_report *r)
+void run_log_report(struct run_log *log, const char *kernel, const struct emu_report *r)
 {
-    if (a->task.work != ACCOUNT_RUN) return;
-    a->suppressed += r->suppressed;
-    account_write(a->file, &(struct account_entry){.kind = ACCOUNT_OVER});
-    tell_findings(a, kernel, r);
-    tell_fault(a, kernel, &r->fault);
+    if (log->task.work != RUN_LOG_WRITE_ENTRIES) return;
+    log->suppressed += r->suppressed;
+    run_log_write(log->file, &(struct run_log_entry){.kind = RUN_LOG_KERNEL_END});
+    write_findings(log, kernel, r);
+    write_fault(log, kernel, &r->fault);
 }
 
-uint64_t account_digest(struct account *a, struct emu *e, uint64_t launch)
+uint64_t run_log_digest(struct run_log *log, struct emu *e, uint64_t launch)
 {
-    a->memory = emu_digest(e);
-    const uint64_t digest = account_mix(a->memory, a->printed);
-    if (a->task.work != ACCOUNT_RUN && launch == a->task.launch) stop(a, e, digest);
+    log->memory = emu_digest(e);
+    const uint64_t digest = run_log_mix_digest(log->memory, log->printed);
+    if (log->task.work != RUN_LOG_WRITE_ENTRIES && launch == log->task.launch) stop(log, e, digest);
     return digest;
 }
 
-void account_launch(struct account *a, const char *kernel, uint64_t digest)
+void run_log_launch(struct run_log *log, const char *kernel, uint64_t digest)
 {
-    if (a->task.work != ACCOUNT_RUN) return;
-    if (a->launches++ < ACCOUNT_LAUNCHES)
-        account_write(a->file, &(struct account_entry){
-                                   .kind = ACCOUNT_LAUNCH, .digest = digest, .name = kernel});
-    else a->rest = account_mix(a->rest, digest);
+    if (log->task.work != RUN_LOG_WRITE_ENTRIES) return;
+    if (log->launches++ < RUN_LOG_MOST_LAUNCHES)
+        run_log_write(log->file, &(struct run_log_entry){
+                                     .kind = RUN_LOG_LAUNCH, .digest = digest, .name = kernel});
+    else log->rest = run_log_mix_digest(log->rest, digest);
 }
 
-void account_race(struct account *a, const char *text)
+void run_log_host_race(struct run_log *log, const char *text)
 {
-    if (a->task.work == ACCOUNT_RUN)
-        account_write(a->file,
-                      &(struct account_entry){
-                          .kind = ACCOUNT_FINDING, .what = EMU_RACE, .count = 1, .text = text});
+    if (log->task.work == RUN_LOG_WRITE_ENTRIES)
+        run_log_write(log->file,
+                      &(struct run_log_entry){
+                          .kind = RUN_LOG_FINDING, .what = EMU_RACE, .count = 1, .text = text});
 }
 
-void account_after(struct account *a, struct emu *e, const char *kernel, const struct emu_report *r)
+void run_log_end_launch(struct run_log *log, struct emu *e, const char *kernel,
+                        const struct emu_report *r)
 {
-    const uint64_t digest = account_digest(a, e, a->launches);
-    if (a->task.work != ACCOUNT_RUN) a->launches++;
-    account_launch(a, kernel, digest);
-    account_checked(a, kernel, r);
+    const uint64_t digest = run_log_digest(log, e, log->launches);
+    if (log->task.work != RUN_LOG_WRITE_ENTRIES) log->launches++;
+    run_log_launch(log, kernel, digest);
+    run_log_report(log, kernel, r);
 }
 
-void account_end(struct account *a)
+void run_log_end(struct run_log *log)
 {
-    if (!a) return;
-    const struct account_entry last[] = {{.kind = ACCOUNT_REST, .digest = a->rest},
-                                         {.kind = ACCOUNT_MEMORY, .digest = a->memory},
-                                         {.kind = ACCOUNT_PRINTED, .digest = a->printed},
-                                         {.kind = ACCOUNT_COPIED, .digest = a->copied},
-                                         {.kind = ACCOUNT_FOUND, .count = a->found},
-                                         {.kind = ACCOUNT_SUPPRESSED, .count = a->suppressed}};
-    if (a->task.work == ACCOUNT_RUN && a->process == getpid())
-        for (size_t i = 0; i < sizeof last / sizeof *last; i++) account_write(a->file, &last[i]);
-    writers_free(a->writers);
-    buf_free(&a->text);
-    free(a->places);
-    free(a);
+    if (!log) return;
+    const struct run_log_entry last[] = {
+        {.kind = RUN_LOG_OTHER_LAUNCHES, .digest = log->rest},
+        {.kind = RUN_LOG_MEMORY, .digest = log->memory},
+        {.kind = RUN_LOG_PRINTED, .digest = log->printed},
+        {.kind = RUN_LOG_COPIED, .digest = log->copied},
+        {.kind = RUN_LOG_FINDING_COUNT, .count = log->found},
+        {.kind = RUN_LOG_SUPPRESSED_COUNT, .count = log->suppressed}};
+    if (log->task.work == RUN_LOG_WRITE_ENTRIES && log->process == getpid())
+        for (size_t i = 0; i < sizeof last / sizeof *last; i++) run_log_write(log->file, &last[i]);
+    last_writers_free(log->writers);
+    buf_free(&log->text);
+    free(log->places);
+    free(log);
 }

@@ -1,4 +1,5 @@
-/* determinism/record/snapshot.h: all memory of a device in a file: who asked for it reads it in another process.
+/* determinism/record/snapshot.h: all memory of a device in a file, which a child process of `heddle check` writes and
+ * the parent reads.
  *
  * The file has the list of allocations, then, from a page on, their bytes; pages of zeros are holes. */
 #ifndef HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
@@ -13,7 +14,7 @@ struct buf;
 struct emu;
 
 struct snapshot {
-    uint64_t digest; /* as it was given */
+    uint64_t digest; /* the one that was given to snapshot_write() */
     size_t count;
     struct snapshot_allocation {
         uint64_t address, size;

@@ -1,4 +1,4 @@
-/* Places that somebody wants to see written. */
+/* Watched places: reading the text, finding the allocation, printing a write. */
 #include "determinism/record/watch_places.h"
 
 #include "base/buf.h"
@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool watch_is(const struct watch *x, const char *name)
+bool watch_place_has_name(const struct watch_place *x, const char *name)
 {
     return name && strlen(name) == x->name.length &&
            memcmp(x->name.text, name, x->name.length) == 0;
 }
 
-bool watch_by_address(const struct watch *x)
+bool watch_place_is_address(const struct watch_place *x)
 {
     return x->name.length > 2 && memcmp(x->name.text, "0x", 2) == 0;
 }
@@ -26,7 +26,7 @@ static struct piece cut(struct piece p, uint32_t from, uint32_t to)
     return (struct piece){p.text + from, to - from, p.at + from};
 }
 
-static bool read_index(struct watch *x, struct piece p, struct diags *d)
+static bool read_index(struct watch_place *x, struct piece p, struct diags *d)
 {
     uint32_t dots = 0;
     while (dots + 2 <= p.length && memcmp(p.text + dots, "..", 2) != 0) dots++;
@@ -43,9 +43,9 @@ static bool read_index(struct watch *x, struct piece p, struct diags *d)
     return false;
 }
 
-bool watch_read(struct watch *x, struct piece p, struct diags *d)
+bool watch_place_read(struct watch_place *x, struct piece p, struct diags *d)
 {
-    *x = (struct watch){.where = p};
+    *x = (struct watch_place){.where = p};
     uint32_t end = p.length;
     for (uint32_t i = end; i-- > 0 && p.text[i] != ']';)
         if (p.text[i] == ':') {
@@ -69,31 +69,34 @@ bool watch_read(struct watch *x, struct piece p, struct diags *d)
     x->name = cut(p, 0, end);
     if (!end) diag_error(d, p.at, p.length, "--watch wants ADDRESS or NAME, [INDEX], :TYPE");
     if (!end) return false;
-    return !watch_by_address(x) || number_read(d, "--watch", x->name, UINT64_MAX / 2, &x->address);
+    return !watch_place_is_address(x) ||
+           number_read(d, "--watch", x->name, UINT64_MAX / 2, &x->address);
 }
 
 /* ---- finding ---------------------------------------------------------------------------------------------- */
 
-bool watch_find(const struct watch *x, struct emu *e, size_t *from, struct watch_target *t)
+bool watch_place_find(const struct watch_place *x, struct emu *e, size_t *from,
+                      struct watch_range *t)
 {
     struct emu_allocation a;
-    if (watch_by_address(x)) {
+    if (watch_place_is_address(x)) {
         if ((*from)++ || !emu_allocation_near(e, x->address, &a) || !a.live ||
             x->address < a.address || x->address - a.address >= a.size)
             return false;
-        *t = (struct watch_target){x->address, a.size - (x->address - a.address), NULL};
+        *t = (struct watch_range){x->address, a.size - (x->address - a.address), NULL};
         return true;
     }
     while (*from < emu_allocation_count(e)) {
         a = emu_allocation_at(e, (*from)++);
-        if (!watch_is(x, a.name)) continue;
-        *t = (struct watch_target){a.address, a.size, NULL};
+        if (!watch_place_has_name(x, a.name)) continue;
+        *t = (struct watch_range){a.address, a.size, NULL};
         return true;
     }
     return false;
 }
 
-bool watch_begin(struct watch *x, const struct watch_target *t, struct writes *w, struct diags *d)
+bool watch_place_begin(struct watch_place *x, const struct watch_range *t, struct writes *w,
+                       struct diags *d)
 {
     const struct piece p = x->where;
     if (!x->type) x->type = t->type ? t->type : value_type_find("u32", 3);
@@ -101,7 +104,7 @@ bool watch_begin(struct watch *x, const struct watch_target *t, struct writes *w
     uint64_t last = x->last;
     x->found = true;
     x->address = t->address;
-    if (!x->indexed && !watch_by_address(x)) last = count ? count - 1 : 0;
+    if (!x->indexed && !watch_place_is_address(x)) last = count ? count - 1 : 0;
     if (last >= count) {
         diag_error(d, p.at, p.length,
                    "element %" PRIu64 " is not in '%.*s', which has %" PRIu64 " of type %s", last,
@@ -116,12 +119,12 @@ bool watch_begin(struct watch *x, const struct watch_target *t, struct writes *w
     return false;
 }
 
-void watch_missing(const struct watch *x, struct emu *e, struct diags *d)
+void watch_place_report_missing(const struct watch_place *x, struct emu *e, struct diags *d)
 {
     struct text_nearest near = {.text = x->name.text, .length = x->name.length};
     for (size_t k = 0; e && k < emu_allocation_count(e); k++)
         text_nearest_try(&near, emu_allocation_at(e, k).name);
-    if (watch_by_address(x)) {
+    if (watch_place_is_address(x)) {
         diag_error(d, x->where.at, x->where.length,
                    "nothing was allocated at %.*s when a kernel ran", (int)x->name.length,
                    x->name.text);
@@ -134,28 +137,28 @@ void watch_missing(const struct watch *x, struct emu *e, struct diags *d)
     if (near.best) diag_note(d, x->where.at, x->where.length, "did you mean '%s'?", near.best);
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------- */
 
-void watch_label(const struct watch *x, uint64_t element, struct buf *out)
+void watch_place_label(const struct watch_place *x, uint64_t element, struct buf *out)
 {
     buf_add(out, x->name.text, x->name.length);
     if (x->last || x->indexed) buf_printf(out, "[%" PRIu64 "]", x->first + element);
 }
 
-void watch_print(const struct watch *x, const struct write *e, struct buf *out)
+void watch_place_print(const struct watch_place *x, const struct write *e, struct buf *out)
 {
-    watch_label(x, e->element, out);
+    watch_place_label(x, e->element, out);
     buf_puts(out, ": ");
     value_print(x->type, value_load(x->type, e->before), out);
     buf_puts(out, " -> ");
     value_print(x->type, value_load(x->type, e->after), out);
-    if (e->kind == WRITE_BETWEEN)
+    if (e->kind == WRITE_BY_HOST)
         buf_printf(out, ", by the host before launch %" PRIu64 " of kernel '%s'\n", e->launch,
                    e->kernel);
     else {
         buf_printf(out, ", %s%s%s by ", write_kind_names[e->kind], e->op ? " " : "",
                    e->op ? e->op : "");
-        if (e->known)
+        if (e->thread_known)
             buf_printf(out, "thread (%u,%u,%u)", e->thread[0], e->thread[1], e->thread[2]);
         else buf_printf(out, "warp %u", e->warp);
         buf_printf(out, " of CTA (%u,%u,%u), launch %" PRIu64 " of kernel '%s', ", e->cta[0],

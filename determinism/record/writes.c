@@ -1,8 +1,9 @@
 /* The observer of determinism/record/writes.h.
  *
- * It is told of an access before that is done, and keeps a copy of the bytes that it watches: so it does to the
- * copy what the lanes are about to do to memory, one after the other. The copy reaches to multiples of 16 bytes, in
- * which the whole element of any atomic lies. What an order holds is noted by lane until the order shows it. */
+ * The emulator calls an observer before it executes an access. So the observer keeps a copy of the watched bytes and
+ * applies to the copy what the lanes are about to do to memory, one lane after the other. The copy extends to multiples
+ * of 16 bytes, so that it holds the whole element of any atomic. A store that the order buffers is kept in a list, by
+ * lane, until the order drains it. At the end of a launch the copy is compared with memory (writes_missed()). */
 #include "determinism/record/writes.h"
 
 #include "emu/atomic.h"
@@ -12,15 +13,15 @@
 #include <string.h>
 
 enum {
-    ROOM = 16, /* bytes that the copy's ends are multiples of */
-    MOST_NOTES =
+    COPY_ALIGN = 16, /* bytes that the copy's ends are multiples of */
+    MOST_BUFFERED =
         1
-        << 16, /* of what is held. The oldest are forgotten: an order may drop what is overwritten */
+        << 16, /* The oldest are forgotten: an order may drop a store that a later one overwrites. */
 };
 
 const char *const write_kind_names[] = {"store", "atomic", "reduction", "copy", "between launches"};
 
-struct place {
+struct watched_range {
     uint64_t address, count;
     uint32_t width;
     uint64_t from, size; /* of the copy */
@@ -28,7 +29,7 @@ struct place {
     bool read; /* the copy holds what memory did */
 };
 
-struct note { /* of one lane's write that is held */
+struct buffered_write { /* one lane's write in the order's store buffer */
     struct emu_issuer by;
     uint32_t lane;
     uint8_t kind; /* enum write_kind */
@@ -40,17 +41,17 @@ struct note { /* of one lane's write that is held */
 
 struct writes {
     struct emu_observer observer;
-    void (*tell)(void *self, const struct write *);
+    void (*report)(void *self, const struct write *);
     void *self;
     struct emu_machine *m;
-    struct place *places;
+    struct watched_range *places;
     size_t count, cap;
     uint64_t bytes, launches, missed;
-    uint64_t low, high; /* all places lie in here */
-    struct note *notes; /* by age */
-    size_t note_count, note_cap;
-    struct emu_issuer noted; /* the access that was noted last, */
-    uint64_t noted_at;       /* its first lane's address */
+    uint64_t low, high;              /* all places lie in here */
+    struct buffered_write *buffered; /* by age */
+    size_t buffered_count, buffered_cap;
+    struct emu_issuer last_issuer; /* of the access that was added last, */
+    uint64_t last_address;         /* its first lane's address */
 };
 
 static const char *op_name(unsigned op)
@@ -71,14 +72,14 @@ static bool touches(const struct writes *w, uint64_t address, uint32_t size)
 /* ---- one write ---------------------------------------------------------------------------------------- */
 
 struct by { /* who and how */
-    struct emu_issuer author;
+    struct emu_issuer issuer;
     uint32_t lane; /* UINT32_MAX: nobody knows */
     enum write_kind kind;
     const char *op;
 };
 
-static void tell_element(struct writes *w, const struct place *p, uint64_t element,
-                         const uint8_t *before, const struct by *by)
+static void report_element(struct writes *w, const struct watched_range *p, uint64_t element,
+                           const uint8_t *before, const struct by *by)
 {
     const uint64_t address = p->address + element * p->width;
     struct write x = {.place = (size_t)(p - w->places),
@@ -91,14 +92,14 @@ static void tell_element(struct writes *w, const struct place *p, uint64_t eleme
                       .op = by->op,
                       .kernel = emu_machine_kernel(w->m),
                       .launch = w->launches};
-    if (by->kind != WRITE_BETWEEN) {
-        x.known = by->lane != UINT32_MAX;
-        x.warp = by->author.warp;
-        x.where = emu_machine_location(w->m, by->author.pc);
-        emu_machine_thread(w->m, by->author.cta, x.warp * 32 + (x.known ? by->lane : 0), x.cta,
-                           x.thread);
+    if (by->kind != WRITE_BY_HOST) {
+        x.thread_known = by->lane != UINT32_MAX;
+        x.warp = by->issuer.warp;
+        x.where = emu_machine_location(w->m, by->issuer.pc);
+        emu_machine_thread(w->m, by->issuer.cta, x.warp * 32 + (x.thread_known ? by->lane : 0),
+                           x.cta, x.thread);
     }
-    w->tell(w->self, &x);
+    w->report(w->self, &x);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -107,7 +108,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* The bytes change to `data` in the copy of one place, element by element. */
-static void put(struct writes *w, struct place *p, uint64_t address, const uint8_t *data,
+static void put(struct writes *w, struct watched_range *p, uint64_t address, const uint8_t *data,
                 uint64_t size, const struct by *by)
 {
     const uint64_t end = p->address + p->count * p->width, edge = p->from + p->size;
@@ -123,7 +124,7 @@ static void put(struct writes *w, struct place *p, uint64_t address, const uint8
             n = least(size, p->width - inside);
             memcpy(before, at - inside, p->width);
             memcpy(at, data, n);
-            tell_element(w, p, (address - p->address) / p->width, before, by);
+            report_element(w, p, (address - p->address) / p->width, before, by);
         }
     }
 }
@@ -132,7 +133,7 @@ static void store(struct writes *w, uint64_t address, const uint8_t *data, uint3
                   const struct by *by)
 {
     for (size_t i = 0; i < w->count; i++) {
-        struct place *p = &w->places[i];
+        struct watched_range *p = &w->places[i];
         if (address < p->from + p->size && address + size > p->from)
             put(w, p, address, data, size, by);
     }
@@ -144,7 +145,7 @@ static void reduce(struct writes *w, uint64_t address, uint32_t width, unsigned 
 {
     const bool cas = op == ATOMIC_CAS;
     for (size_t i = 0; i < w->count; i++) {
-        struct place *p = &w->places[i];
+        struct watched_range *p = &w->places[i];
         if (address < p->from || address + width > p->from + p->size) continue;
         uint8_t now[16];
         memcpy(now, p->copy + (address - p->from), width);
@@ -154,16 +155,16 @@ static void reduce(struct writes *w, uint64_t address, uint32_t width, unsigned 
     }
 }
 
-/* ---- what is held --------------------------------------------------------------------------------------- */
+/* ---- buffered writes --------------------------------------------------------------------------------------- */
 
-static bool same_author(const struct emu_issuer *a, const struct emu_issuer *b)
+static bool same_issuer(const struct emu_issuer *a, const struct emu_issuer *b)
 {
     return a->cta == b->cta && a->warp == b->warp && a->pc == b->pc && a->serial == b->serial;
 }
 
-static void drop_note(struct writes *w, size_t i)
+static void drop_buffered(struct writes *w, size_t i)
 {
-    memmove(&w->notes[i], &w->notes[i + 1], (--w->note_count - i) * sizeof *w->notes);
+    memmove(&w->buffered[i], &w->buffered[i + 1], (--w->buffered_count - i) * sizeof *w->buffered);
 }
 
 static uint8_t kind_of(const struct emu_access *a)
@@ -174,56 +175,56 @@ static uint8_t kind_of(const struct emu_access *a)
                                                         : WRITE_ATOMIC;
 }
 
-static void note(struct writes *w, const struct emu_access *a)
+static void buffer_write(struct writes *w, const struct emu_access *a)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
     const struct emu_issuer by = emu_issuer(a);
     const uint64_t at = a->address[__builtin_ctz(a->lanes)];
-    if (same_author(&by, &w->noted) && at == w->noted_at) return;
-    w->noted = by;
-    w->noted_at = at;
+    if (same_issuer(&by, &w->last_issuer) && at == w->last_address) return;
+    w->last_issuer = by;
+    w->last_address = at;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         if (!touches(w, a->address[l], size)) continue;
-        if (w->note_count == MOST_NOTES) drop_note(w, 0);
-        if (w->note_count == w->note_cap) {
-            w->note_cap = w->note_cap ? 2 * w->note_cap : 64;
-            w->notes = realloc(w->notes, w->note_cap * sizeof *w->notes);
-            if (!w->notes) abort();
+        if (w->buffered_count == MOST_BUFFERED) drop_buffered(w, 0);
+        if (w->buffered_count == w->buffered_cap) {
+            w->buffered_cap = w->buffered_cap ? 2 * w->buffered_cap : 64;
+            w->buffered = realloc(w->buffered, w->buffered_cap * sizeof *w->buffered);
+            if (!w->buffered) abort();
         }
-        struct note *n = &w->notes[w->note_count++];
-        *n = (struct note){.by = by,
-                           .lane = l,
-                           .kind = kind_of(a),
-                           .address = a->address[l],
-                           .size = size,
-                           .left = size == 64 ? ~UINT64_C(0) : (UINT64_C(1) << size) - 1};
+        struct buffered_write *n = &w->buffered[w->buffered_count++];
+        *n = (struct buffered_write){.by = by,
+                                     .lane = l,
+                                     .kind = kind_of(a),
+                                     .address = a->address[l],
+                                     .size = size,
+                                     .left = size == 64 ? ~UINT64_C(0) : (UINT64_C(1) << size) - 1};
         memcpy(n->data, a->data + a->stride * l,
                a->op == ATOMIC_CAS && a->kind != EMU_STORE ? 64 : size);
     }
 }
 
-/* The note of these bytes, if `data` is what they become; at best one with the same bytes. Ticks them off. */
-static bool find_note(struct writes *w, const struct emu_issuer *by, uint64_t address,
-                      const uint8_t *data, uint32_t size, struct by *out)
+/* The buffered write of these bytes, preferably one whose data are the same. Marks the bytes as drained. */
+static bool find_buffered(struct writes *w, const struct emu_issuer *by, uint64_t address,
+                          const uint8_t *data, uint32_t size, struct by *out)
 {
-    size_t best = w->note_count;
-    for (size_t i = 0; i < w->note_count; i++) {
-        const struct note *n = &w->notes[i];
-        if (!same_author(&n->by, by) || n->address > address ||
+    size_t best = w->buffered_count;
+    for (size_t i = 0; i < w->buffered_count; i++) {
+        const struct buffered_write *n = &w->buffered[i];
+        if (!same_issuer(&n->by, by) || n->address > address ||
             address + size > n->address + n->size || !(n->left >> (address - n->address) & 1))
             continue;
-        if (best == w->note_count) best = i;
+        if (best == w->buffered_count) best = i;
         if (memcmp(n->data + (address - n->address), data, size) != 0) continue;
         best = i;
         break;
     }
-    if (best == w->note_count) return false;
-    struct note *n = &w->notes[best];
+    if (best == w->buffered_count) return false;
+    struct buffered_write *n = &w->buffered[best];
     out->lane = n->lane;
     out->kind = (enum write_kind)n->kind;
     for (uint32_t b = 0; b < size; b++) n->left &= ~(UINT64_C(1) << (address - n->address + b));
-    if (!n->left) drop_note(w, best);
+    if (!n->left) drop_buffered(w, best);
     return true;
 }
 
@@ -233,13 +234,13 @@ static void drained(void *self, const struct emu_drained *s)
     if (!touches(w, s->address, s->size)) return;
     if (s->now && s->now->kind != EMU_LOAD) {
         const struct emu_issuer by = emu_issuer(s->now);
-        if (same_author(&by, &s->by)) note(w, s->now);
+        if (same_issuer(&by, &s->by)) buffer_write(w, s->now);
     }
-    struct by by = {.author = s->by, .lane = s->by.lane - 1u};
+    struct by by = {.issuer = s->by, .lane = s->by.lane - 1u};
     if (s->reduces) {
         by.op = op_name(s->op);
         by.kind = s->by.kind == EMU_ATOMIC ? WRITE_ATOMIC : WRITE_RED;
-        if (!s->by.lane) find_note(w, &s->by, s->address, s->data, s->size, &by);
+        if (!s->by.lane) find_buffered(w, &s->by, s->address, s->data, s->size, &by);
         reduce(w, s->address, s->size, s->op, s->type, s->data, &by);
         return;
     }
@@ -247,7 +248,7 @@ static void drained(void *self, const struct emu_drained *s)
         by.lane = UINT32_MAX;
         by.kind = WRITE_STORE;
         for (n = s->size - o; n; n--)
-            if (find_note(w, &s->by, s->address + o, s->data + o, n, &by)) break;
+            if (find_buffered(w, &s->by, s->address + o, s->data + o, n, &by)) break;
         if (!n) n = s->size - o;
         store(w, s->address + o, s->data + o, n, &by);
     }
@@ -265,10 +266,10 @@ static void access(void *self, const struct emu_access *a)
         any = touches(w, a->address[__builtin_ctz(m)], size);
     if (!any) return;
     if (a->buffered) {
-        note(w, a);
+        buffer_write(w, a);
         return;
     }
-    struct by by = {.author = emu_issuer(a), .kind = (enum write_kind)kind_of(a)};
+    struct by by = {.issuer = emu_issuer(a), .kind = (enum write_kind)kind_of(a)};
     if (a->kind != EMU_STORE) by.op = op_name(a->op);
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         by.lane = (uint32_t)__builtin_ctz(m);
@@ -293,7 +294,7 @@ static void read_memory(const struct writes *w, uint64_t address, uint8_t *to, u
     read_memory(w, address + half, to + half, size - half);
 }
 
-static void compare(struct writes *w, struct place *p, bool tell)
+static void compare(struct writes *w, struct watched_range *p, bool report)
 {
     uint8_t *now = malloc(p->size);
     if (!now) abort();
@@ -304,7 +305,7 @@ static void compare(struct writes *w, struct place *p, bool tell)
         if (memcmp(p->copy + o, now + o, p->width) == 0) continue;
         memcpy(before, p->copy + o, p->width);
         memcpy(p->copy + o, now + o, p->width);
-        if (tell) tell_element(w, p, e, before, &(struct by){.kind = WRITE_BETWEEN});
+        if (report) report_element(w, p, e, before, &(struct by){.kind = WRITE_BY_HOST});
         else w->missed++;
     }
     memcpy(p->copy, now, p->size);
@@ -317,8 +318,8 @@ static void begin(void *self, struct emu_machine *m)
     struct writes *w = self;
     w->m = m;
     w->launches++;
-    w->note_count = 0;
-    w->noted = (struct emu_issuer){.serial = UINT64_MAX};
+    w->buffered_count = 0;
+    w->last_issuer = (struct emu_issuer){.serial = UINT64_MAX};
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], true);
 }
 
@@ -328,11 +329,11 @@ static void end(void *self)
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], false);
 }
 
-struct writes *writes_new(void (*tell)(void *self, const struct write *), void *self)
+struct writes *writes_new(void (*report)(void *self, const struct write *), void *self)
 {
     struct writes *w = calloc(1, sizeof *w);
     if (!w) abort();
-    w->tell = tell;
+    w->report = report;
     w->self = self;
     w->low = UINT64_MAX;
     w->observer = (struct emu_observer){
@@ -345,7 +346,7 @@ void writes_free(struct writes *w)
     if (!w) return;
     for (size_t i = 0; i < w->count; i++) free(w->places[i].copy);
     free(w->places);
-    free(w->notes);
+    free(w->buffered);
     free(w);
 }
 
@@ -359,10 +360,10 @@ bool writes_add(struct writes *w, uint64_t address, uint32_t width, uint64_t cou
         w->places = realloc(w->places, w->cap * sizeof *w->places);
         if (!w->places) abort();
     }
-    struct place *p = &w->places[w->count++];
-    *p = (struct place){.address = address, .count = count, .width = width};
-    p->from = address / ROOM * ROOM;
-    p->size = (address + count * width + ROOM - 1) / ROOM * ROOM - p->from;
+    struct watched_range *p = &w->places[w->count++];
+    *p = (struct watched_range){.address = address, .count = count, .width = width};
+    p->from = address / COPY_ALIGN * COPY_ALIGN;
+    p->size = (address + count * width + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN - p->from;
     p->copy = calloc(1, p->size);
     if (!p->copy) abort();
     w->bytes += count * width;
@@ -373,10 +374,10 @@ bool writes_add(struct writes *w, uint64_t address, uint32_t width, uint64_t cou
 
 void writes_end(struct writes *w, size_t place)
 {
-    struct place *p = &w->places[place];
+    struct watched_range *p = &w->places[place];
     w->bytes -= p->count * p->width;
     free(p->copy);
-    *p = (struct place){.address = p->address, .width = p->width, .from = p->from};
+    *p = (struct watched_range){.address = p->address, .width = p->width, .from = p->from};
 }
 
 size_t writes_places(const struct writes *w)

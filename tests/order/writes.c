@@ -37,20 +37,20 @@ static void tell(void *self, const struct write *w)
                        .thread = w->thread[0],
                        .line = w->where.line,
                        .kind = w->kind,
-                       .known = w->known};
+                       .known = w->thread_known};
     memcpy(&s->before, w->before, w->width);
     memcpy(&s->after, w->after, w->width);
     snprintf(s->op, sizeof s->op, "%s", w->op ? w->op : "");
 }
 
 /* Who wrote each word last is who was told of last in that launch. */
-static void hold_against_last(struct writers *last, uint64_t first, const struct list *l)
+static void hold_against_last(struct last_writers *last, uint64_t first, const struct list *l)
 {
-    for (size_t i = l->count, done = 0; i-- && l->list[i].kind != WRITE_BETWEEN;) {
+    for (size_t i = l->count, done = 0; i-- && l->list[i].kind != WRITE_BY_HOST;) {
         const struct seen *s = &l->list[i];
         if (done >> s->element & 1) continue;
         done |= (size_t)1 << s->element;
-        const struct writer *w = writers_last(last, first + 4 * s->element);
+        const struct last_writer *w = last_writers_of_byte(last, first + 4 * s->element);
         cr_expect(w->launch == 2 && w->thread_known && w->cta[0] == s->cta &&
                       w->thread[0] == s->thread && w->line == s->line,
                   "element %u: thread %u of CTA %u, not %u of %u", (unsigned)s->element,
@@ -81,8 +81,8 @@ static void run(const char *body, const char *order, uint64_t seed, uint32_t gri
         cr_assert(writes_add(w, at + from, width, count));
         uint64_t words[WORDS];
         for (uint32_t i = 0; i < WORDS; i++) words[i] = at + 4 * i;
-        struct writers *last = writers_new(words, WORDS);
-        const struct emu_observer *observers[] = {writes_observer(w), writers_observer(last)};
+        struct last_writers *last = last_writers_new(words, WORDS);
+        const struct emu_observer *observers[] = {writes_observer(w), last_writers_observer(last)};
         uint32_t five = 5;
         for (int i = 0; i < 2; i++) {
             if (i) emu_copy_in(e, at, &five, 4);
@@ -100,7 +100,7 @@ static void run(const char *body, const char *order, uint64_t seed, uint32_t gri
         cr_expect_eq(writes_missed(w), 0, "%s: memory is as was told", order ? order : "native");
         if (watched && width == 4) hold_against_last(last, at + from, l);
         writes_free(w);
-        writers_free(last);
+        last_writers_free(last);
         emu_unload(im);
         emu_free(e);
         orders_free(o);
@@ -136,7 +136,7 @@ Test(writes, are_told_with_their_threads)
                 cr_assert(s->element < 3);
                 cr_expect_eq(s->before, value[s->element], "each goes on from the last");
                 value[s->element] = s->after;
-                if (s->kind == WRITE_BETWEEN) {
+                if (s->kind == WRITE_BY_HOST) {
                     cr_expect(s->element == 0 && s->after == 5);
                     continue;
                 }
@@ -168,7 +168,7 @@ Test(writes, of_serial_mode_have_their_threads)
             run(all, kinds[o], seed, 4, 64, 0, 4, 3, &l);
             for (size_t i = 0; i < l.count; i++) {
                 const struct seen *s = &l.list[i];
-                cr_expect(s->kind == WRITE_BETWEEN || s->known);
+                cr_expect(s->kind == WRITE_BY_HOST || s->known);
                 if (s->element == 0) continue;
                 cr_expect_eq(s->kind, s->element == 1 ? WRITE_RED : WRITE_ATOMIC);
                 by_thread[s->element][s->cta * 64 + s->thread]++;
@@ -217,7 +217,7 @@ Test(writes, come_when_they_are_seen)
         l.count = 0;
         run(body, "random", seed, 2, 1, 0, 4, 4, &l);
         uint32_t value[4] = {0}, ever[4] = {0};
-        for (size_t i = 0; i < l.count && l.list[i].kind != WRITE_BETWEEN; i++) {
+        for (size_t i = 0; i < l.count && l.list[i].kind != WRITE_BY_HOST; i++) {
             const struct seen *s = &l.list[i];
             if (s->element == 3)
                 cr_expect(!(s->after & 2) || value[2], "it saw what was not yet told");

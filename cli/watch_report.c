@@ -1,86 +1,86 @@
-#include "cli/watches.h"
+#include "cli/watch_report.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "cli/job.h"
 #include "cli/json.h"
 #include "cli/report.h"
-#include "cuda/event_stream.h"
+#include "cuda/run_events.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { MOST_EVENTS = 1 << 20 }; /* of one document */
 
-static void tell(void *self, const struct write *e);
+static void report_write(void *self, const struct write *e);
 
-bool watches_read(struct watches *w, struct run_options *o, struct report *r)
+bool watch_report_read(struct watch_report *w, struct run_options *o, struct report *r)
 {
-    *w = (struct watches){.arena = o->arena, .diags = &o->diags, .report = r};
+    *w = (struct watch_report){.arena = o->arena, .diags = &o->diags, .report = r};
     bool ok = true;
     for (size_t i = 0; i < o->count; i++)
         if (o->list[i].id == OPTION_WATCH) {
             w->list = arena_grow(w->arena, w->list, w->count, &w->cap, w->count + 1,
                                  sizeof *w->list);
-            ok &= watch_read(&w->list[w->count++], o->list[i].value, w->diags);
+            ok &= watch_place_read(&w->list[w->count++], o->list[i].value, w->diags);
         }
     if (!w->count) return ok;
-    w->writes = writes_new(tell, w);
+    w->writes = writes_new(report_write, w);
     w->place_of = arena_array(o->arena, size_t, w->count);
     if (r->json) w->events = json_array();
     return ok;
 }
 
-void watches_free(struct watches *w)
+void watch_report_free(struct watch_report *w)
 {
     writes_free(w->writes);
     json_decref(w->events);
 }
 
-const struct emu_observer *watches_observer(const struct watches *w)
+const struct emu_observer *watch_report_observer(const struct watch_report *w)
 {
     return w && w->writes ? writes_observer(w->writes) : NULL;
 }
 
 /* ---- finding ---------------------------------------------------------------------------------------------- */
 
-static bool find(const struct watch *x, struct emu *e, const struct job *job,
-                 struct watch_target *t)
+static bool find(const struct watch_place *x, struct emu *e, const struct job *job,
+                 struct watch_range *t)
 {
     size_t from = 0;
     for (size_t i = 0; job && i < job->buffer_count; i++) {
         const struct job_buffer *b = job->buffers[i];
-        if (!watch_is(x, b->name) && !watch_is(x, b->number)) continue;
-        *t = (struct watch_target){b->address, b->count * b->type->bytes, b->type};
+        if (!watch_place_has_name(x, b->name) && !watch_place_has_name(x, b->number)) continue;
+        *t = (struct watch_range){b->address, b->count * b->type->bytes, b->type};
         return true;
     }
-    return watch_find(x, e, &from, t);
+    return watch_place_find(x, e, &from, t);
 }
 
-bool watches_find(struct watches *w, struct emu *e, const struct job *job)
+bool watch_report_find(struct watch_report *w, struct emu *e, const struct job *job)
 {
     bool ok = true;
-    struct watch_target t;
+    struct watch_range t;
     for (size_t i = 0; i < w->count; i++) {
         if (w->list[i].found || !find(&w->list[i], e, job, &t)) continue;
         w->place_of[writes_places(w->writes)] = i;
-        ok &= watch_begin(&w->list[i], &t, w->writes, w->diags);
+        ok &= watch_place_begin(&w->list[i], &t, w->writes, w->diags);
     }
     return ok;
 }
 
-void watches_missing(struct watches *w, struct emu *e)
+void watch_report_check_found(struct watch_report *w, struct emu *e)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (!w->list[i].found) watch_missing(&w->list[i], e, w->diags);
+        if (!w->list[i].found) watch_place_report_missing(&w->list[i], e, w->diags);
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------- */
+/* ---- reporting ---------------------------------------------------------------------------------------------- */
 
-static void print(struct watches *w, const struct watch *x, const struct write *e)
+static void print(struct watch_report *w, const struct watch_place *x, const struct write *e)
 {
     struct buf b = {0};
-    watch_print(x, e, &b);
+    watch_place_print(x, e, &b);
     report_printed(w->report, b.data, b.size);
     buf_free(&b);
 }
@@ -92,7 +92,7 @@ static json_t *three(const uint32_t d[3])
 
 static json_t *event(const char *label, const struct value_type *type, const struct write *e)
 {
-    const bool inside = e->kind != WRITE_BETWEEN;
+    const bool inside = e->kind != WRITE_BY_HOST;
     char address[32];
     snprintf(address, sizeof address, "0x%" PRIx64, e->address);
     json_t *o = json_object();
@@ -106,7 +106,7 @@ static json_t *event(const char *label, const struct value_type *type, const str
     json_object_set_new(o, "kernel", json_text(e->kernel));
     json_object_set_new(o, "launch", json_integer((json_int_t)e->launch));
     json_object_set_new(o, "cta", inside ? three(e->cta) : json_null());
-    json_object_set_new(o, "thread", inside && e->known ? three(e->thread) : json_null());
+    json_object_set_new(o, "thread", inside && e->thread_known ? three(e->thread) : json_null());
     json_object_set_new(o, "function", inside ? json_text(e->where.function) : json_null());
     json_object_set_new(o, "line", inside ? json_integer(e->where.line) : json_null());
     const bool source = inside && e->where.source_file;
@@ -116,7 +116,7 @@ static json_t *event(const char *label, const struct value_type *type, const str
     return o;
 }
 
-static void keep(struct watches *w, const char *label, const struct value_type *type,
+static void keep(struct watch_report *w, const char *label, const struct value_type *type,
                  const struct write *e)
 {
     if (json_array_size(w->events) < MOST_EVENTS)
@@ -124,30 +124,30 @@ static void keep(struct watches *w, const char *label, const struct value_type *
     else w->left_out++;
 }
 
-static void tell(void *self, const struct write *e)
+static void report_write(void *self, const struct write *e)
 {
-    struct watches *w = self;
-    struct watch *x = &w->list[w->place_of[e->place]];
+    struct watch_report *w = self;
+    struct watch_place *x = &w->list[w->place_of[e->place]];
     struct buf label = {0};
     x->seen++;
     if (!w->events) {
         print(w, x, e);
         return;
     }
-    watch_label(x, e->element, &label);
+    watch_place_label(x, e->element, &label);
     keep(w, label.data, x->type, e);
     buf_free(&label);
 }
 
-void watches_told(struct watches *w, const struct told *t)
+void watch_report_add_event(struct watch_report *w, const struct run_event *t)
 {
-    const struct told_write *x = &t->write;
-    struct told_texts texts;
-    if (t->kind == TOLD_LEFT) w->left_out += t->findings;
-    if (t->kind != TOLD_WRITE || !w->events) return;
-    told_write_texts(arena_copy(w->arena, t->text, strlen(t->text)), &texts);
+    const struct run_event_write *x = &t->write;
+    struct run_event_texts texts;
+    if (t->kind == RUN_EVENT_WRITES_LEFT_OUT) w->left_out += t->findings;
+    if (t->kind != RUN_EVENT_WRITE || !w->events) return;
+    run_event_write_texts(arena_copy(w->arena, t->text, strlen(t->text)), &texts);
     const struct value_type *type = value_type_find(texts.type, strlen(texts.type));
-    if (!type || x->kind > WRITE_BETWEEN) return;
+    if (!type || x->kind > WRITE_BY_HOST) return;
     struct write e = {.address = x->address,
                       .before = (const uint8_t *)&x->before,
                       .after = (const uint8_t *)&x->after,
@@ -155,7 +155,7 @@ void watches_told(struct watches *w, const struct told *t)
                       .op = *texts.op ? texts.op : NULL,
                       .kernel = t->name,
                       .launch = x->launch,
-                      .known = x->known,
+                      .thread_known = x->known,
                       .where = {.function = texts.function,
                                 .line = x->line,
                                 .source_line = x->source_line,
@@ -165,14 +165,14 @@ void watches_told(struct watches *w, const struct told *t)
     keep(w, texts.label, type, &e);
 }
 
-void watches_print(const struct watches *w)
+void watch_report_print(const struct watch_report *w)
 {
     for (size_t i = 0; w && i < w->count; i++)
         if (w->list[i].found && !w->list[i].seen)
             printf("%.*s: no write\n", (int)w->list[i].where.length, w->list[i].where.text);
 }
 
-json_t *watches_json(const struct watches *w)
+json_t *watch_report_json(const struct watch_report *w)
 {
     return w && w->events ? json_incref(w->events) : NULL;
 }

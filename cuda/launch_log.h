@@ -1,0 +1,23 @@
+/* cuda/launch_log.h: puts the launches of a program into its run log (determinism/record/run_log.h).
+ *
+ * `heddle check` compares runs of a program by the contents of memory after each launch. The contents are defined only
+ * where every other operation is ordered before or after the launch. For any other launch the log has the kernel's name
+ * and no digest; at the next point where the host has waited for all operations the log has one more entry, with the
+ * digest of memory there. Entries are written in the order in which the program submitted the launches, so two runs that
+ * executed them in different orders can be compared. */
+#ifndef HEDDLE_CUDA_LAUNCH_LOG_H
+#define HEDDLE_CUDA_LAUNCH_LOG_H
+
+#include "cuda/unordered.h"
+#include "cuda/work.h"
+
+struct launch_log_entry;
+
+/* The program has submitted an operation. NULL: it is no launch, or this run has no log. */
+struct launch_log_entry *launch_log_submit(const struct work *w, struct stamp *stamp);
+void launch_log_done(struct launch_log_entry *e); /* NULL is allowed */
+/* The host has waited for an operation: entries that are complete are written. */
+void launch_log_wait(void);
+void launch_log_drop(void); /* with the device */
+
+#endif
