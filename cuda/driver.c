@@ -665,8 +665,8 @@ CUresult cuInit(unsigned flags)
                  (unsigned long long)driver.seed);
         driver.config.order = driver_recorded_order(orders_get(driver.orders), name);
     }
-    if (!driver.rooms) driver.rooms = rooms_new();
-    if (!driver.config.rooms) driver.config.rooms = driver.rooms;
+    if (!driver.cta_arena) driver.cta_arena = cta_arena_new();
+    if (!driver.config.cta_arena) driver.config.cta_arena = driver.cta_arena;
     driver.emu = emu_new(&driver.config);
     driver.checks = checks_new(driver.config.checks);
     driver.unified = emu_unify(driver.emu);
@@ -720,7 +720,7 @@ static void reset(void)
     orders_free(driver.orders);
     driver = (struct driver){.configured = driver.configured,
                              .config = driver.config,
-                             .rooms = driver.rooms,
+                             .cta_arena = driver.cta_arena,
                              .watch = driver.watch,
                              .generation = driver.generation + 1};
 }

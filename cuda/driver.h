@@ -224,9 +224,9 @@ struct driver {
     int run_events;               /* of CUDA_RUN_EVENTS: a file (cuda/run_events.h); 0: none */
     struct emu_profile *profile;  /* NULL: not asked for */
     struct emu *emu;
-    struct rooms *rooms;   /* of one device after the other: never freed */
-    struct checks *checks; /* observers of launches; NULL: none */
-    const char *order;     /* of the environment; NULL: not named */
+    struct cta_arena *cta_arena; /* of one device after the other: never freed */
+    struct checks *checks;       /* observers of launches; NULL: none */
+    const char *order;           /* of the environment; NULL: not named */
     uint64_t seed;
     struct orders *orders; /* made of these; NULL: native, or configured by another */
     struct device_limits limits;

@@ -1,9 +1,9 @@
 /* emu/cta_arena.h: memory for the CTAs of launches, kept from one launch to the next, of a device or of several that
- * come one after the other (emu_config.rooms).
+ * come one after the other (emu_config.cta_arena).
  *
- *     struct room r = rooms_take(rooms, size);     // during a launch, of several threads one at a time
- *     room_clear(&r, part, bytes);                 // part: somewhere in it
- *     rooms_leave(rooms);                          // the launch has ended: all of it may be taken again
+ *     struct cta_block r = cta_arena_take(cta_arena, size);     // during a launch, of several threads one at a time
+ *     cta_block_clear(&r, part, bytes);                 // part: somewhere in it
+ *     cta_arena_reset(cta_arena);                          // the launch has ended: all of it may be taken again
  *
  * Pages that the host has given are not asked for again, and what the launches before left in them is only cleared
  * where somebody needs zeros. */
@@ -13,24 +13,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rooms;
+struct cta_arena;
 
-struct room {
-    uint8_t *at, *end; /* a multiple of ROOM_ALIGN; behind the last byte */
+struct cta_block {
+    uint8_t *at, *end; /* a multiple of CTA_ARENA_ALIGN; behind the last byte */
     uint8_t *clean;    /* from here on there are zeros: nobody has written there */
 };
-enum { ROOM_ALIGN = 128 };
+enum { CTA_ARENA_ALIGN = 128 };
 
 /* Ends the program if the host has no memory. */
-struct rooms *rooms_new(void);
-void rooms_free(struct rooms *r);
-/* `size` bytes, until rooms_leave. */
-struct room rooms_take(struct rooms *r, size_t size);
+struct cta_arena *cta_arena_new(void);
+void cta_arena_free(struct cta_arena *r);
+/* `size` bytes, until cta_arena_reset. */
+struct cta_block cta_arena_take(struct cta_arena *r, size_t size);
 /* Makes part of a room zeros, as far as it is not clean. */
-void room_clear(const struct room *r, void *part, size_t size);
-/* Others beside them, for what stays until the next launch, with a rooms_leave of their own. */
-struct rooms *rooms_beside(struct rooms *r);
-/* Takes all rooms back. More than 256 MiB that were written to are not kept. */
-void rooms_leave(struct rooms *r);
+void cta_block_clear(const struct cta_block *r, void *part, size_t size);
+/* Others beside them, for what stays until the next launch, with a cta_arena_reset of their own. */
+struct cta_arena *cta_arena_sibling(struct cta_arena *r);
+/* Takes all cta_arena back. More than 256 MiB that were written to are not kept. */
+void cta_arena_reset(struct cta_arena *r);
 
 #endif

@@ -27,7 +27,7 @@ struct emu;
 struct emu_image;  /* linked modules, loaded: their variables have addresses */
 struct emu_kernel; /* an entry of an image */
 struct ptx_module;
-struct rooms;
+struct cta_arena;
 
 /* ---- the device -------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ struct emu_config {
     const struct emu_gpu *gpu; /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
     /* Memory for CTAs that outlives the device (emu/cta_arena.h), of one device at a time; NULL: its own. */
-    struct rooms *rooms;
+    struct cta_arena *cta_arena;
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
     void *print_self;

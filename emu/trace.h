@@ -115,11 +115,11 @@ struct emu_machine;
 struct emu_program;
 
 struct trace_room { /* what traces are in: pieces of 2^n bytes */
-    struct rooms *rooms;
+    struct cta_arena *cta_arena;
     pthread_mutex_t lock;
     void *free[32]; /* those of CTAs that have grown out of them, by n */
 };
-void trace_room_begin(struct trace_room *r, struct rooms *rooms);
+void trace_room_begin(struct trace_room *r, struct cta_arena *cta_arena);
 /* Traces that are in it are no more. */
 void trace_room_leave(struct trace_room *r);
 

@@ -51,7 +51,7 @@ struct emu *emu_new(const struct emu_config *config)
     e->sms = c->sms ? c->sms : e->gpu->sms;
     if (c->checks) e->suppressions = suppressions_read(c->suppress, &(char *){NULL});
     e->mem = mem_new(c->memory);
-    e->rooms = c->rooms ? c->rooms : rooms_new();
+    e->cta_arena = c->cta_arena ? c->cta_arena : cta_arena_new();
     e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
     /* Also for races: what one thread frees and another is given is not raced for. */
@@ -61,7 +61,7 @@ struct emu *emu_new(const struct emu_config *config)
 
 void emu_drop_launch(struct emu *e)
 {
-    if (e->traces.rooms) trace_room_leave(&e->traces);
+    if (e->traces.cta_arena) trace_room_leave(&e->traces);
     arena_free(e->launch_arena);
 }
 
@@ -75,7 +75,7 @@ void emu_free(struct emu *e)
     arena_free(e->leak_arena);
     suppressions_free(e->suppressions);
     mem_free(e->mem);
-    if (!e->config.rooms) rooms_free(e->rooms);
+    if (!e->config.cta_arena) cta_arena_free(e->cta_arena);
     free(e);
 }
 

@@ -18,7 +18,7 @@ struct handlers { /* compiled for one host instruction set */
 struct emu {
     struct emu_config config;
     struct mem *mem;
-    struct rooms *rooms;
+    struct cta_arena *cta_arena;
     struct handlers handlers;
     const struct emu_gpu *gpu;
     struct cache **l1;          /* by SM */
@@ -41,14 +41,14 @@ struct emu_kernel {
     struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
     char *failed;                            /* why it cannot be */
     u32 registers;
-    bool ran;           /* a launch of it has */
-    bool looked, plain; /* plain: emu_launch_traits's, once it has been looked at */
-    bool apart;         /* its warps may be apart (emu/speculate/conflict_free.h), */
-    u32 met[2];         /* in so many launches they were not; and its threads */
-    u8 *marked;         /* by site of the program that is lowered with LOWER_APART */
-    bool logs;          /* it has reductions whose order counts, */
+    bool ran;                  /* a launch of it has */
+    bool looked, plain;        /* plain: emu_launch_traits's, once it has been looked at */
+    bool may_be_conflict_free; /* its warps may be apart (emu/speculate/conflict_free.h), */
+    u32 conflicts[2];          /* in so many launches they were not; and its threads */
+    u8 *tagged_sites;          /* by site of the program that is lowered with LOWER_TAGGED */
+    bool needs_log;            /* it has reductions whose order counts, */
     bool
-        may_log; /* and nothing else that would have a place among them but what emu/speculate/deferred.h has */
+        may_defer; /* and nothing else that would have a place among them but what emu/speculate/deferred.h has */
 };
 
 struct emu_image {
@@ -69,7 +69,7 @@ enum emu_step emu_launch_step(const struct emu_launch *l, bool its);
 unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its);
 /* The kernel's code for that, made when it is first needed and owned by the image; NULL: k->failed says why. */
 struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched);
-/* emu_launch_traits.plain; afterwards k->apart is known, too, as far as the kernel is lowered. */
+/* emu_launch_traits.plain; afterwards k->may_be_conflict_free is known, too, as far as the kernel is lowered. */
 bool emu_kernel_plain(struct emu_kernel *k);
 /* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on when its atomics and strong
  * loads come. It is the same however the kernel is lowered. */

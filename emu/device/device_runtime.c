@@ -231,9 +231,9 @@ static bool call_grids(const struct caller *c, const struct call_desc *d, u64 *v
 const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_uop *in)
 {
     const struct call_desc *d = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     if (g->worker->machine->watched &&
-        !emu_watch_sync(g, in, &(struct emu_sync){.kind = EMU_SYNC_RUNTIME}))
+        !emu_notify_sync(g, in, &(struct emu_sync){.kind = EMU_SYNC_RUNTIME}))
         return NULL;
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {

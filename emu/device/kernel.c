@@ -155,17 +155,17 @@ bool emu_kernel_plain(struct emu_kernel *k)
     if (k->looked) return k->plain;
     const struct ptx_reach r = ptx_program_reach(k->image->image->program, k->module, k->func);
     k->looked = true;
-    k->plain = k->apart = r.ok && !r.runtime;
+    k->plain = k->may_be_conflict_free = r.ok && !r.runtime;
     for (size_t f = 0; k->plain && f < r.count; f++) {
         const struct ptx_body *b = r.funcs[f].func->body;
         for (size_t s = 0; s < b->count; s++)
             if (b->stmts[s].kind == PTX_STMT_INST) {
                 k->plain &= accesses_like(b->stmts[s].inst, PLAIN);
-                k->apart &= accesses_like(b->stmts[s].inst, MARKED);
+                k->may_be_conflict_free &= accesses_like(b->stmts[s].inst, MARKED);
             }
     }
     const struct emu_program *const p = lowered(k);
-    k->apart &= !p || emu_kernel_timeless(p);
+    k->may_be_conflict_free &= !p || emu_kernel_timeless(p);
     return k->plain;
 }
 

@@ -94,17 +94,17 @@ struct whole { /* a launch by the host, and all that its kernels launch */
  * and lanes of a warp go to targets in an order that other warps of their group have a part in. */
 static void look_at_reductions(struct emu_kernel *k, const struct emu_program *p)
 {
-    k->logs = false;
-    k->may_log = true;
+    k->needs_log = false;
+    k->may_defer = true;
     for (u32 c = 0; c < p->code_count; c++)
         for (u32 i = 0; i < p->codes[c]->uop_count; i++) {
             const struct emu_uop *const u = &p->codes[c]->uops[i];
             const struct atomic_desc *const a = u->ext;
             const struct mem_desc *const v = u->ext;
-            if (u->id == UOP_red_apart) k->logs |= !atomic_commutes(a->op, a->type);
-            if (u->id == UOP_ld_apart || u->id == UOP_st_apart)
-                k->may_log &= !(v->flags & EMU_RELAXED);
-            if (u->id == UOP_brx || u->id == UOP_call_indirect) k->may_log = false;
+            if (u->id == UOP_red_tagged) k->needs_log |= !atomic_commutes(a->op, a->type);
+            if (u->id == UOP_ld_tagged || u->id == UOP_st_tagged)
+                k->may_defer &= !(v->flags & EMU_RELAXED);
+            if (u->id == UOP_brx || u->id == UOP_call_indirect) k->may_defer = false;
         }
 }
 
@@ -124,21 +124,22 @@ static bool only_meetings(const struct emu_launch *l, const struct emu_observer 
 
 /* Whether it is worth while to see if the launch's warps are apart, or its threads, as far as its kernel and the device
  * go. */
-static bool may_be_apart(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
-                         unsigned wants)
+static bool may_speculate(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
+                          unsigned wants)
 {
     const struct emu_observer *told;
     const bool by_thread = only_meetings(l, &told);
     return (wants & EMU_SKIP_IF_CONFLICT_FREE ||
             (by_thread && !e->config.count && emu_kernel_plain(k))) &&
-           k->apart && k->met[by_thread] < MOST_MET && e->config.divergence != EMU_ITS &&
+           k->may_be_conflict_free && k->conflicts[by_thread] < MOST_MET &&
+           e->config.divergence != EMU_ITS &&
            !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
 }
 
 /* What the order has not heard of yet, it hears of now. */
-static void end_log(struct emu *e, struct later *log, const struct emu_launch *l, bool all)
+static void end_log(struct emu *e, struct deferred_log *log, const struct emu_launch *l, bool all)
 {
-    if (!log || later_end(log, all)) return;
+    if (!log || deferred_log_end(log, all)) return;
     e->report.fault = (struct emu_fault){.kind = EMU_DEADLOCK};
     e->report.fault.text = arena_printf(e->launch_arena, "%s: order %s does not get on\n",
                                         emu_fault_name(EMU_DEADLOCK), l->order->name);
@@ -146,12 +147,12 @@ static void end_log(struct emu *e, struct later *log, const struct emu_launch *l
 
 /* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
  * because its threads are. */
-static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
-                      struct launch_counts *counts)
+static bool run_speculatively(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
+                              struct launch_counts *counts)
 {
     const struct emu_observer *told;
     const bool by_thread = only_meetings(m->launch, &told);
-    if (!may_be_apart(e, k, m->launch, m->wants) || m->cluster_size > 1 ||
+    if (!may_speculate(e, k, m->launch, m->wants) || m->cluster_size > 1 ||
         (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / (4 * LANES))
         return false;
     struct emu_launch l = *m->launch;
@@ -159,32 +160,34 @@ static bool run_apart(struct emu *e, struct emu_kernel *k, const struct emu_mach
     l.observer_count = 0;
     struct emu_machine n = *m;
     n.launch = &l;
-    n.program = emu_kernel_program(k, LOWER_APART);
-    if (!n.program || (!k->marked && !emu_kernel_timeless(n.program))) return k->apart = false;
-    if (!k->marked) look_at_reductions(k, n.program);
+    n.program = emu_kernel_program(k, LOWER_TAGGED);
+    if (!n.program || (!k->tagged_sites && !emu_kernel_timeless(n.program)))
+        return k->may_be_conflict_free = false;
+    if (!k->tagged_sites) look_at_reductions(k, n.program);
     n.watched = n.issues = false;
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;
-    if (!k->marked)
-        k->marked = arena_array(k->image->arena, u8, n.program->site_count + APART_KINDS);
-    if (k->logs && !(k->may_log && m->wants & EMU_DEFER_REDUCTIONS)) return false;
+    if (!k->tagged_sites)
+        k->tagged_sites = arena_array(k->image->arena, u8, n.program->site_count + TAG_KINDS);
+    if (k->needs_log && !(k->may_defer && m->wants & EMU_DEFER_REDUCTIONS)) return false;
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
-        struct later *const log = k->logs ? later_new(m, &e->config) : NULL;
-        if (k->logs && !log) break;
+        struct deferred_log *const log = k->needs_log ? deferred_log_new(m, &e->config) : NULL;
+        if (k->needs_log && !log) break;
         struct arena *a = arena_new();
-        n.apart = apart_new(&n, k->marked, by_thread, told, log);
+        n.conflict_free = conflict_free_new(&n, k->tagged_sites, by_thread, told, log);
         launch_run(&n, &e->config, a, 1, &fault, counts);
         arena_free(a);
-        const enum apart_end end = apart_end(n.apart, fault.kind != EMU_OK);
-        end_log(e, log, m->launch, end == APART_DONE);
-        rooms_leave(e->rooms);
-        if (end == APART_DONE) return true;
+        const enum conflict_free_result end = conflict_free_end(n.conflict_free,
+                                                                fault.kind != EMU_OK);
+        end_log(e, log, m->launch, end == CONFLICT_FREE_COMMITTED);
+        cta_arena_reset(e->cta_arena);
+        if (end == CONFLICT_FREE_COMMITTED) return true;
         counts->instructions = counts->thread_instructions = 0;
-        if (end == APART_NOT) break;
+        if (end == CONFLICT_FREE_ROLLED_BACK) break;
     }
-    k->met[by_thread]++;
+    k->conflicts[by_thread]++;
     return false;
 }
 
@@ -300,7 +303,7 @@ static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_progr
         m->phases = launch_phases_new(a, program, e->sms);
     if (e->config.trace && !l->observer_count && !m->its) {
         m->trace = arena_alloc(e->launch_arena, sizeof *m->trace);
-        if (!e->traces.rooms) trace_room_begin(&e->traces, rooms_beside(e->rooms));
+        if (!e->traces.cta_arena) trace_room_begin(&e->traces, cta_arena_sibling(e->cta_arena));
         trace_plan(m->trace, &e->traces, m);
         if (!program->traced) program->traced = trace_code_new(m->loaded->arena, program);
     }
@@ -343,7 +346,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     const unsigned wants = wants_of(l, k), told = emu_kernel_told(l, wants, its);
     /* It may be that no other is needed. */
     struct emu_program *program = emu_kernel_program(
-        k, may_be_apart(e, k, l, wants) && !e->config.count ? LOWER_APART : told);
+        k, may_speculate(e, k, l, wants) && !e->config.count ? LOWER_TAGGED : told);
     struct emu_kernel_info info;
     if (!program || !emu_kernel_info(k, &info))
         return refuse(e, "kernel '%s': %s", k->name, k->failed);
@@ -360,7 +363,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .program = program,
                             .launch = l,
                             .mem = e->mem,
-                            .rooms = e->rooms,
+                            .cta_arena = e->cta_arena,
                             .image = k->image->image,
                             .params_size = l->params_size,
                             .threads_per_cta = (u32)threads,
@@ -397,12 +400,12 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if ((refused = check_order(e, &m))) return refused;
     set_params(e, &m, a);
     set_up_phases(e, &m, program, a);
-    if (!run_apart(e, k, &m, counts)) {
+    if (!run_speculatively(e, k, &m, counts)) {
         m.program = emu_kernel_program(k, told);
         if (!m.program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
         run_told(e, &m, a, counts);
     }
-    rooms_leave(e->rooms);
+    cta_arena_reset(e->cta_arena);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     all->warp_instructions += counts->instructions;
     all->thread_instructions += counts->thread_instructions;

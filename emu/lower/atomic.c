@@ -111,9 +111,9 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
     const bool reduces = (red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
                          (may_wait || atomic_commutes(v->op, type));
     if (!reduces) lower_is_timed(L);
-    if (lower_watched(L) & LOWER_APART && reduces) {
+    if (lower_watched(L) & LOWER_TAGGED && reduces) {
         v->plain = lower_handler(L, id);
-        id = UOP_red_apart;
+        id = UOP_red_tagged;
     } else if (lower_watched(L)) {
         v->plain = lower_handler(L, id);
         id = UOP_atom_watched;

@@ -107,7 +107,7 @@ enum lower_watch { /* what orders and observers are told of; 0: nobody is there 
                    LOWER_STORES = 4,
                    LOWER_NEAR = 8,    /* and of all other spaces, */
                    LOWER_ISSUES = 16, /* and of each instruction */
-                   LOWER_APART =
+                   LOWER_TAGGED =
                        32, /* or nobody: but what is loaded and stored is marked (emu/speculate/conflict_free.h) */
                    LOWER_WAYS = 33
 };

@@ -71,7 +71,7 @@ static bool is_told_of(const struct lower *L, const struct mem_desc *v, bool sto
 
 static bool is_marked(const struct lower *L, const struct mem_desc *v)
 {
-    return lower_watched(L) & LOWER_APART &&
+    return lower_watched(L) & LOWER_TAGGED &&
            (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_SHARED ||
             v->space == PTX_SPACE_SHARED_CLUSTER || v->space == PTX_SPACE_GENERIC);
 }
@@ -133,7 +133,7 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
     }
     unsigned id = handler(store, vector, v->space, v->width, v->sign);
     v->plain = lower_handler(L, id);
-    if (is_marked(L, v)) id = store ? UOP_st_apart : UOP_ld_apart;
+    if (is_marked(L, v)) id = store ? UOP_st_tagged : UOP_ld_tagged;
     else if (is_told_of(L, v, store)) id = store ? UOP_st_watched : UOP_ld_watched;
     struct emu_uop *u = lower_emit(L, id, v->rows[0], row, 0, 0);
     u->x = bytes;

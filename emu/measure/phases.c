@@ -74,7 +74,7 @@ void emu_machine_phase(struct emu_machine *m, const char *name)
 {
     struct launch_phases *ph = m->phases;
     if (!ph) return;
-    const struct hand *h = &m->workplace->hands[0];
+    const struct host_worker *h = &m->context->workers[0];
     struct emu_phase *p = ph->last = find(ph, name);
     p->times++;
     for (u32 sm = 0; sm < ph->sms; sm++) {

@@ -36,15 +36,15 @@ void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine 
     t->most = most > LEAST ? (u32)most : LEAST;
 }
 
-void trace_room_begin(struct trace_room *r, struct rooms *rooms)
+void trace_room_begin(struct trace_room *r, struct cta_arena *cta_arena)
 {
-    *r = (struct trace_room){.rooms = rooms};
+    *r = (struct trace_room){.cta_arena = cta_arena};
     pthread_mutex_init(&r->lock, NULL);
 }
 
 void trace_room_leave(struct trace_room *r)
 {
-    rooms_leave(r->rooms);
+    cta_arena_reset(r->cta_arena);
     memset(r->free, 0, sizeof r->free);
 }
 
@@ -58,7 +58,7 @@ static void *take(struct trace_room *r, size_t *size)
     *size = (size_t)1 << n;
     void *p = r->free[n];
     if (p) memcpy(&r->free[n], p, sizeof p);
-    else p = rooms_take(r->rooms, *size).at;
+    else p = cta_arena_take(r->cta_arena, *size).at;
     return p;
 }
 

@@ -32,7 +32,7 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
         return false;
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
     if (!b || (write && (b->constant || b->read_only))) return false;
-    if (g->worker->machine->apart) apart_found(g, in, b, write);
+    if (g->worker->machine->conflict_free) conflict_free_found(g, in, b, write);
     if (g->worker->combine) combine_found(g->worker, in, b);
     *out = (struct emu_bound){b->address, b->address + b->size, b->host};
     return true;
@@ -95,7 +95,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
             return false;
         }
         r->host = b->host + (address - b->address);
-        if (m->apart) apart_found(g, in, b, write);
+        if (m->conflict_free) conflict_free_found(g, in, b, write);
         if (g->worker->combine) combine_found(g->worker, in, b);
         return true;
     }
@@ -229,7 +229,7 @@ static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
                any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
                shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
     if (strong ? !any && !shared : !any || !(m->wants & want)) return true;
-    return emu_watch_turn(g, in);
+    return emu_notify_step(g, in);
 }
 
 /* The allocation of the warp's first address, for found() from now on. false: there is none to be found. */
@@ -279,11 +279,11 @@ static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uo
         if (g->exec[w] && !found(g, in, kind, w, &lanes[w], &a[w]) &&
             !(find_bound(g, in, w, lanes[w].at[__builtin_ctz(g->exec[w])], kind == EMU_STORE) &&
               found(g, in, kind, w, &lanes[w], &a[w]))) {
-            emu_watch_alone(g, in);
+            emu_notify_single_warp(g, in);
             return NULL;
         }
     for (u32 w = 0; w < g->warps; w++)
-        if (g->exec[w]) emu_watch_tell(g, w, &a[w]);
+        if (g->exec[w]) emu_notify_observers(g, w, &a[w]);
     return v->plain(g, in);
 }
 
@@ -341,7 +341,7 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
     a.result = data;
     a.stride = size;
     u32 done;
-    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
+    if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
     /* The order may have let a store go when it was asked: what was read before that is old. */
     const u32 again = g->worker->machine->launch->order ? g->exec[0] & ~done : 0;
@@ -365,12 +365,12 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
         return v->plain(g, in);
     }
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
-    if (g->asked) return emu_watch_again(g, in, EMU_LOAD, v->flags, v->plain);
+    if (g->asked) return emu_notify_retry(g, in, EMU_LOAD, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
     if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);
     a.result = data;
     a.stride = (u32)v->width * v->count;
-    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
     if (g->worker->sites) emu_count_lanes(g, in, 0, lanes.at, a.lanes, a.stride, v->space, in->y);
     give(g, v, a.lanes, data, a.stride);
@@ -395,7 +395,7 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
     describe(g, in, &a, 0, at, EMU_STORE);
     a.data = take(g, v, g->exec[0], room, &a.stride);
     u32 done;
-    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
+    if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
     for (u32 m = g->exec[0] & ~done; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
@@ -412,11 +412,11 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
-    if (g->asked) return emu_watch_again(g, in, EMU_STORE, v->flags, v->plain);
+    if (g->asked) return emu_notify_retry(g, in, EMU_STORE, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_STORE);
     if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
     if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
-    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
     if (g->worker->sites)
         emu_count_lanes(g, in, 0, lanes.at, a.lanes, (u32)v->width * v->count, v->space, in->y);

@@ -142,7 +142,7 @@ static void tell_done(const struct emu_group *g, const struct emu_uop *in, u32 l
                          .lanes = 1u << l,
                          .phase = {(u8)unpack(before).phase, (u8)unpack(after).phase},
                          .address = address >= MEM_SHARED ? address - MEM_SHARED : address};
-    emu_watch_done(g, 0, in, &s);
+    emu_notify_done(g, 0, in, &s);
 }
 
 /* The mbarrier that a lane names; NULL: a fault. */
@@ -173,11 +173,11 @@ static bool wrong(struct emu_group *g, const struct emu_uop *in, const struct la
 static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
 {
     const struct async_desc *v = in->ext;
-    if (!emu_watch_alone(g, in)) return false;
+    if (!emu_notify_single_warp(g, in)) return false;
     if (!watched(g) || !g->exec[0]) return true;
     struct emu_sync s = {.kind = EMU_SYNC_MBARRIER,
                          .address = lane_address(g, &v->to, 0, (u32)__builtin_ctz(g->exec[0]))};
-    return emu_watch_turn(g, in) && emu_watch_sync(g, in, &s);
+    return emu_notify_step(g, in) && emu_notify_sync(g, in, &s);
 }
 
 static bool is_bulk(const struct emu_uop *in)
@@ -215,7 +215,7 @@ static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, 
     if (kind == EMU_LOAD) a.result = data;
     else a.data = data;
     *verdict = EMU_PROCEED;
-    return !mask || emu_watch_access(g, in, &a, verdict);
+    return !mask || emu_notify_access(g, in, &a, verdict);
 }
 
 #define EACH_LANE                                                                                  \
@@ -347,7 +347,7 @@ bool emu_may_time_out(const struct emu_uop *in)
 const struct emu_uop *emu_op_async_point(struct emu_group *g, const struct emu_uop *in)
 {
     struct emu_sync s = {.kind = in->x, .flags = in->y ? EMU_BULK : 0, .op = in->z, .count = in->e};
-    return emu_watch_sync(g, in, &s) ? in + 1 : NULL;
+    return emu_notify_sync(g, in, &s) ? in + 1 : NULL;
 }
 
 const struct emu_uop *emu_op_mbarrier_pending(struct emu_group *g, const struct emu_uop *in)
@@ -467,7 +467,7 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
 {
     const struct async_desc *v = in->ext;
     const u32 size = v->width;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         u64 from[LANES], to[LANES];
@@ -601,7 +601,7 @@ static void count_bulk(struct emu_group *g, const struct emu_uop *in, u32 w,
 const struct emu_uop *emu_op_bulk_copy(struct emu_group *g, const struct emu_uop *in)
 {
     const struct async_desc *v = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     EACH_LANE
     {
         const u32 size = (u32)emu_get(g, 4, v->size, w, l);
@@ -640,7 +640,7 @@ const struct emu_uop *emu_op_bulk_reduce(struct emu_group *g, const struct emu_u
 {
     const struct async_desc *v = in->ext;
     const bool global = v->to.space == PTX_SPACE_GLOBAL;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     EACH_LANE
     {
         const u32 size = (u32)emu_get(g, 4, v->size, w, l);
@@ -677,7 +677,7 @@ static u8 *far_memory(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
 static bool tell_far(struct emu_group *g, const struct emu_uop *in, u8 kind)
 {
     const struct async_desc *v = in->ext;
-    if (!emu_watch_alone(g, in)) return false;
+    if (!emu_notify_single_warp(g, in)) return false;
     if (!watched(g)) return true;
     u64 at[LANES] = {0};
     u8 data[LANES * 64];

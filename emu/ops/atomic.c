@@ -478,7 +478,7 @@ static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uo
     struct emu_lanes lanes[GROUP];
     struct emu_access a[GROUP];
     if (tells_data(g, v)) { /* which other warps change */
-        emu_watch_alone(g, in);
+        emu_notify_single_warp(g, in);
         return NULL;
     }
     for (u32 w = 0; w < g->warps; w++)
@@ -487,12 +487,12 @@ static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uo
             if (!atomic_is_global(g, v->at.space, first) ||
                 !emu_find_bound(g, in, first, true, &g->worker->bounds[in->site]) ||
                 !found(g, in, w, &lanes[w], &a[w])) {
-                emu_watch_alone(g, in);
+                emu_notify_single_warp(g, in);
                 return NULL;
             }
         }
     for (u32 w = 0; w < g->warps; w++)
-        if (g->exec[w]) emu_watch_tell(g, w, &a[w]);
+        if (g->exec[w]) emu_notify_observers(g, w, &a[w]);
     return v->plain(g, in);
 }
 
@@ -509,8 +509,8 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     bool global = false;
     struct emu_access a;
     enum emu_verdict verdict;
-    if (!emu_watch_turn(g, in)) return NULL;
-    if (g->asked) return emu_watch_again(g, in, EMU_ATOMIC, v->flags, v->plain);
+    if (!emu_notify_step(g, in)) return NULL;
+    if (g->asked) return emu_notify_retry(g, in, EMU_ATOMIC, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in);
     struct emu_machine *const m = g->worker->machine;
     if (m->wants & EMU_SKIP_COMMUTING_SHARED && v->at.space == PTX_SPACE_SHARED &&
@@ -521,7 +521,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
         if (is_looked_at(m, v) || told) a.data = operands(g, v, data, &a.stride);
         if (!v->red) a.result = old;
         if (told) emu_machine_fetch(m, &a);
-        if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+        if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
         if (verdict == EMU_PROCEED) return v->plain(g, in);
         if (g->worker->sites) emu_count_lanes(g, in, 0, at, mask, size, v->at.space, COUNT_ATOMIC);
         for (u32 left = is_wanted(v) ? mask : 0; left; left &= left - 1) {
@@ -562,7 +562,7 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
                             .result = v->red ? NULL : old,
                             .pc = in->pc};
     u32 done;
-    if (!emu_watch_spaces(g, in, &a, &done)) return NULL;
+    if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, 0, at, mask, size, v->at.space, COUNT_ATOMIC);
     const bool wanted = is_wanted(v);
     const bool plain = wanted ||

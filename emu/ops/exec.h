@@ -294,9 +294,9 @@ struct emu_bound {
                                                 * low <= a < high, host address of low */
 
 struct
-    emu_round { /* of a group, in an attempt to show that it goes round: emu/progress/livelock.c */
-    u32 number; /* the attempt; another one: it has not run in this one */
-    bool done;  /* it does, or waits in vain */
+    livelock_probe { /* of a group, in an attempt to show that it goes round: emu/progress/livelock.c */
+    u32 number;      /* the attempt; another one: it has not run in this one */
+    bool done;       /* it does, or waits in vain */
     const struct emu_uop *pc; /* where it was in this state, */
     u64 state;
     u64 visits, left; /* blocks since the attempt began, and until another state is taken */
@@ -333,7 +333,8 @@ struct emu_group {
     bool time_is_up; /* of the mbarrier.try_wait that it waits at */
     /* Independent thread scheduling (emu/sched/its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
-    bool apart; /* other contexts have lanes of this warp, or had: rows are never stored whole */
+    bool
+        shares_warp; /* other contexts have lanes of this warp, or had: rows are never stored whole */
     struct emu_entry *stack;
     u32 depth, stack_cap;
     u8 *aside;      /* emu/sched/frames.h: where the rows are that it needs, */
@@ -342,9 +343,9 @@ struct emu_group {
     u32 frame;      /* whose rows are where its own belong: frames.owner */
     /* emu/progress/busy_wait.h: a round that it goes; NULL: there was none yet. Then how often it must come back before the next is written
      * down, after so many attempts in vain, and whether it has. */
-    struct spin *spin;
-    u8 spin_wait, spin_vain;
-    bool came_back;
+    struct busy_wait *busy_wait;
+    u8 record_delay, record_failures;
+    bool returned_to_access;
     /* less hot */
     u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
     u32 barrier; /* GROUP_BARRIER: which */
@@ -353,7 +354,7 @@ struct emu_group {
     u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     u32 meeting_exec; /* its own lanes, while it carries out an instruction for several contexts */
-    struct emu_round round;
+    struct livelock_probe probe;
     u64 clock_at;  /* what its clocks show while they stand */
     u32 lane[ROW]; /* exec as 0 or ~0, by lane; valid if !full */
 };
@@ -384,7 +385,7 @@ struct emu_cta {
     struct emu_async *async; /* cp.async, bulk copies: async.c */
     void *runtime;           /* the threads' last errors: emu/device/child_grids.c; NULL: none */
     bool failed;             /* it, or another CTA of its cluster: it need not go on */
-    struct apart_shared
+    struct tagged_shared
         *marks; /* of its shared memory: emu/speculate/conflict_free.h; NULL: there are none yet */
     struct emu_outbox
         *outbox; /* what becomes visible in the order of the CTAs: emu/sched/deliver.c */
@@ -447,17 +448,17 @@ struct emu_machine { /* a launch */
     bool its;       /* independent thread scheduling */
     bool parallel;  /* several host threads run CTAs */
     const struct emu_counting *counting;
-    struct rooms *rooms;   /* of the device: emu/cta_arena.h */
-    struct caches *caches; /* NULL: not asked for */
-    struct check *check;   /* where findings go */
-    struct apart
-        *apart; /* emu/speculate/conflict_free.h; NULL: nobody asks whether its warps are */
-    struct emu_image *loaded;        /* of which `image` is */
-    struct grids *grids;             /* what the kernel launches: emu/device/child_grids.h */
-    struct emu_workplace *workplace; /* emu/sched/launch_context.h */
-    struct ordered *ordered;         /* emu/sched/ordered.c's own; NULL: no order */
-    struct later_teller
-        *teller; /* emu/speculate/deferred.c's own; NULL: the order hears of warps that run */
+    struct cta_arena *cta_arena; /* of the device: emu/cta_arena.h */
+    struct caches *caches;       /* NULL: not asked for */
+    struct check *check;         /* where findings go */
+    struct conflict_free
+        *conflict_free; /* emu/speculate/conflict_free.h; NULL: nobody asks whether its warps are */
+    struct emu_image *loaded;       /* of which `image` is */
+    struct grids *grids;            /* what the kernel launches: emu/device/child_grids.h */
+    struct launch_context *context; /* emu/sched/launch_context.h */
+    struct ordered *ordered;        /* emu/sched/ordered.c's own; NULL: no order */
+    struct deferred_replay
+        *replay; /* emu/speculate/deferred.c's own; NULL: the order hears of warps that run */
     const struct emu_access *asked; /* what the order is being asked about; NULL: nothing */
     struct trace *trace;            /* trace.h; NULL: not asked for */
     struct launch_phases *phases;   /* emu/measure/phases.c's own; NULL: not asked for */

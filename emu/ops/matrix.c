@@ -74,7 +74,7 @@ static bool watched(struct emu_group *g, const struct emu_uop *in, const u64 *at
                            .result = write ? NULL : data[0],
                            .pc = in->pc};
     u32 done;
-    if (!emu_watch_spaces(g, in, &a, &done)) return false;
+    if (!emu_notify_spaces(g, in, &a, &done)) return false;
     for (u32 m = write ? mask & ~done : 0; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         if (!emu_lane_write(g, in, 0, l, d->space, at[l], size, data[l])) return false;
@@ -197,7 +197,7 @@ static bool move_rows(struct emu_group *g, const struct emu_uop *in, u32 w, bool
 const struct emu_uop *emu_op_ldmatrix(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -214,7 +214,7 @@ const struct emu_uop *emu_op_ldmatrix(struct emu_group *g, const struct emu_uop 
 const struct emu_uop *emu_op_stmatrix(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -370,7 +370,7 @@ static bool move_warp(struct emu_group *g, const struct emu_uop *in, u32 w, bool
 const struct emu_uop *emu_op_wmma_load(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -394,7 +394,7 @@ const struct emu_uop *emu_op_wmma_load(struct emu_group *g, const struct emu_uop
 const struct emu_uop *emu_op_wmma_store(struct emu_group *g, const struct emu_uop *in)
 {
     const struct matrix_desc *d = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);

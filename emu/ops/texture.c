@@ -635,18 +635,18 @@ static void tell_fetch(const struct emu_group *g, const struct emu_uop *in, u32 
             u8 bytes[LANES * MOST] = {0};
             at[lane] = t[lane]->memory.address + reads[lane].at[k];
             memcpy(bytes + MOST * lane, mem_bytes(m, at[lane]), size);
-            emu_watch_tell(g, w,
-                           &(struct emu_access){.kind = EMU_LOAD,
-                                                .space = PTX_SPACE_GLOBAL,
-                                                .flags = EMU_NONCOHERENT,
-                                                .type = PTX_b32,
-                                                .width = (u8)size,
-                                                .count = 1,
-                                                .lanes = 1u << lane,
-                                                .address = at,
-                                                .result = bytes,
-                                                .stride = MOST,
-                                                .pc = in->pc});
+            emu_notify_observers(g, w,
+                                 &(struct emu_access){.kind = EMU_LOAD,
+                                                      .space = PTX_SPACE_GLOBAL,
+                                                      .flags = EMU_NONCOHERENT,
+                                                      .type = PTX_b32,
+                                                      .width = (u8)size,
+                                                      .count = 1,
+                                                      .lanes = 1u << lane,
+                                                      .address = at,
+                                                      .result = bytes,
+                                                      .stride = MOST,
+                                                      .pc = in->pc});
         }
     }
 }
@@ -873,7 +873,7 @@ static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, 
                            .pc = in->pc};
     if (kind == EMU_LOAD) a.result = bytes;
     else a.data = bytes;
-    if (!emu_watch_access(g, in, &a, verdict)) return false;
+    if (!emu_notify_access(g, in, &a, verdict)) return false;
     memcpy(data, bytes + 64 * l, size);
     return true;
 }
@@ -889,7 +889,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in)
 const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     count_lanes(g, in);
     EACH_REACHED(1, v->width * v->count, false)
     {
@@ -909,7 +909,7 @@ const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
 const struct emu_uop *emu_op_sust(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     count_lanes(g, in);
     EACH_REACHED(1, v->width * v->count, true)
     {
@@ -951,7 +951,7 @@ static u32 to_channel(const struct texture_memory *m, u32 value)
 const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     count_lanes(g, in);
     EACH_REACHED(texel_bytes(&t->memory), texel_bytes(&t->memory), true)
     {
@@ -973,7 +973,7 @@ const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_
 const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     const u32 unit = v->samples ? v->width : 1;
     count_lanes(g, in);
     EACH_REACHED(unit, v->width, true)

@@ -37,7 +37,7 @@ struct kept {
 };
 struct writer {
     struct emu_group *g;
-    struct spin s;
+    struct busy_wait s;
     const struct emu_uop *from;
     struct row result; /* of the access */
     bool holds;        /* what it gave is still there */
@@ -51,12 +51,12 @@ struct writer {
     u32 kept_count;
 };
 
-bool spins_may_be(const struct hand *h)
+bool busy_wait_elision_applies(const struct host_worker *h)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     const struct emu_program *p = m->program;
     return m->wants & EMU_BRIEF_RETRIES && m->step == EMU_STEP_EVENT && !m->its &&
-           !m->launch->observer_count && !h->wp->config->count && p->code_count == 1 &&
+           !m->launch->observer_count && !h->ctx->config->count && p->code_count == 1 &&
            !p->codes[0]->reads_undefined;
 }
 
@@ -81,16 +81,16 @@ static bool describe(const struct emu_uop *in, struct lane_address *at, struct r
            (at->space == PTX_SPACE_GLOBAL || at->space == PTX_SPACE_GENERIC);
 }
 
-void spin_look(struct emu_group *g, const struct emu_uop *from)
+void busy_wait_observe(struct emu_group *g, const struct emu_uop *from)
 {
-    g->came_back = g->asleep && g->pc == from &&
-                   (from->id == UOP_atom_watched || from->id == UOP_ld_watched);
-    if (g->came_back && g->spin_wait) g->spin_wait--;
+    g->returned_to_access = g->asleep && g->pc == from &&
+                            (from->id == UOP_atom_watched || from->id == UOP_ld_watched);
+    if (g->returned_to_access && g->record_delay) g->record_delay--;
 }
 
-bool spin_may_begin(const struct emu_group *g)
+bool busy_wait_should_record(const struct emu_group *g)
 {
-    return g->came_back && !g->spin_wait;
+    return g->returned_to_access && !g->record_delay;
 }
 
 static bool is_row(const struct row *r, u32 at, u32 bytes)
@@ -282,15 +282,17 @@ static void write_down(struct writer *w)
     for (u32 i = 0; i < w->s.count && !w->s.unequal; i++)
         w->s.value[i] = value_at(w->s.at[i], w->s.width);
     for (u32 i = 0; i < w->s.count; i++) w->s.low[i] = (u32)w->s.value[i];
-    if (!g->spin)
-        g->spin = (struct spin *)(void *)rooms_take(g->worker->machine->rooms, sizeof *g->spin).at;
+    if (!g->busy_wait)
+        g->busy_wait = (struct busy_wait *)(void *)cta_arena_take(g->worker->machine->cta_arena,
+                                                                  sizeof *g->busy_wait)
+                           .at;
     w->s.good = true;
     w->s.asks = !g->asleep;
-    *g->spin = w->s;
-    g->spin_vain = 0;
+    *g->busy_wait = w->s;
+    g->record_failures = 0;
 }
 
-void spin_run(struct emu_group *g)
+void busy_wait_record(struct emu_group *g)
 {
     struct writer w;
     const i64 budget = g->budget;
@@ -311,8 +313,8 @@ void spin_run(struct emu_group *g)
         return;
     }
     while (in) in = in->run(g, in);
-    if (g->spin_vain < MOST_WAIT) g->spin_vain++;
-    g->spin_wait = g->spin_vain;
+    if (g->record_failures < MOST_WAIT) g->record_failures++;
+    g->record_delay = g->record_failures;
 }
 
 /* ---- going it ---------------------------------------------------------------------------------------- */
@@ -324,9 +326,9 @@ static u32 count_equal(const u32 *values, u32 count, u32 x)
     return equal;
 }
 
-bool spin_holds(const struct emu_group *g)
+bool busy_wait_holds(const struct emu_group *g)
 {
-    const struct spin *const s = g->spin;
+    const struct busy_wait *const s = g->busy_wait;
     u32 equal = 0;
     if (s->releases != mem_releases(g->worker->machine->mem)) return false;
     if (s->one && s->width == 4) equal = count_equal(s->low, s->count, (u32)value_at(s->at[0], 4));
@@ -337,10 +339,10 @@ bool spin_holds(const struct emu_group *g)
     return equal == (s->unequal ? 0 : s->count);
 }
 
-struct emu_access spin_access(const struct emu_group *g)
+struct emu_access busy_wait_access(const struct emu_group *g)
 {
     const struct emu_uop *const in = g->pc;
     if (in->id == UOP_ld_watched)
-        return emu_access_again(g, in, EMU_LOAD, ((const struct mem_desc *)in->ext)->flags);
-    return emu_access_again(g, in, EMU_ATOMIC, ((const struct atomic_desc *)in->ext)->flags);
+        return emu_retried_access(g, in, EMU_LOAD, ((const struct mem_desc *)in->ext)->flags);
+    return emu_retried_access(g, in, EMU_ATOMIC, ((const struct atomic_desc *)in->ext)->flags);
 }

@@ -3,19 +3,19 @@
  * not find what ends it, what the warp would do is known, and none of its instructions is carried out: the order
  * hears of the access, and the warp's time goes on.
  *
- *     h->spins = spins_may_be(h);            // emu/sched/ordered.c; then it looks at who has run (spin_look),
- *     if (spin_may_begin(g)) spin_run(g);    // emu/sched/launch.c has those run so who came back to where they were,
- *     if (spin_holds(g)) ...                 // and what was written down goes by without being run
+ *     h->elides_busy_waits = busy_wait_elision_applies(h);            // emu/sched/ordered.c; then it looks at who has run (busy_wait_observe),
+ *     if (busy_wait_should_record(g)) busy_wait_record(g);    // emu/sched/launch.c has those run so who came back to where they were,
+ *     if (busy_wait_holds(g)) ...                 // and what was written down goes by without being run
  */
 #ifndef HEDDLE_EMU_PROGRESS_BUSY_WAIT_H
 #define HEDDLE_EMU_PROGRESS_BUSY_WAIT_H
 
 #include "emu/ops/exec.h"
 
-struct hand;
+struct host_worker;
 struct emu_access;
 
-struct spin { /* a warp's round */
+struct busy_wait { /* a warp's round */
     /* It stands before the access, and its rows are as they were when it was written down. */
     bool good;
     bool asks;        /* then: the order has yet to hear of it. Else it has put the warp to sleep */
@@ -35,15 +35,15 @@ struct spin { /* a warp's round */
 extern const u8 emu_row_sizes[UOP_COUNT][4];
 
 /* Whether rounds may be left out: in this launch. */
-bool spins_may_be(const struct hand *h);
+bool busy_wait_elision_applies(const struct host_worker *h);
 /* Whether the warp, which has just run, came back to where it began to: the next round may be written down. */
-void spin_look(struct emu_group *g, const struct emu_uop *from);
-bool spin_may_begin(const struct emu_group *g);
+void busy_wait_observe(struct emu_group *g, const struct emu_uop *from);
+bool busy_wait_should_record(const struct emu_group *g);
 /* In place of running it: it goes on to where it stops, and if that is a round, it is written down. */
-void spin_run(struct emu_group *g);
+void busy_wait_record(struct emu_group *g);
 /* Whether it would go the same round now. */
-bool spin_holds(const struct emu_group *g);
+bool busy_wait_holds(const struct emu_group *g);
 /* What the order is told of its access. `who` has yet to be filled in. */
-struct emu_access spin_access(const struct emu_group *g);
+struct emu_access busy_wait_access(const struct emu_group *g);
 
 #endif

@@ -113,7 +113,7 @@ bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,
     const struct atomic_desc *v = in->ext;
     b->count = 0;
     b->size = (u32)v->width * v->count;
-    if (v->red || (v->flags & EMU_DEAD_RESULT && !hand_of(g)->wp->at_once)) return false;
+    if (v->red || (v->flags & EMU_DEAD_RESULT && !host_worker_of(g)->ctx->at_once)) return false;
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
             const u8 *p = bytes_at(g, v->at.space,
@@ -148,13 +148,13 @@ static bool step(struct emu_group *g)
         const bool look = same && atomic_is_uop(in);
         if (look) same = deadlock_remember(g, in, &bytes);
         if (in->id == UOP_special && in->imm >= SPECIAL_CLOCK && !g->worker->clocks_stand) {
-            hand_of(g)->saw_clock = true;
+            host_worker_of(g)->saw_clock = true;
             same = false;
         }
         in = in->run(g, in);
         if (look && same) same = deadlock_as_it_was(&bytes);
     }
-    hand_of(g)->instructions += g->instructions - before;
+    host_worker_of(g)->instructions += g->instructions - before;
     return same && (g->state == GROUP_READY || g->state == GROUP_WAIT);
 }
 
@@ -191,17 +191,17 @@ static void left_behind(struct slot *p, struct emu_group *g)
     emu_barrier_check(&p->cta);
 }
 
-static bool goes_nowhere(struct hand *h)
+static bool goes_nowhere(struct host_worker *h)
 {
     bool any = false;
     for (struct slot *p = h->resident; p; p = p->next) {
-        if (p != h->resident && deliver_is_full(h->wp)) break; /* it waits for the first */
+        if (p != h->resident && deliver_is_full(h->ctx)) break; /* it waits for the first */
         deliver_count_for(h, p);
         for (u32 k = 0; k < p->cta.group_count; k++) {
             struct emu_group *g = &p->cta.groups[p->cta.group_at[k]];
             if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
             any = true;
-            if (!goes_round(h->wp->m->program, g)) {
+            if (!goes_round(h->ctx->m->program, g)) {
                 left_behind(p, g);
                 return false;
             }
@@ -210,7 +210,7 @@ static bool goes_nowhere(struct hand *h)
     return any;
 }
 
-static u64 instructions_of(const struct hand *h)
+static u64 instructions_of(const struct host_worker *h)
 {
     u64 n = 0;
     for (const struct slot *p = h->resident; p; p = p->next)
@@ -221,10 +221,10 @@ static u64 instructions_of(const struct hand *h)
 
 /* A clock keeps it from being said that they go nowhere. Whether no time that it may show lets any of them go on. Only
  * where one host thread has all CTAs: what clocks show must not depend on how many there are. */
-static bool waits_for_no_time(struct hand *h)
+static bool waits_for_no_time(struct host_worker *h)
 {
     const u64 now = instructions_of(h);
-    if (h->wp->hand_count > 1) return false;
+    if (h->ctx->worker_count > 1) return false;
     if (!h->saw_clock || !h->since || now < h->since) h->since = h->saw_clock ? now : 0;
     if (!h->since || now < h->since + LONG) return false;
     h->worker.clocks_stand = true;
@@ -240,25 +240,25 @@ static bool waits_for_no_time(struct hand *h)
 
 /* Whether all host threads are stuck: each must have looked since the last one got stuck or ended, since
  * what that one stored before may be what another waits for. */
-bool deadlock_proved(struct hand *h)
+bool deadlock_proved(struct host_worker *h)
 {
-    struct emu_workplace *wp = h->wp;
-    u32 before = atomic_load(&h->stuck), epoch = atomic_load(&wp->epoch);
+    struct launch_context *ctx = h->ctx;
+    u32 before = atomic_load(&h->stuck), epoch = atomic_load(&ctx->epoch);
     h->saw_clock = false;
     const bool stuck = goes_nowhere(h) || waits_for_no_time(h);
     atomic_store(&h->stuck, stuck ? epoch : 0);
-    if (wp->hand_count == 1) return stuck;
-    if (stuck != (before != 0)) atomic_fetch_add(&wp->epoch, 1);
-    for (u32 t = 0; t < wp->hand_count; t++) {
-        u32 other = atomic_load(&wp->hands[t].stuck);
-        if (other != epoch && other != HAND_ENDED) return false;
+    if (ctx->worker_count == 1) return stuck;
+    if (stuck != (before != 0)) atomic_fetch_add(&ctx->epoch, 1);
+    for (u32 t = 0; t < ctx->worker_count; t++) {
+        u32 other = atomic_load(&ctx->workers[t].stuck);
+        if (other != epoch && other != WORKER_ENDED) return false;
     }
-    return atomic_load(&wp->epoch) == epoch;
+    return atomic_load(&ctx->epoch) == epoch;
 }
 
 /* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
  * before, and all is as it was then. */
-bool deadlock_time_out(struct hand *h)
+bool deadlock_time_out(struct host_worker *h)
 {
     u64 state = 0;
     bool any = false;

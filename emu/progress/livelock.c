@@ -34,7 +34,8 @@ static bool changes(const struct emu_group *g, const struct emu_uop *in)
            strncmp(name, "mbarrier.try_wait", 17) != 0;
 }
 
-static void refer(struct rounds *r, struct emu_round *at, const struct emu_uop *pc, u64 state)
+static void refer(struct livelock_proof *r, struct livelock_probe *at, const struct emu_uop *pc,
+                  u64 state)
 {
     at->pc = pc;
     at->state = state;
@@ -44,7 +45,7 @@ static void refer(struct rounds *r, struct emu_round *at, const struct emu_uop *
 
 /* It goes on at `pc`, which heads a block. The state that others are compared with is taken anew after 1, 2, 4, ...
  * blocks: the first ones may be on the way to the round. */
-static void visit(struct rounds *r, const struct emu_group *g, struct emu_round *at,
+static void visit(struct livelock_proof *r, const struct emu_group *g, struct livelock_probe *at,
                   const struct emu_uop *pc)
 {
     at->visits++;
@@ -61,10 +62,10 @@ static bool is_kept(const struct emu_uop *in)
     return v->flags & EMU_DEAD_RESULT;
 }
 
-void rounds_run(struct rounds *r, struct emu_group *g)
+void livelock_run(struct livelock_proof *r, struct emu_group *g)
 {
-    struct emu_round *at = &g->round;
-    if (at->number != r->number) *at = (struct emu_round){.number = r->number};
+    struct livelock_probe *at = &g->probe;
+    if (at->number != r->number) *at = (struct livelock_probe){.number = r->number};
     for (const struct emu_uop *in = g->pc, *from = in, *next; in; in = next) {
         struct deadlock_bytes bytes;
         const bool look = !r->changed && atomic_is_uop(in);
@@ -80,18 +81,18 @@ void rounds_run(struct rounds *r, struct emu_group *g)
     }
 }
 
-void rounds_begin(struct rounds *r, u32 budget)
+void livelock_begin(struct livelock_proof *r, u32 budget)
 {
     r->number++;
     r->budget = budget;
     r->changed = false;
 }
 
-bool rounds_done(const struct rounds *r, const struct emu_group *g, bool sleepers_stay)
+bool livelock_done(const struct livelock_proof *r, const struct emu_group *g, bool sleepers_stay)
 {
     if (g->state == GROUP_DONE || g->state == GROUP_BARRIER) return true;
     if (g->worker->machine->its && g->depth)
         return false; /* lanes that wait will go their own way */
-    if (g->round.number == r->number) return g->round.done;
+    if (g->probe.number == r->number) return g->probe.done;
     return g->asleep && sleepers_stay;
 }

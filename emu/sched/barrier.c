@@ -14,8 +14,8 @@ static void tell_release(const struct emu_cta *c, u32 id)
 {
     const struct emu_group *g = &c->groups[c->group_at[0]];
     struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
-    if (g->worker->machine->apart) apart_barrier(c, id);
-    if (g->worker->machine->watched) emu_watch_done(g, 0, g->code->uops, &s);
+    if (g->worker->machine->conflict_free) conflict_free_barrier(c, id);
+    if (g->worker->machine->watched) emu_notify_done(g, 0, g->code->uops, &s);
 }
 
 static void release(struct emu_cta *c, u32 id)
@@ -108,9 +108,10 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
                          .flags = in->x == BAR_ARRIVE ? EMU_RELEASE : EMU_RELEASE | EMU_ACQUIRE,
                          .id = id,
                          .count = threads};
-    if (g->worker->machine->watched && !(emu_watch_turn(g, in) && emu_watch_sync(g, in, &s)))
+    if (g->worker->machine->watched && !(emu_notify_step(g, in) && emu_notify_sync(g, in, &s)))
         return NULL;
-    if (g->worker->machine->apart) apart_arrival(g, id, threads, in->x != BAR_ARRIVE);
+    if (g->worker->machine->conflict_free)
+        conflict_free_arrival(g, id, threads, in->x != BAR_ARRIVE);
     if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
     g->cta->awaited |= 1u << id;
     for (u32 w = 0; w < g->warps; w++) {
@@ -155,7 +156,7 @@ const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop 
             for (u32 m = left; m; m &= m - 1)
                 if (emu_get(g, 4, in->a, w, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
             struct emu_sync s = {.kind = EMU_SYNC_WARP, .lanes = lanes};
-            emu_watch_done(g, w, in, &s);
+            emu_notify_done(g, w, in, &s);
         }
     return in + 1;
 }
@@ -165,7 +166,7 @@ static void tell_cluster(const struct emu_group *g, const struct emu_uop *in, u8
     struct emu_sync s = {.kind = kind, .lanes = lanes, .scope = EMU_SCOPE_CLUSTER};
     if (kind == EMU_SYNC_CLUSTER_ARRIVE && !in->x) s.flags = EMU_RELEASE;
     if (kind == EMU_SYNC_CLUSTER_WAIT) s.flags = EMU_ACQUIRE;
-    if (g->worker->machine->watched) emu_watch_done(g, 0, in, &s);
+    if (g->worker->machine->watched) emu_notify_done(g, 0, in, &s);
 }
 
 /* Lanes arrive one by one; the barrier is complete when all that live have: lanes that end, arrived or not,
@@ -191,8 +192,8 @@ const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct em
 {
     struct emu_sync s = {
         .kind = EMU_SYNC_CLUSTER, .scope = EMU_SCOPE_CLUSTER, .flags = EMU_RELEASE};
-    if (!emu_watch_alone(g, in)) return NULL;
-    if (g->worker->machine->watched && !in->x && !emu_watch_sync(g, in, &s)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
+    if (g->worker->machine->watched && !in->x && !emu_notify_sync(g, in, &s)) return NULL;
     for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
     tell_cluster(g, in, EMU_SYNC_CLUSTER_ARRIVE, g->exec[0]);
     check_cluster(g, in);
@@ -201,7 +202,7 @@ const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct em
 
 const struct emu_uop *emu_op_cluster_wait(struct emu_group *g, const struct emu_uop *in)
 {
-    if (!emu_watch_alone(g, in)) return NULL;
+    if (!emu_notify_single_warp(g, in)) return NULL;
     check_cluster(g, in);
     u32 waiting = 0;
     for (u32 w = 0; w < g->warps; w++) waiting |= g->arrived[w] & g->exec[w];

@@ -272,7 +272,7 @@ static void end_lanes(struct emu_group *g, const u32 *go)
     for (u32 w = 0; w < g->warps; w++) {
         g->cta->living -= emu_lanes_of(go[w]);
         g->alive[w] &= ~go[w];
-        if (!g->apart) g->exist[w] = g->alive[w]; /* don't-cares from now on */
+        if (!g->shares_warp) g->exist[w] = g->alive[w]; /* don't-cares from now on */
     }
 }
 

@@ -165,7 +165,7 @@ struct plan {
 static size_t take(size_t *at, size_t size)
 {
     const size_t from = *at;
-    *at += up(size, ROOM_ALIGN);
+    *at += up(size, CTA_ARENA_ALIGN);
     return from;
 }
 
@@ -186,24 +186,24 @@ static struct plan plan_of(const struct emu_machine *m, const struct frames *fra
     p.group_at = take(&p.size, p.contexts * sizeof(u32));
     p.cluster = take(&p.size, (m->cluster_size + 1u) * sizeof(struct emu_cta *));
     p.stacks = take(&p.size, (size_t)m->warps_per_cta * OWN_STACK * sizeof(struct emu_entry));
-    p.shared = take(&p.size, (size_t)m->shared_size + ROOM_ALIGN);
+    p.shared = take(&p.size, (size_t)m->shared_size + CTA_ARENA_ALIGN);
     p.rows = take(&p.size, p.bundle * bundles);
     return p;
 }
 
 /* Clears rows and .local memory of a bundle, as far as `to` says; what is below `from` will be written before it is
  * read. */
-static void clear_bundle(const struct emu_group *first, const struct room *room,
+static void clear_bundle(const struct emu_group *first, const struct cta_block *room,
                          const struct emu_frame *from, const struct emu_frame *to, u32 dynamic)
 {
     const struct emu_program *p = first->worker->machine->program;
-    room_clear(room, first->bundle64 + from->r64, to->r64 - from->r64);
-    room_clear(room, first->bundle32 + from->r32, to->r32 - from->r32);
-    room_clear(room, first->bundle16 + from->r16, to->r16 - from->r16);
-    room_clear(room, first->bundle_local, (size_t)to->local * ROW);
+    cta_block_clear(room, first->bundle64 + from->r64, to->r64 - from->r64);
+    cta_block_clear(room, first->bundle32 + from->r32, to->r32 - from->r32);
+    cta_block_clear(room, first->bundle16 + from->r16, to->r16 - from->r16);
+    cta_block_clear(room, first->bundle_local, (size_t)to->local * ROW);
     if (p->uses_alloca) /* also how much is taken */
-        room_clear(room, first->bundle_local + (size_t)p->deepest.local * ROW,
-                   (16 + (size_t)dynamic) * ROW);
+        cta_block_clear(room, first->bundle_local + (size_t)p->deepest.local * ROW,
+                        (16 + (size_t)dynamic) * ROW);
 }
 
 /* The rows of the kernel that need not be cleared. */
@@ -214,24 +214,24 @@ static struct emu_frame written_first(const struct emu_machine *m)
 }
 
 /* What begins as zeros of a room: of a group neither its lanes, which are good only once they are set, nor its stack. */
-static void clear_room(const struct room *room, const struct plan *plan)
+static void clear_room(const struct cta_block *room, const struct plan *plan)
 {
     struct emu_group *const groups = (struct emu_group *)(void *)(room->at + plan->groups);
-    room_clear(room, room->at, sizeof(struct slot));
+    cta_block_clear(room, room->at, sizeof(struct slot));
     for (u32 i = 0; i < plan->contexts; i++)
-        room_clear(room, &groups[i], offsetof(struct emu_group, lane));
+        cta_block_clear(room, &groups[i], offsetof(struct emu_group, lane));
 }
 
-struct slot *slot_new(struct hand *h)
+struct slot *slot_new(struct host_worker *h)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     const struct emu_frame *f = &m->program->deepest, from = written_first(m);
     struct frames *const frames = h->frames;
     const struct plan plan = plan_of(m, frames);
     const u32 set = frames ? frames->next++ % frames->sets : 0;
-    pthread_mutex_lock(&h->wp->lock);
-    const struct room room = rooms_take(m->rooms, plan.size);
-    pthread_mutex_unlock(&h->wp->lock);
+    pthread_mutex_lock(&h->ctx->lock);
+    const struct cta_block room = cta_arena_take(m->cta_arena, plan.size);
+    pthread_mutex_unlock(&h->ctx->lock);
     clear_room(&room, &plan);
     struct slot *p = (struct slot *)(void *)room.at;
     p->room = room;
@@ -303,10 +303,10 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->issued = 0;
     g->queue = 0;
     g->tries = 0;
-    g->apart = false;
-    if (g->spin) g->spin->good = false;
-    g->spin_wait = g->spin_vain = 0;
-    g->came_back = false;
+    g->shares_warp = false;
+    if (g->busy_wait) g->busy_wait->good = false;
+    g->record_delay = g->record_failures = 0;
+    g->returned_to_access = false;
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
         g->alive[w] = g->exist[w] = n >= LANES ? ~0u : (1u << n) - 1;
@@ -314,9 +314,9 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     emu_set_exec(g, g->alive);
 }
 
-void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm)
+void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     const struct emu_launch *l = m->launch;
     const struct emu_code *k = m->program->codes[0];
     struct emu_cta *c = &p->cta;
@@ -441,7 +441,7 @@ void emu_group_split(struct emu_group *g)
             const struct emu_uop *pc = emu_group_resume(s);
             s->pc = pc;
             if (!pc) c->running--;
-            if (!pc) emu_watch_exits(s);
+            if (!pc) emu_notify_exits(s);
         }
     }
 }

@@ -21,9 +21,9 @@ struct piece {
         written; /* `written`: from the beginning up to here launches before may have */
     struct piece *next;
 };
-struct rooms {
+struct cta_arena {
     struct piece *first, *last; /* `last` is being cut up, those before it are full */
-    struct rooms *beside;       /* NULL: nobody has asked */
+    struct cta_arena *beside;   /* NULL: nobody has asked */
 };
 
 static size_t up(size_t n, size_t to)
@@ -46,31 +46,31 @@ static void piece_free(struct piece *p)
     free(p);
 }
 
-struct rooms *rooms_new(void)
+struct cta_arena *cta_arena_new(void)
 {
-    struct rooms *r = calloc(1, sizeof *r);
+    struct cta_arena *r = calloc(1, sizeof *r);
     if (!r) abort();
     r->first = r->last = piece_new(PIECE);
     return r;
 }
 
-void rooms_free(struct rooms *r)
+void cta_arena_free(struct cta_arena *r)
 {
     if (!r) return;
-    rooms_free(r->beside);
+    cta_arena_free(r->beside);
     for (struct piece *p = r->first, *next; p; p = next) next = p->next, piece_free(p);
     free(r);
 }
 
-struct rooms *rooms_beside(struct rooms *r)
+struct cta_arena *cta_arena_sibling(struct cta_arena *r)
 {
-    if (!r->beside) r->beside = rooms_new();
+    if (!r->beside) r->beside = cta_arena_new();
     return r->beside;
 }
 
-struct room rooms_take(struct rooms *r, size_t size)
+struct cta_block cta_arena_take(struct cta_arena *r, size_t size)
 {
-    size = up(size, ROOM_ALIGN);
+    size = up(size, CTA_ARENA_ALIGN);
     if (r->last->size - r->last->used < size) {
         struct piece *next = r->last->next;
         if (!next || next->size < size) {
@@ -83,7 +83,7 @@ struct room rooms_take(struct rooms *r, size_t size)
     struct piece *p = r->last;
     uint8_t *const at = p->base + p->used;
     p->used += size;
-    return (struct room){at, at + size, p->base + p->written};
+    return (struct cta_block){at, at + size, p->base + p->written};
 }
 
 /* Pages become zeros that the host gives when somebody asks for them. */
@@ -92,7 +92,7 @@ static void forget(uint8_t *p, size_t size)
     if (size && madvise(p, size, MADV_DONTNEED)) memset(p, 0, size);
 }
 
-void room_clear(const struct room *r, void *part, size_t size)
+void cta_block_clear(const struct cta_block *r, void *part, size_t size)
 {
     uint8_t *const p = part;
     if (p >= r->clean) return;
@@ -107,7 +107,7 @@ void room_clear(const struct room *r, void *part, size_t size)
     memset(p + size - tail, 0, tail);
 }
 
-void rooms_leave(struct rooms *r)
+void cta_arena_reset(struct cta_arena *r)
 {
     size_t kept = 0;
     for (struct piece *p = r->first, **at = &r->first; p; p = *at) {

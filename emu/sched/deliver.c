@@ -15,10 +15,10 @@
 
 enum { MOST_WAITING = 1 << 26, MOST_NOTES = 1 << 22 };
 
-static void grow(struct emu_workplace *wp, struct emu_outbox *o, size_t bytes)
+static void grow(struct launch_context *ctx, struct emu_outbox *o, size_t bytes)
 {
     o->bytes += bytes;
-    atomic_fetch_add(&wp->waiting, bytes);
+    atomic_fetch_add(&ctx->waiting, bytes);
 }
 
 static void free_list(struct emu_outbox *o)
@@ -32,19 +32,19 @@ static void free_list(struct emu_outbox *o)
     }
 }
 
-void deliver_end(struct emu_workplace *wp)
+void deliver_end(struct launch_context *ctx)
 {
-    for (u32 row = 0; row < OUTBOX_ROWS; row++) free_list(wp->outboxes[row].first);
-    free_list(wp->spare_outboxes);
+    for (u32 row = 0; row < OUTBOX_ROWS; row++) free_list(ctx->outboxes[row].first);
+    free_list(ctx->spare_outboxes);
 }
 
-static struct emu_outbox *outbox_of(struct emu_workplace *wp, struct emu_cta *c)
+static struct emu_outbox *outbox_of(struct launch_context *ctx, struct emu_cta *c)
 {
     if (c->outbox) return c->outbox;
-    struct outbox_row *row = &wp->outboxes[c->linear % OUTBOX_ROWS];
-    pthread_mutex_lock(&wp->lock);
-    struct emu_outbox *o = wp->spare_outboxes;
-    if (o) wp->spare_outboxes = o->next;
+    struct outbox_row *row = &ctx->outboxes[c->linear % OUTBOX_ROWS];
+    pthread_mutex_lock(&ctx->lock);
+    struct emu_outbox *o = ctx->spare_outboxes;
+    if (o) ctx->spare_outboxes = o->next;
     else o = calloc(1, sizeof *o);
     if (!o) abort();
     o->cta = c->linear;
@@ -53,51 +53,51 @@ static struct emu_outbox *outbox_of(struct emu_workplace *wp, struct emu_cta *c)
     o->next = *at;
     *at = o;
     if (!o->next) row->last = o;
-    atomic_fetch_add(&wp->outbox_count, 1);
-    pthread_mutex_unlock(&wp->lock);
+    atomic_fetch_add(&ctx->outbox_count, 1);
+    pthread_mutex_unlock(&ctx->lock);
     return c->outbox = o;
 }
 
 /* Room for its notes is kept for another one. */
-static void put_back(struct emu_workplace *wp, struct emu_outbox *o)
+static void put_back(struct launch_context *ctx, struct emu_outbox *o)
 {
-    atomic_fetch_sub(&wp->waiting, o->bytes);
+    atomic_fetch_sub(&ctx->waiting, o->bytes);
     o->bytes = 0;
-    pthread_mutex_lock(&wp->lock);
-    o->next = wp->spare_outboxes;
-    wp->spare_outboxes = o;
-    pthread_mutex_unlock(&wp->lock);
+    pthread_mutex_lock(&ctx->lock);
+    o->next = ctx->spare_outboxes;
+    ctx->spare_outboxes = o;
+    pthread_mutex_unlock(&ctx->lock);
 }
 
-static void put_text(struct emu_workplace *wp, const char *text, size_t n)
+static void put_text(struct launch_context *ctx, const char *text, size_t n)
 {
-    if (wp->config->print) wp->config->print(wp->config->print_self, text, n);
+    if (ctx->config->print) ctx->config->print(ctx->config->print_self, text, n);
     else fwrite(text, 1, n, stdout);
 }
 
-static void pour_out(struct emu_workplace *wp, struct emu_outbox *o)
+static void pour_out(struct launch_context *ctx, struct emu_outbox *o)
 {
     if (!o->bytes) return;
     for (size_t i = 0; i < o->red_count; i++) {
         const struct red *r = &o->reds[i];
-        atomic_apply_packed(r->op, r->type, mem_bytes(wp->m->mem, r->address), r->operand);
+        atomic_apply_packed(r->op, r->type, mem_bytes(ctx->m->mem, r->address), r->operand);
     }
-    if (o->text.size) put_text(wp, o->text.data, o->text.size);
+    if (o->text.size) put_text(ctx, o->text.data, o->text.size);
     o->text.size = 0;
     free(o->reds);
     o->reds = NULL;
     o->red_count = o->red_cap = 0;
-    atomic_fetch_sub(&wp->waiting, o->bytes);
+    atomic_fetch_sub(&ctx->waiting, o->bytes);
     o->bytes = 0;
 }
 
 /* It is the turn of the first CTA that has not ended, and where things are done at once of each. What has waited for it comes
  * before what is to be done now. */
-static bool its_turn(struct emu_workplace *wp, const struct emu_cta *c)
+static bool its_turn(struct launch_context *ctx, const struct emu_cta *c)
 {
-    if (wp->at_once) return true;
-    if (atomic_load(&wp->deliver) != c->linear) return false;
-    if (c->outbox) pour_out(wp, c->outbox);
+    if (ctx->at_once) return true;
+    if (atomic_load(&ctx->deliver) != c->linear) return false;
+    if (c->outbox) pour_out(ctx, c->outbox);
     return true;
 }
 
@@ -105,14 +105,14 @@ bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u
                    const void *operand)
 {
     (void)in;
-    struct emu_workplace *wp = hand_of(g)->wp;
-    if (its_turn(wp, g->cta)) return false;
-    struct emu_outbox *o = outbox_of(wp, g->cta);
+    struct launch_context *ctx = host_worker_of(g)->ctx;
+    if (its_turn(ctx, g->cta)) return false;
+    struct emu_outbox *o = outbox_of(ctx, g->cta);
     if (o->red_count == o->red_cap) {
         const size_t more = o->red_cap ? o->red_cap : 256;
         o->red_cap += more;
-        grow(wp, o, more * sizeof *o->reds);
-        if (atomic_load(&wp->waiting) > MOST_WAITING) g->budget = 0; /* see deliver_wait */
+        grow(ctx, o, more * sizeof *o->reds);
+        if (atomic_load(&ctx->waiting) > MOST_WAITING) g->budget = 0; /* see deliver_wait */
         o->reds = realloc(o->reds, o->red_cap * sizeof *o->reds);
         if (!o->reds) abort();
     }
@@ -126,75 +126,76 @@ bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u
 
 void emu_print(struct emu_group *g, const char *text, size_t length)
 {
-    struct emu_workplace *wp = hand_of(g)->wp;
-    if (its_turn(wp, g->cta)) put_text(wp, text, length);
+    struct launch_context *ctx = host_worker_of(g)->ctx;
+    if (its_turn(ctx, g->cta)) put_text(ctx, text, length);
     else {
-        struct emu_outbox *o = outbox_of(wp, g->cta);
+        struct emu_outbox *o = outbox_of(ctx, g->cta);
         buf_add(&o->text, text, length);
-        grow(wp, o, length);
+        grow(ctx, o, length);
     }
 }
 
-static bool has_ended(const struct emu_workplace *wp, u32 cta)
+static bool has_ended(const struct launch_context *ctx, u32 cta)
 {
-    return cta < wp->m->cta_count && atomic_load(&wp->ended[cta / 64]) >> cta % 64 & 1;
+    return cta < ctx->m->cta_count && atomic_load(&ctx->ended[cta / 64]) >> cta % 64 & 1;
 }
 
-static struct emu_outbox *take_outbox(struct emu_workplace *wp, u32 cta)
+static struct emu_outbox *take_outbox(struct launch_context *ctx, u32 cta)
 {
-    if (!atomic_load(&wp->outbox_count)) return NULL;
-    pthread_mutex_lock(&wp->lock);
-    struct outbox_row *row = &wp->outboxes[cta % OUTBOX_ROWS];
+    if (!atomic_load(&ctx->outbox_count)) return NULL;
+    pthread_mutex_lock(&ctx->lock);
+    struct outbox_row *row = &ctx->outboxes[cta % OUTBOX_ROWS];
     struct emu_outbox *o = row->first;
     if (o && o->cta == cta) {
         row->first = o->next;
-        atomic_fetch_sub(&wp->outbox_count, 1);
+        atomic_fetch_sub(&ctx->outbox_count, 1);
     } else o = NULL;
-    pthread_mutex_unlock(&wp->lock);
+    pthread_mutex_unlock(&ctx->lock);
     return o;
 }
 
 /* A CTA has ended: delivers what may be. If another hand is about that, it looks again when it is through. */
-void deliver_ended(struct emu_workplace *wp, struct slot *p)
+void deliver_ended(struct launch_context *ctx, struct slot *p)
 {
     const u32 cta = p->cta.linear;
     if (p->port.now) cache_settle(&p->port);
     if (p->port.count) {
-        struct emu_outbox *o = outbox_of(wp, &p->cta);
+        struct emu_outbox *o = outbox_of(ctx, &p->cta);
         const struct cache_port spare = {.notes = o->port.notes, .cap = o->port.cap};
         o->port = p->port;
         p->port = spare;
-        grow(wp, o, o->port.cap * sizeof *o->port.notes);
+        grow(ctx, o, o->port.cap * sizeof *o->port.notes);
     }
-    atomic_fetch_or(&wp->ended[cta / 64], (u64)1 << cta % 64);
-    while (has_ended(wp, atomic_load(&wp->deliver))) {
-        if (pthread_mutex_trylock(&wp->turn) != 0) break;
-        for (u32 at = atomic_load(&wp->deliver); has_ended(wp, at); at++) {
-            struct emu_outbox *o = take_outbox(wp, at);
+    atomic_fetch_or(&ctx->ended[cta / 64], (u64)1 << cta % 64);
+    while (has_ended(ctx, atomic_load(&ctx->deliver))) {
+        if (pthread_mutex_trylock(&ctx->turn) != 0) break;
+        for (u32 at = atomic_load(&ctx->deliver); has_ended(ctx, at); at++) {
+            struct emu_outbox *o = take_outbox(ctx, at);
             if (o) {
-                pour_out(wp, o);
+                pour_out(ctx, o);
                 cache_settle(&o->port);
-                put_back(wp, o);
+                put_back(ctx, o);
             }
-            atomic_store(&wp->deliver, at + 1);
+            atomic_store(&ctx->deliver, at + 1);
         }
-        pthread_mutex_unlock(&wp->turn);
+        pthread_mutex_unlock(&ctx->turn);
     }
-    if (wp->m->apart) apart_ended(wp->m->apart, atomic_load(&wp->deliver));
+    if (ctx->m->conflict_free)
+        conflict_free_ctas_ended(ctx->m->conflict_free, atomic_load(&ctx->deliver));
 }
 
 /* Whether all CTAs before have gone through the caches. */
-static bool caches_are_free(struct emu_workplace *wp, const struct emu_cta *c)
+static bool caches_are_free(struct launch_context *ctx, const struct emu_cta *c)
 {
-    return wp->at_once || c->linear == atomic_load(&wp->deliver);
+    return ctx->at_once || c->linear == atomic_load(&ctx->deliver);
 }
 
 /* What the CTA does from now on is counted where it belongs. */
-void deliver_count_for(struct hand *h, struct slot *p)
+void deliver_count_for(struct host_worker *h, struct slot *p)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     const u32 sm = p->cta.sm;
-    if (!h->wp->config->count) return;
+    if (!h->ctx->config->count) return;
     if (!h->sites[sm]) {
         h->sites[sm] = calloc(m->program->site_count, sizeof **h->sites);
         h->blocks[sm] = calloc(m->program->block_count, sizeof **h->blocks);
@@ -210,34 +211,34 @@ void deliver_count_for(struct hand *h, struct slot *p)
     p->port.caches = m->caches;
     p->port.sm = sm;
     p->port.trace = p->trace;
-    p->port.now = caches_are_free(h->wp, &p->cta);
+    p->port.now = caches_are_free(h->ctx, &p->cta);
     if (p->port.now) cache_settle(&p->port);
     h->worker.port = &p->port;
 }
 
 /* What waits takes memory. Only of CTAs that do not depend on each other: of a cluster, one that waited
  * might be what the turn depends on. */
-bool deliver_is_full(struct emu_workplace *wp)
+bool deliver_is_full(struct launch_context *ctx)
 {
-    return wp->m->cluster_size == 1 && atomic_load(&wp->waiting) > MOST_WAITING;
+    return ctx->m->cluster_size == 1 && atomic_load(&ctx->waiting) > MOST_WAITING;
 }
 
 /* A hand that waits is stuck, in deadlock_proved's sense: what its CTAs
  * would do nobody may need. */
-void deliver_wait(struct hand *h, const struct slot *p)
+void deliver_wait(struct host_worker *h, const struct slot *p)
 {
-    struct emu_workplace *wp = h->wp;
-    if (wp->hand_count == 1 || wp->m->cluster_size > 1) return;
+    struct launch_context *ctx = h->ctx;
+    if (ctx->worker_count == 1 || ctx->m->cluster_size > 1) return;
     bool waited = false;
-    while ((p->port.count > MOST_NOTES || deliver_is_full(wp)) &&
-           h->resident->cta.linear != atomic_load(&wp->deliver) && !atomic_load(&wp->give_up) &&
-           p->cta.linear <= atomic_load(&wp->stop_at)) {
-        if (!waited) atomic_fetch_add(&wp->epoch, 1);
+    while ((p->port.count > MOST_NOTES || deliver_is_full(ctx)) &&
+           h->resident->cta.linear != atomic_load(&ctx->deliver) && !atomic_load(&ctx->give_up) &&
+           p->cta.linear <= atomic_load(&ctx->stop_at)) {
+        if (!waited) atomic_fetch_add(&ctx->epoch, 1);
         waited = true;
-        atomic_store(&h->stuck, atomic_load(&wp->epoch));
+        atomic_store(&h->stuck, atomic_load(&ctx->epoch));
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
     if (!waited) return;
     atomic_store(&h->stuck, 0);
-    atomic_fetch_add(&wp->epoch, 1);
+    atomic_fetch_add(&ctx->epoch, 1);
 }

@@ -173,30 +173,30 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    struct emu_workplace *wp = hand_of(g)->wp;
+    struct launch_context *ctx = host_worker_of(g)->ctx;
     g->state = GROUP_FAULT;
     g->pc = in;
     u32 cta = g->cta->linear;
-    lowest(&wp->stop_at, cta);
-    pthread_mutex_lock(&wp->lock);
-    if (!wp->fault.kind || cta < wp->fault_cta) {
-        wp->fault_cta = cta;
-        struct emu_fault *f = &wp->fault;
+    lowest(&ctx->stop_at, cta);
+    pthread_mutex_lock(&ctx->lock);
+    if (!ctx->fault.kind || cta < ctx->fault_cta) {
+        ctx->fault_cta = cta;
+        struct emu_fault *f = &ctx->fault;
         *f = (struct emu_fault){.kind = kind, .address = address, .size = size};
         for (u32 i = 0; i < 3; i++) {
             f->cta[i] = g->cta->index[i];
             f->thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
         }
-        if (!wp->m->apart) launch_describe_fault(wp->m, in->pc, f, what, wp->arena);
+        if (!ctx->m->conflict_free) launch_describe_fault(ctx->m, in->pc, f, what, ctx->arena);
     }
-    pthread_mutex_unlock(&wp->lock);
+    pthread_mutex_unlock(&ctx->lock);
     return NULL;
 }
 
 void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mask)
 {
-    struct emu_workplace *wp = hand_of(g)->wp;
-    if (!(wp->config->checks & EMU_CHECK_SYNC)) return;
+    struct launch_context *ctx = host_worker_of(g)->ctx;
+    if (!(ctx->config->checks & EMU_CHECK_SYNC)) return;
     u32 away = mask & g->alive[w] & ~g->exec[w], thread[3];
     for (u32 i = 0; i < 3; i++)
         thread[i] = (u32)emu_special_value(g, w, (u32)__builtin_ctz(g->exec[w]), SPECIAL_TID_X + i);
@@ -204,9 +204,9 @@ void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mas
     snprintf(what, sizeof what,
              "lanes 0x%08x of member mask 0x%08x are elsewhere; lanes 0x%08x are here", away, mask,
              g->exec[w]);
-    pthread_mutex_lock(&wp->lock);
-    check_add(wp->m->check, wp->m, EMU_BAD_LANES, in->pc, g->cta->index, thread, 0, what);
-    pthread_mutex_unlock(&wp->lock);
+    pthread_mutex_lock(&ctx->lock);
+    check_add(ctx->m->check, ctx->m, EMU_BAD_LANES, in->pc, g->cta->index, thread, 0, what);
+    pthread_mutex_unlock(&ctx->lock);
 }
 
 void launch_thread_of(const struct emu_machine *m, u32 cta, u32 thread, u32 cta_index[3],

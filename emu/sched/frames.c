@@ -34,7 +34,7 @@ struct frames *frames_new(const struct emu_machine *m, struct arena *a, u32 resi
     f->m = m;
     f->sets = (u32)sets;
     f->bundle = bundle;
-    f->sets_at = rooms_take(m->rooms, size * sets).at;
+    f->sets_at = cta_arena_take(m->cta_arena, size * sets).at;
     f->filled = arena_array(a, bool, sets);
     f->owner = arena_array(a, struct emu_group *, sets * m->warps_per_cta);
     f->rows64 = frame->r64 / (ROW * 8);
@@ -53,7 +53,8 @@ u8 *frames_bundle(const struct frames *f, u32 set, u32 warp)
 
 static u64 needs(const struct frames *f, const struct emu_group *g)
 {
-    return hand_of(g)->rounds ? f->all /* who looks at them looks at all */ : emu_needed_rows(g);
+    return host_worker_of(g)->livelock ? f->all /* who looks at them looks at all */
+                                       : emu_needed_rows(g);
 }
 
 /* Of the `count` rows from number `from` on, 64 at most, those that `rows` has. */
@@ -104,7 +105,7 @@ static void make_room(const struct frames *f, struct emu_group *g)
 {
     const u32 need = bytes_of(f, g->aside_rows);
     if (need <= g->aside_size) return;
-    const struct room room = rooms_take(f->m->rooms, need);
+    const struct cta_block room = cta_arena_take(f->m->cta_arena, need);
     g->aside = room.at;
     g->aside_size = (u32)(room.end - room.at);
 }
@@ -130,5 +131,5 @@ void frames_take(struct frames *f, struct emu_group *g)
 
 void emu_need_rows(struct emu_group *g)
 {
-    frames_enter(hand_of(g)->frames, g);
+    frames_enter(host_worker_of(g)->frames, g);
 }

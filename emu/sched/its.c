@@ -18,7 +18,7 @@ u32 emu_warp_alive(const struct emu_group *g, u32 w)
 {
     const struct emu_cta *c = g->cta;
     u32 alive = g->alive[w];
-    for (u32 k = 0; g->apart && k < c->group_count; k++) {
+    for (u32 k = 0; g->shares_warp && k < c->group_count; k++) {
         const struct emu_group *o = &c->groups[c->group_at[k]];
         if (o->first == g->first) alive |= o->alive[0];
     }
@@ -59,7 +59,7 @@ void emu_its_part(struct emu_group *g)
     memcpy(n->stack, g->stack, g->depth * sizeof *n->stack);
     n->queue = 0;
     n->cta->stirred = true;
-    n->apart = g->apart = true;
+    n->shares_warp = g->shares_warp = true;
     n->alive[0] = run;
     g->alive[0] = wait;
     n->arrived[0] &= run;
@@ -96,7 +96,7 @@ const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
         emu_its_part(g); /* g now is the others: the new context waits here */
         return NULL;
     }
-    if (!g->apart) return in + 1;
+    if (!g->shares_warp) return in + 1;
     u32 here = g->exec[0];
     for (u32 k = 0; k < c->group_count; k++) {
         const struct emu_group *o = &c->groups[c->group_at[k]];
@@ -116,7 +116,7 @@ const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
 
 const struct emu_uop *emu_op_met(struct emu_group *g, const struct emu_uop *in)
 {
-    if (!g->apart) return in + 1;
+    if (!g->shares_warp) return in + 1;
     u32 others = g->exec[0] & ~g->meeting_exec;
     struct emu_cta *c = g->cta;
     for (u32 k = 0; others && k < c->group_count; k++) {

@@ -38,24 +38,25 @@ static double now(void)
 void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind)
 {
     if (m->watched)
-        emu_watch_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0, false, 0}, kind);
+        emu_notify_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0, false, 0}, kind);
 }
 
 enum progress { ENDED, RAN, STUCK, FAILED };
 
-static bool late(const struct emu_workplace *wp)
+static bool late(const struct launch_context *ctx)
 {
-    return wp->deadline > 0 && now() > wp->deadline;
+    return ctx->deadline > 0 && now() > ctx->deadline;
 }
 
-bool launch_run_group(struct hand *h, struct emu_group *g)
+bool launch_run_group(struct host_worker *h, struct emu_group *g)
 {
     const bool waited = g->state == GROUP_WAIT;
     const struct emu_uop *in = g->pc, *const from = in;
     const u64 before = g->instructions;
     g->state = GROUP_READY;
-    if (h->rounds) rounds_run(h->rounds, g);
-    else if (g->came_back && h->spins && spin_may_begin(g)) spin_run(g);
+    if (h->livelock) livelock_run(h->livelock, g);
+    else if (g->returned_to_access && h->elides_busy_waits && busy_wait_should_record(g))
+        busy_wait_record(g);
     else
         while (in) in = in->run(g, in);
     h->instructions += g->instructions - before;
@@ -63,9 +64,9 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
                        g->instructions == before);
     const bool stays = g->state == GROUP_WAIT || g->state == GROUP_BARRIER ||
                        (g->state == GROUP_READY && g->budget <= 0);
-    if (h->wp->m->its && g->depth && stays) emu_its_part(g);
+    if (h->ctx->m->its && g->depth && stays) emu_its_part(g);
     if (g->state == GROUP_DONE) {
-        emu_watch_exits(g);
+        emu_notify_exits(g);
         g->cta->running--;
         emu_barrier_check(g->cta);
     }
@@ -73,7 +74,7 @@ bool launch_run_group(struct hand *h, struct emu_group *g)
 }
 
 /* Whether the group comes back to where it is. What it does is of its turn, of which so much is left. */
-static bool comes_back(struct hand *h, struct emu_group *g, i64 *left)
+static bool comes_back(struct host_worker *h, struct emu_group *g, i64 *left)
 {
     const struct emu_uop *const from = g->pc;
     for (u32 n = 0; *left > 0 && n < ROUND; n++) {
@@ -87,7 +88,7 @@ static bool comes_back(struct hand *h, struct emu_group *g, i64 *left)
 }
 
 /* Whether nothing has changed then. */
-static bool waits_for_others(struct hand *h, struct emu_group *g, i64 *left)
+static bool waits_for_others(struct host_worker *h, struct emu_group *g, i64 *left)
 {
     const u64 first = deadlock_glance(g);
     if (!comes_back(h, g, left) || deadlock_glance(g) != first) return false;
@@ -96,9 +97,9 @@ static bool waits_for_others(struct hand *h, struct emu_group *g, i64 *left)
 }
 
 /* A turn. Where CTAs may wait for each other one that goes round ends early: its rounds take time, and are counted. */
-static bool run_for_a_turn(struct hand *h, struct emu_group *g)
+static bool run_for_a_turn(struct host_worker *h, struct emu_group *g)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     if (m->its || !m->program->talks) {
         g->budget = m->its ? TURN_ITS : TURN_LENGTH;
         return launch_run_group(h, g);
@@ -116,7 +117,7 @@ static bool run_for_a_turn(struct hand *h, struct emu_group *g)
 }
 
 /* One turn for each group of a CTA. */
-static enum progress run_turn(struct hand *h, struct slot *p)
+static enum progress run_turn(struct host_worker *h, struct slot *p)
 {
     struct emu_cta *c = &p->cta;
     bool ran = false;
@@ -125,7 +126,7 @@ static enum progress run_turn(struct hand *h, struct slot *p)
     for (u32 k = 0; k < c->group_count; k++) {
         struct emu_group *g = &c->groups[c->group_at[k]];
         if (g->state != GROUP_READY && g->state != GROUP_WAIT) continue;
-        if (late(h->wp)) return RAN;
+        if (late(h->ctx)) return RAN;
         ran |= run_for_a_turn(h, g);
         if (g->state == GROUP_FAULT) return FAILED;
         const bool parted = g->depth && g->state != GROUP_BARRIER && g->state != GROUP_DONE;
@@ -177,20 +178,20 @@ void launch_stop(struct slot *p, enum emu_fault_kind kind)
 {
     struct emu_group *g = &p->cta.groups[p->cta.group_at[0]];
     if (kind == EMU_DEADLOCK && only_barriers(p)) stuck_at_barriers(p);
-    else launch_raise_stop(g, kind, hand_of(g)->wp->limit);
+    else launch_raise_stop(g, kind, host_worker_of(g)->ctx->limit);
 }
 
-struct trace_cta *launch_trace_of(struct hand *h, u32 linear)
+struct trace_cta *launch_trace_of(struct host_worker *h, u32 linear)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     if (!m->trace) return NULL;
-    pthread_mutex_lock(&h->wp->lock);
+    pthread_mutex_lock(&h->ctx->lock);
     struct trace_cta *c = trace_begin(m->trace, m, linear);
-    pthread_mutex_unlock(&h->wp->lock);
+    pthread_mutex_unlock(&h->ctx->lock);
     return c;
 }
 
-static struct slot *admit_one(struct hand *h, u32 linear, u32 sm)
+static struct slot *admit_one(struct host_worker *h, u32 linear, u32 sm)
 {
     struct slot *p = h->spare;
     if (p) h->spare = p->next;
@@ -204,14 +205,14 @@ static struct slot *admit_one(struct hand *h, u32 linear, u32 sm)
 }
 
 /* Begins the next CTA, or the CTAs of the next cluster. false: there is none. */
-static bool admit(struct hand *h)
+static bool admit(struct host_worker *h)
 {
-    struct emu_workplace *wp = h->wp;
-    const struct emu_machine *m = wp->m;
-    u32 number = atomic_fetch_add(&wp->next, 1);
+    struct launch_context *ctx = h->ctx;
+    const struct emu_machine *m = ctx->m;
+    u32 number = atomic_fetch_add(&ctx->next, 1);
     if (number >= m->cta_count / m->cluster_size) return false;
     if (m->cluster_size == 1) {
-        if (number > atomic_load(&wp->stop_at)) return false;
+        if (number > atomic_load(&ctx->stop_at)) return false;
         launch_tell_cta(m, &admit_one(h, number, number % m->sms)->cta, EMU_SYNC_CTA_START);
         return true;
     }
@@ -232,7 +233,7 @@ static bool whole_cluster_ended(const struct slot *p)
     return true;
 }
 
-static void remove_slot(struct hand *h, struct slot **at)
+static void remove_slot(struct host_worker *h, struct slot **at)
 {
     struct slot *p = *at;
     *at = p->next;
@@ -243,43 +244,43 @@ static void remove_slot(struct hand *h, struct slot **at)
 
 /* A CTA has failed. Those that may wait for it must not fail in its stead: all of its cluster, or all that
  * there are where CTAs may wait for each other (then there is one host thread). */
-static void give_up_on(struct hand *h, struct slot *p)
+static void give_up_on(struct host_worker *h, struct slot *p)
 {
     for (u32 r = 0; r < p->cta.cluster_size; r++) p->cta.cluster[r]->failed = true;
-    if (h->wp->m->program->talks) atomic_store(&h->wp->give_up, true);
+    if (h->ctx->m->program->talks) atomic_store(&h->ctx->give_up, true);
 }
 
-static void tell_progress(struct emu_workplace *wp, u64 spent)
+static void tell_progress(struct launch_context *ctx, u64 spent)
 {
     double t = now();
-    if (t - wp->told < 0.2) return;
-    wp->told = t;
-    wp->config->progress(wp->config->progress_self, spent, t - wp->started);
+    if (t - ctx->told < 0.2) return;
+    ctx->told = t;
+    ctx->config->progress(ctx->config->progress_self, spent, t - ctx->started);
 }
 
-bool launch_over_limit(struct hand *h)
+bool launch_over_limit(struct host_worker *h)
 {
-    struct emu_workplace *wp = h->wp;
-    if (!wp->limit && !wp->config->progress) return late(wp);
-    u64 spent = atomic_fetch_add(&wp->spent, h->instructions) + h->instructions;
+    struct launch_context *ctx = h->ctx;
+    if (!ctx->limit && !ctx->config->progress) return late(ctx);
+    u64 spent = atomic_fetch_add(&ctx->spent, h->instructions) + h->instructions;
     h->instructions = 0;
-    if (wp->config->progress && h == wp->hands) tell_progress(wp, spent);
-    return (wp->limit && spent > wp->limit) || late(wp);
+    if (ctx->config->progress && h == ctx->workers) tell_progress(ctx, spent);
+    return (ctx->limit && spent > ctx->limit) || late(ctx);
 }
 
 static void *work(void *arg)
 {
-    struct hand *h = arg;
-    struct emu_workplace *wp = h->wp;
-    u32 patience = wp->m->program->talks || wp->m->cluster_size > 1 ? PATIENCE_TALKS : PATIENCE;
+    struct host_worker *h = arg;
+    struct launch_context *ctx = h->ctx;
+    u32 patience = ctx->m->program->talks || ctx->m->cluster_size > 1 ? PATIENCE_TALKS : PATIENCE;
     h->last = &h->resident;
     bool more = true;
-    while (!atomic_load(&wp->give_up)) {
+    while (!atomic_load(&ctx->give_up)) {
         if (!h->resident && !(more && (more = admit(h)))) break;
         if (launch_over_limit(h) && h->resident) {
-            pthread_mutex_lock(&wp->lock);
-            bool first = !atomic_exchange(&wp->give_up, true);
-            pthread_mutex_unlock(&wp->lock);
+            pthread_mutex_lock(&ctx->lock);
+            bool first = !atomic_exchange(&ctx->give_up, true);
+            pthread_mutex_unlock(&ctx->lock);
             if (first) launch_stop(h->resident, EMU_LIMIT);
             break;
         }
@@ -287,12 +288,12 @@ static void *work(void *arg)
         for (struct slot **at = &h->resident; *at;) {
             struct slot *p = *at;
             if (p->cta.failed ||
-                p->cta.linear > atomic_load(&wp->stop_at)) { /* an earlier CTA has failed */
+                p->cta.linear > atomic_load(&ctx->stop_at)) { /* an earlier CTA has failed */
                 removed = true;
                 remove_slot(h, at);
                 continue;
             }
-            if (p != h->resident && deliver_is_full(wp)) break;
+            if (p != h->resident && deliver_is_full(ctx)) break;
             enum progress progress = p->cta.running ? run_turn(h, p) : STUCK;
             if (!p->cta.running) progress = ENDED;
             if (progress == FAILED) {
@@ -303,9 +304,9 @@ static void *work(void *arg)
             }
             if (progress == ENDED) {
                 if (p->turns != UINT32_MAX) {
-                    launch_tell_cta(wp->m, &p->cta, EMU_SYNC_CTA_EXIT);
+                    launch_tell_cta(ctx->m, &p->cta, EMU_SYNC_CTA_EXIT);
                     if (h->ctas) h->ctas[p->cta.sm]++;
-                    deliver_ended(wp, p);
+                    deliver_ended(ctx, p);
                 }
                 p->turns = UINT32_MAX;
                 if (whole_cluster_ended(p)) {
@@ -328,11 +329,11 @@ static void *work(void *arg)
         }
         if (removed || !impatient) continue;
         combine_flush(h->worker.combine);
-        if (more && !deliver_is_full(wp) && (more = admit(h))) continue;
+        if (more && !deliver_is_full(ctx) && (more = admit(h))) continue;
         if (ran && h->resident && ++h->passes % 16 == 0 && deadlock_proved(h) &&
             !deadlock_time_out(h)) {
-            atomic_store(&wp->is_deadlock, true);
-            atomic_store(&wp->give_up, true);
+            atomic_store(&ctx->is_deadlock, true);
+            atomic_store(&ctx->give_up, true);
             break;
         }
         if (!ran && h->resident && deadlock_time_out(h)) continue;
@@ -343,53 +344,53 @@ static void *work(void *arg)
     }
     combine_flush(h->worker.combine);
     launch_over_limit(h);
-    atomic_fetch_add(&wp->epoch, 1);
-    atomic_store(&h->stuck, HAND_ENDED);
-    if (atomic_load(&wp->is_deadlock) && h->resident) launch_stop(h->resident, EMU_DEADLOCK);
+    atomic_fetch_add(&ctx->epoch, 1);
+    atomic_store(&h->stuck, WORKER_ENDED);
+    if (atomic_load(&ctx->is_deadlock) && h->resident) launch_stop(h->resident, EMU_DEADLOCK);
     return NULL;
 }
 
-static void gather(struct emu_workplace *wp, struct launch_counts *out)
+static void gather(struct launch_context *ctx, struct launch_counts *out)
 {
-    const struct emu_program *p = wp->m->program;
-    out->ctas = arena_array(out->arena, u64, wp->m->sms);
-    for (u32 t = 0; t < wp->hand_count; t++)
-        for (u32 sm = 0; sm < wp->m->sms; sm++) {
-            struct emu_site *s = wp->hands[t].sites ? wp->hands[t].sites[sm] : NULL;
+    const struct emu_program *p = ctx->m->program;
+    out->ctas = arena_array(out->arena, u64, ctx->m->sms);
+    for (u32 t = 0; t < ctx->worker_count; t++)
+        for (u32 sm = 0; sm < ctx->m->sms; sm++) {
+            struct emu_site *s = ctx->workers[t].sites ? ctx->workers[t].sites[sm] : NULL;
             if (!s) continue;
-            launch_counts_add(out, sm, s, wp->hands[t].blocks[sm], p);
-            out->ctas[sm] += wp->hands[t].ctas[sm];
+            launch_counts_add(out, sm, s, ctx->workers[t].blocks[sm], p);
+            out->ctas[sm] += ctx->workers[t].ctas[sm];
             free(s);
-            free(wp->hands[t].blocks[sm]);
+            free(ctx->workers[t].blocks[sm]);
         }
 }
 
 void launch_run(struct emu_machine *m, const struct emu_config *config, struct arena *arena,
                 u32 threads, struct emu_fault *fault, struct launch_counts *counts)
 {
-    struct emu_workplace wp = {
+    struct launch_context ctx = {
         .m = m, .config = config, .limit = config->max_instructions, .arena = arena};
-    pthread_mutex_init(&wp.lock, NULL);
-    pthread_mutex_init(&wp.turn, NULL);
-    atomic_init(&wp.stop_at, UINT32_MAX);
-    atomic_init(&wp.deliver, 0);
-    atomic_init(&wp.epoch, 1);
-    wp.deadline = m->deadline;
-    atomic_init(&wp.spent, m->spent);
-    if (config->progress) wp.started = wp.told = now();
-    wp.ended = arena_array(arena, atomic_ullong, m->cta_count / 64 + 1);
+    pthread_mutex_init(&ctx.lock, NULL);
+    pthread_mutex_init(&ctx.turn, NULL);
+    atomic_init(&ctx.stop_at, UINT32_MAX);
+    atomic_init(&ctx.deliver, 0);
+    atomic_init(&ctx.epoch, 1);
+    ctx.deadline = m->deadline;
+    atomic_init(&ctx.spent, m->spent);
+    if (config->progress) ctx.started = ctx.told = now();
+    ctx.ended = arena_array(arena, atomic_ullong, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;
     if (m->program->talks || m->watched || threads < 1) threads = 1;
     if (threads > clusters) threads = clusters;
-    wp.hand_count = threads;
-    wp.at_once = m->program->talks || m->launch->order;
+    ctx.worker_count = threads;
+    ctx.at_once = m->program->talks || m->launch->order;
     m->parallel = threads > 1;
-    m->workplace = &wp;
-    wp.hands = arena_array(arena, struct hand, threads);
+    m->context = &ctx;
+    ctx.workers = arena_array(arena, struct host_worker, threads);
     pthread_t *ids = arena_array(arena, pthread_t, threads);
     for (u32 t = 0; t < threads; t++) {
-        struct hand *h = &wp.hands[t];
-        h->wp = &wp;
+        struct host_worker *h = &ctx.workers[t];
+        h->ctx = &ctx;
         h->worker.machine = m;
         h->worker.bounds = arena_array(arena, struct emu_bound, m->program->site_count);
         if (m->parallel && m->program->combines)
@@ -403,23 +404,23 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     }
     u32 started = 0; /* beside this thread */
     for (u32 t = 1; t < threads; t++, started++)
-        if (pthread_create(&ids[t], NULL, work, &wp.hands[t]) != 0) break;
-    if (m->launch->order) ordered_run(&wp.hands[0]);
-    else work(&wp.hands[0]);
+        if (pthread_create(&ids[t], NULL, work, &ctx.workers[t]) != 0) break;
+    if (m->launch->order) ordered_run(&ctx.workers[0]);
+    else work(&ctx.workers[0]);
     for (u32 t = 1; t <= started; t++) pthread_join(ids[t], NULL);
     for (u32 t = 0; t < threads; t++) {
-        struct hand *h = &wp.hands[t];
-        atomic_fetch_add(&wp.spent, h->instructions);
+        struct host_worker *h = &ctx.workers[t];
+        atomic_fetch_add(&ctx.spent, h->instructions);
         for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p, m);
         for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p, m);
     }
-    deliver_end(&wp);
-    if (config->count) gather(&wp, counts);
-    counts->instructions = atomic_load(&wp.spent) - m->spent;
+    deliver_end(&ctx);
+    if (config->count) gather(&ctx, counts);
+    counts->instructions = atomic_load(&ctx.spent) - m->spent;
     counts->thread_instructions = 0;
     for (u32 t = 0; t < threads; t++)
-        counts->thread_instructions += wp.hands[t].worker.thread_instructions;
-    *fault = wp.fault;
-    pthread_mutex_destroy(&wp.lock);
-    pthread_mutex_destroy(&wp.turn);
+        counts->thread_instructions += ctx.workers[t].worker.thread_instructions;
+    *fault = ctx.fault;
+    pthread_mutex_destroy(&ctx.lock);
+    pthread_mutex_destroy(&ctx.turn);
 }

@@ -29,7 +29,7 @@ enum {
     MOST_CLUSTER = 16, /* CTAs of a cluster */
     OUTBOX_ROWS = 256
 };
-#define HAND_ENDED UINT32_MAX
+#define WORKER_ENDED UINT32_MAX
 
 struct red { /* a reduction that waits for its turn */
     u64 address;
@@ -49,7 +49,7 @@ struct emu_outbox {
 /* Room for a CTA, and the CTA that is there: at the beginning of the room. */
 struct slot {
     struct emu_cta cta;
-    struct room room;
+    struct cta_block room;
     struct slot *next;
     u32 turns;
     struct cache_port port;
@@ -57,15 +57,15 @@ struct slot {
     struct trace_turns turns_of; /* if it is, and its warps run in lockstep */
 };
 
-struct rounds {   /* of warps under an order, while they are looked at */
-    u32 number;   /* of the attempt */
+struct livelock_proof { /* of warps under an order, while they are looked at */
+    u32 number;         /* of the attempt */
     u32 budget;   /* states that may still be compared in vain: with none left nothing is found */
     bool changed; /* something has: the attempt has failed */
 };
 
-struct hand { /* a host thread */
+struct host_worker { /* a host thread */
     struct emu_worker worker;
-    struct emu_workplace *wp;
+    struct launch_context *ctx;
     struct emu_site **sites;         /* by SM */
     struct emu_block_count **blocks; /* by SM */
     u64 *ctas;                       /* by SM: how many have ended */
@@ -79,13 +79,13 @@ struct hand { /* a host thread */
     atomic_uint stuck; /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
-    struct rounds *rounds; /* NULL: nobody looks at them */
-    struct frames *frames; /* NULL: rooms have rows of their own */
-    bool spins;            /* rounds of warps that wait may be left out */
-    u8 apart[64];          /* from what the next hand changes */
+    struct livelock_proof *livelock; /* NULL: nobody looks at them */
+    struct frames *frames;           /* NULL: rooms have rows of their own */
+    bool elides_busy_waits;          /* rounds of warps that wait may be left out */
+    u8 apart[64];                    /* from what the next hand changes */
 };
 
-struct emu_workplace {
+struct launch_context {
     struct emu_machine *m;
     const struct emu_config *config;
     /* in lines of the host's caches of their own: what all hands read, what they change often */
@@ -110,26 +110,26 @@ struct emu_workplace {
     atomic_ullong spent;
     double deadline;
     double started, told; /* when config->progress was last called */
-    struct hand *hands;
-    u32 hand_count;
+    struct host_worker *workers;
+    u32 worker_count;
     bool
         at_once; /* nothing waits for its CTA's turn: there is one host thread, and CTAs may see each other */
     struct arena *arena;
 };
 
 /* A host thread's part of the group's launch. */
-static inline struct hand *hand_of(const struct emu_group *g)
+static inline struct host_worker *host_worker_of(const struct emu_group *g)
 {
-    return (struct hand *)g->worker;
+    return (struct host_worker *)g->worker;
 }
 
-/* Room for a CTA of the launch, from m->rooms; its rows are zeros, but those that are sure to be written before they
+/* Room for a CTA of the launch, from m->cta_arena; its rows are zeros, but those that are sure to be written before they
  * are read. */
-struct slot *slot_new(struct hand *h);
+struct slot *slot_new(struct host_worker *h);
 /* Of what belongs to it but is not in its room. */
 void slot_free(struct slot *p, const struct emu_machine *m);
 /* A CTA begins there, as if nobody had been there before. */
-void slot_begin(struct hand *h, struct slot *p, u32 linear, u32 sm);
+void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm);
 /* Makes CTAs that have begun the cluster that they are, by rank. */
 void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m);
 
@@ -144,36 +144,36 @@ void slot_fill_warp(struct emu_group *g, const struct emu_fill *f);
 u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
 
 /* With an order, in place of launch.c's loop. */
-void ordered_run(struct hand *h);
+void ordered_run(struct host_worker *h);
 
 /* What the two loops share. */
 /* Room for the trace of a CTA that begins; NULL: it is not traced. */
-struct trace_cta *launch_trace_of(struct hand *h, u32 linear);
+struct trace_cta *launch_trace_of(struct host_worker *h, u32 linear);
 void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind);
 /* Runs a group until it stops, and takes it out of the CTA's running ones if it is done. false: it waits where it
  * waited. */
-bool launch_run_group(struct hand *h, struct emu_group *g);
+bool launch_run_group(struct host_worker *h, struct emu_group *g);
 /* Counts what was done; true: that is too much, or took too long. */
-bool launch_over_limit(struct hand *h);
+bool launch_over_limit(struct host_worker *h);
 /* The CTA will not end (EMU_DEADLOCK), or not within the limits (EMU_LIMIT): that is a fault of it. */
 void launch_stop(struct slot *p, enum emu_fault_kind kind);
 
 /* Before each turn of a CTA: what it does is counted where it belongs. */
-void deliver_count_for(struct hand *h, struct slot *p);
+void deliver_count_for(struct host_worker *h, struct slot *p);
 /* Whether CTAs ahead of their turn have left so much that only the first may go on. */
-bool deliver_is_full(struct emu_workplace *wp);
+bool deliver_is_full(struct launch_context *ctx);
 /* Waits while CTAs ahead of their turn have left too much, unless the turn is that of one of this hand's. */
-void deliver_wait(struct hand *h, const struct slot *p);
+void deliver_wait(struct host_worker *h, const struct slot *p);
 /* The CTA has ended: what it left becomes visible as soon as all before it have. */
-void deliver_ended(struct emu_workplace *wp, struct slot *p);
+void deliver_ended(struct launch_context *ctx, struct slot *p);
 /* The launch is over: nothing more is delivered. */
-void deliver_end(struct emu_workplace *wp);
+void deliver_end(struct launch_context *ctx);
 
 /* Whether no host thread's CTAs will ever go on. Lets every group take some steps. */
-bool deadlock_proved(struct hand *h);
+bool deadlock_proved(struct host_worker *h);
 /* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
  * before, and all is as it was then. */
-bool deadlock_time_out(struct hand *h);
+bool deadlock_time_out(struct host_worker *h);
 
 /* Of all that makes up a group's state but for memory. */
 u64 deadlock_state(const struct emu_group *g);
@@ -191,10 +191,10 @@ bool deadlock_remember(const struct emu_group *g, const struct emu_uop *in,
 bool deadlock_as_it_was(const struct deadlock_bytes *b);
 
 /* An attempt to show that all warps go round, with so many states that may be compared in vain. */
-void rounds_begin(struct rounds *r, u32 budget);
+void livelock_begin(struct livelock_proof *r, u32 budget);
 /* Runs a group until it stops. */
-void rounds_run(struct rounds *r, struct emu_group *g);
+void livelock_run(struct livelock_proof *r, struct emu_group *g);
 /* Whether the group goes round, or waits for others. `sleepers_stay`: one that has slept all the while waits, too. */
-bool rounds_done(const struct rounds *r, const struct emu_group *g, bool sleepers_stay);
+bool livelock_done(const struct livelock_proof *r, const struct emu_group *g, bool sleepers_stay);
 
 #endif

@@ -67,8 +67,8 @@ static bool is_heard_in_short(const struct emu_group *g, const struct emu_uop *i
            a->kind != EMU_RED && !(a->flags & EMU_DEAD_RESULT);
 }
 
-bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
-                      enum emu_verdict *verdict)
+bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                       enum emu_verdict *verdict)
 {
     struct emu_warp who = warp_of(g, 0);
     a->who = &who;
@@ -79,18 +79,18 @@ bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_
     return *verdict != EMU_SLEEP;
 }
 
-const struct emu_uop *emu_watch_again(struct emu_group *g, const struct emu_uop *in, u8 kind,
-                                      u8 flags, emu_op *plain)
+const struct emu_uop *emu_notify_retry(struct emu_group *g, const struct emu_uop *in, u8 kind,
+                                       u8 flags, emu_op *plain)
 {
-    struct emu_access a = emu_access_again(g, in, kind, flags);
+    struct emu_access a = emu_retried_access(g, in, kind, flags);
     enum emu_verdict verdict;
     g->asked = false;
-    if (!emu_watch_access(g, in, &a, &verdict)) return NULL;
+    if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
     assert(verdict == EMU_PROCEED);
     return plain(g, in);
 }
 
-bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in)
+bool emu_notify_step(struct emu_group *g, const struct emu_uop *in)
 {
     if (g->worker->machine->step != EMU_STEP_EVENT) return true;
     if (g->burst) {
@@ -102,7 +102,7 @@ bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in)
     return false;
 }
 
-void emu_watch_tell(const struct emu_group *g, u32 w, struct emu_access *a)
+void emu_notify_observers(const struct emu_group *g, u32 w, struct emu_access *a)
 {
     struct emu_warp who = warp_of(g, w);
     a->who = &who;
@@ -110,8 +110,8 @@ void emu_watch_tell(const struct emu_group *g, u32 w, struct emu_access *a)
     a->who = NULL;
 }
 
-bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
-                      u32 *done)
+bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                       u32 *done)
 {
     enum { SPACES = PTX_SPACE_COUNT };
     u32 lanes[SPACES] = {0};
@@ -146,7 +146,7 @@ static void tell_sync(const struct emu_launch *l, const struct emu_sync *s)
         if (l->observers[i]->sync) l->observers[i]->sync(l->observers[i]->self, s);
 }
 
-bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s)
+bool emu_notify_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s)
 {
     const struct emu_launch *l = g->worker->machine->launch;
     struct emu_warp who = warp_of(g, 0);
@@ -170,7 +170,7 @@ bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sy
     return true;
 }
 
-void emu_watch_done(const struct emu_group *g, u32 w, const struct emu_uop *in, struct emu_sync *s)
+void emu_notify_done(const struct emu_group *g, u32 w, const struct emu_uop *in, struct emu_sync *s)
 {
     const struct emu_launch *l = g->worker->machine->launch;
     struct emu_warp who = warp_of(g, w);
@@ -182,14 +182,14 @@ void emu_watch_done(const struct emu_group *g, u32 w, const struct emu_uop *in, 
     s->who = NULL;
 }
 
-void emu_watch_exits(const struct emu_group *g)
+void emu_notify_exits(const struct emu_group *g)
 {
     for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
         if (!emu_warp_alive(g, w))
-            emu_watch_done(g, w, g->code->uops, &(struct emu_sync){.kind = EMU_SYNC_WARP_EXIT});
+            emu_notify_done(g, w, g->code->uops, &(struct emu_sync){.kind = EMU_SYNC_WARP_EXIT});
 }
 
-void emu_watch_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind)
+void emu_notify_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind)
 {
     const struct emu_launch *l = m->launch;
     const u32 first = m->threads_per_cta >= LANES ? ~0u : (1u << m->threads_per_cta) - 1;
@@ -226,9 +226,9 @@ const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in
     /* In native order what a warp stored is in memory already. */
     struct emu_sync s = {
         .kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y, .sc = in->z, .op = in->n};
-    if (g->worker->machine->apart) apart_fence(g, in);
+    if (g->worker->machine->conflict_free) conflict_free_fence(g, in);
     if (!g->worker->machine->watched) return in + 1;
-    return emu_watch_turn(g, in) && emu_watch_sync(g, in, &s) ? in + 1 : NULL;
+    return emu_notify_step(g, in) && emu_notify_sync(g, in, &s) ? in + 1 : NULL;
 }
 
 /* ---- what observers ask ----------------------------------------------------------------------------- */

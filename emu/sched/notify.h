@@ -16,7 +16,7 @@ static inline u64 emu_serial(const struct emu_group *g)
 }
 
 /* For handlers that tell of one warp: false: the group has more and is split, the handler returns NULL. */
-static inline bool emu_watch_alone(struct emu_group *g, const struct emu_uop *in)
+static inline bool emu_notify_single_warp(struct emu_group *g, const struct emu_uop *in)
 {
     if (g->warps == 1 || !g->worker->machine->watched) return true;
     g->pc = in;
@@ -25,16 +25,16 @@ static inline bool emu_watch_alone(struct emu_group *g, const struct emu_uop *in
 }
 /* Before the first thing that an instruction tells of: a step of EMU_STEP_EVENT. false: the burst is over, the
  * handler returns NULL and is called again. */
-bool emu_watch_turn(struct emu_group *g, const struct emu_uop *in);
+bool emu_notify_step(struct emu_group *g, const struct emu_uop *in);
 /* Tells of an access of a group of one before it is carried out; a->result, a->data as order.h says. false: the warp sleeps, the
  * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
-bool emu_watch_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
-                      enum emu_verdict *verdict);
+bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                       enum emu_verdict *verdict);
 /* Where g->asked: the order hears of the same access in short, and `plain` does it. */
-const struct emu_uop *emu_watch_again(struct emu_group *g, const struct emu_uop *in, u8 kind,
-                                      u8 flags, emu_op *plain);
-static inline struct emu_access emu_access_again(const struct emu_group *g,
-                                                 const struct emu_uop *in, u8 kind, u8 flags)
+const struct emu_uop *emu_notify_retry(struct emu_group *g, const struct emu_uop *in, u8 kind,
+                                       u8 flags, emu_op *plain);
+static inline struct emu_access emu_retried_access(const struct emu_group *g,
+                                                   const struct emu_uop *in, u8 kind, u8 flags)
 {
     return (struct emu_access){.kind = kind,
                                .space = PTX_SPACE_GLOBAL,
@@ -46,17 +46,18 @@ static inline struct emu_access emu_access_again(const struct emu_group *g,
 /* The same where each lane's generic address says what space it is in (a->space GENERIC; else as above): one
  * space after the other is told of. *done: the lanes whose access the order has done. An order that sleeps is
  * told of all of them again. */
-bool emu_watch_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
-                      u32 *done);
+bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                       u32 *done);
 /* Tells observers alone of an access by warp w of the group. */
-void emu_watch_tell(const struct emu_group *g, u32 w, struct emu_access *a);
+void emu_notify_observers(const struct emu_group *g, u32 w, struct emu_access *a);
 /* Tells of the group's warps that have ended. */
-void emu_watch_exits(const struct emu_group *g);
+void emu_notify_exits(const struct emu_group *g);
 /* Tells of a CTA's start or exit: nobody sleeps. */
-void emu_watch_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind);
+void emu_notify_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind);
 /* Tells of a fence or barrier, of each warp by itself: kind, scope, flags, id and address are set. false: the warp sleeps. */
-bool emu_watch_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
+bool emu_notify_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
 /* Tells of what has happened in warp w of the group, which nobody can hold up; s->lanes is set, too. */
-void emu_watch_done(const struct emu_group *g, u32 w, const struct emu_uop *in, struct emu_sync *s);
+void emu_notify_done(const struct emu_group *g, u32 w, const struct emu_uop *in,
+                     struct emu_sync *s);
 
 #endif

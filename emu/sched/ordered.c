@@ -57,10 +57,10 @@ struct seat {          /* a slot of an SM */
     bool taken;
 };
 struct ordered {
-    struct hand *h;
+    struct host_worker *h;
     const struct emu_order *order;
     struct seat *seats;   /* by slot; of a cluster they are taken until all of it has ended */
-    struct slot *spare;   /* rooms */
+    struct slot *spare;   /* cta_arena */
     u32 *queue_at;        /* by slot and warp, of CTAs that have not begun */
     u32 *room_for_vacant; /* slot_count places, */
     u32 *vacant;          /* and among them the free slots, ascending */
@@ -74,7 +74,7 @@ struct ordered {
     u32 turns;  /* since the last one was */
     bool moved; /* something has changed since waiting warps were tried */
     bool over;
-    struct rounds rounds;
+    struct livelock_proof livelock;
     u64 bursts;
     u64 look_at, look_until; /* bursts: when the next attempt begins; when this one is given up */
     u64 looked_at, began_at; /* when who goes round was looked for last; when this attempt began */
@@ -88,7 +88,7 @@ struct ordered {
 static u32 *queue_at(struct ordered *o, const struct queue *q, u32 at)
 {
     if (q->group[at]) return &q->group[at]->queue_at;
-    return &o->queue_at[(size_t)q->warp[at].slot * o->h->wp->m->warps_per_cta + q->warp[at].warp];
+    return &o->queue_at[(size_t)q->warp[at].slot * o->h->ctx->m->warps_per_cta + q->warp[at].warp];
 }
 
 static void append(struct ordered *o, u8 which, struct emu_group *g, struct emu_warp who)
@@ -96,10 +96,11 @@ static void append(struct ordered *o, u8 which, struct emu_group *g, struct emu_
     struct queue *q = &o->queue[which];
     if (q->count == q->cap) {
         const struct queue was = *q;
-        struct rooms *const rooms = o->h->wp->m->rooms;
+        struct cta_arena *const cta_arena = o->h->ctx->m->cta_arena;
         q->cap = was.cap ? 2 * was.cap : o->most_warps;
-        q->group = (struct emu_group **)(void *)rooms_take(rooms, q->cap * sizeof *q->group).at;
-        q->warp = (struct emu_warp *)(void *)rooms_take(rooms, q->cap * sizeof *q->warp).at;
+        q->group =
+            (struct emu_group **)(void *)cta_arena_take(cta_arena, q->cap * sizeof *q->group).at;
+        q->warp = (struct emu_warp *)(void *)cta_arena_take(cta_arena, q->cap * sizeof *q->warp).at;
         if (was.count) memcpy(q->group, was.group, was.count * sizeof *q->group);
         if (was.count) memcpy(q->warp, was.warp, was.count * sizeof *q->warp);
     }
@@ -168,7 +169,7 @@ static bool try_waiting(struct ordered *o)
 static struct emu_warp warp_in(const struct ordered *o, u32 slot, u32 warp)
 {
     return (struct emu_warp){
-        .cta = o->seats[slot].linear, .warp = warp, .sm = slot % o->h->wp->m->sms, .slot = slot};
+        .cta = o->seats[slot].linear, .warp = warp, .sm = slot % o->h->ctx->m->sms, .slot = slot};
 }
 
 /* The CTA in the slot begins. */
@@ -180,7 +181,7 @@ static struct slot *begin_in(struct ordered *o, u32 slot)
     struct emu_cta *c = &at->room->cta;
     c->slot = slot;
     at->room->trace = launch_trace_of(o->h, at->linear);
-    slot_begin(o->h, at->room, at->linear, slot % o->h->wp->m->sms);
+    slot_begin(o->h, at->room, at->linear, slot % o->h->ctx->m->sms);
     return at->room;
 }
 
@@ -241,7 +242,7 @@ static u32 take_vacant(struct ordered *o, u32 at, u32 linear)
 /* The lowest on the SM where the CTA would be were all slots taken in turn; else the lowest of all. */
 static int default_place(const struct ordered *o, u32 linear)
 {
-    const u32 sms = o->h->wp->m->sms;
+    const u32 sms = o->h->ctx->m->sms;
     for (u32 slot = linear % sms; slot < o->slot_count; slot += sms)
         if (!o->seats[slot].taken) return (int)vacant_at(o, slot);
     return 0;
@@ -250,20 +251,20 @@ static int default_place(const struct ordered *o, u32 linear)
 /* The CTAs of a cluster begin at once: they see each other. */
 static void begin_cluster(struct ordered *o, const u32 *slot)
 {
-    const struct emu_machine *m = o->h->wp->m;
-    struct slot *rooms[MOST_CLUSTER];
-    for (u32 r = 0; r < m->cluster_size; r++) rooms[r] = begin_in(o, slot[r]);
-    slot_join_cluster(rooms, m);
+    const struct emu_machine *m = o->h->ctx->m;
+    struct slot *cta_arena[MOST_CLUSTER];
+    for (u32 r = 0; r < m->cluster_size; r++) cta_arena[r] = begin_in(o, slot[r]);
+    slot_join_cluster(cta_arena, m);
     for (u32 r = 0; r < m->cluster_size; r++) {
-        look_through(o, &rooms[r]->cta);
-        launch_tell_cta(m, &rooms[r]->cta, EMU_SYNC_CTA_START);
+        look_through(o, &cta_arena[r]->cta);
+        launch_tell_cta(m, &cta_arena[r]->cta, EMU_SYNC_CTA_START);
     }
 }
 
 /* A CTA or a cluster into slots, if the order wants. */
 static bool place_one(struct ordered *o)
 {
-    const struct emu_machine *m = o->h->wp->m;
+    const struct emu_machine *m = o->h->ctx->m;
     const struct emu_order *order = o->order;
     u32 number = o->next;
     int at;
@@ -284,13 +285,13 @@ static bool place_one(struct ordered *o)
     }
     const struct emu_warp first = warp_in(o, slot[0], 0);
     for (u32 w = m->warps_per_cta; w-- > 0;) append(o, READY, NULL, warp_in(o, slot[0], w));
-    emu_watch_cta(m, &first, EMU_SYNC_CTA_START); /* an order may put warps to rest */
+    emu_notify_cta(m, &first, EMU_SYNC_CTA_START); /* an order may put warps to rest */
     return true;
 }
 
 static bool may_place(const struct ordered *o)
 {
-    const struct emu_machine *m = o->h->wp->m;
+    const struct emu_machine *m = o->h->ctx->m;
     return o->next < m->cta_count / m->cluster_size && o->vacant_count >= m->cluster_size;
 }
 
@@ -321,7 +322,7 @@ static void vacate(struct ordered *o, u32 slot)
 
 static void ended(struct ordered *o, struct emu_cta *c)
 {
-    launch_tell_cta(o->h->wp->m, c, EMU_SYNC_CTA_EXIT);
+    launch_tell_cta(o->h->ctx->m, c, EMU_SYNC_CTA_EXIT);
     if (o->h->ctas) o->h->ctas[c->sm]++;
     o->live--;
     for (u32 r = 0; r < c->cluster_size; r++)
@@ -338,11 +339,11 @@ static void ended(struct ordered *o, struct emu_cta *c)
 /* The order says itself that it cannot go on. */
 static bool is_wrong(struct ordered *o)
 {
-    struct emu_workplace *wp = o->h->wp;
+    struct launch_context *ctx = o->h->ctx;
     const char *why = o->order->failure ? o->order->failure(o->order->self) : NULL;
     if (!why) return false;
-    wp->fault = (struct emu_fault){.kind = EMU_BAD_ORDER};
-    wp->fault.text = arena_printf(wp->arena, "%s: %s\n", emu_fault_name(EMU_BAD_ORDER), why);
+    ctx->fault = (struct emu_fault){.kind = EMU_BAD_ORDER};
+    ctx->fault.text = arena_printf(ctx->arena, "%s: %s\n", emu_fault_name(EMU_BAD_ORDER), why);
     return o->over = true;
 }
 
@@ -399,7 +400,7 @@ static bool ask_again(struct ordered *o, const struct emu_group *g)
 {
     const struct emu_warp who = {g->cta->linear, g->first, g->cta->sm, g->cta->slot,
                                  emu_serial(g),  false,    0};
-    struct emu_access a = spin_access(g);
+    struct emu_access a = busy_wait_access(g);
     a.who = &who;
     return o->order->access(o->order->self, &a) == EMU_PROCEED;
 }
@@ -407,12 +408,12 @@ static bool ask_again(struct ordered *o, const struct emu_group *g)
 /* A round that has been written down: its time goes by, and the warp asks for the next. false: it must be gone. */
 static bool go_round(struct ordered *o, struct emu_group *g, u32 burst)
 {
-    struct spin *const s = g->spin;
+    struct busy_wait *const s = g->busy_wait;
     if (!s || !s->good) return false;
     s->good = false;
-    if (o->h->rounds) return false;
+    if (o->h->livelock) return false;
     if (!s->asks) {
-        if (PER_STEP * (i64)burst <= s->budget || !spin_holds(g)) return false;
+        if (PER_STEP * (i64)burst <= s->budget || !busy_wait_holds(g)) return false;
         const bool may = ask_again(o, g);
         assert(may);
         g->instructions += s->instructions;
@@ -438,22 +439,22 @@ static bool go_round(struct ordered *o, struct emu_group *g, u32 burst)
 
 static void run(struct ordered *o, struct emu_group *g, u32 burst)
 {
-    struct hand *h = o->h;
+    struct host_worker *h = o->h;
     struct emu_cta *c = g->cta;
     if (go_round(o, g, burst)) return;
     const struct emu_uop *const from = g->pc;
     deliver_count_for(h, o->seats[c->slot].room);
     g->burst = burst;
-    const u8 step = h->wp->m->step;
-    if (h->wp->m->its) { /* a turn goes on through bursts: at its end waiting lanes part */
+    const u8 step = h->ctx->m->step;
+    if (h->ctx->m->its) { /* a turn goes on through bursts: at its end waiting lanes part */
         if (g->budget <= 0) g->budget = TURN;
     } else if (step == EMU_STEP_INSTRUCTION) g->budget = INT64_MAX / 2;
     else g->budget = step == EMU_STEP_BLOCK ? burst : PER_STEP * (i64)burst;
     frames_enter(h->frames, g);
     const bool did = launch_run_group(h, g);
-    if (h->spins) spin_look(g, from);
+    if (h->elides_busy_waits) busy_wait_observe(g, from);
     o->moved |= did;
-    if (c->stirred || g->state == GROUP_DONE) o->rounds.changed = true;
+    if (c->stirred || g->state == GROUP_DONE) o->livelock.changed = true;
     g->tries = did ? 0 : g->tries + 1;
     if (g->tries >= MOST_TRIES && emu_may_time_out(g->pc)) g->time_is_up = true;
     if (g->state == GROUP_FAULT) {
@@ -466,19 +467,20 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     if (!c->running) ended(o, c);
 }
 
-/* For as many CTAs as there can be at once; in memory that the next launch finds again, like rooms. */
+/* For as many CTAs as there can be at once; in memory that the next launch finds again, like cta_arena. */
 static void make_lists(struct ordered *o)
 {
-    const struct emu_machine *m = o->h->wp->m;
+    const struct emu_machine *m = o->h->ctx->m;
     const size_t slots = o->slot_count;
     const u32 ctas = m->cta_count < o->slot_count ? m->cta_count : o->slot_count;
     o->most_warps = ctas * m->warps_per_cta;
-    o->h->frames = frames_new(m, o->h->wp->arena, ctas);
-    const struct room seats = rooms_take(m->rooms, slots * sizeof *o->seats);
-    room_clear(&seats, seats.at, slots * sizeof *o->seats);
+    o->h->frames = frames_new(m, o->h->ctx->arena, ctas);
+    const struct cta_block seats = cta_arena_take(m->cta_arena, slots * sizeof *o->seats);
+    cta_block_clear(&seats, seats.at, slots * sizeof *o->seats);
     o->seats = (struct seat *)(void *)seats.at;
-    o->queue_at = (u32 *)(void *)rooms_take(m->rooms, slots * m->warps_per_cta * sizeof(u32)).at;
-    o->room_for_vacant = (u32 *)(void *)rooms_take(m->rooms, slots * sizeof(u32)).at;
+    o->queue_at =
+        (u32 *)(void *)cta_arena_take(m->cta_arena, slots * m->warps_per_cta * sizeof(u32)).at;
+    o->room_for_vacant = (u32 *)(void *)cta_arena_take(m->cta_arena, slots * sizeof(u32)).at;
     o->vacant = o->room_for_vacant;
     for (u32 s = 0; s < o->slot_count; s++) o->room_for_vacant[s] = s;
     o->vacant_count = o->slot_count;
@@ -489,16 +491,18 @@ static void make_lists(struct ordered *o)
 static void begin_look(struct ordered *o, bool settled)
 {
     const u64 some = o->bursts / SHARE;
-    rounds_begin(&o->rounds, some < BUDGET ? BUDGET : some < UINT32_MAX ? (u32)some : UINT32_MAX);
+    livelock_begin(&o->livelock, some < BUDGET       ? BUDGET
+                                 : some < UINT32_MAX ? (u32)some
+                                                     : UINT32_MAX);
     o->began_at = o->looked_at = o->bursts;
     o->phases = 0;
     o->settled = settled;
-    o->h->rounds = &o->rounds;
+    o->h->livelock = &o->livelock;
 }
 
 static void end_look(struct ordered *o)
 {
-    o->h->rounds = NULL;
+    o->h->livelock = NULL;
     o->look_at = 2 * o->bursts;
 }
 
@@ -510,7 +514,7 @@ static bool all_go_round(const struct ordered *o)
         if (!o->seats[s].room) return false;
         const struct emu_cta *c = &o->seats[s].room->cta;
         for (u32 k = 0; k < c->group_count; k++)
-            if (!rounds_done(&o->rounds, &c->groups[c->group_at[k]], !o->order->in_phases))
+            if (!livelock_done(&o->livelock, &c->groups[c->group_at[k]], !o->order->in_phases))
                 return false;
     }
     return !(o->phases && o->order->will_wake && o->order->will_wake(o->order->self));
@@ -522,13 +526,13 @@ static bool settle(struct ordered *o)
     const u32 placed = o->next;
     o->order->quiesce(o->order->self);
     place_some(o);
-    return !o->rounds.changed && o->next == placed;
+    return !o->livelock.changed && o->next == placed;
 }
 
 /* While warps are looked at. Whether they all go round for ever. */
 static bool look(struct ordered *o)
 {
-    if (o->rounds.changed || !o->rounds.budget || o->bursts > o->look_until) {
+    if (o->livelock.changed || !o->livelock.budget || o->bursts > o->look_until) {
         end_look(o);
         return false;
     }
@@ -547,7 +551,7 @@ static bool look(struct ordered *o)
 static bool is_proved(struct ordered *o)
 {
     o->bursts++;
-    if (o->h->rounds) return look(o);
+    if (o->h->livelock) return look(o);
     if (o->bursts >= o->look_at && o->order->quiesce) {
         o->look_until = o->bursts + o->bursts / 2 + 4 * LEAST_LOOK;
         begin_look(o, false);
@@ -555,17 +559,17 @@ static bool is_proved(struct ordered *o)
     return false;
 }
 
-void ordered_run(struct hand *h)
+void ordered_run(struct host_worker *h)
 {
-    const struct emu_machine *m = h->wp->m;
+    const struct emu_machine *m = h->ctx->m;
     struct ordered o = {.h = h, .order = m->launch->order, .slot_count = m->sms * m->slots_per_sm};
     o.look_at = FIRST_LOOK;
     o.lazy = !o.order->pick && !o.order->place && !o.order->place_any;
     o.shown = emu_machine_drains_observed(m);
-    h->spins = spins_may_be(h);
+    h->elides_busy_waits = busy_wait_elision_applies(h);
     make_lists(&o);
-    h->wp->m->ordered = &o;
-    if (o.order->begin) o.order->begin(o.order->self, h->wp->m);
+    h->ctx->m->ordered = &o;
+    if (o.order->begin) o.order->begin(o.order->self, h->ctx->m);
     place_some(&o);
     for (u32 n = 0; !o.over && (o.live || o.next < m->cta_count / m->cluster_size); n++) {
         if (n % RETRY == 0) {
@@ -583,12 +587,12 @@ void ordered_run(struct hand *h)
         else if (!find_work(&o)) fail(&o, EMU_DEADLOCK);
         if (!o.over && is_proved(&o)) fail(&o, EMU_DEADLOCK);
     }
-    h->rounds = NULL;
-    h->spins = false;
+    h->livelock = NULL;
+    h->elides_busy_waits = false;
     if (!o.over && o.order->idle) o.order->idle(o.order->self);
     if (o.order->end) o.order->end(o.order->self);
     launch_over_limit(h);
-    h->wp->m->ordered = NULL;
+    h->ctx->m->ordered = NULL;
     for (u32 s = 0; o.live && s < o.slot_count; s++)
         if (o.seats[s].room) slot_free(o.seats[s].room, m);
     for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p, m);
@@ -597,14 +601,14 @@ void ordered_run(struct hand *h)
 /* ---- for orders ------------------------------------------------------------------------------------- */
 
 /* Somebody looks whether memory changes. */
-static struct rounds *rounds_of(const struct emu_machine *m)
+static struct livelock_proof *livelock_proof_of(const struct emu_machine *m)
 {
-    return m->ordered ? m->ordered->h->rounds : NULL;
+    return m->ordered ? m->ordered->h->livelock : NULL;
 }
 
 static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
-    if (m->teller) return later_find(m->teller, address, size);
+    if (m->replay) return deferred_replay_find(m->replay, address, size);
     if (!m->ordered) { /* a native launch that is watched */
         const struct mem_block *b = mem_find(m->mem, address, size);
         return b ? b->host + (address - b->address) : NULL;
@@ -639,7 +643,7 @@ void emu_machine_store(struct emu_machine *m, struct emu_issuer by, uint64_t add
         tell_shown(m,
                    &(struct emu_drained){
                        .by = by, .address = address, .size = size, .data = data, .now = m->asked});
-    if (o->h->rounds && memcmp(p, data, size) != 0) o->rounds.changed = true;
+    if (o->h->livelock && memcmp(p, data, size) != 0) o->livelock.changed = true;
     memcpy(p, data, size);
 }
 
@@ -690,7 +694,7 @@ bool emu_machine_allocation(struct emu_machine *m, uint64_t address, uint64_t si
 
 bool emu_machine_is_deferred(const struct emu_machine *m)
 {
-    return m->teller;
+    return m->replay;
 }
 
 void emu_machine_reduce(struct emu_machine *m, struct emu_issuer by, uint64_t address, uint8_t op,
@@ -710,7 +714,7 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_issuer by, uint64_t ad
                                             .type = type,
                                             .data = operand,
                                             .now = m->asked});
-    struct rounds *const looked_at = rounds_of(m);
+    struct livelock_proof *const looked_at = livelock_proof_of(m);
     u8 was[16];
     if (looked_at) memcpy(was, p, size);
     atomic_apply(op, type, p, cas ? b + 32 : b, cas ? b : NULL, old);
@@ -748,7 +752,7 @@ void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *l
     for (size_t i = 0; i < count; i++) {
         const struct emu_reduction *r = &list[i];
         const u32 size = ptx_types[r->type].bits / 8u;
-        if (rounds_of(m)) {
+        if (livelock_proof_of(m)) {
             emu_machine_reduce(m, (struct emu_issuer){0}, r->address, r->op, r->type, r->operand,
                                NULL);
             continue;
@@ -777,7 +781,8 @@ void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
     for (size_t i = 0; i < count; i++) {
         const u64 *const a = (const u64 *)(const void *)((const u8 *)address + stride * i);
         const u8 *const b = (const u8 *)operand + stride * i;
-        if (rounds_of(m)) emu_machine_reduce(m, (struct emu_issuer){0}, *a, op, type, b, NULL);
+        if (livelock_proof_of(m))
+            emu_machine_reduce(m, (struct emu_issuer){0}, *a, op, type, b, NULL);
         else add(m, &some, *a, b, size);
     }
     carry_out(&some);
@@ -787,7 +792,7 @@ void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_issuer by, const
                               uint32_t lanes, uint8_t op, uint8_t type, const uint8_t *operands,
                               uint8_t *old, uint32_t stride)
 {
-    const bool cas = op == ATOMIC_CAS, watched = m->ordered->shown || m->ordered->h->rounds;
+    const bool cas = op == ATOMIC_CAS, watched = m->ordered->shown || m->ordered->h->livelock;
     const u32 size = ptx_types[type].bits / 8u;
     atomic_fn *const apply = atomic_function(op, type);
     for (u32 i = 0; lanes; i++, lanes &= lanes - 1) {
@@ -846,7 +851,7 @@ static bool fetch_operands(const struct emu_group *g, const struct emu_uop *in)
 /* The rows that the warp has put aside. false: they are where they belong. */
 static bool fetch_aside(const struct emu_group *g)
 {
-    const struct frames *const f = hand_of(g)->frames;
+    const struct frames *const f = host_worker_of(g)->frames;
     if (!f || f->owner[g->frame] == g) return false;
     const u32 rows = (u32)__builtin_popcountll(g->aside_rows);
     for (u32 i = 0; i < rows * LANES * 4; i += LINE) __builtin_prefetch(g->aside + i);
@@ -855,7 +860,8 @@ static bool fetch_aside(const struct emu_group *g)
 
 static void fetch_rows(const struct emu_group *g)
 {
-    if (g->spin && g->spin->good) fetch((const u8 *)g->spin, sizeof *g->spin / LANES);
+    if (g->busy_wait && g->busy_wait->good)
+        fetch((const u8 *)g->busy_wait, sizeof *g->busy_wait / LANES);
     else if (!fetch_aside(g)) fetch_operands(g, g->pc);
 }
 
@@ -863,7 +869,7 @@ static void fetch_rows(const struct emu_group *g)
 static void fetch_ahead(const struct emu_group *g)
 {
     const struct emu_uop *const end = g->code->uops + g->code->uop_count;
-    if (hand_of(g)->frames || (g->spin && g->spin->good)) return;
+    if (host_worker_of(g)->frames || (g->busy_wait && g->busy_wait->good)) return;
     for (const struct emu_uop *in = g->pc + 1; in < end && in <= g->pc + AHEAD; in++) {
         const u8 *const sizes = emu_row_sizes[in->id];
         const u32 row[4] = {in->d, in->a, in->b, in->c};
@@ -901,7 +907,8 @@ void emu_machine_prefetch_ready(const struct emu_machine *m, size_t i, bool next
     else fetch_group(g);
 }
 
-static __attribute__((noinline)) void carry_out_looked_at(struct rounds *r, struct emu_group *g)
+static __attribute__((noinline)) void carry_out_looked_at(struct livelock_proof *r,
+                                                          struct emu_group *g)
 {
     const struct emu_uop *in = g->pc;
     const struct atomic_desc *v = in->ext;
@@ -918,8 +925,8 @@ void emu_machine_complete_atomic(struct emu_machine *m, const struct emu_warp *w
     frames_enter(m->ordered->h->frames, g);
     assert(g->asleep && g->pc->id == UOP_atom_watched && c->context_count == c->warps);
     assert(!m->launch->observer_count && !m->ordered->shown && !g->worker->sites);
-    if (m->ordered->h->rounds) {
-        carry_out_looked_at(m->ordered->h->rounds, g);
+    if (m->ordered->h->livelock) {
+        carry_out_looked_at(m->ordered->h->livelock, g);
         return;
     }
     const struct atomic_desc *v = g->pc->ext;
@@ -929,8 +936,8 @@ void emu_machine_complete_atomic(struct emu_machine *m, const struct emu_warp *w
 void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
-    if (m->teller) {
-        later_wake(m->teller, who);
+    if (m->replay) {
+        deferred_replay_wake(m->replay, who);
         return;
     }
     if (order->wrapper) order->wrapper->woken(order->self, who);
@@ -959,8 +966,8 @@ void emu_machine_sleep(struct emu_machine *m, const struct emu_warp *who)
 
 const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *count)
 {
-    if (m->teller) {
-        *count = later_ready(m->teller);
+    if (m->replay) {
+        *count = deferred_replay_ready(m->replay);
         return NULL;
     }
     *count = m->ordered->queue[READY].count;
@@ -999,7 +1006,7 @@ struct emu_shape emu_machine_shape(const struct emu_machine *m)
 
 bool emu_machine_is_counted(const struct emu_machine *m)
 {
-    return m->workplace->config->count;
+    return m->context->config->count;
 }
 
 bool emu_machine_drains_observed(const struct emu_machine *m)

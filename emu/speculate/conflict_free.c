@@ -12,8 +12,8 @@
 
 enum { UNDO_BLOCK = 1 << 20, MOST_UNDO = 256 << 20, SMALL = 64 << 10 };
 /* What was in memory: bytes, and behind them where and how many they were. */
-struct apart_undo {
-    struct apart_undo *before;
+struct undo_block {
+    struct undo_block *before;
     size_t used, size;
     u8 bytes[];
 };
@@ -29,18 +29,19 @@ static void *zeros(size_t n, size_t size)
     return p;
 }
 
-struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
-                        const struct emu_observer *observer, struct later *log)
+struct conflict_free *conflict_free_new(const struct emu_machine *m, u8 *marked, bool by_thread,
+                                        const struct emu_observer *observer,
+                                        struct deferred_log *log)
 {
-    struct apart *p = zeros(1, sizeof *p);
+    struct conflict_free *p = zeros(1, sizeof *p);
     const size_t sites = m->program->site_count;
     p->m = m;
     p->marked = marked;
     p->by_thread = by_thread;
     p->observer = observer;
     p->log = log;
-    p->once = !by_thread && !marked[sites + APART_STORES];
-    p->of_site = zeros(sites, sizeof(struct apart_allocation *));
+    p->once = !by_thread && !marked[sites + TAG_STORES];
+    p->of_site = zeros(sites, sizeof(struct tagged_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
     if (observer) p->told = zeros(sites, sizeof *p->told);
     return p;
@@ -48,7 +49,7 @@ struct apart *apart_new(const struct emu_machine *m, u8 *marked, bool by_thread,
 
 static size_t shared_marks_size(const struct emu_cta *c)
 {
-    return (c->shared_size + APART_WORD - 1) / APART_WORD * sizeof(u32);
+    return (c->shared_size + TAG_WORD - 1) / TAG_WORD * sizeof(u32);
 }
 
 /* ---- taking back ---------------------------------------------------------------------------------------- */
@@ -58,15 +59,15 @@ static size_t kept_bytes(u64 size) /* a multiple of what a record's address is *
     return (size + sizeof(struct stored) - 1) / sizeof(struct stored) * sizeof(struct stored);
 }
 
-void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size)
+void undo_log_save(struct conflict_free *p, const struct tagged_allocation *b, u64 offset, u32 size)
 {
     const u64 room = b->high - b->low - offset;
     const struct stored s = {b->host + offset, size < room ? size : room};
-    struct apart_undo *u = p->undo;
+    struct undo_block *u = p->undo;
     const size_t data = kept_bytes(s.size), need = data + sizeof s;
     if (!u || u->size - u->used < need) {
-        u = (struct apart_undo *)(void *)rooms_take(p->m->rooms, UNDO_BLOCK).at;
-        *u = (struct apart_undo){.before = p->undo, .size = UNDO_BLOCK - sizeof *u};
+        u = (struct undo_block *)(void *)cta_arena_take(p->m->cta_arena, UNDO_BLOCK).at;
+        *u = (struct undo_block){.before = p->undo, .size = UNDO_BLOCK - sizeof *u};
         p->undo = u;
         p->undo_bytes += UNDO_BLOCK;
         p->failed |= p->undo_bytes > MOST_UNDO;
@@ -78,9 +79,9 @@ void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u
 }
 
 /* The last ones first. */
-static void take_back(struct apart *p)
+static void take_back(struct conflict_free *p)
 {
-    for (struct apart_undo *u = p->undo; u; u = u->before)
+    for (struct undo_block *u = p->undo; u; u = u->before)
         while (u->used) {
             struct stored s;
             memcpy(&s, u->bytes + u->used - sizeof s, sizeof s);
@@ -89,30 +90,30 @@ static void take_back(struct apart *p)
         }
 }
 
-void apart_tell(const struct apart *p, const struct apart_told *t)
+void footprint_report(const struct conflict_free *p, const struct footprint_run *t)
 {
     if (t->to > t->from)
         p->observer->footprint(p->observer->self, t->from, t->to - t->from, t->kind, t->flags);
 }
 
-enum apart_end apart_end(struct apart *p, bool faulted)
+enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulted)
 {
     if (p->failed && p->doubt) {
-        p->marked[p->m->program->site_count + APART_STORES] = 1;
+        p->marked[p->m->program->site_count + TAG_STORES] = 1;
         p->learnt = true;
     }
-    const enum apart_end end = !faulted && !p->failed ? APART_DONE
-                               : p->learnt            ? APART_AGAIN
-                                                      : APART_NOT;
-    if (end != APART_DONE) take_back(p);
-    for (u32 i = 0; p->told && end == APART_DONE && i < p->m->program->site_count; i++)
-        apart_tell(p, &p->told[i]);
+    const enum conflict_free_result end = !faulted && !p->failed ? CONFLICT_FREE_COMMITTED
+                                          : p->learnt            ? CONFLICT_FREE_RETRY
+                                                                 : CONFLICT_FREE_ROLLED_BACK;
+    if (end != CONFLICT_FREE_COMMITTED) take_back(p);
+    for (u32 i = 0; p->told && end == CONFLICT_FREE_COMMITTED && i < p->m->program->site_count; i++)
+        footprint_report(p, &p->told[i]);
     for (u32 i = 0; i < p->count; i++) {
         free(p->list[i]->of_chunk);
         free(p->list[i]->loaded_by);
         free(p->list[i]);
     }
-    for (struct apart_shared *q = p->shared, *next; q; q = next) {
+    for (struct tagged_shared *q = p->shared, *next; q; q = next) {
         next = q->next;
         free(q->room);
         free(q->seen);
@@ -127,12 +128,12 @@ enum apart_end apart_end(struct apart *p, bool faulted)
 
 /* ---- allocations ------------------------------------------------------------------------------------------ */
 
-static struct apart_allocation *allocation_of(struct apart *p, const struct mem_block *m)
+static struct tagged_allocation *allocation_of(struct conflict_free *p, const struct mem_block *m)
 {
     for (u32 i = 0; i < p->count; i++)
         if (p->list[i]->low == m->address) return p->list[i];
     if (p->count == sizeof p->list / sizeof *p->list) return NULL;
-    struct apart_allocation *b = p->list[p->count++] = zeros(1, sizeof *b);
+    struct tagged_allocation *b = p->list[p->count++] = zeros(1, sizeof *b);
     b->low = m->address;
     b->high = m->address + m->size;
     b->host = m->host;
@@ -140,42 +141,43 @@ static struct apart_allocation *allocation_of(struct apart *p, const struct mem_
     return b;
 }
 
-struct apart_allocation *apart_find(struct apart *p, u32 site, u64 address, u32 size, bool write)
+struct tagged_allocation *tagged_find(struct conflict_free *p, u32 site, u64 address, u32 size,
+                                      bool write)
 {
-    struct apart_allocation *b = p->of_site[site];
+    struct tagged_allocation *b = p->of_site[site];
     if (b && address >= b->low && address <= b->high - size) return b;
     const struct mem_block *m = mem_find(p->m->mem, address, size);
     if (!m || (write && (m->constant || m->read_only))) return NULL;
     return p->of_site[site] = allocation_of(p, m);
 }
 
-void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site)
+void tagged_load_free(struct conflict_free *p, struct tagged_allocation *b, u32 site)
 {
     b->loaded = b->loaded_by[site] = true;
-    if (b->reduced) apart_change(p, b);
+    if (b->reduced) tagged_change(p, b);
     if (!b->stored) return;
     p->marked[site] = 1;
     p->learnt = p->failed = true;
 }
 
-void apart_make_marks(struct apart *p, struct apart_allocation *b)
+void tagged_make_tags(struct conflict_free *p, struct tagged_allocation *b)
 {
-    const size_t chunks = (b->high - b->low) / APART_CHUNK + 1;
-    b->marks = (u32 *)(void *)rooms_take(p->m->rooms, chunks * APART_CHUNK).at;
+    const size_t chunks = (b->high - b->low) / TAG_CHUNK + 1;
+    b->marks = (u32 *)(void *)cta_arena_take(p->m->cta_arena, chunks * TAG_CHUNK).at;
     b->of_chunk = zeros(chunks, sizeof *b->of_chunk);
 }
 
-void apart_only_reduce(struct apart *p, struct apart_allocation *b, u32 mark)
+void tagged_only_reduce(struct conflict_free *p, struct tagged_allocation *b, u32 mark)
 {
     if (p->observer || b->of_chunk || b->loaded) return;
     if (!p->log) {
         if (b->high - b->low > SMALL) return;
-        apart_keep(p, b, 0, (u32)(b->high - b->low));
+        undo_log_save(p, b, 0, (u32)(b->high - b->low));
     }
     b->reduced = mark;
 }
 
-void apart_change(struct apart *p, struct apart_allocation *b)
+void tagged_change(struct conflict_free *p, struct tagged_allocation *b)
 {
     b->stored = true;
     if (!b->loaded && !b->reduced) return;
@@ -183,36 +185,37 @@ void apart_change(struct apart *p, struct apart_allocation *b)
     p->learnt = p->failed = true;
 }
 
-void apart_found(const struct emu_group *g, const struct emu_uop *in, const struct mem_block *b,
-                 bool write)
+void conflict_free_found(const struct emu_group *g, const struct emu_uop *in,
+                         const struct mem_block *b, bool write)
 {
-    struct apart *p = g->worker->machine->apart;
+    struct conflict_free *p = g->worker->machine->conflict_free;
     const struct mem_desc *v = in->ext;
     p->failed |= v->space == PTX_SPACE_CONST && !b->constant; /* nobody looks at these */
     if (write || !p->is_free[in->site]) return;               /* it has been marked */
-    struct apart_allocation *of = allocation_of(p, b);
-    if (of) apart_load_free(p, of, in->site);
+    struct tagged_allocation *of = allocation_of(p, b);
+    if (of) tagged_load_free(p, of, in->site);
     else p->failed = true;
 }
 
 /* What the order changes is kept before it does. */
-void apart_ended(struct apart *p, u32 ctas)
+void conflict_free_ctas_ended(struct conflict_free *p, u32 ctas)
 {
     enum { PIECE = 1 << 16 };
-    if (!p->log || p->failed || !later_is_much(p->log)) return;
+    if (!p->log || p->failed || !deferred_log_is_large(p->log)) return;
     for (u32 i = 0; i < p->count; i++) {
-        struct apart_allocation *const b = p->list[i];
+        struct tagged_allocation *const b = p->list[i];
         if (!b->logged || b->kept) continue;
         b->kept = true;
         p->failed |= b->high - b->low > MOST_UNDO;
-        for (u64 o = 0; !p->failed && o < b->high - b->low; o += PIECE) apart_keep(p, b, o, PIECE);
+        for (u64 o = 0; !p->failed && o < b->high - b->low; o += PIECE)
+            undo_log_save(p, b, o, PIECE);
     }
-    if (!p->failed) later_tell(p->log, ctas);
+    if (!p->failed) deferred_log_replay(p->log, ctas);
 }
 
 /* ---- shared memory ---------------------------------------------------------------------------------------- */
 
-static void begin_phase(struct apart_shared *s, const struct emu_cta *c)
+static void begin_phase(struct tagged_shared *s, const struct emu_cta *c)
 {
     s->had = 0;
     s->here = 0;
@@ -221,15 +224,15 @@ static void begin_phase(struct apart_shared *s, const struct emu_cta *c)
         for (u32 w = 0; w < g->warps; w++)
             s->alive[g->first + w] = g->state == GROUP_DONE ? 0 : g->alive[w];
     }
-    if (++s->phase < APART_PHASES) return;
+    if (++s->phase < TAG_PHASES) return;
     memset(s->marks, 0, shared_marks_size(c));
     memset(s->seen, 0, c->groups->worker->machine->program->site_count * sizeof *s->seen);
     s->phase = 1;
 }
 
-struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
+struct tagged_shared *tagged_shared_of(struct conflict_free *p, struct emu_cta *c)
 {
-    struct apart_shared *s = c->marks;
+    struct tagged_shared *s = c->marks;
     if (!s) {
         s = c->marks = zeros(1, sizeof *s);
         s->room = zeros(1, shared_marks_size(c) + 2 * LANES * sizeof *s->marks);
@@ -247,12 +250,12 @@ struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c)
 }
 
 /* Into the log, for all warps that are there. */
-static void note(const struct emu_group *g, const struct later_event *of)
+static void note(const struct emu_group *g, const struct deferred_event *of)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
-        struct later_event *e = later_add(p->log, g->cta, g->first + w, 0, 0);
+        struct deferred_event *e = deferred_log_add(p->log, g->cta, g->first + w, 0, 0);
         p->failed |= !e;
         if (!e) continue;
         e->kind = of->kind;
@@ -263,28 +266,28 @@ static void note(const struct emu_group *g, const struct later_event *of)
     }
 }
 
-void apart_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
+void conflict_free_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     p->failed |= !waits || (threads && threads < g->cta->living);
     for (u32 w = 0; p->log && w < g->warps; w++) p->failed |= g->exec[w] != g->alive[w];
     if (p->log)
-        note(g, &(struct later_event){
-                    .kind = LATER_BARRIER, .op = (u8)id, .flags = EMU_RELEASE | EMU_ACQUIRE});
+        note(g, &(struct deferred_event){
+                    .kind = DEFERRED_BARRIER, .op = (u8)id, .flags = EMU_RELEASE | EMU_ACQUIRE});
 }
 
-void apart_fence(const struct emu_group *g, const struct emu_uop *in)
+void conflict_free_fence(const struct emu_group *g, const struct emu_uop *in)
 {
-    if (g->worker->machine->apart->log && !in->n)
-        note(g, &(struct later_event){
-                    .kind = LATER_FENCE, .flags = in->y, .scope = in->x, .dead = in->z});
+    if (g->worker->machine->conflict_free->log && !in->n)
+        note(g, &(struct deferred_event){
+                    .kind = DEFERRED_FENCE, .flags = in->y, .scope = in->x, .dead = in->z});
 }
 
 /* Threads that wait for all others, and whom all others wait for, know of each other. Not those that have ended: they
  * may have been there in this phase. */
-void apart_barrier(const struct emu_cta *c, u32 id)
+void conflict_free_barrier(const struct emu_cta *c, u32 id)
 {
-    struct apart_shared *const s = c->marks;
+    struct tagged_shared *const s = c->marks;
     if (!s || s->cta != c->linear) return;
     for (u32 k = 0; k < c->group_count; k++) {
         const struct emu_group *g = &c->groups[c->group_at[k]];
@@ -298,17 +301,17 @@ void apart_barrier(const struct emu_cta *c, u32 id)
 }
 
 /* A few times only those loads are marked that were without in this phase, then all. */
-void apart_shared_had(struct apart *p, const struct apart_shared *s)
+void tagged_shared_used(struct conflict_free *p, const struct tagged_shared *s)
 {
     const u32 had = s->had, sites = p->m->program->site_count;
     u8 *const marked = p->marked + sites;
-    if (had & APART_LOADED && had & (APART_CHANGED | APART_ADDED)) {
+    if (had & TAG_LOADED && had & (TAG_CHANGED | TAG_ADDED)) {
         for (u32 i = 0; i < sites; i++) p->marked[i] |= s->seen[i] == s->phase;
-        if (marked[APART_LOADS] < APART_ALL) marked[APART_LOADS]++;
+        if (marked[TAG_LOADS] < TAG_ALL) marked[TAG_LOADS]++;
         p->learnt = p->failed = true;
     }
-    if (had & APART_ADDED && had & ~(u32)APART_ADDED) {
-        marked[APART_REDUCTIONS] = 1;
+    if (had & TAG_ADDED && had & ~(u32)TAG_ADDED) {
+        marked[TAG_REDUCTIONS] = 1;
         p->learnt = p->failed = true;
     }
 }

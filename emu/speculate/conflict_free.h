@@ -3,9 +3,9 @@
  * come in any order may meet others of their kind, if nobody else comes to the word. Such a launch leaves the same bytes
  * under every order, and may go without one.
  *
- *     m.apart = apart_new(&m, marked, false, NULL); // the program is lowered with LOWER_APART
+ *     m.apart = conflict_free_new(&m, marked, false, NULL); // the program is lowered with LOWER_TAGGED
  *     launch_run(&m, ...);
- *     switch (apart_end(m.apart, faulted)) ...
+ *     switch (conflict_free_end(m.apart, faulted)) ...
  *
  * It is run natively, and watched: each word that may be both loaded and changed has a mark that says which warp
  * did, or that several have loaded it. Loads of allocations that nobody changes need none: such a load is as fast
@@ -22,36 +22,37 @@
 
 #include "emu/ops/exec.h"
 
-struct apart;
+struct conflict_free;
 struct mem_block;
 struct emu_observer;
 
-enum apart_end {
-    APART_DONE,  /* its warps were apart: memory is as every order leaves it */
-    APART_AGAIN, /* memory is as it was; `marked` has more in it */
-    APART_NOT,   /* memory is as it was */
+enum conflict_free_result {
+    CONFLICT_FREE_COMMITTED,   /* its warps were apart: memory is as every order leaves it */
+    CONFLICT_FREE_RETRY,       /* memory is as it was; `marked` has more in it */
+    CONFLICT_FREE_ROLLED_BACK, /* memory is as it was */
 };
-enum { APART_LOADS, APART_REDUCTIONS, APART_STORES, APART_KINDS, APART_ALL = 3 };
-struct later;
+enum { TAG_LOADS, TAG_REDUCTIONS, TAG_STORES, TAG_KINDS, TAG_ALL = 3 };
+struct deferred_log;
 /* marked: by site, which loads are marked from the beginning, and behind those, whether loads of shared memory are,
  * reductions of it, and stores with whose they are; it is added to. observer: is told of bytes; NULL is allowed. log:
  * reductions of global memory go there, of whatever kinds, and all else that has its place among them; NULL: they are
  * done. Ends the launch (EMU_BAD_ORDER) when it is seen not to be apart. */
-struct apart *apart_new(const struct emu_machine *m, uint8_t *marked, bool by_thread,
-                        const struct emu_observer *observer, struct later *log);
+struct conflict_free *conflict_free_new(const struct emu_machine *m, uint8_t *marked,
+                                        bool by_thread, const struct emu_observer *observer,
+                                        struct deferred_log *log);
 /* faulted: the launch did. Frees it. */
-enum apart_end apart_end(struct apart *p, bool faulted);
+enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulted);
 
 /* At a barrier of so many threads, 0: all. Who meets whom where not all wait for all may depend on the order. */
-void apart_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits);
+void conflict_free_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits);
 /* The first so many CTAs have ended. */
-void apart_ended(struct apart *p, u32 ctas);
+void conflict_free_ctas_ended(struct conflict_free *p, u32 ctas);
 /* `in`: a fence. */
-void apart_fence(const struct emu_group *g, const struct emu_uop *in);
+void conflict_free_fence(const struct emu_group *g, const struct emu_uop *in);
 /* A barrier is complete, and those who wait at it have not gone on yet. */
-void apart_barrier(const struct emu_cta *c, u32 id);
+void conflict_free_barrier(const struct emu_cta *c, u32 id);
 /* A load or store has found the block that its fast way, or a lane, is in. */
-void apart_found(const struct emu_group *g, const struct emu_uop *in, const struct mem_block *b,
-                 bool write);
+void conflict_free_found(const struct emu_group *g, const struct emu_uop *in,
+                         const struct mem_block *b, bool write);
 
 #endif

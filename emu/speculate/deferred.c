@@ -14,18 +14,18 @@ enum { BLOCK = 1 << 16, MUCH = 1 << 18, NOBODY = -1 };
 static const u64 most_bytes = UINT64_C(256) << 20;
 
 struct list { /* of a warp's events */
-    struct later_event *first, *last;
+    struct deferred_event *first, *last;
 };
-struct later_block {
-    struct later_block *next;
+struct deferred_block {
+    struct deferred_block *next;
     u32 live; /* events that the order has not heard of */
 };
-struct later {
+struct deferred_log {
     const struct emu_machine *m;
     const struct emu_config *config;
-    struct later_teller *teller; /* NULL: the order has heard of nothing */
-    struct list *warps;          /* of all the grid */
-    struct later_block *now, *free;
+    struct deferred_replay *replay; /* NULL: the order has heard of nothing */
+    struct list *warps;             /* of all the grid */
+    struct deferred_block *now, *free;
     u8 *at, *end; /* room for more in `now` */
     u64 bytes;    /* of the rooms */
     u64 fresh;    /* of what came since the order last heard of some */
@@ -33,14 +33,14 @@ struct later {
 
 static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
 {
-    const struct room r = rooms_take(m->rooms, size);
-    if (cleared) room_clear(&r, r.at, size);
+    const struct cta_block r = cta_arena_take(m->cta_arena, size);
+    if (cleared) cta_block_clear(&r, r.at, size);
     return r.at;
 }
 
-struct later *later_new(const struct emu_machine *m, const struct emu_config *config)
+struct deferred_log *deferred_log_new(const struct emu_machine *m, const struct emu_config *config)
 {
-    struct later *r = (struct later *)(void *)take(m, sizeof *r, true);
+    struct deferred_log *r = (struct deferred_log *)(void *)take(m, sizeof *r, true);
     const u64 size = (u64)m->cta_count * m->warps_per_cta * sizeof *r->warps;
     if (size > most_bytes) return NULL;
     r->m = m;
@@ -50,37 +50,37 @@ struct later *later_new(const struct emu_machine *m, const struct emu_config *co
     return r;
 }
 
-static void drop(struct later *r, struct later_block *b)
+static void drop(struct deferred_log *r, struct deferred_block *b)
 {
     b->next = r->free;
     r->free = b;
 }
 
-static bool next_block(struct later *r)
+static bool next_block(struct deferred_log *r)
 {
-    struct later_block *const was = r->now;
+    struct deferred_block *const was = r->now;
     if (was && !was->live) drop(r, was);
-    struct later_block *b = r->free;
+    struct deferred_block *b = r->free;
     if (b) r->free = b->next;
     else {
         if ((r->bytes += BLOCK) > most_bytes) return false;
-        b = (struct later_block *)(void *)take(r->m, BLOCK, false);
+        b = (struct deferred_block *)(void *)take(r->m, BLOCK, false);
     }
-    *b = (struct later_block){0};
+    *b = (struct deferred_block){0};
     r->now = b;
     r->at = (u8 *)(b + 1);
     r->end = (u8 *)b + BLOCK;
     return true;
 }
 
-struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp, u32 lanes,
-                              u32 width)
+struct deferred_event *deferred_log_add(struct deferred_log *r, const struct emu_cta *c, u32 warp,
+                                        u32 lanes, u32 width)
 {
-    const u64 size = (sizeof(struct later_event) + lanes * (sizeof(u64) + width) + sizeof(u64) -
+    const u64 size = (sizeof(struct deferred_event) + lanes * (sizeof(u64) + width) + sizeof(u64) -
                       1) /
                      sizeof(u64) * sizeof(u64);
     if ((u64)(r->end - r->at) < size && !next_block(r)) return NULL;
-    struct later_event *e = (struct later_event *)(void *)r->at;
+    struct deferred_event *e = (struct deferred_event *)(void *)r->at;
     struct list *w = &r->warps[(size_t)c->linear * r->m->warps_per_cta + warp];
     r->at += size;
     r->fresh += size;
@@ -88,11 +88,11 @@ struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp
     if (w->last) w->last->next = e;
     else w->first = e;
     w->last = e;
-    *e = (struct later_event){.of = r->now, .count = (u8)lanes, .width = (u8)width};
+    *e = (struct deferred_event){.of = r->now, .count = (u8)lanes, .width = (u8)width};
     return e;
 }
 
-bool later_is_much(const struct later *r)
+bool deferred_log_is_large(const struct deferred_log *r)
 {
     return r->fresh > MUCH;
 }
@@ -100,7 +100,7 @@ bool later_is_much(const struct later *r)
 /* ---- telling the order --------------------------------------------------------------------------------- */
 
 struct part { /* a warp in its slot */
-    struct later_event *next;
+    struct deferred_event *next;
     u32 slot, warp, sm, scheduler;
     i32 behind; /* the next one of its scheduler that is ready */
     u32 serial; /* so many have been done */
@@ -117,10 +117,10 @@ struct ready { /* warps of a scheduler, the first to come first */
     i32 first, last;
     bool listed;
 };
-struct later_teller {
+struct deferred_replay {
     struct emu_machine m;
-    struct emu_workplace wp;
-    struct later *log;
+    struct launch_context ctx;
+    struct deferred_log *log;
     const struct emu_order *order;
     u32 slots, per_cta, next, live;
     u32 known;          /* the first so many CTAs have all of their lists */
@@ -133,7 +133,7 @@ struct later_teller {
     struct emu_bound bound; /* where the order last reduced */
 };
 
-static struct emu_warp who_is(const struct later_teller *p, const struct part *w)
+static struct emu_warp who_is(const struct deferred_replay *p, const struct part *w)
 {
     return (struct emu_warp){.cta = p->places[w->slot].linear,
                              .warp = w->warp,
@@ -143,7 +143,7 @@ static struct emu_warp who_is(const struct later_teller *p, const struct part *w
 }
 
 /* Those of a scheduler fill the host's caches with the same: they go on one after another. */
-static void make_ready(struct later_teller *p, u32 part)
+static void make_ready(struct deferred_replay *p, u32 part)
 {
     const u32 s = p->parts[part].scheduler;
     struct ready *q = &p->ready[s];
@@ -156,7 +156,7 @@ static void make_ready(struct later_teller *p, u32 part)
     q->listed = true;
 }
 
-void later_wake(struct later_teller *p, const struct emu_warp *who)
+void deferred_replay_wake(struct deferred_replay *p, const struct emu_warp *who)
 {
     const u32 at = who->slot * p->per_cta + who->warp;
     struct part *w = &p->parts[at];
@@ -165,12 +165,12 @@ void later_wake(struct later_teller *p, const struct emu_warp *who)
     make_ready(p, at);
 }
 
-u32 later_ready(const struct later_teller *p)
+u32 deferred_replay_ready(const struct deferred_replay *p)
 {
     return p->ready_count;
 }
 
-u8 *later_find(struct later_teller *p, u64 address, u64 size)
+u8 *deferred_replay_find(struct deferred_replay *p, u64 address, u64 size)
 {
     struct emu_bound *const last = &p->bound;
     if (address < last->low || address > last->high || last->high - address < size) {
@@ -181,17 +181,17 @@ u8 *later_find(struct later_teller *p, u64 address, u64 size)
     return last->host + (address - last->low);
 }
 
-static enum emu_verdict tell(const struct later_teller *p, const struct emu_sync *s)
+static enum emu_verdict tell(const struct deferred_replay *p, const struct emu_sync *s)
 {
     return p->order->sync ? p->order->sync(p->order->self, s) : EMU_PROCEED;
 }
-static void tell_of(const struct later_teller *p, u32 slot, u32 warp, u8 kind, u32 id)
+static void tell_of(const struct deferred_replay *p, u32 slot, u32 warp, u8 kind, u32 id)
 {
     const struct emu_warp who = who_is(p, &p->parts[(size_t)slot * p->per_cta + warp]);
     tell(p, &(struct emu_sync){.kind = kind, .who = &who, .id = id});
 }
 
-static void begin_parts(struct later_teller *p, u32 slot)
+static void begin_parts(struct deferred_replay *p, u32 slot)
 {
     const u32 sm = slot % p->m.sms, on_sm = slot / p->m.sms * p->per_cta;
     struct part *const list = &p->parts[(size_t)slot * p->per_cta];
@@ -203,7 +203,7 @@ static void begin_parts(struct later_teller *p, u32 slot)
 }
 
 /* A CTA into a slot, if the order wants. */
-static bool place_one(struct later_teller *p)
+static bool place_one(struct deferred_replay *p)
 {
     const struct emu_order *o = p->order;
     u32 linear = p->next;
@@ -222,7 +222,7 @@ static bool place_one(struct later_teller *p)
     return true;
 }
 
-static void vacate(struct later_teller *p, u32 slot)
+static void vacate(struct deferred_replay *p, u32 slot)
 {
     u32 at = p->vacant_count++;
     for (; at && p->vacant[at - 1] > slot; at--) p->vacant[at] = p->vacant[at - 1];
@@ -232,7 +232,7 @@ static void vacate(struct later_teller *p, u32 slot)
 }
 
 /* All that live are there. */
-static void look_at_barrier(struct later_teller *p, u32 slot, u32 id)
+static void look_at_barrier(struct deferred_replay *p, u32 slot, u32 id)
 {
     struct place *const at = &p->places[slot];
     if (!at->waiting || at->waiting < at->living) return;
@@ -245,7 +245,7 @@ static void look_at_barrier(struct later_teller *p, u32 slot, u32 id)
     }
 }
 
-static void end_warp(struct later_teller *p, u32 slot, u32 warp)
+static void end_warp(struct deferred_replay *p, u32 slot, u32 warp)
 {
     struct place *const at = &p->places[slot];
     struct part *const list = &p->parts[slot * p->per_cta];
@@ -262,7 +262,7 @@ static void end_warp(struct later_teller *p, u32 slot, u32 warp)
     }
 }
 
-static enum emu_verdict reduce(struct later_teller *p, struct later_event *e,
+static enum emu_verdict reduce(struct deferred_replay *p, struct deferred_event *e,
                                const struct emu_warp *who)
 {
     struct emu_access a = {.who = who,
@@ -275,8 +275,8 @@ static enum emu_verdict reduce(struct later_teller *p, struct later_event *e,
                            .width = e->width,
                            .count = 1,
                            .lanes = e->count == LANES ? ~0u : (1u << e->count) - 1,
-                           .address = later_addresses(e),
-                           .data = later_operands(e),
+                           .address = deferred_addresses(e),
+                           .data = deferred_operands(e),
                            .stride = e->width,
                            .standalone = true};
     const enum emu_verdict v = p->order->access(p->order->self, &a);
@@ -286,7 +286,7 @@ static enum emu_verdict reduce(struct later_teller *p, struct later_event *e,
     return v;
 }
 
-static void begin_lists(struct later_teller *p, u32 slot)
+static void begin_lists(struct deferred_replay *p, u32 slot)
 {
     const struct list *lists = &p->log->warps[(size_t)p->places[slot].linear * p->per_cta];
     for (u32 w = 0; w < p->per_cta; w++) p->parts[slot * p->per_cta + w].next = lists[w].first;
@@ -294,19 +294,19 @@ static void begin_lists(struct later_teller *p, u32 slot)
 }
 
 /* What the warp does next. */
-static void step(struct later_teller *p, u32 part)
+static void step(struct deferred_replay *p, u32 part)
 {
     struct part *const w = &p->parts[part];
-    struct later_event *const e = w->next;
+    struct deferred_event *const e = w->next;
     if (!e) {
         end_warp(p, w->slot, w->warp);
         return;
     }
     const struct emu_warp who = who_is(p, w);
     enum emu_verdict v;
-    if (e->kind == LATER_REDUCE) v = reduce(p, e, &who);
+    if (e->kind == DEFERRED_REDUCE) v = reduce(p, e, &who);
     else {
-        const bool bar = e->kind == LATER_BARRIER;
+        const bool bar = e->kind == DEFERRED_BARRIER;
         v = tell(p, &(struct emu_sync){.who = &who,
                                        .kind = bar ? EMU_SYNC_BARRIER : EMU_SYNC_FENCE,
                                        .scope = e->scope,
@@ -319,7 +319,7 @@ static void step(struct later_teller *p, u32 part)
         w->asleep = true;
         return;
     }
-    const bool waits = e->kind == LATER_BARRIER;
+    const bool waits = e->kind == DEFERRED_BARRIER;
     const u8 id = e->op;
     w->next = e->next;
     w->serial++;
@@ -335,7 +335,7 @@ static void step(struct later_teller *p, u32 part)
 }
 
 /* Somebody of the scheduler that is listed last; NOBODY: it is not known yet what that one does. */
-static i32 choose(struct later_teller *p)
+static i32 choose(struct deferred_replay *p)
 {
     for (;;) {
         struct ready *q = &p->ready[p->some[p->some_count - 1]];
@@ -357,14 +357,14 @@ static i32 choose(struct later_teller *p)
     }
 }
 
-static struct later_teller *begin(struct later *r)
+static struct deferred_replay *begin(struct deferred_log *r)
 {
     const struct emu_machine *m = r->m;
-    struct later_teller *p = (struct later_teller *)(void *)take(m, sizeof *p, true);
+    struct deferred_replay *p = (struct deferred_replay *)(void *)take(m, sizeof *p, true);
     p->m = *m;
-    p->m.teller = p;
-    p->wp.config = r->config;
-    p->m.workplace = &p->wp;
+    p->m.replay = p;
+    p->ctx.config = r->config;
+    p->m.context = &p->ctx;
     p->log = r;
     p->order = m->launch->order;
     p->per_cta = m->warps_per_cta;
@@ -383,10 +383,10 @@ static struct later_teller *begin(struct later *r)
 }
 
 /* false: it comes to no end. */
-static bool go_on(struct later *r, u32 ctas)
+static bool go_on(struct deferred_log *r, u32 ctas)
 {
-    if (!r->teller) r->teller = begin(r);
-    struct later_teller *const p = r->teller;
+    if (!r->replay) r->replay = begin(r);
+    struct deferred_replay *const p = r->replay;
     const struct emu_order *const o = p->order;
     p->known = ctas;
     r->fresh = 0;
@@ -400,16 +400,16 @@ static bool go_on(struct later *r, u32 ctas)
     return true;
 }
 
-void later_tell(struct later *r, u32 ctas)
+void deferred_log_replay(struct deferred_log *r, u32 ctas)
 {
     go_on(r, ctas);
 }
 
-bool later_end(struct later *r, bool all)
+bool deferred_log_end(struct deferred_log *r, bool all)
 {
     const bool ends = !all || go_on(r, r->m->cta_count);
     const struct emu_order *const o = r->m->launch->order;
     if (all && ends && o->idle) o->idle(o->self);
-    if (r->teller && o->end) o->end(o->self);
+    if (r->replay && o->end) o->end(o->self);
     return ends;
 }

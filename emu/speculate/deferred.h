@@ -2,10 +2,10 @@
  * reduce may depend on no order, only what comes of it does. Such a launch is run natively, and what its warps do that
  * the order would hear of is written down; then the order hears of it, as it would have, and changes memory.
  *
- *     p->log = later_new(&m, config);   // of an apart (conflict_free.h): who else comes to such a word is seen there
+ *     p->log = deferred_log_new(&m, config);   // of an apart (conflict_free.h): who else comes to such a word is seen there
  *     ...                               // simd_ownership.c, emu/sched/barrier.c and emu/sched/notify.c write it
- *     later_tell(p->log, ctas)          // now and then: the order hears of CTAs that have ended
- *     later_end(p->log, true)           // the launch has ended: it hears of all
+ *     deferred_log_replay(p->log, ctas)          // now and then: the order hears of CTAs that have ended
+ *     deferred_log_end(p->log, true)           // the launch has ended: it hears of all
  *
  * There are reductions of a word or two, compare-and-swaps left out, barriers of all threads, fences and the ends of warps.
  * In place of the warps the order has a list of these for each; it is asked for no choice among them (pick), as none
@@ -17,15 +17,15 @@
 
 struct emu_config;
 struct emu_warp;
-struct later;
-struct later_block;
-struct later_teller;
+struct deferred_log;
+struct deferred_block;
+struct deferred_replay;
 
 /* Of a warp; behind it an address of each lane that reduces, then an operand of each. */
-struct later_event {
-    struct later_event *next;
-    struct later_block *of;
-    u8 kind;   /* enum later_kind */
+struct deferred_event {
+    struct deferred_event *next;
+    struct deferred_block *of;
+    u8 kind;   /* enum deferred_kind */
     u8 count;  /* lanes */
     u8 op;     /* enum emu_atomic; of a barrier its number */
     u8 type;   /* enum ptx_type; */
@@ -34,34 +34,34 @@ struct later_event {
     u8 scope;  /* enum emu_scope */
     bool dead; /* an atomic whose result nobody reads; of a fence: it is .sc */
 };
-enum later_kind { LATER_REDUCE, LATER_BARRIER, LATER_FENCE };
+enum deferred_kind { DEFERRED_REDUCE, DEFERRED_BARRIER, DEFERRED_FENCE };
 
 /* m: the launch with its order. In the machine's rooms: it is gone when these are left. NULL: there are too many
  * warps. */
-struct later *later_new(const struct emu_machine *m, const struct emu_config *config);
+struct deferred_log *deferred_log_new(const struct emu_machine *m, const struct emu_config *config);
 /* Room for what a warp of the CTA has done now, to be filled in. `lanes` of so many bytes reduce. NULL: there was too
  * much of it. */
-struct later_event *later_add(struct later *r, const struct emu_cta *c, u32 warp, u32 lanes,
-                              u32 width);
-static inline u64 *later_addresses(struct later_event *e)
+struct deferred_event *deferred_log_add(struct deferred_log *r, const struct emu_cta *c, u32 warp,
+                                        u32 lanes, u32 width);
+static inline u64 *deferred_addresses(struct deferred_event *e)
 {
     return (u64 *)(void *)(e + 1);
 }
-static inline u8 *later_operands(struct later_event *e)
+static inline u8 *deferred_operands(struct deferred_event *e)
 {
-    return (u8 *)(later_addresses(e) + e->count);
+    return (u8 *)(deferred_addresses(e) + e->count);
 }
 
 /* Whether there is so much that the order should hear of it. */
-bool later_is_much(const struct later *r);
+bool deferred_log_is_large(const struct deferred_log *r);
 /* The order hears of it, as far as it can go on, and changes memory. The first so many CTAs have ended. */
-void later_tell(struct later *r, u32 ctas);
+void deferred_log_replay(struct deferred_log *r, u32 ctas);
 /* all: of all that is left. false: then it comes to no end. */
-bool later_end(struct later *r, bool all);
+bool deferred_log_end(struct deferred_log *r, bool all);
 
-/* For order.h's functions, where machine->teller is there. */
-void later_wake(struct later_teller *p, const struct emu_warp *who);
-u32 later_ready(const struct later_teller *p);
-u8 *later_find(struct later_teller *p, u64 address, u64 size);
+/* For order.h's functions, where machine->replay is there. */
+void deferred_replay_wake(struct deferred_replay *p, const struct emu_warp *who);
+u32 deferred_replay_ready(const struct deferred_replay *p);
+u8 *deferred_replay_find(struct deferred_replay *p, u64 address, u64 size);
 
 #endif

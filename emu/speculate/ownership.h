@@ -9,28 +9,28 @@ struct emu_observer;
 /* A mark says who was at a word: nobody (0); one warp, which is not known; several warps, all of which loaded it;
  * reductions of one kind that may come in any order; or one warp (or thread), which has loaded it or, if the mark is
  * odd, also stored to it.
- * Marks of shared memory have the number of the phase, in which they were made, above APART_BITS: the CTA's barriers
+ * Marks of shared memory have the number of the phase, in which they were made, above TAG_BITS: the CTA's barriers
  * part phases, and what was before does not count. */
 enum {
-    APART_SOMEBODY = 1, /* has stored to it */
-    APART_SEVERAL = 2,
-    APART_REDUCED = 3, /* twice the kind more */
-    APART_FIRST = 128, /* the first warp, or thread; */
-    APART_NEXT = 2,    /* of the next one so much more */
-    APART_BITS = 12,
-    APART_PHASES = 1 << 20,
-    APART_WORD = 4,
-    APART_WORDS = LANES / 2, /* of a chunk: rows of tiles are often half a warp's */
-    APART_CHUNK = APART_WORDS * APART_WORD,
+    TAG_SOMEBODY = 1, /* has stored to it */
+    TAG_SEVERAL = 2,
+    TAG_REDUCED = 3, /* twice the kind more */
+    TAG_FIRST = 128, /* the first warp, or thread; */
+    TAG_NEXT = 2,    /* of the next one so much more */
+    TAG_BITS = 12,
+    TAG_PHASES = 1 << 20,
+    TAG_WORD = 4,
+    TAG_WORDS = LANES / 2, /* of a chunk: rows of tiles are often half a warp's */
+    TAG_CHUNK = TAG_WORDS * TAG_WORD,
 };
 /* A chunk has one mark, where all of it was loaded or stored to at once each time. Or it has a bit for each word, from
  * the second one on, that says whether somebody has stored to it, once and no more: other marks would take more memory,
  * and most words need none. If anything else is done there that tells too little, and the launch begins again without
  * such chunks. Else its words have marks. Odd, as those are that tell of changes: what was there is kept. */
-#define APART_ONCE 0xc0000001
-#define APART_BY_WORDS (UINT32_MAX - 1)
+#define TAG_ONCE 0xc0000001
+#define TAG_BY_WORDS (UINT32_MAX - 1)
 
-struct apart_allocation {
+struct tagged_allocation {
     u64 low, high;
     u8 *host;
     u32 *marks;              /* by word, where of_chunk says so */
@@ -43,58 +43,60 @@ struct apart_allocation {
 };
 
 /* What is done in a phase: loads without marks, and with; reductions without; what is marked and changes something. */
-enum { APART_LOADED = 1, APART_LOOKED = 2, APART_ADDED = 4, APART_CHANGED = 8 };
-struct apart_shared {  /* a CTA's */
+enum { TAG_LOADED = 1, TAG_LOOKED = 2, TAG_ADDED = 4, TAG_CHANGED = 8 };
+struct tagged_shared { /* a CTA's */
     u32 *marks, *room; /* a warp's words more on either side of them */
     u32 cta, phase;
     u32 *seen;     /* by site: the last phase in which it loaded without marks */
-    u32 had;       /* in this phase: APART_LOADED, ... */
+    u32 had;       /* in this phase: TAG_LOADED, ... */
     u32 kind;      /* of the reductions without marks, what would be their mark */
     u32 here;      /* warps that have been there in this phase, a bit each */
     u32 alive[32]; /* of each warp, when the phase began */
-    struct apart_shared *next;
+    struct tagged_shared *next;
 };
 
-struct apart_told { /* a run of bytes that the observer is not yet told of */
+struct footprint_run { /* a run of bytes that the observer is not yet told of */
     u64 from, to;
     u8 kind, flags; /* EMU_LOAD, ...; enum emu_access_flag */
 };
-struct apart {
+struct conflict_free {
     const struct emu_machine *m;
     bool by_thread;                      /* marks are of threads, not of warps */
     const struct emu_observer *observer; /* who is told of bytes; NULL: nobody */
-    struct later *log;                   /* NULL: what changes memory does so */
-    struct apart_told *told;             /* by site; likewise */
-    u8 *marked;                          /* by site; then, of shared memory, APART_LOADS, ... */
-    struct apart_allocation **of_site;   /* which it has been in last */
+    struct deferred_log *log;            /* NULL: what changes memory does so */
+    struct footprint_run *told;          /* by site; likewise */
+    u8 *marked;                          /* by site; then, of shared memory, TAG_LOADS, ... */
+    struct tagged_allocation **of_site;  /* which it has been in last */
     bool *is_free;                       /* by site: a load that needs no marks */
-    struct apart_allocation *list[64];
+    struct tagged_allocation *list[64];
     u32 count;
-    struct apart_shared *shared; /* of all places for CTAs */
+    struct tagged_shared *shared; /* of all places for CTAs */
     bool failed, learnt;
-    bool once;  /* chunks may have APART_ONCE, */
+    bool once;  /* chunks may have TAG_ONCE, */
     bool doubt; /* and one of these was looked at that tells too little */
-    struct apart_undo *undo;
+    struct undo_block *undo;
     size_t undo_bytes;
 };
 
 /* Where the bytes are; NULL: not all of them are in one that may be accessed so. */
-struct apart_allocation *apart_find(struct apart *p, u32 site, u64 address, u32 size, bool write);
-void apart_make_marks(struct apart *p, struct apart_allocation *b);
+struct tagged_allocation *tagged_find(struct conflict_free *p, u32 site, u64 address, u32 size,
+                                      bool write);
+void tagged_make_tags(struct conflict_free *p, struct tagged_allocation *b);
 /* Nobody has been there: the first one reduces. If it is small it is kept as it is, and others of that kind need no
  * marks, until somebody does anything else. */
-void apart_only_reduce(struct apart *p, struct apart_allocation *b, u32 mark);
+void tagged_only_reduce(struct conflict_free *p, struct tagged_allocation *b, u32 mark);
 /* Somebody changes what is there, for the first time, or does what its reductions do not bear. */
-void apart_change(struct apart *p, struct apart_allocation *b);
+void tagged_change(struct conflict_free *p, struct tagged_allocation *b);
 /* It is loaded by this site without marks. */
-void apart_load_free(struct apart *p, struct apart_allocation *b, u32 site);
+void tagged_load_free(struct conflict_free *p, struct tagged_allocation *b, u32 site);
 /* Tells the observer. */
-void apart_tell(const struct apart *p, const struct apart_told *t);
+void footprint_report(const struct conflict_free *p, const struct footprint_run *t);
 /* Keeps what is there, as far as it is in the allocation. */
-void apart_keep(struct apart *p, const struct apart_allocation *b, u64 offset, u32 size);
+void undo_log_save(struct conflict_free *p, const struct tagged_allocation *b, u64 offset,
+                   u32 size);
 /* The marks of the CTA's shared memory. */
-struct apart_shared *apart_shared_of(struct apart *p, struct emu_cta *c);
+struct tagged_shared *tagged_shared_of(struct conflict_free *p, struct emu_cta *c);
 /* Something is done for the first time in the phase. If that may meet what is not marked the launch begins again. */
-void apart_shared_had(struct apart *p, const struct apart_shared *s);
+void tagged_shared_used(struct conflict_free *p, const struct tagged_shared *s);
 
 #endif

@@ -23,18 +23,18 @@ static u32 atomic_mark(const struct atomic_desc *v)
 {
     const bool sign = (v->op == ATOMIC_MIN || v->op == ATOMIC_MAX) &&
                       (v->type == PTX_s32 || v->type == PTX_s64);
-    return APART_REDUCED + 2 * (v->op * 4u + (v->width == 8) * 2u + sign);
+    return TAG_REDUCED + 2 * (v->op * 4u + (v->width == 8) * 2u + sign);
 }
 
 /* Of those that wait in a log, whatever they do. No other has it: compare-and-swaps do not commute. */
-enum { LOGGED = APART_REDUCED + 2 * (4 * ATOMIC_CAS) };
+enum { LOGGED = TAG_REDUCED + 2 * (4 * ATOMIC_CAS) };
 
 enum kind { LOADS, STORES, REDUCES };
 
 struct lanes { /* of a warp */
-    struct apart *p;
+    struct conflict_free *p;
     const struct emu_cta *cta;
-    struct apart_shared *shared; /* NULL: there is none, or no other warp that has it */
+    struct tagged_shared *shared; /* NULL: there is none, or no other warp that has it */
     u32 site, mask, size;
     u32 step; /* from one lane's mark to the next one's */
     enum kind kind;
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) u32 since(u32 mark, u32 base)
 static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
 {
     if (kind != LOADS) return me;
-    const u32 with = (was | 1) == (me | 1) ? was : APART_SEVERAL;
+    const u32 with = (was | 1) == (me | 1) ? was : TAG_SEVERAL;
     return was ? with : me;
 }
 
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, co
 
 static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own)
 {
-    const u32 shift = l->size > APART_WORD ? (u32)__builtin_ctz(l->size / APART_WORD) : 0,
+    const u32 shift = l->size > TAG_WORD ? (u32)__builtin_ctz(l->size / TAG_WORD) : 0,
               step = l->step;
     if (l->kind == LOADS) return leave(marks, count, base, own, step, shift, LOADS);
     if (l->kind == STORES) return leave(marks, count, base, own, step, shift, STORES);
@@ -114,27 +114,29 @@ static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own
 /* Whether a chunk's words may be stored to once each. */
 static inline __attribute__((always_inline)) bool is_once(u32 of_chunk)
 {
-    return !of_chunk || (of_chunk >= APART_ONCE && of_chunk < APART_BY_WORDS);
+    return !of_chunk || (of_chunk >= TAG_ONCE && of_chunk < TAG_BY_WORDS);
 }
 
 /* Words of it, a bit each, are stored to. Whether they were before. */
-static inline bool store_once(struct apart *p, struct apart_allocation *b, u64 chunk, u32 words)
+static inline bool store_once(struct conflict_free *p, struct tagged_allocation *b, u64 chunk,
+                              u32 words)
 {
     u32 *const of = b->of_chunk + chunk, had = *of, bits = words << 1;
-    if (!had) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
-    *of = APART_ONCE | had | bits;
+    if (!had) undo_log_save(p, b, chunk * TAG_CHUNK, TAG_CHUNK);
+    *of = TAG_ONCE | had | bits;
     return had & bits;
 }
 
 /* Words from an offset on, a bit each. false: it is not to be done so. */
-static bool store_side_by_side(struct apart *p, struct apart_allocation *b, u64 offset, u32 words)
+static bool store_side_by_side(struct conflict_free *p, struct tagged_allocation *b, u64 offset,
+                               u32 words)
 {
-    const u64 all = (u64)words << offset / APART_WORD % APART_WORDS, first = offset / APART_CHUNK;
+    const u64 all = (u64)words << offset / TAG_WORD % TAG_WORDS, first = offset / TAG_CHUNK;
     bool bad = false;
-    for (u32 c = 0; all >> c * APART_WORDS; c++)
+    for (u32 c = 0; all >> c * TAG_WORDS; c++)
         if (!is_once(b->of_chunk[first + c])) return false;
-    for (u32 c = 0; all >> c * APART_WORDS; c++) {
-        const u32 part = all >> c * APART_WORDS & ((1u << APART_WORDS) - 1);
+    for (u32 c = 0; all >> c * TAG_WORDS; c++) {
+        const u32 part = all >> c * TAG_WORDS & ((1u << TAG_WORDS) - 1);
         if (part) bad |= store_once(p, b, first + c, part);
     }
     p->doubt |= bad;
@@ -144,34 +146,35 @@ static bool store_side_by_side(struct apart *p, struct apart_allocation *b, u64 
 
 /* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. What the
  * chunk holds is kept before it changes. */
-static inline void divide(struct apart *p, struct apart_allocation *b, u64 chunk, u32 changes)
+static inline void divide(struct conflict_free *p, struct tagged_allocation *b, u64 chunk,
+                          u32 changes)
 {
-    const u32 all = b->of_chunk[chunk], step = p->by_thread && all >= APART_FIRST ? APART_NEXT : 0;
-    u32 *const marks = b->marks + chunk * APART_WORDS;
-    if (all < APART_ONCE)
-        for (u32 i = 0; i < APART_WORDS; i++) marks[i] = all + step * i;
-    else if (all < APART_BY_WORDS) {
-        for (u32 i = 0; i < APART_WORDS; i++) marks[i] = all >> (i + 1) & 1 ? APART_SOMEBODY : 0;
+    const u32 all = b->of_chunk[chunk], step = p->by_thread && all >= TAG_FIRST ? TAG_NEXT : 0;
+    u32 *const marks = b->marks + chunk * TAG_WORDS;
+    if (all < TAG_ONCE)
+        for (u32 i = 0; i < TAG_WORDS; i++) marks[i] = all + step * i;
+    else if (all < TAG_BY_WORDS) {
+        for (u32 i = 0; i < TAG_WORDS; i++) marks[i] = all >> (i + 1) & 1 ? TAG_SOMEBODY : 0;
         p->doubt = true;
     }
-    if (changes & ~all) apart_keep(p, b, chunk * APART_CHUNK, APART_CHUNK);
-    b->of_chunk[chunk] = APART_BY_WORDS | (all & 1) | changes;
+    if (changes & ~all) undo_log_save(p, b, chunk * TAG_CHUNK, TAG_CHUNK);
+    b->of_chunk[chunk] = TAG_BY_WORDS | (all & 1) | changes;
 }
 
 /* Whole chunks. false: of some the words have marks. */
 static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes *l,
-                                                              struct apart_allocation *b,
+                                                              struct tagged_allocation *b,
                                                               u64 offset, u32 size, u32 own,
                                                               const enum kind kind)
 {
-    u32 *const of = b->of_chunk + offset / APART_CHUNK, bad = 0, most = 0, kept = 1;
-    const u32 count = size / APART_CHUNK, step = l->step * APART_WORDS;
+    u32 *const of = b->of_chunk + offset / TAG_CHUNK, bad = 0, most = 0, kept = 1;
+    const u32 count = size / TAG_CHUNK, step = l->step * TAG_WORDS;
     for (u32 i = 0; i < count; i++) {
         most = of[i] > most ? of[i] : most;
         kept &= of[i];
     }
-    if (most >= APART_ONCE) return false;
-    if (kind != LOADS && !kept) apart_keep(l->p, b, offset, size);
+    if (most >= TAG_ONCE) return false;
+    if (kind != LOADS && !kept) undo_log_save(l->p, b, offset, size);
     for (u32 i = 0; i < count; i++) {
         const u32 was = of[i], me = own + step * i;
         bad |= is_bad(was, me, kind);
@@ -181,43 +184,43 @@ static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes
     return true;
 }
 
-static bool mark_whole(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+static bool mark_whole(const struct lanes *l, struct tagged_allocation *b, u64 offset, u32 size,
                        u32 own)
 {
-    if ((offset | size) % APART_CHUNK || (l->step && l->size != APART_WORD)) return false;
+    if ((offset | size) % TAG_CHUNK || (l->step && l->size != TAG_WORD)) return false;
     if (l->kind == LOADS) return mark_chunks(l, b, offset, size, own, LOADS);
     if (l->kind == STORES) return mark_chunks(l, b, offset, size, own, STORES);
     return mark_chunks(l, b, offset, size, own, REDUCES);
 }
 
 /* Bytes from an offset on, of lanes from that of `own` on. */
-static void mark_bytes(const struct lanes *l, struct apart_allocation *b, u64 offset, u32 size,
+static void mark_bytes(const struct lanes *l, struct tagged_allocation *b, u64 offset, u32 size,
                        u32 own)
 {
     const u32 shift = (u32)__builtin_ctz(l->size);
     if (mark_whole(l, b, offset, size, own)) return;
     for (u32 n; size; size -= n, offset += n, own += l->step * (n >> shift)) {
-        const u32 at = offset % APART_CHUNK;
-        n = size < APART_CHUNK - at ? size : APART_CHUNK - at;
+        const u32 at = offset % TAG_CHUNK;
+        n = size < TAG_CHUNK - at ? size : TAG_CHUNK - at;
         if (mark_whole(l, b, offset, n, own)) continue;
-        if (l->kind == STORES && l->p->once && (offset | n) % APART_WORD == 0 &&
-            store_side_by_side(l->p, b, offset, ~0u >> (LANES - n / APART_WORD)))
+        if (l->kind == STORES && l->p->once && (offset | n) % TAG_WORD == 0 &&
+            store_side_by_side(l->p, b, offset, ~0u >> (LANES - n / TAG_WORD)))
             continue;
-        const u64 first = offset / APART_WORD, last = (offset + n - 1) / APART_WORD;
-        divide(l->p, b, offset / APART_CHUNK, l->kind != LOADS);
+        const u64 first = offset / TAG_WORD, last = (offset + n - 1) / TAG_WORD;
+        divide(l->p, b, offset / TAG_CHUNK, l->kind != LOADS);
         l->p->failed |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own);
     }
 }
 
-static inline void tell_of(struct apart *p, u32 site, u64 address, u32 size, enum kind kind,
+static inline void tell_of(struct conflict_free *p, u32 site, u64 address, u32 size, enum kind kind,
                            u8 flags)
 {
     static const u8 kinds[] = {[LOADS] = EMU_LOAD, [STORES] = EMU_STORE, [REDUCES] = EMU_RED};
-    struct apart_told *const t = &p->told[site];
+    struct footprint_run *const t = &p->told[site];
     if (address == t->to) t->to += size;
     else if (address < t->from || address + size > t->to) {
-        apart_tell(p, t);
-        *t = (struct apart_told){address, address + size, kinds[kind], flags};
+        footprint_report(p, t);
+        *t = (struct footprint_run){address, address + size, kinds[kind], flags};
     }
 }
 
@@ -227,31 +230,31 @@ static void tell(const struct lanes *l, u64 address, u32 size)
 }
 
 /* Makes ready for marks. false: what is there may be loaded without any. */
-static inline bool needs_marks(const struct lanes *l, struct apart_allocation *b)
+static inline bool needs_marks(const struct lanes *l, struct tagged_allocation *b)
 {
-    struct apart *const p = l->p;
+    struct conflict_free *const p = l->p;
     b->logged |= l->kind == REDUCES && l->own == LOGGED;
-    if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) apart_only_reduce(p, b, l->own);
+    if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) tagged_only_reduce(p, b, l->own);
     if (b->reduced) {
         b->loaded_by[l->site] = true;
-        if (l->kind != REDUCES || b->reduced != l->own) apart_change(p, b);
+        if (l->kind != REDUCES || b->reduced != l->own) tagged_change(p, b);
         return false;
     }
     if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
-        if (!b->loaded_by[l->site]) apart_load_free(p, b, l->site);
+        if (!b->loaded_by[l->site]) tagged_load_free(p, b, l->site);
         return false;
     }
-    if (!b->of_chunk) apart_make_marks(p, b);
-    if (l->kind != LOADS && !b->stored) apart_change(p, b);
+    if (!b->of_chunk) tagged_make_tags(p, b);
+    if (l->kind != LOADS && !b->stored) tagged_change(p, b);
     return true;
 }
 
 /* Bytes side by side, of lanes from the first one on. Whether they could be loaded without a mark. */
 static bool touch(const struct lanes *l, u64 address, u32 size, u32 first_lane)
 {
-    struct apart *const p = l->p;
+    struct conflict_free *const p = l->p;
     tell(l, address, size);
-    struct apart_allocation *const b = apart_find(p, l->site, address, size, l->kind != LOADS);
+    struct tagged_allocation *const b = tagged_find(p, l->site, address, size, l->kind != LOADS);
     if (!b) return p->failed = true;
     if (!needs_marks(l, b)) return !p->observer;
     mark_bytes(l, b, address - b->low, size, l->own + l->step * first_lane);
@@ -309,12 +312,12 @@ static inline __attribute__((always_inline)) bool words_of(const struct lanes *l
 {
     const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = room - l->size, odd = l->size - 1;
     u64 bad = 0;
-    if (room < l->size || room / APART_WORD > INT32_MAX) return false;
+    if (room < l->size || room / TAG_WORD > INT32_MAX) return false;
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
         const u64 o = l->mask >> i & 1 ? l->at[i] - low : any;
         bad |= (o & odd) | (o > last);
-        word[i] = (i32)(o / APART_WORD);
+        word[i] = (i32)(o / TAG_WORD);
     }
     return !bad;
 }
@@ -324,8 +327,8 @@ static bool mark_all_words(const struct lanes *l, const i32 word[LANES], u32 *ma
                            u32 first)
 {
     bool bad = mark_each(l, word, marks, base, first);
-    for (u32 k = APART_WORD; k < l->size; k += APART_WORD)
-        bad |= mark_each(l, word, marks + k / APART_WORD, base, first);
+    for (u32 k = TAG_WORD; k < l->size; k += TAG_WORD)
+        bad |= mark_each(l, word, marks + k / TAG_WORD, base, first);
     return bad;
 }
 
@@ -345,43 +348,43 @@ static inline void put_words(u32 *to, const i32 word[LANES], const u32 *d, u32 m
 }
 
 /* Lanes may be at one word. false: it is not to be done so. */
-static bool store_words_singly(struct apart *p, struct apart_allocation *b, const i32 word[LANES],
-                               const u32 had[LANES], u32 m)
+static bool store_words_singly(struct conflict_free *p, struct tagged_allocation *b,
+                               const i32 word[LANES], const u32 had[LANES], u32 m)
 {
     bool bad = false;
     for (u32 i = 0; i < LANES; i++) {
         if (!is_once(had[i])) return false;
-        bad |= had[i] >> ((u32)word[i] % APART_WORDS + 1) & had[i] & 1;
+        bad |= had[i] >> ((u32)word[i] % TAG_WORDS + 1) & had[i] & 1;
     }
     for (u32 left = m; left; left &= left - 1) {
         const u32 at = (u32)word[__builtin_ctz(left)];
-        store_once(p, b, at / APART_WORDS, 1u << at % APART_WORDS);
+        store_once(p, b, at / TAG_WORDS, 1u << at % TAG_WORDS);
     }
     p->doubt |= bad;
     p->failed |= bad;
     return true;
 }
 
-static inline bool store_words_once(struct apart *p, struct apart_allocation *b,
+static inline bool store_words_once(struct conflict_free *p, struct tagged_allocation *b,
                                     const i32 word[LANES], u32 m)
 {
     _Alignas(64) i32 chunk[LANES + 1];
     _Alignas(64) u32 had[LANES], mark[LANES];
     u32 odd = ~m, first = 0;
-    LANE_LOOP for (u32 i = 0; i < LANES; i++) chunk[i] = (i32)((u32)word[i] / APART_WORDS);
+    LANE_LOOP for (u32 i = 0; i < LANES; i++) chunk[i] = (i32)((u32)word[i] / TAG_WORDS);
     chunk[LANES] = INT32_MAX;
     gather(had, b->of_chunk, chunk);
     LANE_LOOP for (u32 i = 0; i < LANES; i++)
     {
-        const u32 bit = 2u << (u32)word[i] % APART_WORDS, by_words = had[i] >= APART_BY_WORDS,
-                  one = had[i] < APART_ONCE, none = had[i] == 0, meets = chunk[i + 1] <= chunk[i];
-        mark[i] = had[i] | bit | APART_ONCE;
+        const u32 bit = 2u << (u32)word[i] % TAG_WORDS, by_words = had[i] >= TAG_BY_WORDS,
+                  one = had[i] < TAG_ONCE, none = had[i] == 0, meets = chunk[i + 1] <= chunk[i];
+        mark[i] = had[i] | bit | TAG_ONCE;
         odd |= by_words | (one & ~none) | (had[i] & bit) | meets;
         first |= none;
     }
     if (odd) return store_words_singly(p, b, word, had, m);
     for (u32 i = 0; first && i < LANES; i++)
-        if (!had[i]) apart_keep(p, b, (u64)chunk[i] * APART_CHUNK, APART_CHUNK);
+        if (!had[i]) undo_log_save(p, b, (u64)chunk[i] * TAG_CHUNK, TAG_CHUNK);
     put_words(b->of_chunk, chunk, mark, m);
     return true;
 }
@@ -390,11 +393,11 @@ static inline bool store_words_once(struct apart *p, struct apart_allocation *b,
  * marks. */
 static bool touch_words(const struct lanes *l, bool *free)
 {
-    struct apart *const p = l->p;
+    struct conflict_free *const p = l->p;
     const u64 any = l->at[__builtin_ctz(l->mask)];
-    struct apart_allocation *const b = any < MEM_GLOBAL
-                                           ? NULL
-                                           : apart_find(p, l->site, any, l->size, l->kind != LOADS);
+    struct tagged_allocation *const b = any < MEM_GLOBAL ? NULL
+                                                         : tagged_find(p, l->site, any, l->size,
+                                                                       l->kind != LOADS);
     _Alignas(64) i32 word[LANES];
     if (!b || !words_of(l, b->low, b->high - b->low, word)) return false;
     const bool marks = needs_marks(l, b);
@@ -402,20 +405,20 @@ static bool touch_words(const struct lanes *l, bool *free)
     u32 whole = 0, differ = 0;
     if (marks)
         LANE_LOOP for (int i = 0; i < LANES; i++)
-            whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
+            whole |= (of[(u32)word[i] / TAG_WORDS] | may_stay) ^ (TAG_BY_WORDS | 1);
     *free &= !marks && !p->observer;
-    if (marks && !whole && l->kind == REDUCES && l->size == APART_WORD) {
+    if (marks && !whole && l->kind == REDUCES && l->size == TAG_WORD) {
         LANE_LOOP for (int i = 0; i < LANES; i++) differ |= b->marks[word[i]] ^ l->own;
         if (!differ) return true; /* all of it has been so before */
     }
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
         tell(l, l->at[__builtin_ctz(left)], l->size);
     if (!marks) return true;
-    if (l->kind == STORES && l->size == APART_WORD && p->once &&
+    if (l->kind == STORES && l->size == TAG_WORD && p->once &&
         store_words_once(p, b, word, l->mask))
         return true;
     for (u32 i = 0; whole && i < LANES; i++)
-        divide(p, b, (u32)word[i] / APART_WORDS, l->kind != LOADS);
+        divide(p, b, (u32)word[i] / TAG_WORDS, l->kind != LOADS);
     p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
     return true;
 }
@@ -447,7 +450,7 @@ static inline __attribute__((always_inline)) u32 cut(const struct lanes *l, u32 
     const u64 a = l->at[from], start = a - ((u64)from << step), z = l->at[last];
     first[0] = from;
     *bytes = count << step;
-    if (l->p->by_thread && l->size < APART_WORD) return 0;
+    if (l->p->by_thread && l->size < TAG_WORD) return 0;
     if (z == start + ((u64)last << step) && last - from + 1 == count && are_at(l, start, step))
         return 1;
     if (z == a && !l->step && are_at(l, a, LANES)) {
@@ -470,39 +473,39 @@ static void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_
 {
     const u32 room = l->cta->shared_size;
     if (offset > room || size > room - offset) return;
-    const u64 first = offset / APART_WORD, last = (offset + size - 1) / APART_WORD;
+    const u64 first = offset / TAG_WORD, last = (offset + size - 1) / TAG_WORD;
     l->p->failed |= mark(l, l->shared->marks + first, (u32)(last - first + 1),
-                         l->shared->phase << APART_BITS, l->own_shared + l->step * first_lane);
+                         l->shared->phase << TAG_BITS, l->own_shared + l->step * first_lane);
 }
 
-static inline void note_shared(struct apart *p, struct apart_shared *s, const struct emu_group *g,
-                               u32 what)
+static inline void note_shared(struct conflict_free *p, struct tagged_shared *s,
+                               const struct emu_group *g, u32 what)
 {
     for (u32 w = 0; w < g->warps; w++) s->here |= (u32)(g->exec[w] != 0) << (g->first + w);
     if (!(what & ~s->had)) return;
     s->had |= what;
-    apart_shared_had(p, s);
+    tagged_shared_used(p, s);
 }
 
 /* What a site does in a phase may need no marks: loads, if nobody changes anything before the next barrier; reductions, if
  * all are of one kind and nobody does anything else. Else the launch begins again, and they are marked. Whether this
  * one is. `mark`: of reductions. */
-static inline bool enter_shared(struct apart *p, struct apart_shared *s, const struct emu_group *g,
-                                u32 site, enum kind kind, u32 mark)
+static inline bool enter_shared(struct conflict_free *p, struct tagged_shared *s,
+                                const struct emu_group *g, u32 site, enum kind kind, u32 mark)
 {
     const u8 *const marked = p->marked + p->m->program->site_count;
-    if (kind == LOADS && !p->marked[site] && marked[APART_LOADS] < APART_ALL) {
+    if (kind == LOADS && !p->marked[site] && marked[TAG_LOADS] < TAG_ALL) {
         s->seen[site] = s->phase;
-        note_shared(p, s, g, APART_LOADED);
+        note_shared(p, s, g, TAG_LOADED);
         return false;
     }
-    if (kind == REDUCES && !marked[APART_REDUCTIONS]) {
-        const bool other = s->had & APART_ADDED && s->kind != mark;
+    if (kind == REDUCES && !marked[TAG_REDUCTIONS]) {
+        const bool other = s->had & TAG_ADDED && s->kind != mark;
         s->kind = mark;
-        note_shared(p, s, g, APART_ADDED | (other ? APART_CHANGED : 0));
+        note_shared(p, s, g, TAG_ADDED | (other ? TAG_CHANGED : 0));
         return false;
     }
-    note_shared(p, s, g, kind == LOADS ? APART_LOOKED : APART_CHANGED);
+    note_shared(p, s, g, kind == LOADS ? TAG_LOOKED : TAG_CHANGED);
     return true;
 }
 
@@ -538,12 +541,12 @@ static inline bool any_word(const u32 words[LANES])
 static void touch_lanes_shared(const struct lanes *l)
 {
     u32 first[2], bytes;
-    const u32 runs = cut(l, first, &bytes), base = l->shared->phase << APART_BITS;
+    const u32 runs = cut(l, first, &bytes), base = l->shared->phase << TAG_BITS;
     const u64 at = l->at[first[0]];
     _Alignas(64) i32 word[LANES];
-    if (runs == 1 && bytes > APART_WORD && l->size == APART_WORD && at % APART_WORD == 0 &&
+    if (runs == 1 && bytes > TAG_WORD && l->size == TAG_WORD && at % TAG_WORD == 0 &&
         at <= l->cta->shared_size && bytes <= l->cta->shared_size - at) {
-        u32 *const row = l->shared->marks + at / APART_WORD - first[0];
+        u32 *const row = l->shared->marks + at / TAG_WORD - first[0];
         const u32 m = l->mask, own = l->own_shared;
         _Alignas(64) u32 bad[LANES] = {0};
         if (l->kind == LOADS) leave_row(row, m, base, own, l->step, LOADS, bad);
@@ -584,7 +587,7 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
         }
         free = false; /* shared memory, a thread's own, parameters */
         if (!generic || !l->shared || address < MEM_SHARED || address >= MEM_LOCAL) continue;
-        note_shared(l->p, l->shared, g, l->kind == LOADS ? APART_LOOKED : APART_CHANGED);
+        note_shared(l->p, l->shared, g, l->kind == LOADS ? TAG_LOOKED : TAG_CHANGED);
         touch_shared(l, address - MEM_SHARED, l->size, i);
     }
     return free;
@@ -602,8 +605,8 @@ static inline __attribute__((always_inline)) bool follow_64(const u64 *at, u32 s
 static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
 {
     const v16 *const v = (const v16 *)(const void *)at;
-    const v16 a = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * APART_WORD + *at;
-    return none((v[0] ^ a) | (v[1] ^ (a + LANES / 2 * APART_WORD)));
+    const v16 a = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * TAG_WORD + *at;
+    return none((v[0] ^ a) | (v[1] ^ (a + LANES / 2 * TAG_WORD)));
 }
 
 /* Whether all could be loaded without marks. */
@@ -614,7 +617,7 @@ static inline bool touch_warp(struct lanes *l, const struct emu_group *g, const 
         const u64 *const p = (const u64 *)(const void *)(g->r64 + in->a) + w * LANES;
         const u64 at = *p + (u64)in->imm;
         const u32 shift = (u32)__builtin_ctz(l->size);
-        const bool singly = l->step && l->size < APART_WORD;
+        const bool singly = l->step && l->size < TAG_WORD;
         if (at >= MEM_GLOBAL && !singly && follow_64(p, shift))
             return touch(l, at, (u32)LANES << shift, 0);
     }
@@ -625,21 +628,21 @@ static inline bool touch_warp(struct lanes *l, const struct emu_group *g, const 
 }
 
 /* Of a CTA whether there is anybody else. */
-static inline bool several(const struct apart *p)
+static inline bool several(const struct conflict_free *p)
 {
     return (p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta) > 1;
 }
 
 /* The even mark of a warp's first lane, by the warp's number in its CTA; and how many come before those of the CTA. */
-static inline u32 per_warp(const struct apart *p)
+static inline u32 per_warp(const struct conflict_free *p)
 {
-    return p->by_thread ? LANES * APART_NEXT : APART_NEXT;
+    return p->by_thread ? LANES * TAG_NEXT : TAG_NEXT;
 }
-static inline u32 own_of(const struct apart *p, u32 warp)
+static inline u32 own_of(const struct conflict_free *p, u32 warp)
 {
-    return APART_FIRST + per_warp(p) * warp;
+    return TAG_FIRST + per_warp(p) * warp;
 }
-static inline u32 before_cta(const struct apart *p, const struct emu_cta *c)
+static inline u32 before_cta(const struct conflict_free *p, const struct emu_cta *c)
 {
     return per_warp(p) * (c->linear * p->m->warps_per_cta);
 }
@@ -648,7 +651,7 @@ static inline u32 before_cta(const struct apart *p, const struct emu_cta *c)
 static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, u32 size,
                       enum kind kind, u32 mark)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     struct lanes l;
     l.p = p;
     l.cta = g->cta;
@@ -656,13 +659,13 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
     l.size = size;
     l.kind = kind;
     l.flags = kind == REDUCES ? 0 : ((const struct mem_desc *)in->ext)->flags;
-    l.step = p->by_thread && kind != REDUCES ? APART_NEXT : 0;
+    l.step = p->by_thread && kind != REDUCES ? TAG_NEXT : 0;
     l.shared = NULL;
     l.own = l.own_shared = mark;
     bool free = true;
     p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
     if (p->m->shared_size && several(p) && space != PTX_SPACE_GLOBAL)
-        l.shared = apart_shared_of(p, g->cta);
+        l.shared = tagged_shared_of(p, g->cta);
     if (space == PTX_SPACE_SHARED &&
         (!l.shared || !enter_shared(p, l.shared, g, in->site, kind, mark)))
         return true;
@@ -687,16 +690,16 @@ static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *i
 
 /* ---- the usual cases: all warps' words side by side, looked at as one ------------------------------------ */
 
-enum { ROW_BYTES = LANES * APART_WORD };
+enum { ROW_BYTES = LANES * TAG_WORD };
 
 /* A row that is not of whole chunks, or of which lanes are off. Whether somebody else is in the way. */
-static __attribute__((noinline)) bool mark_row(struct apart *p, struct apart_allocation *b,
+static __attribute__((noinline)) bool mark_row(struct conflict_free *p, struct tagged_allocation *b,
                                                u64 offset, u32 m, u32 me, enum kind kind)
 {
-    const u32 step = p->by_thread ? APART_NEXT : 0;
-    u32 *const row = b->marks + offset / APART_WORD;
+    const u32 step = p->by_thread ? TAG_NEXT : 0;
+    u32 *const row = b->marks + offset / TAG_WORD;
     if (kind == STORES && p->once && store_side_by_side(p, b, offset, m)) return false;
-    for (u64 c = offset / APART_CHUNK; c <= (offset + ROW_BYTES - 1) / APART_CHUNK; c++)
+    for (u64 c = offset / TAG_CHUNK; c <= (offset + ROW_BYTES - 1) / TAG_CHUNK; c++)
         divide(p, b, c, kind != LOADS);
     _Alignas(64) u32 bad[LANES] = {0};
     if (kind == LOADS) leave_row(row, m, 0, me, step, LOADS, bad);
@@ -755,22 +758,23 @@ static inline __attribute__((always_inline)) void carry_out(struct emu_group *g,
 }
 
 /* A warp's lanes, each of which has a word. */
-static inline struct lanes lanes_of(struct apart *p, u32 mask, enum kind kind)
+static inline struct lanes lanes_of(struct conflict_free *p, u32 mask, enum kind kind)
 {
     struct lanes l;
     l.p = p;
     l.mask = mask;
-    l.size = APART_WORD;
-    l.step = p->by_thread ? APART_NEXT : 0;
+    l.size = TAG_WORD;
+    l.step = p->by_thread ? TAG_NEXT : 0;
     l.kind = kind;
     return l;
 }
 
 /* Words anyhow of an allocation that has been changed before, by addresses less the first word's. false: not all are
  * such words. */
-static __attribute__((noinline)) bool mark_words(struct apart *p, struct apart_allocation *b,
-                                                 const u64 *at, u64 from, u32 m, u32 me,
-                                                 enum kind kind, i32 word[LANES])
+static __attribute__((noinline)) bool mark_words(struct conflict_free *p,
+                                                 struct tagged_allocation *b, const u64 *at,
+                                                 u64 from, u32 m, u32 me, enum kind kind,
+                                                 i32 word[LANES])
 {
     struct lanes l = lanes_of(p, m, kind);
     const u32 *const of = b->of_chunk, may_stay = kind == LOADS;
@@ -779,9 +783,8 @@ static __attribute__((noinline)) bool mark_words(struct apart *p, struct apart_a
     if (!words_of(&l, 0, b->high - b->low, word)) return false;
     if (kind == STORES && p->once && store_words_once(p, b, word, m)) return true;
     LANE_LOOP for (int i = 0; i < LANES; i++)
-        whole |= (of[(u32)word[i] / APART_WORDS] | may_stay) ^ (APART_BY_WORDS | 1);
-    for (u32 i = 0; whole && i < LANES; i++)
-        divide(p, b, (u32)word[i] / APART_WORDS, kind != LOADS);
+        whole |= (of[(u32)word[i] / TAG_WORDS] | may_stay) ^ (TAG_BY_WORDS | 1);
+    for (u32 i = 0; whole && i < LANES; i++) divide(p, b, (u32)word[i] / TAG_WORDS, kind != LOADS);
     p->failed |= mark_each(&l, word, b->marks, 0, me);
     return true;
 }
@@ -790,15 +793,15 @@ static __attribute__((noinline)) bool mark_words(struct apart *p, struct apart_a
 static inline __attribute__((always_inline)) enum done
 do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 {
-    struct apart *const p = g->worker->machine->apart;
-    struct apart_allocation *const b = p->of_site[in->site];
+    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct tagged_allocation *const b = p->of_site[in->site];
     const struct mem_desc *const v = in->ext;
-    if (in->x != 8 || !b || !b->stored || v->width != APART_WORD || v->count != 1 ||
-        (b->high - b->low) / APART_WORD > INT32_MAX)
+    if (in->x != 8 || !b || !b->stored || v->width != TAG_WORD || v->count != 1 ||
+        (b->high - b->low) / TAG_WORD > INT32_MAX)
         return LOOK;
     const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
     const u64 size = b->high - b->low, from = (u64)in->imm - b->low;
-    const u32 next = per_warp(p), half = p->by_thread ? APART_WORDS * APART_NEXT : 0;
+    const u32 next = per_warp(p), half = p->by_thread ? TAG_WORDS * TAG_NEXT : 0;
     u32 me = own_of(p, g->first) + before_cta(p, g->cta) + (kind == STORES), bad = 0;
     u64 keep = 0, keep_to = 0;
     struct words a;
@@ -808,7 +811,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         const u32 m = g->exec[w];
         const u64 first = *at, o = first + from;
         if (!m) continue;
-        if (!follow_64(at, 2) || o % APART_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
+        if (!follow_64(at, 2) || o % TAG_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
             looks = p->observer || !mark_words(p, b, at, from, m, me, kind, a.word[w]);
             continue;
         }
@@ -816,12 +819,12 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         if (looks) break;
         if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind, v->flags);
         a.rows |= 1u << w;
-        a.word[w][0] = (i32)(o / APART_WORD);
-        u32 *const of = b->of_chunk + o / APART_CHUNK;
-        if (m == ~0u && o % APART_CHUNK == 0 && of[0] < APART_ONCE && of[1] < APART_ONCE) {
+        a.word[w][0] = (i32)(o / TAG_WORD);
+        u32 *const of = b->of_chunk + o / TAG_CHUNK;
+        if (m == ~0u && o % TAG_CHUNK == 0 && of[0] < TAG_ONCE && of[1] < TAG_ONCE) {
             if (kind == STORES && !(of[0] & of[1] & 1)) {
                 if (o != keep_to) {
-                    if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
+                    if (keep_to > keep) undo_log_save(p, b, keep, (u32)(keep_to - keep));
                     keep = o;
                 }
                 keep_to = o + ROW_BYTES;
@@ -831,7 +834,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
             of[1] = after(of[1], me + half, kind);
         } else bad |= mark_row(p, b, o, m, me, kind);
     }
-    if (keep_to > keep) apart_keep(p, b, keep, (u32)(keep_to - keep));
+    if (keep_to > keep) undo_log_save(p, b, keep, (u32)(keep_to - keep));
     p->failed |= bad != 0;
     if (looks || p->failed) return LOOK;
     if (g->worker->sites) return MARKED;
@@ -842,8 +845,8 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 /* Loads that need no marks, but are told of. false: it has to be looked at more closely. */
 static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
 {
-    struct apart *const p = g->worker->machine->apart;
-    const struct apart_allocation *const b = p->of_site[in->site];
+    struct conflict_free *const p = g->worker->machine->conflict_free;
+    const struct tagged_allocation *const b = p->of_site[in->site];
     const struct mem_desc *const v = in->ext;
     if (!p->observer || !g->whole || in->x != 8 || !b || b->stored || !b->loaded_by[in->site] ||
         p->marked[in->site] || v->space == PTX_SPACE_SHARED)
@@ -864,9 +867,9 @@ static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
 static inline __attribute__((always_inline)) enum done
 do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind, const u32 step)
 {
-    struct apart *const p = g->worker->machine->apart;
-    struct apart_shared *const s = g->cta->marks;
-    const u32 room = g->cta->shared_size, base = s->phase << APART_BITS, next = per_warp(p);
+    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct tagged_shared *const s = g->cta->marks;
+    const u32 room = g->cta->shared_size, base = s->phase << TAG_BITS, next = per_warp(p);
     const u32 *at = (const u32 *)(const void *)(g->r32 + in->a);
     u32 me = own_of(p, g->first) + (kind == STORES);
     _Alignas(64) u32 bad[LANES] = {0};
@@ -875,11 +878,11 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
     for (u32 w = 0; w < g->warps; w++, at += LANES, me += next) {
         const u32 m = g->exec[w], start = *at + (u32)in->imm;
         if (!m) continue;
-        const u32 one = (u32)__builtin_ctz(m), first = start + one * APART_WORD,
-                  bytes = (LANES - (u32)__builtin_clz(m) - one) * APART_WORD;
-        if (first % APART_WORD == 0 && bytes <= room && first <= room - bytes && follow_words(at)) {
+        const u32 one = (u32)__builtin_ctz(m), first = start + one * TAG_WORD,
+                  bytes = (LANES - (u32)__builtin_clz(m) - one) * TAG_WORD;
+        if (first % TAG_WORD == 0 && bytes <= room && first <= room - bytes && follow_words(at)) {
             a.rows |= 1u << w;
-            a.word[w][0] = (i32)(first / APART_WORD) - (i32)one;
+            a.word[w][0] = (i32)(first / TAG_WORD) - (i32)one;
             leave_row(s->marks + a.word[w][0], m, base, me, step, kind, bad);
             continue;
         }
@@ -896,32 +899,32 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
 
 static enum done do_shared_loads(struct emu_group *g, const struct emu_uop *in)
 {
-    return g->worker->machine->apart->by_thread ? do_shared_rows(g, in, LOADS, APART_NEXT)
-                                                : do_shared_rows(g, in, LOADS, 0);
+    return g->worker->machine->conflict_free->by_thread ? do_shared_rows(g, in, LOADS, TAG_NEXT)
+                                                        : do_shared_rows(g, in, LOADS, 0);
 }
 static enum done do_shared_stores(struct emu_group *g, const struct emu_uop *in)
 {
-    return g->worker->machine->apart->by_thread ? do_shared_rows(g, in, STORES, APART_NEXT)
-                                                : do_shared_rows(g, in, STORES, 0);
+    return g->worker->machine->conflict_free->by_thread ? do_shared_rows(g, in, STORES, TAG_NEXT)
+                                                        : do_shared_rows(g, in, STORES, 0);
 }
 
 static inline enum done do_shared(struct emu_group *g, const struct emu_uop *in, enum kind kind)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     const struct mem_desc *const v = in->ext;
     if (!p->m->shared_size || !several(p)) return LOOK;
-    struct apart_shared *const s = apart_shared_of(p, g->cta);
+    struct tagged_shared *const s = tagged_shared_of(p, g->cta);
     const u32 here = s->here >> g->first & ((1u << g->warps) - 1);
     if (kind == LOADS && s->seen[in->site] == s->phase && here == (1u << g->warps) - 1)
         return MARKED;
     if (!enter_shared(p, s, g, in->site, kind, 0)) return MARKED;
-    if (in->x != 4 || v->width != APART_WORD || v->count != 1) return LOOK;
+    if (in->x != 4 || v->width != TAG_WORD || v->count != 1) return LOOK;
     return kind == LOADS ? do_shared_loads(g, in) : do_shared_stores(g, in);
 }
 
-OP(ld_apart)
+OP(ld_tagged)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     const struct mem_desc *const v = in->ext;
     if (p->is_free[in->site]) return p->failed ? refuse(g, in) : v->plain(g, in);
     const bool shared = v->space == PTX_SPACE_SHARED;
@@ -930,7 +933,7 @@ OP(ld_apart)
     if (shared && done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
     if (shared || done == MARKED || tell_rows(g, in))
         return p->failed ? refuse(g, in) : v->plain(g, in);
-    const struct apart_allocation *const before = p->of_site[in->site];
+    const struct tagged_allocation *const before = p->of_site[in->site];
     if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
         before == p->of_site[in->site]) {
         p->is_free[in->site] = true;
@@ -939,9 +942,9 @@ OP(ld_apart)
     return p->failed ? refuse(g, in) : v->plain(g, in);
 }
 
-OP(st_apart)
+OP(st_tagged)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     const struct mem_desc *const v = in->ext;
     const enum done done = v->space == PTX_SPACE_SHARED ? do_shared(g, in, STORES)
                                                         : do_rows(g, in, STORES);
@@ -953,11 +956,11 @@ OP(st_apart)
 /* ---- reductions that wait (deferred.h) ------------------------------------------------------------------------ */
 
 /* The lanes' addresses and operands, side by side. */
-static void write_down(struct later_event *e, const u64 *at, const u8 *operand, u32 mask)
+static void write_down(struct deferred_event *e, const u64 *at, const u8 *operand, u32 mask)
 {
     const u32 width = e->width;
-    u64 *const address = later_addresses(e);
-    u8 *const data = later_operands(e);
+    u64 *const address = deferred_addresses(e);
+    u8 *const data = deferred_operands(e);
     if (mask == ~0u) {
         memcpy(address, at, LANES * sizeof *at);
         memcpy(data, operand, (size_t)LANES * width);
@@ -991,7 +994,7 @@ static inline __attribute__((always_inline)) bool lie_in(const struct lanes *l, 
 /* A warp's marks, and whether all of it lies in global memory. */
 static bool mark_logged(struct lanes *l, const struct emu_group *g)
 {
-    const struct apart_allocation *const b = l->p->of_site[l->site];
+    const struct tagged_allocation *const b = l->p->of_site[l->site];
     if (b && b->reduced == LOGGED && b->loaded_by[l->site] && lie_in(l, b->low, b->high))
         return true;
     for (u32 left = l->mask; left; left &= left - 1) {
@@ -1004,7 +1007,7 @@ static bool mark_logged(struct lanes *l, const struct emu_group *g)
 
 static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *in)
 {
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     const struct atomic_desc *const v = in->ext;
     struct lanes l = {.p = p,
                       .cta = g->cta,
@@ -1018,11 +1021,11 @@ static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *
         l.mask = g->exec[w];
         if (!l.mask) continue;
         uop_addresses(g, in, w, v->at.space, l.at);
-        struct later_event *const e = later_add(p->log, g->cta, g->first + w, emu_lanes_of(l.mask),
-                                                v->width);
+        struct deferred_event *const e = deferred_log_add(p->log, g->cta, g->first + w,
+                                                          emu_lanes_of(l.mask), v->width);
         p->failed |= !e || !mark_logged(&l, g);
         if (p->failed) return refuse(g, in);
-        e->kind = LATER_REDUCE;
+        e->kind = DEFERRED_REDUCE;
         e->op = (u8)atomic_op_in(v, true);
         e->type = v->type;
         e->flags = v->flags;
@@ -1033,17 +1036,17 @@ static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *
     return in + 1;
 }
 
-OP(red_apart)
+OP(red_tagged)
 {
     const struct atomic_desc *const v = in->ext;
-    struct apart *const p = g->worker->machine->apart;
+    struct conflict_free *const p = g->worker->machine->conflict_free;
     if (p->log && v->at.space != PTX_SPACE_SHARED) return log_all(g, in);
     /* There the order has turns, too. */
     p->failed |= p->log && !p->m->program->shared_commutes && p->m->warps_per_cta > 1;
     /* Those of other CTAs are not atomic to it. */
-    g->worker->machine->apart->failed |= g->worker->machine->apart->by_thread &&
-                                         v->scope < EMU_SCOPE_GPU &&
-                                         v->at.space != PTX_SPACE_SHARED;
+    g->worker->machine->conflict_free->failed |= g->worker->machine->conflict_free->by_thread &&
+                                                 v->scope < EMU_SCOPE_GPU &&
+                                                 v->at.space != PTX_SPACE_SHARED;
     touch_all(g, in, v->at.space, v->width, REDUCES, atomic_mark(v));
-    return g->worker->machine->apart->failed ? refuse(g, in) : v->plain(g, in);
+    return g->worker->machine->conflict_free->failed ? refuse(g, in) : v->plain(g, in);
 }

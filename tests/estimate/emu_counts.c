@@ -198,7 +198,7 @@ Test(emu_counts, passes_over_banks_of_any_access)
 
 Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
 {
-    struct rooms *rooms = rooms_new();
+    struct cta_arena *rooms = cta_arena_new();
     struct trace_room room;
     struct trace_warp warp = {0};
     struct trace_cta cta = {.room = &room, .warps = &warp, .warp_count = 1};
@@ -219,7 +219,7 @@ Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
                       "way %zu, access %d of %u bytes: not %u rounds", i, n, a.size, most);
         }
     recording = NULL;
-    rooms_free(rooms);
+    cta_arena_free(rooms);
 }
 
 Test(emu_counts, generic_accesses_by_the_space_they_reach)
@@ -295,7 +295,7 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                             .site = site,
                             .site_count = 3};
     struct naive_cache naive1[2] = {{.ways = WAYS}, {.ways = WAYS}}, naive2 = {.ways = ways};
-    struct rooms *rooms = rooms_new();
+    struct cta_arena *rooms = cta_arena_new();
     struct trace_room room;
     trace_room_begin(&room, rooms);
     struct trace_cta traces[2] = {{.room = &room}, {.room = &room}};
@@ -373,7 +373,7 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
     }
     cr_expect(site[1].l1 + site[2].l1 == sm[0].l1 + sm[1].l1 && site[0].l1 == 0);
     cache_free(caches.l2);
-    rooms_free(rooms);
+    cta_arena_free(rooms);
 }
 
 Test(emu_counts, caches_do_what_a_list_by_age_does)

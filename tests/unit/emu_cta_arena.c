@@ -19,23 +19,23 @@ static size_t first_not_zero(const uint8_t *p, size_t size)
     return i;
 }
 
-/* Launches take rooms of any size and write all of them; what is clean or cleared holds zeros. Each room's bytes are
+/* Launches take cta_arena of any size and write all of them; what is clean or cleared holds zeros. Each room's bytes are
  * its own. */
 Test(emu_rooms, are_clean_where_they_say)
 {
     enum { LAUNCHES = 12, MOST = 60 };
-    struct rooms *r = rooms_new();
+    struct cta_arena *r = cta_arena_new();
     uint32_t random = 1;
     for (unsigned n = 0; n < LAUNCHES; n++) {
-        struct room taken[MOST];
+        struct cta_block taken[MOST];
         const unsigned count = 1 + n * 5;
         for (unsigned i = 0; i < count; i++) {
             random = random * 1664525 + 1013904223;
             size_t size = 1 + (random >> 8) % (n % 4 == 3 ? 6 << 20 : 200 << 10);
             if (n == 6 && i == 7)
                 size = 80 << 20; /* larger than what addresses are asked for at once */
-            const struct room room = taken[i] = rooms_take(r, size);
-            cr_assert_eq((uintptr_t)room.at % ROOM_ALIGN, 0);
+            const struct cta_block room = taken[i] = cta_arena_take(r, size);
+            cr_assert_eq((uintptr_t)room.at % CTA_ARENA_ALIGN, 0);
             cr_assert(room.end >= room.at + size);
             uint8_t *const clean = room.clean > room.at ? room.clean : room.at;
             if (clean < room.end) {
@@ -43,16 +43,16 @@ Test(emu_rooms, are_clean_where_they_say)
                 cr_assert_eq(first_not_zero(clean, rest), rest, "launch %u, room %u", n, i);
             }
             const size_t from = (random >> 4) % size, part = (size - from) / (1 + random % 2);
-            room_clear(&room, room.at + from, part);
+            cta_block_clear(&room, room.at + from, part);
             cr_assert_eq(first_not_zero(room.at + from, part), part, "launch %u, room %u", n, i);
             memset(room.at, (int)(1 + i), (size_t)(room.end - room.at));
         }
         for (unsigned i = 0; i < count; i++)
             for (const uint8_t *p = taken[i].at; p < taken[i].end; p += 61)
                 cr_assert_eq(*p, 1 + i, "launch %u, room %u", n, i);
-        rooms_leave(r);
+        cta_arena_reset(r);
     }
-    rooms_free(r);
+    cta_arena_free(r);
 }
 
 /* Two kernels by turns: one fills what it has with ones, the other reads what it never wrote. */
@@ -135,15 +135,16 @@ Test(emu_rooms, show_nothing_of_the_launch_before)
         emu_unload(im);
         emu_free(e);
     }
-    struct rooms *rooms = rooms_new();
+    struct cta_arena *cta_arena = cta_arena_new();
     for (unsigned n = 0; n < 16; n++) { /* each on a device of its own */
-        struct emu *e = emu_new(&(struct emu_config){.sms = 4, .threads = 1, .rooms = rooms});
+        struct emu *e = emu_new(
+            &(struct emu_config){.sms = 4, .threads = 1, .cta_arena = cta_arena});
         struct emu_image *im = load(e, m);
         launch(e, im, n % 8, n < 8 ? &order : NULL);
         emu_unload(im);
         emu_free(e);
     }
-    rooms_free(rooms);
+    cta_arena_free(cta_arena);
     ptx_module_end(m);
     arena_free(arena);
 }
