@@ -1,10 +1,5 @@
+/* A machine from a GPU's configuration alone. */
 #include "model/machine.h"
-
-#include "model/config.h"
-
-#include <string.h>
-
-/* ---- from a configuration ------------------------------------------------------------------------------ */
 
 /* An instruction of a warp for every so many cycles of one scheduler's part of a unit. */
 static double interval(const struct emu_gpu *g, double lanes)
@@ -131,56 +126,6 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .row_bytes = 2048,
         .row_interval = g->dram_row_cycle * g->core_mhz / g->dram_mhz};
     set_classes(m, g);
-}
-
-/* ---- from what was measured ------------------------------------------------------------------------------ */
-
-static const struct timing_fit *in_use; /* machine_use */
-
-void machine_use(const struct timing_fit *fit)
-{
-    in_use = fit;
-}
-
-static const struct timing_fit *fit_of(const char *gpu)
-{
-    if (in_use && strcmp(in_use->gpu, gpu) == 0) return in_use;
-    for (size_t i = 0; i < timing_fit_count; i++)
-        if (strcmp(timing_fits[i].gpu, gpu) == 0) return &timing_fits[i];
-    return NULL;
-}
-
-/* The GPU that was measured and has this one's chip. */
-static const char *twin_of(const char *gpu)
-{
-    return strcmp(gpu, "v100") == 0 ? "gv100" : gpu;
-}
-
-const struct timing_fit *machine_of(const struct emu_gpu *g, struct timing_machine *out)
-{
-    const struct timing_fit *own = fit_of(g->name), *fit = own ? own : fit_of(twin_of(g->name));
-    struct timing_machine configured;
-    machine_configured(g, &configured);
-    if (!fit) {
-        *out = configured;
-        return NULL;
-    }
-    *out = fit->machine;
-    out->sms = g->sms;
-    out->schedulers = g->schedulers;
-    out->issue = g->issue;
-    memcpy(out->matrix, configured.matrix, sizeof out->matrix);
-    (void)machine_follow(emu_gpu_find(fit->gpu), g, out);
-    return fit;
-}
-
-void machine_alone(double *low, double *high)
-{
-    *low = 1, *high = 1;
-    for (size_t i = 0; i < timing_fit_count; i++) {
-        if (timing_fits[i].alone_low < *low) *low = timing_fits[i].alone_low;
-        if (timing_fits[i].alone_high > *high) *high = timing_fits[i].alone_high;
-    }
 }
 
 /* Volta and later give shared memory one of a few sizes; those before have 48 KB of it, if nobody asks for less. */
