@@ -162,13 +162,18 @@ $(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-# The table of GPUs is made from their files.
-$B/emu/gpus.c: tools/gpus.sh emu/gpu.def $(wildcard model/gpus/*.yaml model/coefficients/*.yaml model/timing/*.yaml)
+# The table of GPUs is compiled from their files, by the readers that the program has.
+GPU_FILES := $(sort $(wildcard model/gpus/*.yaml)) $(wildcard model/coefficients/*.yaml model/timing/*.yaml)
+GPU_READERS := $(patsubst %.c,$B/%.o,tools/compile_gpus.c $(wildcard base/*.c) $(addprefix model/,coefficients_file.c \
+               config.c gpgpusim.c gpu_file.c key_table.c machine.c plain_yaml.c timing_file.c))
+$B/tools/compile_gpus: $(GPU_READERS)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
+$B/emu/gpus.c: $B/tools/compile_gpus $(GPU_FILES)
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)tools/gpus.sh > $@.new && mv $@.new $@
+	$(call say,GEN,$@)$< $(GPU_FILES) > $@.new && mv $@.new $@
 $B/emu/gpus.o: $B/emu/gpus.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
--include $(LIB:.o=.d) $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
+-include $(LIB:.o=.d) $B/tools/compile_gpus.d $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
 deps:                           ## install what is missing (Debian packages)
 	@tools/deps.sh build

@@ -5,7 +5,10 @@
  *         printf("%.*s\n", (int)v->key.length, v->key.text);
  *
  * A plain subset: maps with scalar keys, each once, lists, scalars. Aliases, tags and several documents are
- * errors: nothing here may grow beyond the size of the text. */
+ * errors: nothing here may grow beyond the size of the text.
+ *
+ * Job files go through this reader and libfyaml. The files of model/, which the library and the build read as well,
+ * have a flat subset and a reader without libfyaml: model/plain_yaml.h. */
 #ifndef HEDDLE_CLI_YAML_H
 #define HEDDLE_CLI_YAML_H
 

@@ -25,7 +25,7 @@ size_t emu_gpu_count(void);
 const struct emu_gpu *emu_gpu_at(size_t i);
 const char *emu_gpu_text(size_t i); /* its file, YAML with the source of each value */
 
-/* Made by tools/gpus.sh. */
+/* Made by tools/compile_gpus.c from the files in model/. */
 extern const struct emu_gpu emu_gpus[];
 extern const size_t emu_gpu_total;
 extern const char *const emu_gpu_texts[];

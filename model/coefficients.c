@@ -6,41 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[FEATURES] = {"instructions", "warps", "loads",  "stores",
-                                            "l2",           "dram",  "atomics"};
-
 const char *feature_name(enum feature f)
 {
+    static const char *const names[FEATURES] = {
+#define FEATURE(id, text, value) #id,
+#include "model/counter_features.def"
+    };
     return names[f];
 }
 
 const char *feature_text(enum feature f)
 {
-    static const char *const texts[FEATURES] = {"instructions of an SM",
-                                                "active warps of an SM",
-                                                "loads for each instruction",
-                                                "stores for each instruction",
-                                                "L2 sectors for each instruction",
-                                                "DRAM sectors for each instruction",
-                                                "sectors of atomics for each instruction"};
+    static const char *const texts[FEATURES] = {
+#define FEATURE(id, text, value) text,
+#include "model/counter_features.def"
+    };
     return texts[f];
 }
 
 double feature_of(enum feature f, const struct emu_gpu *g, const struct counters *c)
 {
     const double n = fmax(1, c->instructions);
-    switch (f) {
-    case FEATURE_instructions: return c->instructions / g->sms;
-    case FEATURE_warps: return c->warps;
-    case FEATURE_loads: return c->load_requests / n;
-    case FEATURE_stores: return c->store_requests / n;
-    case FEATURE_l2: return c->l2_sectors / n;
-    case FEATURE_dram: return c->dram_sectors / n;
-    default: return c->atomic_sectors / n;
-    }
+    const double values[FEATURES] = {
+#define FEATURE(id, text, value) value,
+#include "model/counter_features.def"
+    };
+    return values[f];
 }
 
-static unsigned apart(unsigned a, unsigned b)
+static unsigned difference(unsigned a, unsigned b)
 {
     return a > b ? a - b : b - a;
 }
@@ -55,8 +49,8 @@ const struct coefficients *coefficients_for(const struct emu_gpu *g, bool *borro
         if (!of) continue;
         unsigned distance = strcmp(k->gpu, g->name) == 0
                                 ? 0
-                                : 1 + 4096 * apart(of->capability, g->capability) +
-                                      apart(of->sms, g->sms);
+                                : 1 + 4096 * difference(of->capability, g->capability) +
+                                      difference(of->sms, g->sms);
         if (!best || distance < least) best = k, least = distance;
     }
     *borrowed = least > 0;

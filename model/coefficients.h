@@ -12,14 +12,9 @@
 
 #include "model/counter_model.h"
 
-enum feature {                       /* of a launch; fits hold for launches like those they saw */
-               FEATURE_instructions, /* of an SM */
-               FEATURE_warps,        /* active on an SM */
-               FEATURE_loads,        /* requests for each instruction */
-               FEATURE_stores,       /* likewise */
-               FEATURE_l2,           /* sectors for each instruction */
-               FEATURE_dram,         /* likewise */
-               FEATURE_atomics,      /* likewise */
+enum feature { /* of a launch; fits hold for launches like those that they saw */
+#define FEATURE(id, text, value) FEATURE_##id,
+#include "model/counter_features.def"
                FEATURES
 };
 const char *feature_name(enum feature f); /* "loads" */

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "calibrate/report.h"
-#include "model/coefficients.h"
+#include "model/coefficients_file.h"
 #include "model/config.h"
 #include "tests/support/support.h"
 
@@ -235,6 +235,67 @@ Test(calibrate, reports_are_the_same_bytes, .timeout = 120)
         buf_free(&out[i]);
         buf_free(&coefficients[i]);
     }
+}
+
+static bool read_coefficients(struct arena *a, const char *text, struct coefficients *k,
+                              struct buf *said)
+{
+    struct source *source = arena_array(a, struct source, 1);
+    *source = (struct source){"weights.yaml", text, (uint32_t)strlen(text)};
+    struct diags d = {.arena = a, .source = source};
+    const bool ok = coefficients_file_read(&d, k);
+    if (said) diags_render(&d, said);
+    return ok;
+}
+
+Test(calibrate, the_built_in_weights_are_those_of_their_file)
+{
+    cr_assert(coefficients_total == 1);
+    struct arena *a = arena_new();
+    const struct coefficients *built = &coefficients_built_in[0];
+    struct coefficients k;
+    size_t size;
+    char *text = read_file("model/coefficients/gv100.yaml", &size);
+    cr_assert(read_coefficients(a, text, &k, NULL));
+    cr_expect_str_eq(k.gpu, built->gpu);
+    cr_expect(memcmp(k.weight, built->weight, sizeof k.weight) == 0);
+    cr_expect(memcmp(k.least, built->least, sizeof k.least) == 0);
+    cr_expect(memcmp(k.most, built->most, sizeof k.most) == 0);
+    cr_expect(k.mean == built->mean && k.rank == built->rank && k.pearson == built->pearson);
+    cr_expect(k.low == built->low && k.high == built->high && k.high > 1);
+    free(text);
+    arena_free(a);
+}
+
+Test(calibrate, a_broken_file_of_weights_is_refused_with_place_and_reason)
+{
+    static const char *const cases[][3] = {
+        /* what is replaced, by what, the message */
+        {"gpu: gv100", "", "error: there is no gpu"},
+        {"  launch:", "  lunch:", "error: 'lunch' is no key of weight"},
+        {"  launch:", "  lunch:", "did you mean 'launch'?"},
+        {"  issue:", "  launch:", "error: 'launch' is here twice"},
+        {"  issue: 1", "  issue: -1", "error: issue is a number from 1e-09 to 1e+09, not -1"},
+        {"\nin_sample:", "\nin_sample: 5", "error: 'in_sample' is no key"},
+        {"  rank: 0.9806\n", "", "error: there is no rank in error"},
+    };
+    size_t size;
+    char *text = read_file("model/coefficients/gv100.yaml", &size);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *a = arena_new();
+        struct buf said = {0}, broken = {0};
+        struct coefficients k;
+        const char *at = strstr(text, cases[i][0]);
+        cr_assert(at != NULL, "case %zu", i);
+        buf_add(&broken, text, (size_t)(at - text));
+        buf_puts(&broken, cases[i][1]);
+        buf_puts(&broken, at + strlen(cases[i][0]));
+        cr_expect(!read_coefficients(a, broken.data, &k, &said), "case %zu", i);
+        cr_expect(said.data && strstr(said.data, cases[i][2]), "case %zu: %s", i, said.data);
+        buf_free(&said), buf_free(&broken);
+        arena_free(a);
+    }
+    free(text);
 }
 
 /* ---- figures ----------------------------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ Test(timing_file, what_is_written_reads_back)
     }
 }
 
-/* The table that is built in is made by a script that knows little of the format. */
+/* The table that is built in is made from these files by tools/compile_gpus.c. */
 Test(timing_file, files_say_what_is_built_in)
 {
     cr_assert(timing_fit_count >= 2);
@@ -120,7 +120,7 @@ Test(timing_file, broken_files_are_refused_with_place_and_reason)
          "error: banks is a whole number from 1 to 64, not 1.5"},
         {"gpu: v100\nmachine:\n  hashed: 1\n", "error: hashed is yes or no, not '1'"},
         {"gpu: v100\nmachine:\n  branch: 1\n  branch: 1\n",
-         "numbers.yaml:4:3: error: branch is said twice"},
+         "numbers.yaml:4:3: error: 'branch' is here twice"},
         {"gpu: v100\nmachine:\n  branch\n", "numbers.yaml:3:3: error: a line is 'key: value'"},
         {"gpu: v100\nmachine:\n  slices: 7\n  channels: 2\n",
          "7 slices are not as many for each of 2 channels"},
