@@ -200,7 +200,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(VERSION)|' library/heddle.pc.in \
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
-	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle'
+	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
 	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
 
@@ -216,6 +216,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	tools/counts-doc.sh --check
 	docs/guide/generate.sh --check
 	HEDDLE='$B/heddle' tests/docs.sh
+	CC='$(CC)' tests/examples.sh $B
 	@$(MAKE) --no-print-directory check-install
 
 programs: $(PROGRAMS)           ## the CUDA programs of the tests, into build/programs

@@ -1,4 +1,5 @@
-/* heddle.h: the public C interface of libheddle.
+/* heddle.h: the public C interface of libheddle: PTX modules, running kernels, findings, estimates of cycles, watched
+ * memory, recordings, and checks of determinism. examples/ has a program for each of the last five.
  *
  *     struct heddle_module *m = heddle_module_read_file("kernel.ptx", NULL);
  *     if (!heddle_module_ok(m)) fputs(heddle_module_messages_text(m), stderr);
@@ -11,7 +12,12 @@
  * Ownership: every `const char *` belongs to the object it was asked of and lives as long. Functions
  * that return `char *` give the text to the caller, who passes it to free().
  * Threads: different objects may be used by different threads at once; one object by one at a time.
- * Errors in the input are messages of the module, never a crash; running out of memory aborts. */
+ * Errors in the input are messages of the module, never a crash; running out of memory aborts.
+ *
+ * Not in this interface, and private to Heddle's own sources: memory orders and observers written by others (emu/order.h,
+ * docs/orders.md), textures, streams, graphs and the CUDA driver API (link libcuda.so.1 instead), job files,
+ * calibration (`heddle calibrate`), and the reports of `heddle check` about the first difference of two runs. Their
+ * names and structures change without notice. */
 #ifndef HEDDLE_H
 #define HEDDLE_H
 
@@ -294,6 +300,232 @@ struct heddle_gpu heddle_gpu(size_t i);
  * names a file: GPGPU-Sim's gpgpusim.config if it ends in ".config", else YAML (docs/model.md). A device whose
  * options name a wrong one loads nothing: heddle_device_error says this. */
 char *heddle_gpu_check(const char *gpu);
+
+/* ---- findings ------------------------------------------------------------------------------------
+ *
+ *     struct heddle_device *d = heddle_device_new(&(struct heddle_device_options){.check_race = true});
+ *     ... heddle_device_launch(d, ...) ...
+ *     for (size_t i = 0; i < heddle_device_finding_count(d); i++) {
+ *         struct heddle_finding f = heddle_device_finding(d, i);
+ *         printf("%s, %llu times, line %u and line %u\n", f.name, (unsigned long long)f.count, f.line, f.line2);
+ *     }
+ *
+ * A finding is what a check reports; the launch goes on. A fault ends the launch: there is at most one, the first by
+ * CTA. examples/findings.c is a whole program. */
+
+enum heddle_finding_kind {
+    HEDDLE_NO_FAULT,
+    HEDDLE_BAD_LAUNCH,  /* sizes or parameters of the launch itself; nothing ran */
+    HEDDLE_UNSUPPORTED, /* an instruction that Heddle does not execute was reached */
+    HEDDLE_OUT_OF_BOUNDS,
+    HEDDLE_MISALIGNED,
+    HEDDLE_READ_ONLY,   /* a store to constant memory or parameters */
+    HEDDLE_WRONG_SPACE, /* a generic address outside of the state space that the instruction names */
+    HEDDLE_FREED,       /* an access to memory that was released */
+    HEDDLE_UNINITIALISED, /* check_init: a read of bytes that nothing wrote */
+    HEDDLE_TRAP,
+    HEDDLE_ASSERT,   /* the kernel called assert() with a false condition */
+    HEDDLE_BAD_CALL, /* an indirect call or branch without a valid target */
+    HEDDLE_STACK_OVERFLOW,
+    HEDDLE_BARRIER,   /* wrong thread counts, or lanes that can never arrive */
+    HEDDLE_BAD_LANES, /* check_sync: a shuffle or vote that names absent lanes */
+    HEDDLE_DEADLOCK,
+    HEDDLE_LIMIT, /* max_instructions or timeout */
+    HEDDLE_DOUBLE_FREE,
+    HEDDLE_BAD_FREE, /* of an address that malloc did not return */
+    HEDDLE_LEAK,
+    HEDDLE_RACE,            /* check_race: two accesses that nothing orders */
+    HEDDLE_MIXED_ATOMICITY, /* check_atomicity: atomic and plain accesses of the same bytes */
+    HEDDLE_BAD_ORDER        /* the memory order cannot continue: a recording is of something else */
+};
+/* "out of bounds"; "" for HEDDLE_NO_FAULT. The text lives as long as the program. */
+const char *heddle_finding_name(enum heddle_finding_kind kind);
+
+struct heddle_finding {
+    enum heddle_finding_kind kind;
+    const char *name; /* heddle_finding_name(kind) */
+    uint64_t count;   /* how often it occurred at this instruction or pair of instructions */
+    uint32_t line;    /* of the PTX; 0: about no instruction */
+    uint32_t line2;   /* of the other access of a race or of mixed atomicity; else 0 */
+    const char *source_file, *source_file2; /* of these lines, from .loc; NULL: unknown */
+    uint32_t source_line, source_line2;     /* 0: unknown */
+    const char *text;                       /* the first occurrence in words, several lines */
+};
+/* Findings of the last launch, in the order in which they were first found. Their texts are valid until the next
+ * launch or until the device is freed. */
+size_t heddle_device_finding_count(const struct heddle_device *d);
+/* i < heddle_device_finding_count(d); else kind is HEDDLE_NO_FAULT. */
+struct heddle_finding heddle_device_finding(const struct heddle_device *d, size_t i);
+
+struct heddle_fault {
+    enum heddle_finding_kind kind; /* HEDDLE_NO_FAULT: the launch ran to its end */
+    const char *name;
+    uint32_t cta[3], thread[3]; /* of the first thread, in the order of execution, that failed */
+    uint32_t line;              /* of the PTX; 0: none */
+    const char *source_file;    /* from .loc; NULL: unknown */
+    uint32_t source_line;       /* 0: unknown */
+    uint64_t address;           /* of a memory fault: device address; else 0 */
+    uint32_t size;              /* bytes of that access */
+    const char *text;           /* the whole message; "" without a fault */
+};
+/* Of the last launch; texts as above. */
+struct heddle_fault heddle_device_fault(const struct heddle_device *d);
+
+/* ---- estimates -----------------------------------------------------------------------------------
+ *
+ *     struct heddle_device_options o = {.count = true, .caches = true, .trace = true, .gpu = "titanv"};
+ *     ... a launch on heddle_device_new(&o) ...
+ *     struct heddle_estimate e;
+ *     if (heddle_device_estimate(d, 0, &e)) printf("%.0f cycles, bound by %s\n", e.cycles, e.bound);
+ *
+ * docs/estimate.md describes the model and its errors; examples/estimate.c is a whole program. */
+
+enum { HEDDLE_ESTIMATE_PARTS = 24 };
+struct heddle_estimate_part {
+    const char *name; /* "dram", "issue", ...; NULL behind the last */
+    double cycles;
+};
+struct heddle_estimate {
+    char kernel[256], gpu[64];
+    uint32_t grid[3], block[3];
+    uint32_t ctas_per_sm, warps_per_sm; /* resident at once */
+    double cycles, seconds;             /* of the GPU */
+    double low,
+        high; /* cycles: 8 of 10 launches lie so around their estimates; 0: unknown (gpudet, dab) */
+    struct heddle_estimate_part parts[HEDDLE_ESTIMATE_PARTS]; /* their cycles add up to `cycles` */
+    const char *bound; /* the name of the part that dominates */
+    double ipc;        /* thread instructions per cycle of the whole GPU */
+    double intensity;  /* roofline: warp instructions per byte of DRAM; 0: no byte was moved */
+    double performance,
+        roof; /* warp instructions per cycle: estimated, and the most that the roofline allows */
+    uint64_t warp_instructions, thread_instructions;
+    unsigned warnings; /* bits; heddle_estimate_warning() has a sentence for each */
+};
+/* Of grid i of the last launch: 0 is the launch itself, the others are grids that it launched. Estimates are not kept:
+ * each call computes. false: there is no such grid, or options.trace was off. */
+bool heddle_device_estimate(struct heddle_device *d, size_t i, struct heddle_estimate *out);
+/* What a bit of `warnings` says about the estimate, bit = 1, 2, 4, ...; NULL: no such bit. */
+const char *heddle_estimate_warning(unsigned bit);
+
+/* ---- watched memory ------------------------------------------------------------------------------
+ *
+ *     heddle_device_watch(d, counter, 4, 1, print, NULL);     // one word
+ *     ... launches: print(NULL, &w) is called for each write to it ...
+ *
+ * Writes are reported in the order in which other threads can see them, also those that a memory order delays.
+ * examples/watch.c is a whole program. */
+
+enum heddle_write_kind {
+    HEDDLE_WRITE_STORE,
+    HEDDLE_WRITE_ATOMIC,    /* an atomic that returns the old value */
+    HEDDLE_WRITE_REDUCTION, /* one that returns nothing */
+    HEDDLE_WRITE_COPY,      /* an asynchronous copy */
+    HEDDLE_WRITE_BETWEEN    /* by the host, or by the device runtime, between launches */
+};
+struct heddle_write {
+    enum heddle_write_kind kind;
+    uint64_t address, element;     /* of the element; its index, from 0 on */
+    uint32_t width;                /* bytes of the element */
+    const uint8_t *before, *after; /* these bytes; valid during the call */
+    const char *operation;         /* of atomics and reductions: "add"; else NULL */
+    const char *kernel;            /* HEDDLE_WRITE_BETWEEN: of the launch that follows */
+    uint64_t launch;               /* its number among the watched launches, from 1 on */
+    bool thread_known;             /* else cta and thread are not valid */
+    uint32_t cta[3], thread[3];
+    uint32_t line, source_line; /* of the PTX and of the source; 0: unknown */
+    const char *source_file;    /* NULL: unknown */
+};
+/* Reports each write to `count` elements of `width` bytes from `address` on, from the next launch on. `width`: 1 to 16.
+ * Several places may be watched; they share one callback, the last one given. false: nothing is watched, since the
+ * bytes are not all of one allocation or variable, or all places together have more than 64 MiB. No function of the
+ * device may be called from the callback. */
+bool heddle_device_watch(struct heddle_device *d, uint64_t address, uint32_t width, uint64_t count,
+                         void (*written)(void *self, const struct heddle_write *w), void *self);
+
+/* ---- recordings ----------------------------------------------------------------------------------
+ *
+ *     heddle_device_record(d, "run.rec");      // before the first launch, options.order = "random"
+ *     ... launches ...
+ *     heddle_device_recording_end(d);
+ *
+ *     heddle_device_replay(other, "run.rec");  // the same launches then make the same decisions
+ *
+ * A recording holds every decision of a seeded order, so that a run can be repeated by another version of Heddle and
+ * with other seeds. examples/record.c is a whole program. */
+
+/* Each returns false if it cannot: heddle_device_error says why. Recording wants an order that draws by the seed and
+ * computes on the host thread of the launch ("random"); gpudet and dab repeat by their seed alone. */
+bool heddle_device_record(struct heddle_device *d, const char *path);
+bool heddle_device_replay(struct heddle_device *d, const char *path);
+/* Ends what one of these began, and closes the file. false: it could not be written, or the launches were not those of
+ * the recording: heddle_device_error says why. true if nothing was begun. heddle_device_free ends it, too. */
+bool heddle_device_recording_end(struct heddle_device *d);
+
+/* ---- checks of determinism -----------------------------------------------------------------------
+ *
+ *     static struct heddle_check_outcome once(void *self, const struct heddle_device_options *options)
+ *     {
+ *         struct heddle_device *d = heddle_device_new(options);
+ *         ... load, allocate, launch ...
+ *         struct heddle_check_outcome o = {.digest = heddle_device_digest(d), .failed = run.fault};
+ *         o.races = heddle_device_findings_of(d, HEDDLE_RACE);
+ *         heddle_device_free(d);
+ *         return o;
+ *     }
+ *     struct heddle_check_result r = heddle_check(NULL, once, NULL);
+ *     puts(r.name);                                              // "nondeterministic"
+ *
+ * heddle_check runs a function under several memory orders and seeds, compares the digests, and gives the verdict of
+ * `heddle check`. examples/check.c is a whole program. */
+
+enum { HEDDLE_CHECK_ORDERS = 16 };
+enum heddle_verdict {
+    HEDDLE_VERDICT_FAILED, /* a run failed */
+    HEDDLE_VERDICT_BROKEN_PROMISE, /* an order gave several results although it guarantees one: an error of Heddle */
+    HEDDLE_VERDICT_RACY,
+    HEDDLE_VERDICT_VARIES, /* native runs differ: the program reads a clock, or the host decides */
+    HEDDLE_VERDICT_NONDETERMINISTIC,
+    HEDDLE_VERDICT_SOME, /* one result under each order that guarantees one, not under all orders */
+    HEDDLE_VERDICT_DETERMINISTIC,
+    HEDDLE_VERDICT_UNKNOWN /* nothing was run */
+};
+struct heddle_check_outcome { /* of one run */
+    uint64_t digest;          /* of what counts as the result */
+    bool failed;              /* a fault or wrong results */
+    size_t races, mixed;      /* findings HEDDLE_RACE and HEDDLE_MIXED_ATOMICITY */
+    size_t suppressed;        /* findings that were left out (options.suppress) */
+};
+struct heddle_check_options {
+    const char *const *orders; /* NULL: random, gpudet and dab */
+    size_t order_count;        /* at most HEDDLE_CHECK_ORDERS - 1 */
+    unsigned runs; /* of each order, with seeds from first_seed on; 0: 20. Native runs twice */
+    uint64_t first_seed;
+    const struct heddle_device_options
+        *device; /* of each run but for order and seed; NULL: defaults */
+};
+struct heddle_check_order {
+    const char *order;
+    unsigned runs, results,
+        failed; /* results: different digests among the runs that did not fail */
+};
+struct heddle_check_result {
+    enum heddle_verdict verdict;
+    const char *name;    /* "deterministic" */
+    size_t races, mixed; /* of the native run with race detection */
+    struct heddle_check_order orders[HEDDLE_CHECK_ORDERS]; /* native first */
+    size_t order_count;
+    /* With 95 % confidence, a result of the first order behind native that no run has shown is less probable than
+     * this: 1 - 0.05^(1/runs). */
+    double unseen;
+};
+/* Calls run(self, options) for each run, one after the other. The first native run has race and atomicity checks on.
+ * An order that is no order (heddle_order_check) gives HEDDLE_VERDICT_UNKNOWN. */
+struct heddle_check_result
+heddle_check(const struct heddle_check_options *options,
+             struct heddle_check_outcome (*run)(void *self, const struct heddle_device_options *),
+             void *self);
+/* Findings of a kind in the device's last launch: for heddle_check_outcome. */
+size_t heddle_device_findings_of(const struct heddle_device *d, enum heddle_finding_kind kind);
 
 /* ---- the instruction set ----------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* The public interface over emu/. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#define _POSIX_C_SOURCE 200809L /* open_memstream, strdup */
 #include "heddle.h"
 
 #include "base/arena.h"
@@ -39,6 +39,8 @@ struct heddle_device {
     size_t line_count;
     unsigned long long releases;
     struct device_watch watch;
+    struct device_written written;
+    struct device_recording recording;
 };
 
 /* NULL: it cannot be had, `*wrong` says why. */
@@ -90,6 +92,8 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     c.order = orders_get(d->orders);
     d->emu = emu_new(&c);
     d->checks = checks_new(c.checks);
+    d->recording.order = strdup(o->order ? o->order : "native");
+    d->recording.seed = o->seed;
     if (o->count) d->profile = emu_profile_new();
     return d;
 }
@@ -97,6 +101,9 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
 void heddle_device_free(struct heddle_device *d)
 {
     if (!d) return;
+    (void)heddle_device_recording_end(d);
+    device_written_end(&d->written);
+    free(d->recording.order);
     emu_unload(d->image);
     emu_free(d->emu);
     checks_free(d->checks);
@@ -295,6 +302,27 @@ void device_observe(struct heddle_device *d, const struct emu_observer *o)
 void device_set_order(struct heddle_device *d, const struct emu_order *o)
 {
     d->order = o;
+}
+
+const struct emu_order *device_order(const struct heddle_device *d)
+{
+    return orders_get(d->orders);
+}
+
+struct device_written *device_written(struct heddle_device *d)
+{
+    return &d->written;
+}
+
+struct device_recording *device_recording(struct heddle_device *d)
+{
+    return &d->recording;
+}
+
+void device_set_error(struct heddle_device *d, char *why)
+{
+    free(d->error);
+    d->error = why;
 }
 
 struct emu *device_emu(struct heddle_device *d)

@@ -20,6 +20,7 @@ struct launch_record launch_record_of(const char *kernel, const struct emu_launc
                               .warp_instructions = report->warp_instructions,
                               .thread_instructions = report->thread_instructions,
                               .seconds = report->seconds,
+                              .fault_detail = f->kind ? f : NULL,
                               .findings = report->findings,
                               .counts = report->counts};
     memcpy(l.grid, launch->grid, sizeof l.grid);

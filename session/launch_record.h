@@ -43,6 +43,7 @@ struct launch_record {
     double seconds; /* of the host, wall-clock time: all else is the same on every host */
 
     /* In the process that launched only; NULL in a record from an event stream. */
+    const struct emu_fault *fault_detail; /* thread, address; NULL: the launch could not begin */
     const struct emu_finding *findings;
     const struct emu_counts *counts; /* with their trace; NULL: nothing was counted */
 };
