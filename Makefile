@@ -68,7 +68,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
-        bench claims papers measured timing coefficients fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims papers measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -163,8 +163,8 @@ $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The table of GPUs is compiled from their files, by the readers that the program has.
-GPU_FILES := $(sort $(wildcard model/gpus/*.yaml)) $(wildcard model/coefficients/*.yaml model/timing/*.yaml)
-GPU_READERS := $(patsubst %.c,$B/%.o,tools/compile_gpus.c $(wildcard base/*.c) $(addprefix model/,coefficients_file.c \
+GPU_FILES := $(sort $(wildcard model/gpus/*.yaml)) $(wildcard model/counters/*.yaml model/timing/*.yaml)
+GPU_READERS := $(patsubst %.c,$B/%.o,tools/compile_gpus.c $(wildcard base/*.c) $(addprefix model/,counter_fit_file.c \
                config.c gpgpusim.c gpu_file.c key_table.c machine.c plain_yaml.c timing_file.c))
 $B/tools/compile_gpus: $(GPU_READERS)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
@@ -268,8 +268,8 @@ measured: heddle ## estimates of cycles against those of a detailed simulator an
 	tests/measured.sh ./heddle
 timing: heddle ## fit the timing model's numbers to measured cycles again (model/timing); needs nvcc
 	tools/timing.sh ./heddle
-coefficients: heddle ## fit the weights of counters to the hardware's cycles again (model/coefficients)
-	./heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output model/coefficients/gv100.yaml
+weights: heddle ## fit the weights of counters to the hardware's cycles again (model/counters)
+	./heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output model/counters/gv100.yaml
 papers: heddle                  ## estimate what the papers on GPUDet and DAB measured, against tests/bench/papers.txt
 	@tests/bench/papers.sh ./heddle --check
 

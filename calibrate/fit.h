@@ -6,7 +6,7 @@
  *
  * Least squares of log(estimate / measured) by Levenberg-Marquardt (gsl_multifit_nlinear) over the logarithms
  * of the weights, which so are positive; each held near what was thought before by its spread
- * (model/weights.def); rows of large error count less (iteratively reweighted, about as their absolute
+ * (model/counter_weights.def); rows of large error count less (iteratively reweighted, about as their absolute
  * error); an application of n rows counts as sqrt(n). Then again without each application. */
 #ifndef HEDDLE_CALIBRATE_FIT_H
 #define HEDDLE_CALIBRATE_FIT_H

@@ -2,7 +2,7 @@
 #include "calibrate/fit_timing.h"
 
 #include "base/arena.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

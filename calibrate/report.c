@@ -1,7 +1,7 @@
 #include "calibrate/report.h"
 
 #include "base/buf.h"
-#include "model/coefficients.h"
+#include "model/counter_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,12 +70,12 @@ void report_text(struct buf *out, const struct report *r)
     worst_text(out, r);
 }
 
-static void range(const struct report *r, enum feature f, double *least, double *most)
+static void range(const struct report *r, enum counter_feature f, double *least, double *most)
 {
     *least = INFINITY;
     *most = 0;
     for (size_t i = 0; i < r->rows->count; i++) {
-        const double x = feature_of(f, r->rows->gpu, &r->rows->list[i].counters);
+        const double x = counter_feature_of(f, r->rows->gpu, &r->rows->list[i].counters);
         *least = fmin(*least, x);
         *most = fmax(*most, x);
     }
@@ -98,9 +98,9 @@ void report_files(struct buf *out, const char *const *files, size_t count)
     }
 }
 
-void report_coefficients(struct buf *out, const struct report *r)
+void report_counter_fit(struct buf *out, const struct report *r)
 {
-    double least[FEATURES], most[FEATURES];
+    double least[COUNTER_FEATURES], most[COUNTER_FEATURES];
     buf_printf(out, "# Made by heddle calibrate: %zu launches of %zu applications.\n",
                r->rows->count, r->rows->application_count);
     report_files(out, r->files, r->file_count);
@@ -108,14 +108,15 @@ void report_coefficients(struct buf *out, const struct report *r)
     for (int i = 0; i < WEIGHTS; i++)
         buf_printf(out, "  %s: %.5g # %s\n", weight_infos[i].name, r->fit->weights[i],
                    weight_infos[i].text);
-    for (int f = 0; f < FEATURES; f++) range(r, (enum feature)f, &least[f], &most[f]);
+    for (int f = 0; f < COUNTER_FEATURES; f++)
+        range(r, (enum counter_feature)f, &least[f], &most[f]);
     buf_puts(out, "\nleast: # of the launches that were fitted\n");
-    for (int f = 0; f < FEATURES; f++)
-        buf_printf(out, "  %s: %.5g # %s\n", feature_name((enum feature)f), least[f],
-                   feature_text((enum feature)f));
+    for (int f = 0; f < COUNTER_FEATURES; f++)
+        buf_printf(out, "  %s: %.5g # %s\n", counter_feature_name((enum counter_feature)f),
+                   least[f], counter_feature_text((enum counter_feature)f));
     buf_puts(out, "\nmost:\n");
-    for (int f = 0; f < FEATURES; f++)
-        buf_printf(out, "  %s: %.5g\n", feature_name((enum feature)f), most[f]);
+    for (int f = 0; f < COUNTER_FEATURES; f++)
+        buf_printf(out, "  %s: %.5g\n", counter_feature_name((enum counter_feature)f), most[f]);
     figures_yaml(out, "error: # of estimates without the application's own launches", &r->outside);
     buf_printf(out,
                "\ninterval: # 80 %% of measured / estimated, likewise\n  low: %.4f\n  high: %.4f\n",

@@ -17,7 +17,7 @@ struct report {
     size_t file_count;
 };
 void report_text(struct buf *out, const struct report *r); /* figures, weights, the worst ten */
-void report_coefficients(struct buf *out, const struct report *r); /* YAML: model/coefficients.h */
+void report_counter_fit(struct buf *out, const struct report *r); /* YAML: model/counter_fit.h */
 /* A script with its data. */
 void report_plot(struct buf *out, const struct rows *rows, const double *estimate, const char *svg);
 

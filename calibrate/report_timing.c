@@ -45,10 +45,10 @@ void report_timing_text(struct buf *out, const struct timing_report *r)
 
 static void range(const struct timing_data *d, struct timing_fit *fit)
 {
-    for (int f = 0; f < LAUNCH_FEATURES; f++) {
+    for (int f = 0; f < TIMING_FEATURES; f++) {
         fit->least[f] = INFINITY;
         for (size_t i = 0; i < d->rows->count; i++) {
-            const double x = launch_feature_of((enum launch_feature)f,
+            const double x = timing_feature_of((enum timing_feature)f,
                                                &d->launch[i]->phases[0].total);
             fit->least[f] = fmin(fit->least[f], x);
             fit->most[f] = fmax(fit->most[f], x);

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
 #include "cli/replace.h"
-#include "model/coefficients.h"
+#include "model/counter_fit.h"
 #include "model/timing_file.h"
 
 #include <errno.h>
@@ -294,7 +294,7 @@ static int calibrate(const struct request *q, struct rows *rows)
     figures_of(rows, fit.inside, &r.inside);
     figures_of(rows, fit.outside, &r.outside);
     report_text(&text, &r);
-    report_coefficients(&file, &r);
+    report_counter_fit(&file, &r);
     fputs(text.data, stdout);
     int status = q->output ? write_file(q->output, &file) : EXIT_FINE;
     if (q->plot) plot(rows, fit.outside, q->plot);
@@ -306,9 +306,9 @@ static int calibrate(const struct request *q, struct rows *rows)
 static void print_outside(unsigned outside)
 {
     const char *between = "";
-    for (int f = 0; f < FEATURES; f++) {
+    for (int f = 0; f < COUNTER_FEATURES; f++) {
         if (!(outside >> f & 1)) continue;
-        printf("%s%s", between, feature_name((enum feature)f));
+        printf("%s%s", between, counter_feature_name((enum counter_feature)f));
         between = " ";
     }
     putchar('\n');
@@ -319,14 +319,14 @@ static int predict(const struct rows *rows)
 {
     if (!counted(rows, "an estimate by the weights wants all counters")) return EXIT_INPUT;
     bool borrowed;
-    const struct coefficients *k = coefficients_for(rows->gpu, &borrowed);
+    const struct counter_fit *k = counter_fit_for(rows->gpu, &borrowed);
     double *cycles = arena_array(rows->arena, double, rows->count);
     struct figures f;
     puts("application,kernel,cycles,estimate,low,high,bound_by,roof_share,outside");
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[i];
-        struct estimate e;
-        model_estimate(rows->gpu, k, borrowed, &row->counters, &e);
+        struct counter_estimate e;
+        counter_model_estimate(rows->gpu, k, borrowed, &row->counters, &e);
         cycles[i] = e.cycles;
         printf("\"%s\",\"%s\",%.6g,%.6g,%.6g,%.6g,%s,%.4f,", rows->applications[row->application],
                row->kernel, row->counters.cycles, e.cycles, e.low, e.high,

@@ -6,7 +6,7 @@
 
 #include "emu/counts.h"
 #include "emu/profile.h"
-#include "model/launch_times.h"
+#include "model/estimate_cache.h"
 
 #include <jansson.h>
 
@@ -16,10 +16,10 @@ struct counts {
     struct emu_counts_writer writer;
     struct emu_profile *profile; /* of --profile; NULL: not asked for */
     const char *
-        estimates; /* where `heddle estimate` wants a line for each grid (model/launch_time.h); NULL */
+        estimates; /* where `heddle estimate` wants a line for each grid (model/launch_estimate.h); NULL */
     const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */
     FILE *estimates_file, *traces_file;
-    struct launch_times *times; /* with estimates */
+    struct estimate_cache *times; /* with estimates */
 };
 
 /* path may be NULL. false: the file cannot be written, and errno says why. */

@@ -166,9 +166,9 @@ int estimate_coefficients(struct estimate_call *c)
 /* ---- the runs -------------------------------------------------------------------------------------------- */
 
 /* Of all launches together. */
-static void add_roofline(struct estimates *e, const struct launch_time *t)
+static void add_roofline(struct estimates *e, const struct launch_estimate *t)
 {
-    struct launch_time *all = &e->total;
+    struct launch_estimate *all = &e->total;
     const double slots = (double)e->gpu->schedulers * e->gpu->issue * e->gpu->sms,
                  rate = config_dram_rate(e->gpu) * 32; /* bytes a cycle */
     if (t->intensity > 0) e->bytes += (double)t->warp_instructions / t->intensity;
@@ -177,9 +177,9 @@ static void add_roofline(struct estimates *e, const struct launch_time *t)
     all->roof = e->bytes > 0 && rate * all->intensity < slots ? rate * all->intensity : slots;
 }
 
-static void add(struct estimate_call *c, struct estimates *e, const struct launch_time *t)
+static void add(struct estimate_call *c, struct estimates *e, const struct launch_estimate *t)
 {
-    struct launch_time *all = &e->total;
+    struct launch_estimate *all = &e->total;
     e->list = arena_grow(c->arena, e->list, e->count, &e->cap, e->count + 1, sizeof *e->list);
     e->list[e->count++] = *t;
     all->cycles += t->cycles, all->seconds += t->seconds;
@@ -263,8 +263,8 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     }
     FILE *f = fopen(path, "r");
     (void)close(fd);
-    struct launch_time t;
-    while (f && launch_time_read(f, &t)) add(c, e, &t);
+    struct launch_estimate t;
+    while (f && launch_estimate_read(f, &t)) add(c, e, &t);
     if (f) (void)fclose(f);
     if (child < 0) return usage_error(c->command, "cannot start another process");
     if (!WIFEXITED(status)) return EXIT_FAULT;
@@ -295,19 +295,19 @@ static bool is_shown(const struct estimates *e, int part)
     return part < TIMING_LOG || e->total.part[part] > 0;
 }
 
-static void print_numbers(const struct estimates *e, const struct launch_time *t)
+static void print_numbers(const struct estimates *e, const struct launch_estimate *t)
 {
     char interval[48] = "";
     if (t->high > 0) snprintf(interval, sizeof interval, "%.0f-%.0f", t->low, t->high);
     printf(" %12.0f %10.2f %17s %8.1f  %-9s", t->cycles, t->seconds * 1e6, interval, t->ipc,
-           launch_part_name(t->bound));
+           timing_part_name(t->bound));
     for (int p = 0; p < TIMING_PARTS; p++)
         if (is_shown(e, p)) printf(" %5.1f", 100 * t->part[p] / t->cycles);
     printf("\n");
 }
 
 /* Where all launches stand under the roofline. */
-static void print_roofline(const struct launch_time *t)
+static void print_roofline(const struct launch_estimate *t)
 {
     printf("roofline: %.2f warp instructions/cycle, %.0f %% of the %.2f that are possible",
            t->performance, 100 * t->performance / t->roof, t->roof);
@@ -316,13 +316,13 @@ static void print_roofline(const struct launch_time *t)
 }
 
 /* What issue and units go to. */
-static void print_units(const struct launch_time *t)
+static void print_units(const struct launch_estimate *t)
 {
     const char *between = " ";
     printf("issue and units:");
     for (int u = 0; u < TIMING_UNITS; u++) {
         if (t->by_unit[u] <= 0) continue;
-        printf("%s%s %.1f", between, launch_unit_name((enum timing_unit)u),
+        printf("%s%s %.1f", between, timing_unit_name((enum timing_unit)u),
                100 * t->by_unit[u] / t->cycles);
         between = ", ";
     }
@@ -337,10 +337,10 @@ static void print_table(const struct estimates *e)
     printf("%-28s %10s %10s %12s %10s %17s %8s  %-9s", "kernel", "grid", "block", "cycles", "us",
            "8 of 10 within", "IPC", "most");
     for (int p = 0; p < TIMING_PARTS; p++)
-        if (is_shown(e, p)) printf(" %5.5s", launch_part_name((enum timing_part)p));
+        if (is_shown(e, p)) printf(" %5.5s", timing_part_name((enum timing_part)p));
     printf("  %% of cycles\n");
     for (size_t i = 0; i < e->count; i++) {
-        const struct launch_time *t = &e->list[i];
+        const struct launch_estimate *t = &e->list[i];
         printf("%-28.28s", t->kernel);
         print_size(t->grid);
         print_size(t->block);
@@ -367,7 +367,7 @@ static void print_comparison(const struct estimates *e, size_t count)
 }
 
 /* `t` is launch i, or where i is the count, all of them: a row without launch, kernel, grid and block. */
-static void print_csv_row(const struct estimates *e, size_t i, const struct launch_time *t)
+static void print_csv_row(const struct estimates *e, size_t i, const struct launch_estimate *t)
 {
     printf("%s,", e->gpu->name);
     if (i < e->count)
@@ -376,7 +376,7 @@ static void print_csv_row(const struct estimates *e, size_t i, const struct laun
     else printf(",,,,,,,");
     printf(",%.1f,%.6g,%.1f,%.1f,%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%.4f,%.4f,%s,%u", t->cycles,
            t->seconds, t->low, t->high, t->warp_instructions, t->thread_instructions, t->ipc,
-           t->intensity, t->performance, t->roof, launch_part_name(t->bound), t->warnings);
+           t->intensity, t->performance, t->roof, timing_part_name(t->bound), t->warnings);
     for (int p = 0; p < TIMING_PARTS; p++) printf(",%.1f", t->part[p]);
     for (int u = 0; u < TIMING_UNITS; u++) printf(",%.1f", t->by_unit[u]);
     printf(",%s\n", e->order);
@@ -386,16 +386,16 @@ static void print_csv(const struct estimates *e, size_t count)
 {
     printf("gpu,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,cycles,seconds,low,high,"
            "warp_instructions,thread_instructions,ipc,intensity,performance,roof,most,warnings");
-    for (int p = 0; p < TIMING_PARTS; p++) printf(",%s", launch_part_name((enum timing_part)p));
+    for (int p = 0; p < TIMING_PARTS; p++) printf(",%s", timing_part_name((enum timing_part)p));
     for (int u = 0; u < TIMING_UNITS; u++)
-        printf(",unit_%s", launch_unit_name((enum timing_unit)u));
+        printf(",unit_%s", timing_unit_name((enum timing_unit)u));
     printf(",order\n");
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i <= e[k].count; i++)
             print_csv_row(&e[k], i, i < e[k].count ? &e[k].list[i] : &e[k].total);
 }
 
-static json_t *json_of(const struct launch_time *t, bool total)
+static json_t *json_of(const struct launch_estimate *t, bool total)
 {
     json_t *o = json_object(), *parts = json_object(), *units = json_object(),
            *warnings = json_array();
@@ -417,12 +417,12 @@ static json_t *json_of(const struct launch_time *t, bool total)
     json_object_set_new(o, "warp_instructions", json_integer((json_int_t)t->warp_instructions));
     json_object_set_new(o, "thread_instructions", json_integer((json_int_t)t->thread_instructions));
     json_object_set_new(o, "ipc", json_real(t->ipc));
-    json_object_set_new(o, "most", json_string(launch_part_name(t->bound)));
+    json_object_set_new(o, "most", json_string(timing_part_name(t->bound)));
     for (int p = 0; p < TIMING_PARTS; p++)
-        json_object_set_new(parts, launch_part_name((enum timing_part)p), json_real(t->part[p]));
+        json_object_set_new(parts, timing_part_name((enum timing_part)p), json_real(t->part[p]));
     json_object_set_new(o, "parts", parts);
     for (int u = 0; u < TIMING_UNITS; u++)
-        json_object_set_new(units, launch_unit_name((enum timing_unit)u), json_real(t->by_unit[u]));
+        json_object_set_new(units, timing_unit_name((enum timing_unit)u), json_real(t->by_unit[u]));
     json_object_set_new(o, "units", units);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (t->warnings & bit)

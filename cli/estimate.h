@@ -6,7 +6,7 @@
 #ifndef HEDDLE_CLI_ESTIMATE_H
 #define HEDDLE_CLI_ESTIMATE_H
 
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,10 +21,10 @@ enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 struct estimates { /* of the target on one GPU, under one order */
     const struct emu_gpu *gpu;
     const char *order; /* "gpudet:quantum=1000" */
-    struct launch_time *list;
+    struct launch_estimate *list;
     size_t count, cap;
-    struct launch_time total; /* sums; without kernel, grid and block */
-    double bytes;             /* of DRAM */
+    struct launch_estimate total; /* sums; without kernel, grid and block */
+    double bytes;                 /* of DRAM */
 };
 
 struct estimate_call {

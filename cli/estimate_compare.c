@@ -27,7 +27,7 @@ enum { MODES = sizeof modes / sizeof *modes };
 struct kernel { /* launches of one name, of all runs */
     const char *name;
     size_t launches[MOST_RUNS];
-    struct launch_time sum[MOST_RUNS];
+    struct launch_estimate sum[MOST_RUNS];
 };
 struct comparison {
     struct arena *arena;
@@ -37,7 +37,7 @@ struct comparison {
     size_t kernel_count, kernel_cap;
 };
 
-static double cycles_of(const struct launch_time *t, const struct mode *m)
+static double cycles_of(const struct launch_estimate *t, const struct mode *m)
 {
     if (m->part >= 0) return t->part[m->part];
     double rest = t->cycles;
@@ -46,7 +46,7 @@ static double cycles_of(const struct launch_time *t, const struct mode *m)
     return rest > 0 ? rest : 0;
 }
 
-static double normal(const struct launch_time *t, const struct launch_time *base)
+static double normal(const struct launch_estimate *t, const struct launch_estimate *base)
 {
     return base->seconds > 0 ? t->seconds / base->seconds : 0;
 }
@@ -67,7 +67,7 @@ static void add_up(struct comparison *c)
 {
     for (size_t r = 0; r < c->count; r++)
         for (size_t i = 0; i < c->runs[r].count; i++) {
-            const struct launch_time *t = &c->runs[r].list[i];
+            const struct launch_estimate *t = &c->runs[r].list[i];
             struct kernel *k = kernel_of(c, t->kernel);
             k->launches[r]++;
             k->sum[r].cycles += t->cycles, k->sum[r].seconds += t->seconds;
@@ -85,7 +85,7 @@ static bool is_used(const struct comparison *c, int mode)
 }
 
 static void print_row(const struct comparison *c, const char *name, size_t launches, size_t run,
-                      const struct launch_time *t, const struct launch_time *base)
+                      const struct launch_estimate *t, const struct launch_estimate *base)
 {
     const struct estimates *e = &c->runs[run];
     printf("%-24.24s %8zu %-10s %-20s %13.0f %12.2f %10.3f", name, launches, e->gpu->name, e->order,
@@ -98,7 +98,7 @@ static void print_row(const struct comparison *c, const char *name, size_t launc
 }
 
 /* A character for each part of the time, the longest bar BAR of them. */
-static void print_bar(const struct estimates *e, const struct launch_time *base, double most)
+static void print_bar(const struct estimates *e, const struct launch_estimate *base, double most)
 {
     double done = 0;
     int at = 0;
@@ -125,7 +125,7 @@ static void print_table(const struct comparison *c)
             print_row(c, c->kernels[k].name, c->kernels[k].launches[r], r, &c->kernels[k].sum[r],
                       &c->kernels[k].sum[c->base]);
     for (size_t r = 0; r < c->count; r++) {
-        const struct launch_time *t = &c->runs[r].total;
+        const struct launch_estimate *t = &c->runs[r].total;
         print_row(c, c->kernel_count > 1 ? "all" : c->kernels[0].name, c->runs[r].count, r, t,
                   &base->total);
         if (normal(t, &base->total) > most) most = normal(t, &base->total);
@@ -144,7 +144,8 @@ static void print_table(const struct comparison *c)
 /* ---- CSV, JSON ------------------------------------------------------------------------------------------------ */
 
 static void print_csv_row(const struct comparison *c, const char *kernel, size_t launches,
-                          size_t run, const struct launch_time *t, const struct launch_time *base)
+                          size_t run, const struct launch_estimate *t,
+                          const struct launch_estimate *base)
 {
     printf("%s,%s,%s,%zu,%.1f,%.6g,%.6g", c->runs[run].gpu->name, c->runs[run].order, kernel,
            launches, t->cycles, t->seconds, normal(t, base));
@@ -166,7 +167,8 @@ static void print_csv(const struct comparison *c)
     }
 }
 
-static json_t *json_of(size_t launches, const struct launch_time *t, const struct launch_time *base)
+static json_t *json_of(size_t launches, const struct launch_estimate *t,
+                       const struct launch_estimate *base)
 {
     json_t *o = json_pack("{sIsfsfsf}", "launches", (json_int_t)launches, "cycles", t->cycles,
                           "seconds", t->seconds, "time", normal(t, base)),

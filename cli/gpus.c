@@ -2,8 +2,8 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/gpu_file.h"
-#include "model/coefficients.h"
 #include "model/config.h"
+#include "model/counter_fit.h"
 #include "model/machine.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static void fitted(const struct emu_gpu *g, char *text, size_t size)
 {
     bool borrowed;
     struct timing_machine m;
-    const struct coefficients *k = coefficients_for(g, &borrowed);
+    const struct counter_fit *k = counter_fit_for(g, &borrowed);
     const struct emu_gpu *of = k ? emu_gpu_find(k->gpu) : NULL;
     const bool own = k && !borrowed,
                alike = of && of->capability == g->capability && of->sms == g->sms;

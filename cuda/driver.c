@@ -17,8 +17,8 @@
 #include "emu/cta_arena.h"
 #include "emu/gpu.h"
 #include "emu/suppress.h"
+#include "model/estimate_cache.h"
 #include "model/gpu_file.h"
-#include "model/launch_times.h"
 #include "model/timing_file.h"
 
 #include "base/arena.h"
@@ -337,11 +337,11 @@ static bool set_counts(struct emu_config *c, const char *text)
     return true;
 }
 
-/* A line for each launch, of how long it takes (model/launch_time.h). */
+/* A line for each launch, of how long it takes (model/launch_estimate.h). */
 static bool set_estimate(struct emu_config *c, const char *text)
 {
     driver.estimate = fopen(text, "w");
-    driver.times = launch_times_new();
+    driver.times = estimate_cache_new();
     return c->trace = driver.estimate != NULL;
 }
 
@@ -709,7 +709,7 @@ static void reset(void)
     for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
     caller_drop_notes();
     emu_profile_free(driver.profile);
-    launch_times_free(driver.times);
+    estimate_cache_free(driver.times);
     free(driver.allocations);
     free(driver.objects);
     free((void *)driver.busy);

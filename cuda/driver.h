@@ -212,9 +212,9 @@ struct driver {
     bool initialised, configured;
     struct emu_config config;
     struct cuda_watch watch;
-    char *counts_path;          /* of HEDDLE_COUNTS; NULL: not asked for */
-    FILE *estimate;             /* of CUDA_ESTIMATE; NULL: not asked for */
-    struct launch_times *times; /* with it */
+    char *counts_path;            /* of HEDDLE_COUNTS; NULL: not asked for */
+    FILE *estimate;               /* of CUDA_ESTIMATE; NULL: not asked for */
+    struct estimate_cache *times; /* with it */
     double
         estimated; /* seconds of all launches so far, by these estimates: the events' clock then */
     FILE *traces;  /* of CUDA_TRACES; likewise */

@@ -10,7 +10,7 @@
 #include "determinism/checks.h"
 #include "determinism/record/run_log.h"
 #include "emu/trace_file.h"
-#include "model/launch_times.h"
+#include "model/estimate_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,10 +128,10 @@ static void add_to_outcome(const struct emu_report *r)
 
 static void write_times(const struct emu_counts *c)
 {
-    struct launch_time t;
+    struct launch_estimate t;
     for (; c; c = c->next) {
-        if (launch_times_of(driver.times, c, &t)) {
-            launch_time_write(driver.estimate, &t);
+        if (estimate_cache_get(driver.times, c, &t)) {
+            launch_estimate_write(driver.estimate, &t);
             driver.estimated += t.seconds;
         }
         if (driver.traces) (void)trace_file_add(driver.traces, c);

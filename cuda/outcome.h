@@ -13,7 +13,7 @@
 /* Of `heddle run`: the number of a file descriptor, which is to be mapped. */
 #define CUDA_OUTCOME "HEDDLE_OUTCOME"
 
-/* Of `heddle estimate`: a file that gets a line of launch_time_write for each grid. */
+/* Of `heddle estimate`: a file that gets a line of launch_estimate_write for each grid. */
 #define CUDA_ESTIMATE "HEDDLE_ESTIMATE"
 
 /* Likewise: a file to which each grid is added with its trace (emu/trace_file.h). */

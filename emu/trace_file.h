@@ -8,7 +8,7 @@
  *         printf("%s: %s\n", in.run, c->kernel);
  *     if (in.why) ...                                        // the file is not whole
  *
- * What is kept of a launch is what model/launch_time.h asks for: its shape, its GPU, the sums of its counts and
+ * What is kept of a launch is what model/launch_estimate.h asks for: its shape, its GPU, the sums of its counts and
  * its trace; of instructions their forms. Files are as this host has its numbers, and for the same version of
  * Heddle. */
 #ifndef HEDDLE_EMU_TRACE_FILE_H

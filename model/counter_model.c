@@ -7,7 +7,7 @@
 
 const struct weight_info weight_infos[WEIGHTS] = {
 #define WEIGHT(id, before, spread, text) [WEIGHT_##id] = {#id, text, before, spread},
-#include "model/weights.def"
+#include "model/counter_weights.def"
 };
 
 const char *term_name(enum term t)

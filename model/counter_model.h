@@ -5,7 +5,7 @@
  *     double cycles = counter_model_cycles(g, &c, weights, &t);
  *
  * The form is mechanistic: what each SM must issue, what one warp waits for and how many warps hide it, what
- * goes through L1, L2 and DRAM; weights (model/weights.def) say how near to the configuration's rates a GPU
+ * goes through L1, L2 and DRAM; weights (model/counter_weights.def) say how near to the configuration's rates a GPU
  * comes, and how terms overlap. It knows sums only: no dependences, no mix of instructions. */
 #ifndef HEDDLE_MODEL_COUNTER_MODEL_H
 #define HEDDLE_MODEL_COUNTER_MODEL_H
@@ -18,7 +18,7 @@
 
 enum weight {
 #define WEIGHT(id, before, spread, text) WEIGHT_##id,
-#include "model/weights.def"
+#include "model/counter_weights.def"
     WEIGHTS
 };
 struct weight_info {

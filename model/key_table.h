@@ -9,7 +9,7 @@
  *     key_table_write(&text, keys, KEYS, &x);
  *
  * Reading is strict: each key is known, appears once, and has a value of its kind in its range. The files of
- * model/timing and model/coefficients are such structures. */
+ * model/timing and model/counters are such structures. */
 #ifndef HEDDLE_MODEL_KEY_TABLE_H
 #define HEDDLE_MODEL_KEY_TABLE_H
 

@@ -10,8 +10,8 @@
 #define HEDDLE_MODEL_MACHINE_H
 
 #include "emu/gpu.h"
-#include "model/launch_features.h"
 #include "model/timing.h"
+#include "model/timing_features.h"
 
 struct timing_fit {
     const char *gpu,
@@ -20,7 +20,7 @@ struct timing_fit {
     double mean, median, p90, worst, by_program, rank;
     double low, high; /* 8 of 10 launches took estimate * low .. estimate * high cycles, likewise */
     double alone_low, alone_high; /* the same, by the GPU's configuration alone */
-    double least[LAUNCH_FEATURES], most[LAUNCH_FEATURES]; /* of the launches that were measured */
+    double least[TIMING_FEATURES], most[TIMING_FEATURES]; /* of the launches that were measured */
     struct timing_machine machine;
 };
 

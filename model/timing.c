@@ -26,7 +26,7 @@ enum {
 
 static const u8 unit_of_class[CLASSES] = {
 #define CLASS(id, unit, text) TIMING_UNIT_##unit,
-#include "model/timing.def"
+#include "model/timing_classes.def"
 };
 
 static bool begins(const char *name, const char *with)

@@ -26,7 +26,7 @@ struct emu_trace;
 
 enum timing_class { /* of instructions that take the same time */
 #define CLASS(id, unit, text) CLASS_##id,
-#include "model/timing.def"
+#include "model/timing_classes.def"
                     CLASSES
 };
 

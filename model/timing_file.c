@@ -20,10 +20,10 @@ static const struct table_key keys[] = {
 #include "model/timing_numbers.def"
 #define CLASS(id, unit, text)                                                                      \
     {"latency", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(latency) + CLASS_##id * sizeof(double), text},
-#include "model/timing.def"
+#include "model/timing_classes.def"
 #define CLASS(id, unit, text)                                                                      \
     {"interval", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(interval) + CLASS_##id * sizeof(double), ""},
-#include "model/timing.def"
+#include "model/timing_classes.def"
 #define UNIT(id)                                                                                   \
     {                                                                                              \
         "units", #id, KEY_COUNT, 1, 64, MACHINE(units) + TIMING_UNIT_##id * 4, ""                  \
@@ -42,11 +42,11 @@ static const struct table_key keys[] = {
     }
     BOUND(low),        BOUND(high),   BOUND(alone_low), BOUND(alone_high),
 #define FEATURE(id, text, value)                                                                   \
-    {"least", #id, KEY_NUMBER, 0, 1e18, EACH(least, LAUNCH_FEATURE_##id), text},
-#include "model/launch_features.def"
+    {"least", #id, KEY_NUMBER, 0, 1e18, EACH(least, TIMING_FEATURE_##id), text},
+#include "model/timing_features.def"
 #define FEATURE(id, text, value)                                                                   \
-    {"most", #id, KEY_NUMBER, 0, 1e18, EACH(most, LAUNCH_FEATURE_##id), ""},
-#include "model/launch_features.def"
+    {"most", #id, KEY_NUMBER, 0, 1e18, EACH(most, TIMING_FEATURE_##id), ""},
+#include "model/timing_features.def"
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

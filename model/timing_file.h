@@ -9,13 +9,13 @@
  *     measured: GPGPU-Sim 4.2, SM7_TITANV               # on what; without it nothing is known of errors
  *     machine:                                          # model/timing_numbers.def
  *       branch: 5.2
- *     latency:                                          # by class of instruction (model/timing.def), cycles
+ *     latency:                                          # by class of instruction (model/timing_classes.def), cycles
  *       ALU: 6.2
  *     interval:                                         # likewise, until a unit takes the next
  *     units:                                            # of an SM: INT, FP32, FP64, SFU, TENSOR, MEMORY
  *     error:                                            # mean, median, p90, worst, by_program, rank
  *     interval_80:                                      # low, high, alone_low, alone_high
- *     least: and most:                                  # model/launch_features.def
+ *     least: and most:                                  # model/timing_features.def
  *
  * What a file leaves out of the machine is as the GPU's configuration says. */
 #ifndef HEDDLE_MODEL_TIMING_FILE_H

@@ -1,15 +1,15 @@
-/* Compiles the files of model/gpus, model/coefficients and model/timing into a C file, at build time:
+/* Compiles the files of model/gpus, model/counters and model/timing into a C file, at build time:
  *
- *     compile_gpus model/gpus/NAME.yaml ... model/coefficients/NAME.yaml ... model/timing/NAME.yaml ... > gpus.c
+ *     compile_gpus model/gpus/NAME.yaml ... model/counters/NAME.yaml ... model/timing/NAME.yaml ... > gpus.c
  *
  * The folder says what a file is. The readers are those of the program itself (model/gpu_file.h,
- * model/coefficients_file.h, model/timing_file.h), so a file that `heddle gpus FILE` refuses stops the build with the
- * same message. The output defines emu_gpus and emu_gpu_texts (emu/gpu.h), coefficients_built_in
- * (model/coefficients.h) and timing_fits (model/machine.h), in the order of the arguments. */
+ * model/counter_fit_file.h, model/timing_file.h), so a file that `heddle gpus FILE` refuses stops the build with the
+ * same message. The output defines emu_gpus and emu_gpu_texts (emu/gpu.h), counter_fits
+ * (model/counter_fit.h) and timing_fits (model/machine.h), in the order of the arguments. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "model/coefficients_file.h"
+#include "model/counter_fit_file.h"
 #include "model/gpu_file.h"
 #include "model/plain_yaml.h"
 #include "model/timing_file.h"
@@ -93,14 +93,14 @@ static void put_gpu(const struct emu_gpu *g)
 #include "emu/gpu.def"
 }
 
-static void put_coefficients(const struct coefficients *k)
+static void put_counter_fit(const struct counter_fit *k)
 {
     put_name("gpu", k->gpu);
 #define WEIGHT(id, ...) put_number("weight[WEIGHT_" #id "]", k->weight[WEIGHT_##id]);
-#include "model/weights.def"
+#include "model/counter_weights.def"
 #define FEATURE(id, ...)                                                                           \
-    put_number("least[FEATURE_" #id "]", k->least[FEATURE_##id]);                                  \
-    put_number("most[FEATURE_" #id "]", k->most[FEATURE_##id]);
+    put_number("least[COUNTER_FEATURE_" #id "]", k->least[COUNTER_FEATURE_##id]);                  \
+    put_number("most[COUNTER_FEATURE_" #id "]", k->most[COUNTER_FEATURE_##id]);
 #include "model/counter_features.def"
 #define FIGURE(field) put_number(#field, k->field)
     FIGURE(mean), FIGURE(median), FIGURE(p90), FIGURE(worst), FIGURE(by_application);
@@ -115,16 +115,16 @@ static void put_fit(const struct timing_fit *k)
     FIGURE(mean), FIGURE(median), FIGURE(p90), FIGURE(worst), FIGURE(by_program), FIGURE(rank);
     FIGURE(low), FIGURE(high), FIGURE(alone_low), FIGURE(alone_high);
 #define FEATURE(id, ...)                                                                           \
-    put_number("least[LAUNCH_FEATURE_" #id "]", k->least[LAUNCH_FEATURE_##id]);                    \
-    put_number("most[LAUNCH_FEATURE_" #id "]", k->most[LAUNCH_FEATURE_##id]);
-#include "model/launch_features.def"
+    put_number("least[TIMING_FEATURE_" #id "]", k->least[TIMING_FEATURE_##id]);                    \
+    put_number("most[TIMING_FEATURE_" #id "]", k->most[TIMING_FEATURE_##id]);
+#include "model/timing_features.def"
 #define MACHINE(field) put_number("machine." #field, m->field);
 #define RATE(field, ...) MACHINE(field)
 #define COUNT(field, ...) MACHINE(field)
 #define FLAG(field, ...) MACHINE(field)
 #include "model/timing_numbers.def"
 #define CLASS(id, ...) MACHINE(latency[CLASS_##id]) MACHINE(interval[CLASS_##id])
-#include "model/timing.def"
+#include "model/timing_classes.def"
 #define UNIT(id) MACHINE(units[TIMING_UNIT_##id])
     UNIT(INT) UNIT(FP32) UNIT(FP64) UNIT(SFU) UNIT(TENSOR) UNIT(MEMORY)
 }
@@ -167,16 +167,16 @@ static bool read_gpus(char *const *paths, struct arena *a)
     return true;
 }
 
-static bool put_all_coefficients(char *const *paths, struct arena *a)
+static bool put_all_counter_fits(char *const *paths, struct arena *a)
 {
     for (; *paths; paths++) {
-        if (!is_in(*paths, "model/coefficients/")) continue;
+        if (!is_in(*paths, "model/counters/")) continue;
         struct diags d = {.arena = a, .source = load(*paths, a)};
-        struct coefficients k;
+        struct counter_fit k;
         if (!d.source) return false;
-        (void)coefficients_file_read(&d, &k);
+        (void)counter_fit_file_read(&d, &k);
         if (!is_fine(&d)) return false;
-        printf("    {\n"), put_coefficients(&k), printf("    },\n");
+        printf("    {\n"), put_counter_fit(&k), printf("    },\n");
     }
     return true;
 }
@@ -216,13 +216,13 @@ int main(int argc, char **argv)
     struct arena *a = arena_new();
     (void)argc;
     bool ok = read_gpus(argv + 1, a);
-    printf("#include \"emu/gpu.h\"\n#include \"model/coefficients.h\"\n"
+    printf("#include \"emu/gpu.h\"\n#include \"model/counter_fit.h\"\n"
            "#include \"model/machine.h\"\n");
     ok = ok && put_all_gpus(argv + 1, a);
-    printf("const struct coefficients coefficients_built_in[] = {\n");
-    ok = ok && put_all_coefficients(argv + 1, a);
-    printf("};\nconst size_t coefficients_total = sizeof coefficients_built_in / "
-           "sizeof *coefficients_built_in;\n");
+    printf("const struct counter_fit counter_fits[] = {\n");
+    ok = ok && put_all_counter_fits(argv + 1, a);
+    printf("};\nconst size_t counter_fit_count = sizeof counter_fits / "
+           "sizeof *counter_fits;\n");
     printf("const struct timing_fit timing_fits[] = {\n");
     ok = ok && put_all_fits(argv + 1, a);
     printf("};\nconst size_t timing_fit_count = sizeof timing_fits / sizeof *timing_fits;\n");

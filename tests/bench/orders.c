@@ -11,7 +11,7 @@
 #include "determinism/checks.h"
 #include "emu/gpu.h"
 #include "emu/order.h"
-#include "model/launch_times.h"
+#include "model/estimate_cache.h"
 #include "suites/suite.h"
 #include "tests/bench/kernels.h"
 
@@ -81,14 +81,14 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static struct launch_times *times; /* of the workload's launches */
+static struct estimate_cache *times; /* of the workload's launches */
 
 /* Of a launch that began at `began`, with what is made of its counts. */
 static double seconds_of(const struct row *r, const struct emu_report *report, double began)
 {
-    struct launch_time t;
+    struct launch_estimate t;
     if (!r->counts && !r->traces && !r->estimates) return report->seconds;
-    if (r->estimates && !launch_times_of(times, report->counts, &t))
+    if (r->estimates && !estimate_cache_get(times, report->counts, &t))
         fprintf(stderr, "a launch has no estimate\n");
     return now() - began;
 }
@@ -114,14 +114,14 @@ static double run_workload(const struct suite_workload *w, struct row *r, bool c
     const struct emu_config config = config_of(r, count);
     seconds = instructions = 0;
     cuda_device_configure(&config);
-    times = launch_times_new();
+    times = estimate_cache_new();
     cuda_device_watch(
         &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
     const struct suite_result result = suite_run(w,
                                                  &(struct suite_options){.size = size, .seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
-    launch_times_free(times);
+    estimate_cache_free(times);
     if (!result.passed) fprintf(stderr, "%s, %s: %s\n", w->name, r->name, result.message);
     return count ? instructions : seconds;
 }
@@ -130,9 +130,9 @@ static double run_kernel(struct bench_machine *m, int k, const struct row *r)
 {
     struct emu_launch how = {0};
     checks_join(r->observers, &how);
-    times = launch_times_new();
+    times = estimate_cache_new();
     const double began = now(), s = seconds_of(r, bench_run(m, k, &how), began);
-    launch_times_free(times);
+    estimate_cache_free(times);
     return s;
 }
 

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "calibrate/report.h"
-#include "model/coefficients_file.h"
 #include "model/config.h"
+#include "model/counter_fit_file.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -57,7 +57,7 @@ static const struct counters usual = {.share = 0.9,
 static const double *weights(void)
 {
     bool borrowed;
-    const struct coefficients *k = coefficients_for(emu_gpu_find("gv100"), &borrowed);
+    const struct counter_fit *k = counter_fit_for(emu_gpu_find("gv100"), &borrowed);
     cr_assert(k && !borrowed);
     return k->weight;
 }
@@ -221,15 +221,15 @@ Test(calibrate, reports_are_the_same_bytes, .timeout = 120)
         figures_of(&rows, fit.inside, &r.inside);
         figures_of(&rows, fit.outside, &r.outside);
         report_text(&out[i], &r);
-        report_coefficients(&coefficients[i], &r);
+        report_counter_fit(&coefficients[i], &r);
         report_plot(&out[i], &rows, fit.outside, "x.svg");
         arena_free(rows.arena);
     }
     size_t size;
-    char *built_in = read_file("model/coefficients/gv100.yaml", &size);
+    char *built_in = read_file("model/counters/gv100.yaml", &size);
     cr_expect(out[0].size > 1000 && strcmp(out[0].data, out[1].data) == 0);
     cr_expect_str_eq(coefficients[0].data, coefficients[1].data);
-    cr_expect_str_eq(coefficients[0].data, built_in, "make coefficients");
+    cr_expect_str_eq(coefficients[0].data, built_in, "make weights");
     free(built_in);
     for (int i = 0; i < 2; i++) {
         buf_free(&out[i]);
@@ -237,25 +237,25 @@ Test(calibrate, reports_are_the_same_bytes, .timeout = 120)
     }
 }
 
-static bool read_coefficients(struct arena *a, const char *text, struct coefficients *k,
+static bool read_coefficients(struct arena *a, const char *text, struct counter_fit *k,
                               struct buf *said)
 {
     struct source *source = arena_array(a, struct source, 1);
     *source = (struct source){"weights.yaml", text, (uint32_t)strlen(text)};
     struct diags d = {.arena = a, .source = source};
-    const bool ok = coefficients_file_read(&d, k);
+    const bool ok = counter_fit_file_read(&d, k);
     if (said) diags_render(&d, said);
     return ok;
 }
 
 Test(calibrate, the_built_in_weights_are_those_of_their_file)
 {
-    cr_assert(coefficients_total == 1);
+    cr_assert(counter_fit_count == 1);
     struct arena *a = arena_new();
-    const struct coefficients *built = &coefficients_built_in[0];
-    struct coefficients k;
+    const struct counter_fit *built = &counter_fits[0];
+    struct counter_fit k;
     size_t size;
-    char *text = read_file("model/coefficients/gv100.yaml", &size);
+    char *text = read_file("model/counters/gv100.yaml", &size);
     cr_assert(read_coefficients(a, text, &k, NULL));
     cr_expect_str_eq(k.gpu, built->gpu);
     cr_expect(memcmp(k.weight, built->weight, sizeof k.weight) == 0);
@@ -280,11 +280,11 @@ Test(calibrate, a_broken_file_of_weights_is_refused_with_place_and_reason)
         {"  rank: 0.9806\n", "", "error: there is no rank in error"},
     };
     size_t size;
-    char *text = read_file("model/coefficients/gv100.yaml", &size);
+    char *text = read_file("model/counters/gv100.yaml", &size);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *a = arena_new();
         struct buf said = {0}, broken = {0};
-        struct coefficients k;
+        struct counter_fit k;
         const char *at = strstr(text, cases[i][0]);
         cr_assert(at != NULL, "case %zu", i);
         buf_add(&broken, text, (size_t)(at - text));
@@ -329,10 +329,10 @@ Test(calibrate, estimates_say_how_sure_they_are)
 {
     const struct emu_gpu *g = emu_gpu_find("gv100"), *h = emu_gpu_find("h100");
     bool borrowed;
-    const struct coefficients *k = coefficients_for(g, &borrowed);
-    struct estimate e, far;
+    const struct counter_fit *k = counter_fit_for(g, &borrowed);
+    struct counter_estimate e, far;
     cr_assert(!borrowed);
-    model_estimate(g, k, borrowed, &usual, &e);
+    counter_model_estimate(g, k, borrowed, &usual, &e);
     cr_expect(e.low < e.cycles && e.cycles < e.high && !e.outside);
     cr_expect(fabs(e.seconds * g->core_mhz * 1e6 - e.cycles) < 1);
     cr_expect(fabs(e.intensity - 4e6 / (6e5 * 32)) < 1e-9 && e.memory_roof &&
@@ -340,10 +340,11 @@ Test(calibrate, estimates_say_how_sure_they_are)
     struct counters c = usual;
     c.atomic_sectors = 4e6;
     c.warps = 500;
-    model_estimate(g, k, borrowed, &c, &far);
-    cr_expect(far.outside == (1u << FEATURE_atomics | 1u << FEATURE_warps), "%x", far.outside);
+    counter_model_estimate(g, k, borrowed, &c, &far);
+    cr_expect(far.outside == (1u << COUNTER_FEATURE_atomics | 1u << COUNTER_FEATURE_warps), "%x",
+              far.outside);
     cr_expect(far.high / far.cycles > e.high / e.cycles);
-    cr_expect(coefficients_for(h, &borrowed) != NULL && borrowed);
+    cr_expect(counter_fit_for(h, &borrowed) != NULL && borrowed);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Copies that nobody waits for until later take as long as the loads that they stand for, and for the same reason. */
 #include "emu/counts.h"
 #include "emu/emu.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
 
@@ -54,7 +54,7 @@ static const struct {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-static struct launch_time time_of(const char *body, const struct emu_gpu *g)
+static struct launch_estimate time_of(const char *body, const struct emu_gpu *g)
 {
     enum { CTAS = 64 };
     const char *ptx = emu_ptx(".param .u64 p", body);
@@ -68,9 +68,9 @@ static struct launch_time time_of(const char *body, const struct emu_gpu *g)
     const struct emu_launch l = {
         .grid = {CTAS, 1, 1}, .block = {128, 1, 1}, .params = &param, .params_size = sizeof param};
     const struct emu_report *r = emu_launch(e, emu_kernel_at(image, 0), &l);
-    struct launch_time t;
+    struct launch_estimate t;
     cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    cr_assert(launch_time_of(r->counts, &t));
+    cr_assert(launch_estimate_of(r->counts, &t));
     emu_unload(image);
     emu_free(e);
     parsed_free(parsed);
@@ -84,11 +84,11 @@ Test(estimate_async, copies_wait_for_what_loads_wait_for)
     g.name = "own", g.sms = 4, g.dram_channels = 2, g.dram_bus = 256;
     g.l2 = 1280 << 10, g.l2_slices = 4;
     g.dram_bandwidth = g.dram_mhz * g.dram_data_rate * g.dram_bus / 8e3;
-    struct launch_time times[KERNELS];
+    struct launch_estimate times[KERNELS];
     for (size_t k = 0; k < KERNELS; k++) {
-        const struct launch_time t = times[k] = time_of(kernels[k].body, &g),
-                                 *loads = &times[kernels[k].like];
-        cr_expect(t.bound == TIMING_DRAM, "%s: %s", kernels[k].what, launch_part_name(t.bound));
+        const struct launch_estimate t = times[k] = time_of(kernels[k].body, &g),
+                                     *loads = &times[kernels[k].like];
+        cr_expect(t.bound == TIMING_DRAM, "%s: %s", kernels[k].what, timing_part_name(t.bound));
         cr_expect(t.cycles > 0.85 * loads->cycles && t.cycles < 1.15 * loads->cycles,
                   "%s: %g cycles, loads take %g", kernels[k].what, t.cycles, loads->cycles);
         cr_expect(t.part[TIMING_DRAM] > 0.7 * loads->part[TIMING_DRAM],

@@ -2,7 +2,7 @@
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "model/config.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
 
@@ -146,9 +146,9 @@ static double cycles_of(size_t k, const struct emu_gpu *g)
                                  .params = &param,
                                  .params_size = sizeof param};
     const struct emu_report *r = emu_launch(e, emu_kernel_at(image, 0), &l);
-    struct launch_time t;
+    struct launch_estimate t;
     cr_assert(r->fault.kind == EMU_OK, "kernel %zu: %s", k, r->fault.text);
-    cr_assert(launch_time_of(r->counts, &t));
+    cr_assert(launch_estimate_of(r->counts, &t));
     emu_unload(image);
     emu_free(e);
     parsed_free(parsed);

@@ -4,7 +4,7 @@
 #include "emu/emu.h"
 #include "emu/gpu.h"
 #include "emu/trace.h"
-#include "model/launch_times.h"
+#include "model/estimate_cache.h"
 #include "model/machine.h"
 #include "suites/suite.h"
 #include "tests/support/emu.h"
@@ -46,12 +46,12 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
                   const struct emu_report *report)
 {
     struct told *t = self;
-    struct launch_time a, b;
+    struct launch_estimate a, b;
     struct emu_counts c = *report->counts;
     (void)kernel, (void)l;
-    if (t->count == MOST_LAUNCHES || !launch_time_of(&c, &a)) return;
+    if (t->count == MOST_LAUNCHES || !launch_estimate_of(&c, &a)) return;
     c.gpu = t->other ? t->other : c.gpu;
-    cr_assert(launch_time_of(&c, &b));
+    cr_assert(launch_estimate_of(&c, &b));
     t->cycles[t->count] = a.cycles, t->seconds[t->count] = a.seconds;
     t->other_cycles[t->count] = b.cycles, t->other_seconds[t->count] = b.seconds;
     t->count++;
@@ -158,7 +158,7 @@ static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t s
                      uint64_t iterations)
 {
     struct timing_machine m;
-    struct launch_time t;
+    struct launch_estimate t;
     k->params[1] = iterations;
     const struct emu_launch l = {.grid = {grid, 1, 1},
                                  .block = {block, 1, 1},
@@ -167,7 +167,7 @@ static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t s
                                  .params_size = sizeof k->params};
     const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
     cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    cr_assert(launch_time_of(r->counts, &t));
+    cr_assert(launch_estimate_of(r->counts, &t));
     (void)machine_of(r->counts->gpu, &m);
     return t.cycles - m.start;
 }
@@ -285,13 +285,13 @@ Test(laws, a_launch_costs_what_it_costs)
     (void)machine_of(gpu, &m);
     cr_assert(m.start > 1000);
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        struct launch_time t;
+        struct launch_estimate t;
         k.params[1] = 1;
         const struct emu_launch l = {.grid = {grids[i], 1, 1},
                                      .block = {256, 1, 1},
                                      .params = k.params,
                                      .params_size = sizeof k.params};
-        cr_assert(launch_time_of(emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts, &t));
+        cr_assert(launch_estimate_of(emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts, &t));
         const double part = t.part[TIMING_START] / m.start;
         cr_expect(part > 0.9 && part < 3, "%u CTAs: %g of it", grids[i],
                   part); /* CTAs start, too */
@@ -309,19 +309,19 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
                                  "add.u64 %a, %a, %b; ld.global.u32 %t, [%a];"
                                  "st.global.u32 [%a], %t; ret;",
                                  emu_gpu_find("gtx480"));
-    struct launch_times *all = launch_times_new();
+    struct estimate_cache *all = estimate_cache_new();
     const uint64_t base = k.params[0], places[] = {0, 8, 5, 17, 3, 29, 26, 11};
     double first = 0;
     bool differ = false;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct launch_time t, own;
+        struct launch_estimate t, own;
         k.params[0] = base + (places[i] << 20) + places[i] * 1280;
         const struct emu_launch l = {.grid = {i == 5 ? 3 : 2, 1, 1},
                                      .block = {256, 1, 1},
                                      .params = k.params,
                                      .params_size = sizeof k.params};
         const struct emu_counts *c = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
-        cr_assert(launch_times_of(all, c, &t) && launch_time_of(c, &own));
+        cr_assert(estimate_cache_get(all, c, &t) && launch_estimate_of(c, &own));
         if (i == 1) first = own.cycles; /* of the launch before, code was not in the caches */
         if (i > 1 && i != 5) differ |= own.cycles != first;
         cr_expect(t.cycles == (i > 1 && i != 5 ? first : own.cycles), "%zu: %g, not %g", i,
@@ -330,7 +330,7 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
                   own.cycles);
     }
     cr_expect(differ, "they were alike anyway");
-    launch_times_free(all);
+    estimate_cache_free(all);
     kernel_free(&k);
 }
 
@@ -343,7 +343,7 @@ Test(laws, kernels_of_one_name_have_their_own_times)
             ADD("0", "0") ADD("0", "0") ADD("0", "0") ADD("0", "0")) "ret;",
         ".reg .u32 %r<10>; mov.u32 %r0, 1; mov.u32 %r9, 1;" SIXTEEN(
             ADD("1", "0") ADD("2", "0") ADD("3", "0") ADD("4", "0")) "ret;"};
-    struct launch_times *all = launch_times_new();
+    struct estimate_cache *all = estimate_cache_new();
     double cycles_of[2];
     for (size_t i = 0; i < 2; i++) {
         struct kernel k = kernel_new(bodies[i], emu_gpu_find("v100"));
@@ -352,14 +352,14 @@ Test(laws, kernels_of_one_name_have_their_own_times)
                                      .params = k.params,
                                      .params_size = sizeof k.params};
         const struct emu_counts *c = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
-        struct launch_time t, own;
-        cr_assert(launch_times_of(all, c, &t) && launch_time_of(c, &own));
+        struct launch_estimate t, own;
+        cr_assert(estimate_cache_get(all, c, &t) && launch_estimate_of(c, &own));
         cr_expect(t.cycles == own.cycles, "%zu: %g, not %g", i, t.cycles, own.cycles);
         cycles_of[i] = own.cycles;
         kernel_free(&k);
     }
     cr_expect(cycles_of[0] > cycles_of[1], "%g, %g", cycles_of[0], cycles_of[1]);
-    launch_times_free(all);
+    estimate_cache_free(all);
 }
 
 /* Of a large grid a part is traced, of a small one all. CTAs beside each other have tiles of a matrix in the same rows

@@ -2,7 +2,7 @@
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "emu/gpu.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 #include "model/machine.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
@@ -167,11 +167,11 @@ Test(estimate_matrix, no_loop_is_above_the_peak_and_each_comes_to_half_of_it)
                          peak = tera * 1e3 / 2 / peaks[g].clock / peaks[g].sms,
                          issued = gpu.schedulers * instructions[k].work;
             struct emu_counts c = *r->counts;
-            struct launch_time t;
+            struct launch_estimate t;
             struct timing_machine m; /* what a launch costs is not what is looked for */
             if (!(tera > 0)) continue;
             c.gpu = &gpu;
-            cr_assert(launch_time_of(&c, &t));
+            cr_assert(launch_estimate_of(&c, &t));
             (void)machine_of(&gpu, &m);
             const double rate = CTAS * WARPS * CHAINS * TIMES * TURNS * instructions[k].work /
                                 (t.cycles - m.start) / SMS;

@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "calibrate/traces.h"
 #include "emu/counts.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -77,10 +77,10 @@ static double number_behind(const char *text, const char *words)
 static bool is_estimated(const char *lines, const char *kernel, double us)
 {
     FILE *f = fopen(lines, "r");
-    struct launch_time t;
+    struct launch_estimate t;
     bool found = false;
     cr_assert(f != NULL);
-    while (!found && launch_time_read(f, &t))
+    while (!found && launch_estimate_read(f, &t))
         found = strcmp(t.kernel, kernel) == 0 && fabs(us - t.seconds * 1e6) < 2e-3;
     fclose(f);
     return found;
@@ -130,8 +130,8 @@ Test(measure, finds_the_times_of_the_driver_that_it_is_given)
                  empty = number_behind(text.data, "between events less ");
     cr_expect(mhz > 0 && empty >= 0 && empty < 1);
     for (size_t i = 0; i < rows.count; i++) {
-        struct launch_time t;
-        cr_assert(launch_time_of(launch[i], &t));
+        struct launch_estimate t;
+        cr_assert(launch_estimate_of(launch[i], &t));
         const double us = rows.list[i].counters.cycles / mhz + empty;
         cr_expect(is_estimated(lines, t.kernel, us), "%s: %g us measured", rows.list[i].run, us);
         /* In the other process memory lies elsewhere, and other lines meet in a slice. */

@@ -6,7 +6,7 @@
 #include "emu/emu.h"
 #include "emu/trace.h"
 #include "emu/trace_file.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 #include "model/machine.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
@@ -499,9 +499,9 @@ Test(timing, a_trace_from_a_file_takes_the_same_time)
                                  .params = &d.memory,
                                  .params_size = sizeof d.memory};
     const struct emu_report *r = emu_launch(d.emu, emu_kernel_at(d.image, 0), &l);
-    struct launch_time before, after;
+    struct launch_estimate before, after;
     FILE *f = tmpfile();
-    cr_assert(launch_time_of(r->counts, &before));
+    cr_assert(launch_estimate_of(r->counts, &before));
     cr_assert(trace_file_run(f, "work 200") && trace_file_add(f, r->counts) &&
               trace_file_add(f, r->counts));
     rewind(f);
@@ -511,7 +511,7 @@ Test(timing, a_trace_from_a_file_takes_the_same_time)
         cr_assert(c != NULL, "%s", in.why);
         cr_expect(eq(str, (char *)in.run, "work 200"));
         cr_expect(eq(u32, in.launch, i));
-        cr_assert(launch_time_of(c, &after));
+        cr_assert(launch_estimate_of(c, &after));
         cr_expect(eq(dbl, after.cycles, before.cycles));
         cr_expect(eq(str, after.kernel, before.kernel));
         cr_expect(eq(str, after.gpu, before.gpu));

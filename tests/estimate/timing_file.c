@@ -7,7 +7,7 @@
 #include "calibrate/fit_timing.h"
 #include "calibrate/traces.h"
 #include "emu/counts.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -76,7 +76,7 @@ Test(timing_file, files_say_what_is_built_in)
         cr_expect(fit->low > 0 && fit->low < 1 && fit->high > 1);
         /* by the configuration alone nearly all may be too fast, as on titanv */
         cr_expect(fit->alone_low > 0 && fit->alone_low < fit->alone_high && fit->alone_high > 1);
-        for (int f = 0; f < LAUNCH_FEATURES; f++) cr_expect(fit->least[f] <= fit->most[f]);
+        for (int f = 0; f < TIMING_FEATURES; f++) cr_expect(fit->least[f] <= fit->most[f]);
         buf_free(&own), buf_free(&built);
         arena_free(a);
     }

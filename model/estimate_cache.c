@@ -1,4 +1,4 @@
-#include "model/launch_times.h"
+#include "model/estimate_cache.h"
 
 #include "base/buf.h"
 #include "emu/trace.h"
@@ -8,22 +8,22 @@
 
 enum { KEPT = 128 }; /* the last ones */
 
-struct launch_times {
+struct estimate_cache {
     struct known {
         struct buf key;
-        struct launch_time time;
+        struct launch_estimate time;
     } known[KEPT];
     size_t next; /* to be replaced */
 };
 
-struct launch_times *launch_times_new(void)
+struct estimate_cache *estimate_cache_new(void)
 {
-    struct launch_times *all = calloc(1, sizeof *all);
+    struct estimate_cache *all = calloc(1, sizeof *all);
     if (!all) abort();
     return all;
 }
 
-void launch_times_free(struct launch_times *all)
+void estimate_cache_free(struct estimate_cache *all)
 {
     for (size_t i = 0; all && i < KEPT; i++) buf_free(&all->known[i].key);
     free(all);
@@ -91,7 +91,8 @@ static bool is_same(const struct buf *a, const struct buf *b)
     return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-bool launch_times_of(struct launch_times *all, const struct emu_counts *c, struct launch_time *out)
+bool estimate_cache_get(struct estimate_cache *all, const struct emu_counts *c,
+                        struct launch_estimate *out)
 {
     struct buf key = {0};
     if (!c || !c->trace) return false;
@@ -102,7 +103,7 @@ bool launch_times_of(struct launch_times *all, const struct emu_counts *c, struc
             buf_free(&key);
             return true;
         }
-    if (!launch_time_of(c, out)) {
+    if (!launch_estimate_of(c, out)) {
         buf_free(&key);
         return false;
     }

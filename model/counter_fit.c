@@ -1,4 +1,4 @@
-#include "model/coefficients.h"
+#include "model/counter_fit.h"
 
 #include "model/config.h"
 
@@ -6,28 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *feature_name(enum feature f)
+const char *counter_feature_name(enum counter_feature f)
 {
-    static const char *const names[FEATURES] = {
+    static const char *const names[COUNTER_FEATURES] = {
 #define FEATURE(id, text, value) #id,
 #include "model/counter_features.def"
     };
     return names[f];
 }
 
-const char *feature_text(enum feature f)
+const char *counter_feature_text(enum counter_feature f)
 {
-    static const char *const texts[FEATURES] = {
+    static const char *const texts[COUNTER_FEATURES] = {
 #define FEATURE(id, text, value) text,
 #include "model/counter_features.def"
     };
     return texts[f];
 }
 
-double feature_of(enum feature f, const struct emu_gpu *g, const struct counters *c)
+double counter_feature_of(enum counter_feature f, const struct emu_gpu *g, const struct counters *c)
 {
     const double n = fmax(1, c->instructions);
-    const double values[FEATURES] = {
+    const double values[COUNTER_FEATURES] = {
 #define FEATURE(id, text, value) value,
 #include "model/counter_features.def"
     };
@@ -39,12 +39,12 @@ static unsigned difference(unsigned a, unsigned b)
     return a > b ? a - b : b - a;
 }
 
-const struct coefficients *coefficients_for(const struct emu_gpu *g, bool *borrowed)
+const struct counter_fit *counter_fit_for(const struct emu_gpu *g, bool *borrowed)
 {
-    const struct coefficients *best = NULL;
+    const struct counter_fit *best = NULL;
     unsigned least = 0;
-    for (size_t i = 0; i < coefficients_total; i++) {
-        const struct coefficients *k = &coefficients_built_in[i];
+    for (size_t i = 0; i < counter_fit_count; i++) {
+        const struct counter_fit *k = &counter_fits[i];
         const struct emu_gpu *of = emu_gpu_find(k->gpu);
         if (!of) continue;
         unsigned distance = strcmp(k->gpu, g->name) == 0
@@ -58,7 +58,7 @@ const struct coefficients *coefficients_for(const struct emu_gpu *g, bool *borro
 }
 
 /* The roof: what the schedulers issue, or what DRAM's bandwidth lets them. */
-static void roofline(const struct emu_gpu *g, const struct counters *c, struct estimate *e)
+static void roofline(const struct emu_gpu *g, const struct counters *c, struct counter_estimate *e)
 {
     const double issue = (double)g->sms * g->schedulers * g->issue;
     const double bytes = 32 * c->dram_sectors, bandwidth = 32 * config_dram_rate(g);
@@ -68,13 +68,13 @@ static void roofline(const struct emu_gpu *g, const struct counters *c, struct e
     e->roof = e->memory_roof ? e->intensity * bandwidth : issue;
 }
 
-void model_estimate(const struct emu_gpu *g, const struct coefficients *k, bool borrowed,
-                    const struct counters *c, struct estimate *e)
+void counter_model_estimate(const struct emu_gpu *g, const struct counter_fit *k, bool borrowed,
+                            const struct counters *c, struct counter_estimate *e)
 {
-    *e = (struct estimate){0};
+    *e = (struct counter_estimate){0};
     e->cycles = counter_model_cycles(g, c, k->weight, &e->terms);
-    for (int f = 0; f < FEATURES; f++) {
-        const double value = feature_of((enum feature)f, g, c);
+    for (int f = 0; f < COUNTER_FEATURES; f++) {
+        const double value = counter_feature_of((enum counter_feature)f, g, c);
         if (value < 0.8 * k->least[f] || value > 1.25 * k->most[f]) e->outside |= 1u << f;
     }
     const double wider = borrowed || e->outside ? 2 : 1;

@@ -1,16 +1,16 @@
-/* model/launch_time.h: how long a launch takes, why, and how sure that is.
+/* model/launch_estimate.h: how long a launch takes, why, and how sure that is.
  *
- *     struct launch_time t;
- *     if (launch_time_of(report->counts, &t))                 // emu_config.trace was on
+ *     struct launch_estimate t;
+ *     if (launch_estimate_of(report->counts, &t))                 // emu_config.trace was on
  *         printf("%.0f cycles [%.0f, %.0f], most of them: %s\n", t.cycles, t.low, t.high,
- *                launch_part_name(t.bound));
+ *                timing_part_name(t.bound));
  */
-#ifndef HEDDLE_MODEL_LAUNCH_TIME_H
-#define HEDDLE_MODEL_LAUNCH_TIME_H
+#ifndef HEDDLE_MODEL_LAUNCH_ESTIMATE_H
+#define HEDDLE_MODEL_LAUNCH_ESTIMATE_H
 
 #include "emu/counts.h"
-#include "model/launch_features.h"
 #include "model/timing.h"
+#include "model/timing_features.h"
 
 #include <stdio.h>
 
@@ -23,12 +23,12 @@ enum launch_warning { /* bits */
                       LAUNCH_ORDER = 4,    /* gpudet, dab */
                       LAUNCH_CHANGED = 8,  /* a file's GPU has the name of one that was measured */
                       LAUNCH_TWIN = 16,    /* another board with the same chip was measured */
-                      LAUNCH_OUTSIDE = 32, /* << enum launch_feature: beyond what was measured */
-                      LAUNCH_WARNINGS = 5 + LAUNCH_FEATURES
+                      LAUNCH_OUTSIDE = 32, /* << enum timing_feature: beyond what was measured */
+                      LAUNCH_WARNINGS = 5 + TIMING_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 
-struct launch_time {
+struct launch_estimate {
     char kernel[LAUNCH_NAME];
     char gpu[64];
     uint32_t grid[3], block[3];
@@ -54,16 +54,16 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
                      struct timing_result *t);
 
 /* Of one grid (not of counts->next). false: it was not traced. */
-bool launch_time_of(const struct emu_counts *c, struct launch_time *out);
+bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out);
 
 /* The largest part but for TIMING_IDLE, unless that is more than half. */
-enum timing_part launch_bound(const struct launch_time *t);
+enum timing_part launch_bound(const struct launch_estimate *t);
 
-const char *launch_part_name(enum timing_part p); /* "dram" */
-const char *launch_unit_name(enum timing_unit u); /* "fp32" */
+const char *timing_part_name(enum timing_part p); /* "dram" */
+const char *timing_unit_name(enum timing_unit u); /* "fp32" */
 
 /* One launch as a line of text, for another process. false: the file ends, or it is none. */
-void launch_time_write(FILE *to, const struct launch_time *t);
-bool launch_time_read(FILE *from, struct launch_time *t);
+void launch_estimate_write(FILE *to, const struct launch_estimate *t);
+bool launch_estimate_read(FILE *from, struct launch_estimate *t);
 
 #endif

@@ -1,4 +1,4 @@
-#include "model/coefficients_file.h"
+#include "model/counter_fit_file.h"
 
 #include "base/diag.h"
 #include "model/key_table.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct in_file {
-    struct coefficients k;
+    struct counter_fit k;
     double in_sample[7]; /* not kept */
 };
 
@@ -21,12 +21,12 @@ struct in_file {
 static const struct table_key keys[] = {
 #define WEIGHT(id, before, spread, text)                                                           \
     {"weight", #id, KEY_NUMBER, 1e-9, 1e9, EACH(k.weight, WEIGHT_##id), text},
-#include "model/weights.def"
+#include "model/counter_weights.def"
 #define FEATURE(id, text, value)                                                                   \
-    {"least", #id, KEY_NUMBER, 0, 1e18, EACH(k.least, FEATURE_##id), text},
+    {"least", #id, KEY_NUMBER, 0, 1e18, EACH(k.least, COUNTER_FEATURE_##id), text},
 #include "model/counter_features.def"
 #define FEATURE(id, text, value)                                                                   \
-    {"most", #id, KEY_NUMBER, 0, 1e18, EACH(k.most, FEATURE_##id), text},
+    {"most", #id, KEY_NUMBER, 0, 1e18, EACH(k.most, COUNTER_FEATURE_##id), text},
 #include "model/counter_features.def"
     ERROR(mean),
     ERROR(median),
@@ -47,7 +47,7 @@ static const struct table_key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-bool coefficients_file_read(struct diags *d, struct coefficients *out)
+bool counter_fit_file_read(struct diags *d, struct counter_fit *out)
 {
     bool seen[KEYS] = {0};
     struct in_file in = {{0}, {0}};

@@ -1,4 +1,4 @@
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 
 #include "emu/trace.h"
 #include "model/config.h"
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *launch_part_name(enum timing_part p)
+const char *timing_part_name(enum timing_part p)
 {
     static const char *const names[TIMING_PARTS] = {
         [TIMING_ISSUE] = "issue",   [TIMING_UNIT] = "units",      [TIMING_LATENCY] = "latency",
@@ -23,7 +23,7 @@ const char *launch_part_name(enum timing_part p)
     return names[p];
 }
 
-const char *launch_unit_name(enum timing_unit u)
+const char *timing_unit_name(enum timing_unit u)
 {
     static const char *const names[TIMING_UNITS] = {
         [TIMING_UNIT_INT] = "int",       [TIMING_UNIT_FP32] = "fp32",
@@ -49,16 +49,16 @@ const char *launch_warning_text(unsigned bit)
         return "cycles of another board with this chip were measured: they are changed as the "
                "configurations differ, and the interval is squared";
 #define FEATURE(id, text, value)                                                                   \
-    case LAUNCH_OUTSIDE << LAUNCH_FEATURE_##id:                                                    \
+    case LAUNCH_OUTSIDE << TIMING_FEATURE_##id:                                                    \
         return "outside of what was measured: " text;
-#include "model/launch_features.def"
+#include "model/timing_features.def"
     default: return "";
     }
 }
 
 /* What the caches of the whole launch moved: the trace has a part. */
 static void add_roofline(const struct emu_counts *c, const struct emu_events *e,
-                         struct launch_time *out)
+                         struct launch_estimate *out)
 {
     const double bytes = 32.0 * (double)(e->cache.dram_reads + e->cache.dram_writes);
     const double slots = (double)c->gpu->schedulers * c->gpu->issue * c->gpu->sms;
@@ -68,7 +68,7 @@ static void add_roofline(const struct emu_counts *c, const struct emu_events *e,
     out->roof = bytes > 0 && rate * out->intensity < slots ? rate * out->intensity : slots;
 }
 
-enum timing_part launch_bound(const struct launch_time *t)
+enum timing_part launch_bound(const struct launch_estimate *t)
 {
     if (t->part[TIMING_IDLE] > t->cycles / 2) return TIMING_IDLE;
     enum timing_part most = TIMING_ISSUE;
@@ -110,7 +110,7 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
 /* The clock has no dirty sectors that L2 gives up: stores take as long as L2 does. But no launch is over before DRAM
  * has moved what the caches of the whole launch asked of it; what is missing, it waited for DRAM. */
 static void wait_for_dram(const struct emu_counts *c, const struct timing_machine *m,
-                          struct launch_time *out)
+                          struct launch_estimate *out)
 {
     const struct emu_events *e = &c->phases[0].total;
     const double least = m->start + (double)(e->cache.dram_reads + e->cache.dram_writes) /
@@ -123,8 +123,8 @@ static void wait_for_dram(const struct emu_counts *c, const struct timing_machin
 static unsigned outside(const struct timing_fit *fit, const struct emu_events *e)
 {
     unsigned bits = 0;
-    for (unsigned f = 0; f < LAUNCH_FEATURES; f++) {
-        const double x = launch_feature_of((enum launch_feature)f, e);
+    for (unsigned f = 0; f < TIMING_FEATURES; f++) {
+        const double x = timing_feature_of((enum timing_feature)f, e);
         if (x < 0.8 * fit->least[f] || x > 1.25 * fit->most[f])
             bits |= (unsigned)LAUNCH_OUTSIDE << f;
     }
@@ -147,7 +147,7 @@ static bool is_changed(const struct emu_gpu *g)
 
 /* The interval, and what to be careful about. */
 static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool native,
-                  struct launch_time *out)
+                  struct launch_estimate *out)
 {
     const struct emu_events *e = &c->phases[0].total;
     double low, high;
@@ -167,7 +167,7 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     out->high = out->cycles * (wider ? high * high : high);
 }
 
-bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
+bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
 {
     struct timing_machine m;
     struct timing_result t;
@@ -175,11 +175,11 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     if (!c || !c->trace || !c->trace->cta_count || !timing_order_of(c, &o)) return false;
     const struct emu_events *e = &c->phases[0].total; /* traces are made without phases */
     const struct timing_fit *fit = machine_of(c->gpu, &m);
-    *out = (struct launch_time){.ctas = c->occupancy.ctas,
-                                .warps = c->occupancy.warps,
-                                .cycles = launch_cycles(c, &m, false, &t),
-                                .warp_instructions = e->warp_instructions,
-                                .thread_instructions = e->thread_instructions};
+    *out = (struct launch_estimate){.ctas = c->occupancy.ctas,
+                                    .warps = c->occupancy.warps,
+                                    .cycles = launch_cycles(c, &m, false, &t),
+                                    .warp_instructions = e->warp_instructions,
+                                    .thread_instructions = e->thread_instructions};
     snprintf(out->kernel, sizeof out->kernel, "%s", c->kernel);
     snprintf(out->gpu, sizeof out->gpu, "%s", c->gpu->name);
     memcpy(out->grid, c->grid, sizeof out->grid);
@@ -196,7 +196,7 @@ bool launch_time_of(const struct emu_counts *c, struct launch_time *out)
     return true;
 }
 
-void launch_time_write(FILE *to, const struct launch_time *t)
+void launch_estimate_write(FILE *to, const struct launch_estimate *t)
 {
     fprintf(to, "%s %s %u %u %u %u %u %u %u %u %.17g %.17g %.17g %.17g", t->kernel, t->gpu,
             t->grid[0], t->grid[1], t->grid[2], t->block[0], t->block[1], t->block[2], t->ctas,
@@ -209,10 +209,10 @@ void launch_time_write(FILE *to, const struct launch_time *t)
     fprintf(to, "\n");
 }
 
-bool launch_time_read(FILE *from, struct launch_time *t)
+bool launch_estimate_read(FILE *from, struct launch_estimate *t)
 {
     int bound = 0;
-    *t = (struct launch_time){0};
+    *t = (struct launch_estimate){0};
     int n = fscanf(from, "%255s %63s %u %u %u %u %u %u %u %u %lf %lf %lf %lf", t->kernel, t->gpu,
                    &t->grid[0], &t->grid[1], &t->grid[2], &t->block[0], &t->block[1], &t->block[2],
                    &t->ctas, &t->warps, &t->cycles, &t->seconds, &t->low, &t->high);

@@ -1,0 +1,53 @@
+/* model/counter_fit.h: what a calibration found, and estimates with it.
+ *
+ *     bool borrowed;
+ *     const struct counter_fit *k = counter_fit_for(g, &borrowed);
+ *     struct counter_estimate e;
+ *     counter_model_estimate(g, k, borrowed, &counters, &e);
+ *     printf("%.0f cycles [%.0f, %.0f], bound by %s\n", e.cycles, e.low, e.high, term_name(e.terms.bottleneck));
+ *
+ * `heddle calibrate` writes them as a file; the files of model/counters are built in. */
+#ifndef HEDDLE_MODEL_COUNTER_FIT_H
+#define HEDDLE_MODEL_COUNTER_FIT_H
+
+#include "model/counter_model.h"
+
+enum counter_feature { /* of a launch; fits hold for launches like those that they saw */
+#define FEATURE(id, text, value) COUNTER_FEATURE_##id,
+#include "model/counter_features.def"
+                       COUNTER_FEATURES
+};
+const char *counter_feature_name(enum counter_feature f); /* "loads" */
+const char *counter_feature_text(enum counter_feature f); /* "loads for each instruction" */
+double counter_feature_of(enum counter_feature f, const struct emu_gpu *g,
+                          const struct counters *c);
+
+struct counter_fit {
+    const char *gpu; /* that was measured */
+    double weight[WEIGHTS];
+    double least[COUNTER_FEATURES], most[COUNTER_FEATURES];
+    /* Of estimates of launches whose application was left out of the fit: */
+    double mean, median, p90, worst, by_application, pearson, rank;
+    double low, high; /* 80 % of measured / estimated lie in between */
+};
+extern const struct counter_fit counter_fits[];
+extern const size_t counter_fit_count;
+
+/* Those of that GPU, else of the nearest in compute capability, then in number of SMs; *borrowed says so. */
+const struct counter_fit *counter_fit_for(const struct emu_gpu *g, bool *borrowed);
+
+struct counter_estimate {
+    double cycles, seconds;
+    double low, high;   /* 80 % interval; wider by as much again if borrowed or outside */
+    struct terms terms; /* cycles by reason; the binding one */
+    unsigned outside;   /* a bit for each feature beyond what was calibrated */
+    double
+        intensity; /* roofline: warp instructions for each byte of DRAM; infinite: none was moved */
+    double performance; /* warp instructions a cycle, */
+    double roof;        /* the most at that intensity, */
+    bool memory_roof;   /* and whether DRAM sets it */
+};
+void counter_model_estimate(const struct emu_gpu *g, const struct counter_fit *k, bool borrowed,
+                            const struct counters *c, struct counter_estimate *e);
+
+#endif
