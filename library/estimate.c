@@ -1,10 +1,10 @@
-/* heddle.h: estimates of cycles of a device's last launch. The model is model/launch_time.h. */
+/* heddle.h: estimates of cycles of a device's last launch. The model is model/launch_estimate.h. */
 #include "heddle.h"
 
 #include "emu/counts.h"
 #include "emu/emu.h"
 #include "library/device.h"
-#include "model/launch_time.h"
+#include "model/launch_estimate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +15,9 @@ bool heddle_device_estimate(struct heddle_device *d, size_t i, struct heddle_est
 {
     const struct emu_counts *c = device_launched(d)->counts;
     while (c && i--) c = c->next;
-    struct launch_time t;
+    struct launch_estimate t;
     *out = (struct heddle_estimate){.bound = ""};
-    if (!c || !launch_time_of(c, &t)) return false;
+    if (!c || !launch_estimate_of(c, &t)) return false;
     snprintf(out->kernel, sizeof out->kernel, "%s", t.kernel);
     snprintf(out->gpu, sizeof out->gpu, "%s", t.gpu);
     memcpy(out->grid, t.grid, sizeof out->grid);
@@ -29,9 +29,9 @@ bool heddle_device_estimate(struct heddle_device *d, size_t i, struct heddle_est
     out->low = t.low;
     out->high = t.high;
     for (int p = 0; p < TIMING_PARTS; p++)
-        out->parts[p] = (struct heddle_estimate_part){launch_part_name((enum timing_part)p),
+        out->parts[p] = (struct heddle_estimate_part){timing_part_name((enum timing_part)p),
                                                       t.part[p]};
-    out->bound = launch_part_name(t.bound);
+    out->bound = timing_part_name(t.bound);
     out->ipc = t.ipc;
     out->intensity = t.intensity;
     out->performance = t.performance;
