@@ -91,14 +91,14 @@ static bool read_orders(struct check *c, size_t runs, bool its)
 static bool read_checks(struct check *c)
 {
     const struct run_option *x = run_option_find(c->options, OPTION_CHECK);
-    struct heddle_device_options device = {0};
+    struct settings s = {0};
     struct buf rest = {0};
     if (!x) return true;
-    if (!device_setting(&c->options->diags, &device, x->name, x->value)) return false;
-    if (device.check_memory) buf_puts(&rest, ",memory");
-    if (device.check_init) buf_puts(&rest, ",init");
-    if (device.check_sync) buf_puts(&rest, ",sync");
-    if (device.check_api) buf_puts(&rest, ",api");
+    if (!setting_read(setting_find("check", 5), &c->options->diags, x->value, &s)) return false;
+    if (s.checks & EMU_CHECK_MEMORY) buf_puts(&rest, ",memory");
+    if (s.checks & EMU_CHECK_INIT) buf_puts(&rest, ",init");
+    if (s.checks & EMU_CHECK_SYNC) buf_puts(&rest, ",sync");
+    if (s.checks & EMU_CHECK_API) buf_puts(&rest, ",api");
     if (rest.size) c->checks = arena_copy(c->arena, rest.data + 1, rest.size - 1);
     buf_free(&rest);
     return true;
@@ -131,10 +131,10 @@ bool check_options(struct check *c)
     struct run_options *o = c->options;
     struct diags *d = &o->diags;
     const struct run_option *x;
-    struct heddle_device_options device = {0};
+    struct settings settings = {0};
     uint64_t runs = RUNS, jobs = cores();
     unsigned word = 0;
-    bool ok = run_options_settings(o, &device);
+    bool ok = run_options_settings(o, &settings);
     c->first_seed = 1;
     x = run_option_find(o, OPTION_RUNS);
     if (x && number_read(d, "--runs", x->value, MOST_RUNS, &runs) && !runs)
@@ -160,7 +160,7 @@ bool check_options(struct check *c)
     c->no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
     c->quiet = o->quiet;
     c->jobs = (size_t)jobs;
-    return ok && !d->errors && read_orders(c, (size_t)runs, device.independent_threads) &&
+    return ok && !d->errors && read_orders(c, (size_t)runs, settings.independent_threads) &&
            read_checks(c) && read_floats(c);
 }
 

@@ -89,6 +89,7 @@ const char *check_program_said(const struct check *c, int file)
 /* What the table and the exit status call it. */
 static int status_of(const struct check_run *r, int exit)
 {
+    if (r->status) return r->status; /* it got no device */
     if (*r->fault.kind) return r->fault.limit ? EXIT_LIMIT : EXIT_FAULT;
     if (r->found) return EXIT_FAULT;
     if (!r->launch_count) return EXIT_INPUT;

@@ -13,6 +13,7 @@
 #include "base/value.h"
 #include "cli/compare.h"
 #include "cli/pattern.h"
+#include "session/settings.h"
 
 #include "heddle.h"
 
@@ -104,7 +105,9 @@ struct job {
     size_t expectation_count, expectation_cap;
     struct job_dump *dumps;
     size_t dump_count, dump_cap;
-    struct heddle_device_options device;
+    struct settings settings;
+    struct heddle_device_options
+        device; /* its callbacks, and what is counted; job_run() sets the rest */
 };
 
 /* Growing its lists; the new element is zeroed, but for the diags. */

@@ -3,6 +3,7 @@
 #include "cli/run_options.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "base/text.h"
 #include "model/gpu_file.h"
@@ -43,25 +44,31 @@ static bool read_modules(struct job *job, struct yaml *v, void *to)
     return ok;
 }
 
+static void unknown_option(struct diags *d, struct piece key)
+{
+    struct text_nearest near = {.text = key.text, .length = key.length};
+    struct buf names = {0};
+    const struct setting *s;
+    for (size_t i = 0; (s = setting_at(i)); i++) {
+        if (!(s->where & SETTING_JOB)) continue;
+        text_nearest_try(&near, s->name);
+        buf_printf(&names, "%s%s", names.size ? ", " : "", s->name);
+    }
+    diag_error(d, key.at, key.length, "there is no option '%.*s'", (int)key.length, key.text);
+    if (near.best) diag_note(d, key.at, key.length, "did you mean '%s'?", near.best);
+    else diag_note(d, key.at, key.length, "%s", names.data);
+    buf_free(&names);
+}
+
 static bool read_options(struct job *job, struct yaml *v, void *to)
 {
-    static const char *const names[] = {"threads", "divergence", "check", "max-instructions",
-                                        "timeout", "memory",     "gpu",   "order",
-                                        "seed",    "suppress"};
     bool ok = true;
     (void)to;
     for (struct yaml *o = v->first; o; o = o->next) {
         struct piece value = o->text;
-        if (!is_device_setting(o->key)) {
-            struct text_nearest near = {.text = o->key.text, .length = o->key.length};
-            for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                text_nearest_try(&near, names[i]);
-            diag_error(job->diags, o->key.at, o->key.length, "there is no option '%.*s'",
-                       (int)o->key.length, o->key.text);
-            diag_note(job->diags, o->key.at, o->key.length, near.best ? "did you mean '%s'?" : "%s",
-                      near.best ? near.best
-                                : "threads, divergence, check, max-instructions, timeout, memory, "
-                                  "gpu, order, seed, suppress");
+        const struct setting *setting = setting_find(o->key.text, o->key.length);
+        if (!setting || !(setting->where & SETTING_JOB)) {
+            unknown_option(job->diags, o->key);
             ok = false;
             continue;
         }
@@ -81,7 +88,7 @@ static bool read_options(struct job *job, struct yaml *v, void *to)
             value.text = job_path(job, o);
             value.length = (uint32_t)strlen(value.text);
         }
-        ok &= device_setting(job->diags, &job->device, o->key, value);
+        ok &= setting_read(setting, job->diags, value, &job->settings);
     }
     return ok;
 }

@@ -217,6 +217,7 @@ static void run(struct runner *r)
 {
     struct job *job = r->job;
     bool ok = true;
+    settings_to_device(&job->settings, &job->device);
     if (!load(r) || !recording_begin(r->report->recording, &job->device)) return;
     device_set_order(r->device, recording_order(r->report->recording));
     for (size_t i = 0; ok && i < job->buffer_count; i++) ok = runner_place(r, job->buffers[i]);

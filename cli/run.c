@@ -39,12 +39,12 @@ static void bad_call(struct report *r, struct run_options *o)
 }
 
 /* A seed for an order that draws nothing is a mistake. */
-static bool seed_fits(struct run_options *o, const struct heddle_device_options *device)
+static bool seed_fits(struct run_options *o, const struct settings *s)
 {
     for (size_t i = 0; i < o->count; i++) {
         const struct piece name = o->list[i].name;
         if (!piece_is(name, "seed")) continue;
-        if (device->order && strcmp(device->order, heddle_order(0).name) != 0) return true;
+        if (s->order && strcmp(s->order, heddle_order(0).name) != 0) return true;
         diag_error(&o->diags, name.at, name.length,
                    "--seed is of an order with chance, and this is %s: add --order random%s",
                    heddle_order(0).name,
@@ -55,10 +55,10 @@ static bool seed_fits(struct run_options *o, const struct heddle_device_options 
 }
 
 /* Orders that go by warps do not go with lanes that go their own ways. */
-static bool divergence_fits(struct run_options *o, const struct heddle_device_options *device)
+static bool divergence_fits(struct run_options *o, const struct settings *s)
 {
     const struct order_kind *kind = NULL;
-    if (device->independent_threads && device->order) free(orders_check(device->order, &kind));
+    if (s->independent_threads && s->order) free(orders_check(s->order, &kind));
     for (size_t i = 0; kind && kind->stack_only && i < o->count; i++) {
         const struct piece name = o->list[i].name;
         if (!piece_is(name, "order") && !piece_is(name, "divergence")) continue;
@@ -68,16 +68,17 @@ static bool divergence_fits(struct run_options *o, const struct heddle_device_op
     return true;
 }
 
-static bool order_fits(struct run_options *o, const struct heddle_device_options *device)
+static bool order_fits(struct run_options *o, const struct settings *s)
 {
-    return seed_fits(o, device) && divergence_fits(o, device);
+    return seed_fits(o, s) && divergence_fits(o, s);
 }
 
-static void run_kernel_file(struct report *r, struct run_options *o,
+static void run_kernel_file(struct report *r, struct run_options *o, const struct settings *s,
                             const struct heddle_device_options *device)
 {
-    struct job job = {.arena = o->arena, .diags = &o->diags, .folder = "", .device = *device};
-    bool ok = order_fits(o, device) && job_of_options(&job, o);
+    struct job job = {
+        .arena = o->arena, .diags = &o->diags, .folder = "", .settings = *s, .device = *device};
+    bool ok = order_fits(o, s) && job_of_options(&job, o);
     if (ok) ok = job_add_results(&job, o);
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -100,7 +101,7 @@ static const char *read_text(struct report *r, struct run_options *o, const char
     return all;
 }
 
-static void run_job_file(struct report *r, struct run_options *o,
+static void run_job_file(struct report *r, struct run_options *o, const struct settings *s,
                          const struct heddle_device_options *device)
 {
     struct source source = {.name = r->name};
@@ -110,6 +111,7 @@ static void run_job_file(struct report *r, struct run_options *o,
     struct job job = {.arena = o->arena,
                       .diags = &diags,
                       .folder = arena_copy(o->arena, r->name, folder),
+                      .settings = *s,
                       .device = *device};
     source.text = read_text(r, o, r->name, &source.length);
     if (!source.text) return;
@@ -118,10 +120,10 @@ static void run_job_file(struct report *r, struct run_options *o,
         r->status = EXIT_INPUT;
         return;
     }
-    (void)run_options_settings(o,
-                               &job.device); /* once more, over the job's: it was without errors */
+    /* Once more, over the job's; there were no errors before. */
+    (void)run_options_settings(o, &job.settings);
     job.diags = &o->diags;
-    bool ok = order_fits(o, &job.device) && job_add_results(&job, o);
+    bool ok = order_fits(o, &job.settings) && job_add_results(&job, o);
     job.diags = &diags;
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -160,7 +162,8 @@ const char *run_target_name(enum run_target kind)
 void run_target(struct report *r, struct run_options *o)
 {
     struct heddle_device_options device = {.print = report_printed, .print_self = r};
-    if (!run_options_settings(o, &device)) {
+    struct settings settings = {0};
+    if (!run_options_settings(o, &settings)) {
         bad_call(r, o);
         return;
     }
@@ -172,19 +175,22 @@ void run_target(struct report *r, struct run_options *o)
     if (r->progress) progress_set_up(r->progress, &device);
     if (r->counts && !begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
-        if (order_fits(o, &device)) suite_target_run(o, &device, r);
+        settings_to_device(&settings, &device);
+        if (order_fits(o, &settings)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
-    } else if (o->kind == TARGET_JOB) run_job_file(r, o, &device);
-    else run_kernel_file(r, o, &device);
+    } else if (o->kind == TARGET_JOB) run_job_file(r, o, &settings, &device);
+    else run_kernel_file(r, o, &settings, &device);
 }
 
 /* Its process counts, and writes --counts itself. */
 static int run_program(struct run_options *o, char **argv, struct report *r)
 {
+    struct settings settings = {0};
     struct heddle_device_options device = {0};
     struct buf text = {0};
-    if (run_options_settings(o, &device) && order_fits(o, &device) &&
-        watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
+    const bool ok = run_options_settings(o, &settings) && order_fits(o, &settings);
+    settings_to_device(&settings, &device);
+    if (ok && watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
         const int status = recording_of_program(r->recording, &device) ? program_run(o, argv, r)
                                                                        : r->status;

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/value.h"
+#include "session/settings.h"
 
 #include "heddle.h"
 
@@ -37,7 +38,7 @@ enum run_option_id {
     OPTION_WATCH,
     OPTION_RECORD,
     OPTION_REPLAY,
-    OPTION_SETTING, /* of the device: device_setting() */
+    OPTION_SETTING, /* session/settings.h */
     /* of `heddle check` alone */
     OPTION_CHECK,
     OPTION_ORDERS,
@@ -82,17 +83,11 @@ enum run_target run_target_kind(struct piece target);
 /* The last option of this kind; NULL: it was not given. */
 const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id);
 
-/* A setting of the device: threads, divergence, check, max-instructions, timeout, memory, gpu, order, seed.
- * The same names stand in a job file's `options`. false after an error. */
-bool device_setting(struct diags *d, struct heddle_device_options *device, struct piece name,
-                    struct piece value);
-bool is_device_setting(struct piece name);
+/* Reads all settings that the command line has. false after errors. */
+bool run_options_settings(struct run_options *o, struct settings *out);
 
-/* The seconds behind an option, above 0. */
-bool seconds_read(struct diags *d, const char *what, struct piece text, double *out);
-
-/* All of them that the command line has. */
-bool run_options_settings(struct run_options *o, struct heddle_device_options *device);
+/* Sets all of a device's options but the callbacks and what is counted. */
+void settings_to_device(const struct settings *s, struct heddle_device_options *out);
 
 /* X or X,Y or X,Y,Z */
 bool dimensions_read(struct diags *d, struct piece text, uint32_t out[3]);

@@ -278,7 +278,7 @@ static int finish(struct running *r, int status)
     struct report *report = r->report;
     if (r->events >= 0) read_events(r);
     if (r->outcome->bad_recording) report->status = EXIT_INPUT;
-    if (r->outcome->bad_watch) report->status = EXIT_USAGE;
+    if (r->outcome->bad_watch || r->outcome->no_device) report->status = EXIT_USAGE;
     if (r->outcome->faults || r->outcome->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;

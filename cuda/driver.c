@@ -3,6 +3,7 @@
 #include "cuda/driver.h"
 #include "cuda/caller.h"
 #include "cuda/capture.h"
+#include "cuda/environment.h"
 #include "cuda/graph.h"
 #include "cuda/launch_log.h"
 #include "cuda/logs.h"
@@ -16,13 +17,7 @@
 #include "determinism/record/run_log.h"
 #include "emu/cta_arena.h"
 #include "emu/gpu.h"
-#include "emu/suppress.h"
 #include "model/estimate_cache.h"
-#include "model/gpu_file.h"
-#include "model/timing_file.h"
-
-#include "base/arena.h"
-#include "base/buf.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct driver driver;
@@ -228,276 +222,6 @@ void *object_check(void *handle, enum object_kind kind)
     return o && handle && o->kind == (unsigned)kind ? o : NULL;
 }
 
-/* ---- options of the environment -------------------------------------------------------------------- */
-
-static bool read_number(const char *text, uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    if (*text < '0' || *text > '9') return false;
-    *out = strtoull(text, &end, 10);
-    if (errno) return false;
-    unsigned shift = 0;
-    if (*end == 'K') shift = 10;
-    else if (*end == 'M') shift = 20;
-    else if (*end == 'G') shift = 30;
-    if (shift && *out > UINT64_MAX >> shift) return false;
-    *out <<= shift;
-    return end[shift != 0] == '\0';
-}
-
-static bool set_threads(struct emu_config *c, const char *text)
-{
-    uint64_t n;
-    if (!read_number(text, &n) || n > 4096) return false;
-    c->threads = (unsigned)n;
-    return true;
-}
-
-static bool set_sms(struct emu_config *c, const char *text)
-{
-    uint64_t n;
-    if (!read_number(text, &n) || n > 65536) return false;
-    c->sms = (unsigned)n;
-    return true;
-}
-
-static bool set_memory(struct emu_config *c, const char *text)
-{
-    return read_number(text, &c->memory);
-}
-
-static bool set_limit(struct emu_config *c, const char *text)
-{
-    return read_number(text, &c->max_instructions);
-}
-
-static bool set_timeout(struct emu_config *c, const char *text)
-{
-    char *end;
-    c->timeout = strtod(text, &end);
-    return end != text && !*end && c->timeout >= 0;
-}
-
-static bool set_gpu(struct emu_config *c, const char *text)
-{
-    static struct arena *arena; /* as long as the process */
-    struct buf why = {0};
-    if (!arena) arena = arena_new();
-    c->gpu = gpu_find(text, arena, &why);
-    if (why.data) fputs(why.data, stderr);
-    buf_free(&why);
-    return c->gpu != NULL;
-}
-
-/* It stays mapped for as long as the process lives. */
-static bool set_outcome(struct emu_config *c, const char *text)
-{
-    uint64_t fd;
-    if (!read_number(text, &fd) || fd > INT32_MAX) return false;
-    void *at = mmap(NULL, sizeof *driver.outcome, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
-    if (at == MAP_FAILED) return false;
-    driver.outcome = at;
-    return c->count = true;
-}
-
-static void print(void *self, const char *text, size_t length)
-{
-    run_log_printed(self, text, length);
-    (void)fwrite(text, 1, length, stdout);
-}
-
-static bool set_run_log(struct emu_config *c, const char *text)
-{
-    int out, in, end = 0;
-    struct run_log_task task;
-    uint64_t *places = NULL;
-    const bool ok = sscanf(text, "%d,%d%n", &out, &in, &end) == 2 && !text[end] &&
-                    run_log_task_read(in, &task, &places);
-    if (ok) driver.run_log = run_log_new(&task, out);
-    free(places);
-    /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
-    if (setvbuf(stdout, NULL, _IOFBF, BUFSIZ) != 0) return false;
-    c->print = print;
-    c->print_self = driver.run_log;
-    return ok;
-}
-
-/* The document is written under another name, and gets its own when the program ends. */
-static bool set_counts(struct emu_config *c, const char *text)
-{
-    char name[4096];
-    if (snprintf(name, sizeof name, "%s.new", text) >= (int)sizeof name) return false;
-    FILE *f = fopen(name, "w");
-    if (!f) return false;
-    driver.counts_path = strdup(text);
-    if (!driver.counts_path) abort();
-    emu_counts_begin(&driver.counts, f);
-    c->count = c->caches = c->phases = true;
-    return true;
-}
-
-/* A line for each launch, of how long it takes (model/launch_estimate.h). */
-static bool set_estimate(struct emu_config *c, const char *text)
-{
-    driver.estimate = fopen(text, "w");
-    driver.times = estimate_cache_new();
-    return c->trace = driver.estimate != NULL;
-}
-
-static bool set_run_events(struct emu_config *c, const char *text)
-{
-    uint64_t fd;
-    if (!read_number(text, &fd) || !fd || fd > INT32_MAX) return false;
-    driver.run_events = (int)fd;
-    return c->count = true;
-}
-
-static bool set_profile(struct emu_config *c, const char *text)
-{
-    if (strcmp(text, "1") != 0) return false;
-    driver.profile = emu_profile_new();
-    return c->count = c->caches = true;
-}
-
-static bool set_record(struct emu_config *c, const char *text)
-{
-    (void)c;
-    return driver_record_to(text);
-}
-
-static bool set_replay(struct emu_config *c, const char *text)
-{
-    (void)c;
-    return driver_replay_from(text);
-}
-
-static bool set_watch(struct emu_config *c, const char *text)
-{
-    (void)c;
-    return watch_points_read(text);
-}
-
-static bool set_traces(struct emu_config *c, const char *text)
-{
-    driver.traces = fopen(text, "ab");
-    return c->trace = driver.traces != NULL;
-}
-
-static bool set_coefficients(struct emu_config *c, const char *text)
-{
-    struct arena *a = arena_new(); /* for as long as the process */
-    struct buf why = {0};
-    const struct timing_fit *fit = timing_file_load(text, c->gpu, a, &why);
-    if (why.data) fputs(why.data, stderr);
-    buf_free(&why);
-    machine_use(fit);
-    return fit != NULL;
-}
-
-static bool set_order(struct emu_config *c, const char *text)
-{
-    (void)c;
-    char *why = orders_check(text, NULL);
-    if (why) fprintf(stderr, "heddle: %s\n", why);
-    else driver.order = text;
-    free(why);
-    return driver.order;
-}
-
-static bool set_seed(struct emu_config *c, const char *text)
-{
-    (void)c;
-    char *end;
-    errno = 0;
-    driver.seed = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno;
-}
-
-static bool set_divergence(struct emu_config *c, const char *text)
-{
-    c->divergence = strcmp(text, "its") == 0 ? EMU_ITS : EMU_STACK;
-    return strcmp(text, "its") == 0 || strcmp(text, "stack") == 0;
-}
-
-static bool set_suppress(struct emu_config *c, const char *text)
-{
-    char *why;
-    struct suppressions *s = suppressions_read(text, &why);
-    if (why) fprintf(stderr, "heddle: %s\n", why);
-    suppressions_free(s);
-    free(why);
-    c->suppress = text;
-    return s != NULL;
-}
-
-static bool set_check(struct emu_config *c, const char *text)
-{
-    static const struct {
-        const char *word;
-        unsigned bits;
-    } words[] = {{"memory", EMU_CHECK_MEMORY},
-                 {"init", EMU_CHECK_INIT},
-                 {"sync", EMU_CHECK_SYNC},
-                 {"race", EMU_CHECK_RACE},
-                 {"atomicity", EMU_CHECK_ATOMICITY},
-                 {"api", EMU_CHECK_API},
-                 /* those that every program may be expected to pass */
-                 {"all", EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC}};
-    enum { WORDS = sizeof words / sizeof *words };
-    while (*text) {
-        size_t n = strcspn(text, ","), i = 0;
-        while (i < WORDS && (strlen(words[i].word) != n || memcmp(words[i].word, text, n) != 0))
-            i++;
-        if (i == WORDS) return false;
-        c->checks |= words[i].bits;
-        text += n + (text[n] == ',');
-    }
-    return true;
-}
-
-static const struct option {
-    const char *name, *values;
-    bool (*set)(struct emu_config *c, const char *text);
-} options[] = {
-    {"HEDDLE_THREADS", "a number of host threads", set_threads},
-    {"HEDDLE_MEMORY", "bytes of device memory, as in 512M or 8G", set_memory},
-    {"HEDDLE_SMS", "a number of SMs", set_sms},
-    {"HEDDLE_CHECK", "a list of memory, init, sync, race, atomicity, api, all (the first three)",
-     set_check},
-    {"HEDDLE_SUPPRESS", "a list of findings that are not told, or none", set_suppress},
-    {"HEDDLE_DIVERGENCE", "stack or its", set_divergence},
-    {"HEDDLE_ORDER", "an order as 'heddle run --order' takes", set_order},
-    {"HEDDLE_SEED", "a number", set_seed},
-    {"HEDDLE_MAX_INSTRUCTIONS", "a number of warp instructions", set_limit},
-    {"HEDDLE_TIMEOUT", "seconds of a launch", set_timeout},
-    {"HEDDLE_GPU", "a name or a file as 'heddle run --gpu' takes", set_gpu},
-    {"HEDDLE_COUNTS", "a file that can be written", set_counts},
-    {CUDA_ESTIMATE, "a file that can be written", set_estimate},
-    {CUDA_TRACES, "a file that can be written", set_traces},
-    {CUDA_COEFFICIENTS, "a file as 'heddle calibrate' writes", set_coefficients},
-    {CUDA_OUTCOME, "the number of an open file of 'heddle run'", set_outcome},
-    {"HEDDLE_RECORD", "a file that can be written", set_record},
-    {"HEDDLE_REPLAY", "a file that 'heddle run --record' has written", set_replay},
-    {"HEDDLE_WATCH", "places with commas, each as 'heddle run --watch' takes", set_watch},
-    {CUDA_RUN_EVENTS, "the number of an open file of 'heddle run'", set_run_events},
-    {CUDA_PROFILE, "1", set_profile},
-    {CUDA_RUN_LOG, "the numbers of two open files of 'heddle check'", set_run_log},
-};
-
-static bool read_environment(struct emu_config *c)
-{
-    bool ok = true;
-    *c = (struct emu_config){0};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const char *text = getenv(options[i].name);
-        if (!text || !*text || options[i].set(c, text)) continue;
-        fprintf(stderr, "heddle: %s=%s: want %s\n", options[i].name, text, options[i].values);
-        ok = false;
-    }
-    return ok;
-}
-
 /* ---- start and end --------------------------------------------------------------------------------- */
 
 static const char *const call_names[CALL_COUNT] = {
@@ -648,17 +372,27 @@ static void at_exit(void)
     driver_unlock();
 }
 
+/* Whoever started the program learns that it computed nothing, whatever its exit status. */
+static void no_device(void)
+{
+    driver_say("heddle: the device could not be created\n");
+    if (driver.outcome) driver.outcome->no_device++;
+    if (driver.run_log) run_log_status(driver.run_log, CUDA_NO_DEVICE);
+}
+
 CUresult cuInit(unsigned flags)
 {
     static bool registered;
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     driver_lock();
     if (driver.initialised) return driver_end(CUDA_SUCCESS);
-    if (!driver.configured && !read_environment(&driver.config))
+    if (!driver.configured && !environment_read(&driver.config)) {
+        no_device();
         return driver_end(CUDA_ERROR_INVALID_VALUE);
+    }
     if (!driver.config.gpu) driver.config.gpu = emu_gpu_find("h100");
     if (!driver.config.order) {
-        char *why; /* nothing: set_order has looked */
+        char *why; /* NULL: environment_read() has checked the order */
         driver.orders = orders_new(driver.order, driver.seed, &why);
         char name[1024];
         snprintf(name, sizeof name, "%s, seed %llu", driver.order ? driver.order : "native",

@@ -22,10 +22,14 @@
 /* Likewise: a file of coefficients to estimate by (model/timing_file.h). */
 #define CUDA_COEFFICIENTS "HEDDLE_ESTIMATE_COEFFICIENTS"
 
+/* The status of a run log (run_log_status) whose program got no device: the exit status of a wrong call. */
+enum { CUDA_NO_DEVICE = 2 };
+
 struct cuda_outcome {
     uint64_t launches, faults, findings, suppressed;
     uint64_t warp_instructions, thread_instructions;
     uint64_t nanoseconds;   /* of launches */
+    uint64_t no_device;     /* the device could not be created: the program has computed nothing */
     uint64_t bad_watch;     /* what was to be watched was not there */
     uint64_t bad_recording; /* a recording was not played to its end, or could not be written */
 };

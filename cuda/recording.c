@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "cuda/recording.h"
 
+#include "cuda/driver.h"
+
 #include "determinism/record/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +34,8 @@ bool driver_replay_from(const char *path)
     char *why = NULL;
     state.file = fopen(path, "rb");
     state.player = state.file ? player_new(state.file, &why) : NULL;
-    if (why) fprintf(stderr, "heddle: %s: %s\n", path, why);
+    if (!state.file) driver_say("heddle: cannot read '%s': %s\n", path, strerror(errno));
+    if (why) driver_say("heddle: %s: %s\n", path, why);
     free(why);
     return state.player;
 }

@@ -34,7 +34,7 @@ ban 'emu/* model/* session/* library/* cuda/* calibrate/* suites/* cli/*' '#incl
 
 ban 'base/* session/* library/* emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-z]*' 'libfyaml' 'libfyaml stays in cli/yaml.c'
 ban 'base/* session/* library/* cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c' '^library/heddle.pc.in'
-ban 'cli/* determinism/* model/* suites/* calibrate/[a-eg-z]* calibrate/figures*' 'gsl_' 'GSL stays in calibrate/fit.c'
+ban 'cli/* determinism/* model/* session/* suites/* calibrate/[a-eg-z]* calibrate/figures*' 'gsl_' 'GSL stays in calibrate/fit.c'
 ban 'base/* session/* library/* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
-ban 'base/* library/* ptx/* emu/* determinism/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' 'decompression stays in cuda/fatbin.c'
+ban 'base/* session/* library/* ptx/* emu/* determinism/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' 'decompression stays in cuda/fatbin.c'
 exit $fail

@@ -181,6 +181,12 @@ void run_log_message(struct run_log *log, const char *text)
         run_log_write(log->file, &(struct run_log_entry){.kind = RUN_LOG_MESSAGE, .text = text});
 }
 
+void run_log_status(struct run_log *log, uint64_t status)
+{
+    if (log->task.work == RUN_LOG_WRITE_ENTRIES)
+        run_log_write(log->file, &(struct run_log_entry){.kind = RUN_LOG_STATUS, .count = status});
+}
+
 void run_log_count_finding(struct run_log *log)
 {
     log->found++;

@@ -95,6 +95,7 @@ void run_log_host_race(struct run_log *log,
 void run_log_printed(struct run_log *log, const char *text, size_t size);
 void run_log_copied(struct run_log *log, const void *bytes, size_t size);
 void run_log_message(struct run_log *log, const char *text);
+void run_log_status(struct run_log *log, uint64_t status); /* an entry RUN_LOG_STATUS */
 void run_log_count_finding(struct run_log *log); /* a finding whose text is written separately */
 /* Writes the digests and the counts, and frees the log. A process made by fork() only frees it. NULL is allowed. */
 void run_log_end(struct run_log *log);

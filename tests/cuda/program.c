@@ -429,6 +429,60 @@ Test(program, is_profiled, .init = start_runs, .fini = stop)
     expect_output("\"warp_instructions\": 8");
 }
 
+/* A setting means the same to a program as to a kernel file: one table reads it in both processes. */
+Test(program, takes_settings_as_kernel_files_do, .init = start_runs, .fini = stop)
+{
+    static const char *const settings[] = {"--memory 1T", "--order random --seed 0x10",
+                                           "--max-instructions 0x100000", "--threads 0x2"};
+    build_registered();
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        cr_expect_eq(sh("'%s' run %s ./app", heddle, settings[i]), 0, "%s: %s", settings[i],
+                     said.data);
+        cr_expect(strstr(said.data, "cudaSuccess 4950\nheddle: 2 launches, "), "%s: %s",
+                  settings[i], said.data);
+    }
+    cr_expect_eq(sh("'%s' run --format json --memory 1T ./app", heddle), 0, "%s", said.data);
+    expect_output("\"launches\": 2");
+    cr_expect_eq(sh("LD_LIBRARY_PATH='%s' HEDDLE_MEMORY=1T HEDDLE_SEED=0x10 ./app 7", libraries), 7,
+                 "%s", said.data);
+}
+
+/* The program looks at no error and exits with 0. */
+Test(program, without_a_device_has_not_passed, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("HEDDLE_MEMORY=8X '%s' run ./app 0 careless", heddle), 2, "%s", said.data);
+    expect_output("environment:1:15: error: memory wants bytes up to 16T, as in 512M or 8G, not "
+                  "'8X'\n    1 | HEDDLE_MEMORY=8X\n");
+    expect_output("the device could not be created");
+    cr_expect_eq(sh("HEDDLE_MEMORY=8X '%s' run --format json ./app 0 careless 2>/dev/null", heddle),
+                 2, "%s", said.data);
+    expect_output("\"status\": \"bad call\"");
+    expect_output("\"exit_status\": 2");
+    expect_output("environment:1:15: error: memory wants bytes");
+    cr_expect_eq(sh("HEDDLE_MEMORY=8X '%s' check ./app 0 careless", heddle), 2, "%s", said.data);
+    expect_output("environment:1:15: error: memory wants bytes");
+    cr_expect_eq(sh("HEDDLE_MEMORY=8X '%s' check --format json ./app 0 careless", heddle), 2);
+    cr_expect_eq(sh("LD_LIBRARY_PATH='%s' HEDDLE_MEMORY=8X ./app 0", libraries), 100);
+    expect_output("environment:1:15: error: memory wants bytes");
+}
+
+/* What the program itself puts into its environment is seen by its own process alone. */
+Test(program, that_spoils_its_environment_has_not_passed, .init = start_runs, .fini = stop)
+{
+    build_registered();
+    cr_expect_eq(sh("'%s' run ./app 0 careless-by-itself", heddle), 2, "%s", said.data);
+    expect_output("the device could not be created");
+    cr_expect_eq(sh("'%s' run --format json ./app 0 careless-by-itself 2>/dev/null", heddle), 2);
+    expect_output("\"status\": \"bad call\"");
+    expect_output("\"launches\": []");
+    expect_output("environment:1:15: error: memory wants bytes");
+    cr_expect_eq(sh("'%s' check --runs 2 ./app 0 careless-by-itself", heddle), 2, "%s", said.data);
+    expect_output("the device could not be created");
+    cr_expect_eq(sh("'%s' check --runs 2 --format json ./app 0 careless-by-itself", heddle), 2);
+    expect_output("the device could not be created");
+}
+
 /* What `sum` comes to depends on the order; with another program it is told what differs. */
 Test(program, is_recorded_and_replayed, .init = start_runs, .fini = stop)
 {
