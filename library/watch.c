@@ -9,7 +9,7 @@ _Static_assert((int)HEDDLE_WRITE_STORE == (int)WRITE_STORE &&
                    (int)HEDDLE_WRITE_ATOMIC == (int)WRITE_ATOMIC &&
                    (int)HEDDLE_WRITE_REDUCTION == (int)WRITE_RED &&
                    (int)HEDDLE_WRITE_COPY == (int)WRITE_COPY &&
-                   (int)HEDDLE_WRITE_BETWEEN == (int)WRITE_BETWEEN,
+                   (int)HEDDLE_WRITE_BETWEEN == (int)WRITE_BY_HOST,
                "enum heddle_write_kind differs from enum write_kind");
 
 static void report(void *self, const struct write *w)
@@ -25,7 +25,7 @@ static void report(void *self, const struct write *w)
                                        .operation = w->op,
                                        .kernel = w->kernel,
                                        .launch = w->launch,
-                                       .thread_known = w->known,
+                                       .thread_known = w->thread_known,
                                        .cta = {w->cta[0], w->cta[1], w->cta[2]},
                                        .thread = {w->thread[0], w->thread[1], w->thread[2]},
                                        .line = w->where.line,
