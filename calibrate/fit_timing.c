@@ -35,9 +35,9 @@ static const struct place {
     {#field, text, offsetof(struct timing_machine, field), spread},
 #include "model/timing_numbers.def"
     {"latency_ALU", "of moves, logic, shifts, compares, conversions",
-     offsetof(struct timing_machine, latency) + CLASS_ALU * sizeof(double), 0.3},
+     offsetof(struct timing_machine, latency) + PTX_COST_ALU * sizeof(double), 0.3},
     {"latency_SFU", "of special functions",
-     offsetof(struct timing_machine, latency) + CLASS_SFU * sizeof(double), 0.3},
+     offsetof(struct timing_machine, latency) + PTX_COST_SFU * sizeof(double), 0.3},
 };
 enum { PLACES = sizeof places / sizeof *places };
 
@@ -73,8 +73,8 @@ static void machine_at(const struct space *s, const double *x, struct timing_mac
         if (p) *(double *)(void *)((char *)m + p->offset) *= exp(x[i]);
     }
     const double pipeline = pipeline_unit * x[s->count - 1];
-    for (int c = 0; c < CLASSES; c++)
-        if (c != CLASS_ALU) m->latency[c] = fmax(1, m->latency[c] + pipeline);
+    for (int c = 0; c < PTX_COST_COUNT; c++)
+        if (c != PTX_COST_ALU) m->latency[c] = fmax(1, m->latency[c] + pipeline);
 }
 
 /* ---- estimates of many launches ------------------------------------------------------------------------- */

@@ -37,31 +37,31 @@ static void set_matrices(struct timing_machine *m, const struct emu_gpu *g)
                      [TIMING_MATRIX_FP8] = first(g->tensor_fp8_lanes, f32, 0),
                      [TIMING_MATRIX_FP64] = first(g->tensor_fp64_lanes, g->fp64_lanes, f32 / 32)};
     for (int k = 0; k < TIMING_MATRICES; k++) m->matrix[k] = f32 / rate[k];
-    m->latency[CLASS_TENSOR] = first(g->tensor_latency, g->int_latency, 0);
-    m->interval[CLASS_TENSOR] = 2048.0 * g->schedulers / f32;
+    m->latency[PTX_COST_TENSOR] = first(g->tensor_latency, g->int_latency, 0);
+    m->interval[PTX_COST_TENSOR] = 2048.0 * g->schedulers / f32;
 }
 
 static void set_classes(struct timing_machine *m, const struct emu_gpu *g)
 {
-    set(m, g, 0, CLASSES - 1, g->int_latency, g->int_lanes);
-    set(m, g, CLASS_IMUL, CLASS_IMAD, g->mul_latency, g->mul_lanes);
-    set(m, g, CLASS_IDIV, CLASS_IDIV, g->divide_latency, g->divide_lanes);
-    set(m, g, CLASS_SHUFFLE, CLASS_SHUFFLE, g->shuffle_latency, g->shuffle_lanes);
-    set(m, g, CLASS_FADD, CLASS_FMAD, g->fp32_latency, g->fp32_lanes);
-    set(m, g, CLASS_FDIV, CLASS_FDIV, g->sfu_latency + 8 * g->fp32_latency, g->sfu_lanes);
-    set(m, g, CLASS_DADD, CLASS_DMAD, g->fp64_latency, g->fp64_lanes);
-    set(m, g, CLASS_DDIV, CLASS_DDIV, 10 * g->fp64_latency, g->fp64_lanes / 8);
+    set(m, g, 0, PTX_COST_COUNT - 1, g->int_latency, g->int_lanes);
+    set(m, g, PTX_COST_IMUL, PTX_COST_IMAD, g->mul_latency, g->mul_lanes);
+    set(m, g, PTX_COST_IDIV, PTX_COST_IDIV, g->divide_latency, g->divide_lanes);
+    set(m, g, PTX_COST_SHUFFLE, PTX_COST_SHUFFLE, g->shuffle_latency, g->shuffle_lanes);
+    set(m, g, PTX_COST_FADD, PTX_COST_FMAD, g->fp32_latency, g->fp32_lanes);
+    set(m, g, PTX_COST_FDIV, PTX_COST_FDIV, g->sfu_latency + 8 * g->fp32_latency, g->sfu_lanes);
+    set(m, g, PTX_COST_DADD, PTX_COST_DMAD, g->fp64_latency, g->fp64_lanes);
+    set(m, g, PTX_COST_DDIV, PTX_COST_DDIV, 10 * g->fp64_latency, g->fp64_lanes / 8);
     const bool half = g->half_lanes > 0;
-    set(m, g, CLASS_HALF, CLASS_HALF, half ? g->half_latency : g->fp32_latency,
+    set(m, g, PTX_COST_HALF, PTX_COST_HALF, half ? g->half_latency : g->fp32_latency,
         half ? g->half_lanes : g->fp32_lanes);
-    set(m, g, CLASS_SFU, CLASS_SFU, g->sfu_latency, g->sfu_lanes);
-    set(m, g, CLASS_CONVERT, CLASS_CONVERT, g->convert_latency, g->convert_lanes);
+    set(m, g, PTX_COST_SFU, PTX_COST_SFU, g->sfu_latency, g->sfu_lanes);
+    set(m, g, PTX_COST_CONVERT, PTX_COST_CONVERT, g->convert_latency, g->convert_lanes);
     set_matrices(m, g);
-    set(m, g, CLASS_MEMORY, CLASS_MEMORY, g->int_latency, g->memory_lanes);
+    set(m, g, PTX_COST_MEMORY, PTX_COST_MEMORY, g->int_latency, g->memory_lanes);
     for (int u = 0; u < TIMING_UNITS; u++) m->units[u] = g->schedulers;
     m->units[TIMING_UNIT_MEMORY] = 1;
-    m->interval[CLASS_MEMORY] /= g->schedulers;
-    if (m->interval[CLASS_MEMORY] < 1) m->interval[CLASS_MEMORY] = 1;
+    m->interval[PTX_COST_MEMORY] /= g->schedulers;
+    if (m->interval[PTX_COST_MEMORY] < 1) m->interval[PTX_COST_MEMORY] = 1;
 }
 
 static double at_least(double x, double least)

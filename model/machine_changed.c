@@ -33,7 +33,7 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     if (!measured || same(measured, g)) return false;
     machine_configured(measured, &a);
     machine_configured(g, &b);
-    for (int c = 0; c < CLASSES; c++) {
+    for (int c = 0; c < PTX_COST_COUNT; c++) {
         scale(&m->latency[c], a.latency[c], b.latency[c]);
         scale(&m->interval[c], a.interval[c], b.interval[c]);
     }

@@ -24,79 +24,15 @@ enum {
 
 /* ---- what instructions are ---------------------------------------------------------------------------- */
 
-static const u8 unit_of_class[CLASSES] = {
-#define CLASS(id, unit, text) TIMING_UNIT_##unit,
-#include "model/timing_classes.def"
+static const u8 unit_of_class[PTX_COST_COUNT] = {
+#define COST(id, pipeline, text) TIMING_UNIT_##pipeline,
+#include "ptx/costs.def"
 };
 
-static bool begins(const char *name, const char *with)
+/* A trace's entry without an instruction costs as a move does. */
+static u8 cost_class(const struct ptx_op *op)
 {
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-/* Add, minimum, multiply, multiply-add or divide: classes stand in that order. */
-static u32 arithmetic(const char *name, u32 add)
-{
-    if (begins(name, "min") || begins(name, "max")) return add + 1;
-    if (begins(name, "mul")) return add + 2;
-    if (begins(name, "fma") || begins(name, "mad") || begins(name, "sad") || begins(name, "dp"))
-        return add + 3;
-    if (begins(name, "div") || begins(name, "rem") || begins(name, "sqrt") || begins(name, "rcp"))
-        return add + 4;
-    return add;
-}
-
-/* Between integers it is a move, or nothing. */
-static bool converts_floats(const struct ptx_op *op)
-{
-    bool any = false;
-    for (u32 i = 0; i < op->type_count; i++) {
-        const u8 kind = ptx_types[op->type[i]].kind;
-        any |= kind == PTX_FLOAT || kind == PTX_PACK;
-    }
-    return any;
-}
-
-static u8 class_of(const struct ptx_op *op)
-{
-    if (!op) return CLASS_ALU;
-    const char *name = op->form->name;
-    switch (op->form->unit) {
-    case PTX_UNIT_IALU:
-        if (begins(name, "add") || begins(name, "sub") || begins(name, "min") ||
-            begins(name, "max"))
-            return (u8)arithmetic(name, CLASS_IADD);
-        return CLASS_ALU;
-    case PTX_UNIT_IMUL: return (u8)arithmetic(name, CLASS_IADD);
-    case PTX_UNIT_IDIV: return CLASS_IDIV;
-    case PTX_UNIT_FP16:
-    case PTX_UNIT_FP32:
-        if (begins(name, "set") || begins(name, "sel") || begins(name, "abs") ||
-            begins(name, "neg") || begins(name, "testp") || begins(name, "copysign"))
-            return CLASS_ALU;
-        if (op->form->unit == PTX_UNIT_FP16) return CLASS_HALF;
-        if (begins(name, "sqrt") || begins(name, "rcp")) return CLASS_SFU;
-        return (u8)arithmetic(name, CLASS_FADD);
-    case PTX_UNIT_FP64:
-        if (begins(name, "set") || begins(name, "sel")) return CLASS_ALU;
-        return (u8)arithmetic(name, CLASS_DADD);
-    case PTX_UNIT_CVT: return converts_floats(op) ? CLASS_CONVERT : CLASS_ALU;
-    case PTX_UNIT_SFU: return begins(name, "div") ? CLASS_FDIV : CLASS_SFU;
-    case PTX_UNIT_TENSOR:
-        if (begins(name, "movmatrix")) return CLASS_SHUFFLE;
-        return op->form->effects & (PTX_READS | PTX_WRITES) ? CLASS_MEMORY : CLASS_TENSOR;
-    case PTX_UNIT_WARP: return CLASS_SHUFFLE;
-    case PTX_UNIT_MEM:
-    case PTX_UNIT_ATOM:
-    case PTX_UNIT_TEX: return CLASS_MEMORY;
-    case PTX_UNIT_SYNC:
-        if (!(op->form->effects & PTX_BARRIER) || !strncmp(name, "bar.warp", 8))
-            return CLASS_CONTROL;
-        if (strstr(name, "arrive") || begins(name, "mbarrier")) return CLASS_CONTROL;
-        return CLASS_BARRIER;
-    case PTX_UNIT_CTRL: return CLASS_CONTROL;
-    default: return CLASS_ALU;
-    }
+    return op ? op->form->cost : PTX_COST_ALU;
 }
 
 /* Multiply-adds of a matrix instruction, times what takes as long of f16: with half of A left out, half of them; of
@@ -402,7 +338,7 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
 static struct timing_access access_memory(struct timing *c, struct timing_warp *w, u32 inst,
                                           double now)
 {
-    struct timing_access a = {now + c->m->latency[CLASS_MEMORY], TIMING_L1};
+    struct timing_access a = {now + c->m->latency[PTX_COST_MEMORY], TIMING_L1};
     while (w->at < w->trace->count && is_of(c->t, w->trace->words[w->at], inst)) {
         one_access(c, w, inst, now, &a);
         w->at += 1 + trace_behind(w->trace->words + w->at);
@@ -586,8 +522,8 @@ static void take_unit(const struct timing *c, struct timing_scheduler *s, u32 cl
 {
     const double both = now + c->m->int_fp32;
     const u32 unit = unit_of_class[class];
-    const bool ints = unit == TIMING_UNIT_INT && class != CLASS_SHUFFLE && class != CLASS_CONTROL &&
-                      class != CLASS_BARRIER;
+    const bool ints = unit == TIMING_UNIT_INT && class != PTX_COST_SHUFFLE &&
+                      class != PTX_COST_CONTROL && class != PTX_COST_BARRIER;
     *s->unit[unit] = now + interval;
     if (ints && *s->unit[TIMING_UNIT_FP32] < both) *s->unit[TIMING_UNIT_FP32] = both;
     if (unit == TIMING_UNIT_FP32 && *s->unit[TIMING_UNIT_INT] < both)
@@ -602,7 +538,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     struct timing_access done = {now + m->latency[class], TIMING_LATENCY};
     double after = now + m->next;
     double interval = m->interval[class];
-    if (class == CLASS_TENSOR) {
+    if (class == PTX_COST_TENSOR) {
         interval *= c->matrices[inst];
         if (interval > m->interval[class]) done.done += interval - m->interval[class];
     }
@@ -612,7 +548,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
-    if (class == CLASS_MEMORY) done = access_memory(c, w, inst, now);
+    if (class == PTX_COST_MEMORY) done = access_memory(c, w, inst, now);
     const bool waits = m->atomic_blocks && done.part == TIMING_ATOMIC;
     u8 part = waits ? TIMING_ATOMIC : TIMING_LATENCY;
     if (waits && done.done > after) after = done.done;
@@ -621,18 +557,18 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         w->regs[reg] = done.done;
         w->reg_parts[reg] = done.part;
     }
-    if (class == CLASS_CONTROL) after = now + m->branch;
+    if (class == PTX_COST_CONTROL) after = now + m->branch;
     const bool async = c->steps && c->steps[inst];
     if (async) {
         const struct timing_access there = timing_async(c, w, inst, done);
         if (there.done > after) after = there.done, part = there.part;
     }
-    if (class == CLASS_BARRIER) {
+    if (class == PTX_COST_BARRIER) {
         w->next->ready = TIMING_NEVER;
         w->waits = true;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
-    } else if (!look_ahead(c, w, after, part)) end_warp(c, w, now + m->latency[CLASS_ALU]);
+    } else if (!look_ahead(c, w, after, part)) end_warp(c, w, now + m->latency[PTX_COST_ALU]);
     else if (async) timing_async_sleep(c, w, inst);
 }
 
@@ -734,7 +670,7 @@ static bool is_own(const struct timing *c, const struct timing_warp *w)
 {
     const u32 *words = w->trace->words;
     if (c->rules || !goes_on(w)) return false;
-    if (w->class != CLASS_MEMORY) return true;
+    if (w->class != PTX_COST_MEMORY) return true;
     for (u32 at = w->at; at < w->trace->count && is_of(c->t, words[at], w->inst);
          at += 1 + trace_behind(words + at))
         if ((words[at] & 3) != TRACE_SHARED) return false;
@@ -863,7 +799,7 @@ static void prepare_matrices(struct timing *c)
 {
     const struct emu_trace *t = c->t;
     for (u32 i = 0; i < t->inst_count; i++) {
-        if (c->insts[i].class != CLASS_TENSOR) continue;
+        if (c->insts[i].class != PTX_COST_TENSOR) continue;
         if (!c->matrices) c->matrices = take(c, t->inst_count, sizeof *c->matrices);
         c->matrices[i] = matrix_work(t->insts[i].op, c->m) / 2048;
     }
@@ -899,7 +835,7 @@ static void prepare_instructions(struct timing *c)
     c->insts = take(c, c->t->inst_count, sizeof *c->insts);
     for (u32 k = 0; k < c->t->inst_count; k++) {
         const struct trace_inst *i = &c->t->insts[k];
-        const u8 class = class_of(i->op);
+        const u8 class = cost_class(i->op);
         c->insts[k] = (struct timing_inst){i->reg, (uint16_t)i->reads,
                                            (uint16_t)(i->reads + i->writes), class,
                                            unit_of_class[class]};

@@ -19,16 +19,12 @@
 #ifndef HEDDLE_MODEL_TIMING_H
 #define HEDDLE_MODEL_TIMING_H
 
+#include "ptx/isa.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct emu_trace;
-
-enum timing_class { /* of instructions that take the same time */
-#define CLASS(id, unit, text) CLASS_##id,
-#include "model/timing_classes.def"
-                    CLASSES
-};
 
 enum timing_matrix { /* what matrix instructions multiply, where their rates differ */
                      TIMING_MATRIX_F32, /* f16, bf16; results in f32 */
@@ -78,10 +74,10 @@ enum timing_part {
 
 struct timing_machine { /* cycles are of the SM's clock */
     uint32_t sms, schedulers;
-    double latency[CLASSES];  /* from issue until a dependent instruction can issue */
-    double interval[CLASSES]; /* until the unit takes the next */
+    double latency[PTX_COST_COUNT];  /* from issue until a dependent instruction can issue */
+    double interval[PTX_COST_COUNT]; /* until the unit takes the next */
     double matrix
-        [TIMING_MATRICES]; /* times CLASS_TENSOR's interval, for as many multiply-adds; 0: 1 */
+        [TIMING_MATRICES]; /* times PTX_COST_TENSOR's interval, for as many multiply-adds; 0: 1 */
     uint32_t units[TIMING_UNITS]; /* of an SM */
     double int_fp32;     /* until an instruction of FP32 can follow one of INT, or the other way */
     uint32_t issue;      /* instructions that a scheduler issues in a cycle */

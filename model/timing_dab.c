@@ -272,7 +272,8 @@ static void look(struct timing *c, struct timing_warp *w, double now)
         settle(c, w->scheduler, false);
     } else if ((kind == TIMING_FETCHING || kind == TIMING_STRONG) && timing_global_words(c, w))
         hold(w, h, ALONE);
-    else if ((kind == TIMING_FENCE || w->class == CLASS_BARRIER) && h->filled) hold(w, h, FLUSHED);
+    else if ((kind == TIMING_FENCE || w->class == PTX_COST_BARRIER) && h->filled)
+        hold(w, h, FLUSHED);
 }
 
 static void ended(struct timing *c, struct timing_warp *w, double now)

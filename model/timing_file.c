@@ -18,12 +18,12 @@ static const struct table_key keys[] = {
     {"machine", #field, KEY_COUNT, least, most, MACHINE(field), text},
 #define FLAG(field, text) {"machine", #field, KEY_FLAG, 0, 1, MACHINE(field), text},
 #include "model/timing_numbers.def"
-#define CLASS(id, unit, text)                                                                      \
-    {"latency", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(latency) + CLASS_##id * sizeof(double), text},
-#include "model/timing_classes.def"
-#define CLASS(id, unit, text)                                                                      \
-    {"interval", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(interval) + CLASS_##id * sizeof(double), ""},
-#include "model/timing_classes.def"
+#define COST(id, pipeline, text)                                                                   \
+    {"latency", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(latency) + PTX_COST_##id * sizeof(double), text},
+#include "ptx/costs.def"
+#define COST(id, pipeline, text)                                                                   \
+    {"interval", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(interval) + PTX_COST_##id * sizeof(double), ""},
+#include "ptx/costs.def"
 #define UNIT(id)                                                                                   \
     {                                                                                              \
         "units", #id, KEY_COUNT, 1, 64, MACHINE(units) + TIMING_UNIT_##id * 4, ""                  \

@@ -9,7 +9,7 @@
  *     measured: GPGPU-Sim 4.2, SM7_TITANV               # on what; without it nothing is known of errors
  *     machine:                                          # model/timing_numbers.def
  *       branch: 5.2
- *     latency:                                          # by class of instruction (model/timing_classes.def), cycles
+ *     latency:                                          # by class of instruction (ptx/costs.def), cycles
  *       ALU: 6.2
  *     interval:                                         # likewise, until a unit takes the next
  *     units:                                            # of an SM: INT, FP32, FP64, SFU, TENSOR, MEMORY

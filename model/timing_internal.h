@@ -165,7 +165,7 @@ struct timing {
     struct timing_copies *copies; /* by warp */
     struct timing_batches *batches; /* by slot of a CTA */
     double *
-        matrices; /* by instruction, how often its multiply-adds are those of CLASS_TENSOR; NULL: there are none */
+        matrices; /* by instruction, how often its multiply-adds are those of PTX_COST_TENSOR; NULL: there are none */
     uint32_t sms, slots, wpc, warps_per_sm, scheduler_count, regs;
     const struct timing_share
         *some;    /* NULL: the SMs are all there are, or have their part of everything */

@@ -22,25 +22,8 @@ const struct ptx_type_info ptx_types[PTX_TYPE_COUNT] = {
 #include "ptx/types.def"
 };
 
+/* The effects as the rows write them. */
 enum {
-    IALU = PTX_UNIT_IALU,
-    IMUL = PTX_UNIT_IMUL,
-    IDIV = PTX_UNIT_IDIV,
-    FP16 = PTX_UNIT_FP16,
-    FP32 = PTX_UNIT_FP32,
-    FP64 = PTX_UNIT_FP64,
-    SFU = PTX_UNIT_SFU,
-    CVT = PTX_UNIT_CVT,
-    MOVE = PTX_UNIT_MOVE,
-    VIDEO = PTX_UNIT_VIDEO,
-    MEM = PTX_UNIT_MEM,
-    ATOM = PTX_UNIT_ATOM,
-    TEX = PTX_UNIT_TEX,
-    TENSOR = PTX_UNIT_TENSOR,
-    WARP = PTX_UNIT_WARP,
-    SYNC = PTX_UNIT_SYNC,
-    CTRL = PTX_UNIT_CTRL,
-    MISC = PTX_UNIT_MISC,
     READS = PTX_READS,
     WRITES = PTX_WRITES,
     ATOMIC = PTX_ATOMIC,
@@ -52,10 +35,19 @@ enum {
 };
 
 const struct ptx_form_info ptx_forms[PTX_FORM_COUNT] = {
-#define FORM(id, name, mods, opnds, since, sm, unit, effects)                                      \
-    [PTX_F_##id] = {#id, name, mods, opnds, sm, NULL, since, effects, unit},
-#define REFUSED(id, name, mods, opnds, since, sm, unit, effects, why)                              \
-    [PTX_F_##id] = {#id, name, mods, opnds, sm, why, since, effects, unit},
+#define FORM(id, name, mods, opnds, since, sm, unit, cost, effects)                                \
+    REFUSED(id, name, mods, opnds, since, sm, unit, cost, effects, NULL)
+#define REFUSED(id_, name_, mods_, opnds_, since_, sm_, unit_, cost_, effects_, why_)              \
+    [PTX_F_##id_] = {.id = #id_,                                                                   \
+                     .name = name_,                                                                \
+                     .mods = mods_,                                                                \
+                     .opnds = opnds_,                                                              \
+                     .since = since_,                                                              \
+                     .sm = sm_,                                                                    \
+                     .unit = PTX_UNIT_##unit_,                                                     \
+                     .cost = PTX_COST_##cost_,                                                     \
+                     .effects = effects_,                                                          \
+                     .refused = why_},
 #include "ptx/isa.def"
 };
 

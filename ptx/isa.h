@@ -1,9 +1,9 @@
 /* ptx/isa.h: the instruction table, and how an opcode's text finds its row.
  *
- * PTX instructions are said once, in isa.def, one row per form:
+ * isa.def has one row for each form of a PTX instruction:
  *
- *     FORM(add_f32, "add", "{.RND}{.ftz}{.sat}.f32", "=T, T, T", 10, "", FP32, 0)
- *           id      name    modifiers and types        operands  PTX sm  unit effects
+ *     FORM(add_f32, "add", "{.RND}{.ftz}{.sat}.f32", "=T, T, T", 10, "", FP32, FADD, 0)
+ *           id      name    modifiers and types        operands  PTX sm  unit  cost  effects
  *
  * name       the words that come first and in this order ("add", "mul.wide", "cp.async.bulk").
  * modifiers  the words after the name. A lower-case word stands for itself, an UPPER-CASE word for
@@ -59,7 +59,9 @@
  *            "70" for sm_70 and above, "90a" for exactly sm_90a, "100a 100f 110a" for any of these.
  *            "<20": below sm_20. `UNTIL(10, 13)` in the PTX column, 10 | 13 << 8: from PTX ISA 1.0 to
  *            1.3, no longer in 1.4.
- * unit       the functional unit class (enum ptx_unit), for statistics and the cost model.
+ * unit       the kind of instruction (enum ptx_unit), for the statistics.
+ * cost       the cost class (costs.def), for the timing model. Every type of a form costs the same; the
+ *            timing model scales matrix instructions by their shape.
  * effects    bits of enum ptx_effect: what the form does beyond its results.
  *
  * REFUSED(...) rows have one more column: why Heddle does not execute the form. They are parsed and
@@ -115,6 +117,12 @@ enum ptx_unit {
     PTX_UNIT_COUNT
 };
 
+enum ptx_cost { /* instructions of one class take the same time */
+#define COST(id, pipeline, text) PTX_COST_##id,
+#include "ptx/costs.def"
+                PTX_COST_COUNT
+};
+
 enum ptx_effect {
     PTX_READS = 1,    /* reads memory */
     PTX_WRITES = 2,   /* writes memory */
@@ -134,10 +142,11 @@ struct ptx_form_info {
     uint16_t since;      /* PTX ISA version times ten; the last one that has it in the high byte */
     uint16_t effects;    /* enum ptx_effect */
     uint8_t unit;        /* enum ptx_unit */
+    uint8_t cost;        /* enum ptx_cost */
 };
 
 enum ptx_form {
-#define FORM(id, name, mods, opnds, since, sm, unit, effects) PTX_F_##id,
+#define FORM(id, name, mods, opnds, since, sm, unit, cost, effects) PTX_F_##id,
 #include "ptx/isa.def"
     PTX_FORM_COUNT
 };

@@ -123,8 +123,8 @@ static void put_fit(const struct timing_fit *k)
 #define COUNT(field, ...) MACHINE(field)
 #define FLAG(field, ...) MACHINE(field)
 #include "model/timing_numbers.def"
-#define CLASS(id, ...) MACHINE(latency[CLASS_##id]) MACHINE(interval[CLASS_##id])
-#include "model/timing_classes.def"
+#define COST(id, ...) MACHINE(latency[PTX_COST_##id]) MACHINE(interval[PTX_COST_##id])
+#include "ptx/costs.def"
 #define UNIT(id) MACHINE(units[TIMING_UNIT_##id])
     UNIT(INT) UNIT(FP32) UNIT(FP64) UNIT(SFU) UNIT(TENSOR) UNIT(MEMORY)
 }

@@ -220,7 +220,7 @@ Test(estimate, machines_are_complete)
         const struct emu_gpu *g = emu_gpu_at(i);
         machine_of(g, &m);
         cr_expect(eq(u32, m.sms, g->sms));
-        for (int c = 0; c < CLASSES; c++)
+        for (int c = 0; c < PTX_COST_COUNT; c++)
             cr_expect(m.latency[c] > 0 && m.interval[c] > 0, "%s: class %d", g->name, c);
         for (int u = 0; u < TIMING_UNITS; u++) cr_expect(gt(u32, m.units[u], 0));
         cr_expect(m.slices >= m.channels && m.channels && m.slices % m.channels == 0, "%s",

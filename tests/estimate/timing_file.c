@@ -37,7 +37,7 @@ Test(timing_file, what_is_left_out_is_as_the_configuration_says)
         read_text(a, "# a comment\ngpu: v100\nmachine:\n  l2_latency: 200 # cycles\n", &fit, NULL));
     cr_expect(eq(dbl, fit.machine.l2_latency, 200));
     cr_expect(eq(dbl, fit.machine.dram_latency, alone.dram_latency));
-    cr_expect(eq(dbl, fit.machine.latency[CLASS_IMAD], alone.latency[CLASS_IMAD]));
+    cr_expect(eq(dbl, fit.machine.latency[PTX_COST_IMAD], alone.latency[PTX_COST_IMAD]));
     cr_expect(fit.measured == NULL);
     arena_free(a);
 }
@@ -147,8 +147,8 @@ Test(timing_file, a_v100_goes_by_the_gv100)
                          (gv100->core_mhz / gv100->dram_bandwidth);
     cr_expect(fabs(v.dram_interval / g.dram_interval / bytes - 1) < 1e-9);
     cr_expect(fabs(v.start / g.start - v100->core_mhz / gv100->core_mhz) < 1e-9);
-    cr_expect(v.latency[CLASS_FADD] <= g.latency[CLASS_FADD]);
-    cr_expect(v.latency[CLASS_FADD] >= g.latency[CLASS_FADD]);
+    cr_expect(v.latency[PTX_COST_FADD] <= g.latency[PTX_COST_FADD]);
+    cr_expect(v.latency[PTX_COST_FADD] >= g.latency[PTX_COST_FADD]);
     cr_expect(machine_of(emu_gpu_find("p100"), &v) == NULL);
 }
 
@@ -187,9 +187,9 @@ Test(timing_fit, finds_the_machine_that_was_measured, .timeout = 300)
     truth = start;
     truth.l2_latency *= 1.3;
     truth.branch *= 1.5;
-    truth.latency[CLASS_ALU] *= 1.2;
-    for (int c = 0; c < CLASSES; c++)
-        if (c != CLASS_ALU) truth.latency[c] += 2;
+    truth.latency[PTX_COST_ALU] *= 1.2;
+    for (int c = 0; c < PTX_COST_COUNT; c++)
+        if (c != PTX_COST_ALU) truth.latency[c] += 2;
     rows.count = traces.count;
     rows.list = arena_array(rows.arena, struct row, rows.count);
     rows.application_count = RUNS;

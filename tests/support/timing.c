@@ -71,8 +71,8 @@ struct timing_machine machine_new(void)
                                .dram_interval = 4,
                                .banks = 1,
                                .row_bytes = 2048};
-    for (int i = 0; i < CLASSES; i++) m.latency[i] = 10, m.interval[i] = 2;
-    m.interval[CLASS_MEMORY] = 1;
+    for (int i = 0; i < PTX_COST_COUNT; i++) m.latency[i] = 10, m.interval[i] = 2;
+    m.interval[PTX_COST_MEMORY] = 1;
     for (int u = 0; u < TIMING_UNITS; u++) m.units[u] = 1;
     return m;
 }
