@@ -29,7 +29,8 @@ static void warm_up(void)
 /* A kernel file is read once for all runs. */
 static int find_target(struct check *c)
 {
-    if (check_of_program(c)) return program_find(c->options, "check", c->program.argv, &c->program);
+    if (check_of_program(c))
+        return program_find(c->options, "check", c->program.argv, false, &c->program);
     if (c->options->kind != TARGET_PTX) {
         warm_up();
         return EXIT_FINE;

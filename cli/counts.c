@@ -2,6 +2,7 @@
 
 #include "cli/json.h"
 #include "emu/trace_file.h"
+#include "session/event_stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@ enum { LINES_SHOWN = 20, TEXT_SHOWN = 60 };
 bool counts_begin(struct counts *c, const char *path, bool profile)
 {
     *c = (struct counts){.path = path, .estimates = c->estimates, .traces = c->traces};
-    if (c->estimates && !(c->estimates_file = fopen(c->estimates, "w"))) return false;
     if (c->estimates) c->times = estimate_cache_new();
     if (c->traces && !(c->traces_file = fopen(c->traces, "ab"))) return false;
     if (profile) c->profile = emu_profile_new();
@@ -27,9 +27,9 @@ void counts_launch(struct counts *c, const struct emu_counts *counts)
     if (!c || !counts) return;
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
-    struct launch_estimate t;
-    for (; c->estimates_file && counts; counts = counts->next) {
-        if (estimate_cache_get(c->times, counts, &t)) launch_estimate_write(c->estimates_file, &t);
+    struct event e = {.kind = EVENT_ESTIMATE};
+    for (; c->estimates && counts; counts = counts->next) {
+        if (estimate_cache_get(c->times, counts, &e.estimate)) event_write(c->estimates, &e);
         if (c->traces_file) (void)trace_file_add(c->traces_file, counts);
     }
 }
@@ -45,7 +45,6 @@ void counts_free(struct counts *c)
 {
     emu_profile_free(c->profile);
     estimate_cache_free(c->times);
-    if (c->estimates_file) (void)fclose(c->estimates_file);
     if (c->traces_file) (void)fclose(c->traces_file);
 }
 

@@ -10,15 +10,17 @@
 
 #include <jansson.h>
 
+struct event_stream;
+
 struct counts {
     const char *path; /* of --counts; NULL: not asked for */
     struct replacement file;
     struct emu_counts_writer writer;
     struct emu_profile *profile; /* of --profile; NULL: not asked for */
-    const char *
-        estimates; /* where `heddle estimate` wants a line for each grid (model/launch_estimate.h); NULL */
+    struct event_stream
+        *estimates;     /* where `heddle estimate` wants EVENT_ESTIMATE of each grid; NULL */
     const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */
-    FILE *estimates_file, *traces_file;
+    FILE *traces_file;
     struct estimate_cache *times; /* with estimates */
 };
 

@@ -17,6 +17,7 @@
 #include "emu/trace_file.h"
 #include "model/config.h"
 #include "model/timing_file.h"
+#include "session/event_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -223,7 +224,7 @@ static bool keep_input(struct estimate_call *c)
 }
 
 /* In the process of a run, which ends when this one does. */
-static int run_target_of(struct estimate_call *c, const char *path)
+static int run_target_of(struct estimate_call *c, struct event_stream *events)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (c->input) {
@@ -233,7 +234,7 @@ static int run_target_of(struct estimate_call *c, const char *path)
     if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
     if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    const int status = run_command(c->word_count, c->words, ADDED_WORDS, path);
+    const int status = run_command(c->word_count, c->words, ADDED_WORDS, events);
     (void)fflush(NULL);
     return status;
 }
@@ -242,30 +243,27 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
                  struct estimates *e)
 {
     *e = (struct estimates){.gpu = gpu, .order = order};
-    char path[] = "/tmp/heddle-estimate-XXXXXX";
     int status = 0;
     if (c->traces && !name_run(c))
         return usage_error(c->command, "cannot write '%s': %s", c->traces, strerror(errno));
     if (!keep_input(c))
         return usage_error(c->command, "cannot keep the input: %s", strerror(errno));
-    const int fd = mkstemp(path);
-    if (fd < 0) return usage_error(c->command, "cannot write '%s': %s", path, strerror(errno));
-    (void)unlink(path); /* nothing is left behind, however this ends */
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    struct event_stream *events = event_stream_new();
+    if (!events) return usage_error(c->command, "no memory: %s", strerror(errno));
+    event_stream_want(events, EVENTS_ESTIMATES);
     size_t g = 0;
     while (c->gpus[g] != gpu) g++;
     c->words[WORD_GPU] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
     c->words[WORD_ORDER] = arena_printf(c->arena, "--order=%s", order);
     (void)fflush(NULL);
     const pid_t child = fork();
-    if (child == 0) _exit(run_target_of(c, path));
+    if (child == 0) _exit(run_target_of(c, events));
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    FILE *f = fopen(path, "r");
-    (void)close(fd);
-    struct launch_estimate t;
-    while (f && launch_estimate_read(f, &t)) add(c, e, &t);
-    if (f) (void)fclose(f);
+    struct event_reader r = event_reader_open(events, c->arena);
+    for (struct event ev; event_next(&r, &ev);)
+        if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
+    event_stream_close(events);
     if (child < 0) return usage_error(c->command, "cannot start another process");
     if (!WIFEXITED(status)) return EXIT_FAULT;
     if (WEXITSTATUS(status) == EXIT_FINE && !e->count) {

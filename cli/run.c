@@ -183,7 +183,8 @@ void run_target(struct report *r, struct run_options *o)
 }
 
 /* Its process counts, and writes --counts itself. */
-static int run_program(struct run_options *o, char **argv, struct report *r)
+static int run_program(struct run_options *o, char **argv, struct report *r,
+                       struct event_stream *estimates)
 {
     struct settings settings = {0};
     struct heddle_device_options device = {0};
@@ -192,8 +193,9 @@ static int run_program(struct run_options *o, char **argv, struct report *r)
     settings_to_device(&settings, &device);
     if (ok && watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
-        const int status = recording_of_program(r->recording, &device) ? program_run(o, argv, r)
-                                                                       : r->status;
+        const int status = recording_of_program(r->recording, &device)
+                               ? program_run(o, argv, r, estimates)
+                               : r->status;
         recording_end(r->recording);
         counts_free(r->counts);
         watch_report_free(r->watches);
@@ -210,7 +212,7 @@ int cmd_run(int argc, char **argv)
     return run_command(argc, argv, 0, NULL);
 }
 
-int run_command(int argc, char **argv, int added, const char *estimates)
+int run_command(int argc, char **argv, int added, struct event_stream *estimates)
 {
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena, .added = added};
@@ -232,8 +234,7 @@ int run_command(int argc, char **argv, int added, const char *estimates)
     report_begin(&r);
     if (ok && o.kind == TARGET_PROGRAM) {
         counts.estimates = NULL; /* the program's process writes them */
-        if (estimates) setenv(CUDA_ESTIMATE, estimates, 1);
-        const int status = run_program(&o, argv + o.rest, &r);
+        const int status = run_program(&o, argv + o.rest, &r, estimates);
         arena_free(arena);
         return status;
     }

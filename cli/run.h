@@ -9,8 +9,9 @@ struct report;
 /* All that it says and its exit code go into the report, whose parts `arena`, `kind` and `name` are set. */
 void run_target(struct report *r, struct run_options *o);
 
-/* `heddle run` with these words, of which so many behind the first are no user's. `estimates`: a file that gets a line for each grid (model/launch_estimate.h); NULL: none. */
-int run_command(int argc, char **argv, int added, const char *estimates);
+/* `heddle run` with these words, of which so many behind the first are no user's. `estimates`: a stream that gets EVENT_ESTIMATE of each grid (session/event_stream.h); NULL: none. */
+struct event_stream;
+int run_command(int argc, char **argv, int added, struct event_stream *estimates);
 
 const char *run_target_name(enum run_target kind); /* "ptx", "job", "suite" */
 

@@ -9,10 +9,9 @@
 #include "cli/counts.h"
 #include "cli/report.h"
 #include "cli/watch_report.h"
-#include "cuda/outcome.h"
 #include "cuda/program.h"
-#include "cuda/run_events.h"
 #include "model/gpu_file.h"
+#include "session/event_stream.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -93,9 +92,8 @@ static bool is_gpu(const struct run_option *x)
 /* Of the GPU that the program is to see. */
 static unsigned capability(const struct run_options *o)
 {
-    const char *name = "h100";            /* what programs see by default */
-    if (getenv(CUDA_ESTIMATE)) return 90; /* what is estimated may be older than all PTX */
-    struct buf why = {0};                 /* nothing: it was looked at when it was read */
+    const char *name = "h100"; /* what programs see by default */
+    struct buf why = {0};      /* nothing: it was looked at when it was read */
     for (size_t i = 0; i < o->count; i++)
         if (is_gpu(&o->list[i]))
             name = arena_copy(o->arena, o->list[i].value.text, o->list[i].value.length);
@@ -104,7 +102,7 @@ static unsigned capability(const struct run_options *o)
     return g ? g->capability : 90;
 }
 
-int program_find(const struct run_options *o, const char *command, char **argv,
+int program_find(const struct run_options *o, const char *command, char **argv, bool estimated,
                  struct program_target *out)
 {
     const char *const libraries = program_libraries(o->arena);
@@ -113,7 +111,8 @@ int program_find(const struct run_options *o, const char *command, char **argv,
         return usage_error(command,
                            "libcuda.so.1 is not beside this program, as built or installed");
     if (compile_is_source(argv[0])) {
-        const int status = compile_program(o->arena, command, argv[0], capability(o), &argv[0]);
+        const int status = compile_program(o->arena, command, argv[0],
+                                           estimated ? 90 : capability(o), &argv[0]);
         if (status != EXIT_FINE) return status;
         out->compiled = true;
     }
@@ -173,31 +172,19 @@ struct running {
     const struct run_options *o;
     struct report *report;
     struct program_target target;
-    struct cuda_outcome *outcome;
-    int events, printed; /* files; -1: none */
+    struct event_stream *events;
+    int printed; /* a file; -1: none */
 };
 
-/* A file for both processes, and its number for the other's environment. */
-static int shared_file(const char *variable)
+static bool prepare(struct running *r, struct event_stream *estimates)
 {
-    char number[16];
-    const int fd = memfd_create("heddle", 0);
-    snprintf(number, sizeof number, "%d", fd);
-    if (fd >= 0 && variable) setenv(variable, number, 1);
-    return fd;
-}
-
-static bool prepare(struct running *r)
-{
-    const int fd = shared_file(CUDA_OUTCOME);
-    if (fd < 0 || ftruncate(fd, sizeof *r->outcome) != 0) return false;
-    r->outcome = mmap(NULL, sizeof *r->outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (r->outcome == MAP_FAILED) return false;
     const bool profile = counts_profiling(r->report->counts);
-    if ((r->report->json || profile) && (r->events = shared_file(CUDA_RUN_EVENTS)) < 0)
-        return false;
-    if (profile) setenv(CUDA_PROFILE, "1", 1);
-    return !r->report->json || (r->printed = shared_file(NULL)) >= 0;
+    r->events = estimates ? estimates : event_stream_new();
+    if (!r->events) return false;
+    event_stream_want(r->events, EVENTS_TOTALS | (r->report->json ? EVENTS_LAUNCHES : 0u) |
+                                     (profile ? EVENTS_PROFILE : 0u));
+    if (!event_stream_pass_on(r->events)) return false;
+    return !r->report->json || (r->printed = memfd_create("heddle", 0)) >= 0;
 }
 
 /* The program's exit status, as a shell has it. */
@@ -224,42 +211,25 @@ static int run(const struct running *r)
     return 128 + WTERMSIG(status);
 }
 
-/* ---- its events -------------------------------------------------------------------------------------- */
-
-static void add_launch(struct report *r, const struct run_event *t)
-{
-    struct launch_record l = {.kernel = t->name,
-                              .shared = t->shared,
-                              .warp_instructions = t->warp_instructions,
-                              .thread_instructions = t->thread_instructions,
-                              .finding_count = t->findings,
-                              .suppressed = t->suppressed,
-                              .fault = (enum emu_fault_kind)t->fault,
-                              .fault_line = t->line,
-                              .fault_text = t->text,
-                              .seconds = t->seconds};
-    memcpy(l.grid, t->grid, sizeof l.grid);
-    memcpy(l.block, t->block, sizeof l.block);
-    memcpy(l.cluster, t->cluster, sizeof l.cluster);
-    report_launch(r, &l, NULL); /* its text was said when it happened */
-}
+/* ---- what it has reported --------------------------------------------------------------------------------- */
 
 static void read_events(struct running *r)
 {
-    size_t size, at = 0;
-    struct run_event t;
-    const char *all = check_file_read(r->o->arena, r->events, &size);
-    while (run_event_next(all, size, &at, &t)) {
-        if (t.kind == RUN_EVENT_MESSAGE) buf_puts(&r->report->messages, t.text);
-        else if (t.kind == RUN_EVENT_PROFILE_LINE)
-            emu_profile_add_lines(r->report->counts->profile, &t.line_cost, 1);
-        else if (t.kind == RUN_EVENT_WRITE || t.kind == RUN_EVENT_WRITES_LEFT_OUT)
-            watch_report_add_event(r->report->watches, &t);
-        else if (r->report->json) add_launch(r->report, &t);
-    }
+    struct report *report = r->report;
+    struct event_reader reader = event_reader_open(r->events, r->o->arena);
+    for (struct event e; event_next(&reader, &e);) switch (e.kind) {
+        case EVENT_LAUNCH: /* its text was said when it happened */
+            report_launch(report, &e.launch, NULL);
+            break;
+        case EVENT_MESSAGE: buf_puts(&report->messages, e.text); break;
+        case EVENT_PROFILE_LINE: emu_profile_add_lines(report->counts->profile, &e.line, 1); break;
+        case EVENT_WRITE:
+        case EVENT_WRITES_LEFT_OUT: watch_report_add_event(report->watches, &e); break;
+        default: break; /* of `heddle estimate`, which reads them */
+        }
 }
 
-static void print_totals(const struct cuda_outcome *o)
+static void print_totals(const struct event_totals *o)
 {
     const double seconds = (double)o->nanoseconds / 1e9;
     fprintf(stderr,
@@ -276,10 +246,11 @@ static void print_totals(const struct cuda_outcome *o)
 static int finish(struct running *r, int status)
 {
     struct report *report = r->report;
-    if (r->events >= 0) read_events(r);
-    if (r->outcome->bad_recording) report->status = EXIT_INPUT;
-    if (r->outcome->bad_watch || r->outcome->no_device) report->status = EXIT_USAGE;
-    if (r->outcome->faults || r->outcome->findings) report->status = EXIT_FAULT;
+    const struct event_totals *totals = event_stream_totals(r->events);
+    read_events(r);
+    if (totals->bad_recording) report->status = EXIT_INPUT;
+    if (totals->bad_watch || totals->no_device) report->status = EXIT_USAGE;
+    if (totals->faults || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;
         const char *all = check_file_read(r->o->arena, r->printed, &size);
@@ -289,17 +260,18 @@ static int finish(struct running *r, int status)
     } else {
         counts_print(report->counts);
         (void)fflush(stdout);
-        if (!report->quiet) print_totals(r->outcome);
+        if (!report->quiet) print_totals(totals);
     }
     return report->status ? report->status : status;
 }
 
-int program_run(const struct run_options *o, char **argv, struct report *report)
+int program_run(const struct run_options *o, char **argv, struct report *report,
+                struct event_stream *estimates)
 {
-    struct running r = {.o = o, .report = report, .events = -1, .printed = -1};
-    int status = program_find(o, "run", argv, &r.target);
+    struct running r = {.o = o, .report = report, .printed = -1};
+    int status = program_find(o, "run", argv, estimates != NULL, &r.target);
     if (status != EXIT_FINE) return status;
-    if (!prepare(&r)) return usage_error("run", "no memory: %s", strerror(errno));
+    if (!prepare(&r, estimates)) return usage_error("run", "no memory: %s", strerror(errno));
     program_environment(&r.target, o);
     status = run(&r);
     program_release(&r.target);

@@ -5,7 +5,7 @@
 #include "cli/job.h"
 #include "cli/json.h"
 #include "cli/report.h"
-#include "cuda/run_events.h"
+#include "session/event_stream.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -139,30 +139,28 @@ static void report_write(void *self, const struct write *e)
     buf_free(&label);
 }
 
-void watch_report_add_event(struct watch_report *w, const struct run_event *t)
+void watch_report_add_event(struct watch_report *w, const struct event *e)
 {
-    const struct run_event_write *x = &t->write;
-    struct run_event_texts texts;
-    if (t->kind == RUN_EVENT_WRITES_LEFT_OUT) w->left_out += t->findings;
-    if (t->kind != RUN_EVENT_WRITE || !w->events) return;
-    run_event_write_texts(arena_copy(w->arena, t->text, strlen(t->text)), &texts);
-    const struct value_type *type = value_type_find(texts.type, strlen(texts.type));
+    const struct event_write *x = &e->write;
+    if (e->kind == EVENT_WRITES_LEFT_OUT) w->left_out += e->count;
+    if (e->kind != EVENT_WRITE || !w->events) return;
+    const struct value_type *type = value_type_find(x->type, strlen(x->type));
     if (!type || x->kind > WRITE_BY_HOST) return;
-    struct write e = {.address = x->address,
-                      .before = (const uint8_t *)&x->before,
-                      .after = (const uint8_t *)&x->after,
-                      .kind = (enum write_kind)x->kind,
-                      .op = *texts.op ? texts.op : NULL,
-                      .kernel = t->name,
-                      .launch = x->launch,
-                      .thread_known = x->known,
-                      .where = {.function = texts.function,
-                                .line = x->line,
-                                .source_line = x->source_line,
-                                .source_file = *texts.source_file ? texts.source_file : NULL}};
-    memcpy(e.cta, x->cta, sizeof e.cta);
-    memcpy(e.thread, x->thread, sizeof e.thread);
-    keep(w, texts.label, type, &e);
+    struct write one = {.address = x->address,
+                        .before = (const uint8_t *)&x->before,
+                        .after = (const uint8_t *)&x->after,
+                        .kind = (enum write_kind)x->kind,
+                        .op = x->op,
+                        .kernel = x->kernel,
+                        .launch = x->launch,
+                        .thread_known = x->known,
+                        .where = {.function = x->function ? x->function : "",
+                                  .line = x->line,
+                                  .source_line = x->source_line,
+                                  .source_file = x->source_file}};
+    memcpy(one.cta, x->cta, sizeof one.cta);
+    memcpy(one.thread, x->thread, sizeof one.thread);
+    keep(w, x->label, type, &one);
 }
 
 void watch_report_print(const struct watch_report *w)

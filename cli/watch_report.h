@@ -15,7 +15,7 @@
 
 struct job;
 struct report;
-struct run_event;
+struct event;
 
 struct watch_report {
     struct arena *arena;
@@ -42,7 +42,7 @@ const struct emu_observer *
 watch_report_observer(const struct watch_report *w); /* NULL: nothing is watched. w may be NULL */
 
 /* A write that the process of a CUDA program has reported, with --format=json. */
-void watch_report_add_event(struct watch_report *w, const struct run_event *t);
+void watch_report_add_event(struct watch_report *w, const struct event *e);
 
 /* At the end. w may be NULL. */
 void watch_report_print(

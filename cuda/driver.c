@@ -9,7 +9,7 @@
 #include "cuda/logs.h"
 #include "cuda/queue.h"
 #include "cuda/recording.h"
-#include "cuda/run_events.h"
+#include "cuda/report.h"
 #include "cuda/watch_points.h"
 
 #include "determinism/checks.h"
@@ -18,6 +18,7 @@
 #include "emu/cta_arena.h"
 #include "emu/gpu.h"
 #include "model/estimate_cache.h"
+#include "session/event_stream.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -224,7 +225,7 @@ void *object_check(void *handle, enum object_kind kind)
 
 /* ---- start and end --------------------------------------------------------------------------------- */
 
-static const char *const call_names[CALL_COUNT] = {
+const char *const driver_call_names[CALL_COUNT] = {
     [CALL_MEM_ALLOC] = "cuMemAlloc",
     [CALL_MEM_ALLOC_ASYNC] = "cuMemAllocAsync",
     [CALL_MEM_ALLOC_FROM_POOL] = "cuMemAllocFromPoolAsync",
@@ -268,107 +269,15 @@ struct call_name driver_call(enum numbered_call call)
     struct call_name n;
     struct calls *c = &driver.calls[call];
     note_site(c);
-    snprintf(n.text, sizeof n.text, "%s #%llu", call_names[call], ++c->count);
+    snprintf(n.text, sizeof n.text, "%s #%llu", driver_call_names[call], ++c->count);
     return n;
-}
-
-void driver_found(void)
-{
-    if (driver.outcome) driver.outcome->findings++;
-    if (driver.run_log) run_log_count_finding(driver.run_log);
-}
-
-void driver_say(const char *format, ...)
-{
-    char text[4096];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (driver.run_events) run_event_message(driver.run_events, text);
-    if (driver.run_log) run_log_message(driver.run_log, text);
-    else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
-    else if (!driver.watch.quiet) fputs(text, stderr);
-}
-
-/* "cuMemAlloc #3" at the text's start: where that was. */
-static void say_site_of(const char *text)
-{
-    char *end;
-    for (size_t i = 0; i < CALL_COUNT; i++) {
-        const size_t n = strlen(call_names[i]);
-        if (strncmp(text, call_names[i], n) != 0 || strncmp(text + n, " #", 2) != 0) continue;
-        const unsigned long long number = strtoull(text + n + 2, &end, 10);
-        if (!number || number > driver.calls[i].count || !driver.calls[i].sites) return;
-        const unsigned site = driver.calls[i].sites[number - 1];
-        const char *lines = site == driver.site ? "" : caller_noted(site);
-        if (*lines) driver_say("  %s #%llu:\n%s", call_names[i], number, lines);
-    }
-}
-
-void driver_say_sites(const char *text)
-{
-    if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
-    if (driver.site) driver_say("%s", caller_noted(driver.site));
-    for (const char *at = strstr(text, "cu"); at; at = strstr(at + 1, "cu")) say_site_of(at);
-}
-
-void driver_find_memory(const char *text)
-{
-    driver_find("%s", text);
-    driver_say_sites(text);
-}
-
-/* With HEDDLE_CHECK=memory: what was not freed when the device ends. */
-static void report_leaks(void)
-{
-    if (!driver.emu || !(driver.config.checks & EMU_CHECK_MEMORY)) return;
-    allocation_leaks(NULL);
-    array_leaks(NULL);
-    size_t n;
-    const struct emu_finding *list = emu_leaks(driver.emu, true, &n);
-    for (size_t i = 0; i < n; i++) driver_find("heddle: %s", list[i].text);
-}
-
-static void write_counts(void)
-{
-    if (!driver.counts_path) return;
-    char name[4096];
-    snprintf(name, sizeof name, "%s.new", driver.counts_path);
-    const bool ok = emu_counts_end(&driver.counts);
-    if (fclose(driver.counts.out) != 0 || !ok || rename(name, driver.counts_path) != 0)
-        driver_say("heddle: cannot write '%s': %s\n", driver.counts_path, strerror(errno));
-    free(driver.counts_path);
-    driver.counts_path = NULL;
-}
-
-static void end_recording(void)
-{
-    const char *why = driver_end_recording();
-    if (!why) return;
-    if (driver.outcome) driver.outcome->bad_recording++;
-    driver_say("heddle: %s\n", why);
-}
-
-/* `heddle run` says so itself. */
-static void say_suppressed(void)
-{
-    if (driver.suppressed && !driver.outcome && !driver.run_log && !driver.configured)
-        driver_say("heddle: %llu findings suppressed\n", driver.suppressed);
 }
 
 static void at_exit(void)
 {
     driver_lock();
     (void)queue_wait_context(NULL);
-    end_recording();
-    write_counts();
-    if (!driver.configured) report_leaks();
-    if (driver.run_events && driver.profile) run_event_profile(driver.run_events, driver.profile);
-    watch_points_end();
-    say_suppressed();
-    run_log_end(driver.run_log);
-    driver.run_log = NULL;
+    driver_report_end();
     driver_unlock();
 }
 
@@ -376,8 +285,8 @@ static void at_exit(void)
 static void no_device(void)
 {
     driver_say("heddle: the device could not be created\n");
-    if (driver.outcome) driver.outcome->no_device++;
-    if (driver.run_log) run_log_status(driver.run_log, CUDA_NO_DEVICE);
+    event_stream_totals(driver.reports.events)->no_device++;
+    if (driver.reports.run_log) run_log_status(driver.reports.run_log, CUDA_NO_DEVICE);
 }
 
 CUresult cuInit(unsigned flags)
@@ -407,7 +316,8 @@ CUresult cuInit(unsigned flags)
     driver.limits = limits_of(driver.config.gpu);
     driver.adversary = driver.order && strncmp(driver.order, "random", 6) == 0;
     driver.choices = driver.seed;
-    if (driver.estimate && driver.limits.major < 9) /* of whatever the program has PTX for */
+    if (driver.reports.estimates &&
+        driver.limits.major < 9) /* of whatever the program has PTX for */
         driver.limits.major = 9, driver.limits.minor = 0;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
@@ -427,8 +337,8 @@ static void reset(void)
     graph_drop_all(NULL);
     for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
         if (o->kind == OBJECT_EVENT) event_destroy((struct CUevent_st *)o);
-    if (driver.configured) report_leaks();
-    write_counts();
+    if (driver.configured) driver_report_leaks();
+    driver_write_counts();
     for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
     for (struct object *o = driver.all_objects[list_of(OBJECT_LINK)]; o; o = o->next)
@@ -442,8 +352,8 @@ static void reset(void)
     for (size_t i = 0; i < driver.allocation_count; i++) advice_free(driver.allocations[i].advice);
     for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
     caller_drop_notes();
-    emu_profile_free(driver.profile);
-    estimate_cache_free(driver.times);
+    emu_profile_free(driver.reports.profile);
+    estimate_cache_free(driver.reports.estimates);
     free(driver.allocations);
     free(driver.objects);
     free((void *)driver.busy);

@@ -12,6 +12,7 @@
 #include "cuda/cuda_api.h"
 #include "cuda/device.h"
 #include "cuda/outcome.h"
+#include "cuda/report.h"
 #include "emu/counts.h"
 #include "emu/texture.h"
 
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <time.h>
 
-struct run_log;
 struct arena;
 
 struct call_name { /* "cuMemAlloc #3" */
@@ -129,7 +129,7 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     struct timespec at;
-    double estimated;            /* driver.estimated then */
+    double estimated;            /* driver.reports.estimated then */
     struct operation *last;      /* that records it; NULL: none has */
     unsigned long long captured; /* number of the capture that it was last recorded in; 0: none */
     struct nodes nodes;          /* of that: what was done by then */
@@ -212,17 +212,7 @@ struct driver {
     bool initialised, configured;
     struct emu_config config;
     struct cuda_watch watch;
-    char *counts_path;            /* of HEDDLE_COUNTS; NULL: not asked for */
-    FILE *estimate;               /* of CUDA_ESTIMATE; NULL: not asked for */
-    struct estimate_cache *times; /* with it */
-    double
-        estimated; /* seconds of all launches so far, by these estimates: the events' clock then */
-    FILE *traces;  /* of CUDA_TRACES; likewise */
-    struct emu_counts_writer counts;
-    struct cuda_outcome *outcome; /* of HEDDLE_OUTCOME; NULL: nobody asked */
-    struct run_log *run_log;      /* of HEDDLE_RUN_LOG; likewise */
-    int run_events;               /* of CUDA_RUN_EVENTS: a file (cuda/run_events.h); 0: none */
-    struct emu_profile *profile;  /* NULL: not asked for */
+    struct driver_reports reports;
     struct emu *emu;
     struct cta_arena *cta_arena; /* of one device after the other: never freed */
     struct checks *checks;       /* observers of launches; NULL: none */
@@ -256,8 +246,7 @@ struct driver {
     bool newer_said;                   /* that PTX for a newer GPU is run */
     bool adversary;                    /* chance has how streams interleave, by numbers from: */
     uint64_t choices;
-    unsigned long long begun;      /* counts calls */
-    unsigned long long suppressed; /* findings of launches that were not told */
+    unsigned long long begun; /* counts calls */
 };
 extern struct driver driver;
 
@@ -267,16 +256,9 @@ CUresult driver_begin(struct CUctx_st **context);
 CUresult driver_end(CUresult result);
 CUresult driver_begin_without(void); /* initialised is enough */
 
+extern const char *const driver_call_names[CALL_COUNT]; /* "cuMemAlloc" */
 /* Counts a call that is about to be carried out. */
 struct call_name driver_call(enum numbered_call call);
-/* Lines for the watcher or stderr. */
-void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Likewise, each of which is something that a check has found. */
-#define driver_find(...) (driver_say(__VA_ARGS__), driver_found())
-void driver_found(void);
-/* Likewise, of memory: and where the program asked for the operation that is being done, and for what the text names. */
-void driver_find_memory(const char *text);
-void driver_say_sites(const char *text); /* that alone */
 /* With the check of memory: where the program is now; 0 else. */
 unsigned driver_site(void);
 

@@ -4,7 +4,6 @@
 #include "cuda/driver.h"
 #include "cuda/outcome.h"
 #include "cuda/recording.h"
-#include "cuda/run_events.h"
 #include "cuda/watch_points.h"
 
 #include "base/arena.h"
@@ -12,34 +11,26 @@
 #include "determinism/record/run_log.h"
 #include "model/estimate_cache.h"
 #include "model/timing_file.h"
+#include "session/event_stream.h"
 #include "session/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Settings and what a file says of a GPU are used for as long as the process runs. */
 static struct arena *arena;
 
 /* ---- private variables, set by `heddle` ------------------------------------------------------------------ */
 
-static bool read_descriptor(const char *text, int *out)
+static bool open_events(const char *text)
 {
-    int end = 0;
-    return sscanf(text, "%d%n", out, &end) == 1 && !text[end] && *out > 0;
-}
-
-/* The file stays mapped for as long as the process runs. */
-static bool open_outcome(const char *text)
-{
-    int fd;
-    if (!read_descriptor(text, &fd)) return false;
-    void *at = mmap(NULL, sizeof *driver.outcome, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED) return false;
-    driver.outcome = at;
-    return true;
+    struct driver_reports *const r = &driver.reports;
+    r->events = event_stream_open(text);
+    if (event_stream_wants(r->events, EVENTS_PROFILE)) r->profile = emu_profile_new();
+    if (event_stream_wants(r->events, EVENTS_ESTIMATES)) r->estimates = estimate_cache_new();
+    return r->events != NULL;
 }
 
 static void print(void *self, const char *text, size_t length)
@@ -55,50 +46,30 @@ static bool open_run_log(const char *text)
     uint64_t *places = NULL;
     const bool ok = sscanf(text, "%d,%d%n", &out, &in, &end) == 2 && !text[end] &&
                     run_log_task_read(in, &task, &places);
-    if (ok) driver.run_log = run_log_new(&task, out);
+    if (ok) driver.reports.run_log = run_log_new(&task, out);
     free(places);
     /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
     return setvbuf(stdout, NULL, _IOFBF, BUFSIZ) == 0 && ok;
 }
 
-static bool open_run_events(const char *text)
-{
-    return read_descriptor(text, &driver.run_events);
-}
-
-static bool begin_profile(const char *text)
-{
-    driver.profile = emu_profile_new();
-    return strcmp(text, "1") == 0;
-}
-
-static bool open_estimate(const char *text)
-{
-    driver.estimate = fopen(text, "w");
-    driver.times = estimate_cache_new();
-    return driver.estimate != NULL;
-}
-
 static bool open_traces(const char *text)
 {
-    driver.traces = fopen(text, "ab");
-    return driver.traces != NULL;
+    driver.reports.traces = fopen(text, "ab");
+    return driver.reports.traces != NULL;
 }
 
 /* cuInit is called again after it failed, and after a reset: what is open stays open. */
 static bool open_private(struct emu_config *c)
 {
+    const struct driver_reports *const r = &driver.reports;
     const struct {
         const char *name;
         bool is_open;
         bool (*open)(const char *text);
     } variables[] = {
-        {CUDA_OUTCOME, driver.outcome != NULL, open_outcome},
-        {CUDA_RUN_LOG, driver.run_log != NULL, open_run_log},
-        {CUDA_RUN_EVENTS, driver.run_events != 0, open_run_events},
-        {CUDA_PROFILE, driver.profile != NULL, begin_profile},
-        {CUDA_ESTIMATE, driver.estimate != NULL, open_estimate},
-        {CUDA_TRACES, driver.traces != NULL, open_traces},
+        {EVENT_STREAM_VARIABLE, r->events != NULL, open_events},
+        {CUDA_RUN_LOG, r->run_log != NULL, open_run_log},
+        {CUDA_TRACES, r->traces != NULL, open_traces},
     };
     bool ok = true;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -107,10 +78,10 @@ static bool open_private(struct emu_config *c)
         driver_say("heddle: %s=%s: only 'heddle' sets this variable\n", variables[i].name, text);
         ok = false;
     }
-    c->count |= driver.outcome || driver.run_events || driver.profile;
-    c->caches |= driver.profile != NULL;
-    c->trace |= driver.estimate || driver.traces;
-    if (driver.run_log) c->print = print, c->print_self = driver.run_log;
+    c->count |= event_stream_wants(r->events, EVENTS_TOTALS | EVENTS_LAUNCHES | EVENTS_PROFILE);
+    c->caches |= r->profile != NULL;
+    c->trace |= r->estimates || r->traces;
+    if (r->run_log) c->print = print, c->print_self = r->run_log;
     return ok;
 }
 
@@ -139,12 +110,12 @@ static bool cannot(const char *what, const char *path)
 static bool begin_counts(const char *path, struct emu_config *c)
 {
     c->count = c->caches = c->phases = true;
-    if (driver.counts_path) return true;
+    if (driver.reports.counts_path) return true;
     FILE *f = fopen(arena_printf(arena, "%s.new", path), "w");
     if (!f) return cannot("write", path);
-    driver.counts_path = strdup(path);
-    if (!driver.counts_path) abort();
-    emu_counts_begin(&driver.counts, f);
+    driver.reports.counts_path = strdup(path);
+    if (!driver.reports.counts_path) abort();
+    emu_counts_begin(&driver.reports.counts, f);
     return true;
 }
 

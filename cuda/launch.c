@@ -1,16 +1,12 @@
 /* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
  * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
-#include "cuda/logs.h"
 #include "cuda/queue.h"
-#include "cuda/run_events.h"
 #include "cuda/unordered.h"
 #include "cuda/watch_points.h"
 #include "cuda/work.h"
 
 #include "determinism/checks.h"
 #include "determinism/record/run_log.h"
-#include "emu/trace_file.h"
-#include "model/estimate_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,31 +111,6 @@ static CUresult check_cluster(const struct CUfunc_st *f, const struct work *w)
                : CUDA_SUCCESS;
 }
 
-static void add_to_outcome(const struct emu_report *r)
-{
-    struct cuda_outcome *const o = driver.outcome;
-    o->launches++;
-    o->faults += r->fault.kind != EMU_OK;
-    o->suppressed += r->suppressed;
-    o->warp_instructions += r->warp_instructions;
-    o->thread_instructions += r->thread_instructions;
-    o->nanoseconds += (uint64_t)(r->seconds * 1e9);
-}
-
-static void write_times(const struct emu_counts *c)
-{
-    struct launch_estimate t;
-    for (; c; c = c->next) {
-        if (estimate_cache_get(driver.times, c, &t)) {
-            launch_estimate_write(driver.estimate, &t);
-            driver.estimated += t.seconds;
-        }
-        if (driver.traces) (void)trace_file_add(driver.traces, c);
-    }
-    (void)fflush(driver.estimate);
-    if (driver.traces) (void)fflush(driver.traces);
-}
-
 static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *l)
 {
     const struct cuda_watch *w = &driver.watch;
@@ -147,7 +118,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     reference_bind_all();
     struct emu_launch watched = *l;
     l = &watched;
-    if (driver.run_log) run_log_begin_launch(driver.run_log, f->name, l);
+    if (driver.reports.run_log) run_log_begin_launch(driver.reports.run_log, f->name, l);
     checks_join(driver.checks, l);
     unordered_name("kernel '%s'", f->name);
     unordered_join(l);
@@ -155,27 +126,11 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
-    driver.suppressed += report->suppressed;
-    if (driver.outcome) add_to_outcome(report);
-    if (driver.run_log) run_log_report(driver.run_log, f->name, report);
-    if (driver.run_events) run_event_launch(driver.run_events, f->name, l, report);
-    if (driver.profile) emu_profile_add(driver.profile, report->counts);
-    if (driver.counts_path) emu_counts_add(&driver.counts, report->counts);
-    if (driver.estimate) write_times(report->counts);
-    for (size_t i = 0; i < report->finding_count; i++) {
-        driver_find("heddle: kernel '%s': %s", f->name, report->findings[i].text);
-        if (report->findings[i].count > 1)
-            driver_say("  ... and %llu more of this instruction\n",
-                       (unsigned long long)report->findings[i].count - 1);
-        driver_say_sites(report->findings[i].text);
-    }
-    CUresult r = result_of(report->fault.kind);
+    const struct launch_record record = launch_record_of(f->name, l, report);
+    if (driver.reports.run_log) run_log_report(driver.reports.run_log, f->name, report);
+    driver_report_launch(&record);
+    const CUresult r = result_of(record.fault);
     if (r == CUDA_SUCCESS) return r;
-    const char *text = report->fault.text ? report->fault.text : "";
-    size_t n = strlen(text);
-    logs_add("kernel '%s': %s", f->name, text);
-    driver_say("heddle: kernel '%s': %s%s", f->name, text, n && text[n - 1] == '\n' ? "" : "\n");
-    driver_say_sites(text);
     if (report->fault.kind != EMU_BAD_LAUNCH) c->broken = r;
     return r;
 }

@@ -37,7 +37,7 @@ static bool is_behind_all(const struct stamp *stamp)
 
 struct launch_log_entry *launch_log_submit(const struct work *w, struct stamp *stamp)
 {
-    if (!driver.run_log || !stamp || !changes_memory(w)) return NULL;
+    if (!driver.reports.run_log || !stamp || !changes_memory(w)) return NULL;
     for (struct launch_log_entry *e = pending.first; e; e = e->next)
         e->blank |= !stamp_is_before(e->stamp, stamp);
     if (w->type != CU_GRAPH_NODE_TYPE_KERNEL && w->type != CU_GRAPH_NODE_TYPE_GRAPH) return NULL;
@@ -57,7 +57,7 @@ struct launch_log_entry *launch_log_submit(const struct work *w, struct stamp *s
 void launch_log_done(struct launch_log_entry *e)
 {
     if (!e) return;
-    e->digest = run_log_digest(driver.run_log, driver.emu, e->number);
+    e->digest = run_log_digest(driver.reports.run_log, driver.emu, e->number);
     e->done = true;
 }
 
@@ -66,7 +66,7 @@ void launch_log_wait(void)
     const struct stamp *host = unordered_host();
     while (pending.first && pending.first->done && stamp_is_before(pending.first->stamp, host)) {
         struct launch_log_entry *e = pending.first;
-        run_log_launch(driver.run_log, e->name, e->blank ? 0 : e->digest);
+        run_log_launch(driver.reports.run_log, e->name, e->blank ? 0 : e->digest);
         pending.blank |= e->blank;
         pending.first = e->next;
         stamp_release(e->stamp);
@@ -75,8 +75,8 @@ void launch_log_wait(void)
     if (!pending.blank || pending.first || driver.busy_count || !host || !is_behind_all(host))
         return;
     pending.blank = false;
-    run_log_launch(driver.run_log, "a wait for all streams",
-                   run_log_digest(driver.run_log, driver.emu, pending.count++));
+    run_log_launch(driver.reports.run_log, "a wait for all streams",
+                   run_log_digest(driver.reports.run_log, driver.emu, pending.count++));
 }
 
 void launch_log_drop(void)

@@ -424,8 +424,8 @@ static CUresult copy(struct end to, struct end from, size_t size)
     else ok = emu_copy(driver.emu, to.device, from.device, size);
     if (ok && !to.host) unordered_touch(to.device, size, TOUCHED_WRITE);
     if (ok && !from.host) unordered_touch(from.device, size, TOUCHED_READ);
-    if (ok && to.host && !from.host && driver.run_log)
-        run_log_copied(driver.run_log, to.host, size);
+    if (ok && to.host && !from.host && driver.reports.run_log)
+        run_log_copied(driver.reports.run_log, to.host, size);
     if (ok) return CUDA_SUCCESS;
     if (to.device) say_outside("write", to.device, size);
     if (from.device) say_outside("read", from.device, size);

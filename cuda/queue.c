@@ -213,7 +213,7 @@ void queue_do_all(void)
 
 void queue_settle(void)
 {
-    if (driver.run_log) queue_do_all();
+    if (driver.reports.run_log) queue_do_all();
 }
 
 /* ---- submitting ---------------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct operation *o = calloc(1, sizeof *o);
     if (!o) abort();
-    if (driver.adversary || driver.run_log) /* a thread takes memory of the program's */
+    if (driver.adversary || driver.reports.run_log) /* a thread takes memory of the program's */
         pthread_once(&once, start_watch);
     *o = (struct operation){
         .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .site = driver_site()};

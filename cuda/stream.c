@@ -339,7 +339,7 @@ CUresult event_record(CUevent e)
 {
     if (!object_check(e, OBJECT_EVENT)) return CUDA_SUCCESS; /* destroyed meanwhile */
     e->recorded = true;
-    e->estimated = driver.estimated;
+    e->estimated = driver.reports.estimated;
     clock_gettime(CLOCK_MONOTONIC, &e->at);
     return CUDA_SUCCESS;
 }
@@ -405,7 +405,7 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
     if (r == CUDA_SUCCESS && (!queue_poll_event(start) || !queue_poll_event(end)))
         r = CUDA_ERROR_NOT_READY;
     if (r == CUDA_SUCCESS)
-        *milliseconds = driver.estimate
+        *milliseconds = driver.reports.estimates
                             ? (float)((end->estimated - start->estimated) * 1e3)
                             : (float)((double)(end->at.tv_sec - start->at.tv_sec) * 1e3 +
                                       (double)(end->at.tv_nsec - start->at.tv_nsec) * 1e-6);

@@ -104,7 +104,7 @@ static bool are_ordered(const struct CUstream_st *a, const struct CUstream_st *b
 
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited)
 {
-    if (!is_watched() && !driver.run_log) return NULL;
+    if (!is_watched() && !driver.reports.run_log) return NULL;
     if (!s->slot) s->slot = ++state.slots;
     struct stamp *new = stamp_new(state.slots + 1);
     new->slot = s->slot;
@@ -159,7 +159,7 @@ void unordered_wait(const struct stamp *s)
     stamp_release(state.host);
     state.host = host;
     if (!driver.busy_count) forget();
-    if (driver.run_log) launch_log_wait();
+    if (driver.reports.run_log) launch_log_wait();
 }
 
 void unordered_leave(struct CUstream_st *s)
@@ -296,7 +296,7 @@ static void report(const struct record *a, const struct record *b, const struct 
                        : "  an event, one stream, or a wait of the host between them would\n");
     snprintf(all, sizeof all, "race of %s: nothing orders two operations on 0x%" PRIx64 "\n%s%s%s",
              nodes ? "graph nodes" : "streams", m->address, text, where, would);
-    if (driver.run_log) run_log_host_race(driver.run_log, all);
+    if (driver.reports.run_log) run_log_host_race(driver.reports.run_log, all);
     else driver_say("heddle: %s", all);
     driver_found();
 }

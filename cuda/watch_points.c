@@ -2,12 +2,12 @@
 #include "cuda/watch_points.h"
 
 #include "cuda/driver.h"
-#include "cuda/run_events.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "determinism/record/watch_places.h"
+#include "session/event_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,16 +39,50 @@ static void say_diags(void)
     state.diags.count = state.diags.errors = state.diags.warnings = 0;
 }
 
+static bool by_events(void)
+{
+    return event_stream_wants(driver.reports.events, EVENTS_LAUNCHES);
+}
+
+/* The bits of an element of at most 8 bytes. */
+static uint64_t bits_of(const uint8_t *bytes, uint32_t width)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, width < sizeof bits ? width : sizeof bits);
+    return bits;
+}
+
+static void send_event(const char *label, const char *type, const struct write *w)
+{
+    struct event e = {.kind = EVENT_WRITE,
+                      .write = {.address = w->address,
+                                .before = bits_of(w->before, w->width),
+                                .after = bits_of(w->after, w->width),
+                                .launch = w->launch,
+                                .kind = w->kind,
+                                .known = w->thread_known,
+                                .line = w->where.line,
+                                .source_line = w->where.source_line,
+                                .label = label,
+                                .type = type,
+                                .op = w->op,
+                                .kernel = w->kernel,
+                                .function = w->where.function,
+                                .source_file = w->where.source_file}};
+    memcpy(e.write.cta, w->cta, sizeof w->cta);
+    memcpy(e.write.thread, w->thread, sizeof w->thread);
+    event_write(driver.reports.events, &e);
+}
+
 static void report_write(void *self, const struct write *e)
 {
     struct watch_place *x = &state.list[state.places[e->place].watch];
     struct buf b = {0};
     (void)self;
     x->seen++;
-    if (driver.run_events) {
+    if (by_events()) {
         watch_place_label(x, e->element, &b);
-        if (state.sent++ < RUN_EVENT_MOST_WRITES)
-            run_event_write(driver.run_events, b.data, x->type->name, e);
+        if (state.sent++ < EVENTS_MOST_WRITES) send_event(b.data, x->type->name, e);
     } else {
         watch_place_print(x, e, &b);
         driver_say("heddle: %s", b.data);
@@ -113,7 +147,7 @@ static void find(size_t i)
             continue;
         }
         say_diags();
-        if (driver.outcome) driver.outcome->bad_watch++;
+        event_stream_totals(driver.reports.events)->bad_watch++;
         x->indexed = true; /* it is said once: it means nothing any more */
         x->name.length = 0;
         return;
@@ -122,7 +156,7 @@ static void find(size_t i)
 
 void watch_points_join(struct emu_launch *l)
 {
-    if (!state.writes || driver.run_log) return;
+    if (!state.writes || driver.reports.run_log) return;
     drop();
     for (size_t i = 0; i < state.count; i++)
         if (state.list[i].name.length) find(i);
@@ -136,19 +170,21 @@ void watch_points_join(struct emu_launch *l)
 
 void watch_points_end(void)
 {
-    if (!state.writes || driver.run_log) return;
+    if (!state.writes || driver.reports.run_log) return;
     for (size_t i = 0; i < state.count; i++) {
         const struct watch_place *x = &state.list[i];
         if (!x->name.length) continue;
         if (!x->found) {
             watch_place_report_missing(x, driver.emu, &state.diags);
-            if (driver.outcome) driver.outcome->bad_watch++;
-        } else if (!x->seen && !driver.run_events) {
+            event_stream_totals(driver.reports.events)->bad_watch++;
+        } else if (!x->seen && !by_events()) {
             driver_say("heddle: %.*s: no write\n", (int)x->where.length, x->where.text);
         }
     }
     if (state.diags.errors) say_diags();
-    if (driver.run_events && state.sent > RUN_EVENT_MOST_WRITES)
-        run_event_writes_left_out(driver.run_events, state.sent - RUN_EVENT_MOST_WRITES);
+    if (state.sent > EVENTS_MOST_WRITES)
+        event_write(driver.reports.events,
+                    &(struct event){.kind = EVENT_WRITES_LEFT_OUT,
+                                    .count = state.sent - EVENTS_MOST_WRITES});
     state.writes = NULL; /* it is said once */
 }

@@ -7,7 +7,6 @@
 #include "model/schedule.h"
 #include "model/timing_order.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 const char *timing_part_name(enum timing_part p)
@@ -193,38 +192,5 @@ bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
     out->ipc = (double)e->thread_instructions / out->cycles;
     add_roofline(c, e, out);
     judge(c, fit, o.kind == TIMING_NATIVE, out);
-    return true;
-}
-
-void launch_estimate_write(FILE *to, const struct launch_estimate *t)
-{
-    fprintf(to, "%s %s %u %u %u %u %u %u %u %u %.17g %.17g %.17g %.17g", t->kernel, t->gpu,
-            t->grid[0], t->grid[1], t->grid[2], t->block[0], t->block[1], t->block[2], t->ctas,
-            t->warps, t->cycles, t->seconds, t->low, t->high);
-    fprintf(to, " %d %.17g %.17g %.17g %.17g %" PRIu64 " %" PRIu64 " %u", (int)t->bound, t->ipc,
-            t->intensity, t->performance, t->roof, t->warp_instructions, t->thread_instructions,
-            t->warnings);
-    for (int p = 0; p < TIMING_PARTS; p++) fprintf(to, " %.17g", t->part[p]);
-    for (int u = 0; u < TIMING_UNITS; u++) fprintf(to, " %.17g", t->by_unit[u]);
-    fprintf(to, "\n");
-}
-
-bool launch_estimate_read(FILE *from, struct launch_estimate *t)
-{
-    int bound = 0;
-    *t = (struct launch_estimate){0};
-    int n = fscanf(from, "%255s %63s %u %u %u %u %u %u %u %u %lf %lf %lf %lf", t->kernel, t->gpu,
-                   &t->grid[0], &t->grid[1], &t->grid[2], &t->block[0], &t->block[1], &t->block[2],
-                   &t->ctas, &t->warps, &t->cycles, &t->seconds, &t->low, &t->high);
-    if (n != 14) return false;
-    n = fscanf(from, " %d %lf %lf %lf %lf %" SCNu64 " %" SCNu64 " %u", &bound, &t->ipc,
-               &t->intensity, &t->performance, &t->roof, &t->warp_instructions,
-               &t->thread_instructions, &t->warnings);
-    if (n != 8 || bound < 0 || bound >= TIMING_PARTS) return false;
-    t->bound = (enum timing_part)bound;
-    for (int p = 0; p < TIMING_PARTS; p++)
-        if (fscanf(from, " %lf", &t->part[p]) != 1) return false;
-    for (int u = 0; u < TIMING_UNITS; u++)
-        if (fscanf(from, " %lf", &t->by_unit[u]) != 1) return false;
     return true;
 }

@@ -12,8 +12,6 @@
 #include "model/timing.h"
 #include "model/timing_features.h"
 
-#include <stdio.h>
-
 enum { LAUNCH_NAME = 256 };
 
 enum launch_warning { /* bits */
@@ -61,9 +59,5 @@ enum timing_part launch_bound(const struct launch_estimate *t);
 
 const char *timing_part_name(enum timing_part p); /* "dram" */
 const char *timing_unit_name(enum timing_unit u); /* "fp32" */
-
-/* One launch as a line of text, for another process. false: the file ends, or it is none. */
-void launch_estimate_write(FILE *to, const struct launch_estimate *t);
-bool launch_estimate_read(FILE *from, struct launch_estimate *t);
 
 #endif

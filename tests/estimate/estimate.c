@@ -176,33 +176,6 @@ Test(estimate, refuses_what_it_does_not_know)
     }
 }
 
-Test(estimate, lines_between_processes_hold_everything)
-{
-    struct launch_estimate t = {.kernel = "k",
-                                .gpu = "g",
-                                .grid = {1, 2, 3},
-                                .block = {4, 5, 6},
-                                .cycles = 1 / 3.0,
-                                .bound = TIMING_DRAM,
-                                .warnings = 5},
-                           back;
-    for (int p = 0; p < TIMING_PARTS; p++) t.part[p] = p / 7.0;
-    for (int u = 0; u < TIMING_UNITS; u++) t.by_unit[u] = u / 9.0;
-    FILE *f = tmpfile();
-    launch_estimate_write(f, &t);
-    rewind(f);
-    cr_assert(launch_estimate_read(f, &back));
-    cr_expect(eq(str, back.kernel, t.kernel));
-    cr_expect(eq(str, back.gpu, t.gpu));
-    for (int i = 0; i < 3; i++) cr_expect(back.grid[i] == t.grid[i] && back.block[i] == t.block[i]);
-    cr_expect(eq(dbl, back.cycles, t.cycles));
-    cr_expect(back.bound == t.bound && back.warnings == t.warnings);
-    for (int p = 0; p < TIMING_PARTS; p++) cr_expect(eq(dbl, back.part[p], t.part[p]));
-    for (int u = 0; u < TIMING_UNITS; u++) cr_expect(eq(dbl, back.by_unit[u], t.by_unit[u]));
-    cr_expect(not(launch_estimate_read(f, &back)));
-    fclose(f);
-}
-
 Test(estimate, says_that_there_was_nothing_to_estimate)
 {
     int status;

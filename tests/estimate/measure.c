@@ -7,6 +7,7 @@
 #include "calibrate/traces.h"
 #include "emu/counts.h"
 #include "model/launch_estimate.h"
+#include "session/event_stream.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -73,17 +74,16 @@ static double number_behind(const char *text, const char *words)
 }
 
 /* Rows that heddle calibrate reads, each with the trace of its launch, whose time it is less the empty kernel's. */
-/* Whether one of the estimates in the file is of that kernel and as long. */
-static bool is_estimated(const char *lines, const char *kernel, double us)
+/* Whether one of the estimates is of that kernel and as long. */
+static bool is_estimated(const struct event_stream *events, struct arena *a, const char *kernel,
+                         double us)
 {
-    FILE *f = fopen(lines, "r");
-    struct launch_estimate t;
-    bool found = false;
-    cr_assert(f != NULL);
-    while (!found && launch_estimate_read(f, &t))
-        found = strcmp(t.kernel, kernel) == 0 && fabs(us - t.seconds * 1e6) < 2e-3;
-    fclose(f);
-    return found;
+    struct event_reader r = event_reader_open(events, a);
+    for (struct event e; event_next(&r, &e);)
+        if (e.kind == EVENT_ESTIMATE && strcmp(e.estimate.kernel, kernel) == 0 &&
+            fabs(us - e.estimate.seconds * 1e6) < 2e-3)
+            return true;
+    return false;
 }
 
 Test(measure, finds_the_times_of_the_driver_that_it_is_given)
@@ -94,14 +94,17 @@ Test(measure, finds_the_times_of_the_driver_that_it_is_given)
     struct buf text = {0}, why = {0};
     char path[100];
     want_libraries();
-    cr_assert(
-        eq(int,
-           call(
-               "HEDDLE_GPU=titanv HEDDLE_ESTIMATE=%D/lines %P measure sum_tree scan_blocks segment_sum "
-               "--repeat 2 --driver %L/libcuda.so.1 --output %D/mine.csv",
-               said, sizeof said),
-           0),
-        "%s", said);
+    struct event_stream *const events = event_stream_new();
+    cr_assert(events != NULL);
+    event_stream_want(events, EVENTS_ESTIMATES);
+    cr_assert(event_stream_pass_on(events));
+    cr_assert(eq(int,
+                 call("HEDDLE_GPU=titanv %P measure sum_tree scan_blocks segment_sum "
+                      "--repeat 2 --driver %L/libcuda.so.1 --output %D/mine.csv",
+                      said, sizeof said),
+                 0),
+              "%s", said);
+    unsetenv(EVENT_STREAM_VARIABLE);
     for (const char *const *w =
              (const char *const[]){"sum_tree", "scan_blocks", "segment_sum", NULL};
          *w; w++) {
@@ -124,8 +127,6 @@ Test(measure, finds_the_times_of_the_driver_that_it_is_given)
     cr_expect(rows.count == count && count == traces.count && count >= 4);
     cr_expect(eq(sz, rows.application_count, 3));
     cr_expect(strstr(text.data, "TITAN V") && strstr(text.data, "80 SMs"));
-    char lines[200];
-    snprintf(lines, sizeof lines, "%s/lines", folder);
     const double mhz = number_behind(text.data, "SM clock "),
                  empty = number_behind(text.data, "between events less ");
     cr_expect(mhz > 0 && empty >= 0 && empty < 1);
@@ -133,7 +134,8 @@ Test(measure, finds_the_times_of_the_driver_that_it_is_given)
         struct launch_estimate t;
         cr_assert(launch_estimate_of(launch[i], &t));
         const double us = rows.list[i].counters.cycles / mhz + empty;
-        cr_expect(is_estimated(lines, t.kernel, us), "%s: %g us measured", rows.list[i].run, us);
+        cr_expect(is_estimated(events, traces.arena, t.kernel, us), "%s: %g us measured",
+                  rows.list[i].run, us);
         /* In the other process memory lies elsewhere, and other lines meet in a slice. */
         cr_expect(fabs(us / 1e6 / t.seconds - 1) < 1e-3, "%s: %g us measured, %g estimated",
                   rows.list[i].run, us, t.seconds * 1e6);

@@ -1,0 +1,187 @@
+/* What the library reports of launches and at the end: see cuda/report.h. */
+#include "cuda/report.h"
+
+#include "cuda/caller.h"
+#include "cuda/driver.h"
+#include "cuda/logs.h"
+#include "cuda/recording.h"
+#include "cuda/watch_points.h"
+
+#include "determinism/record/run_log.h"
+#include "emu/profile.h"
+#include "emu/trace_file.h"
+#include "model/estimate_cache.h"
+#include "session/event_stream.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lines ------------------------------------------------------------------------------------------- */
+
+void driver_found(void)
+{
+    event_stream_totals(driver.reports.events)->findings++;
+    if (driver.reports.run_log) run_log_count_finding(driver.reports.run_log);
+}
+
+void driver_say(const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (event_stream_wants(driver.reports.events, EVENTS_LAUNCHES))
+        event_write(driver.reports.events, &(struct event){.kind = EVENT_MESSAGE, .text = text});
+    if (driver.reports.run_log) run_log_message(driver.reports.run_log, text);
+    else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
+    else if (!driver.watch.quiet) fputs(text, stderr);
+}
+
+/* "cuMemAlloc #3" at the text's start: where that was. */
+static void say_site_of(const char *text)
+{
+    char *end;
+    for (size_t i = 0; i < CALL_COUNT; i++) {
+        const size_t n = strlen(driver_call_names[i]);
+        if (strncmp(text, driver_call_names[i], n) != 0 || strncmp(text + n, " #", 2) != 0)
+            continue;
+        const unsigned long long number = strtoull(text + n + 2, &end, 10);
+        if (!number || number > driver.calls[i].count || !driver.calls[i].sites) return;
+        const unsigned site = driver.calls[i].sites[number - 1];
+        const char *lines = site == driver.site ? "" : caller_noted(site);
+        if (*lines) driver_say("  %s #%llu:\n%s", driver_call_names[i], number, lines);
+    }
+}
+
+void driver_say_sites(const char *text)
+{
+    if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
+    if (driver.site) driver_say("%s", caller_noted(driver.site));
+    for (const char *at = strstr(text, "cu"); at; at = strstr(at + 1, "cu")) say_site_of(at);
+}
+
+void driver_find_memory(const char *text)
+{
+    driver_find("%s", text);
+    driver_say_sites(text);
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------- */
+
+/* How long each grid of the launch takes. */
+static void report_estimates(const struct emu_counts *c)
+{
+    struct driver_reports *const r = &driver.reports;
+    struct event e = {.kind = EVENT_ESTIMATE};
+    for (; c; c = c->next) {
+        if (estimate_cache_get(r->estimates, c, &e.estimate)) {
+            event_write(r->events, &e);
+            r->estimated += e.estimate.seconds;
+        }
+        if (r->traces) (void)trace_file_add(r->traces, c);
+    }
+    if (r->traces) (void)fflush(r->traces);
+}
+
+static void say_findings(const struct launch_record *l)
+{
+    for (size_t i = 0; i < l->finding_count; i++) {
+        const struct emu_finding *f = &l->findings[i];
+        driver_find("heddle: kernel '%s': %s", l->kernel, f->text);
+        if (f->count > 1)
+            driver_say("  ... and %llu more of this instruction\n",
+                       (unsigned long long)f->count - 1);
+        driver_say_sites(f->text);
+    }
+}
+
+static void say_fault(const struct launch_record *l)
+{
+    const size_t n = strlen(l->fault_text);
+    logs_add("kernel '%s': %s", l->kernel, l->fault_text);
+    driver_say("heddle: kernel '%s': %s%s", l->kernel, l->fault_text,
+               n && l->fault_text[n - 1] == '\n' ? "" : "\n");
+    driver_say_sites(l->fault_text);
+}
+
+void driver_report_launch(const struct launch_record *l)
+{
+    struct driver_reports *const r = &driver.reports;
+    r->suppressed += l->suppressed;
+    event_totals_add(event_stream_totals(r->events), l);
+    if (event_stream_wants(r->events, EVENTS_LAUNCHES))
+        event_write(r->events, &(struct event){.kind = EVENT_LAUNCH, .launch = *l});
+    if (r->profile) emu_profile_add(r->profile, l->counts);
+    if (r->counts_path) emu_counts_add(&r->counts, l->counts);
+    if (r->estimates) report_estimates(l->counts);
+    say_findings(l);
+    if (l->fault) say_fault(l);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+/* With HEDDLE_CHECK=memory: what was not freed when the device ends. */
+void driver_report_leaks(void)
+{
+    if (!driver.emu || !(driver.config.checks & EMU_CHECK_MEMORY)) return;
+    allocation_leaks(NULL);
+    array_leaks(NULL);
+    size_t n;
+    const struct emu_finding *list = emu_leaks(driver.emu, true, &n);
+    for (size_t i = 0; i < n; i++) driver_find("heddle: %s", list[i].text);
+}
+
+void driver_write_counts(void)
+{
+    if (!driver.reports.counts_path) return;
+    char name[4096];
+    snprintf(name, sizeof name, "%s.new", driver.reports.counts_path);
+    const bool ok = emu_counts_end(&driver.reports.counts);
+    if (fclose(driver.reports.counts.out) != 0 || !ok ||
+        rename(name, driver.reports.counts_path) != 0)
+        driver_say("heddle: cannot write '%s': %s\n", driver.reports.counts_path, strerror(errno));
+    free(driver.reports.counts_path);
+    driver.reports.counts_path = NULL;
+}
+
+static void end_recording(void)
+{
+    const char *why = driver_end_recording();
+    if (!why) return;
+    event_stream_totals(driver.reports.events)->bad_recording++;
+    driver_say("heddle: %s\n", why);
+}
+
+static void report_profile(void)
+{
+    size_t n;
+    if (!driver.reports.profile) return;
+    const struct emu_profile_line *lines = emu_profile_lines(driver.reports.profile, &n);
+    for (size_t i = 0; i < n; i++)
+        event_write(driver.reports.events,
+                    &(struct event){.kind = EVENT_PROFILE_LINE, .line = lines[i]});
+}
+
+/* `heddle run` says so itself. */
+static void say_suppressed(void)
+{
+    if (driver.reports.suppressed && !driver.reports.events && !driver.reports.run_log &&
+        !driver.configured)
+        driver_say("heddle: %llu findings suppressed\n",
+                   (unsigned long long)driver.reports.suppressed);
+}
+
+void driver_report_end(void)
+{
+    end_recording();
+    driver_write_counts();
+    if (!driver.configured) driver_report_leaks();
+    report_profile();
+    watch_points_end();
+    say_suppressed();
+    run_log_end(driver.reports.run_log);
+    driver.reports.run_log = NULL;
+}

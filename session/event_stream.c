@@ -1,0 +1,220 @@
+#define _GNU_SOURCE /* memfd_create */
+#include "session/event_stream.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAGIC UINT64_C(0x746e657665646568) /* "hedevent" */
+enum { VERSION = 1 };                      /* to be changed with struct head and struct event */
+
+struct head { /* at the file's beginning, mapped by each process */
+    uint64_t magic;
+    uint32_t version, size; /* size: of struct event */
+    uint32_t wanted;        /* enum events_wanted */
+    struct event_totals totals;
+};
+
+struct event_stream {
+    int file;
+    struct head *head;
+};
+
+/* ---- how events are written -------------------------------------------------------------------------- */
+
+/* Behind each event's structure are its texts: a length of 32 bits, which counts the NUL, 0 for NULL, and the bytes. */
+enum { MOST_TEXTS = 6 };
+static const struct layout {
+    size_t size;                     /* of the structure */
+    size_t count, texts[MOST_TEXTS]; /* where in struct event there are pointers to texts */
+} layouts[EVENT_KINDS] = {
+#define AT(field) offsetof(struct event, field)
+    [EVENT_LAUNCH] = {sizeof(struct launch_record),
+                      3,
+                      {AT(launch.kernel), AT(launch.source_file), AT(launch.fault_text)}},
+    [EVENT_MESSAGE] = {sizeof(char *), 1, {AT(text)}},
+    [EVENT_PROFILE_LINE] = {sizeof(struct emu_profile_line), 1, {AT(line.file)}},
+    [EVENT_WRITE] = {sizeof(struct event_write),
+                     6,
+                     {AT(write.label), AT(write.type), AT(write.op), AT(write.kernel),
+                      AT(write.function), AT(write.source_file)}},
+    [EVENT_WRITES_LEFT_OUT] = {sizeof(uint64_t), 0, {0}},
+    [EVENT_ESTIMATE] = {sizeof(struct launch_estimate), 0, {0}},
+#undef AT
+};
+enum { BODY = offsetof(struct event, count) }; /* of all members of the union */
+
+struct frame {
+    uint32_t kind, size; /* size: of all that follows */
+};
+
+static const char *text_at(const struct event *e, size_t at)
+{
+    const char *text;
+    memcpy(&text, (const char *)e + at, sizeof text);
+    return text;
+}
+
+static void set_text(struct event *e, size_t at, const char *text)
+{
+    memcpy((char *)e + at, &text, sizeof text);
+}
+
+void event_write(struct event_stream *s, const struct event *event)
+{
+    if (!s) return;
+    const struct layout *layout = &layouts[event->kind];
+    struct event e = *event;
+    struct frame frame = {.kind = e.kind};
+    struct buf b = {0};
+    if (e.kind == EVENT_LAUNCH) { /* mean nothing to others */
+        e.launch.findings = NULL;
+        e.launch.counts = NULL;
+    }
+    buf_add(&b, (const char *)&frame, sizeof frame);
+    buf_add(&b, (const char *)&e + BODY, layout->size);
+    for (size_t i = 0; i < layout->count; i++) {
+        const char *text = text_at(&e, layout->texts[i]);
+        const uint32_t size = text ? (uint32_t)strlen(text) + 1 : 0;
+        buf_add(&b, (const char *)&size, sizeof size);
+        if (text) buf_add(&b, text, size);
+    }
+    frame.size = (uint32_t)(b.size - sizeof frame);
+    memcpy(b.data, &frame, sizeof frame);
+    for (size_t done = 0; done < b.size;) {
+        const ssize_t n = write(s->file, b.data + done, b.size - done);
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    buf_free(&b);
+}
+
+/* Its pointers, from what stands behind its structure. */
+static bool read_texts(struct event *e, const struct layout *layout, const char *at, size_t left)
+{
+    for (size_t i = 0; i < layout->count; i++) {
+        uint32_t size;
+        if (left < sizeof size) return false;
+        memcpy(&size, at, sizeof size);
+        at += sizeof size;
+        left -= sizeof size;
+        if (size > left || (size && at[size - 1])) return false;
+        set_text(e, layout->texts[i], size ? at : NULL);
+        at += size;
+        left -= size;
+    }
+    return true;
+}
+
+bool event_next(struct event_reader *r, struct event *out)
+{
+    struct frame frame;
+    if (r->left < sizeof frame) return false;
+    memcpy(&frame, r->at, sizeof frame);
+    if (frame.kind >= EVENT_KINDS || frame.size > r->left - sizeof frame) return false;
+    const struct layout *layout = &layouts[frame.kind];
+    const char *body = r->at + sizeof frame;
+    if (frame.size < layout->size) return false;
+    memset(out, 0, sizeof *out);
+    out->kind = (enum event_kind)frame.kind;
+    memcpy((char *)out + BODY, body, layout->size);
+    if (!read_texts(out, layout, body + layout->size, frame.size - layout->size)) return false;
+    r->at = body + frame.size;
+    r->left -= sizeof frame + frame.size;
+    return true;
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------- */
+
+static struct event_stream *on_file(int file)
+{
+    struct head *head = mmap(NULL, sizeof *head, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (head == MAP_FAILED) return NULL;
+    struct event_stream *s = calloc(1, sizeof *s);
+    if (!s) abort();
+    *s = (struct event_stream){file, head};
+    return s;
+}
+
+struct event_stream *event_stream_new(void)
+{
+    const struct head head = {.magic = MAGIC, .version = VERSION, .size = sizeof(struct event)};
+    const int file = memfd_create("heddle-events", 0);
+    struct event_stream *s = NULL;
+    if (file >= 0 && write(file, &head, sizeof head) == (ssize_t)sizeof head) s = on_file(file);
+    if (!s && file >= 0) (void)close(file);
+    return s;
+}
+
+struct event_stream *event_stream_open(const char *number)
+{
+    struct head head;
+    char *end;
+    const long file = number && *number >= '0' && *number <= '9' ? strtol(number, &end, 10) : -1;
+    if (file < 0 || file > INT_MAX || *end) return NULL;
+    if (pread((int)file, &head, sizeof head, 0) != (ssize_t)sizeof head || head.magic != MAGIC ||
+        head.version != VERSION || head.size != sizeof(struct event))
+        return NULL;
+    return on_file((int)file);
+}
+
+void event_stream_close(struct event_stream *s)
+{
+    if (!s) return;
+    (void)munmap(s->head, sizeof *s->head);
+    (void)close(s->file);
+    free(s);
+}
+
+void event_stream_want(struct event_stream *s, unsigned wanted)
+{
+    s->head->wanted |= wanted;
+}
+
+bool event_stream_wants(const struct event_stream *s, unsigned wanted)
+{
+    return s && s->head->wanted & wanted;
+}
+
+bool event_stream_pass_on(const struct event_stream *s)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", s->file);
+    return setenv(EVENT_STREAM_VARIABLE, number, 1) == 0;
+}
+
+struct event_reader event_reader_open(const struct event_stream *s, struct arena *a)
+{
+    const off_t end = lseek(s->file, 0, SEEK_END);
+    const size_t size = end > (off_t)sizeof *s->head ? (size_t)end - sizeof *s->head : 0;
+    char *all = arena_alloc(a, size + 1);
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t n = pread(s->file, all + done, size - done, (off_t)(sizeof *s->head + done));
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    return (struct event_reader){all, done};
+}
+
+struct event_totals *event_stream_totals(struct event_stream *s)
+{
+    static struct event_totals nobodys;
+    return s ? &s->head->totals : &nobodys;
+}
+
+void event_totals_add(struct event_totals *t, const struct launch_record *l)
+{
+    t->launches++;
+    t->faults += l->fault != EMU_OK;
+    t->suppressed += l->suppressed;
+    t->warp_instructions += l->warp_instructions;
+    t->thread_instructions += l->thread_instructions;
+    t->nanoseconds += (uint64_t)(l->seconds * 1e9);
+}

@@ -1,0 +1,128 @@
+/* session/event_stream.h: the one stream in which a process that runs kernels reports to the one that started it.
+ *
+ * The command line makes a stream, says what it wants to know and starts a process:
+ *
+ *     struct event_stream *s = event_stream_new();
+ *     event_stream_want(s, EVENTS_TOTALS | EVENTS_LAUNCHES);
+ *     event_stream_pass_on(s);                     // HEDDLE_EVENTS for the processes that are started from now on
+ *     ... the program runs and ends ...
+ *     struct event_reader r = event_reader_open(s, arena);
+ *     for (struct event e; event_next(&r, &e);) switch (e.kind) ...
+ *
+ * The process that runs kernels (libcuda.so.1; of `heddle check` and `heddle estimate` also a child of the command
+ * line) writes:
+ *
+ *     struct event_stream *s = event_stream_open(getenv(EVENT_STREAM_VARIABLE));
+ *     if (event_stream_wants(s, EVENTS_LAUNCHES))
+ *         event_write(s, &(struct event){.kind = EVENT_LAUNCH, .launch = record});
+ *
+ * The stream is a file in memory: a head with the version, the wishes and the totals, then events, each written at once
+ * and never changed. So all that was reported is there when a program is killed; an event that was cut short ends the
+ * stream for the reader. Several processes may write to one stream, one after the other or at once: processes that a
+ * program starts inherit it.
+ *
+ * What is absent on purpose: nothing is read back from the command line while the program runs, and no event asks for
+ * an answer; the writer never waits. Both ends are of the same build, which the version checks: events are written as
+ * the structures are, so there is no second description of their fields. */
+#ifndef HEDDLE_SESSION_EVENT_STREAM_H
+#define HEDDLE_SESSION_EVENT_STREAM_H
+
+#include "emu/profile.h"
+#include "model/launch_estimate.h"
+#include "session/launch_record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The variable of the environment that holds the number of the stream's file descriptor. */
+#define EVENT_STREAM_VARIABLE "HEDDLE_EVENTS"
+
+enum events_wanted {                    /* bits: what the reader wants to know */
+                     EVENTS_TOTALS = 1, /* struct event_totals; instructions are counted for them */
+                     EVENTS_LAUNCHES = 2, /* EVENT_LAUNCH, _MESSAGE, _WRITE, _WRITES_LEFT_OUT */
+                     EVENTS_PROFILE =
+                         4, /* EVENT_PROFILE_LINE when the program ends; launches are counted with caches */
+                     EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE; launches are traced */
+};
+
+/* Sums over all launches of all processes of the stream. They are kept in its head, so that a long run costs no memory
+ * when nobody wants its launches one by one. */
+struct event_totals {
+    uint64_t launches, faults;
+    uint64_t findings, suppressed; /* of all checks, those of API calls, too; left out as known */
+    uint64_t warp_instructions, thread_instructions; /* PTX instructions */
+    uint64_t nanoseconds;                            /* of the host, in launches */
+    uint64_t no_device; /* the device could not be created: the program has computed nothing */
+    uint64_t bad_watch; /* places of --watch that were not there */
+    uint64_t
+        bad_recording; /* recordings that could not be written, or that were not replayed to their end */
+};
+
+enum event_kind {
+    EVENT_LAUNCH,          /* a launch has ended: `launch` */
+    EVENT_MESSAGE,         /* to the user, by Heddle: `text` */
+    EVENT_PROFILE_LINE,    /* `line` */
+    EVENT_WRITE,           /* to a place that is watched: `write` */
+    EVENT_WRITES_LEFT_OUT, /* `count`: writes beyond EVENTS_MOST_WRITES */
+    EVENT_ESTIMATE,        /* a launch was estimated: `estimate` */
+    EVENT_KINDS
+};
+enum { EVENTS_MOST_WRITES = 1 << 20 }; /* EVENT_WRITE of one process */
+
+struct
+    event_write { /* a struct write (determinism/record/writes.h) of an element of at most 8 bytes */
+    uint64_t address, before, after; /* before, after: the element's bits */
+    uint64_t launch;                 /* number of the launch, from 1 */
+    uint32_t kind;                   /* enum write_kind */
+    uint32_t known;                  /* whether cta and thread are */
+    uint32_t cta[3], thread[3];
+    uint32_t line, source_line;                       /* 0: unknown */
+    const char *label, *type;                         /* of the element: "counter[2]", "u32" */
+    const char *op, *kernel, *function, *source_file; /* NULL: none */
+};
+
+struct event {
+    enum event_kind kind;
+    union {
+        struct launch_record launch;
+        struct emu_profile_line line;
+        struct event_write write;
+        struct launch_estimate estimate;
+        const char *text;
+        uint64_t count;
+    };
+};
+
+struct event_stream;
+
+/* ---- the reader's side ------------------------------------------------------------------------------- */
+
+struct event_stream *event_stream_new(void);                     /* NULL: errno says why */
+void event_stream_want(struct event_stream *s, unsigned wanted); /* enum events_wanted, added */
+bool event_stream_pass_on(const struct event_stream *s);
+void event_stream_close(struct event_stream *s); /* NULL is allowed */
+
+struct arena;
+struct event_reader {
+    const char *at; /* in a copy of the stream, which is the arena's */
+    size_t left;
+};
+/* The events that are there by now. */
+struct event_reader event_reader_open(const struct event_stream *s, struct arena *a);
+/* Texts of the event are good as long as the arena. false: there is no further event that is whole. */
+bool event_next(struct event_reader *r, struct event *out);
+
+/* ---- the writer's side ------------------------------------------------------------------------------- */
+
+/* The stream of a descriptor's number. NULL: there is none, or it is of another version of Heddle. */
+struct event_stream *event_stream_open(const char *number);
+/* s may be NULL: nothing is wanted then, and nothing written. */
+bool event_stream_wants(const struct event_stream *s, unsigned wanted);
+void event_write(struct event_stream *s, const struct event *e);
+
+/* For both sides: to be added to by the writer. s may be NULL: totals that nobody reads. */
+struct event_totals *event_stream_totals(struct event_stream *s);
+void event_totals_add(struct event_totals *t, const struct launch_record *l);
+
+#endif
