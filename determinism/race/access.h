@@ -1,5 +1,5 @@
-/* determinism/race/access.h: an access while the race detector looks at it, between race.c (what it means) and deferred.c
- * (whether that can wait). */
+/* determinism/race/access.h: one access of a warp while the race detector checks it. race.c checks
+ * it, cells.h has the rules, and deferred.c decides whether the check can be deferred. */
 #ifndef HEDDLE_DETERMINISM_RACE_ACCESS_H
 #define HEDDLE_DETERMINISM_RACE_ACCESS_H
 
@@ -7,77 +7,80 @@
 
 #include "ptx/ptx.h"
 
-/* One access of a warp, while it is looked at. */
-struct look {
+struct access {
     struct race *r;
     const struct emu_access *a;
-    struct cta *c; /* whose thread it is, */
+    struct cta *c; /* of the accessing threads */
     struct warp *w;
     uint32_t warp;
-    uint32_t cta, base,
-        warp_base; /* its index, and the bases; 0: they say nothing of threads that are gone */
-    bool more;     /* some lane may know more than the bases say */
-    /* Most cells were last touched by an event that another cell of the access was touched by, too. Events: known to
-     * all of the warp; of this warp, so that a lane knows its own part: */
-    uint32_t known, own;
-    struct cta *home; /* and in whose shared memory; NULL: global */
+    uint32_t cta, barrier_epoch, warp_epoch; /* of c and w; epochs are 0 if threads exited early */
+    bool has_vc;                             /* a lane may know more than the barrier epochs say */
+    /* A cache, as most cells of an access have the same last event: an event that all lanes of the
+     * warp know; an event of this warp, of which each lane knows its own part. */
+    uint32_t known_event, own_event;
+    struct cta *home; /* whose shared memory it is; NULL: global memory */
     struct shadow *shadow;
     struct events *events;
-    struct notes *notes;
-    bool one;       /* memory that all lanes access: then home and what follows are that's, */
-    uint64_t from;  /* which begins there */
-    uint64_t born;  /* clock_tree.time */
-    uint32_t width; /* of an element that is accessed as one */
+    struct deferred_list *deferred;
+    bool one_memory; /* all lanes access the same memory; then home and what follows are set */
+    uint64_t start;  /* address at which that memory starts */
+    uint64_t joins;  /* vclock_store.joins */
+    uint32_t width;  /* of an element that is accessed as one */
     bool strong, writes, reported;
-    bool flagged; /* somebody may have released something in its rows */
-    bool
-        aside; /* a load of global memory by a cache that hears of no writes (.nc, tex), whatever orders them */
+    bool flagged; /* there may be flags in its lines */
+    /* A load of global memory by a cache that is not coherent (.nc, tex): no synchronisation orders
+     * it after a write. */
+    bool noncoherent_read;
 };
 
-static inline bool race_is_one_time(const struct warp *w, uint32_t lanes)
+/* Whether these lanes are at one epoch. */
+static inline bool race_same_epoch(const struct warp *w, uint32_t lanes)
 {
-    const uint32_t when = w->when[__builtin_ctz(lanes)];
+    const uint32_t epoch = w->epoch[__builtin_ctz(lanes)];
     uint32_t differ = 0;
-    if (w->even) return true;
+    if (w->same_epoch) return true;
     if (lanes == ~0u)
-        for (uint32_t l = 0; l < LANES; l++) differ |= w->when[l] ^ when;
+        for (uint32_t l = 0; l < LANES; l++) differ |= w->epoch[l] ^ epoch;
     else
-        for (uint32_t m = lanes; m; m &= m - 1) differ |= w->when[__builtin_ctz(m)] ^ when;
+        for (uint32_t m = lanes; m; m &= m - 1) differ |= w->epoch[__builtin_ctz(m)] ^ epoch;
     return !differ;
 }
 
-/* Of an element that is accessed as one. */
+/* Bytes of an element that is accessed as one. */
 static inline uint32_t race_width(const struct emu_access *a)
 {
     if (a->type == PTX_f16x2 || a->type == PTX_bf16x2) return a->width / 2u;
-    return a->type == PTX_b128 ? 16 : a->width; /* which loads and stores tell of by halves */
+    return a->type == PTX_b128 ? 16
+                               : a->width; /* loads and stores of b128 are reported by halves */
 }
 
-/* What the warp knows, where it has looked or learned. */
-static inline void race_look_up(struct look *k)
+/* Loads the epochs of the CTA and the warp, at the start and after lanes have acquired
+ * something. */
+static inline void race_load_epochs(struct access *k)
 {
-    const bool gone = k->c->gone;
+    const bool early_exits = k->c->has_early_exits;
     k->cta = k->c->index;
-    k->base = gone ? 0 : k->c->base;
-    k->warp_base = gone ? 0 : k->w->base;
-    k->more = gone || k->w->mind || k->c->know;
-    k->known = k->own = 0;
+    k->barrier_epoch = early_exits ? 0 : k->c->barrier_epoch;
+    k->warp_epoch = early_exits ? 0 : k->w->barrier_epoch;
+    k->has_vc = early_exits || k->w->thread_vc || k->c->vc;
+    k->known_event = k->own_event = 0;
 }
 
-typedef void look_followed(struct look *k, uint32_t mask, uint64_t at);
-/* What lanes do as one is looked at, then handed to `then` (NULL is allowed) unless it is of plain words. `size`: bytes
- * of a lane. */
-void race_look_through(struct look *k, uint32_t size, look_followed *then);
+typedef void access_followup(struct access *k, uint32_t mask, uint64_t at);
+/* Checks the access; then hands each group of lanes that access the same bytes to `followup` (NULL
+ * is allowed), unless a fast path for weak words has done all. `size`: bytes of a lane. */
+void race_check_lanes(struct access *k, uint32_t size, access_followup *followup);
 
-/* report.c: of two events, the first the lane's that is looked at; `n` is where they are remembered. */
-__attribute__((cold)) void race_tell(const struct look *k, tag own, tag other, uint32_t lane,
-                                     uint64_t address, struct again *n);
+/* report.c: reports two events; the first is of the lane that is checked. `n`: the cache entry of
+ * the pair. */
+__attribute__((cold)) void race_report(const struct access *k, tag own, tag other, uint32_t lane,
+                                       uint64_t address, struct reported_pair *n);
 
-/* deferred.c: whether an access of one memory can be looked at later, if ever. If not, what was put off where it
- * touches has been looked at. */
-bool race_put_off(struct look *k, uint32_t size);
-/* The same for what most accesses are, reads of rows that nobody has written, before there is a look. false: it is not
- * known whether it can wait. */
-bool race_note(struct race *r, const struct emu_access *a);
+/* deferred.c: defers the check of an access to one memory. false: it must be checked now, and the
+ * deferred accesses to its lines have been replayed. */
+bool race_defer(struct access *k, uint32_t size);
+/* The same for most accesses: reads of lines that no thread has written. false: unknown, ask
+ * race_defer(). */
+bool race_defer_read(struct race *r, const struct emu_access *a);
 
 #endif

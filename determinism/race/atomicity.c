@@ -1,5 +1,6 @@
-/* Atomic and plain accesses of the same bytes. Of each byte the first of either kind is remembered: a cell's
- * `write` names the atomic, its `read` the plain access. */
+/* Mixed atomic and plain accesses. The shadow memory (history.h) keeps the first access of each
+ * kind: a cell's `write` names the first atomic, its `read` the first plain access. Each mixed cell
+ * is a finding; epochs and clocks are not used. */
 #include "determinism/race/atomicity.h"
 
 #include "determinism/race/history.h"
@@ -27,7 +28,8 @@ static void find(const struct atomicity *k, tag atomic, tag plain, uint64_t addr
     const unsigned long long at = address + MEM_GLOBAL;
     char what[96], first[64], second[64];
     if (emu_machine_is_reported(k->machine, EMU_MIXED, a->pc, p->pc, 1)) return;
-    snprintf(what, sizeof what, "global memory at 0x%llx is accessed both ways in one kernel", at);
+    snprintf(what, sizeof what,
+             "global memory at 0x%llx is accessed both by atomics and plainly in one kernel", at);
     snprintf(first, sizeof first, "%s of %u bytes", a->kind == EMU_RED ? "reduction" : "atomic",
              a->width);
     snprintf(second, sizeof second, "and %s of %u bytes", p->kind == EMU_LOAD ? "read" : "write",
@@ -53,7 +55,8 @@ static void touch(struct atomicity *k, tag own, bool atomic, uint64_t address, u
     }
 }
 
-/* Of an access of this kind to words of which an earlier one is remembered, and none of the other kind, nothing is news. */
+/* false: the cells already have an access of this kind and none of the other, so nothing
+ * changes. */
 static bool is_news(struct atomicity *k, bool atomic, uint64_t address, uint32_t size)
 {
     const struct page *p = (address | size) & 3 ? NULL : shadow_page(&k->shadow, address, false);
@@ -64,7 +67,7 @@ static bool is_news(struct atomicity *k, bool atomic, uint64_t address, uint32_t
     return false;
 }
 
-/* 0: there are too many. */
+/* Returns its number; 0: there are EVENTS_MOST. */
 static uint32_t event_of(struct atomicity *k, const struct emu_access *a)
 {
     const struct event e = {.cta = a->who->cta,
@@ -79,8 +82,8 @@ static uint32_t event_of(struct atomicity *k, const struct emu_access *a)
                : events_add(&k->events, &e);
 }
 
-/* Words that lie one behind the other in a page, none of which was accessed in the other way, and all or none of them in
- * this one. false: it is not so. */
+/* Fast path: a warp accesses adjacent words of a page; none of them was accessed in the other way,
+ * and all or none in this way. false: it is something else. */
 static bool touch_run(struct atomicity *k, const struct emu_access *a, bool atomic, uint32_t size)
 {
     const uint64_t at = a->address[0] - MEM_GLOBAL;

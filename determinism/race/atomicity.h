@@ -1,7 +1,8 @@
-/* determinism/race/atomicity.h: an observer that finds bytes of global memory that one kernel accesses both by
- * atomics and plainly, ordered or not. DAB (determinism-aware buffering of atomics) promises nothing for such
- * kernels: an atomic that is buffered has not happened yet when a plain access looks. Strong loads and stores
- * (.relaxed, .volatile ...) are not plain.
+/* determinism/race/atomicity.h: an observer that finds bytes of global memory that one kernel
+ * accesses both by atomics and by plain loads or stores, ordered or not. DAB (Chou et al., MICRO
+ * 2020) guarantees determinism only for kernels without such accesses: a plain load does not see
+ * atomics that are still in a buffer. Strong loads and stores (.relaxed, .volatile ...) are not
+ * plain.
  *
  * Findings (EMU_MIXED) are in the launch's report. */
 #ifndef HEDDLE_DETERMINISM_RACE_ATOMICITY_H

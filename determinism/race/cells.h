@@ -1,86 +1,110 @@
-/* determinism/race/cells.h: what is remembered of the bytes of a cell, and what races with it. Of race.c, whose accesses go
- * through all of it: so it is inline. */
+/* determinism/race/cells.h: the rules of the race detector for one cell. Part of race.c; a header,
+ * so that it is inlined.
+ *
+ * Two accesses race if one of them is a write, neither happened before the other, and they are not
+ * morally strong (PTX: "races", "morally strong operations"). The rules for a cell are those of
+ * FastTrack (Flanagan and Freund, PLDI 2009, section 3): an access is compared with the cell's last
+ * writes, a write with its last reads as well; then it is added, and replaces the tags that
+ * happened before it. As there, whatever races with a replaced access races with the access that
+ * replaced it, too. One rule is added: a strong access does not replace a tag if a third, strong
+ * access could race with the replaced one and be morally strong with the new one (is_subsumed()).
+ *
+ * A set of tags has at most HISTORY (15) of them. When it is full of tags that must stay, a further
+ * read is not added, and a further strong write replaces the last one: a race with it can be
+ * missed. */
 #ifndef HEDDLE_DETERMINISM_RACE_CELLS_H
 #define HEDDLE_DETERMINISM_RACE_CELLS_H
 
 #include "determinism/race/access.h"
 
-/* ---- whether it is ordered ---------------------------------------------------------------------------- */
+/* ---- happens-before
+ * ---------------------------------------------------------------------------- */
 
-/* A thread that ended was at no barrier afterwards. */
-static bool was_there(const struct cta *c, uint32_t thread, uint32_t when)
+/* Whether the thread had not ended before the last barrier, or ended after `epoch`: then the
+ * barrier epoch covers it. */
+static bool met_barrier(const struct cta *c, uint32_t thread, uint32_t epoch)
 {
-    return !c->gone || c->present[thread / LANES] >> thread % LANES & 1 || when < c->left[thread];
+    return !c->has_early_exits || c->present[thread / LANES] >> thread % LANES & 1 ||
+           epoch < c->exit_epoch[thread];
 }
 
-static bool knows(const struct look *k, const struct event *e, uint32_t its_lane, uint32_t lane)
+/* Whether what lane `its_lane` did in the event happened before the access of `lane`. */
+static bool happens_before(const struct access *k, const struct event *e, uint32_t its_lane,
+                           uint32_t lane)
 {
     const uint32_t thread = e->warp * LANES + its_lane;
     if (e->cta == k->c->index) {
         const bool same_warp = e->warp == k->warp;
         if (same_warp && its_lane == lane) return true;
-        if (e->clock < (same_warp ? k->w->base : k->c->base) && was_there(k->c, thread, e->clock))
+        if (e->epoch < (same_warp ? k->w->barrier_epoch : k->c->barrier_epoch) &&
+            met_barrier(k->c, thread, e->epoch))
             return true;
     }
-    struct clock *know = mind_know(k->c, k->w, lane);
-    return know && clock_covers(&k->r->tree, know, e->cta, thread, e->warp, e->clock, e->born);
+    struct vclock *vc = thread_vclock(k->c, k->w, lane);
+    return vc && vclock_covers(&k->r->vclocks, vc, e->cta, thread, e->warp, e->epoch, e->joins);
 }
 
-/* A bulk copy goes around the way of other accesses: it sees what a thread stored when that thread has fenced
- * the proxies, or the one that copies when it knew of the store. (Of other CTAs this is not looked at.) */
-static bool is_fenced(const struct look *k, const struct event *e, uint32_t its_lane, uint32_t lane)
+/* A bulk copy uses the async proxy. It is ordered after a generic store only by a proxy fence: of
+ * the storing thread after the store, or of the copying thread when the store happened before (PTX:
+ * "proxies"). Not checked for stores of other CTAs. */
+static bool is_fenced(const struct access *k, const struct event *e, uint32_t its_lane,
+                      uint32_t lane)
 {
     if (!(k->a->flags & EMU_BULK) || e->flags & EVENT_BULK || e->kind == EMU_LOAD ||
-        e->cta != k->c->index || e->clock < k->w->proxy_base[lane])
+        e->cta != k->c->index || e->epoch < k->w->proxy_cta_epoch[lane])
         return true;
     struct event fence = *e;
     for (uint32_t i = 0; i < PROXY_FENCES; i++) {
-        fence.clock = k->c->warps[e->warp].proxy_fence[i][its_lane];
-        if (fence.clock < e->clock) return false;
-        if (knows(k, &fence, its_lane, lane)) return true;
+        fence.epoch = k->c->warps[e->warp].proxy_fence[i][its_lane];
+        if (fence.epoch < e->epoch) return false;
+        if (happens_before(k, &fence, its_lane, lane)) return true;
     }
-    return true; /* those before are forgotten */
+    return true; /* earlier fences are not kept */
 }
 
-/* Whether all of the event is known to every lane of the warp, as what was before the last barrier is. */
-static inline bool known_to_all(const struct look *k, uint32_t number)
+/* Whether the event happened before the access for all lanes of the warp, by the barrier epochs
+ * alone. */
+static inline bool known_to_all(const struct access *k, uint32_t number)
 {
     const struct event *e = &k->events->list[number];
     if (e->cta != k->cta || e->flags & (EVENT_PENDING | EVENT_MBARRIER)) return false;
-    return e->clock < (e->warp == k->warp ? k->warp_base : k->base);
+    return e->epoch < (e->warp == k->warp ? k->warp_epoch : k->barrier_epoch);
 }
 
-/* Likewise of all that is in the set. */
-static inline bool all_known(const struct look *k, const struct set *set)
+/* Likewise for all tags of the set. */
+static inline bool all_known(const struct access *k, const struct tag_set *set)
 {
-    return set->cta == k->cta && set->latest < k->base;
+    return set->cta == k->cta && set->latest < k->barrier_epoch;
 }
 
-static bool ordered_by_more(const struct look *k, tag t, uint32_t lane)
+/* For asynchronous events, and events that several lanes share. */
+static bool complex_happens_before(const struct access *k, tag t, uint32_t lane)
 {
     const struct event *e = &k->events->list[t >> 5];
     const uint32_t its_lane = t % LANES;
     if (e->flags & EVENT_PENDING && e->pending >> its_lane & 1) return false;
     if (e->flags & EVENT_MBARRIER) {
-        struct clock *know = mind_know(k->c, k->w, lane);
-        return know && clock_covers(&k->r->tree, know, e->owner, PART_MBARRIER + e->part,
-                                    UINT32_MAX, e->clock, e->born);
+        struct vclock *vc = thread_vclock(k->c, k->w, lane);
+        return vc && vclock_covers(&k->r->vclocks, vc, e->owner, PART_MBARRIER + e->part,
+                                   UINT32_MAX, e->epoch, e->joins);
     }
     if (e->flags & EVENT_PENDING || !e->mask)
-        return knows(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
+        return happens_before(k, e, its_lane, lane) && is_fenced(k, e, its_lane, lane);
     if (known_to_all(k, t >> 5)) return true;
     for (uint32_t m = e->mask << its_lane; m; m &= m - 1)
-        if (!knows(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
+        if (!happens_before(k, e, (uint32_t)__builtin_ctz(m), lane)) return false;
     return true;
 }
 
-static bool same_cluster(const struct look *k, uint32_t cta)
+static bool same_cluster(const struct access *k, uint32_t cta)
 {
     return k->r->extent.cluster > 1 &&
            emu_machine_cluster_cta(k->r->machine, cta, 0) == k->c->cluster;
 }
 
-static bool morally_strong(const struct look *k, const struct event *e)
+/* PTX, "morally strong operations": both strong, of equal width, and each thread is in the scope of
+ * the other. */
+static bool morally_strong(const struct access *k, const struct event *e)
 {
     if (!k->strong || !(e->flags & EVENT_STRONG) || e->width != k->width) return false;
     const uint32_t scope = e->scope < k->a->scope ? e->scope : k->a->scope; /* of both */
@@ -88,95 +112,106 @@ static bool morally_strong(const struct look *k, const struct event *e)
            (scope == EMU_SCOPE_CLUSTER && same_cluster(k, e->cta));
 }
 
-/* Whether it is the warp's own, with a lane for each cell; then it is remembered as that. */
-static inline bool is_own(struct look *k, uint32_t number)
+/* Whether the event is of this warp, with one lane for each cell; then it becomes k->own_event. */
+static inline bool is_own(struct access *k, uint32_t number)
 {
     const struct event *e = &k->events->list[number];
     if (e->cta != k->c->index || e->warp != k->warp || e->mask ||
         e->flags & (EVENT_PENDING | EVENT_MBARRIER))
         return false;
-    k->own = number;
+    k->own_event = number;
     return true;
 }
 
-static inline bool is_known(struct look *k, tag t, uint32_t lane)
+/* Whether what the tag names happened before the access, by the barrier epochs or because the lane
+ * did it itself. */
+static inline bool is_known(struct access *k, tag t, uint32_t lane)
 {
     const uint32_t number = t >> 5;
-    if (!t || number == k->known) return true;
+    if (!t || number == k->known_event) return true;
     if (t & TAG_SET) return all_known(k, shadow_set(k->shadow, t));
-    if (number == k->own) return t % LANES == lane;
+    if (number == k->own_event) return t % LANES == lane;
     if (known_to_all(k, number)) {
-        k->known = number;
+        k->known_event = number;
         return true;
     }
     return is_own(k, number) && t % LANES == lane;
 }
 
-/* Whether what the tag names happened before the lane's access. */
-static inline bool comes_before(struct look *k, tag t, uint32_t lane)
+/* Whether what the tag names happened before the lane's access: all rules. */
+static inline bool tag_happens_before(struct access *k, tag t, uint32_t lane)
 {
     const struct event *e = &k->events->list[t >> 5];
     const uint8_t later = EVENT_PENDING | EVENT_MBARRIER | EVENT_BULK;
-    if (t >> 5 == k->known) return true;
-    if (e->flags & later || e->mask || k->a->flags & EMU_BULK) return ordered_by_more(k, t, lane);
+    if (t >> 5 == k->known_event) return true;
+    if (e->flags & later || e->mask || k->a->flags & EMU_BULK)
+        return complex_happens_before(k, t, lane);
     if (e->cta == k->cta) {
-        if (e->clock < (e->warp == k->warp ? k->warp_base : k->base)) {
-            k->known = t >> 5;
+        if (e->epoch < (e->warp == k->warp ? k->warp_epoch : k->barrier_epoch)) {
+            k->known_event = t >> 5;
             return true;
         }
         if (e->warp == k->warp && t % LANES == lane) return true;
     }
-    return k->more && knows(k, e, t % LANES, lane);
+    return k->has_vc && happens_before(k, e, t % LANES, lane);
 }
 
 /* Whether the access is morally strong with all that is in the set. */
-static inline bool all_strong(const struct look *k, const struct set *set)
+static inline bool all_strong(const struct access *k, const struct tag_set *set)
 {
     if (!k->strong || set->strong != k->width) return false;
     return set->cta == k->cta || (set->scope >= EMU_SCOPE_GPU && k->a->scope >= EMU_SCOPE_GPU);
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------ */
+/* ---- reports
+ * ------------------------------------------------------------------------------------------ */
 
-static inline void report(struct look *k, tag own, tag other, uint32_t lane, uint64_t address)
+static inline void report(struct access *k, tag own, tag other, uint32_t lane, uint64_t address)
 {
     const uint32_t pc = k->a->pc, pc2 = k->events->list[other >> 5].pc;
-    struct again *n = &k->r->again[((pc << 16 ^ pc2) * 0x9e3779b1u >> 24) % AGAIN];
+    struct reported_pair *n =
+        &k->r->reported[((pc << 16 ^ pc2) * 0x9e3779b1u >> 24) % REPORTED_PAIRS];
     k->reported = true;
-    if (n->known && n->pc == pc && n->pc2 == pc2) n->more++;
-    else race_tell(k, own, other, lane, address, n);
+    if (n->known && n->pc == pc && n->pc2 == pc2) n->uncounted++;
+    else race_report(k, own, other, lane, address, n);
 }
-/* ---- cells -------------------------------------------------------------------------------------------- */
+/* ---- cells
+ * -------------------------------------------------------------------------------------------- */
 
-/* Whether an event that this access comes after need not be remembered: who races with it races with this one,
- * too. Not so where this one is strong: with another strong access that comes after neither it would not. */
-static bool may_go(const struct look *k, const struct event *e)
+/* Whether this access can replace an event that happened before it: what races with that event must
+ * race with this access, too. Always for a weak access. A strong one is morally strong with later
+ * strong accesses, with which the event may race; so the event must be strong in the same way, or
+ * before a barrier of the CTA. */
+static bool is_subsumed(const struct access *k, const struct event *e)
 {
     if (!k->strong) return true;
     if (e->cta != k->c->index) return false;
     if (e->flags & EVENT_STRONG && e->width == k->width && e->scope >= k->a->scope) return true;
-    return k->home && k->r->extent.cluster == 1 && e->clock < k->c->base && !k->c->gone;
+    return k->home && k->r->extent.cluster == 1 && e->epoch < k->c->barrier_epoch &&
+           !k->c->has_early_exits;
 }
 
-/* Since the CTA's last barrier it was seen that the set has no room, and that none of what is in it can go. */
-static bool is_stuck(const struct look *k, const struct set *set)
+/* The set was found full of tags that must stay, since the last barrier of the CTA. */
+static bool is_known_full(const struct access *k, const struct tag_set *set)
 {
-    return set->full_base == k->c->base && set->full_cta == k->c->index;
+    return set->full_epoch == k->c->barrier_epoch && set->full_cta == k->c->index;
 }
 
-/* Whether it is looked at that some of what could stay could go: of many strong accesses that nothing orders only now
- * and then, where no barrier tells when that may have changed. */
-static bool is_tidied(struct look *k, tag half)
+/* Whether to search a full set for tags that can be replaced. Where no barrier tells when that may
+ * have changed, every 16th time. */
+static bool should_prune(struct access *k, tag half)
 {
-    const struct set *set = shadow_set(k->shadow, half);
+    const struct tag_set *set = shadow_set(k->shadow, half);
     if (!set || set->count < HISTORY) return false;
-    if (k->more || (set->full_base && set->full_cta != k->c->index)) return ++k->r->turn % 16 == 0;
-    return !is_stuck(k, set);
+    if (k->has_vc || (set->full_epoch && set->full_cta != k->c->index))
+        return ++k->r->prune_counter % 16 == 0;
+    return !is_known_full(k, set);
 }
 
-/* What the lane's write leaves of the half's tags. What races with it is reported, and goes. */
-static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, bool tidy,
-                     uint64_t address, tag *left)
+/* Copies the tags that the lane's write does not replace. Reports those that race with it, and
+ * drops them. */
+static uint32_t filter_tags(struct access *k, tag own, uint32_t lane, const tag *half, bool prune,
+                            uint64_t address, tag *left)
 {
     const tag *list;
     const uint32_t count = shadow_tags(k->shadow, half, &list);
@@ -184,17 +219,18 @@ static uint32_t sift(struct look *k, tag own, uint32_t lane, const tag *half, bo
     for (uint32_t i = 0; i < count; i++) {
         const struct event *e = &k->events->list[list[i] >> 5];
         if (list[i] == own) continue;
-        const bool fine = morally_strong(k, e);
-        const bool going = may_go(k, e);
-        const bool before = (fine ? tidy && going : true) && comes_before(k, list[i], lane);
-        const bool stays = before ? !going : fine;
-        if (stays) left[n++] = list[i];
+        const bool strong = morally_strong(k, e);
+        const bool subsumed = is_subsumed(k, e);
+        const bool before = (strong ? prune && subsumed : true) &&
+                            tag_happens_before(k, list[i], lane);
+        const bool keep = before ? !subsumed : strong;
+        if (keep) left[n++] = list[i];
         else if (!before) report(k, own, list[i], lane, address);
     }
     return n;
 }
 
-static bool has_tag(const struct set *set, tag t)
+static bool has_tag(const struct tag_set *set, tag t)
 {
     const tag *list = set->list;
     uint32_t is = 0, i = 0;
@@ -204,24 +240,24 @@ static bool has_tag(const struct set *set, tag t)
     return is;
 }
 
-static void mark_stuck(const struct look *k, struct set *set)
+static void mark_full(const struct access *k, struct tag_set *set)
 {
-    set->full_base = k->c->base;
+    set->full_epoch = k->c->barrier_epoch;
     set->full_cta = k->c->index;
 }
 
-/* What is in the set is morally strong with one more write, and there are no reads. */
-static bool add_strong(struct look *k, tag own, struct cell *cell, bool tidy)
+/* Fast path: all tags of the set are morally strong with the write, and there are no reads. */
+static bool add_strong(struct access *k, tag own, struct cell *cell, bool prune)
 {
-    const struct set *set = shadow_set(k->shadow, cell->write);
+    const struct tag_set *set = shadow_set(k->shadow, cell->write);
     if (!set || !all_strong(k, set) || cell->read) return false;
     if (has_tag(set, own)) return true;
-    if (tidy) return false;
+    if (prune) return false;
     shadow_add(k->shadow, &cell->write, own);
     return true;
 }
 
-static void remove_tag(struct set *set, tag t)
+static void remove_tag(struct tag_set *set, tag t)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < set->count; i++) {
@@ -231,40 +267,40 @@ static void remove_tag(struct set *set, tag t)
     set->count = (uint8_t)n;
 }
 
-/* The half's tags, of which all are morally strong with the write, stay. */
-static bool all_stay(struct look *k, tag own, tag *half, bool tidy)
+/* Fast path: all tags of the half are morally strong with the write, so all stay. */
+static bool keeps_all(struct access *k, tag own, tag *half, bool prune)
 {
-    struct set *set = shadow_set(k->shadow, *half);
-    if (tidy || (*half && !(set && all_strong(k, set)))) return false;
+    struct tag_set *set = shadow_set(k->shadow, *half);
+    if (prune || (*half && !(set && all_strong(k, set)))) return false;
     if (!set) return true;
     if (has_tag(set, own)) remove_tag(set, own);
-    set->full_base = 0; /* it may have room */
+    set->full_epoch = 0; /* it may no longer be full */
     if (!set->count) shadow_clear(k->shadow, half);
     return true;
 }
 
-static inline void race_with_one(struct look *k, tag own, uint32_t lane, tag other,
+static inline void race_with_one(struct access *k, tag own, uint32_t lane, tag other,
                                  uint64_t address)
 {
-    if (other != own && !comes_before(k, other, lane)) report(k, own, other, lane, address);
+    if (other != own && !tag_happens_before(k, other, lane)) report(k, own, other, lane, address);
 }
 
-__attribute__((noinline)) static void race_with_set(struct look *k, tag own, uint32_t lane,
-                                                    const struct set *set, uint64_t address)
+__attribute__((noinline)) static void race_with_set(struct access *k, tag own, uint32_t lane,
+                                                    const struct tag_set *set, uint64_t address)
 {
     if (all_known(k, set)) return;
     for (uint32_t i = 0; i < set->count; i++) race_with_one(k, own, lane, set->list[i], address);
 }
 
-/* Reports what is not before the lane's weak access. */
-static inline void race_with(struct look *k, tag own, uint32_t lane, tag half, uint64_t address)
+/* Reports the tags that did not happen before the lane's weak access. */
+static inline void race_with(struct access *k, tag own, uint32_t lane, tag half, uint64_t address)
 {
     if (half & TAG_SET) race_with_set(k, own, lane, shadow_set(k->shadow, half), address);
     else if (half) race_with_one(k, own, lane, half, address);
 }
 
-/* Of what was there before nothing need be remembered after that. */
-static inline void write_weakly(struct look *k, tag own, uint32_t lane, struct cell *cell,
+/* A weak write replaces everything. */
+static inline void write_weakly(struct access *k, tag own, uint32_t lane, struct cell *cell,
                                 uint64_t address)
 {
     race_with(k, own, lane, cell->write, address);
@@ -274,35 +310,36 @@ static inline void write_weakly(struct look *k, tag own, uint32_t lane, struct c
     cell->write = own;
 }
 
-static void write_strongly(struct look *k, tag own, uint32_t lane, struct cell *cell, bool tidy,
+static void write_strongly(struct access *k, tag own, uint32_t lane, struct cell *cell, bool prune,
                            uint64_t address)
 {
     tag left[HISTORY + 1], reads[HISTORY];
     k->reported = false;
-    bool stuck;
-    if (cell->write & TAG_SET && all_stay(k, own, &cell->write, tidy)) {
-        const struct set *set = shadow_set(k->shadow, cell->write);
-        stuck = set && set->count == HISTORY;
+    bool full;
+    if (cell->write & TAG_SET && keeps_all(k, own, &cell->write, prune)) {
+        const struct tag_set *set = shadow_set(k->shadow, cell->write);
+        full = set && set->count == HISTORY;
         shadow_add(k->shadow, &cell->write, own);
     } else {
-        uint32_t n = sift(k, own, lane, &cell->write, tidy, address, left);
-        stuck = n == HISTORY;
-        if (stuck) n--;
+        uint32_t n = filter_tags(k, own, lane, &cell->write, prune, address, left);
+        full = n == HISTORY;
+        if (full) n--;
         left[n++] = own;
         shadow_put(k->shadow, &cell->write, left, n);
     }
-    tidy = is_tidied(k, cell->read);
-    if (!all_stay(k, own, &cell->read, tidy)) {
-        const uint32_t n = sift(k, own, lane, &cell->read, tidy, address, reads);
+    prune = should_prune(k, cell->read);
+    if (!keeps_all(k, own, &cell->read, prune)) {
+        const uint32_t n = filter_tags(k, own, lane, &cell->read, prune, address, reads);
         shadow_put(k->shadow, &cell->read, reads, n);
     }
-    if (k->reported) { /* once is enough */
+    if (k->reported) { /* one report for these bytes is enough */
         shadow_put(k->shadow, &cell->write, &own, 1);
         shadow_put(k->shadow, &cell->read, NULL, 0);
-    } else if (stuck && !k->more) mark_stuck(k, shadow_set(k->shadow, cell->write));
+    } else if (full && !k->has_vc) mark_full(k, shadow_set(k->shadow, cell->write));
 }
 
-static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell, uint64_t address)
+static void write_cell(struct access *k, tag own, uint32_t lane, struct cell *cell,
+                       uint64_t address)
 {
     if (!cell->write && !cell->read) {
         cell->write = own;
@@ -313,30 +350,31 @@ static void write_cell(struct look *k, tag own, uint32_t lane, struct cell *cell
         write_weakly(k, own, lane, cell, address);
         return;
     }
-    const bool tidy = is_tidied(k, cell->write);
-    if (!add_strong(k, own, cell, tidy)) write_strongly(k, own, lane, cell, tidy, address);
+    const bool prune = should_prune(k, cell->write);
+    if (!add_strong(k, own, cell, prune)) write_strongly(k, own, lane, cell, prune, address);
 }
 
-/* Whether the set has no room, and none of what is in it can go. */
-static bool is_full(const struct look *k, const struct set *set)
+/* Whether the set is full, and its first and last tag must stay (a cheap guess for all). */
+static bool is_full(const struct access *k, const struct tag_set *set)
 {
     return set->count == HISTORY && !known_to_all(k, set->list[0] >> 5) &&
            !known_to_all(k, set->list[HISTORY - 1] >> 5);
 }
 
-static void remember_read(struct look *k, tag own, struct cell *cell)
+/* Adds the read to the cell. */
+static void remember_read(struct access *k, tag own, struct cell *cell)
 {
     const tag *list;
     tag left[HISTORY + 1];
     const uint32_t lane = own % LANES;
-    struct set *set = shadow_set(k->shadow, cell->read);
+    struct tag_set *set = shadow_set(k->shadow, cell->read);
     uint32_t n = 0;
     if (!cell->read) cell->read = own;
     if (cell->read == own) return;
-    if (set && is_stuck(k, set)) return;
+    if (set && is_known_full(k, set)) return;
     if (set && has_tag(set, own)) return;
     if (set && is_full(k, set)) {
-        mark_stuck(k, set);
+        mark_full(k, set);
         return;
     }
     if (set && set->count < HISTORY && !known_to_all(k, set->list[set->count - 1] >> 5)) {
@@ -345,26 +383,28 @@ static void remember_read(struct look *k, tag own, struct cell *cell)
     }
     const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
     for (uint32_t i = 0; i < reads; i++)
-        if (!may_go(k, &k->events->list[list[i] >> 5]) || !comes_before(k, list[i], lane))
+        if (!is_subsumed(k, &k->events->list[list[i] >> 5]) ||
+            !tag_happens_before(k, list[i], lane))
             left[n++] = list[i];
     if (n == HISTORY) return;
     left[n++] = own;
     shadow_put(k->shadow, &cell->read, left, n);
 }
 
-/* `mask`: the lanes that read these bytes; `own` names the first. */
-static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell, uint64_t address)
+/* A read by the lanes `mask`; `own` names the first. */
+static void read_cell(struct access *k, tag own, uint32_t mask, struct cell *cell, uint64_t address)
 {
     const tag *list;
-    const struct set *set = shadow_set(k->shadow, cell->write);
+    const struct tag_set *set = shadow_set(k->shadow, cell->write);
     const uint32_t writes = set && all_strong(k, set) ? 0
                                                       : shadow_tags(k->shadow, &cell->write, &list);
     for (uint32_t i = 0; i < writes; i++) {
-        const bool known = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) && !k->aside;
+        const bool known = known_to_all(k, list[i] >> 5) && !(k->a->flags & EMU_BULK) &&
+                           !k->noncoherent_read;
         for (uint32_t m = known ? 0 : mask; m; m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m);
             if (morally_strong(k, &k->events->list[list[i] >> 5]) ||
-                (!k->aside && comes_before(k, list[i], l)))
+                (!k->noncoherent_read && tag_happens_before(k, list[i], l)))
                 continue;
             report(k, own, list[i], l, address);
             break;
@@ -373,7 +413,7 @@ static void read_cell(struct look *k, tag own, uint32_t mask, struct cell *cell,
     remember_read(k, own, cell);
 }
 
-static void touch(struct look *k, tag own, uint32_t mask, uint64_t address, uint32_t size)
+static void touch(struct access *k, tag own, uint32_t mask, uint64_t address, uint32_t size)
 {
     const bool fine = (address | size) & 3;
     for (uint32_t o = 0; o < size;) {

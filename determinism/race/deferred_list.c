@@ -1,39 +1,42 @@
-/* Notes, one behind the other. */
+/* The list: entries of varying size, adjacent. */
 #include "determinism/race/deferred_list.h"
 
 #include "base/pages.h"
 
 #include <stdlib.h>
 
-enum { RESERVED = NOTES_MOST + (1 << 20) };
+enum { RESERVED = DEFERRED_MOST + (1 << 20) };
 
-void notes_reserve(struct notes *notes)
+void deferred_reserve(struct deferred_list *deferred)
 {
-    notes->room = pages_new(RESERVED, PAGES_DENSE);
-    notes->cap = RESERVED;
-    notes->reserved = true;
+    deferred->bytes = pages_new(RESERVED, PAGES_DENSE);
+    deferred->cap = RESERVED;
+    deferred->reserved = true;
 }
 
-struct note *notes_add_slow(struct notes *notes, enum note_how how)
+struct deferred_access *deferred_add_slow(struct deferred_list *deferred,
+                                          enum deferred_layout layout)
 {
-    if (notes->reserved) abort(); /* whoever adds to them looks at NOTES_MOST */
-    notes->cap = notes->cap ? 2 * notes->cap : 1 << 14;
-    notes->room = realloc(notes->room, notes->cap);
-    if (!notes->room) abort();
-    return notes_add(notes, how);
+    /* Callers compare the size with DEFERRED_MOST before they add. */
+    if (deferred->reserved) abort();
+    deferred->cap = deferred->cap ? 2 * deferred->cap : 1 << 14;
+    deferred->bytes = realloc(deferred->bytes, deferred->cap);
+    if (!deferred->bytes) abort();
+    return deferred_add(deferred, layout);
 }
 
-struct note *notes_next(const struct notes *notes, const struct note *last)
+struct deferred_access *deferred_next(const struct deferred_list *deferred,
+                                      const struct deferred_access *last)
 {
-    const size_t at = last ? (size_t)((const unsigned char *)last - notes->room) +
-                                 note_size(last->how)
+    const size_t at = last ? (size_t)((const unsigned char *)last - deferred->bytes) +
+                                 deferred_size(last->layout)
                            : 0;
-    return at < notes->size ? (struct note *)(void *)(notes->room + at) : NULL;
+    return at < deferred->size ? (struct deferred_access *)(void *)(deferred->bytes + at) : NULL;
 }
 
-void notes_free(struct notes *notes)
+void deferred_free(struct deferred_list *deferred)
 {
-    if (notes->reserved) pages_free(notes->room, notes->cap);
-    else free(notes->room);
-    *notes = (struct notes){0};
+    if (deferred->reserved) pages_free(deferred->bytes, deferred->cap);
+    else free(deferred->bytes);
+    *deferred = (struct deferred_list){0};
 }

@@ -1,10 +1,29 @@
-/* determinism/race/detector.h: the race detector's view of a launch, between race.c (accesses), sync.c (what orders them) and
- * launch.c (what there is of it).
+/* determinism/race/detector.h: the state of the race detector during a launch, private to
+ * determinism/race/.
  *
- * A thread's time is a number that moves on whenever it lets others know of what it did: at barriers, fences,
- * releases. All of a CTA move to the same time when all of them pass a barrier, so what has an earlier
- * time is known to all (`base`); likewise for the lanes of a warp. What else a thread knows stands in its
- * *mind*, which most threads do not have. */
+ * The algorithm is FastTrack (Flanagan and Freund, PLDI 2009, section 3), adapted to the thread
+ * hierarchy and to the scopes of PTX (PTX ISA, "Memory Consistency Model").
+ *
+ * Epochs. Every thread (lane) counts its epoch: it goes up when the thread publishes what it did,
+ * at barriers, fences and releases. When all threads of a CTA have passed a barrier, all get one
+ * new epoch, the *barrier epoch* of the CTA: each of them knows all that the others did before it.
+ * Warps have a barrier epoch, too (__syncwarp). So two accesses inside a CTA are mostly ordered by
+ * a comparison of two numbers, without a vector clock.
+ *
+ * Vector clocks. What a thread knows beyond the barrier epochs is a vector clock (vclock.h): of the
+ * CTA, for what all its threads know, or of the thread (struct thread_vc), which most threads do
+ * not have.
+ *
+ * Synchronisation. A *flag* is a byte address at which a thread has released something, the
+ * counterpart of FastTrack's lock L. It has one vector clock for each level of scope (CTA, cluster,
+ * GPU). A strong read of it observes these clocks; with .acquire it joins them into the thread's
+ * clock at once, and without, the next acquire fence does (PTX: "release and acquire patterns"). A
+ * strong write replaces the clocks by those of the writer, and a read-modify-write adds to them.
+ *
+ * Files: race.c checks accesses against the shadow memory (history.h) with the rules of cells.h;
+ * deferred.c puts off checks; sync.c has barriers, fences, releases, acquires, asynchronous copies
+ * and mbarriers; release.c finds flags; launch.c begins and ends launches and CTAs; report.c writes
+ * findings. */
 #ifndef HEDDLE_DETERMINISM_RACE_DETECTOR_H
 #define HEDDLE_DETERMINISM_RACE_DETECTOR_H
 
@@ -15,251 +34,246 @@
 #include "emu/atomic.h" /* LANES, enum emu_atomic */
 #include "emu/order.h"
 
-enum { WARPS = 32, BARRIERS = 16, RECENT = 32, AGAIN = 256 };
-enum { LEARNED = 4, CLOCKS_MOST = 5000000 };
-enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU; the system is no more than that */
+enum { WARPS = 32, BARRIERS = 16, RECENT = 32, REPORTED_PAIRS = 256 };
+enum { LATEST_CHAINS = 4, VCLOCKS_MOST = 5000000 };
+enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU. With one GPU, .sys is .gpu */
 
 struct release_fence {
     uint8_t scope;
-    struct clock *news;       /* what it let be known, once somebody asked: */
-    struct clock *know;       /* this, */
-    uint32_t when, warp, cta; /* and these times of the thread, its warp and CTA; 0: no fence */
+    struct vclock *published; /* the clock that it publishes; made from the rest on demand */
+    struct vclock *vc;        /* the thread's clock then */
+    /* The thread's epoch and the barrier epochs of its warp and CTA then. epoch 0: no fence. */
+    uint32_t epoch, warp_epoch, cta_epoch;
 };
 
-struct mind {           /* of a thread, beyond what the bases say */
-    struct clock *know; /* NULL: what the CTA knows */
-    struct clock *
-        seen[LEVELS]; /* released, read by strong reads, not acquired: a fence may yet. All of it */
-    uint32_t seen_chain[LEVELS]; /* is what was read last of this chain; 0: it is more */
-    /* What strong reads of all scopes read last is not yet in seen[LEVELS - 1]: released in these chains of flags, */
-    struct clock *learned[LEARNED];
-    uint32_t chain[LEARNED];
-    uint8_t taken; /* those that a fence has acquired since; by bit */
-    uint8_t
-        before; /* those that the last fence acquired, so that what it let be known has them; by bit */
-    struct clock *replaced[LEARNED]; /* likewise, but no more among the learned */
-    uint32_t turn;
-    bool fenced; /* there was a release fence, the last of which was: */
+/* What a thread knows beyond the barrier epochs of its warp and CTA. */
+struct thread_vc {
+    struct vclock *vc; /* all that happened before its next access. NULL: that of its CTA */
+    /* By level: the clocks that strong reads have observed and that an acquire fence would join. At
+     * the level of the GPU the clocks in `latest` are not in it yet. */
+    struct vclock *observed[LEVELS];
+    uint32_t observed_chain[LEVELS]; /* all of it is of this chain (struct flag); 0: of several */
+    struct vclock *latest[LATEST_CHAINS];
+    uint32_t chain[LATEST_CHAINS]; /* of `latest` */
+    uint8_t acquired;              /* mask of `latest`: a fence has acquired them */
+    uint8_t before_fence; /* mask of `latest`: the last fence acquired and so publishes them */
+    struct vclock *replaced_before_fence[LATEST_CHAINS]; /* likewise, but no longer in `latest` */
+    uint32_t next_slot;
+    bool fenced; /* the thread has executed a release fence; `fence` is the last one */
     struct release_fence fence;
-    struct release_fence *wider; /* by level: fences before it that reach further; or NULL */
+    struct release_fence *wider; /* by level: earlier fences of wider scope; or NULL */
 };
 
-struct copies {            /* asynchronous, that a warp has not waited for */
-    struct events *events; /* that the event is of */
+struct pending_copy {      /* asynchronous copies that lanes of a warp have not waited for */
+    struct events *events; /* the memory of the event */
     uint32_t event, lanes, group;
     bool bulk, read;
 };
 
 enum {
     PROXY_FENCES = 4
-}; /* that are remembered of a thread: it may be behind barriers that others are not */
+}; /* of a thread that are kept: other threads may know of earlier ones only */
 
 struct warp {
-    uint32_t when[LANES];
-    uint32_t base;  /* what its lanes did before is known to all of them */
-    uint32_t since; /* the CTA's base when this was last looked at */
-    uint32_t exist;
-    bool even;         /* all its lanes are at one time; else perhaps not */
-    bool moved;        /* there were fences of proxies, or groups of copies */
-    struct mind *mind; /* of each lane; NULL: none has any */
-    uint32_t proxy_fence[PROXY_FENCES]
-                        [LANES]; /* when each last fenced the proxies, and before that, */
-    uint32_t proxy_base[LANES];  /* and the CTA's base when it last did */
-    uint32_t groups[2][LANES];   /* committed: of cp.async, of bulk copies */
-    struct copies *copies;
+    uint32_t epoch[LANES];
+    uint32_t barrier_epoch;      /* all its lanes know what its lanes did in earlier epochs */
+    uint32_t cta_epoch;          /* the CTA's barrier epoch that its epochs are brought up to */
+    uint32_t members;            /* mask of lanes that are threads */
+    bool same_epoch;             /* all lanes are at one epoch. false: unknown */
+    bool async_used;             /* there were proxy fences or groups of copies */
+    struct thread_vc *thread_vc; /* by lane; NULL: no lane has any */
+    uint32_t proxy_fence[PROXY_FENCES][LANES]; /* epochs of the last proxy fences, newest first */
+    uint32_t proxy_cta_epoch[LANES];           /* the CTA's barrier epoch at the last one */
+    uint32_t groups[2][LANES];                 /* committed groups: of cp.async, of bulk copies */
+    struct pending_copy *copies;
     uint32_t copy_count, copy_cap;
-    uint64_t copy_serial; /* of the last one: its warp instruction, */
-    uint32_t copy_event;
+    uint64_t copy_serial; /* of the last asynchronous instruction: emu_warp.serial, */
+    uint32_t copy_event;  /* its event, */
     struct events *copy_events;
-    struct recent { /* events that are not old: by place */
-        uint32_t pc, cta, when, mask, event;
+    struct recent { /* a cache of the warp's last events, by instruction */
+        uint32_t pc, cta, epoch, mask, event;
         uint8_t kind, space;
     } recent[RECENT];
 };
 
-enum {
-    NEAR,
-    FAR,
-    SIDES
-}; /* who arrives: threads of the mbarrier's CTA, of others in the cluster */
+enum { SAME_CTA, OTHER_CTA, SIDES }; /* of arrivals, relative to the CTA of the mbarrier */
 struct mbarrier {
-    uint32_t offset, phase; /* phases that are complete */
-    struct clock *arrived[SIDES], *done[SIDES];
+    uint32_t offset, phase; /* phase: number of complete phases */
+    struct vclock *arrived[SIDES], *done[SIDES];
 };
 
-/* What was released at a place: by whom, and who may acquire it. By level: of the CTA `id`, the cluster `id`,
- * of all. */
 struct flag {
-    uint64_t address; /* 0: free */
-    uint32_t id[2];
-    struct clock *released[LEVELS];
-    uint32_t
-        chain[LEVELS]; /* as long as it is the same, what was released has all that it had before */
-    uint32_t
-        next; /* of global memory: in the list, of the same word, or of those that are vacant */
+    uint64_t address; /* 0: unused */
+    uint32_t id[2];   /* the CTA and the cluster of the last release */
+    struct vclock *released[LEVELS];
+    uint32_t chain[LEVELS]; /* unchanged while `released` only grows (read-modify-writes) */
+    uint32_t next;          /* global memory: the next flag in the word, or the next unused one */
 };
-struct flag_places { /* those of global memory; pages say where */
+struct flag_pool { /* the flags of global memory; struct page has their numbers */
     struct flag *list;
     uint32_t count, cap, vacant;
 };
-struct flags { /* by address; open */
+struct flags { /* hash table by address */
     struct flag *list;
     uint32_t count, cap; /* cap: a power of two, or 0 */
 };
 
-/* What a thread released at a place by operations: its later strong writes there let that be known, whoever wrote
- * in between. */
-struct own {
-    uint64_t address;      /* 0: free */
-    uint32_t home, thread; /* home: in whose shared memory; UINT32_MAX: global */
-    struct clock *released[LEVELS];
+/* What a thread released at an address by release operations. Its later strong writes to it
+ * continue the release, whoever writes in between (PTX: "release pattern"). */
+struct own_release {
+    uint64_t address;      /* 0: unused */
+    uint32_t home, thread; /* home: the CTA of the shared memory; UINT32_MAX: global */
+    struct vclock *released[LEVELS];
 };
-struct owns { /* of a CTA's threads; open */
-    struct own *list;
+struct own_releases { /* of a CTA's threads: hash table */
+    struct own_release *list;
     uint32_t count, cap; /* cap: a power of two, or 0 */
 };
 
 struct cta {
     uint32_t index, cluster;
-    uint32_t base, top; /* top: the latest time that a thread of it has */
-    struct clock *know;
-    bool gone; /* some of its threads ended before a barrier of all others: */
-    uint32_t present[WARPS];
+    uint32_t barrier_epoch;  /* all its threads know what its threads did in earlier epochs */
+    uint32_t latest_epoch;   /* of its threads */
+    struct vclock *vc;       /* what all its threads know of other CTAs */
+    bool has_early_exits;    /* threads ended before a barrier that all others passed: */
+    uint32_t present[WARPS]; /* masks of the lanes that passed the last one */
     uint32_t
-        *left; /* by thread that ended: up to where all know what it did. NULL: nobody's gone */
-    struct {
-        struct clock *arrived;
+        *exit_epoch; /* by thread that ended: all know what it did in earlier epochs. Or NULL */
+    struct {         /* bar.sync, bar.arrive */
+        struct vclock *arrived;
         uint32_t waiting[WARPS], count;
-        bool only_arrived; /* some do not wait */
+        bool only_arrived; /* some threads arrive without waiting */
     } barriers[BARRIERS];
-    uint32_t met; /* those at which somebody waits, or has arrived; the others are zeros */
+    uint32_t active_barriers; /* mask of those with arrivals; the others are all zeros */
     struct warp *warps;
     struct shadow shared;
-    struct events events; /* of shared memory */
-    struct notes notes;
+    struct events events; /* in shared memory */
+    struct deferred_list deferred;
     struct flags flags;
-    struct owns owns;
+    struct own_releases own_releases;
     struct mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_cap;
-    struct cta *next; /* of those that are resident */
+    struct cta *next;
 };
 
-struct group {            /* a cluster, at its barrier */
-    uint32_t index, left; /* left: CTAs that have not ended */
-    struct clock *arrived, *done;
-    struct group *next;
+struct cluster_state { /* the barrier of a cluster */
+    uint32_t index, ctas_left;
+    struct vclock *arrived, *done;
+    struct cluster_state *next;
 };
 
-struct again {     /* a finding that was told of already, */
-    uint64_t more; /* and happened so often since its report was asked */
+struct reported_pair { /* two instructions that race: a cache in front of emu_machine_is_reported */
+    uint64_t uncounted; /* races of this pair that are not yet in the report's count */
     uint32_t pc, pc2;
-    bool known; /* that it was; else the rest is nothing */
+    bool known; /* the pair is in the report; otherwise the entry is unused */
 };
 
 struct race {
     struct emu_observer observer;
     struct emu_machine *machine;
     struct emu_extent extent;
-    struct clock_tree tree;
+    struct vclock_store vclocks;
     uint32_t warps; /* of a CTA */
     struct shadow global;
-    struct events events;
-    struct notes notes;
-    struct again again[AGAIN];
-    bool *eager;          /* by place: what it reads is not put off, as it is written soon */
-    struct cta then;      /* of an access that was put off: as it was, as far as it matters, */
-    struct warp its_warp; /* and the warp, which is */
-    uint32_t its_number;
-    struct flag_places places;
-    struct flags
-        late; /* of global memory: as they were before strong stores that the order still keeps back */
-    struct cta *ctas, *spare; /* the last used one first */
-    uint32_t cta_count;       /* both */
-    struct group *groups;
-    uint32_t turn;
+    struct events events; /* in global memory */
+    struct deferred_list deferred;
+    struct reported_pair reported[REPORTED_PAIRS];
+    bool *never_defer; /* by instruction: its reads are soon overwritten */
+    /* A deferred access is replayed with a copy of the state that it had: of its CTA and warp what
+     * the check needs. */
+    struct cta replay_cta;
+    struct warp replay_warp;
+    uint32_t replay_warp_number;
+    struct flag_pool flag_pool;
+    struct flags before_buffered; /* flags of global memory as they were before a buffered store */
+    struct cta *ctas, *spare;     /* resident ones, the last used one first; unused ones */
+    uint32_t cta_count;           /* of both lists */
+    struct cluster_state *clusters;
+    uint32_t prune_counter;
     uint32_t chains; /* of flags, so far */
-    bool copies;     /* there may be asynchronous ones */
+    bool has_copies; /* the kernel has asynchronous copies */
     uint32_t
-        lowest; /* level that is kept: where no instruction names a scope below the GPU, only that of all */
+        lowest_level; /* that is tracked: GPU only, where no instruction names a narrower scope */
     bool mapped;
     struct race_limits limits;
-    uint64_t happened; /* events of the launch so far, of all memories */
-    bool given_up;     /* it had more than the limits allow, and is looked at no further */
+    uint64_t event_count; /* of the launch so far, in all memories */
+    bool gave_up;         /* the launch exceeded a limit; its accesses are no longer checked */
 };
 
-/* launch.c: the CTA of that index, which begins when it is first named. */
+/* launch.c: the CTA of that index; creates it at its first event. */
 struct cta *race_cta_slow(struct race *r, uint32_t index);
 static inline struct cta *race_cta(struct race *r, uint32_t index)
 {
     return r->ctas && r->ctas->index == index ? r->ctas : race_cta_slow(r, index);
 }
-void race_move_on(const struct cta *c, struct warp *w);
+void race_sync_epochs(const struct cta *c, struct warp *w);
 static inline struct warp *race_warp(const struct cta *c,
-                                     uint32_t warp) /* with its times as they are now */
+                                     uint32_t warp) /* its epochs are current */
 {
     struct warp *w = &c->warps[warp];
-    if (w->since != c->base) race_move_on(c, w);
+    if (w->cta_epoch != c->barrier_epoch) race_sync_epochs(c, w);
     return w;
 }
-void race_begin_minds(struct warp *w);
-static inline struct mind *race_mind(struct warp *w, uint32_t lane) /* makes one if there is none */
+void race_begin_thread_vcs(struct warp *w);
+static inline struct thread_vc *race_thread_vc(struct warp *w, uint32_t lane) /* creates it */
 {
-    if (!w->mind) race_begin_minds(w);
-    return &w->mind[lane];
+    if (!w->thread_vc) race_begin_thread_vcs(w);
+    return &w->thread_vc[lane];
 }
-static inline struct clock *mind_know(const struct cta *c, const struct warp *w, uint32_t lane)
+static inline struct vclock *thread_vclock(const struct cta *c, const struct warp *w, uint32_t lane)
 {
-    return w->mind && w->mind[lane].know ? w->mind[lane].know : c->know;
+    return w->thread_vc && w->thread_vc[lane].vc ? w->thread_vc[lane].vc : c->vc;
 }
 
 /* sync.c */
 void race_sync(void *self, const struct emu_sync *s);
 void race_cta_end(struct race *r, struct cta *c);
-/* A strong access of one lane to what may be a flag, which is `f` or none so far; after it was looked at as an access.
- * `writes`: it is no load, nor does it fail. */
-void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-               const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
-               uint64_t address);
-/* The lanes whose access is a compare-and-swap that finds something else: no write. */
+/* The synchronisation of one lane's strong access to `address`, after its check. `f`: the flag
+ * there, or NULL. `writes`: it is no load and no compare-and-swap that fails. */
+void race_sync_access(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                      const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
+                      uint64_t address);
+/* The lanes of a compare-and-swap that fail: they write nothing. */
 uint32_t race_failing(const struct emu_access *a);
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
 
-/* release.c. `home`: whose shared memory the place is in; NULL: global. The flag of a place, or NULL */
-struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address);
-/* Of global memory, in that page. */
+/* release.c. `home`: the CTA whose shared memory the address is in; NULL: global memory. */
+struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address); /* or NULL */
+/* In global memory, in that page. */
 static inline struct flag *race_flag_in(const struct race *r, const struct page *p,
                                         uint64_t address)
 {
     const uint32_t word = (uint32_t)(address % PAGE) / 4;
-    if (!(p->flagged >> word / ROW_WORDS & 1)) return NULL;
-    for (uint32_t i = p->flags[word]; i; i = r->places.list[i].next)
-        if (r->places.list[i].address == address) return &r->places.list[i];
+    if (!(p->flagged >> word / LINE_WORDS & 1)) return NULL;
+    for (uint32_t i = p->flags[word]; i; i = r->flag_pool.list[i].next)
+        if (r->flag_pool.list[i].address == address) return &r->flag_pool.list[i];
     return NULL;
 }
-/* Where there was none. It may move others. NULL: no memory is there. */
-struct flag *race_begin_flag(struct race *r, struct cta *home, uint64_t address);
-void race_end_flag(struct race *r, struct cta *home, struct flag *f);
-/* A weak store: what was released there is no more. */
-void race_unflag(struct race *r, struct cta *home, uint64_t address);
-/* The host begins to read where the flag of global memory is; or if it has read that, the flag. */
-void race_flag_ahead(const struct race *r, const struct page *p, uint64_t address, bool was_read);
+/* Where there is none. May move other flags. NULL: there is no memory. */
+struct flag *race_add_flag(struct race *r, struct cta *home, uint64_t address);
+void race_remove_flag(struct race *r, struct cta *home, struct flag *f);
+/* After a weak store to it: removes the flag, if any. */
+void race_clear_flag(struct race *r, struct cta *home, uint64_t address);
+/* Prefetches the number of the flag in global memory; with `number_read`, the flag itself. */
+void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address,
+                        bool number_read);
 void race_flags_clear(struct race *r, struct flags *f);
-void race_flags_forget(
-    struct race *r); /* those of global memory, when there are no clocks any more */
-/* What the flag was, or would have been, before a strong store that the order still keeps back; or NULL. */
-const struct flag *race_late_flag(const struct race *r, uint64_t address);
-void race_add_late(struct race *r, const struct flag *was);
-/* Bytes of a store that the order kept back are in memory now. */
+/* Drops the flags of global memory when the clocks have been cleared. */
+void race_flags_forget(struct race *r);
+/* The flag as it was before a strong store that the order still buffers; or NULL. */
+const struct flag *race_flag_before_buffered(const struct race *r, uint64_t address);
+void race_save_flag(struct race *r, const struct flag *was);
+/* emu_observer.drained: the bytes of a buffered store are in memory now. */
 void race_drained(void *self, const struct emu_drained *s);
 
-/* report.c: the launch is too much. */
+/* report.c: the launch exceeds a limit: no further checks. */
 void race_give_up(struct race *r);
-/* Reports say how often what was told of happened since. */
+/* Moves the counts of r->reported into the report. */
 void race_count_reports(struct race *r);
 
-/* race.c: of the observer. */
-void race_access(void *self, const struct emu_access *a);
-/* An access to global or shared memory, or to an mbarrier, that releases and acquires nothing. */
-void race_look(struct race *r, const struct emu_access *a);
+/* race.c */
+void race_access(void *self, const struct emu_access *a); /* emu_observer.access */
+/* Checks an access to global memory, shared memory or an mbarrier, without synchronisation. */
+void race_check(struct race *r, const struct emu_access *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* Events, and the cells that name them. */
+/* Shadow memory: events, tag sets, lines and pages. history.h describes them. */
 #include "determinism/race/history.h"
 
 #include "base/pages.h"
@@ -33,7 +33,7 @@ uint32_t events_add(struct events *e, const struct event *event)
     return e->count++;
 }
 
-enum { SMALL = 1 << 20 }; /* bytes of a directory that is simply allocated */
+enum { SMALL = 1 << 20 }; /* bytes of a page directory that is allocated with calloc */
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
 {
@@ -62,11 +62,11 @@ void shadow_end(struct shadow *s)
     }
     if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));
     else free((void *)s->pages);
-    free(s->room);
+    free(s->arena);
     *s = (struct shadow){0};
 }
 
-/* ---- room for sets and rows ----------------------------------------------------------------------------- */
+/* ---- the arena of sets and lines ------------------------------------------------------------- */
 
 static uint32_t take(struct shadow *s, uint32_t units)
 {
@@ -78,8 +78,8 @@ static uint32_t take(struct shadow *s, uint32_t units)
     if (!s->units) s->units = 1; /* 0 is none */
     if (s->units + units > s->units_cap) {
         s->units_cap = s->units_cap ? s->units_cap * 2 : 1024;
-        s->room = realloc(s->room, (size_t)s->units_cap * UNIT);
-        if (!s->room) abort();
+        s->arena = realloc(s->arena, (size_t)s->units_cap * UNIT);
+        if (!s->arena) abort();
     }
     n = s->units;
     s->units += units;
@@ -92,41 +92,41 @@ static void give(struct shadow *s, uint32_t n, uint32_t units)
     s->vacant[units] = n;
 }
 
-static uint32_t set_units(uint32_t room)
+static uint32_t set_units(uint32_t capacity)
 {
-    return (uint32_t)((sizeof(struct set) + room * sizeof(tag)) / UNIT);
+    return (uint32_t)((sizeof(struct tag_set) + capacity * sizeof(tag)) / UNIT);
 }
 
-static uint32_t row_units(uint32_t room)
+static uint32_t line_units(uint32_t capacity)
 {
-    return (room + 1) / 2;
+    return (capacity + 1) / 2;
 }
 
-/* ---- sets ------------------------------------------------------------------------------------------------ */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static void free_set(struct shadow *s, tag half)
 {
-    const struct set *set = shadow_set(s, half);
-    if (set) give(s, half & ~TAG_SET, set_units(set->room));
+    const struct tag_set *set = shadow_set(s, half);
+    if (set) give(s, half & ~TAG_SET, set_units(set->capacity));
 }
 
 static tag new_set(struct shadow *s, uint32_t count)
 {
-    const uint32_t room = count <= FEW ? FEW : count <= 7 ? 7 : HISTORY;
-    const tag to = TAG_SET | take(s, set_units(room));
-    *shadow_set(s, to) = (struct set){.room = (uint8_t)room};
+    const uint32_t capacity = count <= FEW ? FEW : count <= 7 ? 7 : HISTORY;
+    const tag to = TAG_SET | take(s, set_units(capacity));
+    *shadow_set(s, to) = (struct tag_set){.capacity = (uint8_t)capacity};
     return to;
 }
 
-/* One more tag is in the set. */
-static void describe(const struct shadow *s, struct set *set, tag one)
+/* Updates the summary of the set for one more tag. */
+static void summarise(const struct shadow *s, struct tag_set *set, tag one)
 {
     const struct event *e = &s->events->list[one >> 5];
     if (set->cta != e->cta) set->cta = UINT32_MAX;
     if (!(e->flags & EVENT_STRONG) || e->width != set->strong) set->strong = 0;
     if (e->scope < set->scope) set->scope = e->scope;
     if (e->flags & (EVENT_PENDING | EVENT_MBARRIER)) set->latest = UINT32_MAX;
-    else if (e->clock > set->latest) set->latest = e->clock;
+    else if (e->epoch > set->latest) set->latest = e->epoch;
 }
 
 void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
@@ -134,7 +134,7 @@ void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
     tag to = count == 1 ? list[0] : 0;
     if (count > 1) {
         to = new_set(s, count);
-        struct set *set = shadow_set(s, to);
+        struct tag_set *set = shadow_set(s, to);
         set->count = (uint8_t)count;
         const struct event *first = &s->events->list[list[0] >> 5];
         set->cta = first->cta;
@@ -142,7 +142,7 @@ void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
         set->scope = first->scope;
         for (uint32_t i = 0; i < count; i++) {
             set->list[i] = list[i];
-            describe(s, set, list[i]);
+            summarise(s, set, list[i]);
         }
     }
     free_set(s, *half);
@@ -151,28 +151,28 @@ void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count)
 
 void shadow_add(struct shadow *s, tag *half, tag one)
 {
-    struct set *set = shadow_set(s, *half);
+    struct tag_set *set = shadow_set(s, *half);
     if (!set) {
         const tag both[] = {*half, one};
         shadow_put(s, half, *half ? both : &one, *half ? 2 : 1);
         return;
     }
     if (set->count == HISTORY) set->count--;
-    else if (set->count == set->room) {
+    else if (set->count == set->capacity) {
         const tag from = *half, to = new_set(s, set->count + 1u);
-        const struct set *old = shadow_set(s, from);
+        const struct tag_set *old = shadow_set(s, from);
         set = shadow_set(s, to);
-        const uint8_t room = set->room;
+        const uint8_t capacity = set->capacity;
         memcpy(set, old, sizeof *set + old->count * sizeof(tag));
-        set->room = room;
+        set->capacity = capacity;
         free_set(s, from);
         *half = to;
     }
     set->list[set->count++] = one;
-    describe(s, set, one);
+    summarise(s, set, one);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static struct cell *cells_of(uint32_t shift)
 {
@@ -181,19 +181,19 @@ static struct cell *cells_of(uint32_t shift)
     return c;
 }
 
-void shadow_split(struct shadow *s, struct page *p, uint32_t row)
+void shadow_split(struct shadow *s, struct page *p, uint32_t line)
 {
-    const uint32_t n = p->rows[row];
+    const uint32_t n = p->lines[line];
     if (!p->cells) p->cells = cells_of(2);
-    struct cell *cells = &p->cells[row * ROW_WORDS];
-    memset(cells, 0, ROW_WORDS * sizeof *cells);
-    p->apart |= 1u << row;
-    p->rows[row] = 0;
+    struct cell *cells = &p->cells[line * LINE_WORDS];
+    memset(cells, 0, LINE_WORDS * sizeof *cells);
+    p->split |= 1u << line;
+    p->lines[line] = 0;
     if (!n) return;
-    const struct row *r = shadow_at(s, n);
-    const uint32_t count = r->count, writes = r->writes, room = r->room;
+    const struct shadow_line *r = shadow_at(s, n);
+    const uint32_t count = r->count, writes = r->writes, capacity = r->capacity;
     for (uint32_t i = 0; i < count; i++) {
-        r = shadow_at(s, n); /* it moves */
+        r = shadow_at(s, n); /* shadow_add() may move it */
         const struct span span = r->list[i];
         for (uint32_t m = span.cells; m; m &= m - 1) {
             const uint32_t cell = (uint32_t)__builtin_ctz(m);
@@ -201,39 +201,39 @@ void shadow_split(struct shadow *s, struct page *p, uint32_t row)
                        span_tag(span, cell));
         }
     }
-    give(s, n, row_units(room));
+    give(s, n, line_units(capacity));
 }
 
-struct row *shadow_row(struct shadow *s, struct page *p, uint32_t row)
+struct shadow_line *shadow_line_reserve(struct shadow *s, struct page *p, uint32_t line)
 {
-    const uint32_t old = p->rows[row];
-    struct row *r = old ? shadow_at(s, old) : NULL;
-    if (r && r->count < r->room) return r;
-    if (r && r->room == SPANS_MOST) return NULL;
-    const uint32_t room = r ? 2u * r->room + 1 : FEW, n = take(s, row_units(room));
+    const uint32_t old = p->lines[line];
+    struct shadow_line *r = old ? shadow_at(s, old) : NULL;
+    if (r && r->count < r->capacity) return r;
+    if (r && r->capacity == SPANS_MOST) return NULL;
+    const uint32_t capacity = r ? 2u * r->capacity + 1 : FEW, n = take(s, line_units(capacity));
     r = shadow_at(s, n);
-    *r = (struct row){0};
+    *r = (struct shadow_line){0};
     if (old) {
-        const struct row *from = shadow_at(s, old);
+        const struct shadow_line *from = shadow_at(s, old);
         memcpy(r, from, sizeof *r + from->count * sizeof *from->list);
-        give(s, old, row_units(from->room));
+        give(s, old, line_units(from->capacity));
     }
-    r->room = (uint16_t)room;
-    p->rows[row] = n;
+    r->capacity = (uint16_t)capacity;
+    p->lines[line] = n;
     return r;
 }
 
-void shadow_mend(struct shadow *s, struct page *p, uint32_t row)
+void shadow_merge(struct shadow *s, struct page *p, uint32_t line)
 {
-    for (uint32_t i = row * ROW_WORDS; i < (row + 1) * ROW_WORDS; i++) {
+    for (uint32_t i = line * LINE_WORDS; i < (line + 1) * LINE_WORDS; i++) {
         free_set(s, p->cells[i].write);
         free_set(s, p->cells[i].read);
     }
-    p->apart &= ~(1u << row);
-    p->rows[row] = 0;
+    p->split &= ~(1u << line);
+    p->lines[line] = 0;
 }
 
-/* ---- pages ----------------------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 static void copy_half(struct shadow *s, tag *to, tag from)
 {
@@ -244,11 +244,11 @@ static void copy_half(struct shadow *s, tag *to, tag from)
     shadow_put(s, to, one, n);
 }
 
-/* Each byte gets what the four had. */
+/* Cells of words become cells of bytes, which inherit their tags. */
 static void make_fine(struct shadow *s, struct page *p)
 {
-    for (uint32_t row = 0; row < ROWS; row++)
-        if (!(p->apart >> row & 1)) shadow_split(s, p, row);
+    for (uint32_t line = 0; line < LINES; line++)
+        if (!(p->split >> line & 1)) shadow_split(s, p, line);
     struct cell *coarse = p->cells;
     p->cells = cells_of(0);
     for (uint32_t i = 0; i < PAGE; i++) {
@@ -260,27 +260,27 @@ static void make_fine(struct shadow *s, struct page *p)
         free_set(s, coarse[i].read);
     }
     p->shift = 0;
-    p->roomy = true;
+    p->byte_cells = true;
     free(coarse);
 }
 
-/* Nothing happened there. */
+/* A new or expired page: no accesses. */
 static void empty(const struct shadow *s, struct page *p, bool fine)
 {
-    fine |= p->roomy; /* it will be again */
-    memset(p->rows, 0, sizeof p->rows);
-    memset(p->closed, 0, sizeof p->closed);
-    p->noted_in = 0;
+    fine |= p->byte_cells; /* a page that had byte cells will have them again */
+    memset(p->lines, 0, sizeof p->lines);
+    memset(p->no_defer, 0, sizeof p->no_defer);
+    p->deferred_in = 0;
     p->flagged = 0;
     p->shift = fine ? 0 : 2;
-    p->apart = fine || !s->events ? ~0u : 0;
-    if (fine && !p->roomy) {
+    p->split = fine || !s->events ? ~0u : 0;
+    if (fine && !p->byte_cells) {
         free(p->cells);
         p->cells = NULL;
-        p->roomy = true;
+        p->byte_cells = true;
     }
-    if (!p->cells && p->apart) p->cells = cells_of(p->shift);
-    else if (p->apart) memset(p->cells, 0, (PAGE >> p->shift) * sizeof *p->cells);
+    if (!p->cells && p->split) p->cells = cells_of(p->shift);
+    else if (p->split) memset(p->cells, 0, (PAGE >> p->shift) * sizeof *p->cells);
 }
 
 struct page *shadow_page_slow(struct shadow *s, uint64_t address, bool fine)

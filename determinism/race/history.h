@@ -1,13 +1,24 @@
-/* determinism/race/history.h: who accessed which bytes last, for observers of accesses.
+/* determinism/race/history.h: shadow memory: the last accesses of each byte.
  *
- * An *event* is what one warp did with one instruction at one time (clock), as often as it did. A *tag* names
- * an event and a lane. A *cell* stands for four bytes, or for one where a page of memory was accessed by less,
- * and holds the last writes and reads: none, one tag, or a set of tags that nothing orders. Cells lie in pages
- * that are made when they are touched and forgotten all at once.
+ * An *event* is what one warp did with one instruction in one epoch, however often. A *tag* is an
+ * event and a lane: it plays the part of FastTrack's epoch c@t (Flanagan and Freund, PLDI 2009,
+ * section 3), with the instruction as well, for the report. A *cell* is the shadow of four bytes,
+ * or of one byte in pages that have narrower accesses. It holds the last writes and the last reads:
+ * no tag, one tag, or a set of tags that are not ordered among themselves. FastTrack needs one
+ * write and a read epoch or read vector; here writes can be several, because morally strong writes
+ * do not race.
  *
- * Mostly warps access words side by side, lane by lane. So a *row*, 32 words, has no cells of its own at first but
- * *spans*: an event, the cells that it touched, and the lane that touched the first one; the next cell was the next
- * lane's. A row of which spans cannot tell the story comes apart into cells. */
+ * Warps mostly access adjacent words, lane by lane. So the shadow of 32 adjacent words, a *shadow
+ * line* (128 bytes of memory), starts without cells. It has *spans* instead: an event, a mask of
+ * the words that it touched, and the lane that touched the first one; word i + 1 was touched by the
+ * next lane. A line is *split* into cells when an access does not fit a span, and merged again when
+ * a whole warp overwrites all its words.
+ *
+ * Lines and cells lie in pages of 4 KiB of memory. A page is created by the first access. All pages
+ * expire at once when the shadow's `launch` number goes up. The lines of a page also have marks of
+ * the deferred accesses (deferred_list.h) and of the flags (detector.h) in them.
+ *
+ * race.c and atomicity.c each have shadow memory of their own. */
 #ifndef HEDDLE_DETERMINISM_RACE_HISTORY_H
 #define HEDDLE_DETERMINISM_RACE_HISTORY_H
 
@@ -17,18 +28,18 @@
 
 enum {
     EVENT_STRONG = 1,
-    EVENT_PENDING = 2, /* asynchronous, and nobody has waited for it */
-    EVENT_MBARRIER =
-        4, /* asynchronous: done when the phase `clock` of mbarrier `part` of CTA `owner` is */
-    EVENT_BULK = 8, /* by the way of bulk copies */
+    EVENT_PENDING = 2, /* asynchronous, and its thread has not waited for it */
+    /* Asynchronous: complete when phase `epoch` of mbarrier `part` of CTA `owner` is. */
+    EVENT_MBARRIER = 4,
+    EVENT_BULK = 8, /* of a bulk copy, which uses the async proxy */
 };
 struct event {
-    uint32_t born; /* clock_tree.time when it first happened, or UINT32_MAX if that is less */
+    uint32_t joins; /* vclock_store.joins when it first happened, or UINT32_MAX if that is less */
     uint32_t cta, pc;
-    uint32_t clock; /* of its lanes when it happened */
+    uint32_t epoch; /* of its lanes */
     union {
         uint32_t
-            mask; /* lanes that did it together to the same bytes, bit 0 the one that a tag names; 0: alone */
+            mask; /* lanes that read the same bytes together, bit 0 is the tag's lane; 0: alone */
         uint32_t pending; /* PENDING: lanes that have not waited */
     };
     uint32_t owner;
@@ -39,20 +50,20 @@ struct event {
     uint8_t scope; /* STRONG */
     uint8_t width; /* of an element */
 };
-_Static_assert(sizeof(struct event) == 32, "there are many");
+_Static_assert(sizeof(struct event) == 32, "there are up to EVENTS_MOST of them");
 
 enum { EVENTS_MOST = 1 << 26, HISTORY = 15 };
 struct events {
-    struct event *list; /* [0] is nobody's */
+    struct event *list; /* [0] is unused */
     uint32_t count, cap;
-    bool reserved; /* for all that there may be: cap is EVENTS_MOST */
+    bool reserved; /* address space for EVENTS_MOST is reserved: the list never moves */
 };
-void events_reserve(struct events *e); /* of an empty list: it will never move */
+void events_reserve(struct events *e); /* an empty list */
 void events_end(struct events *e);
-/* Its number; 0: there are EVENTS_MOST. */
+/* Returns its number; 0: there are EVENTS_MOST. */
 uint32_t events_add(struct events *e, const struct event *event);
 
-typedef uint32_t tag; /* 0: none */
+typedef uint32_t tag; /* event << 5 | lane; 0: none */
 #define TAG_SET 0x80000000u
 static inline tag tag_of(uint32_t event, uint32_t lane)
 {
@@ -60,32 +71,32 @@ static inline tag tag_of(uint32_t event, uint32_t lane)
 }
 
 enum { UNIT = 16, MOST_UNITS = 16, FEW = 3 }; /* bytes */
-struct set {                                  /* of tags */
-    uint8_t count, room;                      /* FEW, 7 or HISTORY */
-    uint8_t
-        strong; /* all are strong accesses of so many bytes, by CTA `cta` (UINT32_MAX: several), in this scope
-                     * or wider. 0: some are not */
+struct tag_set {
+    uint8_t count, capacity; /* capacity: FEW, 7 or HISTORY */
+    /* All are strong accesses of this many bytes, by CTA `cta` (UINT32_MAX: several), in `scope` or
+     * wider. 0: not all. */
+    uint8_t strong;
     uint8_t scope;
     uint32_t cta;
-    uint32_t
-        latest; /* all are of CTA `cta`, happened at this time of theirs or before, and nobody has to wait for
-                     * any. UINT32_MAX: unknown */
-    uint32_t full_cta,
-        full_base; /* the CTA and its base when it was seen to be full of what was since */
+    /* All are of CTA `cta`, at this epoch or earlier, and none is asynchronous. UINT32_MAX:
+     * unknown. */
+    uint32_t latest;
+    /* The CTA and its barrier epoch at which the set was found full of tags that must stay. */
+    uint32_t full_cta, full_epoch;
     tag list[];
 };
-_Static_assert(sizeof(struct set) == 20, "with FEW tags it is two units, with HISTORY five");
+_Static_assert(sizeof(struct tag_set) == 20, "with FEW tags it is two units, with HISTORY five");
 struct cell {
     tag write, read; /* or TAG_SET and the number of a set */
 };
 
 enum { SPAN_LANE = 31, SPANS_MOST = 31 };
 struct span {
-    uint32_t what;  /* event << 6 | SPAN_LANE + lane of the row's first cell, were it touched */
-    uint32_t cells; /* that it did touch: of each bit the lane is 0 .. 31 */
+    uint32_t what;  /* event << 6 | SPAN_LANE + the lane that would touch the line's first word */
+    uint32_t cells; /* mask of the words that it touched; the lane of each is 0 .. 31 */
 };
-struct row {
-    uint16_t writes, count, room; /* the first ones are writes, no two of the same cell */
+struct shadow_line {
+    uint16_t writes, count, capacity; /* the first ones are writes, no two of the same word */
     struct span list[];
 };
 static inline uint32_t span_what(uint32_t event, uint32_t lane, uint32_t cell)
@@ -97,44 +108,46 @@ static inline tag span_tag(struct span s, uint32_t cell)
     return tag_of(s.what >> 6, (s.what & 63) + cell - SPAN_LANE);
 }
 
-enum {
-    NOTE_READ,
-    NOTE_WORDS,
-    NOTE_DOUBLES,
-    NOTE_KINDS
-}; /* deferred_list.h; of strong accesses by width */
-enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, ROW_WORDS = 32, ROWS = PAGE / 4 / ROW_WORDS };
-struct page {
-    uint64_t launch; /* that it is of */
-    uint32_t shift;  /* bytes of a cell: 1 << shift, 2 or 0 */
-    uint32_t apart;  /* rows that have come apart into cells; of those of single bytes all */
-    struct cell *cells;
-    bool roomy; /* there is room for a cell for each byte */
-    /* Rows of 128 bytes, also where cells are of one: */
-    uint32_t closed[NOTE_KINDS]; /* of which nothing more can be put off as that, */
-    uint32_t noted[NOTE_KINDS];  /* of which something is, in the notes of that number, */
-    uint64_t noted_in;           /* else nothing is */
-    uint32_t flagged;            /* of global memory: in which somebody released something, */
-    uint32_t *flags;     /* and of their words: what, for the detector; NULL: there are none */
-    uint32_t struck;     /* of those, when notes are looked at: why */
-    uint32_t rows[ROWS]; /* those that have not: where it is; 0: nothing happened there */
-    struct page *next;   /* in any order */
+enum { /* what kind of access can be deferred (deferred_list.h): */
+       DEFER_READ,
+       DEFER_RMW32, /* strong read-modify-writes, by width */
+       DEFER_RMW64,
+       DEFER_KINDS
 };
-struct shadow { /* of a range of memory from 0 on */
+enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, LINE_WORDS = 32, LINES = PAGE / 4 / LINE_WORDS };
+struct page {
+    uint64_t launch; /* the shadow's when it was last used; older: the page has expired */
+    uint32_t shift;  /* bytes of a cell: 1 << shift, where shift is 2 or 0 */
+    uint32_t split;  /* mask of the lines that are split into cells; all, if cells are bytes */
+    struct cell *cells;
+    bool byte_cells; /* `cells` has one for each byte */
+    /* Masks of lines of 128 bytes, also where cells are bytes: */
+    uint32_t no_defer[DEFER_KINDS]; /* accesses of this kind are no longer deferred */
+    uint32_t
+        deferred[DEFER_KINDS]; /* the deferred list of number `deferred_in` has such accesses */
+    uint64_t deferred_in;
+    uint32_t flagged;      /* global memory: lines with a flag (detector.h) */
+    uint32_t *flags;       /* by word, in lines that are flagged: its number; NULL: none */
+    uint32_t conflicting;  /* during a replay: the lines that caused it */
+    uint32_t lines[LINES]; /* not split: unit of the line's spans; 0: no access */
+    struct page *next;     /* in any order */
+};
+struct shadow { /* of a range of memory that starts at 0 */
     struct page **pages, *first;
     uint64_t count;
     uint64_t launch;
-    const struct events *events; /* that tags are of; NULL: there are neither sets nor rows */
+    const struct events *events; /* that the tags name; NULL: no sets and no lines */
     bool mapped;
-    unsigned char *room; /* of sets and rows, by unit; those that are free say which was before */
+    unsigned char
+        *arena; /* of tag sets and lines, in units; a free one has the number of the next */
     uint32_t units, units_cap, vacant[MOST_UNITS + 1];
 };
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events);
-void shadow_forget(struct shadow *s); /* all that happened */
+void shadow_forget(struct shadow *s); /* all accesses */
 void shadow_end(struct shadow *s);
 
-/* The page of an address. `fine`: its cells must be of single bytes. NULL: beyond the range. */
+/* The page of an address. `fine`: its cells must be bytes. NULL: beyond the range. */
 struct page *shadow_page_slow(struct shadow *s, uint64_t address, bool fine);
 static inline struct page *shadow_page(struct shadow *s, uint64_t address, bool fine)
 {
@@ -146,37 +159,37 @@ static inline struct page *shadow_page(struct shadow *s, uint64_t address, bool 
 
 static inline void *shadow_at(const struct shadow *s, uint32_t unit)
 {
-    return s->room + (uint64_t)unit * UNIT;
+    return s->arena + (uint64_t)unit * UNIT;
 }
 
-/* Has the row come apart. */
-void shadow_split(struct shadow *s, struct page *p, uint32_t row);
+/* Splits the line into cells. */
+void shadow_split(struct shadow *s, struct page *p, uint32_t line);
 static inline struct cell *shadow_cell(struct shadow *s, struct page *p, uint64_t address)
 {
-    const uint32_t row = (uint32_t)(address % PAGE) / 4 / ROW_WORDS;
-    if (!(p->apart >> row & 1)) shadow_split(s, p, row);
+    const uint32_t line = (uint32_t)(address % PAGE) / 4 / LINE_WORDS;
+    if (!(p->split >> line & 1)) shadow_split(s, p, line);
     return &p->cells[address % PAGE >> p->shift];
 }
-/* With room for one more span. NULL: there are SPANS_MOST. */
-struct row *shadow_row(struct shadow *s, struct page *p, uint32_t row);
-/* A row of cells of which nothing is to be remembered. */
-void shadow_mend(struct shadow *s, struct page *p, uint32_t row);
+/* With capacity for one more span. NULL: there are SPANS_MOST. */
+struct shadow_line *shadow_line_reserve(struct shadow *s, struct page *p, uint32_t line);
+/* Makes cells whose contents are no longer needed a line again. */
+void shadow_merge(struct shadow *s, struct page *p, uint32_t line);
 
-static inline struct set *shadow_set(const struct shadow *s, tag half)
+static inline struct tag_set *shadow_set(const struct shadow *s, tag half)
 {
     return half & TAG_SET ? shadow_at(s, half & ~TAG_SET) : NULL;
 }
 
-/* The tags in a cell's half, one after the other; `one` is for those that are one. */
+/* The tags of one half of a cell (its writes or its reads). */
 static inline uint32_t shadow_tags(const struct shadow *s, const tag *half, const tag **list)
 {
-    const struct set *set = shadow_set(s, *half);
+    const struct tag_set *set = shadow_set(s, *half);
     *list = set ? set->list : half;
     return set ? set->count : *half != 0;
 }
-/* Makes the half hold these tags, of which there are HISTORY at most. */
+/* Makes the half hold these tags, at most HISTORY. */
 void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count);
-/* One more; of a half that has HISTORY in the place of the last. A set may move. */
+/* Adds a tag; in a half that has HISTORY it replaces the last one. A set may move. */
 void shadow_add(struct shadow *s, tag *half, tag one);
 static inline void shadow_clear(struct shadow *s, tag *half)
 {

@@ -1,4 +1,4 @@
-/* The race detector: a launch and its CTAs. */
+/* The race detector: the begin and end of launches and CTAs, and the observer itself. */
 #include "determinism/race/access.h"
 
 #include <stdlib.h>
@@ -24,26 +24,26 @@ struct cta *race_cta_slow(struct race *r, uint32_t index)
     }
     c->index = index;
     c->cluster = r->extent.cluster > 1 ? emu_machine_cluster_cta(r->machine, index, 0) : index;
-    c->base = c->top = 1;
+    c->barrier_epoch = c->latest_epoch = 1;
     for (uint32_t w = 0; w < r->warps; w++) {
         const uint32_t n = r->extent.threads - w * LANES;
-        c->warps[w].exist = c->present[w] = n >= LANES ? ~0u : (1u << n) - 1;
+        c->warps[w].members = c->present[w] = n >= LANES ? ~0u : (1u << n) - 1;
     }
     c->next = r->ctas;
     return r->ctas = c;
 }
 
-void race_move_on(const struct cta *c, struct warp *w)
+void race_sync_epochs(const struct cta *c, struct warp *w)
 {
-    for (uint32_t l = 0; l < LANES; l++) w->when[l] = c->base;
-    w->base = w->since = c->base;
-    w->even = true;
+    for (uint32_t l = 0; l < LANES; l++) w->epoch[l] = c->barrier_epoch;
+    w->barrier_epoch = w->cta_epoch = c->barrier_epoch;
+    w->same_epoch = true;
 }
 
-void race_begin_minds(struct warp *w)
+void race_begin_thread_vcs(struct warp *w)
 {
-    w->mind = calloc(LANES, sizeof *w->mind);
-    if (!w->mind) abort();
+    w->thread_vc = calloc(LANES, sizeof *w->thread_vc);
+    if (!w->thread_vc) abort();
 }
 
 static void free_cta(struct race *r, struct cta *c)
@@ -51,40 +51,41 @@ static void free_cta(struct race *r, struct cta *c)
     race_cta_end(r, c);
     shadow_end(&c->shared);
     events_end(&c->events);
-    notes_free(&c->notes);
+    deferred_free(&c->deferred);
     free(c->flags.list);
-    free(c->owns.list);
+    free(c->own_releases.list);
     free(c->mbarriers);
-    free(c->left);
+    free(c->exit_epoch);
     for (uint32_t w = 0; w < r->warps; w++) free(c->warps[w].copies);
     free(c->warps);
     free(c);
 }
 
-/* All that the last launch left. */
+/* Frees the state of the last launch. The end of a launch orders everything, so nothing of it is
+ * needed. */
 static void forget(struct race *r)
 {
     for (struct cta *c = r->ctas, *next; c; c = next) next = c->next, free_cta(r, c);
     for (struct cta *c = r->spare, *next; c; c = next) next = c->next, free_cta(r, c);
-    for (struct group *g = r->groups, *next; g; g = next) {
+    for (struct cluster_state *g = r->clusters, *next; g; g = next) {
         next = g->next;
-        clock_drop(&r->tree, g->arrived);
-        clock_drop(&r->tree, g->done);
+        vclock_unref(&r->vclocks, g->arrived);
+        vclock_unref(&r->vclocks, g->done);
         free(g);
     }
     race_flags_forget(r);
-    clock_tree_clear(&r->tree);
-    notes_clear(&r->notes);
-    memset(r->its_warp.recent, 0, sizeof r->its_warp.recent);
-    memset(r->again, 0, sizeof r->again);
-    free(r->eager);
-    r->eager = NULL;
+    vclock_store_clear(&r->vclocks);
+    deferred_clear(&r->deferred);
+    memset(r->replay_warp.recent, 0, sizeof r->replay_warp.recent);
+    memset(r->reported, 0, sizeof r->reported);
+    free(r->never_defer);
+    r->never_defer = NULL;
     r->ctas = r->spare = NULL;
     r->cta_count = 0;
-    r->groups = NULL;
+    r->clusters = NULL;
     r->events.count = 0;
-    r->happened = 0;
-    r->given_up = false;
+    r->event_count = 0;
+    r->gave_up = false;
 }
 
 static void begin(void *self, struct emu_machine *m)
@@ -93,14 +94,14 @@ static void begin(void *self, struct emu_machine *m)
     forget(r);
     r->machine = m;
     r->extent = emu_machine_extent(m);
-    r->copies = emu_machine_copies(m);
-    r->lowest = emu_machine_has_narrow_scopes(m) ? 0 : LEVELS - 1;
+    r->has_copies = emu_machine_copies(m);
+    r->lowest_level = emu_machine_has_narrow_scopes(m) ? 0 : LEVELS - 1;
     r->warps = (r->extent.threads + LANES - 1) / LANES;
-    r->eager = calloc(emu_machine_location_count(m), sizeof *r->eager);
-    if (!r->eager) abort();
-    clock_tree_begin(&r->tree, r->extent.ctas);
+    r->never_defer = calloc(emu_machine_location_count(m), sizeof *r->never_defer);
+    if (!r->never_defer) abort();
+    vclock_store_begin(&r->vclocks, r->extent.ctas);
     if (!r->events.list) events_reserve(&r->events);
-    if (!r->notes.room) notes_reserve(&r->notes);
+    if (!r->deferred.bytes) deferred_reserve(&r->deferred);
     if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);
     else shadow_forget(&r->global);
     r->mapped = true;
@@ -117,7 +118,7 @@ struct race *race_new(void)
 {
     struct race *r = calloc(1, sizeof *r);
     if (!r) abort();
-    r->limits = (struct race_limits){EVENTS_MOST - 1, CLOCKS_MOST};
+    r->limits = (struct race_limits){EVENTS_MOST - 1, VCLOCKS_MOST};
     r->observer = (struct emu_observer){.self = r,
                                         .ignores_data = true,
                                         .skips_conflict_free = true,
@@ -141,10 +142,10 @@ void race_free(struct race *r)
     forget(r);
     if (r->mapped) shadow_end(&r->global);
     events_end(&r->events);
-    notes_free(&r->notes);
-    free(r->places.list);
-    free(r->late.list);
-    clock_tree_end(&r->tree);
+    deferred_free(&r->deferred);
+    free(r->flag_pool.list);
+    free(r->before_buffered.list);
+    vclock_store_end(&r->vclocks);
     free(r);
 }
 

@@ -1,4 +1,14 @@
-/* The race detector: accesses. detector.h says what times and minds are. */
+/* The race detector: the check of an access against the shadow memory.
+ *
+ * race_access() gets every access from the emulator. check_access() tries, in this order: deferring
+ * the check (deferred.c); a fast path for the shapes that most accesses have; the general path,
+ * byte by byte for each lane. All paths have the same result. A path either updates cells with the
+ * rules of cells.h, or, where a warp accesses adjacent words, spans of a shadow line (history.h).
+ * After its check, a strong access synchronises (sync.c) and a weak write removes flags.
+ *
+ * Invariants. An event is created at most once for an instruction, warp and epoch, and the number
+ * of events is limited (race_limits). Addresses are relative to the start of their shadow memory,
+ * except where a comment says otherwise. */
 #include "determinism/race/cells.h"
 
 #include "emu/memory.h"
@@ -6,14 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- events ------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ------------------------------------------------------------------------------------------- */
 
-static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
+static struct event event_of(const struct access *k, uint32_t epoch, uint32_t mask)
 {
-    return (struct event){.born = k->born < UINT32_MAX ? (uint32_t)k->born : UINT32_MAX,
+    return (struct event){.joins = k->joins < UINT32_MAX ? (uint32_t)k->joins : UINT32_MAX,
                           .cta = k->c->index,
                           .pc = k->a->pc,
-                          .clock = when,
+                          .epoch = epoch,
                           .mask = mask,
                           .warp = (uint8_t)k->warp,
                           .kind = k->a->kind,
@@ -23,26 +34,28 @@ static struct event event_of(const struct look *k, uint32_t when, uint32_t mask)
                           .width = (uint8_t)k->width};
 }
 
-/* 0: there are too many. */
-static uint32_t add_event(const struct look *k, const struct event *e)
+/* Returns its number; 0: the launch exceeds a limit. */
+static uint32_t add_event(const struct access *k, const struct event *e)
 {
-    const uint32_t number = k->r->happened < k->r->limits.events ? events_add(k->events, e) : 0;
-    if (number) k->r->happened++;
+    const uint32_t number = k->r->event_count < k->r->limits.events ? events_add(k->events, e) : 0;
+    if (number) k->r->event_count++;
     else race_give_up(k->r);
     return number;
 }
 
-static uint32_t event(struct look *k, uint32_t when, uint32_t mask)
+/* The event of the access in this epoch, new or from the cache. `mask`: see struct event. 0: as
+ * add_event. */
+static uint32_t event(struct access *k, uint32_t epoch, uint32_t mask)
 {
     const uint8_t space = !k->home ? 0 : k->home == k->c ? 1 : 2;
     struct recent *n = &k->w->recent[(k->a->pc ^ mask >> 7 ^ mask << 3) % RECENT];
-    if (n->event && n->pc == k->a->pc && n->cta == k->c->index && n->when == when &&
+    if (n->event && n->pc == k->a->pc && n->cta == k->c->index && n->epoch == epoch &&
         n->mask == mask && n->kind == k->a->kind && n->space == space && space < 2)
         return n->event;
-    const struct event e = event_of(k, when, mask);
+    const struct event e = event_of(k, epoch, mask);
     *n = (struct recent){.pc = k->a->pc,
                          .cta = k->c->index,
-                         .when = when,
+                         .epoch = epoch,
                          .mask = mask,
                          .event = add_event(k, &e),
                          .kind = k->a->kind,
@@ -50,12 +63,13 @@ static uint32_t event(struct look *k, uint32_t when, uint32_t mask)
     return n->event;
 }
 
-static void remember_copy(struct look *k, uint32_t number, uint32_t lane)
+/* The lane has to wait for the copy (cp.async.wait_group, cp.async.bulk.wait_group). */
+static void remember_copy(struct access *k, uint32_t number, uint32_t lane)
 {
     struct warp *w = k->w;
     const bool bulk = k->a->flags & EMU_BULK;
     const uint32_t group = w->groups[bulk][lane];
-    struct copies *last = w->copies && w->copy_count ? &w->copies[w->copy_count - 1] : NULL;
+    struct pending_copy *last = w->copies && w->copy_count ? &w->copies[w->copy_count - 1] : NULL;
     if (last && last->event == number && last->events == k->events && last->group == group) {
         last->lanes |= 1u << lane;
         return;
@@ -65,19 +79,20 @@ static void remember_copy(struct look *k, uint32_t number, uint32_t lane)
         w->copies = realloc(w->copies, w->copy_cap * sizeof *w->copies);
         if (!w->copies) abort();
     }
-    w->copies[w->copy_count++] = (struct copies){.event = number,
-                                                 .lanes = 1u << lane,
-                                                 .group = group,
-                                                 .events = k->events,
-                                                 .bulk = bulk,
-                                                 .read = k->a->kind == EMU_LOAD};
+    w->copies[w->copy_count++] = (struct pending_copy){.event = number,
+                                                       .lanes = 1u << lane,
+                                                       .group = group,
+                                                       .events = k->events,
+                                                       .bulk = bulk,
+                                                       .read = k->a->kind == EMU_LOAD};
 }
 
-/* An asynchronous access: of nobody until it is waited for. */
-static uint32_t async_event(struct look *k, uint32_t lane)
+/* An asynchronous access: it is ordered before nothing until its thread or an mbarrier has waited
+ * for it. */
+static uint32_t async_event(struct access *k, uint32_t lane)
 {
     struct warp *w = k->w;
-    struct event e = event_of(k, w->when[lane], 0);
+    struct event e = event_of(k, w->epoch[lane], 0);
     if (k->a->mbarrier) {
         uint32_t slot;
         const uint64_t at = k->a->mbarrier - MEM_SHARED;
@@ -89,7 +104,7 @@ static uint32_t async_event(struct look *k, uint32_t lane)
         e.flags |= EVENT_MBARRIER;
         e.owner = home->index;
         e.part = (uint16_t)slot;
-        e.clock = m->phase + 1;
+        e.epoch = m->phase + 1;
     } else {
         e.flags |= EVENT_PENDING;
         e.pending = 1u << lane;
@@ -98,7 +113,7 @@ static uint32_t async_event(struct look *k, uint32_t lane)
                        w->copy_serial == k->a->who->serial;
     struct event *last = again ? &k->events->list[w->copy_event] : NULL;
     if (last && last->pc == e.pc && last->kind == e.kind && last->flags == e.flags &&
-        last->owner == e.owner && last->part == e.part && last->clock == e.clock) {
+        last->owner == e.owner && last->part == e.part && last->epoch == e.epoch) {
         last->pending |= e.pending;
     } else {
         w->copy_event = add_event(k, &e);
@@ -109,9 +124,11 @@ static uint32_t async_event(struct look *k, uint32_t lane)
     return w->copy_event;
 }
 
-/* ---- accesses ----------------------------------------------------------------------------------------- */
+/* ---- accesses
+ * ----------------------------------------------------------------------------------------- */
 
-/* The lane's address in its shadow, and in `home` whose shared memory it lies in. */
+/* The lane's address in its shadow memory; *home: the CTA whose shared memory it is in, NULL:
+ * global. */
 static uint64_t resolve(struct race *r, struct cta *c, const struct emu_access *a, uint64_t at,
                         struct cta **home)
 {
@@ -125,69 +142,72 @@ static uint64_t resolve(struct race *r, struct cta *c, const struct emu_access *
     return at % MEM_SHARED_WINDOW;
 }
 
-static void enter(struct look *k, struct cta *home)
+static void use_memory(struct access *k, struct cta *home)
 {
     k->home = home;
     k->shadow = home ? &home->shared : &k->r->global;
     k->events = home ? &home->events : &k->r->events;
-    k->notes = home ? &home->notes : &k->r->notes;
+    k->deferred = home ? &home->deferred : &k->r->deferred;
 }
 
-/* Where the lane's bytes are in the memory that they are in. */
-static uint64_t place_of(struct look *k, uint32_t lane)
+/* The lane's address in its shadow memory, which becomes the current one. */
+static uint64_t shadow_address(struct access *k, uint32_t lane)
 {
-    if (k->one) return k->a->address[lane] - k->from;
+    if (k->one_memory) return k->a->address[lane] - k->start;
     struct cta *home;
     const uint64_t at = resolve(k->r, k->c, k->a, k->a->address[lane], &home);
-    enter(k, home);
+    use_memory(k, home);
     return at;
 }
 
-static void find_memory(struct look *k)
+/* Sets one_memory and what depends on it. */
+static void resolve_memory(struct access *k)
 {
     const struct emu_access *a = k->a;
     const bool shared = a->space != PTX_SPACE_GLOBAL;
     const uint64_t first = a->address[__builtin_ctz(a->lanes)];
-    k->one = true;
-    k->from = !shared ? MEM_GLOBAL : first >= MEM_SHARED ? MEM_SHARED : 0;
+    k->one_memory = true;
+    k->start = !shared ? MEM_GLOBAL : first >= MEM_SHARED ? MEM_SHARED : 0;
     for (uint32_t m = a->lanes; shared && k->r->extent.cluster > 1 && m; m &= m - 1)
-        k->one &= a->address[__builtin_ctz(m)] - k->from < MEM_SHARED_WINDOW;
-    if (k->one) enter(k, shared ? k->c : NULL);
+        k->one_memory &= a->address[__builtin_ctz(m)] - k->start < MEM_SHARED_WINDOW;
+    if (k->one_memory) use_memory(k, shared ? k->c : NULL);
 }
 
-static void look_at(struct look *k, uint32_t lane, uint32_t mask, uint64_t address, uint32_t size)
+static void check_bytes(struct access *k, uint32_t lane, uint32_t mask, uint64_t address,
+                        uint32_t size)
 {
     const bool alone = !(mask & (mask - 1));
     const uint32_t number = k->a->flags & EMU_ASYNC
                                 ? async_event(k, lane)
-                                : event(k, k->w->when[lane], alone ? 0 : mask >> lane);
+                                : event(k, k->w->epoch[lane], alone ? 0 : mask >> lane);
     if (number) touch(k, tag_of(number, lane), mask, address, size);
 }
 
-/* The lanes from this one on that read the same bytes, and are at the same time. */
-static uint32_t fellows(const struct look *k, uint32_t left, uint32_t lane)
+/* The lanes from this one on that read the same bytes in the same epoch. */
+static uint32_t lanes_of_same_read(const struct access *k, uint32_t left, uint32_t lane)
 {
     uint32_t mask = 1u << lane;
     if (k->a->kind != EMU_LOAD || k->a->flags & EMU_ASYNC) return mask;
     for (left &= left - 1; left; left &= left - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(left);
         if (k->a->address[l] != k->a->address[lane]) break;
-        if (k->w->when[l] == k->w->when[lane]) mask |= 1u << l;
+        if (k->w->epoch[l] == k->w->epoch[lane]) mask |= 1u << l;
     }
     return mask;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------- */
+/* ---- lines
+ * ---------------------------------------------------------------------------------------------- */
 
-/* Whether what the span tells of happened before the same cells are touched by `what`: by all its lanes, or
- * one. */
-static inline bool is_before(struct look *k, uint32_t span, uint32_t what, bool all)
+/* Whether the span's event happened before the current one, `what`, for each word that both touch.
+ * `all`: for all lanes of `what`, if several share it. */
+static inline bool span_happens_before(struct access *k, uint32_t span, uint32_t what, bool all)
 {
     const uint32_t number = span >> 6;
-    if (number == k->known) return true;
-    if (number != k->own) {
+    if (number == k->known_event) return true;
+    if (number != k->own_event) {
         if (known_to_all(k, number)) {
-            k->known = number;
+            k->known_event = number;
             return true;
         }
         if (!is_own(k, number)) return false;
@@ -195,10 +215,10 @@ static inline bool is_before(struct look *k, uint32_t span, uint32_t what, bool 
     return (span & 63) == (what & 63) && !(all && k->events->list[what >> 6].mask);
 }
 
-/* Adds the span, or the cells to one that is there. false: there are too many. */
-static bool add_span(struct look *k, struct page *p, uint32_t row, struct span own)
+/* Adds the span, or its words to a span of the same event. false: the line has SPANS_MOST. */
+static bool add_span(struct access *k, struct page *p, uint32_t line, struct span own)
 {
-    struct row *r = p->rows[row] ? shadow_at(k->shadow, p->rows[row]) : NULL;
+    struct shadow_line *r = p->lines[line] ? shadow_at(k->shadow, p->lines[line]) : NULL;
     const uint32_t from = r && !k->writes ? r->writes : 0, to = !r          ? 0
                                                                 : k->writes ? r->writes
                                                                             : r->count;
@@ -207,7 +227,7 @@ static bool add_span(struct look *k, struct page *p, uint32_t row, struct span o
             r->list[i].cells |= own.cells;
             return true;
         }
-    r = shadow_row(k->shadow, p, row);
+    r = shadow_line_reserve(k->shadow, p, line);
     if (!r) return false;
     if (k->writes) {
         memmove(&r->list[r->writes + 1], &r->list[r->writes],
@@ -218,18 +238,20 @@ static bool add_span(struct look *k, struct page *p, uint32_t row, struct span o
     return true;
 }
 
-/* What the access leaves of the row's spans. false: it is not after all of them, or there were too many readers. */
-static bool sift_row(struct look *k, struct row *r, struct span own)
+/* Removes the words of `own` from spans that it replaces (FastTrack: a write replaces the epochs
+ * that happened before it). false: a span that may race with the access did not happen before it;
+ * the line is unchanged. */
+static bool filter_line(struct access *k, struct shadow_line *r, struct span own)
 {
     for (uint32_t i = 0; i < (k->writes ? r->count : r->writes); i++)
         if (r->list[i].cells & own.cells &&
-            (k->aside || !is_before(k, r->list[i].what, own.what, true)))
+            (k->noncoherent_read || !span_happens_before(k, r->list[i].what, own.what, true)))
             return false;
     uint32_t n = k->writes ? 0 : r->writes, writes = r->writes;
     for (uint32_t i = n; i < r->count; i++) {
         struct span *s = &r->list[i];
         if (s->cells & own.cells && s->what != own.what &&
-            (k->writes || is_before(k, s->what, own.what, false)))
+            (k->writes || span_happens_before(k, s->what, own.what, false)))
             s->cells &= ~own.cells;
         if (s->cells) r->list[n++] = *s;
         else if (i < r->writes) writes--;
@@ -239,47 +261,50 @@ static bool sift_row(struct look *k, struct row *r, struct span own)
     return true;
 }
 
-/* As many reads of each of these cells are remembered as there may be. */
-static bool is_crowded(const struct row *r, uint32_t cells)
+/* The line has HISTORY reads of each of these words. */
+static bool has_most_readers(const struct shadow_line *r, uint32_t cells)
 {
     uint32_t n = 0;
     for (uint32_t i = r->writes; i < r->count; i++) n += (cells & ~r->list[i].cells) == 0;
     return n >= HISTORY;
 }
 
-/* All cells of a row were touched by what is known, and are written: it is as good as new. */
-static bool mend(struct look *k, struct page *p, uint32_t row)
+/* A warp writes all words of a split line. If all earlier accesses of it happened before, the cells
+ * become a line again. */
+static bool merge_line(struct access *k, struct page *p, uint32_t line)
 {
     if (p->shift != 2) return false;
-    for (uint32_t i = 0; i < ROW_WORDS; i++) {
-        const struct cell *c = &p->cells[row * ROW_WORDS + i];
+    for (uint32_t i = 0; i < LINE_WORDS; i++) {
+        const struct cell *c = &p->cells[line * LINE_WORDS + i];
         if (!is_known(k, c->write, LANES) || !is_known(k, c->read, LANES)) return false;
     }
-    shadow_mend(k->shadow, p, row);
+    shadow_merge(k->shadow, p, line);
     return true;
 }
 
-enum { SINGLES = 1 }; /* spans of a row that has more are not for single words */
+enum { SINGLES = 1 }; /* a line with that many spans is split by an access to a single word */
 
-/* The lanes' words as a span. false: the row has come apart. */
-static bool touch_row(struct look *k, struct page *p, uint32_t row, struct span own)
+/* Checks the words of a span. false: the line is split, and the caller checks the cells. */
+static bool touch_line(struct access *k, struct page *p, uint32_t line, struct span own)
 {
-    if (p->apart >> row & 1 && (!k->writes || own.cells != ~0u || !mend(k, p, row))) return false;
-    struct row *r = p->rows[row] ? shadow_at(k->shadow, p->rows[row]) : NULL;
+    if (p->split >> line & 1 && (!k->writes || own.cells != ~0u || !merge_line(k, p, line)))
+        return false;
+    struct shadow_line *r = p->lines[line] ? shadow_at(k->shadow, p->lines[line]) : NULL;
     const bool single = !(own.cells & (own.cells - 1));
-    if (r && ((single && r->count >= SINGLES) || !sift_row(k, r, own))) {
-        shadow_split(k->shadow, p, row);
+    if (r && ((single && r->count >= SINGLES) || !filter_line(k, r, own))) {
+        shadow_split(k->shadow, p, line);
         return false;
     }
-    if (r && !k->writes && r->count >= HISTORY && is_crowded(r, own.cells)) return true;
-    if (add_span(k, p, row, own)) return true;
-    shadow_split(k->shadow, p, row);
+    if (r && !k->writes && r->count >= HISTORY && has_most_readers(r, own.cells)) return true;
+    if (add_span(k, p, line, own)) return true;
+    shadow_split(k->shadow, p, line);
     return false;
 }
 
-/* ---- whole warps -------------------------------------------------------------------------------------- */
+/* ---- fast paths
+ * -------------------------------------------------------------------------------------- */
 
-/* Whether lanes 16-31 read the words that lanes 0-15 do, as of a tile's row. */
+/* Whether lanes 16-31 read the same words as lanes 0-15, as from a row of a 16 x 16 tile. */
 static bool is_twice(const struct emu_access *a)
 {
     uint64_t differ = 0;
@@ -287,7 +312,8 @@ static bool is_twice(const struct emu_access *a)
     return !differ && a->address[0] != a->address[1];
 }
 
-/* Lanes whose words lie behind the words of the lanes before them, and are not read by the next lane, too. */
+/* Mask of lanes whose word follows the word of the lane before, and is not also read by the next
+ * lane. */
 static uint32_t runs_of(const struct emu_access *a, uint32_t lanes)
 {
     uint32_t runs = 0, shared = 0;
@@ -300,15 +326,15 @@ static uint32_t runs_of(const struct emu_access *a, uint32_t lanes)
     return runs & lanes & lanes << 1 & ~(shared & lanes >> 1);
 }
 
-/* How many lanes from this one on are in one run. */
+/* The length of the run that starts at this lane. */
 static uint32_t run_at(uint32_t runs, uint32_t lane)
 {
     const uint64_t more = ~((uint64_t)runs >> 1 >> lane);
     return 1 + (uint32_t)__builtin_ctzll(more);
 }
 
-/* A word of a row that has come apart, of a weak access. */
-static inline void touch_word(struct look *k, tag own, uint32_t mask, struct cell *cell,
+/* A weak access to a word of a split line. */
+static inline void touch_word(struct access *k, tag own, uint32_t mask, struct cell *cell,
                               uint64_t at)
 {
     const uint32_t lane = own % LANES;
@@ -316,12 +342,14 @@ static inline void touch_word(struct look *k, tag own, uint32_t mask, struct cel
         write_weakly(k, own, lane, cell, at);
         return;
     }
-    if (k->aside && cell->write) {
+    if (k->noncoherent_read && cell->write) {
         read_cell(k, own, mask, cell, at);
         return;
     }
-    if (mask & (mask - 1)) { /* a lane's own write is another's to the rest */
-        if (!is_known(k, cell->write, lane) || (cell->write && cell->write >> 5 == k->own)) {
+    if (mask &
+        (mask -
+         1)) { /* several lanes: one lane's own write is another thread's write to the others */
+        if (!is_known(k, cell->write, lane) || (cell->write && cell->write >> 5 == k->own_event)) {
             read_cell(k, own, mask, cell, at);
             return;
         }
@@ -332,7 +360,7 @@ static inline void touch_word(struct look *k, tag own, uint32_t mask, struct cel
     } else remember_read(k, own, cell);
 }
 
-/* The lanes from this one on that are all at one time and read the same bytes. */
+/* The lanes from this one on that read the same bytes; all lanes are at one epoch. */
 static inline uint32_t readers(const struct emu_access *a, uint32_t left, uint32_t lane)
 {
     uint32_t mask = 1u << lane;
@@ -343,90 +371,134 @@ static inline uint32_t readers(const struct emu_access *a, uint32_t left, uint32
     return mask;
 }
 
-/* Words of weak accesses, one or more for each lane; what is not plain goes the long way. */
-static bool whole_warp(struct look *k, uint32_t size)
+/* Weak accesses of words, while check_words() goes through the lanes. */
+struct word_pass {
+    uint32_t size;          /* bytes of a lane */
+    uint32_t epoch, number; /* of the access, and its event */
+    bool halves;            /* lanes 16-31 read what lanes 0-15 read */
+    bool clears_flags;      /* a write to lines that may have flags */
+    bool spans;             /* words may be checked as spans */
+    uint32_t lanes;
+    uint32_t runs; /* runs_of(), once runs_known */
+    bool runs_known;
+    uint32_t by_cells; /* lanes whose words are checked by cells */
+    uint64_t page_number;
+    struct page *page;
+};
+
+/* false: the launch exceeds a limit. */
+static bool begin_words(struct access *k, uint32_t size, struct word_pass *p)
 {
     const struct emu_access *a = k->a;
-    const bool shared = k->home;
-    const uint32_t when = k->w->when[__builtin_ctz(a->lanes)];
-    if (k->strong || size & 3 || a->flags & EMU_ASYNC || !k->one ||
-        !race_is_one_time(k->w, a->lanes))
+    p->size = size;
+    p->epoch = k->w->epoch[__builtin_ctz(a->lanes)];
+    p->halves = a->lanes == ~0u && !k->writes && is_twice(a);
+    p->number = event(k, p->epoch, p->halves ? 0x10001 : 0);
+    if (!p->number) return false;
+    p->clears_flags = k->writes && k->flagged;
+    p->lanes = p->halves ? 0xffff : a->lanes;
+    p->spans = size == 4 && !p->clears_flags;
+    /* Runs are computed for the first line that is not split; or at once for writes, as adjacent
+     * ones may merge cells into a line. */
+    const bool merges = k->writes && (a->contiguous || !a->common_bits);
+    p->runs = p->spans && merges ? runs_of(a, p->lanes) : 0;
+    p->runs_known = !p->spans || merges;
+    p->by_cells = p->clears_flags || size > 4 ? ~0u : 0;
+    p->page_number = UINT64_MAX;
+    p->page = NULL;
+    return true;
+}
+
+static inline struct page *page_of_word(struct access *k, struct word_pass *p, uint64_t at)
+{
+    if (at >> PAGE_BITS != p->page_number) {
+        p->page = shadow_page(k->shadow, at, false);
+        p->page_number = at >> PAGE_BITS;
+    }
+    return p->page;
+}
+
+/* Checks the run of words that starts at this lane as a span, as far as its line reaches. Returns
+ * the lanes of these words; 0: the words must be checked by cells. */
+static inline uint32_t check_span(struct access *k, struct word_pass *p, tag own, uint32_t lane,
+                                  uint64_t at, bool split)
+{
+    const uint32_t line = (uint32_t)(at % PAGE) / 4 / LINE_WORDS;
+    if (!p->runs_known) p->runs = runs_of(k->a, p->lanes);
+    p->runs_known = true;
+    const bool in_run = (p->runs | p->runs >> 1) & ~p->by_cells & 1u << lane;
+    if (p->by_cells >> lane & 1 || (split && (!k->writes || !in_run))) return 0;
+    const uint32_t cell = (uint32_t)(at % PAGE) / 4 % LINE_WORDS;
+    const uint32_t most = LINE_WORDS - cell, run = run_at(p->runs, lane),
+                   count = run < most ? run : most, all = UINT32_MAX >> (LINE_WORDS - count);
+    const struct span span = {span_what(own >> 5, lane, cell), all << cell};
+    if (touch_line(k, p->page, line, span)) return all << lane;
+    p->by_cells |= all << lane;
+    return 0;
+}
+
+static inline void check_cells(struct access *k, const struct word_pass *p, tag own, uint32_t mask,
+                               uint64_t at)
+{
+    if (p->page->shift == 2 && !p->clears_flags) {
+        for (uint32_t o = 0; o < p->size; o += 4)
+            touch_word(k, own, mask, shadow_cell(k->shadow, p->page, at + o), at + o);
+        return;
+    }
+    touch(k, own, mask, at, p->size);
+    for (uint32_t o = 0; p->clears_flags && o < p->size; o++)
+        race_clear_flag(k->r, k->home, (k->home ? at + 1 : at + MEM_GLOBAL) + o);
+}
+
+/* Weak accesses of one or more words for each lane. false: the access is something else. */
+static bool check_words(struct access *k, uint32_t size)
+{
+    const struct emu_access *a = k->a;
+    struct word_pass p;
+    if (k->strong || size & 3 || a->flags & EMU_ASYNC || !k->one_memory ||
+        !race_same_epoch(k->w, a->lanes))
         return false;
-    const bool twice = a->lanes == ~0u && !k->writes && is_twice(a);
-    const uint32_t number = event(k, when, twice ? 0x10001 : 0);
-    if (!number) return true;
-    const bool flags = k->writes && k->flagged;
-    const uint32_t lanes = twice ? 0xffff : a->lanes;
-    /* Whether lanes lie in rows at all is looked at for the first row that has not come apart; or for all, as those
-     * that are written side by side may become as good as new. */
-    const bool words = size == 4 && !flags, mends = k->writes && (a->contiguous || !a->common_bits);
-    uint32_t runs = words && mends ? runs_of(a, lanes) : 0;
-    bool looked = !words || mends;
-    uint32_t singly = flags || size > 4 ? ~0u : 0; /* lanes whose rows have come apart */
-    uint64_t page_at = UINT64_MAX;
-    struct page *page = NULL;
-    for (uint32_t left = lanes, next; left; left = next) {
+    if (!begin_words(k, size, &p)) return true;
+    for (uint32_t left = p.lanes, next; left; left = next) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        const uint64_t at = a->address[lane] - k->from;
+        const uint64_t at = a->address[lane] - k->start;
         next = left & (left - 1);
-        if (at >> PAGE_BITS != page_at) {
-            page = shadow_page(k->shadow, at, false);
-            page_at = at >> PAGE_BITS;
-        }
+        const struct page *page = page_of_word(k, &p, at);
         if (!page) continue;
-        tag own = tag_of(number, lane);
-        uint32_t mask = (twice ? 0x10001u : 1u) << lane;
-        if (!twice && !k->writes && next && a->address[__builtin_ctz(next)] == a->address[lane]) {
+        tag own = tag_of(p.number, lane);
+        uint32_t mask = (p.halves ? 0x10001u : 1u) << lane;
+        if (!p.halves && !k->writes && next &&
+            a->address[__builtin_ctz(next)] == a->address[lane]) {
             mask = readers(a, left, lane);
             next = left & ~mask;
-            const uint32_t together = event(k, when, mask >> lane);
+            const uint32_t together = event(k, p.epoch, mask >> lane);
             if (!together) return true;
             own = tag_of(together, lane);
         }
-        const uint32_t row = (uint32_t)(at % PAGE) / 4 / ROW_WORDS;
-        const bool apart = page->apart >> row & 1;
-        if (apart && words && page->shift == 2 && !((runs | runs >> 1) >> lane & 1)) {
+        const bool split = page->split >> ((uint32_t)(at % PAGE) / 4 / LINE_WORDS) & 1;
+        if (split && p.spans && page->shift == 2 && !((p.runs | p.runs >> 1) >> lane & 1)) {
             touch_word(k, own, mask, &page->cells[at % PAGE / 4], at);
             continue;
         }
-        if (!looked) runs = runs_of(a, lanes);
-        looked = true;
-        const bool in_run = (runs | runs >> 1) & ~singly & 1u << lane;
-        if (!(singly >> lane & 1) && !(apart && (!k->writes || !in_run))) {
-            const uint32_t cell = (uint32_t)(at % PAGE) / 4 % ROW_WORDS;
-            const uint32_t most = ROW_WORDS - cell, run = run_at(runs, lane),
-                           count = run < most ? run : most, all = UINT32_MAX >> (ROW_WORDS - count);
-            if (touch_row(k, page, row,
-                          (struct span){span_what(own >> 5, lane, cell), all << cell})) {
-                if (count > 1) next &= ~(all << lane);
-                continue;
-            }
-            singly |= all << lane;
-        }
-        if (page->shift != 2 || flags) {
-            touch(k, own, mask, at, size);
-            for (uint32_t o = 0; flags && o < size; o++)
-                race_unflag(k->r, k->home, (shared ? at + 1 : at + MEM_GLOBAL) + o);
-            continue;
-        }
-        for (uint32_t o = 0; o < size; o += 4)
-            touch_word(k, own, mask, shadow_cell(k->shadow, page, at + o), at + o);
+        const uint32_t done = check_span(k, &p, own, lane, at, split);
+        if (done) next &= ~done;
+        else check_cells(k, &p, own, mask, at);
     }
     return true;
 }
 
-/* Strong writes of words that neither release nor acquire anything: atomics that count or add up. */
-static bool strong_words(struct look *k, uint32_t size)
+/* Strong read-modify-writes of words by warps that do not synchronise: counters, sums. */
+static bool check_strong_adds(struct access *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
-    const bool plain = !k->flagged && !k->w->mind && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
-    if (!k->strong || !plain || !k->one || a->kind == EMU_LOAD || a->op == ATOMIC_CAS ||
-        size != 4 || !race_is_one_time(k->w, a->lanes))
+    const bool plain = !k->flagged && !k->w->thread_vc && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
+    if (!k->strong || !plain || !k->one_memory || a->kind == EMU_LOAD || a->op == ATOMIC_CAS ||
+        size != 4 || !race_same_epoch(k->w, a->lanes))
         return false;
-    const uint32_t number = event(k, k->w->when[__builtin_ctz(a->lanes)], 0);
+    const uint32_t number = event(k, k->w->epoch[__builtin_ctz(a->lanes)], 0);
     for (uint32_t m = number ? a->lanes : 0; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
-        const uint64_t at = a->address[lane] - k->from;
+        const uint64_t at = a->address[lane] - k->start;
         struct page *page = shadow_page(k->shadow, at, false);
         if (!page) continue;
         if (page->shift == 2)
@@ -436,16 +508,17 @@ static bool strong_words(struct look *k, uint32_t size)
     return true;
 }
 
-static void set_ahead(const struct shadow *s, tag half)
+static void prefetch_tags(const struct shadow *s, tag half)
 {
-    const struct set *set = shadow_set(s, half);
+    const struct tag_set *set = shadow_set(s, half);
     if (set) __builtin_prefetch(set);
 }
 
-/* Locks and what they protect lie far apart: the host reads what is known of all lanes' places at once. */
-static void look_ahead(const struct look *k)
+/* Locks and the data that they protect are scattered in memory: prefetches the shadow of all lanes'
+ * addresses. */
+static void prefetch_shadow(const struct access *k)
 {
-    if (!k->one || k->home || !k->strong) return;
+    if (!k->one_memory || k->home || !k->strong) return;
     for (int was_read = 0; was_read < 2; was_read++)
         for (uint32_t m = k->a->lanes & (k->a->lanes - 1); m; m &= m - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -454,62 +527,63 @@ static void look_ahead(const struct look *k)
                                        ? k->shadow->pages[at >> PAGE_BITS]
                                        : NULL;
             const struct cell *cell = p && p->cells ? &p->cells[at % PAGE >> p->shift] : NULL;
-            if (p && p->launch == k->shadow->launch) race_flag_ahead(k->r, p, at, was_read);
+            if (p && p->launch == k->shadow->launch) race_prefetch_flag(k->r, p, at, was_read);
             if (!was_read) {
                 if (cell) __builtin_prefetch(cell);
-                for (size_t i = 0; k->w->mind && i < sizeof *k->w->mind; i += 64)
-                    __builtin_prefetch((const char *)&k->w->mind[lane] + i);
+                for (size_t i = 0; k->w->thread_vc && i < sizeof *k->w->thread_vc; i += 64)
+                    __builtin_prefetch((const char *)&k->w->thread_vc[lane] + i);
             } else if (cell && p->launch == k->shadow->launch) {
-                set_ahead(k->shadow, cell->write);
-                set_ahead(k->shadow, cell->read);
+                prefetch_tags(k->shadow, cell->write);
+                prefetch_tags(k->shadow, cell->read);
             }
         }
 }
 
-/* Words side by side that are all of one row, which has not come apart, and of which nothing was put off. false: it is
- * not that, or the row has come apart. */
-static bool whole_row(struct look *k, uint32_t size)
+/* A weak access of a whole warp to exactly one line that is not split and has no deferred accesses.
+ * false: it is none, or the line had to be split. */
+static bool check_line(struct access *k, uint32_t size)
 {
     const struct emu_access *a = k->a;
-    const uint64_t at = a->address[0] - k->from;
+    const uint64_t at = a->address[0] - k->start;
     if (!a->contiguous || size != 4 || a->rows & (a->rows - 1) || !a->rows || k->strong ||
-        a->kind > EMU_STORE || a->flags & EMU_ASYNC || !race_is_one_time(k->w, ~0u))
+        a->kind > EMU_STORE || a->flags & EMU_ASYNC || !race_same_epoch(k->w, ~0u))
         return false;
     struct page *p = shadow_page(k->shadow, at, false);
-    const uint32_t row = (uint32_t)__builtin_ctz(a->rows);
-    if (!p || p->apart & a->rows || (k->home ? k->home->flags.count : p->flagged & a->rows))
+    const uint32_t line = (uint32_t)__builtin_ctz(a->rows);
+    if (!p || p->split & a->rows || (k->home ? k->home->flags.count : p->flagged & a->rows))
         return false;
-    for (int i = 0; i < NOTE_KINDS; i++) {
-        if (p->noted_in == k->notes->number && p->noted[i] & a->rows) return false;
-        if (k->writes || i != NOTE_READ) p->closed[i] |= a->rows;
+    for (int i = 0; i < DEFER_KINDS; i++) {
+        if (p->deferred_in == k->deferred->number && p->deferred[i] & a->rows) return false;
+        if (k->writes || i != DEFER_READ) p->no_defer[i] |= a->rows;
     }
-    const uint32_t number = event(k, k->w->when[0], 0);
-    return !number || touch_row(k, p, row, (struct span){span_what(number, 0, 0), ~0u});
+    const uint32_t number = event(k, k->w->epoch[0], 0);
+    return !number || touch_line(k, p, line, (struct span){span_what(number, 0, 0), ~0u});
 }
 
-void race_look_through(struct look *k, uint32_t size, look_followed *then)
+void race_check_lanes(struct access *k, uint32_t size, access_followup *followup)
 {
     const struct emu_access *a = k->a;
-    if (whole_warp(k, size) || strong_words(k, size)) return;
-    look_ahead(k);
+    if (check_words(k, size) || check_strong_adds(k, size)) return;
+    prefetch_shadow(k);
     const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        mask = fellows(k, left, lane);
+        mask = lanes_of_same_read(k, left, lane);
         k->writes = writing >> lane & 1;
-        const uint64_t at = place_of(k, lane);
-        look_at(k, lane, mask, at, size);
-        if (!then) continue;
-        then(k, mask, at);
-        race_look_up(k); /* the lane may have learned something */
+        const uint64_t at = shadow_address(k, lane);
+        check_bytes(k, lane, mask, at, size);
+        if (!followup) continue;
+        followup(k, mask, at);
+        race_load_epochs(k); /* the lanes may have acquired something */
     }
 }
 
-/* ---- words that release and acquire ----------------------------------------------------------------------- */
+/* ---- synchronising words
+ * ----------------------------------------------------------------------- */
 
-/* The pages of the lanes' words, which the host begins to read; locks and what they protect lie far apart. false: they
- * are no words, or something was put off that has to be looked at before. */
-static bool find_words(struct look *k, struct page **pages)
+/* Finds the pages of the lanes' words and prefetches their shadow. false: a page has byte cells, an
+ * address is not aligned, or a deferred access must be replayed first. */
+static bool find_sync_words(struct access *k, struct page **pages)
 {
     const struct emu_access *a = k->a;
     uint64_t number = 0;
@@ -517,133 +591,140 @@ static bool find_words(struct look *k, struct page **pages)
     k->flagged = false;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
-        const uint64_t at = a->address[lane] - k->from;
-        const uint32_t word = (uint32_t)(at % PAGE) / 4, row = 1u << word / ROW_WORDS;
+        const uint64_t at = a->address[lane] - k->start;
+        const uint32_t word = (uint32_t)(at % PAGE) / 4, line = 1u << word / LINE_WORDS;
         if (!p || at >> PAGE_BITS != number) {
             p = shadow_page(k->shadow, at, false);
             if (!p || p->shift != 2) return false;
             number = at >> PAGE_BITS;
         }
-        if (at & 3 || (p->noted_in == k->notes->number &&
-                       (p->noted[NOTE_READ] | p->noted[NOTE_WORDS] | p->noted[NOTE_DOUBLES]) & row))
+        if (at & 3 ||
+            (p->deferred_in == k->deferred->number &&
+             (p->deferred[DEFER_READ] | p->deferred[DEFER_RMW32] | p->deferred[DEFER_RMW64]) &
+                 line))
             return false;
         pages[lane] = p;
-        k->flagged |= p->flagged & row;
+        k->flagged |= p->flagged & line;
         if (p->cells) __builtin_prefetch(&p->cells[word]);
-        race_flag_ahead(k->r, p, at, false);
-        for (size_t i = 0; k->w->mind && i < sizeof *k->w->mind; i += 64)
-            __builtin_prefetch((const char *)&k->w->mind[lane] + i);
+        race_prefetch_flag(k->r, p, at, false);
+        for (size_t i = 0; k->w->thread_vc && i < sizeof *k->w->thread_vc; i += 64)
+            __builtin_prefetch((const char *)&k->w->thread_vc[lane] + i);
     }
     return true;
 }
 
-/* Nothing more of their rows is put off. */
-static void close_words(const struct look *k, struct page *const *pages)
+/* From now on accesses to these lines are not deferred. */
+static void stop_deferring_words(const struct access *k, struct page *const *pages)
 {
     for (uint32_t m = k->a->lanes; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
-        const uint64_t at = k->a->address[lane] - k->from;
-        const uint32_t word = (uint32_t)(at % PAGE) / 4, row = 1u << word / ROW_WORDS;
+        const uint64_t at = k->a->address[lane] - k->start;
+        const uint32_t word = (uint32_t)(at % PAGE) / 4, line = 1u << word / LINE_WORDS;
         struct page *p = pages[lane];
-        if (k->writes) p->closed[NOTE_READ] |= row;
-        p->closed[NOTE_WORDS] |= row;
-        p->closed[NOTE_DOUBLES] |= row;
-        if (p->apart & row) {
-            set_ahead(k->shadow, p->cells[word].write);
-            set_ahead(k->shadow, p->cells[word].read);
+        if (k->writes) p->no_defer[DEFER_READ] |= line;
+        p->no_defer[DEFER_RMW32] |= line;
+        p->no_defer[DEFER_RMW64] |= line;
+        if (p->split & line) {
+            prefetch_tags(k->shadow, p->cells[word].write);
+            prefetch_tags(k->shadow, p->cells[word].read);
         }
-        race_flag_ahead(k->r, p, at, true);
+        race_prefetch_flag(k->r, p, at, true);
     }
 }
 
-/* Strong accesses of words of global memory that cannot wait, as of locks and what they protect. */
-static bool lock_words(struct look *k)
+/* Strong accesses to words of global memory that synchronise: locks and the data that they
+ * protect. */
+static bool check_sync_words(struct access *k)
 {
     const struct emu_access *a = k->a;
-    const bool orders = a->flags & (EMU_ACQUIRE | EMU_RELEASE) || k->w->mind || k->c->know,
+    const bool orders = a->flags & (EMU_ACQUIRE | EMU_RELEASE) || k->w->thread_vc || k->c->vc,
                adds = a->kind > EMU_STORE && a->op != ATOMIC_CAS;
     struct page *pages[LANES];
     if (!k->strong || k->home || a->width != 4 || a->count != 1 || a->flags & EMU_ASYNC ||
-        (adds && !orders) || !find_words(k, pages))
+        (adds && !orders) || !find_sync_words(k, pages))
         return false;
-    close_words(k, pages);
+    stop_deferring_words(k, pages);
     const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
-    uint32_t number = 0, last = 0,
-             before = 0; /* the event of the lanes before: when, and together with whom */
+    uint32_t number = 0, last = 0, before = 0; /* the last lane's event, its epoch and mask */
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        const uint64_t at = a->address[lane] - k->from;
-        mask = fellows(k, left, lane);
+        const uint64_t at = a->address[lane] - k->start;
+        mask = lanes_of_same_read(k, left, lane);
         k->writes = writing >> lane & 1;
-        const uint32_t when = k->w->when[lane], together = mask & (mask - 1) ? mask >> lane : 0;
-        if (!number || when != last || together != before) number = event(k, when, together);
-        last = when, before = together;
+        const uint32_t epoch = k->w->epoch[lane], together = mask & (mask - 1) ? mask >> lane : 0;
+        if (!number || epoch != last || together != before) number = event(k, epoch, together);
+        last = epoch, before = together;
         const tag own = tag_of(number, lane);
         struct cell *cell = shadow_cell(k->shadow, pages[lane], at);
         if (number && k->writes) write_cell(k, own, lane, cell, at);
         else if (number) read_cell(k, own, mask, cell, at);
-        if (!k->flagged && !k->w->mind && !(a->flags & EMU_RELEASE)) continue;
+        if (!k->flagged && !k->w->thread_vc && !(a->flags & EMU_RELEASE)) continue;
         for (uint32_t m = mask; m; m &= m - 1)
-            race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
-                      race_flag_in(k->r, pages[lane], at + MEM_GLOBAL), NULL, at + MEM_GLOBAL);
-        race_look_up(k);
+            race_sync_access(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
+                             race_flag_in(k->r, pages[lane], at + MEM_GLOBAL), NULL,
+                             at + MEM_GLOBAL);
+        race_load_epochs(k);
     }
     return true;
 }
 
-/* ---- every access -------------------------------------------------------------------------------------- */
+/* ---- every access
+ * -------------------------------------------------------------------------------------- */
 
-static void each(struct race *r, const struct emu_access *a, look_followed *then)
+static void check_access(struct race *r, const struct emu_access *a, access_followup *followup)
 {
     struct cta *c = race_cta(r, a->who->cta);
     const bool added = a->flags & EMU_ASYNC && a->kind == EMU_RED;
-    struct look k = {.r = r,
-                     .a = a,
-                     .c = c,
-                     .w = race_warp(c, a->who->warp),
-                     .warp = a->who->warp,
-                     .width = race_width(a),
-                     .born = r->tree.time,
-                     .writes = a->kind != EMU_LOAD,
-                     .strong = a->flags & EMU_RELAXED || added,
-                     .flagged = true,
-                     .aside = a->flags & EMU_NONCOHERENT && a->space == PTX_SPACE_GLOBAL};
+    struct access k = {.r = r,
+                       .a = a,
+                       .c = c,
+                       .w = race_warp(c, a->who->warp),
+                       .warp = a->who->warp,
+                       .width = race_width(a),
+                       .joins = r->vclocks.joins,
+                       .writes = a->kind != EMU_LOAD,
+                       .strong = a->flags & EMU_RELAXED || added,
+                       .flagged = true,
+                       .noncoherent_read = a->flags & EMU_NONCOHERENT &&
+                                           a->space == PTX_SPACE_GLOBAL};
     const uint32_t size = (uint32_t)a->width * a->count;
-    race_look_up(&k);
-    find_memory(&k);
-    if (k.one && ((then && lock_words(&k)) || whole_row(&k, size) || race_put_off(&k, size)))
+    race_load_epochs(&k);
+    resolve_memory(&k);
+    if (k.one_memory &&
+        ((followup && check_sync_words(&k)) || check_line(&k, size) || race_defer(&k, size)))
         return;
-    race_look_through(&k, size, then);
+    race_check_lanes(&k, size, followup);
 }
 
-void race_look(struct race *r, const struct emu_access *a)
+void race_check(struct race *r, const struct emu_access *a)
 {
-    each(r, a, NULL);
+    check_access(r, a, NULL);
 }
 
-static void flag_lanes(struct look *k, uint32_t mask, uint64_t at)
+static void synchronise(struct access *k, uint32_t mask, uint64_t at)
 {
     const struct emu_access *a = k->a;
     const uint64_t key = k->home ? at + 1 : at + MEM_GLOBAL;
-    if (a->flags & EMU_ASYNC && a->kind == EMU_RED) return; /* it is part of no pattern */
-    if (k->strong && (k->flagged || k->w->mind || a->flags & EMU_RELEASE))
+    if (a->flags & EMU_ASYNC && a->kind == EMU_RED)
+        return; /* cp.reduce.async: part of no release pattern */
+    if (k->strong && (k->flagged || k->w->thread_vc || a->flags & EMU_RELEASE))
         for (uint32_t m = mask; m; m &= m - 1)
             for (uint32_t e = 0; e < a->count; e++) {
                 const uint64_t one = key + e * a->width;
-                race_flag(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
-                          race_flag_at(k->r, k->home, one), k->home, one);
+                race_sync_access(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
+                                 race_flag_at(k->r, k->home, one), k->home, one);
             }
     else if (!k->strong && k->writes && k->flagged)
         for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
-            race_unflag(k->r, k->home, key + o);
+            race_clear_flag(k->r, k->home, key + o);
 }
 
 void race_access(void *self, const struct emu_access *a)
 {
     struct race *r = self;
-    if (r->given_up || race_note(r, a)) return;
+    if (r->gave_up || race_defer_read(r, a)) return;
     if (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER ||
         a->space == PTX_SPACE_GLOBAL)
-        each(r, a, flag_lanes);
-    if (r->tree.clocks > r->limits.clocks) race_give_up(r);
+        check_access(r, a, synchronise);
+    if (r->vclocks.live > r->limits.clocks) race_give_up(r);
 }

@@ -1,25 +1,27 @@
 /* determinism/race/race.h: an observer that finds data races.
  *
  *     struct race *r = race_new();
- *     ... emu_launch with race_observer(r) among its observers; findings are in its report (EMU_RACE)
+ *     ... emu_launch with race_observer(r) among its observers; its report has findings (EMU_RACE)
  *     race_free(r);
  *
- * A race is what PTX's memory consistency model calls one: two accesses of a byte, one of them a write, that
- * causality does not order and that are not morally strong. Whether they are ordered does not depend on which
- * came first: so one run finds a race whichever way it falls. What run time does decide is whether an acquire
- * read what was released: only then the two are ordered.
+ * A race is defined by the PTX memory consistency model: two accesses of a byte, one of them a
+ * write, that are neither ordered by causality order nor morally strong. Whether two accesses are
+ * ordered does not depend on which came first, so one run finds a race whichever way it went. Only
+ * one thing depends on the run: an acquire is ordered after a release if it has read the released
+ * value. The algorithm is FastTrack with the scopes of PTX (detector.h).
  *
- * Every lane is a thread of its own. Known are barriers of CTAs (also named ones, and arrivals), warps and
- * clusters, release and acquire patterns with their scopes, cp.async and bulk copies with their groups and
- * mbarriers. The end of a launch orders all. Looked at are global and shared memory, a byte at a time. A load by .nc
- * races with all that the launch has written there: no order helps it.
+ * The detector treats every lane as a thread of its own. It knows barriers of CTAs (also named
+ * ones, and bar.arrive), of warps and of clusters, release and acquire patterns with their scopes,
+ * cp.async and bulk copies with their groups and mbarriers. The end of a launch orders everything.
+ * It checks global and shared memory, byte by byte. A .nc load races with every write of the launch
+ * to its bytes, because its cache is not coherent.
  *
- * Not known: the order that two fence.sc have among themselves; that textures want fences of their own
- * proxies, and bulk copies of what another CTA stored. Of accesses to one place that nothing orders, as many
- * are remembered as HISTORY in history.h says, so a race with one of very many readers may go unseen where all
- * of those remembered are ordered with the write. A launch that needs more than 67 million events, one for each
- * warp, instruction and time between barriers, or more than 5 million sets of what threads know of others, a
- * gigabyte, is looked at no further, which is a finding. */
+ * Limitations. Two fence.sc do not order each other. Textures need proxy fences of their own, and
+ * bulk copies need one for what another CTA stored: neither is checked. For each byte at most 15
+ * unordered accesses are kept (HISTORY), so a race with one of many readers can be missed if the
+ * kept ones are all ordered. A launch with more than 67 million events (one for each warp,
+ * instruction and epoch) or 5 million vector clocks (one gigabyte) is not checked further; that is
+ * a finding. docs/races.md has examples. */
 #ifndef HEDDLE_DETERMINISM_RACE_RACE_H
 #define HEDDLE_DETERMINISM_RACE_RACE_H
 
@@ -35,6 +37,6 @@ const struct emu_observer *race_observer(struct race *r);
 struct race_limits {
     uint64_t events, clocks;
 };
-void race_limit(struct race *r, struct race_limits l); /* for tests: less than it has */
+void race_limit(struct race *r, struct race_limits l); /* for tests: lower limits */
 
 #endif

@@ -1,5 +1,6 @@
-/* The race detector: where something was released. Flags of shared memory are few, and looked for by address; those of
- * global memory may be as many as words, so a page says where those of its words are. */
+/* The race detector: tables of flags, the addresses at which a thread has released something
+ * (detector.h). A CTA has few flags in shared memory: a hash table. In global memory there may be
+ * as many as words: the shadow pages have the numbers of their flags in a pool. */
 #include "determinism/race/detector.h"
 
 #include "emu/memory.h"
@@ -10,16 +11,18 @@
 static void empty_flag(struct race *r, struct flag *f)
 {
     for (uint32_t i = 0; i < LEVELS; i++) {
-        clock_drop(&r->tree, f->released[i]);
+        vclock_unref(&r->vclocks, f->released[i]);
         f->released[i] = NULL;
     }
 }
 
-/* ---- by address --------------------------------------------------------------------------------------- */
+/* ---- by address
+ * --------------------------------------------------------------------------------------- */
 
 static uint32_t slot_of(const struct flags *f, uint64_t address)
 {
-    /* Twice: flags lie side by side in several arrays, whose slots would be, too. */
+    /* Mixed twice: the flags of several arrays would otherwise collide as runs of adjacent
+     * slots. */
     uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
     h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(h >> 32) & (f->cap - 1);
@@ -61,8 +64,7 @@ static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
     empty_flag(r, flag);
     flag->address = 0;
     f->count--;
-    uint32_t hole = (uint32_t)(flag -
-                               f->list); /* those behind move up to where they are looked for */
+    uint32_t hole = (uint32_t)(flag - f->list); /* later entries of the run move up */
     for (uint32_t i = (hole + 1) & (f->cap - 1); f->list[i].address; i = (i + 1) & (f->cap - 1)) {
         const uint32_t home = slot_of(f, f->list[i].address);
         if (((i - home) & (f->cap - 1)) < ((i - hole) & (f->cap - 1))) continue;
@@ -84,26 +86,29 @@ void race_flags_clear(struct race *r, struct flags *f)
 
 void race_flags_forget(struct race *r)
 {
-    if (r->late.count) memset(r->late.list, 0, r->late.cap * sizeof *r->late.list);
-    r->late.count = 0;
-    r->places.count = r->places.vacant = 0;
+    if (r->before_buffered.count)
+        memset(r->before_buffered.list, 0,
+               r->before_buffered.cap * sizeof *r->before_buffered.list);
+    r->before_buffered.count = 0;
+    r->flag_pool.count = r->flag_pool.vacant = 0;
 }
 
-/* ---- of global memory --------------------------------------------------------------------------------- */
+/* ---- of global memory
+ * --------------------------------------------------------------------------------- */
 
 static struct page *page_of(struct race *r, uint64_t address)
 {
     return shadow_page(&r->global, address - MEM_GLOBAL, false);
 }
 
-static uint32_t new_place(struct flag_places *p)
+static uint32_t new_global_flag(struct flag_pool *p)
 {
     const uint32_t again = p->vacant;
     if (again) {
         p->vacant = p->list[again].next;
         return again;
     }
-    if (!p->count) p->count = 1; /* 0 is none */
+    if (!p->count) p->count = 1; /* number 0: none */
     if (p->count >= p->cap) {
         p->cap = p->cap ? 2 * p->cap : 256;
         p->list = realloc(p->list, p->cap * sizeof *p->list);
@@ -112,26 +117,26 @@ static uint32_t new_place(struct flag_places *p)
     return p->count++;
 }
 
-static struct flag *begin_place(struct race *r, uint64_t address)
+static struct flag *add_global_flag(struct race *r, uint64_t address)
 {
     struct page *p = page_of(r, address);
     if (!p) return NULL;
-    const uint32_t word = (uint32_t)(address % PAGE) / 4, row = word / ROW_WORDS;
+    const uint32_t word = (uint32_t)(address % PAGE) / 4, line = word / LINE_WORDS;
     if (!p->flags) p->flags = malloc(PAGE / 4 * sizeof *p->flags);
     if (!p->flags) abort();
-    if (!(p->flagged >> row & 1))
-        memset(&p->flags[row * ROW_WORDS], 0, ROW_WORDS * sizeof *p->flags);
-    p->flagged |= 1u << row;
-    const uint32_t place = new_place(&r->places);
-    struct flag *flag = &r->places.list[place];
+    if (!(p->flagged >> line & 1))
+        memset(&p->flags[line * LINE_WORDS], 0, LINE_WORDS * sizeof *p->flags);
+    p->flagged |= 1u << line;
+    const uint32_t place = new_global_flag(&r->flag_pool);
+    struct flag *flag = &r->flag_pool.list[place];
     *flag = (struct flag){.address = address, .next = p->flags[word]};
     p->flags[word] = place;
     return flag;
 }
 
-static void end_place(struct race *r, struct flag *flag)
+static void remove_global_flag(struct race *r, struct flag *flag)
 {
-    struct flag_places *p = &r->places;
+    struct flag_pool *p = &r->flag_pool;
     const uint32_t place = (uint32_t)(flag - p->list);
     uint32_t *at = &page_of(r, flag->address)->flags[flag->address % PAGE / 4];
     while (*at != place) at = &p->list[*at].next;
@@ -141,20 +146,21 @@ static void end_place(struct race *r, struct flag *flag)
     p->vacant = place;
 }
 
-void race_flag_ahead(const struct race *r, const struct page *p, uint64_t address, bool was_read)
+void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address, bool was_read)
 {
     const uint32_t word = (uint32_t)(address % PAGE) / 4;
-    if (!(p->flagged >> word / ROW_WORDS & 1)) return;
+    if (!(p->flagged >> word / LINE_WORDS & 1)) return;
     if (!was_read) {
         __builtin_prefetch(&p->flags[word]);
         return;
     }
-    const struct flag *flag = &r->places.list[p->flags[word]];
+    const struct flag *flag = &r->flag_pool.list[p->flags[word]];
     __builtin_prefetch(flag);
     __builtin_prefetch(&flag->chain[LEVELS - 1]);
 }
 
-/* ---- of either ---------------------------------------------------------------------------------------- */
+/* ---- of either
+ * ---------------------------------------------------------------------------------------- */
 
 struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t address)
 {
@@ -163,42 +169,43 @@ struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t addre
     return p ? race_flag_in(r, p, address) : NULL;
 }
 
-struct flag *race_begin_flag(struct race *r, struct cta *home, uint64_t address)
+struct flag *race_add_flag(struct race *r, struct cta *home, uint64_t address)
 {
-    struct flag *flag = home ? add_flag(&home->flags, address) : begin_place(r, address);
-    for (uint32_t i = r->lowest; flag && i < LEVELS; i++) flag->chain[i] = ++r->chains;
+    struct flag *flag = home ? add_flag(&home->flags, address) : add_global_flag(r, address);
+    for (uint32_t i = r->lowest_level; flag && i < LEVELS; i++) flag->chain[i] = ++r->chains;
     return flag;
 }
 
-void race_end_flag(struct race *r, struct cta *home, struct flag *f)
+void race_remove_flag(struct race *r, struct cta *home, struct flag *f)
 {
     if (home) remove_flag(r, &home->flags, f);
-    else end_place(r, f);
+    else remove_global_flag(r, f);
 }
 
-void race_unflag(struct race *r, struct cta *home, uint64_t address)
+void race_clear_flag(struct race *r, struct cta *home, uint64_t address)
 {
     struct flag *flag = race_flag_at(r, home, address);
-    if (flag) race_end_flag(r, home, flag);
+    if (flag) race_remove_flag(r, home, flag);
 }
 
-/* ---- of stores that the order keeps back ---------------------------------------------------------------- */
+/* ---- flags before buffered stores
+ * ---------------------------------------------------------------- */
 
-const struct flag *race_late_flag(const struct race *r, uint64_t address)
+const struct flag *race_flag_before_buffered(const struct race *r, uint64_t address)
 {
-    return find_flag(&r->late, address);
+    return find_flag(&r->before_buffered, address);
 }
 
-void race_add_late(struct race *r, const struct flag *was)
+void race_save_flag(struct race *r, const struct flag *was)
 {
-    *add_flag(&r->late, was->address) = *was;
+    *add_flag(&r->before_buffered, was->address) = *was;
 }
 
 void race_drained(void *self, const struct emu_drained *s)
 {
     struct race *r = self;
-    for (uint32_t i = 0; r->late.count && i < s->size; i++) {
-        struct flag *f = find_flag(&r->late, s->address + i);
-        if (f) remove_flag(r, &r->late, f);
+    for (uint32_t i = 0; r->before_buffered.count && i < s->size; i++) {
+        struct flag *f = find_flag(&r->before_buffered, s->address + i);
+        if (f) remove_flag(r, &r->before_buffered, f);
     }
 }

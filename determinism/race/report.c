@@ -1,4 +1,4 @@
-/* The race detector: what it says. */
+/* The race detector: findings. */
 #include "determinism/race/access.h"
 
 #include "emu/emu.h"
@@ -16,14 +16,14 @@ static void name(char *out, size_t size, unsigned kind, const struct event *e, c
              e->flags & EVENT_STRONG ? scopes[e->scope] : "");
 }
 
-static void count_in_report(struct race *r, struct again *n)
+static void count_in_report(struct race *r, struct reported_pair *n)
 {
-    if (n->more) emu_machine_is_reported(r->machine, EMU_RACE, n->pc, n->pc2, n->more);
-    n->more = 0;
+    if (n->uncounted) emu_machine_is_reported(r->machine, EMU_RACE, n->pc, n->pc2, n->uncounted);
+    n->uncounted = 0;
 }
 
-void race_tell(const struct look *k, tag own, tag other, uint32_t lane, uint64_t address,
-               struct again *n)
+void race_report(const struct access *k, tag own, tag other, uint32_t lane, uint64_t address,
+                 struct reported_pair *n)
 {
     const struct event *a = &k->events->list[own >> 5], *b = &k->events->list[other >> 5];
     char what[128], first[128], second[128];
@@ -33,14 +33,14 @@ void race_tell(const struct look *k, tag own, tag other, uint32_t lane, uint64_t
     n->pc2 = b->pc;
     n->known = emu_machine_is_reported(k->r->machine, EMU_RACE, a->pc, b->pc, 1);
     if (n->known) return;
-    if (k->aside)
+    if (k->noncoherent_read)
         snprintf(
             what, sizeof what,
-            "a read by .nc, a texture or a surface of global memory at 0x%llx, which this launch has "
-            "written",
+            "a non-coherent read (.nc, texture, surface) of global memory at 0x%llx, which this "
+            "launch has written",
             at);
     else
-        snprintf(what, sizeof what, "two accesses of %s memory at 0x%llx that nothing orders",
+        snprintf(what, sizeof what, "two unordered accesses to %s memory at 0x%llx",
                  k->home ? "shared" : "global", at);
     name(first, sizeof first, a->kind, a, "");
     name(second, sizeof second, b->kind, b, "and ");
@@ -53,17 +53,17 @@ void race_tell(const struct look *k, tag own, tag other, uint32_t lane, uint64_t
 
 void race_count_reports(struct race *r)
 {
-    for (uint32_t i = 0; i < AGAIN; i++) count_in_report(r, &r->again[i]);
+    for (uint32_t i = 0; i < REPORTED_PAIRS; i++) count_in_report(r, &r->reported[i]);
 }
 
 void race_give_up(struct race *r)
 {
     char text[256];
-    if (r->given_up) return;
-    r->given_up = true;
+    if (r->gave_up) return;
+    r->gave_up = true;
     snprintf(text, sizeof text,
-             "race: the check gave up after %llu events of this launch: it does not know of races "
-             "that come later\n  launch fewer CTAs at a time, or less work for each\n",
-             (unsigned long long)r->happened);
+             "race: the check stopped after %llu events of this launch: later races are not found\n"
+             "  launch fewer CTAs at a time, or less work for each\n",
+             (unsigned long long)r->event_count);
     emu_machine_note(r->machine, EMU_RACE, text);
 }

@@ -1,4 +1,11 @@
-/* The race detector: what orders accesses. detector.h says what times and minds are. */
+/* The race detector: synchronisation, which orders accesses (happens-before).
+ *
+ * race_sync() gets every barrier, fence and asynchronous operation from the emulator, and
+ * race_sync_access() every strong access. They advance epochs, publish vector clocks (release) and
+ * join them (acquire). The rules are those of the PTX memory consistency model: "release and
+ * acquire patterns", "synchronizes-with", "base causality order" and "proxies". detector.h
+ * describes epochs, thread clocks and flags. Nothing here looks at shadow memory, except that a
+ * barrier of the whole CTA may drop the shadow of its shared memory. */
 #include "determinism/race/detector.h"
 
 #include "emu/memory.h"
@@ -7,191 +14,209 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- times -------------------------------------------------------------------------------------------- */
+/* ---- epochs
+ * ------------------------------------------------------------------------------------------- */
 
-/* What all of the CTA know, where some threads ended and were not at its last barrier: for each warp, or thread of
- * a warp that lost some. `list` has room for all; returns how many are used. */
-static uint32_t bases(const struct race *r, const struct cta *c, struct clock_entry *list)
+/* What all threads of a CTA with early exits know of each other: an entry for each warp, or for
+ * each thread of a warp in which threads ended before the last barrier. `list` has capacity for all
+ * threads. Returns the number of entries. */
+static uint32_t barrier_entries(const struct race *r, const struct cta *c,
+                                struct vclock_entry *list)
 {
     uint32_t n = 0;
     for (uint32_t w = 0; w < r->warps; w++) {
-        const uint32_t exist = c->warps[w].exist;
+        const uint32_t exist = c->warps[w].members;
         for (uint32_t m = c->present[w] == exist ? 0 : exist; m; m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m), thread = w * LANES + l;
             const bool here = c->present[w] >> l & 1;
-            list[n++] = (struct clock_entry){thread, (here ? c->base : c->left[thread]) - 1};
+            list[n++] = (struct vclock_entry){
+                thread, (here ? c->barrier_epoch : c->exit_epoch[thread]) - 1};
         }
     }
     for (uint32_t w = 0; w < r->warps; w++)
-        if (c->present[w] == c->warps[w].exist)
-            list[n++] = (struct clock_entry){PART_WARP + w, c->base - 1};
+        if (c->present[w] == c->warps[w].members)
+            list[n++] = (struct vclock_entry){PART_WARP + w, c->barrier_epoch - 1};
     return n;
 }
 
-/* What is known of all of the warp, and of all of the CTA, behind `n` entries; but for what says nothing more. */
-static uint32_t add_bases(struct clock_entry *list, uint32_t n, uint32_t warp, uint32_t its,
-                          uint32_t all)
+/* Appends an entry for all of the warp, up to epoch `its`, and one for all of the CTA, up to epoch
+ * `all`, to a list of `n` entries. Omits those that add nothing. */
+static uint32_t add_barrier_entries(struct vclock_entry *list, uint32_t n, uint32_t warp,
+                                    uint32_t its, uint32_t all)
 {
-    if (its > all) list[n++] = (struct clock_entry){PART_WARP + warp, its};
-    if (all) list[n++] = (struct clock_entry){PART_CTA, all};
+    if (its > all) list[n++] = (struct vclock_entry){PART_WARP + warp, its};
+    if (all) list[n++] = (struct vclock_entry){PART_CTA, all};
     return n;
 }
 
-/* What these lanes let be known when they synchronise now: what they did, and what they know. */
-static struct clock *news(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes)
+/* The clock that these lanes publish when they release now: what they did and all that they know
+ * (FastTrack, rule [FT RELEASE]). */
+static struct vclock *release_vclock(struct race *r, const struct cta *c, struct warp *w,
+                                     uint32_t lanes)
 {
-    struct clock_entry list[LANES + 2];
+    struct vclock_entry list[LANES + 2];
     const uint32_t warp = (uint32_t)(w - c->warps);
     uint32_t n = 0, least = UINT32_MAX;
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (w->when[l] < least) least = w->when[l];
+        if (w->epoch[l] < least) least = w->epoch[l];
     }
-    const bool all = lanes == w->exist, /* of whom all is known up to the least */
-        whole = c->present[warp] == w->exist;
-    if (!all) least = w->base - 1;
+    const bool all = lanes == w->members, /* then the warp's entry can go up to the least epoch */
+        whole = c->present[warp] == w->members;
+    if (!all) least = w->barrier_epoch - 1;
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (w->when[l] > least || !whole)
-            list[n++] = (struct clock_entry){warp * LANES + l, w->when[l]};
+        if (w->epoch[l] > least || !whole)
+            list[n++] = (struct vclock_entry){warp * LANES + l, w->epoch[l]};
     }
-    n = add_bases(list, n, warp, whole ? least : 0, c->gone ? 0 : c->base - 1);
-    struct clock *k = clock_of(&r->tree, c->index, list, n), *last = NULL;
-    if (c->gone) {
-        struct clock_entry others[WARPS * LANES];
-        struct clock *base = clock_of(&r->tree, c->index, others, bases(r, c, others));
-        clock_learn(&r->tree, &k, base);
-        clock_drop(&r->tree, base);
+    n = add_barrier_entries(list, n, warp, whole ? least : 0,
+                            c->has_early_exits ? 0 : c->barrier_epoch - 1);
+    struct vclock *k = vclock_of_cta(&r->vclocks, c->index, list, n), *last = NULL;
+    if (c->has_early_exits) {
+        struct vclock_entry others[WARPS * LANES];
+        struct vclock *of_cta = vclock_of_cta(&r->vclocks, c->index, others,
+                                              barrier_entries(r, c, others));
+        vclock_join(&r->vclocks, &k, of_cta);
+        vclock_unref(&r->vclocks, of_cta);
     }
-    clock_learn(&r->tree, &k, c->know);
-    for (uint32_t m = w->mind ? lanes : 0; m; m &= m - 1) {
-        struct clock *own = w->mind[__builtin_ctz(m)].know;
-        if (own != last) clock_learn(&r->tree, &k, own);
+    vclock_join(&r->vclocks, &k, c->vc);
+    for (uint32_t m = w->thread_vc ? lanes : 0; m; m &= m - 1) {
+        struct vclock *own = w->thread_vc[__builtin_ctz(m)].vc;
+        if (own != last) vclock_join(&r->vclocks, &k, own);
         last = own;
     }
     return k;
 }
 
-/* Time moves on for these lanes: what they do from now on is not in their news. */
-static void tick(struct cta *c, struct warp *w, uint32_t lanes)
+/* The lanes enter a new epoch: what they do from now on is not in the clocks that they have
+ * published. */
+static void advance_epoch(struct cta *c, struct warp *w, uint32_t lanes)
 {
     for (uint32_t m = lanes; m; m &= m - 1) {
-        uint32_t *when = &w->when[__builtin_ctz(m)];
-        if (++*when > c->top) c->top = *when;
+        uint32_t *epoch = &w->epoch[__builtin_ctz(m)];
+        if (++*epoch > c->latest_epoch) c->latest_epoch = *epoch;
     }
-    w->even &= lanes == w->exist;
+    w->same_epoch &= lanes == w->members;
 }
 
-static void learn(struct race *r, const struct cta *c, struct warp *w, uint32_t lane,
-                  struct clock *k)
+/* The lane acquires the clock: its contents happened before the lane's next access ([FT
+ * ACQUIRE]). */
+static void join_thread(struct race *r, const struct cta *c, struct warp *w, uint32_t lane,
+                        struct vclock *k)
 {
     if (!k) return;
-    struct mind *m = race_mind(w, lane);
-    if (!m->know) m->know = clock_keep(c->know);
-    clock_learn(&r->tree, &m->know, k);
+    struct thread_vc *m = race_thread_vc(w, lane);
+    if (!m->vc) m->vc = vclock_ref(c->vc);
+    vclock_join(&r->vclocks, &m->vc, k);
 }
 
-static void learn_all(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes,
-                      struct clock *k)
+static void join_lanes(struct race *r, const struct cta *c, struct warp *w, uint32_t lanes,
+                       struct vclock *k)
 {
-    for (uint32_t m = lanes; m; m &= m - 1) learn(r, c, w, (uint32_t)__builtin_ctz(m), k);
+    for (uint32_t m = lanes; m; m &= m - 1) join_thread(r, c, w, (uint32_t)__builtin_ctz(m), k);
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------------- */
+/* ---- barriers
+ * ----------------------------------------------------------------------------------------- */
 
 static void forget_shared(struct race *r, struct cta *c)
 {
     shadow_forget(&c->shared);
-    notes_clear(&c->notes);
-    if (c->events.count) r->happened -= c->events.count - 1; /* [0] is nobody */
+    deferred_clear(&c->deferred);
+    if (c->events.count) r->event_count -= c->events.count - 1; /* [0] is unused */
     c->events.count = 0;
 }
 
-/* All that live have met: from now on all is known to all of what was before. So nothing can race with that in shared
- * memory but an asynchronous copy, and what a thread that ended did. */
-static void meet(struct race *r, struct cta *c, const uint32_t *here)
+/* All living threads of the CTA have passed a barrier together: each knows all that the others did
+ * before it. So nothing before the barrier can race with accesses to shared memory after it, except
+ * asynchronous copies, accesses of other CTAs of the cluster, and accesses of threads that ended
+ * before. `here`: masks of the lanes that passed. */
+static void pass_cta_barrier(struct race *r, struct cta *c, const uint32_t *here)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
         const struct warp *warp = &c->warps[w];
-        const uint32_t known = here[w] && warp->since == c->base ? warp->base
-                                                                 : c->base; /* to the others */
-        for (uint32_t m = c->present[w] & ~here[w]; m; m &= m - 1) {        /* they have ended */
-            if (!c->left) c->left = calloc(r->warps * LANES, sizeof *c->left);
-            if (!c->left) abort();
-            c->left[w * LANES + (uint32_t)__builtin_ctz(m)] = known;
-            c->gone = true;
+        const uint32_t known = here[w] && warp->cta_epoch == c->barrier_epoch
+                                   ? warp->barrier_epoch
+                                   : c->barrier_epoch; /* of the exited threads, to the others */
+        for (uint32_t m = c->present[w] & ~here[w]; m; m &= m - 1) { /* lanes that have ended */
+            if (!c->exit_epoch) c->exit_epoch = calloc(r->warps * LANES, sizeof *c->exit_epoch);
+            if (!c->exit_epoch) abort();
+            c->exit_epoch[w * LANES + (uint32_t)__builtin_ctz(m)] = known;
+            c->has_early_exits = true;
         }
         c->present[w] = here[w];
-        struct mind *mind = c->warps[w].mind;
-        for (uint32_t l = 0; mind && l < LANES; l++) {
-            if (here[w] >> l & 1) clock_learn(&r->tree, &c->know, mind[l].know);
-            clock_drop(&r->tree, mind[l].know);
-            mind[l].know = NULL;
+        struct thread_vc *thread_vc = c->warps[w].thread_vc;
+        for (uint32_t l = 0; thread_vc && l < LANES; l++) {
+            if (here[w] >> l & 1) vclock_join(&r->vclocks, &c->vc, thread_vc[l].vc);
+            vclock_unref(&r->vclocks, thread_vc[l].vc);
+            thread_vc[l].vc = NULL;
         }
     }
-    c->base = ++c->top;
-    if (!c->gone && !r->copies && r->extent.cluster <= 1) forget_shared(r, c);
+    c->barrier_epoch = ++c->latest_epoch;
+    if (!c->has_early_exits && !r->has_copies && r->extent.cluster <= 1) forget_shared(r, c);
 }
 
 static void arrive(struct race *r, struct cta *c, const struct emu_sync *s)
 {
     struct warp *w = race_warp(c, s->who->warp);
     const uint32_t id = s->id % BARRIERS;
-    c->met |= 1u << id;
+    c->active_barriers |= 1u << id;
     if (s->flags & EMU_ACQUIRE) {
         c->barriers[id].waiting[s->who->warp] |= s->lanes;
         c->barriers[id].count += (uint32_t)__builtin_popcount(s->lanes);
         return;
     }
-    struct clock *k = news(r, c, w, s->lanes);
-    clock_learn(&r->tree, &c->barriers[id].arrived, k);
-    clock_drop(&r->tree, k);
+    struct vclock *k = release_vclock(r, c, w, s->lanes);
+    vclock_join(&r->vclocks, &c->barriers[id].arrived, k);
+    vclock_unref(&r->vclocks, k);
     c->barriers[id].only_arrived = true;
-    tick(c, w, s->lanes);
+    advance_epoch(c, w, s->lanes);
 }
 
+/* The barrier is complete. It orders all threads of the CTA if all waited at it, otherwise those
+ * that took part. */
 static void complete(struct race *r, struct cta *c, const struct emu_sync *s)
 {
     const uint32_t id = s->id % BARRIERS;
     uint32_t here[WARPS];
     memcpy(here, c->barriers[id].waiting, sizeof here);
-    struct clock *k = c->barriers[id].arrived;
+    struct vclock *k = c->barriers[id].arrived;
     const bool all = !c->barriers[id].only_arrived && c->barriers[id].count == s->count;
     memset(&c->barriers[id], 0, sizeof c->barriers[id]);
-    c->met &= ~(1u << id);
+    c->active_barriers &= ~(1u << id);
     if (all) {
-        meet(r, c, here);
+        pass_cta_barrier(r, c, here);
         return;
     }
     for (uint32_t w = 0; w < r->warps; w++) {
         if (!here[w]) continue;
-        struct clock *own = news(r, c, race_warp(c, w), here[w]);
-        clock_learn(&r->tree, &k, own);
-        clock_drop(&r->tree, own);
+        struct vclock *own = release_vclock(r, c, race_warp(c, w), here[w]);
+        vclock_join(&r->vclocks, &k, own);
+        vclock_unref(&r->vclocks, own);
     }
     for (uint32_t w = 0; w < r->warps; w++) {
-        learn_all(r, c, race_warp(c, w), here[w], k);
-        tick(c, &c->warps[w], here[w]);
+        join_lanes(r, c, race_warp(c, w), here[w], k);
+        advance_epoch(c, &c->warps[w], here[w]);
     }
-    clock_drop(&r->tree, k);
+    vclock_unref(&r->vclocks, k);
 }
 
-static void meet_warp(struct race *r, struct cta *c, struct warp *w, uint32_t lanes)
+static void pass_warp_barrier(struct race *r, struct cta *c, struct warp *w, uint32_t lanes)
 {
-    if (lanes == w->exist && !w->mind) {
+    if (lanes == w->members && !w->thread_vc) {
         uint32_t latest = 0;
         for (uint32_t l = 0; l < LANES; l++)
-            if (w->when[l] > latest) latest = w->when[l];
-        w->base = ++latest;
-        for (uint32_t l = 0; l < LANES; l++) w->when[l] = latest;
-        w->even = true;
-        if (latest > c->top) c->top = latest;
+            if (w->epoch[l] > latest) latest = w->epoch[l];
+        w->barrier_epoch = ++latest;
+        for (uint32_t l = 0; l < LANES; l++) w->epoch[l] = latest;
+        w->same_epoch = true;
+        if (latest > c->latest_epoch) c->latest_epoch = latest;
         return;
     }
-    struct clock *k = news(r, c, w, lanes);
-    learn_all(r, c, w, lanes, k);
-    clock_drop(&r->tree, k);
-    tick(c, w, lanes);
+    struct vclock *k = release_vclock(r, c, w, lanes);
+    join_lanes(r, c, w, lanes, k);
+    vclock_unref(&r->vclocks, k);
+    advance_epoch(c, w, lanes);
 }
 
 static uint32_t level_of(uint32_t scope)
@@ -199,38 +224,38 @@ static uint32_t level_of(uint32_t scope)
     return scope < LEVELS ? scope : LEVELS - 1;
 }
 
-/* What a fence of the thread let be known. */
-static struct clock *news_of_fence(struct race *r, const struct cta *c, const struct warp *w,
+/* The clock that a release fence of the thread publishes. */
+static struct vclock *fence_vclock(struct race *r, const struct cta *c, const struct warp *w,
                                    uint32_t lane, struct release_fence *f)
 {
     const uint32_t warp = (uint32_t)(w - c->warps);
-    if (f->news) return clock_keep(f->news);
-    struct clock_entry list[3] = {{warp * LANES + lane, f->when}};
-    const uint32_t n = add_bases(list, 1, warp, f->warp - 1, f->cta - 1);
-    struct clock *k = clock_after(&r->tree, f->know, c->index, warp, list, n);
-    f->news = clock_keep(k);
+    if (f->published) return vclock_ref(f->published);
+    struct vclock_entry list[3] = {{warp * LANES + lane, f->epoch}};
+    const uint32_t n = add_barrier_entries(list, 1, warp, f->warp_epoch - 1, f->cta_epoch - 1);
+    struct vclock *k = vclock_extend(&r->vclocks, f->vc, c->index, warp, list, n);
+    f->published = vclock_ref(k);
     return k;
 }
 
-/* The thread's last release fence that reaches the level; NULL: there was none. */
-static struct release_fence *fence_for(struct mind *m, uint32_t level)
+/* The thread's last release fence whose scope includes the level; NULL: none. */
+static struct release_fence *fence_for(struct thread_vc *m, uint32_t level)
 {
     if (!m || !m->fenced) return NULL;
     if (level_of(m->fence.scope) >= level) return &m->fence;
-    for (uint32_t i = level; m->wider && i < LEVELS; i++) /* the narrower, the later */
-        if (m->wider[i].when) return &m->wider[i];
+    for (uint32_t i = level; m->wider && i < LEVELS; i++) /* narrower ones are later */
+        if (m->wider[i].epoch) return &m->wider[i];
     return NULL;
 }
 
 static void forget_fence(struct race *r, struct release_fence *f)
 {
-    clock_drop(&r->tree, f->know);
-    clock_drop(&r->tree, f->news);
+    vclock_unref(&r->vclocks, f->vc);
+    vclock_unref(&r->vclocks, f->published);
     *f = (struct release_fence){0};
 }
 
-/* Another fence is about to be the last one: of those before it, what reaches further stays. */
-static void put_fence_by(struct race *r, struct mind *m, uint32_t level)
+/* Before another fence becomes the last one: keeps those of wider scope. */
+static void put_fence_by(struct race *r, struct thread_vc *m, uint32_t level)
 {
     const uint32_t last = level_of(m->fence.scope);
     for (uint32_t i = 0; m->wider && i <= level; i++) forget_fence(r, &m->wider[i]);
@@ -244,92 +269,98 @@ static void put_fence_by(struct race *r, struct mind *m, uint32_t level)
     m->wider[last] = m->fence;
 }
 
-/* What the lanes release by arriving: what they did, or if they arrive relaxed, before their last fence that reaches
- * the level. */
+/* An arrival at an mbarrier or a cluster's barrier. With .release the lanes publish all that they
+ * did; with .relaxed, what they did before their last fence whose scope includes the level. */
 static void arrive_at(struct race *r, struct cta *c, struct warp *w, const struct emu_sync *s,
-                      uint32_t level, struct clock **arrived)
+                      uint32_t level, struct vclock **arrived)
 {
     if (s->flags & EMU_RELEASE) {
-        struct clock *k = news(r, c, w, s->lanes);
-        clock_learn(&r->tree, arrived, k);
-        clock_drop(&r->tree, k);
-        tick(c, w, s->lanes);
+        struct vclock *k = release_vclock(r, c, w, s->lanes);
+        vclock_join(&r->vclocks, arrived, k);
+        vclock_unref(&r->vclocks, k);
+        advance_epoch(c, w, s->lanes);
         return;
     }
-    for (uint32_t m = w->mind ? s->lanes : 0; m; m &= m - 1) {
+    for (uint32_t m = w->thread_vc ? s->lanes : 0; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        struct release_fence *f = fence_for(&w->mind[l], level);
+        struct release_fence *f = fence_for(&w->thread_vc[l], level);
         if (!f) continue;
-        struct clock *k = news_of_fence(r, c, w, l, f);
-        clock_learn(&r->tree, arrived, k);
-        clock_drop(&r->tree, k);
+        struct vclock *k = fence_vclock(r, c, w, l, f);
+        vclock_join(&r->vclocks, arrived, k);
+        vclock_unref(&r->vclocks, k);
     }
 }
 
-static struct group *group_of(struct race *r, const struct cta *c)
+static struct cluster_state *cluster_state_of(struct race *r, const struct cta *c)
 {
-    struct group *g = r->groups;
+    struct cluster_state *g = r->clusters;
     while (g && g->index != c->cluster) g = g->next;
     if (g) return g;
     g = calloc(1, sizeof *g);
     if (!g) abort();
     g->index = c->cluster;
-    g->left = r->extent.cluster;
-    g->next = r->groups;
-    return r->groups = g;
+    g->ctas_left = r->extent.cluster;
+    g->next = r->clusters;
+    return r->clusters = g;
 }
 
-static void cluster(struct race *r, struct cta *c, const struct emu_sync *s)
+static void cluster_barrier(struct race *r, struct cta *c, const struct emu_sync *s)
 {
-    struct group *g = group_of(r, c);
+    struct cluster_state *g = cluster_state_of(r, c);
     struct warp *w = race_warp(c, s->who->warp);
     if (s->kind == EMU_SYNC_CLUSTER_DONE) {
-        clock_drop(&r->tree, g->done);
+        vclock_unref(&r->vclocks, g->done);
         g->done = g->arrived;
         g->arrived = NULL;
-    } else if (s->kind == EMU_SYNC_CLUSTER_WAIT) learn_all(r, c, w, s->lanes, g->done);
+    } else if (s->kind == EMU_SYNC_CLUSTER_WAIT) join_lanes(r, c, w, s->lanes, g->done);
     else arrive_at(r, c, w, s, level_of(s->scope), &g->arrived);
 }
 
-/* ---- fences and flags ----------------------------------------------------------------------------------- */
+/* ---- fences and flags
+ * ----------------------------------------------------------------------------------- */
 
-/* All that strong reads read is acquired. */
-static void take_learned(struct race *r, const struct cta *c, struct warp *w, uint32_t lane)
+/* Acquires the clocks that strong reads of the thread have observed at the level of the GPU. */
+static void acquire_observed(struct race *r, const struct cta *c, struct warp *w, uint32_t lane)
 {
-    struct mind *m = &w->mind[lane];
-    for (uint32_t i = 0; i < LEARNED; i++)
-        if (!(m->taken >> i & 1)) learn(r, c, w, lane, m->learned[i]);
-    m->taken = (1u << LEARNED) - 1;
+    struct thread_vc *m = &w->thread_vc[lane];
+    for (uint32_t i = 0; i < LATEST_CHAINS; i++)
+        if (!(m->acquired >> i & 1)) join_thread(r, c, w, lane, m->latest[i]);
+    m->acquired = (1u << LATEST_CHAINS) - 1;
 }
 
+/* PTX: fence, membar. An acquire fence acquires what strong reads before it have observed in its
+ * scope or narrower; a release fence starts a release pattern that a later strong write
+ * completes. */
 static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
 {
     struct warp *w = race_warp(c, s->who->warp);
     for (uint32_t m = s->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        struct mind *mind = race_mind(w, l);
-        for (uint32_t i = r->lowest; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
-            if (i == r->lowest || mind->seen[i] != mind->seen[i - 1])
-                learn(r, c, w, l, mind->seen[i]);
-        if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1) take_learned(r, c, w, l);
-        for (uint32_t i = 0; i < LEARNED; i++) {
-            clock_drop(&r->tree, mind->replaced[i]);
-            mind->replaced[i] = NULL;
+        struct thread_vc *thread_vc = race_thread_vc(w, l);
+        for (uint32_t i = r->lowest_level; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
+            if (i == r->lowest_level || thread_vc->observed[i] != thread_vc->observed[i - 1])
+                join_thread(r, c, w, l, thread_vc->observed[i]);
+        if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
+            acquire_observed(r, c, w, l);
+        for (uint32_t i = 0; i < LATEST_CHAINS; i++) {
+            vclock_unref(&r->vclocks, thread_vc->replaced_before_fence[i]);
+            thread_vc->replaced_before_fence[i] = NULL;
         }
-        mind->before = 0;
+        thread_vc->before_fence = 0;
         if (!(s->flags & EMU_RELEASE)) continue;
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
-            mind->before = (1u << LEARNED) - 1;
-        put_fence_by(r, mind, level_of(s->scope));
-        mind->fenced = true;
-        mind->fence = (struct release_fence){.scope = s->scope,
-                                             .know = c->gone ? news(r, c, w, 1u << l)
-                                                             : clock_keep(mind_know(c, w, l)),
-                                             .when = w->when[l],
-                                             .warp = c->gone ? 1 : w->base,
-                                             .cta = c->gone ? 1 : c->base};
+            thread_vc->before_fence = (1u << LATEST_CHAINS) - 1;
+        put_fence_by(r, thread_vc, level_of(s->scope));
+        thread_vc->fenced = true;
+        thread_vc->fence = (struct release_fence){
+            .scope = s->scope,
+            .vc = c->has_early_exits ? release_vclock(r, c, w, 1u << l)
+                                     : vclock_ref(thread_vclock(c, w, l)),
+            .epoch = w->epoch[l],
+            .warp_epoch = c->has_early_exits ? 1 : w->barrier_epoch,
+            .cta_epoch = c->has_early_exits ? 1 : c->barrier_epoch};
     }
-    if (s->flags & EMU_RELEASE) tick(c, w, s->lanes);
+    if (s->flags & EMU_RELEASE) advance_epoch(c, w, s->lanes);
 }
 
 static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
@@ -337,201 +368,235 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         for (uint32_t i = PROXY_FENCES - 1; i; i--) w->proxy_fence[i][l] = w->proxy_fence[i - 1][l];
-        w->proxy_fence[0][l] = w->when[l];
-        w->proxy_base[l] = c->base;
+        w->proxy_fence[0][l] = w->epoch[l];
+        w->proxy_cta_epoch[l] = c->barrier_epoch;
     }
-    w->moved = true;
-    tick(c, w, lanes);
+    w->async_used = true;
+    advance_epoch(c, w, lanes);
 }
 
-static struct own *slot_of_own(const struct owns *o, uint64_t address, uint32_t home,
-                               uint32_t thread)
+static struct own_release *own_release_slot(const struct own_releases *o, uint64_t address,
+                                            uint32_t home, uint32_t thread)
 {
     uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
     h = (h ^ h >> 32 ^ thread ^ (uint64_t)home << 32) * UINT64_C(0x9e3779b97f4a7c15);
     for (uint32_t i = (uint32_t)(h >> 32);; i++) {
-        struct own *own = &o->list[i & (o->cap - 1)];
+        struct own_release *own = &o->list[i & (o->cap - 1)];
         if (!own->address ||
             (own->address == address && own->thread == thread && own->home == home))
             return own;
     }
 }
 
-static const struct own *find_own(const struct owns *o, uint64_t address, uint32_t home,
-                                  uint32_t thread)
+static const struct own_release *find_own_release(const struct own_releases *o, uint64_t address,
+                                                  uint32_t home, uint32_t thread)
 {
-    const struct own *own = o->count ? slot_of_own(o, address, home, thread) : NULL;
+    const struct own_release *own = o->count ? own_release_slot(o, address, home, thread) : NULL;
     return own && own->address ? own : NULL;
 }
 
-/* The thread has released that at the place, in scopes up to the level: it has all that it released before. */
-static void keep_own(struct race *r, struct owns *o, uint64_t address, uint32_t home,
-                     uint32_t thread, struct clock *released, uint32_t level)
+/* Stores what the thread has released at the address, at levels up to `level`. It includes all that
+ * it released there before. */
+static void keep_own_release(struct race *r, struct own_releases *o, uint64_t address,
+                             uint32_t home, uint32_t thread, struct vclock *released,
+                             uint32_t level)
 {
     if (2 * (o->count + 1) > o->cap) {
-        struct owns bigger = {.cap = o->cap ? 2 * o->cap : 16, .count = o->count};
+        struct own_releases bigger = {.cap = o->cap ? 2 * o->cap : 16, .count = o->count};
         bigger.list = calloc(bigger.cap, sizeof *bigger.list);
         if (!bigger.list) abort();
         for (uint32_t i = 0; i < o->cap; i++) {
-            const struct own *own = &o->list[i];
-            if (own->address) *slot_of_own(&bigger, own->address, own->home, own->thread) = *own;
+            const struct own_release *own = &o->list[i];
+            if (own->address)
+                *own_release_slot(&bigger, own->address, own->home, own->thread) = *own;
         }
         free(o->list);
         *o = bigger;
     }
-    struct own *own = slot_of_own(o, address, home, thread);
+    struct own_release *own = own_release_slot(o, address, home, thread);
     o->count += !own->address;
     own->address = address;
     own->home = home;
     own->thread = thread;
-    for (uint32_t i = r->lowest; i <= level; i++) {
-        clock_drop(&r->tree, own->released[i]);
-        own->released[i] = clock_keep(released);
+    for (uint32_t i = r->lowest_level; i <= level; i++) {
+        vclock_unref(&r->vclocks, own->released[i]);
+        own->released[i] = vclock_ref(released);
     }
 }
 
-static void clear_owns(struct race *r, struct owns *o)
+static void clear_own_releases(struct race *r, struct own_releases *o)
 {
     for (uint32_t i = 0; i < o->cap && o->count; i++) {
         if (!o->list[i].address) continue;
-        for (uint32_t k = 0; k < LEVELS; k++) clock_drop(&r->tree, o->list[i].released[k]);
-        o->list[i] = (struct own){0};
+        for (uint32_t k = 0; k < LEVELS; k++) vclock_unref(&r->vclocks, o->list[i].released[k]);
+        o->list[i] = (struct own_release){0};
         o->count--;
     }
 }
 
-static bool same_group(const struct flag *f, const struct cta *c, uint32_t level)
+/* Whether what was released at the flag at this level is visible to the CTA: its last release came
+ * from the same CTA, the same cluster, or anywhere (inclusive scopes: PTX, "morally strong
+ * operations"). */
+static bool reaches(const struct flag *f, const struct cta *c, uint32_t level)
 {
     return level == 0 ? f->id[0] == c->index : level == 1 ? f->id[1] == c->cluster : true;
 }
 
-/* The same at two levels mostly comes to the same: to[level] learns what to[level - 1] did. */
-static void learn_again(struct race *r, struct clock **to, uint32_t level)
+/* The inputs of this level and the one below are the same, so the results are, too. */
+static void join_same(struct race *r, struct vclock **to, uint32_t level)
 {
-    clock_drop(&r->tree, to[level]);
-    to[level] = clock_keep(to[level - 1]);
+    vclock_unref(&r->vclocks, to[level]);
+    to[level] = vclock_ref(to[level - 1]);
 }
 
-/* What was read later of a chain has all that was read of it before. */
-static void remember_learned(struct race *r, struct mind *m, struct clock *now, uint32_t chain)
+/* The thread has observed a clock at the level of the GPU. A later clock of a chain includes the
+ * earlier ones, so only the latest of each chain is kept. */
+static void remember_observed(struct race *r, struct thread_vc *m, struct vclock *now,
+                              uint32_t chain)
 {
-    uint32_t at = m->turn % LEARNED;
+    uint32_t at = m->next_slot % LATEST_CHAINS;
     bool newer = false;
-    for (uint32_t i = 0; i < LEARNED; i++) {
-        if (m->learned[i] == now) return;
-        if (!m->learned[i] || m->chain[i] != chain) continue;
+    for (uint32_t i = 0; i < LATEST_CHAINS; i++) {
+        if (m->latest[i] == now) return;
+        if (!m->latest[i] || m->chain[i] != chain) continue;
         at = i;
         newer = true;
     }
     if (!newer) {
-        m->turn++;
-        if (!(m->taken >> at & 1)) clock_learn(&r->tree, &m->seen[LEVELS - 1], m->learned[at]);
+        m->next_slot++;
+        if (!(m->acquired >> at & 1))
+            vclock_join(&r->vclocks, &m->observed[LEVELS - 1], m->latest[at]);
     }
-    if (m->before >> at & 1) m->replaced[at] = m->learned[at];
-    else clock_drop(&r->tree, m->learned[at]);
-    m->learned[at] = clock_keep(now);
+    if (m->before_fence >> at & 1) m->replaced_before_fence[at] = m->latest[at];
+    else vclock_unref(&r->vclocks, m->latest[at]);
+    m->latest[at] = vclock_ref(now);
     m->chain[at] = chain;
-    m->taken &= (uint8_t) ~(1u << at);
-    m->before &= (uint8_t) ~(1u << at);
+    m->acquired &= (uint8_t) ~(1u << at);
+    m->before_fence &= (uint8_t) ~(1u << at);
 }
 
+/* A strong read of the flag observes what was released there; with .acquire the thread acquires
+ * it. */
 static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                     const struct emu_access *a, const struct flag *f)
 {
-    const struct clock *seen = NULL, *released = NULL; /* of the level before */
-    for (uint32_t i = r->lowest; i <= level_of(a->scope); i++) {
-        struct clock *now = same_group(f, c, i) ? f->released[i] : NULL;
+    const struct vclock *seen = NULL, *released = NULL; /* of the level below */
+    for (uint32_t i = r->lowest_level; i <= level_of(a->scope); i++) {
+        struct vclock *now = reaches(f, c, i) ? f->released[i] : NULL;
         if (!now) {
             released = NULL;
             continue;
         }
-        struct mind *m = race_mind(w, lane);
+        struct thread_vc *m = race_thread_vc(w, lane);
         const bool again = released == now;
-        if (a->flags & EMU_ACQUIRE && !again) learn(r, c, w, lane, now);
-        /* An acquire fence that is wider than this read may come, too. */
+        if (a->flags & EMU_ACQUIRE && !again) join_thread(r, c, w, lane, now);
+        /* Without .acquire, or for a later fence of wider scope: the clock counts as observed. */
         released = now;
         if (i == LEVELS - 1) {
-            remember_learned(r, m, now, f->chain[i]);
+            remember_observed(r, m, now, f->chain[i]);
             continue;
         }
-        const bool alike = again && seen == m->seen[i],
-                   newer = !m->seen[i] || m->seen_chain[i] == f->chain[i];
-        seen = m->seen[i];
-        m->seen_chain[i] = newer ? f->chain[i] : 0;
+        const bool alike = again && seen == m->observed[i],
+                   newer = !m->observed[i] || m->observed_chain[i] == f->chain[i];
+        seen = m->observed[i];
+        m->observed_chain[i] = newer ? f->chain[i] : 0;
         if (seen == now) continue;
         if (newer) {
-            clock_drop(&r->tree, m->seen[i]);
-            m->seen[i] = clock_keep(now);
-        } else if (alike) learn_again(r, m->seen, i);
-        else clock_learn(&r->tree, &m->seen[i], now);
+            vclock_unref(&r->vclocks, m->observed[i]);
+            m->observed[i] = vclock_ref(now);
+        } else if (alike) join_same(r, m->observed, i);
+        else vclock_join(&r->vclocks, &m->observed[i], now);
     }
 }
 
-static bool has_acquired(const struct mind *m, const struct clock *c)
+/* Whether the last fence of the thread acquired this clock, so that the clock that it publishes
+ * includes it. */
+static bool has_acquired_before_fence(const struct thread_vc *m, const struct vclock *c)
 {
     bool has = false;
-    for (uint32_t i = 0; i < LEARNED; i++)
-        has |= m->replaced[i] == c || (m->before >> i & 1 && m->learned[i] == c);
+    for (uint32_t i = 0; i < LATEST_CHAINS; i++)
+        has |= m->replaced_before_fence[i] == c || (m->before_fence >> i & 1 && m->latest[i] == c);
     return has;
 }
 
-/* A strong write takes the place of what was released here, but a read-modify-write passes it on. */
+/* Adds the clock that a fence published to what is released. If the fence had acquired all that is
+ * there, its clock includes it and replaces it. */
+static void join_fence(struct race *r, struct vclock **released, const struct thread_vc *thread_vc,
+                       const struct release_fence *fence, struct vclock *published)
+{
+    const bool newest = fence == &thread_vc->fence;
+    if (newest && *released && has_acquired_before_fence(thread_vc, *released)) {
+        vclock_unref(&r->vclocks, *released);
+        *released = vclock_ref(published);
+    } else vclock_join(&r->vclocks, released, published);
+}
+
+/* The levels that this write does not continue start a new chain without a clock. */
+static void end_chains(struct race *r, const struct cta *c, struct flag *f, uint32_t top,
+                       bool passes_on)
+{
+    for (uint32_t i = r->lowest_level; i < LEVELS; i++) {
+        if (i <= top && passes_on && reaches(f, c, i)) continue;
+        vclock_unref(&r->vclocks, f->released[i]);
+        f->released[i] = NULL;
+        f->chain[i] = ++r->chains;
+    }
+}
+
+/* A strong write to an address that may be a flag. The flag gets, at each level up to the write's
+ * scope:
+ *   - with .release, all that the thread did and knows;
+ *   - what the thread's last release fence published (a release pattern of fence and write);
+ *   - what the thread released there before (own_release);
+ *   - what was there, if the write is a read-modify-write: it continues the chain of releases. A
+ *     store replaces it. */
 static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                     const struct emu_access *a, struct cta *home, struct flag *f, uint64_t address)
 {
     const uint32_t thread = (uint32_t)(w - c->warps) * LANES + lane, top = level_of(a->scope);
-    struct mind *mind = w->mind ? &w->mind[lane] : NULL;
-    const bool passes_on = a->kind != EMU_STORE, releases = a->flags & EMU_RELEASE;
-    const bool fenced = mind && mind->fenced;
+    struct thread_vc *thread_vc = w->thread_vc ? &w->thread_vc[lane] : NULL;
+    const bool releases = a->flags & EMU_RELEASE;
     const uint32_t whose = home ? home->index : UINT32_MAX;
-    const struct own *own = releases ? NULL : find_own(&c->owns, address, whose, thread);
-    if (!f && !releases && !fenced && !own) return;
-    if (!f) f = race_begin_flag(r, home, address);
+    const struct own_release *own = releases ? NULL
+                                             : find_own_release(&c->own_releases, address, whose,
+                                                                thread);
+    if (!f && !releases && !(thread_vc && thread_vc->fenced) && !own) return;
+    if (!f) f = race_add_flag(r, home, address);
     if (!f) return;
-    struct clock *now = releases ? news(r, c, w, 1u << lane) : NULL;
-    struct clock *before = NULL;                /* what the level's fence let be known */
-    const struct clock *last = NULL;            /* at the level before: what there was, */
-    const struct release_fence *learned = NULL; /* and what of these was added to it */
-    const struct clock *passed = NULL;
+    struct vclock *now = releases ? release_vclock(r, c, w, 1u << lane) : NULL;
+    struct vclock *published = NULL; /* by the fence of this level */
+    /* The inputs of the level below; if they are the same, so is the result. */
+    const struct vclock *last_was = NULL, *last_own = NULL;
+    const struct release_fence *last_fence = NULL;
     bool any = false;
-    for (uint32_t i = r->lowest; i < LEVELS; i++) {
-        if (i > top || !passes_on || !same_group(f, c, i)) {
-            clock_drop(&r->tree, f->released[i]);
-            f->released[i] = NULL;
-            f->chain[i] = ++r->chains;
+    end_chains(r, c, f, top, a->kind != EMU_STORE);
+    for (uint32_t i = r->lowest_level; i <= top; i++) {
+        const struct vclock *was = f->released[i];
+        struct vclock *own_released = own ? own->released[i] : NULL;
+        struct release_fence *fence = fence_for(thread_vc, i);
+        const bool alike = i > r->lowest_level && was == last_was && fence == last_fence &&
+                           own_released == last_own;
+        if (fence != last_fence) {
+            vclock_unref(&r->vclocks, published);
+            published = fence ? fence_vclock(r, c, w, lane, fence) : NULL;
         }
-        if (i > top) continue;
-        const struct clock *was = f->released[i];
-        struct clock *passes = own ? own->released[i] : NULL;
-        struct release_fence *fence = fence_for(mind, i);
-        const bool alike = i > r->lowest && was == last && fence == learned && passes == passed;
-        if (fence != learned) {
-            clock_drop(&r->tree, before);
-            before = fence ? news_of_fence(r, c, w, lane, fence) : NULL;
-        }
-        last = was, learned = fence, passed = passes;
+        last_was = was, last_fence = fence, last_own = own_released;
         if (alike) {
-            learn_again(r, f->released, i);
+            join_same(r, f->released, i);
             continue;
         }
-        clock_learn(&r->tree, &f->released[i], now);
-        if (fence) {
-            const bool newest = fence == &mind->fence;
-            if (newest && f->released[i] && has_acquired(mind, f->released[i])) {
-                clock_drop(&r->tree, f->released[i]);
-                f->released[i] = clock_keep(before);
-            } else clock_learn(&r->tree, &f->released[i], before);
-        }
-        clock_learn(&r->tree, &f->released[i], passes);
+        vclock_join(&r->vclocks, &f->released[i], now);
+        if (fence) join_fence(r, &f->released[i], thread_vc, fence, published);
+        vclock_join(&r->vclocks, &f->released[i], own_released);
         any |= f->released[i] != NULL;
     }
-    if (releases) keep_own(r, &c->owns, address, whose, thread, now, top);
-    clock_drop(&r->tree, now);
-    clock_drop(&r->tree, before);
+    if (releases) keep_own_release(r, &c->own_releases, address, whose, thread, now, top);
+    vclock_unref(&r->vclocks, now);
+    vclock_unref(&r->vclocks, published);
     f->id[0] = c->index;
     f->id[1] = c->cluster;
-    if (releases) tick(c, w, 1u << lane);
-    if (!any) race_end_flag(r, home, f);
+    if (releases) advance_epoch(c, w, 1u << lane);
+    if (!any) race_remove_flag(r, home, f);
 }
 
 static bool same(const uint8_t *a, const uint8_t *b, uint32_t width)
@@ -545,10 +610,11 @@ static bool same(const uint8_t *a, const uint8_t *b, uint32_t width)
     return memcmp(a, b, width) == 0;
 }
 
-/* Lanes come one after the other: each finds what the last of those before it left that did not fail there. */
+/* Lanes are carried out in order: each finds what the last successful one before it wrote to the
+ * same address. */
 uint32_t race_failing(const struct emu_access *a)
 {
-    const uint8_t *left[LANES]; /* by those that did not fail, and where */
+    const uint8_t *left[LANES]; /* by lanes that succeeded, and where */
     uint64_t where[LANES];
     uint32_t count = 0, fail = 0;
     if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS || !a->result || !a->data) return 0;
@@ -568,45 +634,49 @@ uint32_t race_failing(const struct emu_access *a)
     return fail;
 }
 
-/* A strong store that the order keeps back: until it is shown, others read what was there. (Of several to one place the
- * last that is told counts as the one that stays.) */
-static void release_late(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-                         const struct emu_access *a, struct flag *f, uint64_t address)
+/* A strong store that the order buffers: until it is drained, other threads read what was there
+ * before, so the flag's old state is saved for them. (Of several buffered stores to one address the
+ * last one reported counts as the last.) */
+static void release_buffered(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                             const struct emu_access *a, struct flag *f, uint64_t address)
 {
     struct flag was = {.address = address};
-    if (race_late_flag(r, address)) {
+    if (race_flag_before_buffered(r, address)) {
         release(r, c, w, lane, a, NULL, f, address);
         return;
     }
     if (f) was = *f;
-    for (uint32_t i = 0; i < LEVELS; i++) was.released[i] = clock_keep(was.released[i]);
+    for (uint32_t i = 0; i < LEVELS; i++) was.released[i] = vclock_ref(was.released[i]);
     release(r, c, w, lane, a, NULL, f, address);
-    if (f || race_flag_at(r, NULL, address)) race_add_late(r, &was);
+    if (f || race_flag_at(r, NULL, address)) race_save_flag(r, &was);
 }
 
-void race_flag(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-               const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
-               uint64_t address)
+void race_sync_access(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                      const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
+                      uint64_t address)
 {
     if (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC) {
-        const struct flag *late = home || !r->late.count ? NULL : race_late_flag(r, address);
-        if (late || f) acquire(r, c, w, lane, a, late ? late : f);
+        const struct flag *before_buffered = home || !r->before_buffered.count
+                                                 ? NULL
+                                                 : race_flag_before_buffered(r, address);
+        if (before_buffered || f) acquire(r, c, w, lane, a, before_buffered ? before_buffered : f);
     }
     if (writes && a->buffered && a->kind == EMU_STORE && !home)
-        release_late(r, c, w, lane, a, f, address);
+        release_buffered(r, c, w, lane, a, f, address);
     else if (writes) release(r, c, w, lane, a, home, f, address);
 }
 
-/* ---- asynchronous copies ------------------------------------------------------------------------------ */
+/* ---- asynchronous copies
+ * ------------------------------------------------------------------------------ */
 
-/* The copy is the thread's own from now on. */
-static void waited(struct warp *w, struct copies *p, uint32_t lanes)
+/* The lanes have waited for the copy: it counts as an access of theirs in the current epoch. */
+static void waited(struct warp *w, struct pending_copy *p, uint32_t lanes)
 {
     struct event *e = &p->events->list[p->event];
     p->lanes &= ~lanes;
     e->pending &= ~lanes;
     if (!e->pending) e->flags &= (uint8_t)~EVENT_PENDING;
-    e->clock = w->when[__builtin_ctz(lanes)];
+    e->epoch = w->epoch[__builtin_ctz(lanes)];
 }
 
 static void wait_for_copies(struct cta *c, const struct emu_sync *s)
@@ -615,7 +685,7 @@ static void wait_for_copies(struct cta *c, const struct emu_sync *s)
     const bool bulk = s->flags & EMU_BULK;
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->copy_count; i++) {
-        struct copies *p = &w->copies[i];
+        struct pending_copy *p = &w->copies[i];
         uint32_t done = 0;
         for (uint32_t m = p->bulk == bulk && (!s->op || p->read) ? p->lanes & s->lanes : 0; m;
              m &= m - 1) {
@@ -648,13 +718,13 @@ struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset
     return &home->mbarriers[home->mbarrier_count++];
 }
 
-/* The copies that the lane began are done when the mbarrier's phase is. */
+/* cp.async.mbarrier.arrive: the lane's copies so far are complete when the mbarrier's phase is. */
 static void hand_over(struct warp *w, uint32_t lane, const struct cta *home, uint32_t slot,
                       const struct mbarrier *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->copy_count; i++) {
-        struct copies *p = &w->copies[i];
+        struct pending_copy *p = &w->copies[i];
         if (!p->bulk && p->lanes >> lane & 1) {
             struct event *e = &p->events->list[p->event];
             p->lanes &= ~(1u << lane);
@@ -662,7 +732,7 @@ static void hand_over(struct warp *w, uint32_t lane, const struct cta *home, uin
             e->flags = (uint8_t)((e->flags & ~(e->pending ? 0 : EVENT_PENDING)) | EVENT_MBARRIER);
             e->owner = home->index;
             e->part = (uint16_t)slot;
-            e->clock = b->phase + 1;
+            e->epoch = b->phase + 1;
         }
         if (p->lanes) w->copies[n++] = *p;
     }
@@ -671,13 +741,13 @@ static void hand_over(struct warp *w, uint32_t lane, const struct cta *home, uin
 
 static void end_phase(struct race *r, const struct cta *home, uint32_t slot, struct mbarrier *b)
 {
-    const struct clock_entry own = {PART_MBARRIER + slot, ++b->phase};
-    struct clock *k = clock_of(&r->tree, home->index, &own, 1);
-    clock_learn(&r->tree, &b->done[NEAR], k);
-    clock_drop(&r->tree, k);
+    const struct vclock_entry own = {PART_MBARRIER + slot, ++b->phase};
+    struct vclock *k = vclock_of_cta(&r->vclocks, home->index, &own, 1);
+    vclock_join(&r->vclocks, &b->done[SAME_CTA], k);
+    vclock_unref(&r->vclocks, k);
     for (uint32_t i = 0; i < SIDES; i++) {
-        clock_learn(&r->tree, &b->done[i], b->arrived[i]);
-        clock_drop(&r->tree, b->arrived[i]);
+        vclock_join(&r->vclocks, &b->done[i], b->arrived[i]);
+        vclock_unref(&r->vclocks, b->arrived[i]);
         b->arrived[i] = NULL;
     }
 }
@@ -685,57 +755,60 @@ static void end_phase(struct race *r, const struct cta *home, uint32_t slot, str
 static void empty_mbarrier(struct race *r, struct mbarrier *b)
 {
     for (uint32_t i = 0; i < SIDES; i++) {
-        clock_drop(&r->tree, b->arrived[i]);
-        clock_drop(&r->tree, b->done[i]);
+        vclock_unref(&r->vclocks, b->arrived[i]);
+        vclock_unref(&r->vclocks, b->done[i]);
         b->arrived[i] = b->done[i] = NULL;
     }
 }
 
-/* A wait of scope .cta acquires of its own CTA alone. Relaxed, it leaves that to a fence, which reaches as far. */
+/* A wait that found the phase complete. With scope .cta it acquires arrivals of the mbarrier's own
+ * CTA only. A relaxed wait observes; a later fence acquires. */
 static void pass_mbarrier(struct race *r, const struct cta *c, struct warp *w,
                           const struct emu_sync *s, const struct mbarrier *b)
 {
     const uint32_t lane = (uint32_t)__builtin_ctz(s->lanes);
-    for (uint32_t side = NEAR; side < (s->scope > EMU_SCOPE_CTA ? SIDES : FAR); side++) {
+    for (uint32_t side = SAME_CTA; side < (s->scope > EMU_SCOPE_CTA ? SIDES : OTHER_CTA); side++) {
         if (s->flags & EMU_ACQUIRE) {
-            learn(r, c, w, lane, b->done[side]);
+            join_thread(r, c, w, lane, b->done[side]);
             continue;
         }
-        struct mind *m = race_mind(w, lane);
+        struct thread_vc *m = race_thread_vc(w, lane);
         for (uint32_t i = side; i < LEVELS; i++) {
-            m->seen_chain[i] = 0;
-            clock_learn(&r->tree, &m->seen[i], b->done[side]);
+            m->observed_chain[i] = 0;
+            vclock_join(&r->vclocks, &m->observed[i], b->done[side]);
         }
     }
 }
 
-/* An arrival of scope .cta reaches nobody in another CTA, where those are who wait. */
+/* An arrival from another CTA with scope .cta releases nothing: the waiting threads are outside its
+ * scope. */
 static void arrive_at_mbarrier(struct race *r, struct cta *c, struct warp *w,
                                const struct emu_sync *s, const struct cta *home, struct mbarrier *b)
 {
-    if (home == c) arrive_at(r, c, w, s, level_of(EMU_SCOPE_CTA), &b->arrived[NEAR]);
-    else if (s->scope > EMU_SCOPE_CTA) arrive_at(r, c, w, s, level_of(s->scope), &b->arrived[FAR]);
+    if (home == c) arrive_at(r, c, w, s, level_of(EMU_SCOPE_CTA), &b->arrived[SAME_CTA]);
+    else if (s->scope > EMU_SCOPE_CTA)
+        arrive_at(r, c, w, s, level_of(s->scope), &b->arrived[OTHER_CTA]);
 }
 
-/* It is accessed like a strong word, but for its beginning and end. */
+/* The check of the mbarrier object itself: init and inval are weak writes, all else is strong. */
 static void access_mbarrier(struct race *r, const struct emu_sync *s)
 {
     const bool weak = s->op == EMU_MBARRIER_INIT || s->op == EMU_MBARRIER_INVALIDATE;
     const bool waits = s->op == EMU_MBARRIER_PASSED || s->op == EMU_MBARRIER_PENDING;
     uint64_t at[LANES];
     at[__builtin_ctz(s->lanes)] = s->address + MEM_SHARED;
-    race_look(r, &(struct emu_access){.who = s->who,
-                                      .kind = weak    ? EMU_STORE
-                                              : waits ? EMU_LOAD
-                                                      : EMU_RED,
-                                      .space = PTX_SPACE_SHARED,
-                                      .flags = weak ? 0 : EMU_RELAXED,
-                                      .scope = EMU_SCOPE_CLUSTER,
-                                      .width = 8,
-                                      .count = 1,
-                                      .lanes = s->lanes,
-                                      .address = at,
-                                      .pc = s->pc});
+    race_check(r, &(struct emu_access){.who = s->who,
+                                       .kind = weak    ? EMU_STORE
+                                               : waits ? EMU_LOAD
+                                                       : EMU_RED,
+                                       .space = PTX_SPACE_SHARED,
+                                       .flags = weak ? 0 : EMU_RELAXED,
+                                       .scope = EMU_SCOPE_CLUSTER,
+                                       .width = 8,
+                                       .count = 1,
+                                       .lanes = s->lanes,
+                                       .address = at,
+                                       .pc = s->pc});
 }
 
 static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
@@ -755,63 +828,64 @@ static void mbarrier(struct race *r, struct cta *c, const struct emu_sync *s)
     if (s->phase[0] != s->phase[1] && s->op != EMU_MBARRIER_INIT) end_phase(r, home, slot, b);
 }
 
-/* ---- events --------------------------------------------------------------------------------------------- */
+/* ---- dispatch
+ * ------------------------------------------------------------------------------------------- */
 
-/* Events that are recent say of which CTA they are. */
+/* For the next CTA with this state. w->recent can stay: its entries have the CTA's number. */
 static void forget_warp(struct warp *w)
 {
-    free(w->mind);
-    w->mind = NULL;
-    w->base = w->since = 0;
+    free(w->thread_vc);
+    w->thread_vc = NULL;
+    w->barrier_epoch = w->cta_epoch = 0;
     w->copy_count = 0;
     w->copy_event = 0;
-    if (!w->moved) return;
+    if (!w->async_used) return;
     memset(w->proxy_fence, 0, sizeof w->proxy_fence);
-    memset(w->proxy_base, 0, sizeof w->proxy_base);
+    memset(w->proxy_cta_epoch, 0, sizeof w->proxy_cta_epoch);
     memset(w->groups, 0, sizeof w->groups);
-    w->moved = false;
+    w->async_used = false;
 }
 
 void race_cta_end(struct race *r, struct cta *c)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
         struct warp *warp = &c->warps[w];
-        for (uint32_t l = 0; warp->mind && l < LANES; l++) {
-            struct mind *m = &warp->mind[l];
-            clock_drop(&r->tree, m->know);
+        for (uint32_t l = 0; warp->thread_vc && l < LANES; l++) {
+            struct thread_vc *m = &warp->thread_vc[l];
+            vclock_unref(&r->vclocks, m->vc);
             forget_fence(r, &m->fence);
             for (uint32_t i = 0; m->wider && i < LEVELS; i++) forget_fence(r, &m->wider[i]);
             free(m->wider);
-            for (uint32_t i = 0; i < LEARNED; i++) {
-                clock_drop(&r->tree, m->learned[i]);
-                clock_drop(&r->tree, m->replaced[i]);
+            for (uint32_t i = 0; i < LATEST_CHAINS; i++) {
+                vclock_unref(&r->vclocks, m->latest[i]);
+                vclock_unref(&r->vclocks, m->replaced_before_fence[i]);
             }
-            for (uint32_t i = 0; i < LEVELS; i++) clock_drop(&r->tree, m->seen[i]);
+            for (uint32_t i = 0; i < LEVELS; i++) vclock_unref(&r->vclocks, m->observed[i]);
         }
         forget_warp(warp);
     }
     for (uint32_t i = 0; i < BARRIERS; i++) {
-        if (!(c->met >> i & 1)) continue;
-        clock_drop(&r->tree, c->barriers[i].arrived);
+        if (!(c->active_barriers >> i & 1)) continue;
+        vclock_unref(&r->vclocks, c->barriers[i].arrived);
         memset(&c->barriers[i], 0, sizeof c->barriers[i]);
     }
-    c->met = 0;
+    c->active_barriers = 0;
     for (uint32_t i = 0; i < c->mbarrier_count; i++) empty_mbarrier(r, &c->mbarriers[i]);
     c->mbarrier_count = 0;
-    clock_drop(&r->tree, c->know);
-    c->know = NULL;
+    vclock_unref(&r->vclocks, c->vc);
+    c->vc = NULL;
     race_flags_clear(r, &c->flags);
-    clear_owns(r, &c->owns);
+    clear_own_releases(r, &c->own_releases);
     forget_shared(r, c);
-    free(c->left);
-    c->left = NULL;
-    c->gone = false;
+    free(c->exit_epoch);
+    c->exit_epoch = NULL;
+    c->has_early_exits = false;
 }
 
 static void end_cta(struct race *r, uint32_t index)
 {
     struct cta *c = race_cta(r, index);
-    r->ctas = c->next; /* it is the first now */
+    r->ctas = c->next; /* race_cta() moved it to the front */
     race_cta_end(r, c);
     c->next = r->spare;
     r->spare = c;
@@ -820,7 +894,7 @@ static void end_cta(struct race *r, uint32_t index)
 void race_sync(void *self, const struct emu_sync *s)
 {
     struct race *r = self;
-    if (r->given_up && s->kind != EMU_SYNC_CTA_EXIT) return;
+    if (r->gave_up && s->kind != EMU_SYNC_CTA_EXIT) return;
     struct cta *c = race_cta(r, s->who->cta);
     struct warp *w = race_warp(c, s->who->warp);
     switch (s->kind) {
@@ -830,19 +904,19 @@ void race_sync(void *self, const struct emu_sync *s)
         break;
     case EMU_SYNC_BARRIER: arrive(r, c, s); break;
     case EMU_SYNC_BARRIER_DONE: complete(r, c, s); break;
-    case EMU_SYNC_WARP: meet_warp(r, c, w, s->lanes); break;
+    case EMU_SYNC_WARP: pass_warp_barrier(r, c, w, s->lanes); break;
     case EMU_SYNC_CTA_EXIT: end_cta(r, s->who->cta); break;
     case EMU_SYNC_ASYNC_COMMIT:
         for (uint32_t m = s->lanes; m; m &= m - 1)
             w->groups[(s->flags & EMU_BULK) != 0][__builtin_ctz(m)]++;
-        w->moved = true;
+        w->async_used = true;
         break;
     case EMU_SYNC_ASYNC_WAIT: wait_for_copies(c, s); break;
     case EMU_SYNC_MBARRIER_DONE: mbarrier(r, c, s); break;
     case EMU_SYNC_CLUSTER_ARRIVE:
     case EMU_SYNC_CLUSTER_DONE:
-    case EMU_SYNC_CLUSTER_WAIT: cluster(r, c, s); break;
+    case EMU_SYNC_CLUSTER_WAIT: cluster_barrier(r, c, s); break;
     default: break;
     }
-    if (r->tree.clocks > r->limits.clocks) race_give_up(r);
+    if (r->vclocks.live > r->limits.clocks) race_give_up(r);
 }

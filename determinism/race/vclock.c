@@ -1,67 +1,67 @@
-/* Vector clocks: with counted references; trees are in a table by what they hold. */
+/* Vector clocks: lists, interned trees and lazy joins. vclock.h describes them. */
 #include "determinism/race/vclock.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, OWN_MOST = 3, GLANCE = 4 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, EXTENSION_MOST = 3, QUICK_CHECK = 4 };
 enum kind {
-    LIST,  /* of few entries, of any CTAs, by CTA and part */
-    TREE,  /* in the table; a leaf is of one CTA, by part */
-    LATER, /* a join that was put off, or what a thread released that knew of such */
+    LIST,      /* of few entries, of any CTAs, sorted by CTA and part */
+    TREE,      /* in the table; a leaf has the parts of one CTA, sorted */
+    LAZY_JOIN, /* of two clocks; or of one and a few entries of the releasing thread */
 };
 
-struct known {
-    uint32_t cta, part, when;
+struct cta_entry {
+    uint32_t cta, part, epoch;
 };
 
-struct clock {
+struct vclock {
     uint32_t refs, hash;
-    uint32_t count;     /* entries of a list or leaf, or own ones; 0: a node */
-    uint32_t weight;    /* entries in all of it */
-    uint8_t kind, size; /* enum kind, enum size */
-    struct clock *next; /* in the table, or of those that are spare */
+    uint32_t count;      /* entries of a list, a leaf or a lazy join; 0: an inner node */
+    uint32_t weight;     /* entries of the whole tree */
+    uint8_t kind, size;  /* enum kind, enum size */
+    struct vclock *next; /* in the table, or in a free list */
     union {
-        struct clock *child[FAN];
+        struct vclock *child[FAN];
         struct {
-            struct clock *both[2]; /* [1]: NULL if there are own entries */
-            uint64_t time, asked;
-            uint32_t cta, warp; /* of those, the first of which is a thread's: */
-            struct clock_entry own[OWN_MOST];
-        } later;
-        struct known list[1];
-        struct clock_entry entry[1]; /* by part */
+            struct vclock *operand[2]; /* [1]: NULL if there are entries */
+            uint64_t serial, visited;
+            uint32_t cta, warp; /* of the entries; the first one is the thread's own: */
+            struct vclock_entry entry[EXTENSION_MOST];
+        } lazy;
+        struct cta_entry list[1];
+        struct vclock_entry entry[1]; /* sorted by part */
     } u;
 };
 
-/* Room behind the head. */
-static const size_t sizes[CLOCK_SIZES] = {64, sizeof(struct clock *) * FAN,
-                                          LIST_MOST * sizeof(struct known)};
+/* Bytes behind the common fields, by size class. */
+static const size_t sizes[VCLOCK_SIZES] = {64, sizeof(struct vclock *) * FAN,
+                                           LIST_MOST * sizeof(struct cta_entry)};
 
-enum { BLOCK = 256 }; /* clocks of one size, made at once */
-struct clock_block {
-    struct clock_block *next;
+enum { BLOCK = 256 }; /* clocks of one size that are allocated together */
+struct vclock_block {
+    struct vclock_block *next;
     size_t used;
 };
 
-void clock_tree_begin(struct clock_tree *t, uint32_t ctas)
+void vclock_store_begin(struct vclock_store *t, uint32_t ctas)
 {
     t->depth = 0;
     for (uint64_t n = 1; n < ctas; n *= FAN) t->depth++;
 }
 
-void clock_tree_clear(struct clock_tree *t)
+void vclock_store_clear(struct vclock_store *t)
 {
     for (uint32_t i = 0; i < t->cap && t->count; i++)
-        for (struct clock *c = t->table[i], *next; c; c = next) {
+        for (struct vclock *c = t->table[i], *next; c; c = next) {
             next = c->next;
             t->table[i] = next;
             t->count--;
-            if (c->size == CLOCK_SIZES) free(c);
+            if (c->size == VCLOCK_SIZES) free(c);
         }
-    for (int i = 0; i < CLOCK_SIZES; i++) {
-        for (struct clock_block *b = t->blocks[i], *next; b; b = next) {
+    for (int i = 0; i < VCLOCK_SIZES; i++) {
+        for (struct vclock_block *b = t->blocks[i], *next; b; b = next) {
             next = b->next;
             b->next = t->empty[i];
             t->empty[i] = b;
@@ -69,30 +69,31 @@ void clock_tree_clear(struct clock_tree *t)
         t->blocks[i] = NULL;
         t->spare[i] = NULL;
     }
-    t->clocks = 0;
+    t->live = 0;
 }
 
-void clock_tree_end(struct clock_tree *t)
+void vclock_store_end(struct vclock_store *t)
 {
-    clock_tree_clear(t);
+    vclock_store_clear(t);
     free((void *)t->table);
-    free((void *)t->todo);
-    for (int i = 0; i < CLOCK_SIZES; i++)
-        for (struct clock_block *b = t->empty[i], *next; b; b = next) {
+    free((void *)t->worklist);
+    for (int i = 0; i < VCLOCK_SIZES; i++)
+        for (struct vclock_block *b = t->empty[i], *next; b; b = next) {
             next = b->next;
             free(b);
         }
-    *t = (struct clock_tree){0};
+    *t = (struct vclock_store){0};
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------- */
+/* ---- the table
+ * ---------------------------------------------------------------------------------------- */
 
-static size_t size_of(const struct clock *c)
+static size_t size_of(const struct vclock *c)
 {
-    return c->count ? c->count * sizeof(struct clock_entry) : sizeof c->u.child;
+    return c->count ? c->count * sizeof(struct vclock_entry) : sizeof c->u.child;
 }
 
-static uint32_t hash_of(const struct clock *c)
+static uint32_t hash_of(const struct vclock *c)
 {
     const char *p = (const char *)&c->u;
     uint64_t h = c->count;
@@ -105,13 +106,13 @@ static uint32_t hash_of(const struct clock *c)
     return (uint32_t)h;
 }
 
-static void grow(struct clock_tree *t)
+static void grow(struct vclock_store *t)
 {
     const uint32_t cap = t->cap ? 2 * t->cap : 1024;
-    struct clock **table = (struct clock **)calloc(cap, sizeof(struct clock *));
+    struct vclock **table = (struct vclock **)calloc(cap, sizeof(struct vclock *));
     if (!table) abort();
     for (uint32_t i = 0; i < t->cap; i++)
-        for (struct clock *c = t->table[i], *next; c; c = next) {
+        for (struct vclock *c = t->table[i], *next; c; c = next) {
             next = c->next;
             c->next = table[c->hash & (cap - 1)];
             table[c->hash & (cap - 1)] = c;
@@ -121,44 +122,45 @@ static void grow(struct clock_tree *t)
     t->cap = cap;
 }
 
-static void push(struct clock_tree *t, uint32_t *n, struct clock *c)
+static void push(struct vclock_store *t, uint32_t *n, struct vclock *c)
 {
-    if (*n >= t->todo_cap) {
-        t->todo_cap = t->todo_cap ? 2 * t->todo_cap : 64;
-        t->todo = (struct clock **)realloc((void *)t->todo, t->todo_cap * sizeof *t->todo);
-        if (!t->todo) abort();
+    if (*n >= t->worklist_cap) {
+        t->worklist_cap = t->worklist_cap ? 2 * t->worklist_cap : 64;
+        t->worklist = (struct vclock **)realloc((void *)t->worklist,
+                                                t->worklist_cap * sizeof *t->worklist);
+        if (!t->worklist) abort();
     }
-    t->todo[(*n)++] = c;
+    t->worklist[(*n)++] = c;
 }
 
-static void let_go(struct clock_tree *t, struct clock *c)
+static void free_vclock(struct vclock_store *t, struct vclock *c)
 {
-    t->clocks--;
-    if (c->size < CLOCK_SIZES) {
+    t->live--;
+    if (c->size < VCLOCK_SIZES) {
         c->next = t->spare[c->size];
         t->spare[c->size] = c;
     } else free(c); // NOLINT(clang-analyzer-unix.Malloc): none of these is from a block
 }
 
-static void drop_tree(struct clock_tree *t, struct clock *c, unsigned depth)
+static void drop_tree(struct vclock_store *t, struct vclock *c, unsigned depth)
 {
     if (!c || --c->refs) return;
-    struct clock **at = &t->table[c->hash & (t->cap - 1)];
+    struct vclock **at = &t->table[c->hash & (t->cap - 1)];
     while (*at != c) at = &(*at)->next;
     *at = c->next;
     t->count--;
     for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
-    let_go(t, c);
+    free_vclock(t, c);
 }
 
-struct clock *clock_keep(struct clock *c)
+struct vclock *vclock_ref(struct vclock *c)
 {
     if (c) c->refs++;
     return c;
 }
 
-/* What was put off may be a long chain. */
-void clock_drop_one(struct clock_tree *t, struct clock *c)
+/* Without recursion over lazy joins: they may form a long chain. */
+void vclock_unref_one(struct vclock_store *t, struct vclock *c)
 {
     uint32_t n = 0;
     if (c->refs > 1) {
@@ -167,28 +169,28 @@ void clock_drop_one(struct clock_tree *t, struct clock *c)
     }
     push(t, &n, c);
     while (n) {
-        c = t->todo[--n];
+        c = t->worklist[--n];
         if (c->kind == TREE) drop_tree(t, c, t->depth);
         else if (!--c->refs) {
-            for (int i = 0; i < 2 && c->kind == LATER; i++)
-                if (c->u.later.both[i]) push(t, &n, c->u.later.both[i]);
-            let_go(t, c);
+            for (int i = 0; i < 2 && c->kind == LAZY_JOIN; i++)
+                if (c->u.lazy.operand[i]) push(t, &n, c->u.lazy.operand[i]);
+            free_vclock(t, c);
         }
     }
 }
 
-/* The one tree that holds what this one does, which is given up. */
-static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned depth)
+/* Interns the tree: returns the one with the same contents and gives this one up. */
+static struct vclock *intern(struct vclock_store *t, struct vclock *c, unsigned depth)
 {
     const uint32_t hash = c->hash = hash_of(c);
     c->weight = c->count;
     for (unsigned i = 0; depth && i < FAN; i++)
         if (c->u.child[i]) c->weight += c->u.child[i]->weight;
-    for (struct clock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->next)
+    for (struct vclock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->next)
         if (o->hash == hash && o->count == c->count && memcmp(&o->u, &c->u, size_of(c)) == 0) {
             for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
-            let_go(t, c);
-            return clock_keep(o);
+            free_vclock(t, c);
+            return vclock_ref(o);
         }
     if (t->count >= t->cap) grow(t);
     c->next = t->table[hash & (t->cap - 1)];
@@ -197,102 +199,105 @@ static struct clock *unique(struct clock_tree *t, struct clock *c, unsigned dept
     return c;
 }
 
-/* ---- making them ---------------------------------------------------------------------------------------- */
+/* ---- creation
+ * ----------------------------------------------------------------------------------------- */
 
-static struct clock *take(struct clock_tree *t, unsigned size)
+static struct vclock *take(struct vclock_store *t, unsigned size)
 {
-    const size_t each = offsetof(struct clock, u) + sizes[size];
-    struct clock *c = t->spare[size];
+    const size_t each = offsetof(struct vclock, u) + sizes[size];
+    struct vclock *c = t->spare[size];
     if (c) {
         t->spare[size] = c->next;
         return c;
     }
-    struct clock_block *b = t->blocks[size];
+    struct vclock_block *b = t->blocks[size];
     if (!b || b->used == BLOCK) {
         b = t->empty[size];
         if (b) t->empty[size] = b->next;
         else b = malloc(sizeof *b + BLOCK * each);
         if (!b) abort();
-        *b = (struct clock_block){.next = t->blocks[size]};
+        *b = (struct vclock_block){.next = t->blocks[size]};
         t->blocks[size] = b;
     }
-    return (struct clock *)(void *)((unsigned char *)(b + 1) + b->used++ * each);
+    return (struct vclock *)(void *)((unsigned char *)(b + 1) + b->used++ * each);
 }
 
-static struct clock *allocate(struct clock_tree *t, enum kind kind, size_t room)
+static struct vclock *allocate(struct vclock_store *t, enum kind kind, size_t room)
 {
     uint8_t size = 0;
-    while (size < CLOCK_SIZES && sizes[size] < room) size++;
-    struct clock *c = size < CLOCK_SIZES ? take(t, size) : malloc(offsetof(struct clock, u) + room);
+    while (size < VCLOCK_SIZES && sizes[size] < room) size++;
+    struct vclock *c = size < VCLOCK_SIZES ? take(t, size)
+                                           : malloc(offsetof(struct vclock, u) + room);
     if (!c) abort();
-    t->clocks++;
-    memset(c, 0, offsetof(struct clock, u));
+    t->live++;
+    memset(c, 0, offsetof(struct vclock, u));
     c->kind = (uint8_t)kind;
     c->size = size;
     c->refs = 1;
     return c;
 }
 
-static struct clock *new_node(struct clock_tree *t)
+static struct vclock *new_node(struct vclock_store *t)
 {
-    struct clock *c = allocate(t, TREE, sizeof c->u.child);
+    struct vclock *c = allocate(t, TREE, sizeof c->u.child);
     memset((void *)c->u.child, 0, sizeof c->u.child);
     return c;
 }
 
-static struct clock *new_leaf(struct clock_tree *t, uint32_t count)
+static struct vclock *new_leaf(struct vclock_store *t, uint32_t count)
 {
-    struct clock *c = allocate(t, TREE, count * sizeof(struct clock_entry));
+    struct vclock *c = allocate(t, TREE, count * sizeof(struct vclock_entry));
     c->count = count;
     return c;
 }
 
-/* The tree that has this leaf, which is given up. */
-static struct clock *tree_of_leaf(struct clock_tree *t, uint32_t cta, struct clock *c)
+/* The tree with this leaf alone; takes over the reference to it. */
+static struct vclock *tree_of_leaf(struct vclock_store *t, uint32_t cta, struct vclock *c)
 {
-    c = unique(t, c, 0);
+    c = intern(t, c, 0);
     for (unsigned level = 0; level < t->depth; level++) {
-        struct clock *above = new_node(t);
+        struct vclock *above = new_node(t);
         above->u.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
-        c = unique(t, above, level + 1);
+        c = intern(t, above, level + 1);
     }
     return c;
 }
 
-struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
-                       uint32_t count)
+struct vclock *vclock_of_cta(struct vclock_store *t, uint32_t cta, const struct vclock_entry *list,
+                             uint32_t count)
 {
     if (count > LIST_MOST) {
-        struct clock *leaf = new_leaf(t, count);
+        struct vclock *leaf = new_leaf(t, count);
         memcpy(leaf->u.entry, list, count * sizeof *list);
         return tree_of_leaf(t, cta, leaf);
     }
-    struct clock *c = allocate(t, LIST, count * sizeof(struct known));
+    struct vclock *c = allocate(t, LIST, count * sizeof(struct cta_entry));
     for (uint32_t i = 0; i < count; i++)
-        c->u.list[i] = (struct known){cta, list[i].part, list[i].when};
+        c->u.list[i] = (struct cta_entry){cta, list[i].part, list[i].epoch};
     c->count = c->weight = count;
     return c;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * -------------------------------------------------------------------------------------------- */
 
-static uint64_t place_of(struct known e)
+static uint64_t place_of(struct cta_entry e)
 {
     return (uint64_t)e.cta << 32 | e.part;
 }
 
-/* Joins what two lists have; returns how many there are. *a_all, *b_all: the one has all of it. */
-static uint32_t merge(const struct clock *a, const struct clock *b, struct known *to, bool *a_all,
-                      bool *b_all)
+/* Merges two lists; returns the number of entries. *a_all, *b_all: that list has all of them. */
+static uint32_t merge(const struct vclock *a, const struct vclock *b, struct cta_entry *to,
+                      bool *a_all, bool *b_all)
 {
     uint32_t i = 0, k = 0, n = 0;
     bool a_lacks = false, b_lacks = false;
     while (i < a->count && k < b->count) {
-        const struct known x = a->u.list[i], y = b->u.list[k];
+        const struct cta_entry x = a->u.list[i], y = b->u.list[k];
         const uint64_t x_at = place_of(x), y_at = place_of(y);
-        const bool take_x = x_at < y_at || (x_at == y_at && x.when >= y.when);
-        a_lacks |= y_at < x_at || (x_at == y_at && x.when < y.when);
-        b_lacks |= x_at < y_at || (x_at == y_at && y.when < x.when);
+        const bool take_x = x_at < y_at || (x_at == y_at && x.epoch >= y.epoch);
+        a_lacks |= y_at < x_at || (x_at == y_at && x.epoch < y.epoch);
+        b_lacks |= x_at < y_at || (x_at == y_at && y.epoch < x.epoch);
         to[n++] = take_x ? x : y;
         i += x_at <= y_at;
         k += y_at <= x_at;
@@ -306,192 +311,193 @@ static uint32_t merge(const struct clock *a, const struct clock *b, struct known
     return n;
 }
 
-/* NULL: it would be too long. */
-static struct clock *join_lists(struct clock_tree *t, struct clock *a, struct clock *b)
+/* NULL: the list would be too long. */
+static struct vclock *join_lists(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    struct known list[2 * LIST_MOST];
+    struct cta_entry list[2 * LIST_MOST];
     bool a_all, b_all;
     const uint32_t n = merge(a, b, list, &a_all, &b_all);
-    if (a_all) return clock_keep(a);
-    if (b_all) return clock_keep(b);
+    if (a_all) return vclock_ref(a);
+    if (b_all) return vclock_ref(b);
     if (n > LIST_MOST) return NULL;
-    struct clock *c = allocate(t, LIST, n * sizeof *list);
+    struct vclock *c = allocate(t, LIST, n * sizeof *list);
     memcpy(c->u.list, list, n * sizeof *list);
     c->count = c->weight = n;
     return c;
 }
 
-/* `warp` as of clock_covers. */
+/* `warp`: as in vclock_covers. */
 static inline bool part_covers(uint32_t whole, uint32_t part, uint32_t warp)
 {
     return whole == part ||
            (warp != UINT32_MAX && (whole == PART_CTA || whole == PART_WARP + warp));
 }
 
-static bool list_covers(const struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
-                        uint32_t when)
+static bool list_covers(const struct vclock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                        uint32_t epoch)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        const struct known *e = &c->u.list[i];
-        if (e->cta == cta && e->when >= when && part_covers(e->part, part, warp)) return true;
+        const struct cta_entry *e = &c->u.list[i];
+        if (e->cta == cta && e->epoch >= epoch && part_covers(e->part, part, warp)) return true;
     }
     return false;
 }
 
-static bool own_covers(const struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
-                       uint32_t when)
+static bool extension_covers(const struct vclock *c, uint32_t cta, uint32_t part, uint32_t warp,
+                             uint32_t epoch)
 {
-    const struct clock_entry *own = c->u.later.own;
-    for (uint32_t i = 0; c->u.later.cta == cta && i < c->count; i++)
-        if (own[i].when >= when && part_covers(own[i].part, part, warp)) return true;
+    const struct vclock_entry *entry = c->u.lazy.entry;
+    for (uint32_t i = 0; c->u.lazy.cta == cta && i < c->count; i++)
+        if (entry[i].epoch >= epoch && part_covers(entry[i].part, part, warp)) return true;
     return false;
 }
 
-/* ---- trees -------------------------------------------------------------------------------------------- */
+/* ---- trees
+ * -------------------------------------------------------------------------------------------- */
 
-/* Whether a knows all that b does. */
-static bool contains(const struct clock *a, const struct clock *b)
+/* Whether leaf a has all that leaf b has. */
+static bool leaf_contains(const struct vclock *a, const struct vclock *b)
 {
     uint32_t i = 0;
     if (a->count < b->count) return false;
     for (uint32_t k = 0; k < b->count; k++, i++) {
-        const struct clock_entry e = b->u.entry[k];
+        const struct vclock_entry e = b->u.entry[k];
         while (i < a->count && a->u.entry[i].part < e.part) i++;
-        if (i == a->count || a->u.entry[i].part != e.part || a->u.entry[i].when < e.when)
+        if (i == a->count || a->u.entry[i].part != e.part || a->u.entry[i].epoch < e.epoch)
             return false;
     }
     return true;
 }
 
-static struct clock *join_leaves(struct clock_tree *t, struct clock *a, struct clock *b)
+static struct vclock *join_leaves(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    if (contains(a, b)) return clock_keep(a);
-    if (contains(b, a)) return clock_keep(b);
-    struct clock *c = new_leaf(t, a->count + b->count);
+    if (leaf_contains(a, b)) return vclock_ref(a);
+    if (leaf_contains(b, a)) return vclock_ref(b);
+    struct vclock *c = new_leaf(t, a->count + b->count);
     uint32_t i = 0, k = 0, n = 0;
     while (i < a->count || k < b->count) {
-        struct clock_entry *e = &c->u.entry[n++];
+        struct vclock_entry *e = &c->u.entry[n++];
         if (k == b->count || (i < a->count && a->u.entry[i].part < b->u.entry[k].part))
             *e = a->u.entry[i++];
         else if (i == a->count || b->u.entry[k].part < a->u.entry[i].part) *e = b->u.entry[k++];
         else {
-            const struct clock_entry x = a->u.entry[i++], y = b->u.entry[k++];
-            *e = x.when >= y.when ? x : y;
+            const struct vclock_entry x = a->u.entry[i++], y = b->u.entry[k++];
+            *e = x.epoch >= y.epoch ? x : y;
         }
     }
     c->count = n;
-    return unique(t, c, 0);
+    return intern(t, c, 0);
 }
 
-static struct clock *join_trees(struct clock_tree *t, struct clock *a, struct clock *b,
-                                unsigned depth)
+static struct vclock *join_trees(struct vclock_store *t, struct vclock *a, struct vclock *b,
+                                 unsigned depth)
 {
-    if (a == b || !b) return clock_keep(a);
-    if (!a) return clock_keep(b);
+    if (a == b || !b) return vclock_ref(a);
+    if (!a) return vclock_ref(b);
     if (!depth) return join_leaves(t, a, b);
-    struct clock *c = new_node(t);
+    struct vclock *c = new_node(t);
     bool is_a = true, is_b = true;
     for (unsigned i = 0; i < FAN; i++) {
         c->u.child[i] = join_trees(t, a->u.child[i], b->u.child[i], depth - 1);
         is_a &= c->u.child[i] == a->u.child[i];
         is_b &= c->u.child[i] == b->u.child[i];
     }
-    if (!is_a && !is_b) return unique(t, c, depth);
+    if (!is_a && !is_b) return intern(t, c, depth);
     for (unsigned i = 0; i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
-    let_go(t, c);
-    return clock_keep(is_a ? a : b);
+    free_vclock(t, c);
+    return vclock_ref(is_a ? a : b);
 }
 
-static struct clock *tree_of(struct clock_tree *t, const struct clock *c)
+static struct vclock *tree_of(struct vclock_store *t, const struct vclock *c)
 {
-    struct clock *all = NULL;
+    struct vclock *all = NULL;
     for (uint32_t i = 0, k; i < c->count; i = k) {
-        const struct known *list = &c->u.list[i];
+        const struct cta_entry *list = &c->u.list[i];
         for (k = i; k < c->count && c->u.list[k].cta == list->cta; k++) {
         }
-        struct clock *leaf = new_leaf(t, k - i);
+        struct vclock *leaf = new_leaf(t, k - i);
         for (uint32_t n = 0; n < k - i; n++)
-            leaf->u.entry[n] = (struct clock_entry){list[n].part, list[n].when};
-        struct clock *one = tree_of_leaf(t, list->cta, leaf);
-        clock_learn(t, &all, one);
-        clock_drop(t, one);
+            leaf->u.entry[n] = (struct vclock_entry){list[n].part, list[n].epoch};
+        struct vclock *one = tree_of_leaf(t, list->cta, leaf);
+        vclock_join(t, &all, one);
+        vclock_unref(t, one);
     }
     return all; // NOLINT(clang-analyzer-unix.Malloc): references are counted
 }
 
-static bool is_part_of(const struct clock *c, const struct clock *part)
+static bool is_part_of(const struct vclock *c, const struct vclock *part)
 {
-    return c->kind == LATER && (c->u.later.both[0] == part || c->u.later.both[1] == part);
+    return c->kind == LAZY_JOIN && (c->u.lazy.operand[0] == part || c->u.lazy.operand[1] == part);
 }
 
-static struct clock *later(struct clock_tree *t, struct clock *a, struct clock *b)
+static struct vclock *lazy_join(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    struct clock *c = allocate(t, LATER, sizeof c->u.later);
-    c->u.later.both[0] = clock_keep(a);
-    c->u.later.both[1] = clock_keep(b);
-    c->u.later.time = ++t->time;
-    c->u.later.asked = 0;
+    struct vclock *c = allocate(t, LAZY_JOIN, sizeof c->u.lazy);
+    c->u.lazy.operand[0] = vclock_ref(a);
+    c->u.lazy.operand[1] = vclock_ref(b);
+    c->u.lazy.serial = ++t->joins;
+    c->u.lazy.visited = 0;
     return c;
 }
 
-struct clock *clock_after(struct clock_tree *t, struct clock *known, uint32_t cta, uint32_t warp,
-                          const struct clock_entry *list, uint32_t count)
+struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
+                             uint32_t warp, const struct vclock_entry *list, uint32_t count)
 {
-    if (known && known->kind == LATER && count <= OWN_MOST) {
-        struct clock *c = later(t, known, NULL);
+    if (known && known->kind == LAZY_JOIN && count <= EXTENSION_MOST) {
+        struct vclock *c = lazy_join(t, known, NULL);
         c->count = count;
-        c->u.later.cta = cta;
-        c->u.later.warp = warp;
-        memcpy(c->u.later.own, list, count * sizeof *list);
+        c->u.lazy.cta = cta;
+        c->u.lazy.warp = warp;
+        memcpy(c->u.lazy.entry, list, count * sizeof *list);
         return c;
     }
-    struct clock *c = clock_of(t, cta, list, count);
-    clock_learn(t, &c, known);
+    struct vclock *c = vclock_of_cta(t, cta, list, count);
+    vclock_join(t, &c, known);
     return c;
 }
 
-static bool covers_soon(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part,
-                        uint32_t warp, uint32_t when, uint64_t since, uint64_t most);
+static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
+                          uint32_t warp, uint32_t epoch, uint64_t since, uint64_t most);
 
-/* Whether it is soon seen that a knows what b's thread let be known, and with that all of b: a thread releases all that
- * it knows, each time at another time. */
-static bool knows_release(struct clock_tree *t, struct clock *a, const struct clock *b)
+/* Whether a quick search shows that a includes the release that made b, and so all of b: a thread
+ * releases all that it knows, each time in another epoch. */
+static bool has_extension(struct vclock_store *t, struct vclock *a, const struct vclock *b)
 {
-    return b->kind == LATER && b->count &&
-           covers_soon(t, a, b->u.later.cta, b->u.later.own->part, b->u.later.warp,
-                       b->u.later.own->when, b->u.later.time - 1, GLANCE);
+    return b->kind == LAZY_JOIN && b->count &&
+           covers_within(t, a, b->u.lazy.cta, b->u.lazy.entry->part, b->u.lazy.warp,
+                         b->u.lazy.entry->epoch, b->u.lazy.serial - 1, QUICK_CHECK);
 }
 
-static struct clock *put_off(struct clock_tree *t, struct clock *a, struct clock *b)
+static struct vclock *join_lazily(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    if (is_part_of(a, b) || knows_release(t, a, b)) return clock_keep(a);
-    if (is_part_of(b, a) || knows_release(t, b, a)) return clock_keep(b);
-    return later(t, a, b);
+    if (is_part_of(a, b) || has_extension(t, a, b)) return vclock_ref(a);
+    if (is_part_of(b, a) || has_extension(t, b, a)) return vclock_ref(b);
+    return lazy_join(t, a, b);
 }
 
-static struct clock *join_clocks(struct clock_tree *t, struct clock *a, struct clock *b)
+static struct vclock *join_vclocks(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    if (a == b || !b) return clock_keep(a);
-    if (!a) return clock_keep(b);
-    if (a->kind == LATER || b->kind == LATER) return put_off(t, a, b);
-    struct clock *c = a->kind == LIST && b->kind == LIST ? join_lists(t, a, b) : NULL;
+    if (a == b || !b) return vclock_ref(a);
+    if (!a) return vclock_ref(b);
+    if (a->kind == LAZY_JOIN || b->kind == LAZY_JOIN) return join_lazily(t, a, b);
+    struct vclock *c = a->kind == LIST && b->kind == LIST ? join_lists(t, a, b) : NULL;
     if (c) return c;
-    if (a->weight >= LARGE && b->weight >= LARGE) return put_off(t, a, b);
+    if (a->weight >= LARGE && b->weight >= LARGE) return join_lazily(t, a, b);
     if (a->kind == TREE && b->kind == TREE) return join_trees(t, a, b, t->depth);
-    struct clock *tree = tree_of(t, a->kind == LIST ? a : b);
-    clock_learn(t, &tree, a->kind == LIST ? b : a);
+    struct vclock *tree = tree_of(t, a->kind == LIST ? a : b);
+    vclock_join(t, &tree, a->kind == LIST ? b : a);
     return tree;
 }
 
-void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b)
+void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b)
 {
     if (!b || *a == b) return;
-    struct clock *c = join_clocks(t, *a, b); // NOLINT(clang-analyzer-unix.Malloc): likewise
-    clock_drop(t, *a);
+    struct vclock *c = join_vclocks(t, *a, b); // NOLINT(clang-analyzer-unix.Malloc): likewise
+    vclock_unref(t, *a);
     *a = c;
 }
 
-static bool has(const struct clock *c, uint32_t part, uint32_t when)
+static bool leaf_covers(const struct vclock *c, uint32_t part, uint32_t epoch)
 {
     uint32_t low = 0, high = c->count;
     while (low < high) {
@@ -499,52 +505,53 @@ static bool has(const struct clock *c, uint32_t part, uint32_t when)
         if (c->u.entry[middle].part < part) low = middle + 1;
         else high = middle;
     }
-    return low < c->count && c->u.entry[low].part == part && c->u.entry[low].when >= when;
+    return low < c->count && c->u.entry[low].part == part && c->u.entry[low].epoch >= epoch;
 }
 
-static bool tree_covers(const struct clock_tree *t, const struct clock *c, uint32_t cta,
-                        uint32_t part, uint32_t warp, uint32_t when)
+static bool tree_covers(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
+                        uint32_t part, uint32_t warp, uint32_t epoch)
 {
     for (unsigned level = t->depth; c && level-- > 0;)
         c = c->u.child[cta >> (FAN_BITS * level) & (FAN - 1)];
     if (!c) return false;
-    if (has(c, part, when)) return true;
-    return warp != UINT32_MAX && (has(c, PART_CTA, when) || has(c, PART_WARP + warp, when));
+    if (leaf_covers(c, part, epoch)) return true;
+    return warp != UINT32_MAX &&
+           (leaf_covers(c, PART_CTA, epoch) || leaf_covers(c, PART_WARP + warp, epoch));
 }
 
-static bool covers_at_once(const struct clock_tree *t, const struct clock *c, uint32_t cta,
-                           uint32_t part, uint32_t warp, uint32_t when)
+static bool covers_now(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
+                       uint32_t part, uint32_t warp, uint32_t epoch)
 {
-    return c->kind == LIST ? list_covers(c, cta, part, warp, when)
-                           : tree_covers(t, c, cta, part, warp, when);
+    return c->kind == LIST ? list_covers(c, cta, part, warp, epoch)
+                           : tree_covers(t, c, cta, part, warp, epoch);
 }
 
-/* Looks at as many of those that were put off, what was put off last first: who holds a lock asks about what the one
- * before it did. */
-static bool covers_soon(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part,
-                        uint32_t warp, uint32_t when, uint64_t since, uint64_t most)
+/* Searches at most `most` lazy joins, the latest first: the holder of a lock mostly asks about the
+ * holder before it. */
+static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
+                          uint32_t warp, uint32_t epoch, uint64_t since, uint64_t most)
 {
-    if (c->kind != LATER) return covers_at_once(t, c, cta, part, warp, when);
+    if (c->kind != LAZY_JOIN) return covers_now(t, c, cta, part, warp, epoch);
     uint32_t n = 0;
-    t->asked++;
+    t->queries++;
     push(t, &n, c);
     for (uint32_t i = 0; i < n; i++) {
-        c = t->todo[i];
-        if (c->kind != LATER) {
-            if (covers_at_once(t, c, cta, part, warp, when)) return true;
-        } else if (c->u.later.time > since && c->u.later.asked != t->asked) {
+        c = t->worklist[i];
+        if (c->kind != LAZY_JOIN) {
+            if (covers_now(t, c, cta, part, warp, epoch)) return true;
+        } else if (c->u.lazy.serial > since && c->u.lazy.visited != t->queries) {
             if (!most--) return false;
-            c->u.later.asked = t->asked;
-            if (c->count && own_covers(c, cta, part, warp, when)) return true;
-            push(t, &n, c->u.later.both[0]);
-            if (c->u.later.both[1]) push(t, &n, c->u.later.both[1]);
+            c->u.lazy.visited = t->queries;
+            if (c->count && extension_covers(c, cta, part, warp, epoch)) return true;
+            push(t, &n, c->u.lazy.operand[0]);
+            if (c->u.lazy.operand[1]) push(t, &n, c->u.lazy.operand[1]);
         }
     }
     return false;
 }
 
-bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
-                  uint32_t when, uint64_t since)
+bool vclock_covers(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
+                   uint32_t warp, uint32_t epoch, uint64_t since)
 {
-    return c && covers_soon(t, c, cta, part, warp, when, since, UINT64_MAX);
+    return c && covers_within(t, c, cta, part, warp, epoch, since, UINT64_MAX);
 }

@@ -1,74 +1,83 @@
-/* determinism/race/vclock.h: what a thread knows to have happened, as a vector clock.
+/* determinism/race/vclock.h: vector clocks for grids of millions of threads.
  *
- * A grid has millions of threads, and mostly a thread knows nothing of other CTAs, or all of some of them. So
- * a clock is a tree over the CTAs; a leaf lists the parts of one CTA that are known, each up to a time. A part
- * is a thread, a warp (all its lanes), the CTA (all its threads), or what is not a thread but has a time of
- * its own: an mbarrier, by its phases. Clocks never change, and trees that are equal are one: what two
- * clocks have in common costs nothing when they are joined. A clock of few parts is a plain list of them. Where two
- * that are large would be joined, as with many locks, that is put off: the result remembers both, and what is asked
- * of it is asked of them.
+ * A vector clock maps threads to epochs: it holds everything that happened before a point of the
+ * execution (Mattern 1989; FastTrack, Flanagan and Freund, PLDI 2009, section 2.2). Entry (thread,
+ * e) says that all events of the thread up to and including epoch e happened before.
  *
- *     clock_learn(t, &c, news);                           // c becomes what both know
- *     if (clock_covers(t, c, cta, thread, warp, when)) ...
- *     clock_drop(t, c);
+ * An array with an entry for each thread would be too large. A GPU thread mostly knows nothing of
+ * other CTAs, or everything of some of them. So an entry names a *part* of a CTA: a thread, a warp
+ * (all its lanes), the whole CTA, or an mbarrier, whose epochs are its phases. (BARRACUDA,
+ * Eizenberg et al., PLDI 2017, compresses the clocks of warps for the same reason.) A clock has one
+ * of three forms:
+ *   - a list, if it has at most 16 entries;
+ *   - a tree over the CTAs of the grid with a fan-out of 16, whose leaves list the parts of one
+ *     CTA. Trees are immutable and interned: equal trees are one object, so a join of clocks that
+ *     share subtrees is cheap;
+ *   - a lazy join of two clocks, where a join of two large trees would be slow (many locks). A
+ *     query on it is answered by queries on both operands.
  *
- * NULL is the clock that knows nothing. */
+ *     vclock_join(t, &c, released);                       // c := c joined with released
+ *     if (vclock_covers(t, c, cta, thread, warp, epoch, 0)) ...
+ *     vclock_unref(t, c);
+ *
+ * Clocks never change and count their references. NULL is the empty clock. */
 #ifndef HEDDLE_DETERMINISM_RACE_VCLOCK_H
 #define HEDDLE_DETERMINISM_RACE_VCLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { /* parts */
+enum { /* parts of a CTA */
        PART_THREAD = 0,
-       PART_MBARRIER = 1 << 16, /* as many as shared memory has room for */
+       PART_MBARRIER = 1 << 16, /* as many as fit in shared memory */
        PART_WARP = 1 << 11,
        PART_CTA = 1 << 12
 };
 
-struct clock_entry { /* the part's time up to `when`, inclusive */
-    uint32_t part, when;
+struct vclock_entry { /* the events of the part up to `epoch`, inclusive */
+    uint32_t part, epoch;
 };
 
-enum { CLOCK_SIZES = 3 };
-struct clock;
-struct clock_tree {       /* of a launch */
-    unsigned depth;       /* levels of 16 above the leaves */
-    struct clock **table; /* all trees, by what is in them */
-    uint32_t count, cap;  /* cap: a power of two, or 0 */
-    uint64_t time;        /* counts joins that were put off, */
-    uint64_t asked;       /* and questions */
-    struct clock **todo;  /* room for going through them */
-    uint32_t todo_cap;
-    uint64_t clocks;                         /* that there are, each of about 200 bytes at most */
-    struct clock *spare[CLOCK_SIZES];        /* room for more, */
-    struct clock_block *blocks[CLOCK_SIZES]; /* in these: the first one is in use, */
-    struct clock_block *empty[CLOCK_SIZES];  /* in these nothing is */
+enum { VCLOCK_SIZES = 3 };
+struct vclock;
+struct vclock_store {      /* the clocks of a launch */
+    unsigned depth;        /* levels of inner nodes above the leaves */
+    struct vclock **table; /* hash table of all trees, for interning */
+    uint32_t count, cap;   /* of the table; cap: a power of two, or 0 */
+    uint64_t joins;        /* lazy joins so far */
+    uint64_t queries;      /* on lazy joins so far: marks the nodes that a query has visited */
+    struct vclock **worklist;
+    uint32_t worklist_cap;
+    uint64_t live;                      /* clocks that exist; each has about 200 bytes at most */
+    struct vclock *spare[VCLOCK_SIZES]; /* free lists, by size */
+    struct vclock_block *blocks[VCLOCK_SIZES]; /* memory for clocks; the first one is in use */
+    struct vclock_block *empty[VCLOCK_SIZES];  /* blocks without clocks */
 };
-void clock_tree_begin(struct clock_tree *t, uint32_t ctas); /* there are no clocks */
-/* Ends all clocks at once, whoever has them. */
-void clock_tree_clear(struct clock_tree *t);
-void clock_tree_end(struct clock_tree *t);
+void vclock_store_begin(struct vclock_store *t, uint32_t ctas); /* of an empty store */
+/* Frees all clocks, whatever their references. */
+void vclock_store_clear(struct vclock_store *t);
+void vclock_store_end(struct vclock_store *t);
 
-/* Knows of one CTA. `list` has at least one entry, each part once, in ascending order. */
-struct clock *clock_of(struct clock_tree *t, uint32_t cta, const struct clock_entry *list,
-                       uint32_t count);
-/* What a thread of that warp lets be known: these entries, the first of which is its own, and what it knows; NULL is
- * nothing. No two of them have the same time of one thread. */
-struct clock *clock_after(struct clock_tree *t, struct clock *known, uint32_t cta, uint32_t warp,
-                          const struct clock_entry *list, uint32_t count);
-/* *a joined with b; b stays the caller's. */
-void clock_learn(struct clock_tree *t, struct clock **a, struct clock *b);
-struct clock *clock_keep(struct clock *c);
-void clock_drop_one(struct clock_tree *t, struct clock *c); /* that is not NULL */
-static inline void clock_drop(struct clock_tree *t, struct clock *c)
+/* A clock of parts of one CTA. `list`: at least one entry, each part once, ascending. */
+struct vclock *vclock_of_cta(struct vclock_store *t, uint32_t cta, const struct vclock_entry *list,
+                             uint32_t count);
+/* The clock that a thread of that warp releases: these entries, the first of which is the thread's
+ * own, joined with `known` (may be NULL). No two such clocks have the same epoch of one thread. */
+struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
+                             uint32_t warp, const struct vclock_entry *list, uint32_t count);
+/* *a := *a joined with b. The caller keeps its reference to b. */
+void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b);
+struct vclock *vclock_ref(struct vclock *c);
+void vclock_unref_one(struct vclock_store *t, struct vclock *c); /* not NULL */
+static inline void vclock_unref(struct vclock_store *t, struct vclock *c)
 {
-    if (c) clock_drop_one(t, c);
+    if (c) vclock_unref_one(t, c);
 }
 
-/* Whether what the part did at `when` is known. `warp`: that a thread is in; of an mbarrier UINT32_MAX. `since`:
- * t->time when it was done or earlier. */
-bool clock_covers(struct clock_tree *t, struct clock *c, uint32_t cta, uint32_t part, uint32_t warp,
-                  uint32_t when, uint64_t since);
+/* Whether what the part did at `epoch` is in the clock. `warp`: the warp of a thread; for an
+ * mbarrier UINT32_MAX. `since`: t->joins when it was done, or earlier; lazy joins made before that
+ * are not searched. */
+bool vclock_covers(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
+                   uint32_t warp, uint32_t epoch, uint64_t since);
 
 #endif

@@ -1,12 +1,13 @@
-/* determinism/record/last_writers.h: an observer that keeps the last writer of each byte of some words, and sums
- * of what atomic additions added to them.
+/* determinism/record/last_writers.h: an observer that keeps the last writer of each byte of some
+ * words, and sums of what atomic additions added to them.
  *
- *     struct last_writers *w = last_writers_new(places, n);          // addresses of words, ascending
+ *     struct last_writers *w = last_writers_new(places, n); // addresses of words, ascending
  *     ... launches with last_writers_observer(w) among their observers
  *     const struct last_writer *last = last_writers_of_byte(w, address);
  *     last_writers_free(w);
  *
- * A store that an order buffers counts from the moment when it becomes visible, as a write of the thread that issued it. */
+ * A store that an order buffers counts from the moment when it becomes visible, as a write of the
+ * thread that issued it. */
 #ifndef HEDDLE_DETERMINISM_RECORD_LAST_WRITERS_H
 #define HEDDLE_DETERMINISM_RECORD_LAST_WRITERS_H
 
@@ -42,8 +43,8 @@ const struct last_writer *last_writers_of_byte(struct last_writers *w, uint64_t 
 const struct word_writes *last_writers_words(const struct last_writers *w);
 size_t last_writers_count(const struct last_writers *w); /* of words */
 
-/* The counts of all words and the last writer of one byte, in a file that another process reads. `digest`: of memory
- * then, so that the reader can tell whether it is the run that it asked for. */
+/* The counts of all words and the last writer of one byte, in a file that another process reads.
+ * `digest`: of memory then, so that the reader can tell whether it is the run that it asked for. */
 struct arena;
 struct last_writers_file {
     uint64_t digest;

@@ -1,5 +1,5 @@
-/* The file of last writers: numbers, then the texts of a struct last_writer. A child process of `heddle check` writes it,
- * the parent reads it. */
+/* The file of last writers: numbers, then the texts of a struct last_writer. A child process of
+ * `heddle check` writes it, the parent reads it. */
 #define _POSIX_C_SOURCE 200809L
 #include "determinism/record/last_writers.h"
 

@@ -1,10 +1,11 @@
 /* Recording an order, and playing it back: determinism/record/record.h.
  *
- * The emulator calls the recorder and the player in the same sequence, so the file needs only the answers. Most answers
- * are predictable: an access gets the verdict that the last access of the same instruction got, and a load gets the
- * contents of memory. Predicted answers are only counted. Every other answer is a token, which also has the number of
- * predicted answers since the last token, so the player knows when it is due. An action of the order during a call (it
- * drains a store or wakes a warp) is a token before the token of the answer. */
+ * The emulator calls the recorder and the player in the same sequence, so the file needs only the
+ * answers. Most answers are predictable: an access gets the verdict that the last access of the
+ * same instruction got, and a load gets the contents of memory. Predicted answers are only counted.
+ * Every other answer is a token, which also has the number of predicted answers since the last
+ * token, so the player knows when it is due. An action of the order during a call (it drains a
+ * store or wakes a warp) is a token before the token of the answer. */
 #define _GNU_SOURCE
 #include "determinism/record/record.h"
 
@@ -46,7 +47,8 @@ static uint64_t check(uint64_t h, const uint8_t *p, size_t n)
     return h;
 }
 
-/* The predicted verdict of an access or a sync, by instruction. It depends on nothing but the sequence of calls. */
+/* The predicted verdict of an access or a sync, by instruction. It depends on nothing but the
+ * sequence of calls. */
 struct expected {
     uint8_t verdict[EXPECTED];
 };
@@ -65,7 +67,8 @@ static bool has_result(const struct emu_access *a)
     return a->result && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC);
 }
 
-/* ---- recording ------------------------------------------------------------------------------------------ */
+/* ---- recording
+ * ------------------------------------------------------------------------------------------ */
 
 struct recorder {
     struct emu_order order;
@@ -216,7 +219,8 @@ static void put_verdict(struct recorder *r, uint8_t *expected, uint8_t verdict)
     *expected = verdict;
 }
 
-/* Lanes whose results differ from the contents of memory; all lanes where that is not known (other than global loads). */
+/* Lanes whose results differ from the contents of memory; all lanes where that is not known (other
+ * than global loads). */
 static uint32_t lanes_that_differ(struct recorder *r, const struct emu_access *a)
 {
     uint8_t now[LANES * 64];
@@ -363,7 +367,8 @@ bool recorder_end(struct recorder *r)
     return ok;
 }
 
-/* ---- replay ---------------------------------------------------------------------------------------------- */
+/* ---- replay
+ * ---------------------------------------------------------------------------------------------- */
 
 struct player {
     struct emu_order order;
@@ -411,7 +416,7 @@ static void next_block(struct player *p)
         refuse(p, "the recording ends early, or is damaged");
     else {
         p->check = check(p->check, p->block, size);
-        if (p->check != mark) refuse(p, "the recording is damaged: its check does not fit");
+        if (p->check != mark) refuse(p, "the recording is damaged: wrong checksum");
         else p->size = size;
     }
 }
@@ -461,7 +466,7 @@ static void next_token(struct player *p)
     p->token = (enum token)(b & ((1 << SKIP_SHIFT) - 1));
     p->skip = b >> SKIP_SHIFT;
     if (p->skip == SKIP_MOST) p->skip += get(p);
-    if (p->token >= TOKENS) refuse(p, "the recording is damaged: there is no token %d", p->token);
+    if (p->token >= TOKENS) refuse(p, "the recording is damaged: no token has number %d", p->token);
 }
 
 static const char *question(enum token t)
@@ -469,12 +474,12 @@ static const char *question(enum token t)
     switch (t) {
     case PICK:
     case PICK_NTH:
-    case PICK_NONE: return "which warp goes on";
-    case PLACE: return "where a CTA is placed";
+    case PICK_NONE: return "the next warp is chosen";
+    case PLACE: return "a CTA is placed";
     case VERDICT:
     case ANSWER: return "an access, fence or barrier";
-    case IDLE: return "what becomes of warps that all wait";
-    case SETTLE: return "what is held while all warps go round";
+    case IDLE: return "all warps wait";
+    case SETTLE: return "buffered stores are drained for the livelock proof";
     case LAUNCH: return "a launch begins";
     case LAUNCH_END: return "the launch ends";
     case FINISH: return "no launch follows";
@@ -482,9 +487,9 @@ static const char *question(enum token t)
     }
 }
 
-static void parted(struct player *p, const char *now)
+static void refuse_difference(struct player *p, const char *now)
 {
-    refuse(p, "launch %llu parts from the recording: here %s, there %s",
+    refuse(p, "launch %llu differs from the recording: here %s, there %s",
            (unsigned long long)p->launches, now, question(p->token));
 }
 
@@ -496,7 +501,7 @@ static struct emu_issuer get_issuer(struct player *p)
     by.cta = (uint32_t)(warp / p->shape.warps_per_cta);
     by.warp = (uint32_t)(warp % p->shape.warps_per_cta);
     if (warp / p->shape.warps_per_cta >= p->shape.ctas || by.pc >= emu_machine_location_count(p->m))
-        refuse(p, "the recording is damaged: a store is nobody's");
+        refuse(p, "the recording is damaged: a store without an issuer");
     return by;
 }
 
@@ -545,7 +550,7 @@ static int play_pick(void *self, const struct emu_warp *ready, size_t count, uin
     struct player *p = self;
     play_before(p);
     const enum token t = p->token;
-    if (p->skip || t > PICK_NONE) parted(p, question(PICK));
+    if (p->skip || t > PICK_NONE) refuse_difference(p, question(PICK));
     if (p->wrong.size) return -1;
     if (t == PICK_NONE) {
         next_token(p);
@@ -560,7 +565,7 @@ static int play_pick(void *self, const struct emu_warp *ready, size_t count, uin
             return (int)i;
     refuse(
         p,
-        "launch %llu parts from the recording: there warp %llu of CTA %llu goes on, and here it cannot",
+        "launch %llu differs from the recording, where warp %llu of CTA %llu runs next: here it cannot",
         (unsigned long long)p->launches, (unsigned long long)(warp % p->shape.warps_per_cta),
         (unsigned long long)(warp / p->shape.warps_per_cta));
     return -1;
@@ -571,16 +576,17 @@ static int play_place(void *self, uint32_t cta, const uint32_t *free_slots, size
     struct player *p = self;
     (void)cta;
     play_before(p);
-    if (p->skip || p->token != PLACE) parted(p, question(PLACE));
+    if (p->skip || p->token != PLACE) refuse_difference(p, question(PLACE));
     if (p->wrong.size) return -1;
     const uint64_t slot = get(p);
     next_token(p);
     if (!slot) return -1;
     for (size_t i = 0; i < count && !p->wrong.size; i++)
         if (free_slots[i] == slot - 1) return (int)i;
-    refuse(p,
-           "launch %llu parts from the recording: a CTA goes to slot %llu, which is not free here",
-           (unsigned long long)p->launches, (unsigned long long)slot - 1);
+    refuse(
+        p,
+        "launch %llu differs from the recording, where a CTA goes to slot %llu, which is not free here",
+        (unsigned long long)p->launches, (unsigned long long)slot - 1);
     return -1;
 }
 
@@ -590,7 +596,7 @@ static enum emu_verdict play_verdict(struct player *p, uint8_t *expected)
         p->skip--;
         return (enum emu_verdict) * expected;
     }
-    if (p->token != VERDICT) parted(p, question(VERDICT));
+    if (p->token != VERDICT) refuse_difference(p, question(VERDICT));
     const uint32_t v = get_small(p);
     if (v > EMU_SLEEP) refuse(p, "the recording is damaged: there is no verdict %u", v);
     if (p->wrong.size) return EMU_PROCEED;
@@ -601,7 +607,7 @@ static enum emu_verdict play_verdict(struct player *p, uint8_t *expected)
 static enum emu_verdict play_answer(struct player *p, const struct emu_access *a)
 {
     const uint32_t lanes = get_small(p);
-    if (lanes & ~a->lanes || !has_result(a)) parted(p, question(VERDICT));
+    if (lanes & ~a->lanes || !has_result(a)) refuse_difference(p, question(VERDICT));
     if (p->wrong.size) return EMU_PROCEED;
     if (a->space == PTX_SPACE_GLOBAL) emu_machine_fetch(p->m, a);
     for (uint32_t m = lanes; m; m &= m - 1)
@@ -618,7 +624,7 @@ static enum emu_verdict play_access(void *self, const struct emu_access *a)
     if (!p->skip && p->token == ANSWER) return play_answer(p, a);
     const enum emu_verdict v = play_verdict(p, expected_at(&p->expected, a->pc, false));
     if (v == EMU_DONE && has_result(a)) { /* a damaged file's: results are those of memory */
-        parted(p, question(VERDICT));
+        refuse_difference(p, question(VERDICT));
         return EMU_PROCEED;
     }
     return v;
@@ -637,7 +643,7 @@ static bool play_idle(void *self)
     struct player *p = self;
     play_before(p);
     if (p->wrong.size) return false;
-    if (p->skip || p->token != IDLE) parted(p, question(IDLE));
+    if (p->skip || p->token != IDLE) refuse_difference(p, question(IDLE));
     const bool any = get(p) & 1;
     if (p->wrong.size) return false;
     next_token(p);
@@ -678,7 +684,7 @@ static void play_begin(void *self, struct emu_machine *m)
     p->address = 0;
     p->launches++;
     memset(&p->expected, 0, sizeof p->expected);
-    if (p->skip || p->token != LAUNCH) parted(p, question(LAUNCH));
+    if (p->skip || p->token != LAUNCH) refuse_difference(p, question(LAUNCH));
     if (p->wrong.size) return;
     emu_machine_identity(m, &d);
     compare_text(p, "kernel", d.kernel);
@@ -710,7 +716,7 @@ static void play_end(void *self)
     struct emu_identity d;
     if (p->wrong.size) return;
     play_before(p);
-    if (p->skip || p->token != LAUNCH_END) parted(p, question(LAUNCH_END));
+    if (p->skip || p->token != LAUNCH_END) refuse_difference(p, question(LAUNCH_END));
     if (p->wrong.size) return;
     emu_machine_identity(p->m, &d);
     if (get(p) != d.memory)
@@ -723,7 +729,7 @@ static void play_quiesce(void *self)
 {
     struct player *p = self;
     play_before(p);
-    if (p->skip || p->token != SETTLE) parted(p, question(SETTLE));
+    if (p->skip || p->token != SETTLE) refuse_difference(p, question(SETTLE));
     if (!p->wrong.size) next_token(p);
 }
 
@@ -799,7 +805,7 @@ const char *player_wrong(const struct player *p)
 const char *player_end(struct player *p)
 {
     if (!p->wrong.size && (p->skip || p->token != FINISH))
-        refuse(p, "the recording goes on behind launch %llu, and this run does not",
+        refuse(p, "the recording has more launches than this run, which ended after launch %llu",
                (unsigned long long)p->launches);
     if (!p->wrong.size && p->used == p->size) next_block(p);
     if (!p->wrong.size && (!p->ended || fgetc(p->in) != EOF))

@@ -9,21 +9,23 @@
  *     if (player_wrong(p)) puts(player_wrong(p));
  *     player_free(p);
  *
- * The recorder is an order that forwards every call to another order and writes the answers of pick(), place(),
- * access(), sync() and idle(): which warp runs and for how long, where a CTA is placed, the results of loads and atomics,
- * when a buffered store becomes visible. The player is an order that gives these answers again. So a replay needs neither
- * the recorded order nor its random numbers, and a later version of Heddle can replay it. The counters of the order are
- * not recorded.
+ * The recorder is an order that forwards every call to another order and writes the answers of
+ * pick(), place(), access(), sync() and idle(): which warp runs and for how long, where a CTA is
+ * placed, the results of loads and atomics, when a buffered store becomes visible. The player is an
+ * order that gives these answers again. So a replay needs neither the recorded order nor its random
+ * numbers, and a later version of Heddle can replay it. The counters of the order are not recorded.
  *
- * A launch that differs from the recorded one (kernel, sizes, modules, arguments, memory, GPU, divergence) fails with
- * EMU_BAD_ORDER and a text that says what differs. So does a launch that reaches another decision than the recorded one,
- * and a file that is damaged or truncated. The player does not trust the file: whatever it holds, the player does no more
- * than an order is allowed to do.
+ * A launch that differs from the recorded one (kernel, sizes, modules, arguments, memory, GPU,
+ * divergence) fails with EMU_BAD_ORDER and a text that says what differs. So does a launch that
+ * reaches another decision than the recorded one, and a file that is damaged or truncated. The
+ * player does not trust the file: whatever it holds, the player does no more than an order is
+ * allowed to do.
  *
- * The file: "HEDDLREC", then blocks. A block has four bytes of length, the content, and eight bytes of FNV-1a hash over
- * this content and all content before it. A block of length 0 is the end. The contents of all blocks are one sequence: the
- * version, the order's name, its wants and its step, then tokens (enum token in record.c), each with the number of answers
- * before it that were as predicted. Numbers are LEB128. */
+ * The file: "HEDDLREC", then blocks. A block has four bytes of length, the content, and eight bytes
+ * of FNV-1a hash over this content and all content before it. A block of length 0 is the end. The
+ * contents of all blocks are one sequence: the version, the order's name, its wants and its step,
+ * then tokens (enum token in record.c), each with the number of answers before it that were as
+ * predicted. Numbers are LEB128. */
 #ifndef HEDDLE_DETERMINISM_RECORD_RECORD_H
 #define HEDDLE_DETERMINISM_RECORD_RECORD_H
 

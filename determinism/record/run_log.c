@@ -10,7 +10,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* ---- entries: numbers of 64 bits, then texts with a NUL behind each ----------------------------------- */
+/* ---- entries: numbers of 64 bits, then texts with a NUL behind each
+ * ----------------------------------- */
 
 enum { NUMBERS = 9, TEXTS = 4 };
 
@@ -78,7 +79,8 @@ uint64_t run_log_mix_digest(uint64_t digest, uint64_t next)
     return digest ^ digest >> 29;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------------- */
+/* ---- tasks
+ * -------------------------------------------------------------------------------------------- */
 
 enum { TASK_NUMBERS = 4 };
 
@@ -107,7 +109,8 @@ bool run_log_task_read(int file, struct run_log_task *out, uint64_t **places)
     return pread(file, *places, size, sizeof n) == (ssize_t)size;
 }
 
-/* ---- a run -------------------------------------------------------------------------------------------- */
+/* ---- a run
+ * -------------------------------------------------------------------------------------------- */
 
 struct run_log {
     struct run_log_task task;

@@ -1,7 +1,8 @@
-/* determinism/record/snapshot.h: all memory of a device in a file, which a child process of `heddle check` writes and
- * the parent reads.
+/* determinism/record/snapshot.h: all memory of a device in a file, which a child process of `heddle
+ * check` writes and the parent reads.
  *
- * The file has the list of allocations, then, from a page on, their bytes; pages of zeros are holes. */
+ * The file has the list of allocations, then, from a page on, their bytes; pages of zeros are
+ * holes. */
 #ifndef HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
 #define HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
 

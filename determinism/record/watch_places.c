@@ -19,7 +19,8 @@ bool watch_place_is_address(const struct watch_place *x)
     return x->name.length > 2 && memcmp(x->name.text, "0x", 2) == 0;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------- */
 
 static struct piece cut(struct piece p, uint32_t from, uint32_t to)
 {
@@ -73,7 +74,8 @@ bool watch_place_read(struct watch_place *x, struct piece p, struct diags *d)
            number_read(d, "--watch", x->name, UINT64_MAX / 2, &x->address);
 }
 
-/* ---- finding ---------------------------------------------------------------------------------------------- */
+/* ---- finding
+ * ---------------------------------------------------------------------------------------------- */
 
 bool watch_place_find(const struct watch_place *x, struct emu *e, size_t *from,
                       struct watch_range *t)
@@ -137,7 +139,8 @@ void watch_place_report_missing(const struct watch_place *x, struct emu *e, stru
     if (near.best) diag_note(d, x->where.at, x->where.length, "did you mean '%s'?", near.best);
 }
 
-/* ---- printing ---------------------------------------------------------------------------------------------- */
+/* ---- printing
+ * ---------------------------------------------------------------------------------------------- */
 
 void watch_place_label(const struct watch_place *x, uint64_t element, struct buf *out)
 {

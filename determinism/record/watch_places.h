@@ -1,13 +1,15 @@
-/* determinism/record/watch_places.h: reads the places that --watch and HEDDLE_WATCH name, finds them in memory, and
- * prints the writes to them.
+/* determinism/record/watch_places.h: reads the places that --watch and HEDDLE_WATCH name, finds
+ * them in memory, and prints the writes to them.
  *
  *     struct watch_place x;
- *     if (watch_place_read(&x, where, &diags)) ...                            // "counter[2..5]:f32"
- *     if (watch_place_find(&x, emu, &target, &n)) watch_place_begin(&x, &target, writes, &diags);     // before a launch
- *     watch_place_print(&x, write, &text);                                    // for each write that is reported
+ *     if (watch_place_read(&x, where, &diags)) ...    // "counter[2..5]:f32"
+ *     if (watch_place_find(&x, emu, &target, &n))       // before a launch
+ *         watch_place_begin(&x, &target, writes, &diags);
+ *     watch_place_print(&x, write, &text);     // for each write
  *
- * WHERE is an address (0x...) or a name: of a module variable, of an allocation as reports name it ("cuMemAlloc #3");
- * behind it [INDEX] or [FIRST..LAST], and :TYPE where the elements are not u32. */
+ * WHERE is an address (0x...) or a name: of a module variable, of an allocation as reports name it
+ * ("cuMemAlloc #3"); behind it [INDEX] or [FIRST..LAST], and :TYPE where the elements are not
+ * u32. */
 #ifndef HEDDLE_DETERMINISM_RECORD_WATCH_PLACES_H
 #define HEDDLE_DETERMINISM_RECORD_WATCH_PLACES_H
 
@@ -34,10 +36,12 @@ bool watch_place_read(struct watch_place *x, struct piece where, struct diags *d
 bool watch_place_is_address(const struct watch_place *x);
 bool watch_place_has_name(const struct watch_place *x, const char *name);
 
-/* The next allocation that the name matches, from number *from on. An address matches one allocation. */
+/* The next allocation that the name matches, from number *from on. An address matches one
+ * allocation. */
 bool watch_place_find(const struct watch_place *x, struct emu *e, size_t *from,
                       struct watch_range *t);
-/* Watches it from the next launch on. false after an error: the element does not exist, or there are too many. */
+/* Watches it from the next launch on. false after an error: the element does not exist, or there
+ * are too many. */
 bool watch_place_begin(struct watch_place *x, const struct watch_range *t, struct writes *w,
                        struct diags *d);
 /* The error for a place that was never found; e may be NULL. */

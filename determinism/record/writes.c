@@ -1,9 +1,10 @@
 /* The observer of determinism/record/writes.h.
  *
- * The emulator calls an observer before it executes an access. So the observer keeps a copy of the watched bytes and
- * applies to the copy what the lanes are about to do to memory, one lane after the other. The copy extends to multiples
- * of 16 bytes, so that it holds the whole element of any atomic. A store that the order buffers is kept in a list, by
- * lane, until the order drains it. At the end of a launch the copy is compared with memory (writes_missed()). */
+ * The emulator calls an observer before it executes an access. So the observer keeps a copy of the
+ * watched bytes and applies to the copy what the lanes are about to do to memory, one lane after
+ * the other. The copy extends to multiples of 16 bytes, so that it holds the whole element of any
+ * atomic. A store that the order buffers is kept in a list, by lane, until the order drains it. At
+ * the end of a launch the copy is compared with memory (writes_missed()). */
 #include "determinism/record/writes.h"
 
 #include "emu/atomic.h"
@@ -14,9 +15,8 @@
 
 enum {
     COPY_ALIGN = 16, /* bytes that the copy's ends are multiples of */
-    MOST_BUFFERED =
-        1
-        << 16, /* The oldest are forgotten: an order may drop a store that a later one overwrites. */
+    /* More than these: the oldest are forgotten. An order may drop a store that is overwritten. */
+    MOST_BUFFERED = 1 << 16,
 };
 
 const char *const write_kind_names[] = {"store", "atomic", "reduction", "copy", "between launches"};
@@ -69,7 +69,7 @@ static bool touches(const struct writes *w, uint64_t address, uint32_t size)
     return address < w->high && address + size > w->low;
 }
 
-/* ---- one write ---------------------------------------------------------------------------------------- */
+/* ---- one write ------------------------------------------------------------------------------- */
 
 struct by { /* who and how */
     struct emu_issuer issuer;
@@ -155,7 +155,7 @@ static void reduce(struct writes *w, uint64_t address, uint32_t width, unsigned 
     }
 }
 
-/* ---- buffered writes --------------------------------------------------------------------------------------- */
+/* ---- buffered writes ------------------------------------------------------------------------- */
 
 static bool same_issuer(const struct emu_issuer *a, const struct emu_issuer *b)
 {
@@ -204,7 +204,8 @@ static void buffer_write(struct writes *w, const struct emu_access *a)
     }
 }
 
-/* The buffered write of these bytes, preferably one whose data are the same. Marks the bytes as drained. */
+/* The buffered write of these bytes, preferably one whose data are the same. Marks the bytes as
+ * drained. */
 static bool find_buffered(struct writes *w, const struct emu_issuer *by, uint64_t address,
                           const uint8_t *data, uint32_t size, struct by *out)
 {
@@ -254,7 +255,7 @@ static void drained(void *self, const struct emu_drained *s)
     }
 }
 
-/* ---- accesses --------------------------------------------------------------------------------------------- */
+/* ---- accesses -------------------------------------------------------------------------------- */
 
 static void access(void *self, const struct emu_access *a)
 {
@@ -283,7 +284,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-/* ---- launches ----------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 /* Memory as it is; zeros where there is none. */
 static void read_memory(const struct writes *w, uint64_t address, uint8_t *to, uint64_t size)

@@ -1,15 +1,16 @@
-/* determinism/record/writes.h: an observer that reports every write to some places, in the order in which the writes
- * become visible.
+/* determinism/record/writes.h: an observer that reports every write to some places, in the order in
+ * which the writes become visible.
  *
  *     struct writes *w = writes_new(print_one, self);
  *     writes_add(w, address, 4, 1);                       // before a launch; again for each place
  *     ... emu_launch with writes_observer(w) among its observers
  *     writes_free(w);
  *
- * A write that an order buffers is reported when the order drains it, with the thread that issued it. Stores,
- * atomics, reductions and asynchronous copies count; a compare-and-swap that fails writes nothing. Bytes
- * that change between launches were written by the host or by the device runtime. Deferred reductions of a cluster's CTA
- * (native order) are reported when they are issued. */
+ * A write that an order buffers is reported when the order drains it, with the thread that issued
+ * it. Stores, atomics, reductions and asynchronous copies count; a compare-and-swap that fails
+ * writes nothing. Bytes that change between launches were written by the host or by the device
+ * runtime. Deferred reductions of a cluster's CTA (native order) are reported when they are
+ * issued. */
 #ifndef HEDDLE_DETERMINISM_RECORD_WRITES_H
 #define HEDDLE_DETERMINISM_RECORD_WRITES_H
 
@@ -36,14 +37,15 @@ struct write {
 struct writes;
 struct writes *writes_new(void (*report)(void *self, const struct write *), void *self);
 void writes_free(struct writes *w); /* NULL is allowed */
-/* `count` elements of `width` bytes (at most WRITES_MOST_WIDTH). false: that makes more than WRITES_MOST_BYTES, or is
- * none. */
+/* `count` elements of `width` bytes (at most WRITES_MOST_WIDTH). false: that makes more than
+ * WRITES_MOST_BYTES, or is none. */
 bool writes_add(struct writes *w, uint64_t address, uint32_t width, uint64_t count);
 /* Stop watching the place. */
 void writes_end(struct writes *w, size_t place);
 size_t writes_places(const struct writes *w);
 const struct emu_observer *writes_observer(struct writes *w);
-/* Bytes that did not hold the reported value when a launch had ended: a defect of the observer. For tests. */
+/* Bytes that did not hold the reported value when a launch had ended: a defect of the observer. For
+ * tests. */
 uint64_t writes_missed(const struct writes *w);
 
 #endif

@@ -409,7 +409,7 @@ Test(race, both_accesses_are_told)
     cr_expect(r.findings == 1 && r.finding_kind == EMU_RACE && r.finding_count == 8);
     cr_expect_str_eq(
         r.finding,
-        "race: two accesses of global memory at 0x20000008 that nothing orders\n"
+        "race: two unordered accesses to global memory at 0x20000008\n"
         "  write of 4 bytes\n  at test.ptx:10:1 in k\n     st.global.u32 [%d+8], %c;\n"
         "  by thread (0,0,0) of CTA (1,0,0) of kernel 'k'\n"
         "  and write of 4 bytes\n  at test.ptx:10:1 in k\n     st.global.u32 [%d+8], %c;\n"
@@ -490,11 +490,11 @@ Test(race, gives_up_aloud)
 {
     char text[512];
     cr_expect_eq(find_within(NULL, text, sizeof text), 1);
-    cr_expect(strstr(text, "two accesses"), "%s", text);
+    cr_expect(strstr(text, "two unordered accesses"), "%s", text);
     cr_expect_eq(find_within(&(struct race_limits){1, UINT64_MAX}, text, sizeof text), 1);
-    cr_expect(strstr(text, "gave up after 1 events of this launch"), "%s", text);
+    cr_expect(strstr(text, "stopped after 1 events of this launch"), "%s", text);
     cr_expect_eq(find_within(&(struct race_limits){UINT32_MAX, 3}, text, sizeof text), 1);
-    cr_expect(strstr(text, "gave up after "), "%s", text);
+    cr_expect(strstr(text, "stopped after "), "%s", text);
 }
 
 /* ---- the labelled kernels ---------------------------------------------------------------------------- */
