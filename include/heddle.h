@@ -167,7 +167,7 @@ struct heddle_device_options {
     bool check_memory;        /* find leaks and wrong frees, never use an address twice */
     bool check_init;          /* find reads of memory that nothing wrote */
     bool check_sync;          /* find shuffles and votes whose lanes are elsewhere */
-    bool check_race;          /* find data races: accesses that nothing orders (slower) */
+    bool check_race;          /* find data races: unordered accesses (slower) */
     bool check_atomicity;     /* find memory that a kernel accesses both by atomics and plainly */
     bool check_api;           /* of CUDA programs: find calls that fail */
     bool count;               /* count events: heddle_device_count, heddle_device_counts */
@@ -334,7 +334,7 @@ enum heddle_finding_kind {
     HEDDLE_DOUBLE_FREE,
     HEDDLE_BAD_FREE, /* of an address that malloc did not return */
     HEDDLE_LEAK,
-    HEDDLE_RACE,            /* check_race: two accesses that nothing orders */
+    HEDDLE_RACE,            /* check_race: two accesses that are not ordered (a data race) */
     HEDDLE_MIXED_ATOMICITY, /* check_atomicity: atomic and plain accesses of the same bytes */
     HEDDLE_BAD_ORDER        /* the memory order cannot continue: a recording is of something else */
 };

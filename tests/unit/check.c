@@ -480,7 +480,7 @@ Test(check, github_reads_places)
     struct result r = heddle("check suite:scatter_last --runs 2 --format github");
     cr_expect(r.status == 7, "%s", r.err);
     cr_expect(strncmp(r.out, "::error file=suites/kernels/scatter.cu,line=", 44) == 0, "%s", r.out);
-    cr_expect(strstr(r.out, "::race: two accesses of global memory at "), "%s", r.out);
+    cr_expect(strstr(r.out, "::race: two unordered accesses to global memory at "), "%s", r.out);
     cr_expect(strstr(r.out, "%0A"), "%s", r.out);
     result_free(&r);
     r = heddle("check k.ptx --kernel wild --arg 'buf:u32[1]' --format github --no-race");
