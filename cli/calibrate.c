@@ -330,7 +330,7 @@ static int predict(const struct rows *rows)
         cycles[i] = e.cycles;
         printf("\"%s\",\"%s\",%.6g,%.6g,%.6g,%.6g,%s,%.4f,", rows->applications[row->application],
                row->kernel, row->counters.cycles, e.cycles, e.low, e.high,
-               term_name(e.terms.bottleneck), e.performance / e.roof);
+               term_name(e.terms.bottleneck), e.roofline.performance / e.roofline.roof);
         print_outside(e.outside);
     }
     figures_of(rows, cycles, &f);

@@ -15,7 +15,6 @@
 #include "determinism/orders.h"
 #include "emu/gpu.h"
 #include "emu/trace_file.h"
-#include "model/config.h"
 #include "model/timing_file.h"
 #include "session/event_stream.h"
 
@@ -166,33 +165,11 @@ int estimate_coefficients(struct estimate_call *c)
 
 /* ---- the runs -------------------------------------------------------------------------------------------- */
 
-/* Of all launches together. */
-static void add_roofline(struct estimates *e, const struct launch_estimate *t)
-{
-    struct launch_estimate *all = &e->total;
-    const double slots = (double)e->gpu->schedulers * e->gpu->issue * e->gpu->sms,
-                 rate = config_dram_rate(e->gpu) * 32; /* bytes a cycle */
-    if (t->intensity > 0) e->bytes += (double)t->warp_instructions / t->intensity;
-    all->performance = (double)all->warp_instructions / all->cycles;
-    all->intensity = e->bytes > 0 ? (double)all->warp_instructions / e->bytes : 0;
-    all->roof = e->bytes > 0 && rate * all->intensity < slots ? rate * all->intensity : slots;
-}
-
 static void add(struct estimate_call *c, struct estimates *e, const struct launch_estimate *t)
 {
-    struct launch_estimate *all = &e->total;
     e->list = arena_grow(c->arena, e->list, e->count, &e->cap, e->count + 1, sizeof *e->list);
     e->list[e->count++] = *t;
-    all->cycles += t->cycles, all->seconds += t->seconds;
-    all->low += t->low, all->high += t->high;
-    all->warp_instructions += t->warp_instructions;
-    all->thread_instructions += t->thread_instructions;
-    all->warnings |= t->warnings;
-    for (int p = 0; p < TIMING_PARTS; p++) all->part[p] += t->part[p];
-    for (int u = 0; u < TIMING_UNITS; u++) all->by_unit[u] += t->by_unit[u];
-    all->bound = launch_bound(all);
-    all->ipc = (double)all->thread_instructions / all->cycles;
-    add_roofline(e, t);
+    launch_estimate_add(&e->total, t, e->gpu);
 }
 
 /* "saxpy 4096": as rows of measured cycles name it. */
@@ -308,8 +285,9 @@ static void print_numbers(const struct estimates *e, const struct launch_estimat
 static void print_roofline(const struct launch_estimate *t)
 {
     printf("roofline: %.2f warp instructions/cycle, %.0f %% of the %.2f that are possible",
-           t->performance, 100 * t->performance / t->roof, t->roof);
-    if (t->intensity > 0) printf(" at %.3g for each byte of DRAM", t->intensity);
+           t->roofline.performance, 100 * t->roofline.performance / t->roofline.roof,
+           t->roofline.roof);
+    if (t->roofline.intensity > 0) printf(" at %.3g for each byte of DRAM", t->roofline.intensity);
     printf("\n");
 }
 
@@ -374,7 +352,8 @@ static void print_csv_row(const struct estimates *e, size_t i, const struct laun
     else printf(",,,,,,,");
     printf(",%.1f,%.6g,%.1f,%.1f,%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%.4f,%.4f,%s,%u", t->cycles,
            t->seconds, t->low, t->high, t->warp_instructions, t->thread_instructions, t->ipc,
-           t->intensity, t->performance, t->roof, timing_part_name(t->bound), t->warnings);
+           t->roofline.intensity, t->roofline.performance, t->roofline.roof,
+           timing_part_name(t->bound), t->warnings);
     for (int p = 0; p < TIMING_PARTS; p++) printf(",%.1f", t->part[p]);
     for (int u = 0; u < TIMING_UNITS; u++) printf(",%.1f", t->by_unit[u]);
     printf(",%s\n", e->order);
@@ -406,9 +385,10 @@ static json_t *json_of(const struct launch_estimate *t, bool total)
         json_object_set_new(o, "resident_ctas", json_integer(t->ctas));
         json_object_set_new(o, "resident_warps", json_integer(t->warps));
     }
-    if (t->intensity > 0) json_object_set_new(o, "intensity", json_real(t->intensity));
-    json_object_set_new(o, "performance", json_real(t->performance));
-    json_object_set_new(o, "roof", json_real(t->roof));
+    if (t->roofline.intensity > 0)
+        json_object_set_new(o, "intensity", json_real(t->roofline.intensity));
+    json_object_set_new(o, "performance", json_real(t->roofline.performance));
+    json_object_set_new(o, "roof", json_real(t->roofline.roof));
     json_object_set_new(o, "cycles", json_real(t->cycles));
     json_object_set_new(o, "seconds", json_real(t->seconds));
     if (t->high > 0) json_object_set_new(o, "interval", json_pack("[ff]", t->low, t->high));

@@ -24,7 +24,6 @@ struct estimates { /* of the target on one GPU, under one order */
     struct launch_estimate *list;
     size_t count, cap;
     struct launch_estimate total; /* sums; without kernel, grid and block */
-    double bytes;                 /* of DRAM */
 };
 
 struct estimate_call {

@@ -70,8 +70,7 @@ static void add_up(struct comparison *c)
             const struct launch_estimate *t = &c->runs[r].list[i];
             struct kernel *k = kernel_of(c, t->kernel);
             k->launches[r]++;
-            k->sum[r].cycles += t->cycles, k->sum[r].seconds += t->seconds;
-            for (int p = 0; p < TIMING_PARTS; p++) k->sum[r].part[p] += t->part[p];
+            launch_estimate_add(&k->sum[r], t, c->runs[r].gpu);
         }
 }
 

@@ -33,9 +33,9 @@ bool heddle_device_estimate(struct heddle_device *d, size_t i, struct heddle_est
                                                       t.part[p]};
     out->bound = timing_part_name(t.bound);
     out->ipc = t.ipc;
-    out->intensity = t.intensity;
-    out->performance = t.performance;
-    out->roof = t.roof;
+    out->intensity = t.roofline.intensity;
+    out->performance = t.roofline.performance;
+    out->roof = t.roofline.roof;
     out->warp_instructions = t.warp_instructions;
     out->thread_instructions = t.thread_instructions;
     out->warnings = t.warnings;

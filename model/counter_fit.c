@@ -57,17 +57,6 @@ const struct counter_fit *counter_fit_for(const struct emu_gpu *g, bool *borrowe
     return best;
 }
 
-/* The roof: what the schedulers issue, or what DRAM's bandwidth lets them. */
-static void roofline(const struct emu_gpu *g, const struct counters *c, struct counter_estimate *e)
-{
-    const double issue = (double)g->sms * g->schedulers * g->issue;
-    const double bytes = 32 * c->dram_sectors, bandwidth = 32 * config_dram_rate(g);
-    e->intensity = bytes > 0 ? c->instructions / bytes : INFINITY;
-    e->performance = c->instructions / e->cycles;
-    e->memory_roof = bytes > 0 && e->intensity * bandwidth < issue;
-    e->roof = e->memory_roof ? e->intensity * bandwidth : issue;
-}
-
 void counter_model_estimate(const struct emu_gpu *g, const struct counter_fit *k, bool borrowed,
                             const struct counters *c, struct counter_estimate *e)
 {
@@ -81,5 +70,5 @@ void counter_model_estimate(const struct emu_gpu *g, const struct counter_fit *k
     e->seconds = config_seconds(g, e->cycles);
     e->low = e->cycles * pow(fmin(1, k->low), wider);
     e->high = e->cycles * pow(fmax(1, k->high), wider);
-    roofline(g, c, e);
+    e->roofline = roofline_of(g, c->instructions, 32 * c->dram_sectors, e->cycles);
 }

@@ -11,6 +11,7 @@
 #define HEDDLE_MODEL_COUNTER_FIT_H
 
 #include "model/counter_model.h"
+#include "model/roofline.h"
 
 enum counter_feature { /* of a launch; fits hold for launches like those that they saw */
 #define FEATURE(id, text, value) COUNTER_FEATURE_##id,
@@ -41,11 +42,7 @@ struct counter_estimate {
     double low, high;   /* 80 % interval; wider by as much again if borrowed or outside */
     struct terms terms; /* cycles by reason; the binding one */
     unsigned outside;   /* a bit for each feature beyond what was calibrated */
-    double
-        intensity; /* roofline: warp instructions for each byte of DRAM; infinite: none was moved */
-    double performance; /* warp instructions a cycle, */
-    double roof;        /* the most at that intensity, */
-    bool memory_roof;   /* and whether DRAM sets it */
+    struct roofline roofline;
 };
 void counter_model_estimate(const struct emu_gpu *g, const struct counter_fit *k, bool borrowed,
                             const struct counters *c, struct counter_estimate *e);

@@ -55,18 +55,6 @@ const char *launch_warning_text(unsigned bit)
     }
 }
 
-/* What the caches of the whole launch moved: the trace has a part. */
-static void add_roofline(const struct emu_counts *c, const struct emu_events *e,
-                         struct launch_estimate *out)
-{
-    const double bytes = 32.0 * (double)(e->cache.dram_reads + e->cache.dram_writes);
-    const double slots = (double)c->gpu->schedulers * c->gpu->issue * c->gpu->sms;
-    const double rate = config_dram_rate(c->gpu) * 32; /* bytes a cycle */
-    out->performance = (double)e->warp_instructions / out->cycles;
-    out->intensity = bytes > 0 ? (double)e->warp_instructions / bytes : 0;
-    out->roof = bytes > 0 && rate * out->intensity < slots ? rate * out->intensity : slots;
-}
-
 enum timing_part launch_bound(const struct launch_estimate *t)
 {
     if (t->part[TIMING_IDLE] > t->cycles / 2) return TIMING_IDLE;
@@ -174,11 +162,13 @@ bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
     if (!c || !c->trace || !c->trace->cta_count || !timing_order_of(c, &o)) return false;
     const struct emu_events *e = &c->phases[0].total; /* traces are made without phases */
     const struct timing_fit *fit = machine_of(c->gpu, &m);
-    *out = (struct launch_estimate){.ctas = c->occupancy.ctas,
-                                    .warps = c->occupancy.warps,
-                                    .cycles = launch_cycles(c, &m, false, &t),
-                                    .warp_instructions = e->warp_instructions,
-                                    .thread_instructions = e->thread_instructions};
+    *out = (struct launch_estimate){
+        .ctas = c->occupancy.ctas,
+        .warps = c->occupancy.warps,
+        .cycles = launch_cycles(c, &m, false, &t),
+        .warp_instructions = e->warp_instructions,
+        .thread_instructions = e->thread_instructions,
+        .dram_bytes = 32.0 * (double)(e->cache.dram_reads + e->cache.dram_writes)};
     snprintf(out->kernel, sizeof out->kernel, "%s", c->kernel);
     snprintf(out->gpu, sizeof out->gpu, "%s", c->gpu->name);
     memcpy(out->grid, c->grid, sizeof out->grid);
@@ -190,7 +180,23 @@ bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
     out->seconds = config_seconds(c->gpu, out->cycles);
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
-    add_roofline(c, e, out);
+    out->roofline = roofline_of(c->gpu, (double)e->warp_instructions, out->dram_bytes, out->cycles);
     judge(c, fit, o.kind == TIMING_NATIVE, out);
     return true;
+}
+
+void launch_estimate_add(struct launch_estimate *sum, const struct launch_estimate *t,
+                         const struct emu_gpu *g)
+{
+    sum->cycles += t->cycles, sum->seconds += t->seconds;
+    sum->low += t->low, sum->high += t->high;
+    sum->warp_instructions += t->warp_instructions;
+    sum->thread_instructions += t->thread_instructions;
+    sum->dram_bytes += t->dram_bytes;
+    sum->warnings |= t->warnings;
+    for (int p = 0; p < TIMING_PARTS; p++) sum->part[p] += t->part[p];
+    for (int u = 0; u < TIMING_UNITS; u++) sum->by_unit[u] += t->by_unit[u];
+    sum->bound = launch_bound(sum);
+    sum->ipc = (double)sum->thread_instructions / sum->cycles;
+    sum->roofline = roofline_of(g, (double)sum->warp_instructions, sum->dram_bytes, sum->cycles);
 }

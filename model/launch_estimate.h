@@ -1,14 +1,24 @@
-/* model/launch_estimate.h: how long a launch takes, why, and how sure that is.
+/* model/launch_estimate.h: the estimate of one launch: how long it takes on a GPU, why, and how sure that is.
  *
  *     struct launch_estimate t;
  *     if (launch_estimate_of(report->counts, &t))                 // emu_config.trace was on
  *         printf("%.0f cycles [%.0f, %.0f], most of them: %s\n", t.cycles, t.low, t.high,
  *                timing_part_name(t.bound));
- */
+ *
+ * `struct launch_estimate` is the one record of an estimate. launch_estimate_of makes it from the counts and the trace
+ * of a launch; a cache keeps it for launches that are alike (model/estimate_cache.h); the stream of events carries it
+ * from the process that ran the program to the one that prints (session/event_stream.h); `heddle estimate`,
+ * `heddle compare` and heddle_device_estimate (include/heddle.h) print and copy it, and launch_estimate_add sums it.
+ *
+ * Steps of launch_estimate_of: take the GPU's machine (model/machine.h); choose the SMs that stand for all
+ * (model/sample.h); reorder instructions as an assembler does (model/schedule.h); run the timing model on them
+ * (model/timing.h); scale to all SMs; add time that DRAM needs beyond that; add the roofline, the interval and the
+ * warnings. The model reads counts and traces, and never the memory of the guest. */
 #ifndef HEDDLE_MODEL_LAUNCH_ESTIMATE_H
 #define HEDDLE_MODEL_LAUNCH_ESTIMATE_H
 
 #include "emu/counts.h"
+#include "model/roofline.h"
 #include "model/timing.h"
 #include "model/timing_features.h"
 
@@ -27,23 +37,30 @@ enum launch_warning { /* bits */
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 
 struct launch_estimate {
+    /* what was launched */
     char kernel[LAUNCH_NAME];
-    char gpu[64];
-    uint32_t grid[3], block[3];
-    uint32_t ctas, warps; /* resident on an SM */
-    double cycles, seconds;
-    /* 8 of 10 launches lay so around their estimates: those that were measured, whose programs were left out
-     * of the fit; of a GPU of which none were, those of other GPUs by their configuration alone. Squared for a
-     * launch that is unlike them; 0, unknown, under an order. */
+    char gpu[64];                 /* its name, as of `heddle gpus` */
+    uint32_t grid[3], block[3];   /* CTAs of the grid, threads of a CTA */
+    uint32_t ctas, warps;         /* resident on an SM at once */
+    uint64_t warp_instructions;   /* issued; of the whole GPU */
+    uint64_t thread_instructions; /* those, by active lanes */
+    double dram_bytes;            /* read and written */
+
+    /* how long it takes */
+    double cycles;                /* of the SMs' clock (clock.core of the GPU) */
+    double seconds;               /* cycles at that clock */
+    double part[TIMING_PARTS];    /* cycles that the schedulers spent so; their sum is `cycles` */
+    double by_unit[TIMING_UNITS]; /* cycles; of TIMING_ISSUE and TIMING_UNIT together */
+    enum timing_part bound;       /* the part that dominates: launch_bound */
+    double ipc;                   /* thread instructions per cycle of the whole GPU */
+    struct roofline roofline;
+
+    /* How sure it is. `low` and `high` are cycles; 8 of 10 launches lay so around their estimates: those that were
+     * measured, whose programs were left out of the fit; of a GPU of which none were, those of other GPUs by their
+     * configuration alone. The factors are squared for a launch that is unlike the measured ones. 0: unknown, under
+     * an order. */
     double low, high;
-    double part[TIMING_PARTS];    /* cycles; their sum is `cycles` */
-    double by_unit[TIMING_UNITS]; /* of TIMING_ISSUE and TIMING_UNIT together */
-    enum timing_part bound;       /* launch_bound */
-    double ipc;                   /* thread instructions/cycle of the device */
-    double intensity;         /* roofline: warp instructions/byte of DRAM; 0: no byte was moved */
-    double performance, roof; /* warp instructions/cycle: what there are, what there could be */
-    uint64_t warp_instructions, thread_instructions;
-    unsigned warnings; /* enum launch_warning */
+    unsigned warnings; /* bits of enum launch_warning */
 };
 
 /* Cycles of a grid that was traced, on that machine. `all`: all that was traced is carried out, else some SMs may stand
@@ -59,5 +76,10 @@ enum timing_part launch_bound(const struct launch_estimate *t);
 
 const char *timing_part_name(enum timing_part p); /* "dram" */
 const char *timing_unit_name(enum timing_unit u); /* "fp32" */
+
+/* Adds launches: cycles, seconds, parts, instructions, bytes, interval and warnings are sums or unions; the rest follows
+ * from these. kernel, grid, block and residents of the sum stay what they are. */
+void launch_estimate_add(struct launch_estimate *sum, const struct launch_estimate *t,
+                         const struct emu_gpu *g);
 
 #endif

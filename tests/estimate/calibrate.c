@@ -335,8 +335,8 @@ Test(calibrate, estimates_say_how_sure_they_are)
     counter_model_estimate(g, k, borrowed, &usual, &e);
     cr_expect(e.low < e.cycles && e.cycles < e.high && !e.outside);
     cr_expect(fabs(e.seconds * g->core_mhz * 1e6 - e.cycles) < 1);
-    cr_expect(fabs(e.intensity - 4e6 / (6e5 * 32)) < 1e-9 && e.memory_roof &&
-              e.performance < e.roof);
+    cr_expect(fabs(e.roofline.intensity - 4e6 / (6e5 * 32)) < 1e-9 && e.roofline.dram_bound &&
+              e.roofline.performance < e.roofline.roof);
     struct counters c = usual;
     c.atomic_sectors = 4e6;
     c.warps = 500;

@@ -176,6 +176,51 @@ Test(estimate, refuses_what_it_does_not_know)
     }
 }
 
+/* A TITAN V issues 4 instructions in each of 80 SMs, and moves 652.8 GB/s at 1200 MHz: 544 bytes a cycle. */
+Test(estimate, the_roof_is_issue_or_dram)
+{
+    const struct emu_gpu *g = emu_gpu_find("titanv");
+    struct roofline r = roofline_of(g, 1000, 0, 10);
+    cr_expect(all(eq(dbl, r.roof, 320), eq(dbl, r.performance, 100), eq(dbl, r.intensity, 0)));
+    cr_expect(not(r.dram_bound));
+    r = roofline_of(g, 1000, 1000, 10);
+    cr_expect(all(eq(dbl, r.roof, 320), eq(dbl, r.intensity, 1), not(r.dram_bound)));
+    r = roofline_of(g, 1000, 4000, 10);
+    cr_expect(all(epsilon_eq(dbl, r.roof, 136, 1e-9), eq(dbl, r.intensity, 0.25)));
+    cr_expect(r.dram_bound);
+}
+
+Test(estimate, sums_of_launches_follow_from_their_parts)
+{
+    const struct emu_gpu *g = emu_gpu_find("titanv");
+    struct launch_estimate sum = {0},
+                           a = {.warp_instructions = 600,
+                                .thread_instructions = 19200,
+                                .dram_bytes = 3000,
+                                .cycles = 20,
+                                .seconds = 2,
+                                .low = 15,
+                                .high = 25,
+                                .warnings = LAUNCH_PARTLY},
+                           b = {.warp_instructions = 400,
+                                .thread_instructions = 12800,
+                                .dram_bytes = 1000,
+                                .cycles = 30,
+                                .seconds = 3,
+                                .low = 25,
+                                .high = 35,
+                                .warnings = LAUNCH_ORDER};
+    a.part[TIMING_ISSUE] = 20, b.part[TIMING_DRAM] = 30, b.by_unit[TIMING_UNIT_SFU] = 4;
+    launch_estimate_add(&sum, &a, g);
+    launch_estimate_add(&sum, &b, g);
+    cr_expect(all(eq(dbl, sum.cycles, 50), eq(dbl, sum.seconds, 5)));
+    cr_expect(all(eq(dbl, sum.low, 40), eq(dbl, sum.high, 60), eq(dbl, sum.dram_bytes, 4000)));
+    cr_expect(all(eq(dbl, sum.part[TIMING_ISSUE], 20), eq(dbl, sum.by_unit[TIMING_UNIT_SFU], 4)));
+    cr_expect(all(sum.bound == TIMING_DRAM, sum.warnings == (LAUNCH_PARTLY | LAUNCH_ORDER)));
+    cr_expect(all(eq(dbl, sum.ipc, 640), eq(dbl, sum.roofline.performance, 20)));
+    cr_expect(all(eq(dbl, sum.roofline.intensity, 0.25), sum.roofline.dram_bound));
+}
+
 Test(estimate, says_that_there_was_nothing_to_estimate)
 {
     int status;
