@@ -59,8 +59,10 @@ struct emu_config {
     enum emu_divergence divergence;
     enum emu_isa isa; /* which of the handlers, for tests; all give the same bits */
     unsigned checks;  /* enum emu_check */
-    bool count;       /* count events: emu_report.counts */
-    bool caches;      /* with count: also what hits in L1 and L2 (emu/measure/cache.h) */
+    bool
+        no_speculation; /* run each launch under its order or observers, without speculation (emu/order_fast.h) */
+    bool count;  /* count events: emu_report.counts */
+    bool caches; /* with count: also what hits in L1 and L2 (emu/measure/cache.h) */
     /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). What the host copies in is then found in L2. */
     bool trace;
     bool phases;               /* with count: also by phase, of orders that have some */
@@ -255,12 +257,24 @@ struct emu_finding { /* what config.checks found, merged by instruction; the lau
     const char *text; /* of the first one, several lines */
 };
 
+/* How a launch was carried out; results are the same. JSON and text have the names. */
+enum emu_execution {
+    EMU_NATIVE,  /* "native": without an order */
+    EMU_ORDERED, /* "ordered": each access under the order */
+    EMU_ROLLED_BACK, /* "rolled back": speculated, rolled back, then carried out under the order or its observers */
+    EMU_CONFLICT_FREE, /* "conflict-free": speculated; no warps had a conflict */
+    EMU_DEFERRED_REDUCTIONS, /* "deferred reductions": likewise, and the order was given a log of the reductions */
+    EMU_EXECUTION_COUNT
+};
+const char *emu_execution_name(enum emu_execution e);
+
 struct emu_report {                     /* of the device's last launch: valid until the next */
     struct emu_fault fault;             /* the first one; the launch ended there */
     const struct emu_finding *findings; /* of config.checks */
     size_t finding_count;
     size_t suppressed; /* findings that are not among them, as config.suppress has it */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
+    enum emu_execution execution; /* of the grid itself, not of those that it launched */
     /* Of the grid and, by `next`, of those it launched: emu/counts.h. NULL without config.count. */
     const struct emu_counts *counts;
     double seconds; /* of wall-clock time: the only thing here that differs by host */

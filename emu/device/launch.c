@@ -13,8 +13,7 @@
 #include "emu/measure/report.h"
 #include "emu/ops/memops.h"
 #include "emu/order_fast.h"
-#include "emu/speculate/conflict_free.h"
-#include "emu/speculate/deferred.h"
+#include "emu/speculate/speculation.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,16 +67,22 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
     return c;
 }
 
-/* What the launch's order wants to hear of. */
+static const unsigned order_wants = EMU_WANT_LOADS | EMU_WANT_STORES; /* without fast paths */
+
+/* What the launch's order asks to be called for: enum emu_want, enum emu_fast_want. */
 static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
 {
     const struct emu_order *o = l->order;
-    if (!o || !o->fast || !o->fast->wants) return o ? o->wants : 0;
-    const struct emu_launch_traits next = {.counted = k->image->emu->config.count,
-                                           .observed = l->observer_count || o->wrapper,
-                                           .lane_accesses_only = emu_kernel_plain(k),
-                                           .speculates = true};
-    return o->fast->wants(o->self, &next);
+    const struct emu_config *config = &k->image->emu->config;
+    if (!o) return 0;
+    unsigned wants = o->wants;
+    if (o->fast && o->fast->wants)
+        wants = o->fast->wants(
+            o->self, &(struct emu_launch_traits){.counted = config->count,
+                                                 .observed = l->observer_count || o->wrapper,
+                                                 .lane_accesses_only = emu_kernel_plain(k),
+                                                 .speculates = !config->no_speculation});
+    return config->no_speculation ? wants & order_wants : wants;
 }
 
 static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
@@ -89,107 +94,6 @@ struct whole { /* a launch by the host, and all that its kernels launch */
     u64 warp_instructions, thread_instructions;
     const struct emu_counts **last_counts; /* where the next grid's go */
 };
-
-/* Whether reductions have to wait for the launch's end; and whether they may: strong accesses would have been among them,
- * and lanes of a warp go to targets in an order that other warps of their group have a part in. */
-static void look_at_reductions(struct emu_kernel *k, const struct emu_program *p)
-{
-    k->needs_log = false;
-    k->may_defer = true;
-    for (u32 c = 0; c < p->code_count; c++)
-        for (u32 i = 0; i < p->codes[c]->uop_count; i++) {
-            const struct emu_uop *const u = &p->codes[c]->uops[i];
-            const struct atomic_desc *const a = u->ext;
-            const struct mem_desc *const v = u->ext;
-            if (u->id == UOP_red_tagged) k->needs_log |= !atomic_commutes(a->op, a->type);
-            if (u->id == UOP_ld_tagged || u->id == UOP_st_tagged)
-                k->may_defer &= !(v->flags & EMU_RELAXED);
-            if (u->id == UOP_brx || u->id == UOP_call_indirect) k->may_defer = false;
-        }
-}
-
-enum { MOST_MET = 2, MOST_TRIES = 8 };
-
-/* Whether its observers need not hear of a launch whose threads are apart; if so, who is told of bytes. */
-static bool only_meetings(const struct emu_launch *l, const struct emu_observer **told)
-{
-    *told = NULL;
-    for (size_t i = 0; i < l->observer_count; i++) {
-        const struct emu_observer *o = l->observers[i];
-        if (!o->skips_conflict_free || (o->footprint && *told)) return false;
-        if (o->footprint) *told = o;
-    }
-    return l->observer_count && !l->order;
-}
-
-/* Whether it is worth while to see if the launch's warps are apart, or its threads, as far as its kernel and the device
- * go. */
-static bool may_speculate(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
-                          unsigned wants)
-{
-    const struct emu_observer *told;
-    const bool by_thread = only_meetings(l, &told);
-    return (wants & EMU_SKIP_IF_CONFLICT_FREE ||
-            (by_thread && !e->config.count && emu_kernel_plain(k))) &&
-           k->may_be_conflict_free && k->conflicts[by_thread] < MOST_MET &&
-           e->config.divergence != EMU_ITS &&
-           !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
-}
-
-/* What the order has not heard of yet, it hears of now. */
-static void end_log(struct emu *e, struct deferred_log *log, const struct emu_launch *l, bool all)
-{
-    if (!log || deferred_log_end(log, all)) return;
-    e->report.fault = (struct emu_fault){.kind = EMU_DEADLOCK};
-    e->report.fault.text = arena_printf(e->launch_arena, "%s: order %s does not get on\n",
-                                        emu_fault_name(EMU_DEADLOCK), l->order->name);
-}
-
-/* Whether the launch has been carried out without its order, because its warps are apart, or without its observers,
- * because its threads are. */
-static bool run_speculatively(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
-                              struct launch_counts *counts)
-{
-    const struct emu_observer *told;
-    const bool by_thread = only_meetings(m->launch, &told);
-    if (!may_speculate(e, k, m->launch, m->wants) || m->cluster_size > 1 ||
-        (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / (4 * LANES))
-        return false;
-    struct emu_launch l = *m->launch;
-    l.order = NULL;
-    l.observer_count = 0;
-    struct emu_machine n = *m;
-    n.launch = &l;
-    n.program = emu_kernel_program(k, LOWER_TAGGED);
-    if (!n.program || (!k->tagged_sites && !emu_kernel_timeless(n.program)))
-        return k->may_be_conflict_free = false;
-    if (!k->tagged_sites) look_at_reductions(k, n.program);
-    n.watched = n.issues = false;
-    n.wants = 0;
-    n.step = EMU_STEP_BLOCK;
-    n.group_warps = e->config.group_warps;
-    if (!k->tagged_sites)
-        k->tagged_sites = arena_array(k->image->arena, u8, n.program->site_count + TAG_KINDS);
-    if (k->needs_log && !(k->may_defer && m->wants & EMU_DEFER_REDUCTIONS)) return false;
-    for (u32 i = 0; i < MOST_TRIES; i++) {
-        struct emu_fault fault = {.kind = EMU_OK};
-        struct deferred_log *const log = k->needs_log ? deferred_log_new(m, &e->config) : NULL;
-        if (k->needs_log && !log) break;
-        struct arena *a = arena_new();
-        n.conflict_free = conflict_free_new(&n, k->tagged_sites, by_thread, told, log);
-        launch_run(&n, &e->config, a, 1, &fault, counts);
-        arena_free(a);
-        const enum conflict_free_result end = conflict_free_end(n.conflict_free,
-                                                                fault.kind != EMU_OK);
-        end_log(e, log, m->launch, end == CONFLICT_FREE_COMMITTED);
-        cta_arena_reset(e->cta_arena);
-        if (end == CONFLICT_FREE_COMMITTED) return true;
-        counts->instructions = counts->thread_instructions = 0;
-        if (end == CONFLICT_FREE_ROLLED_BACK) break;
-    }
-    k->conflicts[by_thread]++;
-    return false;
-}
 
 static bool is_blind(const struct emu_launch *l)
 {
@@ -346,7 +250,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     const unsigned wants = wants_of(l, k), told = emu_kernel_told(l, wants, its);
     /* It may be that no other is needed. */
     struct emu_program *program = emu_kernel_program(
-        k, may_speculate(e, k, l, wants) && !e->config.count ? LOWER_TAGGED : told);
+        k, speculation_applies(e, k, l, wants) && !e->config.count ? LOWER_TAGGED : told);
     struct emu_kernel_info info;
     if (!program || !emu_kernel_info(k, &info))
         return refuse(e, "kernel '%s': %s", k->name, k->failed);
@@ -400,11 +304,14 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if ((refused = check_order(e, &m))) return refused;
     set_params(e, &m, a);
     set_up_phases(e, &m, program, a);
-    if (!run_speculatively(e, k, &m, counts)) {
+    enum emu_execution path = speculation_run(e, k, &m, counts);
+    if (path == EMU_NATIVE || path == EMU_ROLLED_BACK) {
+        if (path == EMU_NATIVE && l->order) path = EMU_ORDERED;
         m.program = emu_kernel_program(k, told);
         if (!m.program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
         run_told(e, &m, a, counts);
     }
+    if (!all->grids.depth) e->report.execution = path;
     cta_arena_reset(e->cta_arena);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     all->warp_instructions += counts->instructions;

@@ -7,7 +7,7 @@
 #include "emu/ops/memops.h"
 #include "emu/sched/combine.h"
 #include "emu/sched/notify.h"
-#include "emu/speculate/conflict_free.h"
+#include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
         return false;
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
     if (!b || (write && (b->constant || b->read_only))) return false;
-    if (g->worker->machine->conflict_free) conflict_free_found(g, in, b, write);
+    const struct speculation *const s = g->worker->machine->speculation;
+    if (s && s->allocation_found) s->allocation_found(g, in, b, write);
     if (g->worker->combine) combine_found(g->worker, in, b);
     *out = (struct emu_bound){b->address, b->address + b->size, b->host};
     return true;
@@ -95,7 +96,8 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
             return false;
         }
         r->host = b->host + (address - b->address);
-        if (m->conflict_free) conflict_free_found(g, in, b, write);
+        if (m->speculation && m->speculation->allocation_found)
+            m->speculation->allocation_found(g, in, b, write);
         if (g->worker->combine) combine_found(g->worker, in, b);
         return true;
     }

@@ -344,6 +344,7 @@ struct emu_group {
     /* emu/progress/busy_wait.h: a round that it goes; NULL: there was none yet. Then how often it must come back before the next is written
      * down, after so many attempts in vain, and whether it has. */
     struct busy_wait *busy_wait;
+    bool busy_wait_known; /* it stands before the access, and its rows are as recorded */
     u8 record_delay, record_failures;
     bool returned_to_access;
     /* less hot */
@@ -452,11 +453,12 @@ struct emu_machine { /* a launch */
     struct caches *caches;       /* NULL: not asked for */
     struct check *check;         /* where findings go */
     struct conflict_free
-        *conflict_free; /* emu/speculate/conflict_free.h; NULL: nobody asks whether its warps are */
-    struct emu_image *loaded;       /* of which `image` is */
-    struct grids *grids;            /* what the kernel launches: emu/device/child_grids.h */
-    struct launch_context *context; /* emu/sched/launch_context.h */
-    struct ordered *ordered;        /* emu/sched/ordered.c's own; NULL: no order */
+        *conflict_free; /* emu/speculate/conflict_free.c's own; NULL: no speculative run */
+    const struct speculation *speculation; /* emu/speculate/speculation.h: hooks; NULL: none */
+    struct emu_image *loaded;              /* of which `image` is */
+    struct grids *grids;                   /* what the kernel launches: emu/device/child_grids.h */
+    struct launch_context *context;        /* emu/sched/launch_context.h */
+    struct ordered *ordered;               /* emu/sched/ordered.c's own; NULL: no order */
     struct deferred_replay
         *replay; /* emu/speculate/deferred.c's own; NULL: the order hears of warps that run */
     const struct emu_access *asked; /* what the order is being asked about; NULL: nothing */
@@ -536,6 +538,9 @@ static inline u64 emu_row_bit(const struct emu_frame *f, unsigned bytes, u32 row
     if (bytes < 4) n += f->r32 / (ROW * 4);
     return UINT64_C(1) << n % 64;
 }
+/* row_sizes.c: of each operation the element sizes of the rows d, a, b, c; 0: it has no such row, or it is unknown. */
+extern const u8 emu_row_sizes[UOP_COUNT][4];
+
 /* What the warp needs when it goes on, its lanes that wait on the stack included. */
 static inline u64 emu_needed_rows(const struct emu_group *g)
 {

@@ -1,18 +1,28 @@
-/* See busy_wait.h.
+/* Busy-wait elision: warps under an order that poll.
  *
- * A round ends in the state that it began in if all rows that are needed there are as they were, and lanes stand as
- * they did. It goes the same way again if its only operations are those that make rows of rows, and branches, and if
- * the access gives the same. Or if what it gives is only looked at whether it equals something, and does not: then it
- * may give anything else that does not, either. */
+ * A warp polls by an access of global memory that changes nothing, some arithmetic, and a branch back to the access. One
+ * iteration of such a loop is recorded while the warp runs it (record). As long as the polled words do not have the
+ * value that ends the loop (holds), it is known what the warp would do, and none of its instructions is executed: the
+ * order is asked about the access, and the warp's instruction count advances (elide).
+ *
+ * An iteration ends in the state that it began in if all rows that are needed there are unchanged and the lanes' stack
+ * is the same. The next iteration is equal to it if its only operations are those that compute rows from rows, and
+ * branches, and if the access returns the same value. Or if its value is only compared for equality and differs: then it
+ * may return any other value that differs, too.
+ *
+ * Attached by emu/sched/ordered.c through struct speculation. Invariant: the order is asked the same questions, and
+ * instruction counts are the same, as if the warp had run. Not done: with observers, when events are counted, with
+ * independent thread scheduling, in programs with calls, and under orders without EMU_BRIEF_RETRIES. */
 #define _GNU_SOURCE
-#include "emu/progress/busy_wait.h"
 
 #include "emu/atomic.h"
 #include "emu/sched/control.h"
 #include "emu/sched/launch_context.h"
 #include "emu/sched/notify.h"
+#include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -21,11 +31,19 @@ enum {
     MOST_WAIT = 64,   /* times that it comes back until the next look, after looks in vain */
 };
 
-const u8 emu_row_sizes[UOP_COUNT][4] = {
-#define LANE1(name, D, A, ...) [UOP_##name] = {sizeof(D), sizeof(A)},
-#define LANE2(name, D, A, B, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B)},
-#define LANE3(name, D, A, B, C, ...) [UOP_##name] = {sizeof(D), sizeof(A), sizeof(B), sizeof(C)},
-#include "emu/ops/uops.def"
+struct busy_wait { /* one iteration of a warp's polling loop, as recorded */
+    bool
+        asks; /* the order has yet to be asked about the access. Else it has put the warp to sleep */
+    bool unequal;     /* each lane polls until it finds its `value`; false: as long as it does */
+    bool one;         /* all lanes poll the same word */
+    u8 count, width;  /* lanes; bytes of a word: 4 or 8 */
+    u32 instructions; /* of the warp, */
+    u32 thread_instructions;
+    i64 budget;   /* the warp needs more than this to get through the iteration in one burst */
+    u64 releases; /* memory released until then: mem_releases */
+    u64 value[LANES];
+    u32 low[LANES]; /* of words of 4 bytes: the same */
+    const u8 *at[LANES];
 };
 
 struct row {
@@ -51,7 +69,7 @@ struct writer {
     u32 kept_count;
 };
 
-bool busy_wait_elision_applies(const struct host_worker *h)
+static bool applies(const struct host_worker *h)
 {
     const struct emu_machine *m = h->ctx->m;
     const struct emu_program *p = m->program;
@@ -81,16 +99,16 @@ static bool describe(const struct emu_uop *in, struct lane_address *at, struct r
            (at->space == PTX_SPACE_GLOBAL || at->space == PTX_SPACE_GENERIC);
 }
 
-void busy_wait_observe(struct emu_group *g, const struct emu_uop *from)
+static void stopped(struct emu_group *g, const struct emu_uop *from)
 {
     g->returned_to_access = g->asleep && g->pc == from &&
                             (from->id == UOP_atom_watched || from->id == UOP_ld_watched);
     if (g->returned_to_access && g->record_delay) g->record_delay--;
 }
 
-bool busy_wait_should_record(const struct emu_group *g)
+static bool should_record(const struct emu_group *g)
 {
-    return g->returned_to_access && !g->record_delay;
+    return !g->record_delay;
 }
 
 static bool is_row(const struct row *r, u32 at, u32 bytes)
@@ -286,15 +304,16 @@ static void write_down(struct writer *w)
         g->busy_wait = (struct busy_wait *)(void *)cta_arena_take(g->worker->machine->cta_arena,
                                                                   sizeof *g->busy_wait)
                            .at;
-    w->s.good = true;
     w->s.asks = !g->asleep;
     *g->busy_wait = w->s;
+    g->busy_wait_known = true;
     g->record_failures = 0;
 }
 
-void busy_wait_record(struct emu_group *g)
+static bool record(struct emu_group *g)
 {
     struct writer w;
+    if (!should_record(g)) return false;
     const i64 budget = g->budget;
     const u64 before = g->instructions, threads = g->worker->thread_instructions;
     bool round = begin(&w, g);
@@ -310,11 +329,12 @@ void busy_wait_record(struct emu_group *g)
     if (in) in = in->run(g, in);
     if (round && !in && g->pc == w.from && (g->asleep || g->state == GROUP_READY)) {
         write_down(&w);
-        return;
+        return true;
     }
     while (in) in = in->run(g, in);
     if (g->record_failures < MOST_WAIT) g->record_failures++;
     g->record_delay = g->record_failures;
+    return true;
 }
 
 /* ---- going it ---------------------------------------------------------------------------------------- */
@@ -326,7 +346,7 @@ static u32 count_equal(const u32 *values, u32 count, u32 x)
     return equal;
 }
 
-bool busy_wait_holds(const struct emu_group *g)
+static bool holds(const struct emu_group *g)
 {
     const struct busy_wait *const s = g->busy_wait;
     u32 equal = 0;
@@ -339,10 +359,77 @@ bool busy_wait_holds(const struct emu_group *g)
     return equal == (s->unequal ? 0 : s->count);
 }
 
-struct emu_access busy_wait_access(const struct emu_group *g)
+static struct emu_access access_of(const struct emu_group *g)
 {
     const struct emu_uop *const in = g->pc;
     if (in->id == UOP_ld_watched)
         return emu_retried_access(g, in, EMU_LOAD, ((const struct mem_desc *)in->ext)->flags);
     return emu_retried_access(g, in, EMU_ATOMIC, ((const struct atomic_desc *)in->ext)->flags);
+}
+
+/* Asks the order about the access that the iteration begins with. Whether the warp may carry it out now. */
+static bool ask(const struct emu_group *g)
+{
+    const struct emu_order *const o = g->worker->machine->launch->order;
+    const struct emu_warp who = {g->cta->linear, g->first, g->cta->sm, g->cta->slot,
+                                 emu_serial(g),  false,    0};
+    struct emu_access a = access_of(g);
+    a.who = &who;
+    return o->access(o->self, &a) == EMU_PROCEED;
+}
+
+static enum elided elide(struct host_worker *h, struct emu_group *g, u32 burst)
+{
+    struct busy_wait *const s = g->busy_wait;
+    g->busy_wait_known = false;
+    if (h->livelock) return ELIDED_NOT; /* the proof looks at every instruction */
+    if (!s->asks) {
+        if (INSTRUCTIONS_PER_EVENT * (i64)burst <= s->budget || !holds(g)) return ELIDED_NOT;
+        const bool may = ask(g);
+        assert(may);
+        g->instructions += s->instructions;
+        h->instructions += s->instructions;
+        h->worker.thread_instructions += s->thread_instructions;
+        g->asked = false;
+        burst--;
+    }
+    g->busy_wait_known = true;
+    s->asks = !burst;
+    if (s->asks) return ELIDED_READY;
+    const bool may = ask(g);
+    assert(!may);
+    g->state = GROUP_WAIT;
+    g->asleep = true;
+    return ELIDED_ASLEEP;
+}
+
+static void group_begins(struct emu_group *g)
+{
+    g->busy_wait_known = g->returned_to_access = false;
+    g->record_delay = g->record_failures = 0;
+}
+
+static void prefetch(const struct emu_group *g)
+{
+    const u8 *const at = (const u8 *)g->busy_wait;
+    for (u32 i = 0; i < sizeof *g->busy_wait; i += 64) __builtin_prefetch(at + i);
+}
+
+const struct speculation busy_wait_speculation = {.name = "busy-wait elision",
+                                                  .group_begins = group_begins,
+                                                  .elide = elide,
+                                                  .run = record,
+                                                  .stopped = stopped,
+                                                  .prefetch = prefetch};
+
+void speculation_attach(struct host_worker *h)
+{
+    h->elides_busy_waits = applies(h);
+    if (h->elides_busy_waits) h->ctx->m->speculation = &busy_wait_speculation;
+}
+
+void speculation_detach(struct host_worker *h)
+{
+    h->elides_busy_waits = false;
+    h->ctx->m->speculation = NULL;
 }

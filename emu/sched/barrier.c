@@ -6,7 +6,7 @@
 
 #include "emu/measure/trace_turns.h"
 #include "emu/sched/notify.h"
-#include "emu/speculate/conflict_free.h"
+#include "emu/speculate/speculation.h"
 
 #include <string.h>
 
@@ -14,7 +14,8 @@ static void tell_release(const struct emu_cta *c, u32 id)
 {
     const struct emu_group *g = &c->groups[c->group_at[0]];
     struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
-    if (g->worker->machine->conflict_free) conflict_free_barrier(c, id);
+    const struct speculation *const spec = g->worker->machine->speculation;
+    if (spec && spec->barrier_complete) spec->barrier_complete(c, id);
     if (g->worker->machine->watched) emu_notify_done(g, 0, g->code->uops, &s);
 }
 
@@ -110,8 +111,8 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
                          .count = threads};
     if (g->worker->machine->watched && !(emu_notify_step(g, in) && emu_notify_sync(g, in, &s)))
         return NULL;
-    if (g->worker->machine->conflict_free)
-        conflict_free_arrival(g, id, threads, in->x != BAR_ARRIVE);
+    const struct speculation *const spec = g->worker->machine->speculation;
+    if (spec && spec->barrier_arrival) spec->barrier_arrival(g, id, threads, in->x != BAR_ARRIVE);
     if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
     g->cta->awaited |= 1u << id;
     for (u32 w = 0; w < g->warps; w++) {

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 
-#include "emu/progress/busy_wait.h"
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
+#include "emu/speculate/speculation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -304,9 +304,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->queue = 0;
     g->tries = 0;
     g->shares_warp = false;
-    if (g->busy_wait) g->busy_wait->good = false;
-    g->record_delay = g->record_failures = 0;
-    g->returned_to_access = false;
+    if (m->speculation && m->speculation->group_begins) m->speculation->group_begins(g);
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
         g->alive[w] = g->exist[w] = n >= LANES ? ~0u : (1u << n) - 1;

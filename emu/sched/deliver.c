@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "emu/atomic.h"
 #include "emu/measure/cache.h"
-#include "emu/speculate/conflict_free.h"
+#include "emu/speculate/speculation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,8 +180,8 @@ void deliver_ended(struct launch_context *ctx, struct slot *p)
         }
         pthread_mutex_unlock(&ctx->turn);
     }
-    if (ctx->m->conflict_free)
-        conflict_free_ctas_ended(ctx->m->conflict_free, atomic_load(&ctx->deliver));
+    const struct speculation *const spec = ctx->m->speculation;
+    if (spec && spec->ctas_ended) spec->ctas_ended(ctx->m, atomic_load(&ctx->deliver));
 }
 
 /* Whether all CTAs before have gone through the caches. */

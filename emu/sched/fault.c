@@ -14,6 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *emu_execution_name(enum emu_execution e)
+{
+    static const char *const names[EMU_EXECUTION_COUNT] = {
+        [EMU_NATIVE] = "native",
+        [EMU_ORDERED] = "ordered",
+        [EMU_ROLLED_BACK] = "rolled back",
+        [EMU_CONFLICT_FREE] = "conflict-free",
+        [EMU_DEFERRED_REDUCTIONS] = "deferred reductions"};
+    return names[e];
+}
+
 const char *emu_fault_name(enum emu_fault_kind kind)
 {
     static const char *const names[EMU_FAULT_COUNT] = {"no fault",

@@ -11,10 +11,10 @@
 #include "emu/sched/launch_context.h"
 
 #include "base/arena.h"
-#include "emu/progress/busy_wait.h"
 #include "emu/sched/combine.h"
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
+#include "emu/speculate/speculation.h"
 #include "emu/trace.h"
 
 #include <stdlib.h>
@@ -55,9 +55,7 @@ bool launch_run_group(struct host_worker *h, struct emu_group *g)
     const u64 before = g->instructions;
     g->state = GROUP_READY;
     if (h->livelock) livelock_run(h->livelock, g);
-    else if (g->returned_to_access && h->elides_busy_waits && busy_wait_should_record(g))
-        busy_wait_record(g);
-    else
+    else if (!(g->returned_to_access && h->elides_busy_waits && h->ctx->m->speculation->run(g)))
         while (in) in = in->run(g, in);
     h->instructions += g->instructions - before;
     const bool ran = !(waited && g->state == GROUP_WAIT && g->pc == from &&

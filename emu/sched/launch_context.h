@@ -27,7 +27,8 @@
 
 enum {
     MOST_CLUSTER = 16, /* CTAs of a cluster */
-    OUTBOX_ROWS = 256
+    OUTBOX_ROWS = 256,
+    INSTRUCTIONS_PER_EVENT = 32 /* that a burst of EMU_STEP_EVENT may have for each of its units */
 };
 #define WORKER_ENDED UINT32_MAX
 

@@ -2,7 +2,7 @@
 #include "emu/sched/notify.h"
 
 #include "emu/sched/launch.h"
-#include "emu/speculate/conflict_free.h"
+#include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
 #include <assert.h>
@@ -226,7 +226,8 @@ const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in
     /* In native order what a warp stored is in memory already. */
     struct emu_sync s = {
         .kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y, .sc = in->z, .op = in->n};
-    if (g->worker->machine->conflict_free) conflict_free_fence(g, in);
+    const struct speculation *const spec = g->worker->machine->speculation;
+    if (spec && spec->fence) spec->fence(g, in);
     if (!g->worker->machine->watched) return in + 1;
     return emu_notify_step(g, in) && emu_notify_sync(g, in, &s) ? in + 1 : NULL;
 }

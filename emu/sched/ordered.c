@@ -15,10 +15,9 @@
 #include "emu/atomic.h"
 #include "emu/device/image.h"
 #include "emu/order_fast.h"
-#include "emu/progress/busy_wait.h"
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
-#include "emu/speculate/deferred.h"
+#include "emu/speculate/speculation.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,7 +30,6 @@ enum {
         16, /* of an order that neither picks nor places: turns of each warp before a CTA is placed beside
                         those that run */
     MOST_BURST = 1 << 16,
-    PER_STEP = 32,       /* instructions for each step of EMU_STEP_EVENT */
     MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
     /* The proof that all go round is tried after so many bursts, and twice, 4, 8, ... times that: */
     FIRST_LOOK = 1 << 12,
@@ -395,45 +393,15 @@ static struct emu_group *choose(struct ordered *o, u32 *burst)
     return q->group[i];
 }
 
-/* Before the access that its round begins with the warp asks. Whether it may do it now. */
-static bool ask_again(struct ordered *o, const struct emu_group *g)
+/* A warp that polls: the rest of its burst is known. false: it must be run. */
+static bool elide(struct ordered *o, struct emu_group *g, u32 burst)
 {
-    const struct emu_warp who = {g->cta->linear, g->first, g->cta->sm, g->cta->slot,
-                                 emu_serial(g),  false,    0};
-    struct emu_access a = busy_wait_access(g);
-    a.who = &who;
-    return o->order->access(o->order->self, &a) == EMU_PROCEED;
-}
-
-/* A round that has been written down: its time goes by, and the warp asks for the next. false: it must be gone. */
-static bool go_round(struct ordered *o, struct emu_group *g, u32 burst)
-{
-    struct busy_wait *const s = g->busy_wait;
-    if (!s || !s->good) return false;
-    s->good = false;
-    if (o->h->livelock) return false;
-    if (!s->asks) {
-        if (PER_STEP * (i64)burst <= s->budget || !busy_wait_holds(g)) return false;
-        const bool may = ask_again(o, g);
-        assert(may);
-        g->instructions += s->instructions;
-        o->h->instructions += s->instructions;
-        o->h->worker.thread_instructions += s->thread_instructions;
-        g->asked = false;
-        burst--;
-    }
-    s->good = o->moved = true;
+    const enum elided e = o->h->ctx->m->speculation->elide(o->h, g, burst);
+    if (e == ELIDED_NOT) return false;
+    o->moved = true;
     g->tries = 0;
-    s->asks = !burst;
-    if (s->asks) {
-        sort_in(o, g);
-        return true;
-    }
-    const bool may = ask_again(o, g);
-    assert(!may);
-    g->state = GROUP_WAIT;
-    g->asleep = true;
-    dequeue(o, g);
+    if (e == ELIDED_READY) sort_in(o, g);
+    else dequeue(o, g);
     return true;
 }
 
@@ -441,7 +409,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
 {
     struct host_worker *h = o->h;
     struct emu_cta *c = g->cta;
-    if (go_round(o, g, burst)) return;
+    if (g->busy_wait_known && elide(o, g, burst)) return;
     const struct emu_uop *const from = g->pc;
     deliver_count_for(h, o->seats[c->slot].room);
     g->burst = burst;
@@ -449,10 +417,10 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     if (h->ctx->m->its) { /* a turn goes on through bursts: at its end waiting lanes part */
         if (g->budget <= 0) g->budget = TURN;
     } else if (step == EMU_STEP_INSTRUCTION) g->budget = INT64_MAX / 2;
-    else g->budget = step == EMU_STEP_BLOCK ? burst : PER_STEP * (i64)burst;
+    else g->budget = step == EMU_STEP_BLOCK ? burst : INSTRUCTIONS_PER_EVENT * (i64)burst;
     frames_enter(h->frames, g);
     const bool did = launch_run_group(h, g);
-    if (h->elides_busy_waits) busy_wait_observe(g, from);
+    if (h->elides_busy_waits) h->ctx->m->speculation->stopped(g, from);
     o->moved |= did;
     if (c->stirred || g->state == GROUP_DONE) o->livelock.changed = true;
     g->tries = did ? 0 : g->tries + 1;
@@ -566,7 +534,7 @@ void ordered_run(struct host_worker *h)
     o.look_at = FIRST_LOOK;
     o.lazy = !o.order->pick && !o.order->place && !o.order->place_any;
     o.shown = emu_machine_drains_observed(m);
-    h->elides_busy_waits = busy_wait_elision_applies(h);
+    speculation_attach(h);
     make_lists(&o);
     h->ctx->m->ordered = &o;
     if (o.order->begin) o.order->begin(o.order->self, h->ctx->m);
@@ -588,7 +556,7 @@ void ordered_run(struct host_worker *h)
         if (!o.over && is_proved(&o)) fail(&o, EMU_DEADLOCK);
     }
     h->livelock = NULL;
-    h->elides_busy_waits = false;
+    speculation_detach(h);
     if (!o.over && o.order->idle) o.order->idle(o.order->self);
     if (o.order->end) o.order->end(o.order->self);
     launch_over_limit(h);
@@ -608,7 +576,7 @@ static struct livelock_proof *livelock_proof_of(const struct emu_machine *m)
 
 static u8 *held(struct emu_machine *m, u64 address, u64 size)
 {
-    if (m->replay) return deferred_replay_find(m->replay, address, size);
+    if (m->replay) return m->speculation->host_bytes(m, address, size);
     if (!m->ordered) { /* a native launch that is watched */
         const struct mem_block *b = mem_find(m->mem, address, size);
         return b ? b->host + (address - b->address) : NULL;
@@ -860,8 +828,7 @@ static bool fetch_aside(const struct emu_group *g)
 
 static void fetch_rows(const struct emu_group *g)
 {
-    if (g->busy_wait && g->busy_wait->good)
-        fetch((const u8 *)g->busy_wait, sizeof *g->busy_wait / LANES);
+    if (g->busy_wait_known) g->worker->machine->speculation->prefetch(g);
     else if (!fetch_aside(g)) fetch_operands(g, g->pc);
 }
 
@@ -869,7 +836,7 @@ static void fetch_rows(const struct emu_group *g)
 static void fetch_ahead(const struct emu_group *g)
 {
     const struct emu_uop *const end = g->code->uops + g->code->uop_count;
-    if (host_worker_of(g)->frames || (g->busy_wait && g->busy_wait->good)) return;
+    if (host_worker_of(g)->frames || g->busy_wait_known) return;
     for (const struct emu_uop *in = g->pc + 1; in < end && in <= g->pc + AHEAD; in++) {
         const u8 *const sizes = emu_row_sizes[in->id];
         const u32 row[4] = {in->d, in->a, in->b, in->c};
@@ -937,7 +904,7 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct emu_order *order = m->launch->order;
     if (m->replay) {
-        deferred_replay_wake(m->replay, who);
+        m->speculation->wake(m, who);
         return;
     }
     if (order->wrapper) order->wrapper->woken(order->self, who);
@@ -967,7 +934,7 @@ void emu_machine_sleep(struct emu_machine *m, const struct emu_warp *who)
 const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *count)
 {
     if (m->replay) {
-        *count = deferred_replay_ready(m->replay);
+        *count = m->speculation->ready_count(m);
         return NULL;
     }
     *count = m->ordered->queue[READY].count;

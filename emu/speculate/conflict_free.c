@@ -5,6 +5,7 @@
 #include "emu/ops/memops.h"
 #include "emu/order.h"
 #include "emu/speculate/deferred.h"
+#include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -185,8 +186,8 @@ void tagged_change(struct conflict_free *p, struct tagged_allocation *b)
     p->learnt = p->failed = true;
 }
 
-void conflict_free_found(const struct emu_group *g, const struct emu_uop *in,
-                         const struct mem_block *b, bool write)
+static void allocation_found(const struct emu_group *g, const struct emu_uop *in,
+                             const struct mem_block *b, bool write)
 {
     struct conflict_free *p = g->worker->machine->conflict_free;
     const struct mem_desc *v = in->ext;
@@ -198,9 +199,10 @@ void conflict_free_found(const struct emu_group *g, const struct emu_uop *in,
 }
 
 /* What the order changes is kept before it does. */
-void conflict_free_ctas_ended(struct conflict_free *p, u32 ctas)
+static void ctas_ended(const struct emu_machine *m, u32 ctas)
 {
     enum { PIECE = 1 << 16 };
+    struct conflict_free *const p = m->conflict_free;
     if (!p->log || p->failed || !deferred_log_is_large(p->log)) return;
     for (u32 i = 0; i < p->count; i++) {
         struct tagged_allocation *const b = p->list[i];
@@ -266,7 +268,7 @@ static void note(const struct emu_group *g, const struct deferred_event *of)
     }
 }
 
-void conflict_free_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
+static void barrier_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
 {
     struct conflict_free *const p = g->worker->machine->conflict_free;
     p->failed |= !waits || (threads && threads < g->cta->living);
@@ -276,7 +278,7 @@ void conflict_free_arrival(const struct emu_group *g, u32 id, u32 threads, bool 
                     .kind = DEFERRED_BARRIER, .op = (u8)id, .flags = EMU_RELEASE | EMU_ACQUIRE});
 }
 
-void conflict_free_fence(const struct emu_group *g, const struct emu_uop *in)
+static void fence(const struct emu_group *g, const struct emu_uop *in)
 {
     if (g->worker->machine->conflict_free->log && !in->n)
         note(g, &(struct deferred_event){
@@ -285,7 +287,7 @@ void conflict_free_fence(const struct emu_group *g, const struct emu_uop *in)
 
 /* Threads that wait for all others, and whom all others wait for, know of each other. Not those that have ended: they
  * may have been there in this phase. */
-void conflict_free_barrier(const struct emu_cta *c, u32 id)
+static void barrier_complete(const struct emu_cta *c, u32 id)
 {
     struct tagged_shared *const s = c->marks;
     if (!s || s->cta != c->linear) return;
@@ -315,3 +317,10 @@ void tagged_shared_used(struct conflict_free *p, const struct tagged_shared *s)
         p->learnt = p->failed = true;
     }
 }
+
+const struct speculation conflict_free_speculation = {.name = "conflict-free",
+                                                      .allocation_found = allocation_found,
+                                                      .fence = fence,
+                                                      .barrier_arrival = barrier_arrival,
+                                                      .barrier_complete = barrier_complete,
+                                                      .ctas_ended = ctas_ended};

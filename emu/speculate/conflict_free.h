@@ -43,16 +43,4 @@ struct conflict_free *conflict_free_new(const struct emu_machine *m, uint8_t *ma
 /* faulted: the launch did. Frees it. */
 enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulted);
 
-/* At a barrier of so many threads, 0: all. Who meets whom where not all wait for all may depend on the order. */
-void conflict_free_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits);
-/* The first so many CTAs have ended. */
-void conflict_free_ctas_ended(struct conflict_free *p, u32 ctas);
-/* `in`: a fence. */
-void conflict_free_fence(const struct emu_group *g, const struct emu_uop *in);
-/* A barrier is complete, and those who wait at it have not gone on yet. */
-void conflict_free_barrier(const struct emu_cta *c, u32 id);
-/* A load or store has found the block that its fast way, or a lane, is in. */
-void conflict_free_found(const struct emu_group *g, const struct emu_uop *in,
-                         const struct mem_block *b, bool write);
-
 #endif

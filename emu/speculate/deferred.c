@@ -5,6 +5,7 @@
 #include "emu/memory.h"
 #include "emu/order_fast.h"
 #include "emu/sched/launch_context.h"
+#include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
 #include <assert.h>
@@ -156,8 +157,9 @@ static void make_ready(struct deferred_replay *p, u32 part)
     q->listed = true;
 }
 
-void deferred_replay_wake(struct deferred_replay *p, const struct emu_warp *who)
+static void wake(struct emu_machine *m, const struct emu_warp *who)
 {
+    struct deferred_replay *const p = m->replay;
     const u32 at = who->slot * p->per_cta + who->warp;
     struct part *w = &p->parts[at];
     if (!w->asleep || p->places[who->slot].linear != who->cta) return;
@@ -165,13 +167,14 @@ void deferred_replay_wake(struct deferred_replay *p, const struct emu_warp *who)
     make_ready(p, at);
 }
 
-u32 deferred_replay_ready(const struct deferred_replay *p)
+static u32 ready_count(const struct emu_machine *m)
 {
-    return p->ready_count;
+    return m->replay->ready_count;
 }
 
-u8 *deferred_replay_find(struct deferred_replay *p, u64 address, u64 size)
+static u8 *host_bytes(struct emu_machine *m, u64 address, u64 size)
 {
+    struct deferred_replay *const p = m->replay;
     struct emu_bound *const last = &p->bound;
     if (address < last->low || address > last->high || last->high - address < size) {
         const struct mem_block *b = mem_find(p->m.mem, address, size);
@@ -363,6 +366,7 @@ static struct deferred_replay *begin(struct deferred_log *r)
     struct deferred_replay *p = (struct deferred_replay *)(void *)take(m, sizeof *p, true);
     p->m = *m;
     p->m.replay = p;
+    p->m.speculation = &deferred_replay_speculation;
     p->ctx.config = r->config;
     p->m.context = &p->ctx;
     p->log = r;
@@ -413,3 +417,8 @@ bool deferred_log_end(struct deferred_log *r, bool all)
     if (r->replay && o->end) o->end(o->self);
     return ends;
 }
+
+const struct speculation deferred_replay_speculation = {.name = "deferred reductions",
+                                                        .wake = wake,
+                                                        .ready_count = ready_count,
+                                                        .host_bytes = host_bytes};

@@ -59,9 +59,4 @@ void deferred_log_replay(struct deferred_log *r, u32 ctas);
 /* all: of all that is left. false: then it comes to no end. */
 bool deferred_log_end(struct deferred_log *r, bool all);
 
-/* For order.h's functions, where machine->replay is there. */
-void deferred_replay_wake(struct deferred_replay *p, const struct emu_warp *who);
-u32 deferred_replay_ready(const struct deferred_replay *p);
-u8 *deferred_replay_find(struct deferred_replay *p, u64 address, u64 size);
-
 #endif

@@ -1,0 +1,87 @@
+/* emu/speculate/speculation.h: the one interface between the scheduler and the mechanisms that avoid work which makes no
+ * difference.
+ *
+ * Under an order a launch runs one warp at a time and asks the order before each access. Three mechanisms avoid that:
+ *
+ *     conflict_free.c   conflict-free speculation: a native run with ownership tags and an undo log
+ *     deferred.c        deferred reductions: reductions of such a run go into a log, which is replayed under the order
+ *     busy_wait.c       (emu/progress/) busy-wait elision: a polling warp is not executed while the word does not change
+ *
+ * Each attaches to a machine by one table of hooks, emu_machine.speculation. A machine has at most one: a speculative run
+ * has no order, a replay runs no warps, and busy waits are elided under an order. NULL: none of them, and then the hooks
+ * cost one comparison. --speculate=off (emu_config.no_speculation) never sets one.
+ *
+ * Called by emu/device/launch.c (speculation_run), emu/sched/ (the hooks) and emu/ops/access.c (allocation_found). The
+ * tags themselves are written by instructions of their own (ownership.h, simd_ownership.c), which programs lowered with
+ * LOWER_TAGGED have.
+ *
+ * Invariant: memory, output and faults are what the order alone would leave. Not covered: launches whose events are
+ * counted, those with observers that ask for all events, clusters, and independent thread scheduling. */
+#ifndef HEDDLE_EMU_SPECULATE_SPECULATION_H
+#define HEDDLE_EMU_SPECULATE_SPECULATION_H
+
+#include "emu/emu.h"
+#include "emu/ops/exec.h"
+
+struct emu_kernel;
+struct emu_warp;
+struct host_worker;
+struct launch_counts;
+struct mem_block;
+
+enum elided { /* what became of a warp that speculation->elide was asked about */
+              ELIDED_NOT,
+              ELIDED_READY,  /* its burst is spent; it stays ready */
+              ELIDED_ASLEEP, /* the order put it to sleep at its access */
+};
+
+/* A hook that is NULL is not called. */
+struct speculation {
+    const char *name;
+
+    /* -- a speculative run: conflict_free.c ------------------------------------------------------------ */
+    /* A load or store has found the allocation that its fast path, or one lane, will access. */
+    void (*allocation_found)(const struct emu_group *g, const struct emu_uop *in,
+                             const struct mem_block *b, bool write);
+    void (*fence)(const struct emu_group *g, const struct emu_uop *in);
+    /* The group arrives at a CTA barrier of `threads` threads, 0: all. waits: bar.sync, not bar.arrive. */
+    void (*barrier_arrival)(const struct emu_group *g, u32 id, u32 threads, bool waits);
+    /* The barrier is complete; the warps that wait at it have not gone on yet. */
+    void (*barrier_complete)(const struct emu_cta *c, u32 id);
+    /* The first `ctas` CTAs of the grid have ended. */
+    void (*ctas_ended)(const struct emu_machine *m, u32 ctas);
+
+    /* -- a replay: deferred.c. In place of what the scheduler does for an order ----------------------------- */
+    void (*wake)(struct emu_machine *m, const struct emu_warp *who);
+    u32 (*ready_count)(const struct emu_machine *m);
+    u8 *(*host_bytes)(struct emu_machine *m, u64 address, u64 size); /* NULL: no such memory */
+
+    /* -- under an order: emu/progress/busy_wait.c -------------------------------------------------------------- */
+    void (*group_begins)(struct emu_group *g); /* the warp of a CTA that begins */
+    /* Before a warp with busy_wait_known runs: whether what it would do in this burst has been accounted for. */
+    enum elided (*elide)(struct host_worker *h, struct emu_group *g, u32 burst);
+    /* Runs the group in place of the interpreter's loop; only of groups with returned_to_access. false: it did not. */
+    bool (*run)(struct emu_group *g);
+    /* The warp has run from `from` and has stopped. */
+    void (*stopped)(struct emu_group *g, const struct emu_uop *from);
+    void (*prefetch)(const struct emu_group *g); /* what elide will read */
+};
+
+extern const struct speculation conflict_free_speculation, deferred_replay_speculation,
+    busy_wait_speculation;
+
+/* Whether a launch of the kernel will be speculated, as far as kernel and device go. wants: enum emu_want and
+ * emu_fast_want of its order. */
+bool speculation_applies(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
+                         unsigned wants);
+/* Tries to run the launch without its order (or without its observers). EMU_CONFLICT_FREE, EMU_DEFERRED_REDUCTIONS: it has
+ * run, and e->report.fault and *counts are filled in. EMU_ROLLED_BACK: memory is as it was, and the launch must be run
+ * in full. EMU_NATIVE: it was not tried. */
+enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
+                                   struct launch_counts *counts);
+
+/* Attaches busy-wait elision to a launch that is about to run under its order, where it applies; and ends it. */
+void speculation_attach(struct host_worker *h);
+void speculation_detach(struct host_worker *h);
+
+#endif
