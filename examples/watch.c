@@ -17,7 +17,7 @@ static void print(void *self, const struct heddle_write *w)
     float before, after;
     memcpy(&before, w->before, sizeof before);
     memcpy(&after, w->after, sizeof after);
-    if (w->kind != HEDDLE_WRITE_BETWEEN && ++*count <= 3)
+    if (w->kind != HEDDLE_WRITE_BY_HOST && ++*count <= 3)
         printf("thread %u of CTA %u, line %u: %s, %g to %g\n", w->thread[0], w->cta[0],
                w->source_line, w->operation ? w->operation : "store", (double)before,
                (double)after);

@@ -420,7 +420,7 @@ enum heddle_write_kind {
     HEDDLE_WRITE_ATOMIC,    /* an atomic that returns the old value */
     HEDDLE_WRITE_REDUCTION, /* one that returns nothing */
     HEDDLE_WRITE_COPY,      /* an asynchronous copy */
-    HEDDLE_WRITE_BETWEEN    /* by the host, or by the device runtime, between launches */
+    HEDDLE_WRITE_BY_HOST    /* by the host, or by the device runtime, between launches */
 };
 struct heddle_write {
     enum heddle_write_kind kind;
@@ -428,7 +428,7 @@ struct heddle_write {
     uint32_t width;                /* bytes of the element */
     const uint8_t *before, *after; /* these bytes; valid during the call */
     const char *operation;         /* of atomics and reductions: "add"; else NULL */
-    const char *kernel;            /* HEDDLE_WRITE_BETWEEN: of the launch that follows */
+    const char *kernel;            /* HEDDLE_WRITE_BY_HOST: of the launch that follows */
     uint64_t launch;               /* its number among the watched launches, from 1 on */
     bool thread_known;             /* else cta and thread are not valid */
     uint32_t cta[3], thread[3];

@@ -9,7 +9,7 @@ _Static_assert((int)HEDDLE_WRITE_STORE == (int)WRITE_STORE &&
                    (int)HEDDLE_WRITE_ATOMIC == (int)WRITE_ATOMIC &&
                    (int)HEDDLE_WRITE_REDUCTION == (int)WRITE_RED &&
                    (int)HEDDLE_WRITE_COPY == (int)WRITE_COPY &&
-                   (int)HEDDLE_WRITE_BETWEEN == (int)WRITE_BY_HOST,
+                   (int)HEDDLE_WRITE_BY_HOST == (int)WRITE_BY_HOST,
                "enum heddle_write_kind differs from enum write_kind");
 
 static void report(void *self, const struct write *w)
