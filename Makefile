@@ -229,6 +229,7 @@ format-check:
 	files=$$(git ls-files '*.c' '*.h' ':!tests/corpus') && clang-format --dry-run -Werror $$files
 layers:
 	tools/layers.sh
+	tools/where-is.sh
 tidy:
 	tools/tidy.sh
 check-clang: # warnings without optimisation, too, and what vector code does; ./heddle stays what it is

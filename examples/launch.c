@@ -1,11 +1,18 @@
-/* Launches a kernel with libheddle: docs/library.md. */
+/* A launch: y = a x + y on 1000 elements, with a search for data races.
+ *
+ *     make
+ *     cc -Iinclude examples/launch.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o launch
+ *     ./launch suites/ptx
+ */
 #include <heddle.h>
 #include <stdio.h>
 #include <string.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
-    struct heddle_module *module = heddle_module_read_file("suites/ptx/saxpy.ptx", NULL);
+    char path[1024];
+    snprintf(path, sizeof path, "%s/saxpy.ptx", argc > 1 ? argv[1] : "suites/ptx");
+    struct heddle_module *module = heddle_module_read_file(path, NULL);
     if (!heddle_module_ok(module)) {
         fputs(heddle_module_messages_text(module), stderr);
         return 1;

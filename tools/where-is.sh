@@ -1,0 +1,56 @@
+#!/bin/bash
+# Checks that the files and names that CONTRIBUTING.md, docs/architecture.md and docs/glossary.md mention exist.
+#     tools/where-is.sh [DOCUMENT...]
+#
+# What is checked are words between backquotes. A word that begins with a folder of the repository is a path: a file or
+# folder must match it (`emu/lower/*.c`). A word with an underscore or with () behind it is a name, also behind `struct`
+# or `enum`: it must occur in one of the paths on the same line, or, if the line has none, anywhere in the sources.
+# Anything else between backquotes is free, and what has NAME in it.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+[ $# -gt 0 ] || set -- CONTRIBUTING.md docs/architecture.md docs/glossary.md
+
+# DOCUMENT:LINE, then each word between backquotes, separated by tabs.
+words() {
+    awk '/^ *```/ { fence = !fence; next }
+         !fence && /`/ {
+            n = split($0, part, "`")
+            out = FILENAME ":" FNR
+            for (i = 2; i <= n; i += 2) out = out "\t" part[i]
+            print out
+         }' "$@"
+}
+folders=$(git ls-files | sed -n 's|/.*||p' | sort -u | paste -sd'|')
+path_like="^($folders)/[A-Za-z0-9_./*-]*$"
+name_like='^((struct|enum) )?[A-Za-z_][A-Za-z0-9_]*(\(\))?$'
+status=0
+count=0
+missing() { echo "where-is: $1: $2" >&2; status=1; }
+
+while IFS=$'\t' read -r -a word; do
+    paths=()
+    for w in "${word[@]:1}"; do
+        [[ $w =~ $path_like && $w != *NAME* ]] || continue
+        count=$((count + 1))
+        found=($(compgen -G "$w"))
+        if [ ${#found[@]} = 0 ]; then missing "${word[0]}" "there is no $w"
+        else paths+=("${found[@]}")
+        fi
+    done
+    for w in "${word[@]:1}"; do
+        [[ $w =~ $name_like && $w != *NAME* ]] || continue
+        [[ $w == *_* || $w == *'()' || $w == *' '* ]] || continue
+        count=$((count + 1))
+        name=${w%()}
+        name=${name##* }
+        if [ ${#paths[@]} -gt 0 ]; then
+            grep -rqwF -- "$name" "${paths[@]}" || missing "${word[0]}" "'$name' is not in ${paths[*]}"
+        else
+            git grep -qwF -- "$name" -- '*.c' '*.h' '*.def' Makefile ':!tests' ||
+                missing "${word[0]}" "'$name' is not in the sources"
+        fi
+    done
+done < <(words "$@")
+[ $count -gt 0 ] || missing "$*" 'no names were found'
+[ $status = 0 ] && echo "where-is: $count files and names exist"
+exit $status
