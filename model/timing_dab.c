@@ -1,13 +1,16 @@
 /* DAB on the clock: whose turn it is to put a reduction into a buffer, what is in buffers, what a flush takes. */
 #include "model/timing_internal.h"
 
+#include "determinism/hardware/atomic_buffer.h"
+#include "determinism/hardware/flush.h"
+
 #include "emu/measure/count.h"
 #include "ptx/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFSET = 32, SECTOR_ELEMENTS = 8, WHOLE = 4 /* sectors of a line */ };
+enum { SECTOR_ELEMENTS = ATOMIC_BUFFER_SECTOR / 4, WHOLE = 4 /* sectors of a line */ };
 
 enum why {
     RUNS,
@@ -44,7 +47,7 @@ struct transaction {
     double arrives;
 };
 struct dab {
-    struct timing_dab o;
+    struct dab_options o;
     uint8_t *kinds;
     struct hardware_warp *warps;
     struct turns *turns;
@@ -99,7 +102,8 @@ static void placed(struct timing *c, uint32_t slot)
 
 static struct buffer *buffer_of(const struct timing *c, const struct timing_warp *w)
 {
-    return &dab_of(c)->buffers[dab_of(c)->o.by_warp ? timing_warp_index(c, w) : w->scheduler];
+    return &dab_of(c)->buffers[(dab_of(c)->o.level == DAB_WARP) ? timing_warp_index(c, w)
+                                                                : w->scheduler];
 }
 
 static bool has(const struct buffer *b, uint32_t element, const struct ptx_op *op)
@@ -127,7 +131,7 @@ static bool add(const struct timing *c, const struct timing_warp *w)
         const struct reduction r = {words[3 + l], c->t->insts[w->inst].op, from_dram};
         if (!d->o.fusion || !has(b, r.element, r.op)) b->entries[b->count++] = r;
     }
-    if (!had || b->count <= d->o.entries) return true;
+    if (atomic_buffer_fits(had, b->count, d->o.entries)) return true;
     b->count = had;
     return false;
 }
@@ -247,9 +251,9 @@ static bool settle(struct timing *c, uint32_t scheduler, bool past)
     struct dab *d = dab_of(c);
     struct timing_scheduler *s = &c->schedulers[scheduler];
     struct turns *t = &d->turns[scheduler];
-    if (d->o.by_warp || d->o.rule == TIMING_ANY || s->strict) return let_all(c, s, t);
-    if (d->o.rule == TIMING_GWAT) return pass_token(c, s, t, past);
-    if (d->o.rule == TIMING_GTAR) return go_round(c, s, t, past);
+    if ((d->o.level == DAB_WARP) || d->o.scheduler == DAB_ANY || s->strict) return let_all(c, s, t);
+    if (d->o.scheduler == DAB_GWAT) return pass_token(c, s, t, past);
+    if (d->o.scheduler == DAB_GTAR) return go_round(c, s, t, past);
     begin_round(c, s, t, past);
     s->strict = t->round; /* GTRR: from its first atomics on */
     return s->strict && let_all(c, s, t);
@@ -331,7 +335,7 @@ static struct transaction *new_transaction(struct timing *c, uint32_t sm, const 
 static void pack(struct timing *c, uint32_t sm, struct buffer *b)
 {
     struct dab *d = dab_of(c);
-    const uint32_t from = d->count, skip = d->o.offset && sm % 2 == 0 ? OFFSET : 0;
+    const uint32_t from = d->count, skip = atomic_buffer_first(d->o.offset, sm, b->count);
     uint32_t *sectors = timing_calloc(b->count, sizeof *sectors);
     for (uint32_t k = 0; k < b->count; k++) {
         const uint32_t i = (k + skip) % b->count;
@@ -353,8 +357,8 @@ static int by_number(const void *a, const void *b)
 {
     const struct transaction *x = a, *y = b;
     if (x->slice != y->slice) return x->slice < y->slice ? -1 : 1;
-    if (x->number != y->number) return x->number < y->number ? -1 : 1;
-    return (x->sm > y->sm) - (x->sm < y->sm);
+    return flush_turn_compare((struct flush_turn){x->number, x->sm},
+                              (struct flush_turn){y->number, y->sm});
 }
 static int by_arrival(const void *a, const void *b)
 {
@@ -402,7 +406,7 @@ static double carry_out(struct timing *c, double now)
         const bool early = d->o.reorder && t->arrives < last;
         last = later(last, t->arrives);
         const double service = t->rounds * c->m->atomic_interval +
-                               (early && d->o.l2_queue ? queued(c, t) : 0),
+                               (early && d->o.queue == DAB_L2_QUEUE ? queued(c, t) : 0),
                      from = later(t->arrives, turn ? later(before, now) : now);
         before = timing_reserve(&c->slice[t->slice], from, service / c->share);
         double done = before + service;
@@ -450,7 +454,8 @@ static double closed(const struct timing *c, uint32_t scheduler)
     double last = later(s->last, d->turns[scheduler].closed);
     for (uint32_t k = 0; k < s->count; k++) {
         const struct timing_warp *w = in_ring(c, s, k);
-        if (w->live && at(c, w)->why == FULL && !d->o.by_warp) return d->turns[scheduler].closed;
+        if (w->live && at(c, w)->why == FULL && !(d->o.level == DAB_WARP))
+            return d->turns[scheduler].closed;
         if (w->live && at(c, w)->why != RUNS) last = later(last, at(c, w)->ready);
     }
     return last;
@@ -557,13 +562,13 @@ static void begin(struct timing *c, const struct timing_order *o)
     d->kinds = timing_kinds(c->t);
     d->warps = timing_calloc(warps, sizeof *d->warps);
     d->turns = timing_calloc(c->scheduler_count, sizeof *d->turns);
-    d->buffer_count = d->o.by_warp ? warps : c->scheduler_count;
+    d->buffer_count = (d->o.level == DAB_WARP) ? warps : c->scheduler_count;
     d->buffers = timing_calloc(d->buffer_count, sizeof *d->buffers);
     d->usable = sms * c->slots;
     d->given = timing_calloc((size_t)c->sms * c->slots, sizeof *d->given);
     d->sent = timing_calloc((size_t)c->sms * c->m->slices, sizeof *d->sent);
     for (uint32_t s = 0; s < c->scheduler_count; s++)
-        c->schedulers[s].strict = d->o.rule == TIMING_SRR && !d->o.by_warp;
+        c->schedulers[s].strict = d->o.scheduler == DAB_SRR && !(d->o.level == DAB_WARP);
 }
 
 static void end(struct timing *c)

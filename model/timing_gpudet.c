@@ -1,15 +1,16 @@
 /* GPUDet on the clock: where quanta end, what write logs, commits and serial mode take. */
 #include "model/timing_internal.h"
 
+#include "determinism/hardware/write_log.h"
+#include "determinism/hardware/z_unit.h"
+
 #include "emu/measure/count.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CHUNK = 128,
     MAP = 1 << 16, /* chunks of which depths are in L2, or locks are had: the last of those alike */
-    MOST_CHUNKS = 64,          /* that a store may touch */
     DEPTH_LINES = 0x40000000u, /* as memory has depths */
     WHOLE = 4,                 /* sectors of a line */
     HEADER = 1,                /* sectors of a request for address, mask, depth */
@@ -36,11 +37,6 @@ struct hardware_warp {
     double ready;  /* of one that is held */
     struct log log;
 };
-struct depths { /* a line of a Z cache */
-    uint32_t chunk;
-    bool valid;
-    double used, free;
-};
 enum step { SEND, COMPARE, WRITE, LOCK, READ, STORE, UNLOCK };
 struct request { /* an entry on its way: what comes next, and when */
     double when;
@@ -49,20 +45,20 @@ struct request { /* an entry on its way: what comes next, and when */
     uint32_t warp;   /* SEND: any of its SM */
     struct entry entry;
 };
-struct unit {
-    double free, *busy; /* when it takes the next; when the last `requests` are done, a ring */
-    uint32_t at;
-    struct depths *lines;
+struct partition {
+    double free; /* when its Z unit takes the next request */
+    struct z_unit unit;
 };
 struct gpudet {
-    struct timing_gpudet o;
+    struct gpudet_options o;
+    double z_interval;
+    struct bloom bloom; /* the shape of Bloom filters */
     uint8_t *kinds;
     struct hardware_warp *warps;
     uint32_t *pending, pending_count; /* CTAs that have not begun: places in the trace, TAKEN */
     uint32_t *share, stride;          /* by slot: place in `pending` of the next one */
     bool begins, serial, moved;
-    struct unit *units;
-    uint32_t sets;
+    struct partition *partitions;
     uint32_t *known;  /* chunks of which depths have been in L2, and one */
     uint32_t *locked; /* by chunk: the one whose lock is had, and one */
     uint32_t *senders, *sender_count,
@@ -140,8 +136,7 @@ static enum why stops_at(const struct timing *c, const struct timing_warp *w)
     if (!timing_global_words(c, w)) return RUNS;
     if (kind == TIMING_REDUCTION || kind == TIMING_FETCHING) return ATOMIC;
     if (kind == TIMING_STRONG) return OTHER;
-    const struct log *l = &at(c, w)->log;
-    return l->count && l->count + MOST_CHUNKS > g->o.log ? OTHER : RUNS;
+    return write_log_is_full(at(c, w)->log.count, g->o.log) ? OTHER : RUNS;
 }
 
 static void hold(struct timing *c, struct timing_warp *w, enum why why)
@@ -184,21 +179,6 @@ static void ended(struct timing *c, struct timing_warp *w, double now)
 
 /* ---- write logs ---------------------------------------------------------------------------------------------- */
 
-static uint32_t bit_of(const struct gpudet *g, uint32_t line, uint32_t k)
-{
-    const uint32_t size = g->o.bloom / g->o.subarrays;
-    return k * size + timing_hash(line + k * 0x9e3779b9u) % size;
-}
-
-static bool seems_to_have(const struct gpudet *g, const struct log *l, uint32_t line)
-{
-    for (uint32_t k = 0; k < g->o.subarrays; k++) {
-        const uint32_t b = bit_of(g, line, k);
-        if (!(l->bloom[b / 64] >> b % 64 & 1)) return false;
-    }
-    return true;
-}
-
 static void append(const struct gpudet *g, struct log *l, const struct trace_note *n)
 {
     if (l->count == l->cap) {
@@ -206,18 +186,15 @@ static void append(const struct gpudet *g, struct log *l, const struct trace_not
         l->entries = realloc(l->entries, l->cap * sizeof *l->entries);
         if (!l->entries) abort();
     }
-    if (!l->bloom) l->bloom = timing_calloc((g->o.bloom + 63) / 64, sizeof *l->bloom);
+    if (!l->bloom) l->bloom = timing_calloc(bloom_words(g->o.bloom), sizeof *l->bloom);
     l->entries[l->count++] = (struct entry){n->line, n->sectors};
-    for (uint32_t k = 0; k < g->o.subarrays; k++) {
-        const uint32_t b = bit_of(g, n->line, k);
-        l->bloom[b / 64] |= UINT64_C(1) << b % 64;
-    }
+    bloom_add(&g->bloom, l->bloom, n->line);
 }
 
 static void forget(const struct gpudet *g, struct log *l)
 {
     if (!l->count) return;
-    memset(l->bloom, 0, (g->o.bloom + 63) / 64 * sizeof *l->bloom);
+    memset(l->bloom, 0, bloom_words(g->o.bloom) * sizeof *l->bloom);
     l->count = l->sent = 0;
 }
 
@@ -266,7 +243,7 @@ static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, doubl
     if (g->serial || !count || n->how == COUNT_ATOMIC) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (n[i].how == COUNT_STORE) store(c, w, &n[i], now);
-        else if (!l->count || !seems_to_have(g, l, n[i].line)) all = false;
+        else if (!l->count || !bloom_may_have(&g->bloom, l->bloom, n[i].line)) all = false;
         else walked += l->count, all &= holds(l, &n[i]);
     }
     if (walked) search(c, w, walked, now, a);
@@ -274,16 +251,6 @@ static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, doubl
 }
 
 /* ---- commit mode ----------------------------------------------------------------------------------------------- */
-
-static struct depths *find_depths(const struct gpudet *g, const struct unit *u, uint32_t line)
-{
-    struct depths *set = u->lines + line % g->sets * g->o.ways, *oldest = set;
-    for (uint32_t i = 0; i < g->o.ways; i++) {
-        if (set[i].valid && set[i].chunk == line) return &set[i];
-        if (!set[i].valid || (oldest->valid && set[i].used < oldest->used)) oldest = &set[i];
-    }
-    return oldest;
-}
 
 /* When the chunk's depths are in L2: the first time they come from DRAM. */
 static double in_l2(struct timing *c, uint32_t slice, uint32_t line, double now)
@@ -294,31 +261,26 @@ static double in_l2(struct timing *c, uint32_t slice, uint32_t line, double now)
     return is_new ? timing_from_dram(c, slice, line | DEPTH_LINES, WHOLE, now) : now;
 }
 
-/* A line of a Z cache for the chunk: when it is there. */
-static double fetch_depths(struct timing *c, struct depths *d, uint32_t slice, uint32_t line,
-                           double now)
+/* When the depths that a Z cache lacks are there. The line goes to L2 first if another chunk's depths are in it. */
+static double fetch_depths(struct timing *c, uint32_t slice, uint32_t line, bool evicts, double now)
 {
     const struct gpudet *g = gpudet_of(c);
-    const double begun = later(now, d->free), sectors = d->valid ? 2 * WHOLE : WHOLE;
-    const double there = begun + g->o.fetch * g->o.z_interval;
-    timing_reserve(&c->slice[slice], begun, sectors * c->m->l2_interval / c->share);
-    *d = (struct depths){.chunk = line, .valid = true};
-    return later(there, in_l2(c, slice, line, begun));
+    const double sectors = evicts ? 2 * WHOLE : WHOLE, there = now + g->o.fetch * g->z_interval;
+    timing_reserve(&c->slice[slice], now, sectors * c->m->l2_interval / c->share);
+    return later(there, in_l2(c, slice, line, now));
 }
 
 /* When the unit is done with it. */
-static double compare(struct timing *c, struct unit *u, uint32_t slice, uint32_t line, double now)
+static double compare(struct timing *c, struct partition *p, uint32_t slice, uint32_t line,
+                      double now)
 {
     struct gpudet *g = gpudet_of(c);
-    const double cycle = g->o.z_interval, turn = cycle / c->share;
-    double *last = &u->busy[u->at++ % g->o.requests];
-    const double begun = timing_reserve(&u->free, later(now, *last), turn);
-    struct depths *d = find_depths(g, u, line);
-    double start = later(begun, d->free);
-    if (!d->valid || d->chunk != line) start = fetch_depths(c, d, slice, line, begun);
-    d->used = begun;
-    d->free = *last = start + cycle;
-    return d->free;
+    const double cycle = g->z_interval,
+                 begun = timing_reserve(&p->free, z_unit_admit(&p->unit, now), cycle / c->share);
+    const struct z_lookup z = z_unit_lookup(&p->unit, line, begun);
+    const double start = z.hit ? z.start : fetch_depths(c, slice, line, z.evicted, z.start);
+    z_unit_complete(&p->unit, z.line, begun, start + cycle);
+    return start + cycle;
 }
 
 static double written(struct timing *c, uint32_t slice, uint32_t sectors, double now)
@@ -410,11 +372,11 @@ static void go_step(struct timing *c, const struct request *r)
     struct gpudet *g = gpudet_of(c);
     const uint32_t slice = timing_slice_of(&c->all_of_l2, r->entry.line),
                    sm = r->warp / c->warps_per_sm, sectors = timing_popcount(r->entry.sectors);
-    struct unit *u = &g->units[slice / (c->m->slices / c->m->channels)];
+    struct partition *p = &g->partitions[slice / (c->m->slices / c->m->channels)];
     switch ((enum step)r->what) {
     case SEND: send_next(c, g, r); break;
     case COMPARE:
-        push(g, WRITE, compare(c, u, slice, r->entry.line, r->when), r->warp, r->entry);
+        push(g, WRITE, compare(c, p, slice, r->entry.line, r->when), r->warp, r->entry);
         break;
     case WRITE: g->end = later(g->end, written(c, slice, sectors, r->when)); break;
     case LOCK: try_lock(c, g, r, slice); break;
@@ -441,7 +403,7 @@ static void line_up(struct timing *c, double now)
         const struct log *l = &g->warps[i].log;
         const uint32_t sm = i / c->warps_per_sm;
         if (!l->count) continue;
-        if (g->o.locks) push(g, LOCK, now + c->m->l1_latency, i, l->entries[0]);
+        if ((g->o.commit == GPUDET_LOCKS)) push(g, LOCK, now + c->m->l1_latency, i, l->entries[0]);
         else if (!g->sender_count[sm]) push(g, SEND, now, i, none);
         g->senders[sm * c->warps_per_sm + g->sender_count[sm]++] = i;
     }
@@ -478,7 +440,7 @@ static double carry_out(struct timing *c, double now)
     for (uint32_t i = 0; i < c->sms * c->warps_per_sm; i++) {
         struct timing_warp *w = &c->warps[i];
         if (g->warps[i].why != ATOMIC) continue;
-        if (g->o.serial_warps || w->sm != last) begun = end;
+        if (g->o.serial != GPUDET_CU || w->sm != last) begun = end;
         last = w->sm;
         end = later(end, timing_access_memory(c, w, begun).done);
     }
@@ -566,9 +528,11 @@ static bool idle(struct timing *c)
 static void begin(struct timing *c, const struct timing_order *o)
 {
     struct gpudet *g = timing_calloc(1, sizeof *g);
-    const uint32_t warps = c->sms * c->warps_per_sm, lines = o->gpudet.zcache / CHUNK;
+    const uint32_t warps = c->sms * c->warps_per_sm;
     c->order = g;
     g->o = o->gpudet;
+    g->z_interval = o->z_interval;
+    g->bloom = bloom_of(g->o.bloom, g->o.subarrays, BLOOM_HASH_LINE);
     g->kinds = timing_kinds(c->t);
     g->warps = timing_calloc(warps, sizeof *g->warps);
     g->senders = timing_calloc(warps, sizeof *g->senders);
@@ -576,12 +540,9 @@ static void begin(struct timing *c, const struct timing_order *o)
     g->pending_count = c->t->cta_count;
     for (uint32_t i = 0; i < g->pending_count; i++) g->pending[i] = i;
     g->share = timing_calloc((size_t)c->sms * c->slots, sizeof *g->share);
-    g->units = timing_calloc(c->m->channels, sizeof *g->units);
-    g->sets = lines / g->o.ways;
-    for (uint32_t u = 0; u < c->m->channels; u++) {
-        g->units[u].busy = timing_calloc(g->o.requests, sizeof(double));
-        g->units[u].lines = timing_calloc(lines, sizeof(struct depths));
-    }
+    g->partitions = timing_calloc(c->m->channels, sizeof *g->partitions);
+    for (uint32_t p = 0; p < c->m->channels; p++)
+        z_unit_init(&g->partitions[p].unit, g->o.zcache, g->o.ways, g->o.requests, true);
     g->known = timing_calloc(MAP, sizeof *g->known);
     g->locked = timing_calloc(MAP, sizeof *g->locked);
     g->sender_count = timing_calloc(c->sms, sizeof *g->sender_count);
@@ -597,12 +558,9 @@ static void end(struct timing *c)
         free(g->warps[i].log.entries);
         free(g->warps[i].log.bloom);
     }
-    for (uint32_t u = 0; u < c->m->channels; u++) {
-        free(g->units[u].busy);
-        free(g->units[u].lines);
-    }
-    void *all[] = {g->kinds, g->warps, g->senders, g->sender_count, g->sender_at, g->pending,
-                   g->share, g->units, g->known,   g->locked,       g->requests,  g};
+    for (uint32_t p = 0; p < c->m->channels; p++) z_unit_free(&g->partitions[p].unit);
+    void *all[] = {g->kinds, g->warps,      g->senders, g->sender_count, g->sender_at, g->pending,
+                   g->share, g->partitions, g->known,   g->locked,       g->requests,  g};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 

@@ -14,11 +14,6 @@ static uint32_t option(const struct emu_counts *c, const char *name)
     return 0;
 }
 
-static bool is_on(const struct emu_counts *c, const char *name)
-{
-    return option(c, name) != 0;
-}
-
 /* 650 MHz where L2 has 700 (thesis, table 5.2). */
 static double z_interval(const struct emu_gpu *g)
 {
@@ -31,36 +26,17 @@ bool timing_order_of(const struct emu_counts *c, struct timing_order *out)
     if (strcmp(c->order, "native") == 0 || strcmp(c->order, "random") == 0) return true;
     if (strcmp(c->order, "gpudet") == 0) {
         out->kind = TIMING_GPUDET;
-        out->gpudet = (struct timing_gpudet){.quantum = option(c, "quantum"),
-                                             .bta = is_on(c, "bta"),
-                                             .dwp = is_on(c, "dwp"),
-                                             .locks = is_on(c, "commit"),
-                                             .serial_warps = is_on(c, "serial"),
-                                             .log = option(c, "log"),
-                                             .bloom = option(c, "bloom"),
-                                             .subarrays = option(c, "subarrays"),
-                                             .zcache = option(c, "zcache"),
-                                             .ways = option(c, "ways"),
-                                             .requests = option(c, "requests"),
-                                             .fetch = option(c, "fetch"),
-                                             .barrier = option(c, "barrier"),
-                                             .z_interval = z_interval(c->gpu)};
-        return is_on(c, "buffer");
+        out->z_interval = z_interval(c->gpu);
+#define READ(field) out->gpudet.field = option(c, #field);
+        GPUDET_OPTION_FIELDS(READ)
+#undef READ
+        return out->gpudet.buffer;
     }
     if (strcmp(c->order, "dab") != 0) return false;
     out->kind = TIMING_DAB;
-    out->dab = (struct timing_dab){.rule = (enum timing_dab_rule)option(c, "scheduler"),
-                                   .by_warp = is_on(c, "level"),
-                                   .entries = option(c, "entries"),
-                                   .sms = option(c, "sms"),
-                                   .fusion = is_on(c, "fusion"),
-                                   .coalescing = is_on(c, "coalescing"),
-                                   .offset = is_on(c, "offset"),
-                                   .batches = is_on(c, "batches"),
-                                   .reorder = is_on(c, "reorder"),
-                                   .overlap = is_on(c, "overlap"),
-                                   .independent = is_on(c, "independent"),
-                                   .l2_queue = is_on(c, "queue")};
+#define READ(field, name) out->dab.field = option(c, name);
+    DAB_OPTION_FIELDS(READ)
+#undef READ
     return true;
 }
 

@@ -46,6 +46,9 @@
 #ifndef HEDDLE_MODEL_TIMING_ORDER_H
 #define HEDDLE_MODEL_TIMING_ORDER_H
 
+#include "determinism/hardware/dab_options.h"
+#include "determinism/hardware/gpudet_options.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -56,26 +59,11 @@ struct emu_counts;
 struct emu_trace;
 
 enum timing_order_kind { TIMING_NATIVE, TIMING_GPUDET, TIMING_DAB };
-enum timing_dab_rule { TIMING_GWAT, TIMING_GTAR, TIMING_GTRR, TIMING_SRR, TIMING_ANY };
-
-struct timing_gpudet {
-    uint32_t quantum;
-    bool bta, dwp, locks, serial_warps;
-    uint32_t log, bloom, subarrays;         /* entries, bits, parts of a filter */
-    uint32_t zcache, ways, requests, fetch; /* bytes; cycles of the unit */
-    uint32_t barrier;                       /* cycles */
-    double z_interval;                      /* cycles of the SM for one of the Z unit */
-};
-struct timing_dab {
-    enum timing_dab_rule rule;
-    bool by_warp;          /* each has a buffer, not each scheduler */
-    uint32_t entries, sms; /* of a buffer; SMs that get CTAs, 0: all */
-    bool fusion, coalescing, offset, batches, reorder, overlap, independent, l2_queue;
-};
 struct timing_order {
     enum timing_order_kind kind;
-    struct timing_gpudet gpudet;
-    struct timing_dab dab;
+    struct gpudet_options gpudet;
+    double z_interval; /* GPUDet: cycles of the SM for one of the Z unit */
+    struct dab_options dab;
 };
 
 /* Of a launch. Random is a native GPU, of which warps did what they do when they meet. false: no time is known of its

@@ -229,7 +229,7 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
     const bool unlike_before = b->unlike;
     int32_t with[LANES];
     uint32_t at[LANES]; /* the places of new entries */
-    if (!before || before + need <= most) most = before + need;
+    if (atomic_buffer_fits(before, before + need, most)) most = before + need;
     else if (!fuse) return false;
     make_room(b, (uint32_t)a->width * a->count, dab_is_wide(a->op, (uint32_t)a->width * a->count));
     if (fuse && is_simple(b, a)) {

@@ -39,26 +39,6 @@
 #ifndef HEDDLE_DETERMINISM_DAB_DAB_H
 #define HEDDLE_DETERMINISM_DAB_DAB_H
 
-#include <stdint.h>
-
-enum dab_level { DAB_SCHEDULER, DAB_WARP };
-enum dab_rule {           /* in which order warps of a scheduler fill its buffer */
-                DAB_GWAT, /* greedy, with a token for atomics */
-                DAB_GTAR, /* greedy, atomics in rounds */
-                DAB_GTRR, /* greedy until all are at their first atomic, then strict round robin */
-                DAB_SRR,  /* strict round robin of all instructions */
-                DAB_ANY,  /* as they come: gives the promise up */
-                DAB_RULES
-};
-
-struct dab_options { /* as struct order_option wants them */
-    uint32_t level, scheduler, entries;
-    uint32_t fusion, coalescing, offset, sms, batches, sms_per_cluster, partitions;
-    uint32_t reorder, overlap, independent, distribution;
-    uint32_t queue; /* of estimates alone */
-};
-enum { DAB_OPTIONS = 15 };
-
 extern const struct order_kind dab_kind;
 
 #endif

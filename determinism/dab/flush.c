@@ -220,8 +220,7 @@ static uint32_t packet_for(struct dab_net *n, uint32_t sm, struct dab_buffer *fr
 /* The entry that goes first: SMs of even number may begin in the middle. */
 static uint32_t first_entry(const struct dab_net *n, uint32_t sm, const struct dab_buffer *b)
 {
-    const bool shift = n->options->offset && sm % 2 == 0 && b->count > DAB_OFFSET && !b->unlike;
-    return shift ? DAB_OFFSET : 0;
+    return b->unlike ? 0 : atomic_buffer_first(n->options->offset, sm, b->count);
 }
 
 void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b)
@@ -306,7 +305,7 @@ static void announce(struct dab_net *n)
             }
             q->expected++;
         }
-    n->counts->messages += (uint64_t)n->clusters * n->options->partitions;
+    n->counts->messages += flush_messages(n->clusters, n->options->partitions);
 }
 
 /* Those whose turn it is, as far as they have arrived. `last` of the partition is the SM before `turn`. */
@@ -649,7 +648,7 @@ void dab_net_flush(struct dab_net *n)
     if (!n->active_count) return;
     if (n->options->reorder) arrive_in_order(n);
     else {
-        n->counts->messages += (uint64_t)n->clusters * n->options->partitions;
+        n->counts->messages += flush_messages(n->clusters, n->options->partitions);
         if (!n->options->overlap) dab_net_all(n);
     }
 }

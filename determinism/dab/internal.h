@@ -9,13 +9,16 @@
 #define HEDDLE_DETERMINISM_DAB_INTERNAL_H
 
 #include "determinism/dab/dab.h"
+#include "determinism/hardware/atomic_buffer.h"
+#include "determinism/hardware/dab_options.h"
+#include "determinism/hardware/flush.h"
 #include "determinism/orders.h"
 #include "emu/atomic.h"
 #include "emu/order_fast.h"
 
 #include <stdbool.h>
 
-enum { DAB_NONE = -1, DAB_OFFSET = 32 /* entries: where SMs of even number begin to flush */ };
+enum { DAB_NONE = -1 };
 
 /* ---- buffers ---------------------------------------------------------------------------------------- */
 
@@ -28,7 +31,7 @@ struct dab_entry {
     uint32_t author; /* of the buffer */
     uint32_t next;   /* on the way: in its transaction */
 };
-enum { DAB_SECTOR = 32 }; /* bytes of memory */
+enum { DAB_SECTOR = ATOMIC_BUFFER_SECTOR };
 /* Entries that lie in one, of one kind, at most one of a word. */
 struct dab_sector {
     uint64_t sector; /* address / DAB_SECTOR */

@@ -74,7 +74,7 @@ char *dab_conflict(const void *options)
         what = "level=warp needs entries=32 or more: one for each lane";
     if (o->level == DAB_WARP && !o->batches)
         what = "level=warp has no batches: each warp fills its own buffer; leave out batches=off";
-    if (o->offset && o->entries <= DAB_OFFSET)
+    if (o->offset && o->entries <= ATOMIC_BUFFER_OFFSET)
         what = "offset=on flushes from the 33rd entry on: it needs entries=33 or more";
     if (!o->reorder && o->queue)
         what = "queue=l2 is for what waits for its turn, and with reorder=off nothing does: leave "

@@ -22,78 +22,26 @@ enum {
         16 /* runs that are drawn before they are sent: the host fetches meanwhile what they need */
 };
 
-struct line { /* of a Z cache */
-    uint64_t chunk, used, free_at;
-    bool valid;
-};
 struct gpudet_partition {
-    struct line *lines;   /* by set and way */
-    uint64_t *busy;       /* when the requests in the buffer are done, ascending, from `head` on; */
-    uint32_t head, count; /* it has room for twice as many as there can be */
-    uint64_t now, done;   /* done: when all requests are */
+    struct z_unit unit; /* with commit=locks its lines are the locks */
+    double now, done;   /* cycles of the unit; done: when all requests are */
 };
 
 /* ---- Z units ------------------------------------------------------------------------------------------ */
 
-/* Waits until the buffer has room. */
-static void wait_for_room(struct gpudet *g, struct gpudet_partition *p)
-{
-    if (p->count < g->options.requests) return;
-    const uint64_t first = p->busy[p->head++];
-    p->count--;
-    if (first <= p->now) return;
-    g->n.z_full++;
-    p->now = first;
-}
-
-static void keep_busy(struct gpudet *g, struct gpudet_partition *p, uint64_t until)
-{
-    if (p->head == g->options.requests) {
-        memcpy(p->busy, p->busy + p->head, p->count * sizeof *p->busy);
-        p->head = 0;
-    }
-    uint64_t *at = p->busy + p->head + p->count++;
-    for (; at > p->busy + p->head && at[-1] > until; at--) *at = at[-1];
-    *at = until;
-}
-
-/* The line of the chunk, locked, from when on it can be worked on; *start is when that is. */
-static struct line *lock_line(struct gpudet *g, struct gpudet_partition *p, uint64_t chunk,
-                              uint64_t *start)
-{
-    const uint32_t ways = g->options.ways;
-    struct line *const set = p->lines + chunk % g->sets * ways, *oldest = NULL, *first = set;
-    for (uint32_t i = 0; i < ways; i++) {
-        struct line *l = &set[i];
-        if (l->valid && l->chunk == chunk) {
-            g->n.z_hits++;
-            if (l->free_at > *start) g->n.z_blocked++, *start = l->free_at;
-            return l;
-        }
-        if (l->free_at < first->free_at) first = l;
-        if (l->free_at <= *start && (!oldest || l->used < oldest->used)) oldest = l;
-    }
-    if (!oldest) { /* all are locked */
-        g->n.z_blocked++;
-        *start = first->free_at;
-        oldest = first;
-    }
-    g->n.z_misses++;
-    g->n.z_evictions += oldest->valid;
-    *oldest = (struct line){.chunk = chunk, .valid = true};
-    *start += g->options.fetch;
-    return oldest;
-}
-
 static void arrive_at_unit(struct gpudet *g, struct gpudet_partition *p, uint64_t chunk)
 {
-    wait_for_room(g, p);
-    uint64_t start = ++p->now;
-    struct line *l = lock_line(g, p, chunk, &start);
-    l->used = p->now;
-    l->free_at = start + 1;
-    keep_busy(g, p, l->free_at);
-    if (l->free_at > p->done) p->done = l->free_at;
+    const double admitted = z_unit_admit(&p->unit, p->now);
+    g->n.z_full += admitted > p->now;
+    p->now = admitted + 1;
+    const struct z_lookup z = z_unit_lookup(&p->unit, chunk, p->now);
+    g->n.z_hits += z.hit;
+    g->n.z_misses += !z.hit;
+    g->n.z_blocked += z.blocked;
+    g->n.z_evictions += z.evicted;
+    const double done = z.start + (z.hit ? 0 : g->options.fetch) + 1;
+    z_unit_complete(&p->unit, z.line, p->now, done);
+    if (done > p->done) p->done = done;
 }
 
 /* ---- locks ---------------------------------------------------------------------------------------------- */
@@ -103,16 +51,16 @@ static void arrive_at_unit(struct gpudet *g, struct gpudet_partition *p, uint64_
 static void take_lock(struct gpudet *g, struct gpudet_partition *p, uint64_t chunk)
 {
     const uint32_t all = g->options.zcache / GPUDET_CHUNK;
-    struct line *l = &p->lines[chunk % all];
+    struct zcache_line *l = &p->unit.lines[chunk % all];
     const uint64_t trip = g->options.fetch ? g->options.fetch : 1;
-    uint64_t start = ++p->now;
+    double start = ++p->now;
     if (l->valid && l->chunk == chunk && l->free_at > start) {
-        const uint64_t tries = (l->free_at - start + trip - 1) / trip;
+        const uint64_t tries = ((uint64_t)(l->free_at - start) + trip - 1) / trip;
         g->n.spins += tries;
-        start += tries * trip;
+        start += (double)(tries * trip);
     }
     g->n.locks++;
-    *l = (struct line){.chunk = chunk, .valid = true, .free_at = start + 3 * trip};
+    *l = (struct zcache_line){.chunk = chunk, .valid = true, .free_at = start + (double)(3 * trip)};
     if (l->free_at > p->done) p->done = l->free_at;
 }
 
@@ -323,30 +271,24 @@ void gpudet_commit(struct gpudet *g)
 
 void gpudet_commit_begin(struct gpudet *g)
 {
-    const uint32_t n = g->options.partitions, lines = g->options.zcache / GPUDET_CHUNK;
-    g->sets = lines / g->options.ways;
+    const uint32_t n = g->options.partitions;
     if (!g->partitions) {
         g->partitions = calloc(n, sizeof *g->partitions);
         if (!g->partitions) abort();
-        for (uint32_t i = 0; i < n; i++) {
-            g->partitions[i].lines = calloc(lines, sizeof(struct line));
-            g->partitions[i].busy = calloc(2 * (size_t)g->options.requests, sizeof(uint64_t));
-            if (!g->partitions[i].lines || !g->partitions[i].busy) abort();
-        }
+        for (uint32_t i = 0; i < n; i++)
+            z_unit_init(&g->partitions[i].unit, g->options.zcache, g->options.ways,
+                        g->options.requests, false);
     }
     for (uint32_t i = 0; i < n; i++) {
-        memset(g->partitions[i].lines, 0, lines * sizeof(struct line));
-        g->partitions[i].head = g->partitions[i].count = 0;
+        z_unit_reset(&g->partitions[i].unit);
         g->partitions[i].now = g->partitions[i].done = 0;
     }
 }
 
 void gpudet_commit_free(struct gpudet *g)
 {
-    for (uint32_t i = 0; g->partitions && i < g->options.partitions; i++) {
-        free(g->partitions[i].lines);
-        free(g->partitions[i].busy);
-    }
+    for (uint32_t i = 0; g->partitions && i < g->options.partitions; i++)
+        z_unit_free(&g->partitions[i].unit);
     free(g->partitions);
     free(g->lines);
     free(g->depths);

@@ -633,7 +633,7 @@ static void begin(void *self, struct emu_machine *m)
     g->counted = emu_machine_is_counted(m);
     g->sorted = g->windowed && !g->counted && !emu_machine_drains_observed(m);
     g->told_in_turn = emu_machine_commits_observed(m);
-    g->subarray = g->options.bloom / g->options.subarrays;
+    g->bloom = bloom_of(g->options.bloom, g->options.subarrays, BLOOM_HASH_CHUNK);
     g->n = (struct gpudet_counts){0};
     make_warps(g);
     make_slots(g);

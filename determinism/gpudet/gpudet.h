@@ -45,21 +45,6 @@
 #ifndef HEDDLE_DETERMINISM_GPUDET_GPUDET_H
 #define HEDDLE_DETERMINISM_GPUDET_GPUDET_H
 
-#include <stdint.h>
-
-enum gpudet_step { GPUDET_BLOCK, GPUDET_INSTRUCTION };
-enum gpudet_commit { GPUDET_ZBUFFER, GPUDET_LOCKS };
-enum gpudet_serial { GPUDET_CU, GPUDET_WARP, GPUDET_SERIAL_ANY };
-enum gpudet_choice { GPUDET_FIXED, GPUDET_ANY }; /* of what is shared, of distribution */
-
-struct gpudet_options { /* as struct order_option wants them */
-    uint32_t quantum, step, bta, dwp;
-    uint32_t buffer, log, bloom, subarrays;
-    uint32_t commit, depth, partitions, zcache, ways, requests, fetch;
-    uint32_t barrier; /* of estimates alone */
-    uint32_t serial, shared, distribution;
-};
-/* Its options, and how orders.h makes one. */
-extern const struct order_kind gpudet_kind;
+extern const struct order_kind gpudet_kind; /* determinism/orders.h */
 
 #endif

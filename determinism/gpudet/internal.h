@@ -13,13 +13,16 @@
 
 #include "base/rng.h"
 #include "determinism/gpudet/gpudet.h"
+#include "determinism/hardware/gpudet_options.h"
+#include "determinism/hardware/write_log.h"
+#include "determinism/hardware/z_unit.h"
 #include "determinism/orders.h"
 #include "emu/order_fast.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GPUDET_CHUNK = 128, GPUDET_LANES = 32, GPUDET_CLUSTER = 16 };
+enum { GPUDET_CHUNK = WRITE_LOG_CHUNK, GPUDET_LANES = 32, GPUDET_CLUSTER = 16 };
 
 /* ---- counts ----------------------------------------------------------------------------------------- */
 
@@ -173,8 +176,7 @@ struct gpudet {
     uint64_t launches; /* so far, and the seed */
     struct emu_machine *m;
     struct emu_shape shape;
-    uint32_t subarray; /* bits of a part of a Bloom filter */
-    uint32_t sets;     /* of a Z cache */
+    struct bloom bloom; /* the shape of Bloom filters */
     uint32_t warp_count;
     bool in_turn;  /* warps of a unit run one after another */
     bool windowed; /* the adversary chooses among a few CTAs at a time */
@@ -311,7 +313,6 @@ void gpudet_serial_free(struct gpudet_warp *w);
 char *gpudet_conflict(const void *options);
 enum order_promise gpudet_promise(const void *options);
 void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
-enum { GPUDET_OPTIONS = 19 };
 extern const struct order_option gpudet_option_list[GPUDET_OPTIONS];
 
 #endif

@@ -5,43 +5,15 @@
 
 #include <string.h>
 
-/* ---- Bloom filter: sub-arrays, with one hash function each ------------------------------------------- */
-
-static uint32_t bit_of(const struct gpudet *g, uint64_t chunk, uint32_t k)
-{
-    static const uint64_t factors[] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xc2b2ae3d27d4eb4f),
-                                       UINT64_C(0x165667b19e3779f9), UINT64_C(0xd6e8feb86659fd93),
-                                       UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53),
-                                       UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db)};
-    return k * g->subarray + (uint32_t)((chunk * factors[k] >> 32) * g->subarray >> 32);
-}
-
 static uint64_t *new_bloom(struct gpudet *g)
 {
-    const size_t bytes = (g->options.bloom + 63) / 64 * sizeof(uint64_t);
+    const size_t bytes = bloom_words(g->options.bloom) * sizeof(uint64_t);
     return memset(gpudet_room_take(&g->room, bytes), 0, bytes);
-}
-
-static void bloom_add(const struct gpudet *g, uint64_t *bloom, uint64_t chunk)
-{
-    for (uint32_t k = 0; k < g->options.subarrays; k++) {
-        const uint32_t b = bit_of(g, chunk, k);
-        bloom[b / 64] |= UINT64_C(1) << b % 64;
-    }
-}
-
-static bool bloom_has(const struct gpudet *g, const uint64_t *bloom, uint64_t chunk)
-{
-    for (uint32_t k = 0; k < g->options.subarrays; k++) {
-        const uint32_t b = bit_of(g, chunk, k);
-        if (!(bloom[b / 64] >> b % 64 & 1)) return false;
-    }
-    return true;
 }
 
 /* ---- an access, cut at chunks ------------------------------------------------------------------------- */
 
-enum { PARTS = 2 * GPUDET_LANES, SEEN = 256 };
+enum { PARTS = WRITE_LOG_MOST_CHUNKS, SEEN = 256 };
 struct piece { /* bytes of one chunk that lie side by side in the access's data, too */
     uint8_t number, at, size; /* which of the chunks; where in it */
     uint32_t offset;          /* in the data */
@@ -125,8 +97,8 @@ static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
 
 bool gpudet_log_fits(const struct gpudet *g, struct gpudet_log *l)
 {
-    if (!l->count || l->count + PARTS <= g->options.log) return true;
-    return g->swaps && gpudet_swap_entries(l) + PARTS <= g->options.log;
+    if (!write_log_is_full(l->count, g->options.log)) return true;
+    return g->swaps && !write_log_is_full(gpudet_swap_entries(l), g->options.log);
 }
 
 uint32_t gpudet_log_chunks(const struct emu_access *a)
@@ -152,7 +124,7 @@ static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint
     if (low < l->low) l->low = low;
     if (high > l->high) l->high = high;
     l->newest = e;
-    if (l->bloom) bloom_add(g, l->bloom, chunk);
+    if (l->bloom) bloom_add(&g->bloom, l->bloom, chunk);
     return e;
 }
 
@@ -220,7 +192,7 @@ static void complete_index(struct gpudet *g, struct gpudet_log *l)
 static const struct gpudet_entry *query(struct gpudet *g, const struct gpudet_log *l,
                                         uint64_t chunk)
 {
-    if (l->bloom && !bloom_has(g, l->bloom, chunk)) return NULL;
+    if (l->bloom && !bloom_may_have(&g->bloom, l->bloom, chunk)) return NULL;
     const struct gpudet_entry *e = *place_of(l, chunk);
     g->n.hits++;
     g->n.walked += l->count;

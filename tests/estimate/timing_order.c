@@ -145,7 +145,7 @@ static struct timing_result times_under(const char *order, const char *body, uin
     struct timing_order c;
     struct timing_result t;
     cr_assert(timing_order_of(o.counts, &c));
-    c.gpudet.z_interval = 2;
+    c.z_interval = 2;
     timing_run_ordered(o.counts->trace, m, &c, NULL, slots, 16384, &t);
     if (quanta) *quanta = counted(&o, "gpudet.quanta");
     ordered_free(&o);
