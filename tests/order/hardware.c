@@ -11,8 +11,8 @@
 
 Test(hardware, a_log_is_full_when_a_store_may_not_fit_unless_it_is_empty)
 {
-    cr_expect(!write_log_is_full(0, 10));
-    cr_expect(!write_log_is_full(64, 128));
+    cr_expect(not(write_log_is_full(0, 10)));
+    cr_expect(not(write_log_is_full(64, 128)));
     cr_expect(write_log_is_full(65, 128));
 }
 
@@ -47,7 +47,7 @@ Test(hardware, a_z_unit_locks_lines_and_evicts_none_that_is_locked)
     struct z_lookup z;
     z_unit_init(&u, 2 * WRITE_LOG_CHUNK, 2, 8, false); /* one set of two lines */
     cr_expect(eq(dbl, request(&u, 1, 0, 100, &z), 100.0));
-    cr_expect(!z.hit && !z.blocked && !z.evicted);
+    cr_expect(not(z.hit || z.blocked || z.evicted));
     cr_expect(eq(dbl, request(&u, 1, 1, 1, &z), 101.0));
     cr_expect(z.hit && z.blocked);
     request(&u, 2, 2, 1, &z);
@@ -73,7 +73,7 @@ Test(hardware, a_request_buffer_holds_so_many_requests)
         cr_expect(eq(dbl, request(&u, 3, 2, 1, &z), in_order ? 101.0 : 12.0));
         z_unit_reset(&u);
         cr_expect(eq(dbl, request(&u, 1, 0, 1, &z), 1.0));
-        cr_expect(!z.hit);
+        cr_expect(not(z.hit));
         z_unit_free(&u);
     }
 }
@@ -82,7 +82,7 @@ Test(hardware, a_buffer_takes_what_fits_or_what_an_empty_one_must)
 {
     cr_expect(atomic_buffer_fits(0, 32, 8));
     cr_expect(atomic_buffer_fits(3, 8, 8));
-    cr_expect(!atomic_buffer_fits(3, 9, 8));
+    cr_expect(not(atomic_buffer_fits(3, 9, 8)));
     cr_expect(eq(u32, atomic_buffer_first(true, 0, 33), 32));
     cr_expect(eq(u32, atomic_buffer_first(true, 1, 33), 0));
     cr_expect(eq(u32, atomic_buffer_first(true, 2, 32), 0));
@@ -95,7 +95,8 @@ Test(hardware, partitions_take_one_transaction_of_each_sm_in_turn)
     for (size_t i = 0; i < 6; i++)
         for (size_t k = 0; k < 6; k++) {
             const int c = flush_turn_compare(turns[i], turns[k]);
-            cr_expect((c < 0) == (i < k) && (c > 0) == (i > k));
+            const bool as_listed = (c < 0) == (i < k) && (c > 0) == (i > k);
+            cr_expect(as_listed);
         }
     cr_expect(eq(u64, flush_messages(40, 24), 960));
 }
