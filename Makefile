@@ -132,6 +132,9 @@ $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $B/libcudart.so.13 $B/libcuda.so.1 -lpthread -Wl,-rpath,'$$ORIGIN/..'
+$B/tests/threads_library: tests/threads/library.c include/heddle.h $B/libheddle.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $B/libheddle.a $(LIB_LIBS)
 # CUDA programs that the tests run.
 $(PROGRAMS): build/programs/%: tests/programs/%.cu $(addprefix tests/programs/,self.cuh build.sh make.sh) | $B/libcudart.so.13
 	@mkdir -p $(@D)
@@ -247,8 +250,9 @@ check-san: # by clang, whose sanitizers look at pointers, too, and which then ha
 	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
 	    tests/run.sh build/clang-san/tests/run
 	build/clang-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
-check-tsan: # eight threads of a program that call the driver and the runtime at the same time
-	$(MAKE) -j2 MODE=tsan build/gcc-tsan/tests/threads
+check-tsan: # threads that use the C library, each a device of its own; eight that call the driver and the runtime
+	$(MAKE) -j2 MODE=tsan build/gcc-tsan/tests/threads_library build/gcc-tsan/tests/threads
+	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads_library
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads
 check-fuzz: # half a minute each, side by side

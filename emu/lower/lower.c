@@ -9,6 +9,7 @@
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,20 +30,18 @@ static const struct lower_rule *rule_of(unsigned form)
     return NULL;
 }
 
+/* The rule of each form, NULL if there is none. Found once in a process, by whichever thread lowers first. */
 static const struct lower_rule *rules[PTX_FORM_COUNT];
-static bool rules_ready;
+static pthread_once_t rules_found = PTHREAD_ONCE_INIT;
 
-/* Called under the launch's lock or before there are threads. */
 static void find_rules(void)
 {
-    if (rules_ready) return;
     for (unsigned f = 0; f < PTX_FORM_COUNT; f++) rules[f] = rule_of(f);
-    rules_ready = true;
 }
 
 bool lower_knows(unsigned form)
 {
-    find_rules();
+    pthread_once(&rules_found, find_rules);
     return rules[form] != NULL;
 }
 
@@ -490,7 +489,7 @@ static void find_depth(struct emu_program *p)
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
                                   emu_op *const *ops, unsigned watched, bool its, char **why)
 {
-    find_rules();
+    pthread_once(&rules_found, find_rules);
     struct emu_program *p = arena_alloc(a, sizeof *p);
     struct lower_driver D = {
         .arena = a, .image = im, .program = p, .ops = ops, .watched = (u8)watched, .its = its};
