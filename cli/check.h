@@ -1,7 +1,7 @@
 /* cli/check.h: the parts of `heddle check`.
  *
  * Each run of the target is a process of its own (check_pool.c): what it came to (struct check_run) is written to
- * a file in memory by check_child.c (determinism/record/run_log.h) and read by check_run.c. check_rows.c says which runs there are to be and when
+ * an event stream by check_child.c (session/run_log.h) and read by check_run.c. check_rows.c says which runs there are to be and when
  * an order has shown enough; check_part.c finds where two results part; check_text.c, check_json.c and
  * check_ci.c say it. What is said depends on the runs' seeds alone, not on which ended first. */
 #ifndef HEDDLE_CLI_CHECK_H
@@ -9,8 +9,8 @@
 
 #include "cli/run_options.h"
 #include "cli/run_program.h"
-#include "determinism/record/run_log.h"
 #include "determinism/verdict.h"
+#include "session/run_log.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,10 +71,10 @@ static inline bool check_run_lost(const struct check_run *r)
 {
     return r->state == RUN_DIED || r->state == RUN_LATE;
 }
-/* The run as it stands in a file; false: it has no status, so its process came to a bad end. */
-bool check_run_read(struct arena *a, int file, struct check_run *out);
-/* All that is in a file in memory, with a NUL behind it. */
-char *check_file_read(struct arena *a, int file, size_t *size);
+/* The run as its events have it; false: it has no status, so its process came to a bad end. */
+bool check_run_read(struct arena *a, const struct event_stream *events, struct check_run *out);
+/* All that is in a file in memory from this place on, with a NUL behind it. */
+char *check_file_read(struct arena *a, int file, uint64_t from, size_t *size);
 /* The launch, from 0, after which two runs are no longer the same; SIZE_MAX: they are. It may be the count of
  * either's launches. */
 size_t check_runs_part(const struct check_run *a, const struct check_run *b);
@@ -152,8 +152,9 @@ struct check_task {
     struct run_log_task log_task;
     const char *order;
     uint64_t seed;
-    bool race;    /* with --check race,atomicity */
-    int out, err; /* files in memory: the run log, what went to stderr */
+    bool race; /* with --check race,atomicity */
+    struct event_stream *events;
+    int err; /* a file in memory: what went to stderr */
 };
 /* The child's part: never returns. */
 void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));

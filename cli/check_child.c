@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 struct child {
+    struct event_stream *events;
     struct run_log *log;
     struct report *report;
     size_t printed; /* of the report's text, told so far */
@@ -37,22 +38,22 @@ static void after(void *self, struct emu *e, const char *kernel, const struct em
                   const struct emu_report *r)
 {
     struct child *c = self;
-    (void)launch;
+    const struct launch_record l = launch_record_of(kernel, launch, r);
     tell_printed(c);
-    run_log_end_launch(c->log, e, kernel, r);
+    event_totals_add(event_stream_totals(c->events), &l);
+    run_log_end_launch(c->log, e, &l);
 }
 
-static void tell(struct child *c, int file)
+static void tell(struct child *c)
 {
     const struct buf *m = &c->report->messages;
-    const struct run_log_entry back = {.kind = RUN_LOG_COPIED, .digest = c->report->read_back};
-    const struct run_log_entry status = {.kind = RUN_LOG_STATUS,
-                                         .count = (uint64_t)c->report->status};
     if (m->size) run_log_message(c->log, m->data);
     tell_printed(c);
     run_log_end(c->log);
-    run_log_write(file, &back);
-    run_log_write(file, &status);
+    event_write(c->events, &(struct event){.kind = EVENT_END_DIGESTS,
+                                           .end = {.copied = c->report->read_back}});
+    event_write(c->events,
+                &(struct event){.kind = EVENT_STATUS, .count = (uint64_t)c->report->status});
 }
 
 /* It ends with its parent, and what it says goes to a file. */
@@ -69,7 +70,7 @@ void check_child(const struct check *check, const struct check_task *t)
     if (check_of_program(check)) check_program_begin(check, t);
     settle(t);
     struct arena *a = arena_new();
-    struct child c = {.log = run_log_new(&t->log_task, t->out)};
+    struct child c = {.events = t->events, .log = run_log_open(t->events)};
     struct device_watch watch = {.self = &c, .before = before, .after = after};
     struct run_options o = {.arena = a, .module = check->options->module};
     const char *checks = check->checks;
@@ -91,7 +92,7 @@ void check_child(const struct check *check, const struct check_task *t)
         diags_render(&o.diags, &text);
         report_fail(&r, EXIT_USAGE, "%s", text.data);
     }
-    const bool runs = t->log_task.work == RUN_LOG_WRITE_ENTRIES;
-    if (runs) tell(&c, t->out);
+    const bool runs = run_log_writes_events(c.log);
+    if (runs) tell(&c);
     _exit(!runs);
 }

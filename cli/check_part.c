@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "cli/compare.h"
 #include "determinism/record/snapshot.h"
+#include "session/event_stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,8 +125,7 @@ static void compare_floats(struct check_parting *p)
 
 static void close_both(struct check_task t[2])
 {
-    for (int i = 0; i < 2; i++)
-        if (t[i].out >= 0) close(t[i].out);
+    for (int i = 0; i < 2; i++) event_stream_close(t[i].events);
 }
 
 static uint64_t digest_of(const struct check_parting *p, int i)
@@ -134,12 +134,14 @@ static uint64_t digest_of(const struct check_parting *p, int i)
     return p->launch < r->launch_count ? r->launches[p->launch].digest : 0;
 }
 
-static void take_writers(struct check *c, struct check_parting *p, int side, int file)
+static void take_writers(struct check *c, struct check_parting *p, int side,
+                         const struct event_stream *events)
 {
     struct last_writers_file result;
+    struct event_attachment at;
     size_t size;
-    if (file < 0) return;
-    const char *all = check_file_read(c->arena, file, &size);
+    if (!events || !event_stream_attachment(events, &at)) return;
+    const char *all = check_file_read(c->arena, at.file, at.offset, &size);
     if (!last_writers_read(c->arena, all, size, &result) || result.digest != digest_of(p, side) ||
         result.word_count != p->word_count)
         return;
@@ -163,7 +165,7 @@ static void find_writers(struct check *c, struct check_parting *p, struct check_
         t[i].log_task.first = p->address;
     }
     (void)check_pair(c, &t[0], &t[1]);
-    for (int i = 0; i < 2; i++) take_writers(c, p, i, t[i].out);
+    for (int i = 0; i < 2; i++) take_writers(c, p, i, t[i].events);
     close_both(t);
 }
 
@@ -176,10 +178,12 @@ static void look_at(struct check *c, struct check_parting *p)
             .order = p->side[i].row->order,
             .seed = check_seed(c, p->side[i].run)};
     p->kind = PART_UNKNOWN;
-    if (check_pair(c, &t[0], &t[1])) {
-        const int files[2] = {t[0].out, t[1].out};
-        const struct snapshot *const both[2] = {snapshot_read(c->arena, files[0]),
-                                                snapshot_read(c->arena, files[1])};
+    struct event_attachment at[2];
+    if (check_pair(c, &t[0], &t[1]) && event_stream_attachment(t[0].events, &at[0]) &&
+        event_stream_attachment(t[1].events, &at[1])) {
+        const int files[2] = {at[0].file, at[1].file};
+        const struct snapshot *const both[2] = {snapshot_read(c->arena, at[0].file, at[0].offset),
+                                                snapshot_read(c->arena, at[1].file, at[1].offset)};
         const bool again = both[0] && both[1] && both[0]->digest == digest_of(p, 0) &&
                            both[1]->digest == digest_of(p, 1);
         if (!again || !part_compare(c->arena, both, files, p)) p->kind = PART_UNKNOWN;

@@ -87,11 +87,12 @@ static pid_t await(pid_t pid, int *status, double deadline)
 
 static bool begin(const struct check *c, struct worker *w)
 {
-    w->task.out = memfd_create("heddle-run", MFD_CLOEXEC);
+    w->task.events = event_stream_new();
+    if (w->task.events) run_log_ask(w->task.events, &w->task.log_task);
     w->task.err = memfd_create("heddle-run", MFD_CLOEXEC);
     (void)fflush(stdout);
     (void)fflush(stderr);
-    w->pid = w->task.out < 0 || w->task.err < 0 ? -1 : fork();
+    w->pid = !w->task.events || w->task.err < 0 ? -1 : fork();
     if (w->pid == 0) {
         set_handlers(SIG_DFL);
         check_child(c, &w->task);
@@ -100,7 +101,8 @@ static bool begin(const struct check *c, struct worker *w)
     w->deadline = c->run_timeout > 0 ? now_is() + c->run_timeout : INFINITY;
     w->late = false;
     if (w->pid > 0) return true;
-    if (w->task.out >= 0) close(w->task.out);
+    event_stream_close(w->task.events);
+    w->task.events = NULL;
     if (w->task.err >= 0) close(w->task.err);
     w->pid = 0;
     return false;
@@ -108,7 +110,8 @@ static bool begin(const struct check *c, struct worker *w)
 
 static void close_files(struct worker *w)
 {
-    close(w->task.out);
+    event_stream_close(w->task.events);
+    w->task.events = NULL;
     close(w->task.err);
     w->pid = 0;
 }
@@ -119,7 +122,7 @@ static void died(const struct check *c, const struct worker *w, int status)
     *w->run = (struct check_run){.state = RUN_DIED,
                                  .status = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                                  .fault = {"", "", "", 0, 0, false}};
-    const char *said = check_file_read(c->arena, w->task.err, &size);
+    const char *said = check_file_read(c->arena, w->task.err, 0, &size);
     const char *how = w->run->status ? strsignal(w->run->status) : "without a result";
     w->run->messages = arena_printf(c->arena, "the process of the run ended: %s\n%s", how, said);
 }
@@ -140,17 +143,17 @@ static void late(const struct check *c, const struct worker *w)
         r->fault.kind = "timeout";
         r->fault.kernel = r->going ? r->going : "";
     }
-    r->messages = arena_printf(c->arena,
-                               "%sthe run was ended after %g s (--run-timeout): %s; %s\n%s",
-                               r->messages, c->run_timeout, where, before,
-                               check_of_program(c) ? check_program_said(c, w->task.err)
-                                                   : check_file_read(c->arena, w->task.err, &size));
+    r->messages = arena_printf(
+        c->arena, "%sthe run was ended after %g s (--run-timeout): %s; %s\n%s", r->messages,
+        c->run_timeout, where, before,
+        check_of_program(c) ? check_program_said(c, w->task.err)
+                            : check_file_read(c->arena, w->task.err, 0, &size));
 }
 
 /* Takes in what the process left. */
 static void take(struct check *c, struct worker *w, int status)
 {
-    const bool whole = check_run_read(c->arena, w->task.out, w->run);
+    const bool whole = check_run_read(c->arena, w->task.events, w->run);
     if (w->late) late(c, w);
     else if (check_of_program(c)) check_program_end(c, &w->task, w->run, status);
     else if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) w->run->state = RUN_ENDED;
@@ -306,7 +309,7 @@ bool check_pair(const struct check *c, struct check_task *first, struct check_ta
             if (w[k].pid) close(w[k].task.err);
         }
     }
-    first->out = w[0].pid ? w[0].task.out : -1;
-    second->out = w[1].pid ? w[1].task.out : -1;
+    first->events = w[0].task.events;
+    second->events = w[1].task.events;
     return good;
 }

@@ -25,28 +25,21 @@ static void give_up(const struct check *c, const char *what)
     _exit(EXIT_USAGE);
 }
 
-static int task_file(const struct check *c, const struct check_task *t)
-{
-    const int file = memfd_create("heddle-task", 0);
-    if (file < 0 || !run_log_task_write(file, &t->log_task)) give_up(c, "no memory");
-    return file;
-}
-
 /* Settings of this run. The stack lies below the environment: it has one size in all runs. */
 static void set_run(const struct check *c, const struct check_task *t)
 {
     enum { SIZE = 1024 };
-    char seed[24], files[32], padding[SIZE + 1];
+    char seed[24], padding[SIZE + 1];
     const char *race = t->race ? "race,atomicity" : "", *checks = c->checks ? c->checks : "";
     char *both = arena_printf(c->arena, "%s%s%s", checks, *checks && *race ? "," : "", race);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)t->seed);
-    snprintf(files, sizeof files, "%d,%d", t->out, task_file(c, t));
     setenv("HEDDLE_ORDER", t->order, 1);
     setenv("HEDDLE_SEED", seed, 1);
     setenv("HEDDLE_CHECK", both, 1);
     setenv("HEDDLE_THREADS", "1", 1);
-    setenv(CUDA_RUN_LOG, files, 1);
-    const size_t used = strlen(t->order) + strlen(seed) + strlen(both) + strlen(files);
+    if (!event_stream_pass_on(t->events)) give_up(c, "no memory");
+    const size_t used = strlen(t->order) + strlen(seed) + strlen(both) +
+                        strlen(getenv(EVENT_STREAM_VARIABLE));
     memset(padding, '-', SIZE);
     padding[used < SIZE ? SIZE - used : 0] = '\0';
     setenv("HEDDLE_PADDING", padding, 1);
@@ -60,7 +53,6 @@ void check_program_begin(const struct check *c, const struct check_task *t)
     (void)dup2(nowhere, STDIN_FILENO);
     (void)dup2(t->err, STDOUT_FILENO);
     (void)dup2(t->err, STDERR_FILENO);
-    (void)fcntl(t->out, F_SETFD, 0);
     (void)personality(ADDR_NO_RANDOMIZE); /* where it is forbidden, it is not */
     program_environment(&c->program, c->options);
     set_run(c, t);
@@ -76,7 +68,7 @@ enum { LAST_LINES = 10, MOST_TAIL = 1 << 14 };
 const char *check_program_said(const struct check *c, int file)
 {
     size_t size;
-    const char *all = check_file_read(c->arena, file, &size);
+    const char *all = check_file_read(c->arena, file, 0, &size);
     size_t from = size, lines = 0;
     while (from && size - from < MOST_TAIL) {
         if (all[from - 1] == '\n' && from < size && ++lines == LAST_LINES) break;

@@ -16,87 +16,110 @@ bool check_run_failed(const struct check_run *r)
     return check_run_lost(r) || (r->state == RUN_ENDED && r->status != EXIT_FINE);
 }
 
-char *check_file_read(struct arena *a, int file, size_t *size)
+char *check_file_read(struct arena *a, int file, uint64_t from, size_t *size)
 {
-    off_t n = lseek(file, 0, SEEK_END);
-    char *all = arena_alloc(a, n > 0 ? (size_t)n + 1 : 1);
+    const off_t end = lseek(file, 0, SEEK_END);
+    const size_t n = end > (off_t)from ? (size_t)end - (size_t)from : 0;
+    char *all = arena_alloc(a, n + 1);
     *size = 0;
-    while (n > 0 && *size < (size_t)n) {
-        ssize_t got = pread(file, all + *size, (size_t)n - *size, (off_t)*size);
+    while (*size < n) {
+        const ssize_t got = pread(file, all + *size, n - *size, (off_t)(from + *size));
         if (got <= 0) break;
         *size += (size_t)got;
     }
     return all;
 }
 
-static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
-                        const struct run_log_entry *e)
+static const char *text_or_none(const char *text)
 {
-    if (e->what != EMU_RACE && e->what != EMU_MIXED) return;
-    r->findings = arena_grow(a, r->findings, r->finding_count, cap, r->finding_count + 1,
-                             sizeof *r->findings);
-    r->findings[r->finding_count++] = (struct check_finding){.race = e->what == EMU_RACE,
-                                                             .mixed = e->what == EMU_MIXED,
-                                                             .count = e->count,
-                                                             .line = e->line,
-                                                             .line2 = e->line2,
-                                                             .source_line = e->source_line,
-                                                             .source_line2 = e->source_line2,
-                                                             .source_file = e->source_file,
-                                                             .source_file2 = e->source_file2,
-                                                             .kernel = e->name,
-                                                             .text = e->text};
+    return text ? text : "";
 }
 
-static void add_launch(struct arena *a, struct check_run *r, size_t *cap,
-                       const struct run_log_entry *e)
+static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
+                        const struct event_finding *e)
+{
+    const struct emu_finding *f = &e->found;
+    if (f->kind != EMU_RACE && f->kind != EMU_MIXED) return;
+    r->findings = arena_grow(a, r->findings, r->finding_count, cap, r->finding_count + 1,
+                             sizeof *r->findings);
+    r->findings[r->finding_count++] = (struct check_finding){
+        .race = f->kind == EMU_RACE,
+        .mixed = f->kind == EMU_MIXED,
+        .count = f->count,
+        .line = f->line,
+        .line2 = f->line2,
+        .source_line = f->source_line,
+        .source_line2 = f->source_line2,
+        .source_file = text_or_none(f->source_file),
+        .source_file2 = text_or_none(f->source_file2),
+        .kernel = text_or_none(e->kernel),
+        .text = text_or_none(f->text)};
+}
+
+static void add_digest(struct arena *a, struct check_run *r, size_t *cap,
+                       const struct event_digest *e)
 {
     r->launches = arena_grow(a, r->launches, r->launch_count, cap, r->launch_count + 1,
                              sizeof *r->launches);
-    r->launches[r->launch_count++] = (struct check_launch){e->digest, e->name};
+    r->launches[r->launch_count++] = (struct check_launch){e->memory, text_or_none(e->kernel)};
 }
 
-bool check_run_read(struct arena *a, int file, struct check_run *out)
+static void end_launch(struct check_run *r, const struct launch_record *l)
 {
-    size_t size, launch_cap = 0, finding_cap = 0;
-    const char *all = check_file_read(a, file, &size);
-    struct run_log_reader text = {all, size};
-    struct run_log_entry e;
+    r->gone = r->going;
+    r->going = NULL;
+    r->over++;
+    if (!l->fault || *r->fault.kind) return; /* the first fault is told */
+    r->fault = (struct check_fault){.kind = emu_fault_name(l->fault),
+                                    .kernel = text_or_none(l->kernel),
+                                    .source_file = text_or_none(l->source_file),
+                                    .line = l->fault_line,
+                                    .source_line = l->source_line,
+                                    .limit = launch_record_endless(l)};
+}
+
+/* Digests of one of the run's processes. */
+static void add_end(struct check_run *r, const struct event_end_digests *e, uint64_t *printed)
+{
+    if (e->other_launches && r->launch_count) /* as if they were one with the last */
+        r->launches[r->launch_count - 1].digest = e->other_launches;
+    r->memory += e->memory;
+    r->read_back += e->copied;
+    *printed += e->printed;
+}
+
+/* The bytes of the stream, which are the arena's. */
+static struct event_reader open_reader(struct arena *a, const struct event_stream *events)
+{
+    struct buf bytes = {0};
+    struct event_reader r = event_reader_open(events, &bytes);
+    if (r.left) r.at = arena_copy(a, r.at, r.left);
+    buf_free(&bytes);
+    return r;
+}
+
+bool check_run_read(struct arena *a, const struct event_stream *events, struct check_run *out)
+{
+    size_t launch_cap = 0, finding_cap = 0;
+    struct event_reader reader = open_reader(a, events);
+    const struct event_totals *totals = event_stream_totals(events);
     uint64_t printed = 0;
     bool ended = false;
     struct buf said = {0};
-    *out = (struct check_run){.fault = {"", "", "", 0, 0, false}};
-    while (run_log_next(&text, &e)) switch (e.kind) {
-        case RUN_LOG_KERNEL_BEGIN: out->going = e.name; break;
-        case RUN_LOG_KERNEL_END:
-            out->gone = out->going;
-            out->going = NULL;
-            out->over++;
-            break;
-        case RUN_LOG_LAUNCH: add_launch(a, out, &launch_cap, &e); break;
-        case RUN_LOG_FINDING: add_finding(a, out, &finding_cap, &e); break;
-        case RUN_LOG_FAULT:
-            out->fault = (struct check_fault){.kind = emu_fault_name(e.what),
-                                              .kernel = e.name,
-                                              .source_file = e.source_file,
-                                              .line = e.line,
-                                              .source_line = e.source_line,
-                                              .limit = e.what == EMU_LIMIT ||
-                                                       e.what == EMU_DEADLOCK};
-            break;
-        case RUN_LOG_MESSAGE:
+    *out = (struct check_run){.fault = {"", "", "", 0, 0, false},
+                              .found = totals->findings,
+                              .suppressed = totals->suppressed,
+                              .status = totals->no_device ? EXIT_USAGE : EXIT_FINE};
+    for (struct event e; event_next(&reader, &e);) switch (e.kind) {
+        case EVENT_LAUNCH_BEGIN: out->going = e.text; break;
+        case EVENT_LAUNCH: end_launch(out, &e.launch); break;
+        case EVENT_DIGEST: add_digest(a, out, &launch_cap, &e.digest); break;
+        case EVENT_FINDING: add_finding(a, out, &finding_cap, &e.finding); break;
+        case EVENT_MESSAGE:
             if (said.size < MOST_MESSAGES) buf_puts(&said, e.text);
             break;
-        case RUN_LOG_OTHER_LAUNCHES: /* as if they were one with the last */
-            if (e.digest && out->launch_count)
-                out->launches[out->launch_count - 1].digest = e.digest;
-            break;
-        case RUN_LOG_MEMORY: out->memory += e.digest; break; /* of each process */
-        case RUN_LOG_PRINTED: printed += e.digest; break;
-        case RUN_LOG_COPIED: out->read_back += e.digest; break;
-        case RUN_LOG_FINDING_COUNT: out->found += e.count; break;
-        case RUN_LOG_SUPPRESSED_COUNT: out->suppressed += e.count; break;
-        case RUN_LOG_STATUS:
+        case EVENT_END_DIGESTS: add_end(out, &e.end, &printed); break;
+        case EVENT_STATUS:
             out->status = (int)e.count;
             ended = true;
             break;

@@ -237,9 +237,11 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     if (child == 0) _exit(run_target_of(c, events));
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    struct event_reader r = event_reader_open(events, c->arena);
+    struct buf bytes = {0};
+    struct event_reader r = event_reader_open(events, &bytes);
     for (struct event ev; event_next(&r, &ev);)
         if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
+    buf_free(&bytes);
     event_stream_close(events);
     if (child < 0) return usage_error(c->command, "cannot start another process");
     if (!WIFEXITED(status)) return EXIT_FAULT;

@@ -216,7 +216,8 @@ static int run(const struct running *r)
 static void read_events(struct running *r)
 {
     struct report *report = r->report;
-    struct event_reader reader = event_reader_open(r->events, r->o->arena);
+    struct buf bytes = {0};
+    struct event_reader reader = event_reader_open(r->events, &bytes);
     for (struct event e; event_next(&reader, &e);) switch (e.kind) {
         case EVENT_LAUNCH: /* its text was said when it happened */
             report_launch(report, &e.launch, NULL);
@@ -227,6 +228,7 @@ static void read_events(struct running *r)
         case EVENT_WRITES_LEFT_OUT: watch_report_add_event(report->watches, &e); break;
         default: break; /* of `heddle estimate`, which reads them */
         }
+    buf_free(&bytes);
 }
 
 static void print_totals(const struct event_totals *o)
@@ -253,7 +255,7 @@ static int finish(struct running *r, int status)
     if (totals->faults || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;
-        const char *all = check_file_read(r->o->arena, r->printed, &size);
+        const char *all = check_file_read(r->o->arena, r->printed, 0, &size);
         buf_add(&report->printed, all, size);
         report->program_status = status;
         (void)report_end(report);

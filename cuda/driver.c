@@ -14,11 +14,11 @@
 
 #include "determinism/checks.h"
 #include "determinism/orders.h"
-#include "determinism/record/run_log.h"
 #include "emu/cta_arena.h"
 #include "emu/gpu.h"
 #include "model/estimate_cache.h"
 #include "session/event_stream.h"
+#include "session/run_log.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -286,7 +286,6 @@ static void no_device(void)
 {
     driver_say("heddle: the device could not be created\n");
     event_stream_totals(driver.reports.events)->no_device++;
-    if (driver.reports.run_log) run_log_status(driver.reports.run_log, CUDA_NO_DEVICE);
 }
 
 CUresult cuInit(unsigned flags)

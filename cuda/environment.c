@@ -8,10 +8,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "determinism/record/run_log.h"
 #include "model/estimate_cache.h"
 #include "model/timing_file.h"
 #include "session/event_stream.h"
+#include "session/run_log.h"
 #include "session/settings.h"
 
 #include <errno.h>
@@ -30,26 +30,15 @@ static bool open_events(const char *text)
     r->events = event_stream_open(text);
     if (event_stream_wants(r->events, EVENTS_PROFILE)) r->profile = emu_profile_new();
     if (event_stream_wants(r->events, EVENTS_ESTIMATES)) r->estimates = estimate_cache_new();
-    return r->events != NULL;
+    r->run_log = run_log_open(r->events);
+    /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
+    return r->events && (!r->run_log || setvbuf(stdout, NULL, _IOFBF, BUFSIZ) == 0);
 }
 
 static void print(void *self, const char *text, size_t length)
 {
     run_log_printed(self, text, length);
     (void)fwrite(text, 1, length, stdout);
-}
-
-static bool open_run_log(const char *text)
-{
-    int out, in, end = 0;
-    struct run_log_task task;
-    uint64_t *places = NULL;
-    const bool ok = sscanf(text, "%d,%d%n", &out, &in, &end) == 2 && !text[end] &&
-                    run_log_task_read(in, &task, &places);
-    if (ok) driver.reports.run_log = run_log_new(&task, out);
-    free(places);
-    /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
-    return setvbuf(stdout, NULL, _IOFBF, BUFSIZ) == 0 && ok;
 }
 
 static bool open_traces(const char *text)
@@ -68,7 +57,6 @@ static bool open_private(struct emu_config *c)
         bool (*open)(const char *text);
     } variables[] = {
         {EVENT_STREAM_VARIABLE, r->events != NULL, open_events},
-        {CUDA_RUN_LOG, r->run_log != NULL, open_run_log},
         {CUDA_TRACES, r->traces != NULL, open_traces},
     };
     bool ok = true;

@@ -6,7 +6,7 @@
 #include "cuda/work.h"
 
 #include "determinism/checks.h"
-#include "determinism/record/run_log.h"
+#include "session/run_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +127,6 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);
     const struct launch_record record = launch_record_of(f->name, l, report);
-    if (driver.reports.run_log) run_log_report(driver.reports.run_log, f->name, report);
     driver_report_launch(&record);
     const CUresult r = result_of(record.fault);
     if (r == CUDA_SUCCESS) return r;

@@ -1,7 +1,7 @@
 /* The launches of a run log, in the order in which the program submitted them. */
 #include "cuda/launch_log.h"
 
-#include "determinism/record/run_log.h"
+#include "session/run_log.h"
 
 #include <stdlib.h>
 

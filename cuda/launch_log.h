@@ -1,4 +1,4 @@
-/* cuda/launch_log.h: puts the launches of a program into its run log (determinism/record/run_log.h).
+/* cuda/launch_log.h: puts the launches of a program into its run log (session/run_log.h).
  *
  * `heddle check` compares runs of a program by the contents of memory after each launch. The contents are defined only
  * where every other operation is ordered before or after the launch. For any other launch the log has the kernel's name

@@ -11,7 +11,7 @@
 #include "cuda/unordered.h"
 #include "cuda/work.h"
 
-#include "determinism/record/run_log.h"
+#include "session/run_log.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

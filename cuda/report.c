@@ -7,11 +7,11 @@
 #include "cuda/recording.h"
 #include "cuda/watch_points.h"
 
-#include "determinism/record/run_log.h"
 #include "emu/profile.h"
 #include "emu/trace_file.h"
 #include "model/estimate_cache.h"
 #include "session/event_stream.h"
+#include "session/run_log.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -23,7 +23,6 @@
 void driver_found(void)
 {
     event_stream_totals(driver.reports.events)->findings++;
-    if (driver.reports.run_log) run_log_count_finding(driver.reports.run_log);
 }
 
 void driver_say(const char *format, ...)
@@ -112,6 +111,7 @@ void driver_report_launch(const struct launch_record *l)
     struct driver_reports *const r = &driver.reports;
     r->suppressed += l->suppressed;
     event_totals_add(event_stream_totals(r->events), l);
+    if (r->run_log) run_log_report(r->run_log, l);
     if (event_stream_wants(r->events, EVENTS_LAUNCHES))
         event_write(r->events, &(struct event){.kind = EVENT_LAUNCH, .launch = *l});
     if (r->profile) emu_profile_add(r->profile, l->counts);
@@ -168,8 +168,7 @@ static void report_profile(void)
 /* `heddle run` says so itself. */
 static void say_suppressed(void)
 {
-    if (driver.reports.suppressed && !driver.reports.events && !driver.reports.run_log &&
-        !driver.configured)
+    if (driver.reports.suppressed && !driver.reports.events && !driver.configured)
         driver_say("heddle: %llu findings suppressed\n",
                    (unsigned long long)driver.reports.suppressed);
 }

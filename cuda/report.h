@@ -1,7 +1,7 @@
 /* cuda/report.h: what the library reports of a program's launches, and to whom.
  *
- * To the command line, which started the program: events (session/event_stream.h) and, of `heddle check`, the run log
- * (determinism/record/run_log.h). To the user: lines on stderr, or for the program that has configured the device
+ * To the command line, which started the program: events (session/event_stream.h), with those of the run log
+ * (session/run_log.h) in a run of `heddle check`. To the user: lines on stderr, or for the program that has configured the device
  * (cuda/device.h), and the document of HEDDLE_COUNTS. What is wanted is decided when the device begins; without any
  * wish a launch costs nothing here.
  *

@@ -4,7 +4,7 @@
 #include "cuda/graph.h"
 #include "cuda/launch_log.h"
 
-#include "determinism/record/run_log.h"
+#include "session/run_log.h"
 #include "emu/emu.h"
 #include "emu/order.h"
 

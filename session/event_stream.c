@@ -1,9 +1,9 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "session/event_stream.h"
 
-#include "base/arena.h"
 #include "base/buf.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ struct head { /* at the file's beginning, mapped by each process */
     uint64_t magic;
     uint32_t version, size; /* size: of struct event */
     uint32_t wanted;        /* enum events_wanted */
+    uint64_t attachment;    /* where it begins; 0: there is none */
     struct event_totals totals;
 };
 
@@ -46,6 +47,16 @@ static const struct layout {
                       AT(write.function), AT(write.source_file)}},
     [EVENT_WRITES_LEFT_OUT] = {sizeof(uint64_t), 0, {0}},
     [EVENT_ESTIMATE] = {sizeof(struct launch_estimate), 0, {0}},
+    [EVENT_LAUNCH_BEGIN] = {sizeof(char *), 1, {AT(text)}},
+    [EVENT_FINDING] = {sizeof(struct event_finding),
+                       4,
+                       {AT(finding.kernel), AT(finding.found.source_file),
+                        AT(finding.found.source_file2), AT(finding.found.text)}},
+    [EVENT_DIGEST] = {sizeof(struct event_digest), 1, {AT(digest.kernel)}},
+    [EVENT_END_DIGESTS] = {sizeof(struct event_end_digests), 0, {0}},
+    [EVENT_STATUS] = {sizeof(uint64_t), 0, {0}},
+    [EVENT_TASK] = {sizeof(struct event_task), 0, {0}},
+    [EVENT_PLACE] = {sizeof(uint64_t), 0, {0}},
 #undef AT
 };
 enum { BODY = offsetof(struct event, count) }; /* of all members of the union */
@@ -145,7 +156,7 @@ static struct event_stream *on_file(int file)
 struct event_stream *event_stream_new(void)
 {
     const struct head head = {.magic = MAGIC, .version = VERSION, .size = sizeof(struct event)};
-    const int file = memfd_create("heddle-events", 0);
+    const int file = memfd_create("heddle-events", MFD_CLOEXEC);
     struct event_stream *s = NULL;
     if (file >= 0 && write(file, &head, sizeof head) == (ssize_t)sizeof head) s = on_file(file);
     if (!s && file >= 0) (void)close(file);
@@ -185,25 +196,42 @@ bool event_stream_wants(const struct event_stream *s, unsigned wanted)
 bool event_stream_pass_on(const struct event_stream *s)
 {
     char number[16];
+    if (fcntl(s->file, F_SETFD, 0) != 0) return false;
     snprintf(number, sizeof number, "%d", s->file);
     return setenv(EVENT_STREAM_VARIABLE, number, 1) == 0;
 }
 
-struct event_reader event_reader_open(const struct event_stream *s, struct arena *a)
+struct event_reader event_reader_open(const struct event_stream *s, struct buf *bytes)
 {
-    const off_t end = lseek(s->file, 0, SEEK_END);
-    const size_t size = end > (off_t)sizeof *s->head ? (size_t)end - sizeof *s->head : 0;
-    char *all = arena_alloc(a, size + 1);
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t n = pread(s->file, all + done, size - done, (off_t)(sizeof *s->head + done));
+    char piece[1 << 16];
+    const uint64_t end = s->head->attachment ? s->head->attachment : UINT64_MAX;
+    uint64_t at = sizeof *s->head;
+    bytes->size = 0;
+    while (at < end) {
+        const size_t most = end - at < sizeof piece ? (size_t)(end - at) : sizeof piece;
+        const ssize_t n = pread(s->file, piece, most, (off_t)at);
         if (n <= 0) break;
-        done += (size_t)n;
+        buf_add(bytes, piece, (size_t)n);
+        at += (uint64_t)n;
     }
-    return (struct event_reader){all, done};
+    return (struct event_reader){bytes->data, bytes->size};
 }
 
-struct event_totals *event_stream_totals(struct event_stream *s)
+struct event_attachment event_stream_attach(struct event_stream *s)
+{
+    enum { PAGE = 4096 };
+    const uint64_t end = (uint64_t)lseek(s->file, 0, SEEK_END);
+    s->head->attachment = (end + PAGE - 1) / PAGE * PAGE;
+    return (struct event_attachment){s->file, s->head->attachment};
+}
+
+bool event_stream_attachment(const struct event_stream *s, struct event_attachment *out)
+{
+    *out = (struct event_attachment){s->file, s->head->attachment};
+    return s->head->attachment != 0;
+}
+
+struct event_totals *event_stream_totals(const struct event_stream *s)
 {
     static struct event_totals nobodys;
     return s ? &s->head->totals : &nobodys;

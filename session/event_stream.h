@@ -43,6 +43,10 @@ enum events_wanted {                    /* bits: what the reader wants to know *
                      EVENTS_LAUNCHES = 2, /* EVENT_LAUNCH, _MESSAGE, _WRITE, _WRITES_LEFT_OUT */
                      EVENTS_PROFILE =
                          4, /* EVENT_PROFILE_LINE when the program ends; launches are counted with caches */
+                     EVENTS_RUN_LOG =
+                         16, /* EVENT_LAUNCH_BEGIN, _LAUNCH, _FINDING, _MESSAGE, _DIGEST, _END_DIGESTS */
+                     EVENTS_TASK =
+                         32, /* nothing: the first event is EVENT_TASK, for the process that runs */
                      EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE; launches are traced */
 };
 
@@ -66,6 +70,13 @@ enum event_kind {
     EVENT_WRITE,           /* to a place that is watched: `write` */
     EVENT_WRITES_LEFT_OUT, /* `count`: writes beyond EVENTS_MOST_WRITES */
     EVENT_ESTIMATE,        /* a launch was estimated: `estimate` */
+    EVENT_LAUNCH_BEGIN,    /* a launch begins: `text`, the kernel */
+    EVENT_FINDING,         /* of a check, in the launch before: `finding` */
+    EVENT_DIGEST,          /* of memory after a launch, in the order of submission: `digest` */
+    EVENT_END_DIGESTS,     /* of a process: `end` */
+    EVENT_STATUS,          /* the exit status of the run: `count` */
+    EVENT_TASK,  /* to the process that runs, as first event (session/run_log.h): `task` */
+    EVENT_PLACE, /* likewise, behind it: `count`, an address */
     EVENT_KINDS
 };
 enum { EVENTS_MOST_WRITES = 1 << 20 }; /* EVENT_WRITE of one process */
@@ -82,6 +93,28 @@ struct
     const char *op, *kernel, *function, *source_file; /* NULL: none */
 };
 
+struct event_finding {
+    const char *kernel; /* "": found between operations of the host */
+    struct emu_finding found;
+};
+
+struct event_digest {
+    const char *kernel;
+    uint64_t
+        memory; /* and of all that was printed so far; 0: the program leaves open what memory holds here */
+};
+
+struct event_end_digests {   /* 64 bits each */
+    uint64_t other_launches; /* those beyond RUN_LOG_MOST_LAUNCHES */
+    uint64_t memory;         /* after the last launch */
+    uint64_t printed;        /* all that kernels printed */
+    uint64_t copied;         /* all that was copied to the host, in any order */
+};
+
+struct event_task { /* struct run_log_task */
+    uint64_t work, launch, first, place_count;
+};
+
 struct event {
     enum event_kind kind;
     union {
@@ -89,6 +122,10 @@ struct event {
         struct emu_profile_line line;
         struct event_write write;
         struct launch_estimate estimate;
+        struct event_finding finding;
+        struct event_digest digest;
+        struct event_end_digests end;
+        struct event_task task;
         const char *text;
         uint64_t count;
     };
@@ -103,14 +140,14 @@ void event_stream_want(struct event_stream *s, unsigned wanted); /* enum events_
 bool event_stream_pass_on(const struct event_stream *s);
 void event_stream_close(struct event_stream *s); /* NULL is allowed */
 
-struct arena;
+struct buf;
 struct event_reader {
-    const char *at; /* in a copy of the stream, which is the arena's */
+    const char *at; /* in the copy of the stream */
     size_t left;
 };
-/* The events that are there by now. */
-struct event_reader event_reader_open(const struct event_stream *s, struct arena *a);
-/* Texts of the event are good as long as the arena. false: there is no further event that is whole. */
+/* The events that are there by now, of which `bytes` gets a copy. */
+struct event_reader event_reader_open(const struct event_stream *s, struct buf *bytes);
+/* Texts of the event are good as long as the copy. false: there is no further event that is whole. */
 bool event_next(struct event_reader *r, struct event *out);
 
 /* ---- the writer's side ------------------------------------------------------------------------------- */
@@ -121,8 +158,17 @@ struct event_stream *event_stream_open(const char *number);
 bool event_stream_wants(const struct event_stream *s, unsigned wanted);
 void event_write(struct event_stream *s, const struct event *e);
 
+/* Bulk data behind the events, the last that is written: a place in a file, at a page's beginning. */
+struct event_attachment {
+    int file;
+    uint64_t offset;
+};
+struct event_attachment event_stream_attach(struct event_stream *s);
+/* The reader's side of it. false: there is none. */
+bool event_stream_attachment(const struct event_stream *s, struct event_attachment *out);
+
 /* For both sides: to be added to by the writer. s may be NULL: totals that nobody reads. */
-struct event_totals *event_stream_totals(struct event_stream *s);
+struct event_totals *event_stream_totals(const struct event_stream *s);
 void event_totals_add(struct event_totals *t, const struct launch_record *l);
 
 #endif

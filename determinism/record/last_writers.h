@@ -52,7 +52,8 @@ struct last_writers_file {
     struct word_writes *words; /* their types are NULL */
     size_t word_count;
 };
-bool last_writers_write(struct last_writers *w, uint64_t address, uint64_t digest, int file);
+bool last_writers_write(struct last_writers *w, uint64_t address, uint64_t digest, int file,
+                        uint64_t from);
 bool last_writers_read(struct arena *a, const char *bytes, size_t size,
                        struct last_writers_file *out);
 

@@ -21,7 +21,8 @@ static void put_text(struct buf *b, const char *text)
     if (text) buf_add(b, text, strlen(text) + 1);
 }
 
-bool last_writers_write(struct last_writers *w, uint64_t address, uint64_t digest, int file)
+bool last_writers_write(struct last_writers *w, uint64_t address, uint64_t digest, int file,
+                        uint64_t from)
 {
     struct buf b = {0};
     const struct last_writer *last = last_writers_of_byte(w, address);
@@ -39,7 +40,7 @@ bool last_writers_write(struct last_writers *w, uint64_t address, uint64_t diges
     put_text(&b, last->source_file);
     size_t done = 0;
     for (ssize_t k = 1; done < b.size && k > 0; done += k > 0 ? (size_t)k : 0)
-        k = write(file, b.data + done, b.size - done);
+        k = pwrite(file, b.data + done, b.size - done, (off_t)(from + done));
     const bool ok = done == b.size;
     buf_free(&b);
     return ok;

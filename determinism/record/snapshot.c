@@ -39,7 +39,8 @@ static bool write_bytes(const unsigned char *bytes, uint64_t size, uint64_t at, 
     return true;
 }
 
-bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, int file)
+bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, int file,
+                    uint64_t from)
 {
     struct buf b = {0};
     uint64_t offset = 0;
@@ -58,22 +59,22 @@ bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, i
     buf_add(&b, printed->data ? printed->data : "", printed->size);
     buf_putc(&b, '\0');
     uint64_t at = round_up(b.size);
-    bool ok = ftruncate(file, (off_t)(at + offset)) == 0 &&
-              pwrite(file, b.data, b.size, 0) == (ssize_t)b.size;
+    bool ok = ftruncate(file, (off_t)(from + at + offset)) == 0 &&
+              pwrite(file, b.data, b.size, (off_t)from) == (ssize_t)b.size;
     for (size_t i = 0; i < n && ok; i++) {
         const struct emu_allocation a = emu_allocation_at(e, i);
-        ok = write_bytes(emu_bytes(e, a.address, a.size), a.size, at, file);
+        ok = write_bytes(emu_bytes(e, a.address, a.size), a.size, from + at, file);
         at += round_up(a.size);
     }
     buf_free(&b);
     return ok;
 }
 
-struct snapshot *snapshot_read(struct arena *a, int file)
+struct snapshot *snapshot_read(struct arena *a, int file, uint64_t from)
 {
     struct snapshot *s = arena_array(a, struct snapshot, 1);
     uint64_t head[3];
-    if (file < 0 || pread(file, head, sizeof head, 0) != (ssize_t)sizeof head ||
+    if (file < 0 || pread(file, head, sizeof head, (off_t)from) != (ssize_t)sizeof head ||
         head[0] != SNAPSHOT)
         return NULL;
     s->digest = head[1];
@@ -86,7 +87,7 @@ struct snapshot *snapshot_read(struct arena *a, int file)
     size_t done = 0, used = 0;
     bool printed = false;
     while (!printed) {
-        ssize_t got = pread(file, piece, sizeof piece, (off_t)at);
+        ssize_t got = pread(file, piece, sizeof piece, (off_t)(from + at));
         if (got <= 0) break;
         buf_add(&text, piece, (size_t)got);
         at += (uint64_t)got;
@@ -95,8 +96,8 @@ struct snapshot *snapshot_read(struct arena *a, int file)
             if (text.size < used + numbers) break;
             const char *nul = memchr(text.data + used + numbers, 0, text.size - used - numbers);
             if (!nul) break;
-            const char *from = text.data + used + numbers;
-            const char *copy = arena_copy(a, from, (size_t)(nul - from));
+            const char *name = text.data + used + numbers;
+            const char *copy = arena_copy(a, name, (size_t)(nul - name));
             if (done < s->count) {
                 struct snapshot_allocation *x = &s->list[done];
                 memcpy(&x->address, text.data + used, 8);
@@ -113,6 +114,6 @@ struct snapshot *snapshot_read(struct arena *a, int file)
     }
     buf_free(&text);
     const uint64_t data = round_up(sizeof head + used);
-    for (size_t i = 0; i < s->count; i++) s->list[i].place += data;
+    for (size_t i = 0; i < s->count; i++) s->list[i].place += from + data;
     return printed ? s : NULL;
 }

@@ -1,8 +1,7 @@
-/* determinism/record/snapshot.h: all memory of a device in a file, which a child process of `heddle
- * check` writes and the parent reads.
+/* determinism/record/snapshot.h: all memory of a device in a part of a file, which a child process
+ * of `heddle check` writes and the parent reads.
  *
- * The file has the list of allocations, then, from a page on, their bytes; pages of zeros are
- * holes. */
+ * It has the list of allocations, then, from a page on, their bytes; pages of zeros are holes. */
 #ifndef HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
 #define HEDDLE_DETERMINISM_RECORD_SNAPSHOT_H
 
@@ -25,7 +24,9 @@ struct snapshot {
     const char *printed; /* by kernels so far */
 };
 
-bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, int file);
-struct snapshot *snapshot_read(struct arena *a, int file); /* NULL: it is none */
+/* `from`: where in the file it begins, a multiple of a page. Nothing is behind it. */
+bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, int file,
+                    uint64_t from);
+struct snapshot *snapshot_read(struct arena *a, int file, uint64_t from); /* NULL: it is none */
 
 #endif

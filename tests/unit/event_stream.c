@@ -1,8 +1,9 @@
 /* The stream of events between the process that runs kernels and the command line. */
 #define _GNU_SOURCE
 #include "session/event_stream.h"
+#include "session/run_log.h"
 
-#include "base/arena.h"
+#include "base/buf.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -12,12 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct arena *arena;
+static struct buf bytes;
 static struct event_stream *stream;
 
 static void start(void)
 {
-    arena = arena_new();
     stream = event_stream_new();
     cr_assert(stream != NULL);
 }
@@ -25,7 +25,7 @@ static void start(void)
 static void stop(void)
 {
     event_stream_close(stream);
-    arena_free(arena);
+    buf_free(&bytes);
 }
 
 TestSuite(event_stream, .init = start, .fini = stop);
@@ -68,7 +68,7 @@ Test(event_stream, carries_a_launch_record)
         .seconds = 1 / 3.0};
     const struct launch_record l = launch_record_of("kernel", &launch, &report);
     event_write(stream, &(struct event){.kind = EVENT_LAUNCH, .launch = l});
-    struct event_reader r = event_reader_open(stream, arena);
+    struct event_reader r = event_reader_open(stream, &bytes);
     const struct event e = next(&r);
     const struct launch_record *got = &e.launch;
     cr_expect(e.kind == EVENT_LAUNCH);
@@ -93,7 +93,7 @@ Test(event_stream, carries_the_time_of_a_launch)
     for (int p = 0; p < TIMING_PARTS; p++) t->part[p] = p / 7.0;
     for (int u = 0; u < TIMING_UNITS; u++) t->by_unit[u] = u / 9.0;
     event_write(stream, &e);
-    struct event_reader r = event_reader_open(stream, arena);
+    struct event_reader r = event_reader_open(stream, &bytes);
     const struct event got = next(&r);
     cr_expect(got.kind == EVENT_ESTIMATE && memcmp(&got.estimate, t, sizeof *t) == 0);
 }
@@ -106,7 +106,7 @@ Test(event_stream, keeps_events_in_order_with_texts_that_may_be_absent)
     event_write(stream, &(struct event){.kind = EVENT_WRITES_LEFT_OUT, .count = 7});
     event_write(stream, &(struct event){.kind = EVENT_PROFILE_LINE,
                                         .line = {.file = "a.cu", .line = 3, .warp = 9}});
-    struct event_reader r = event_reader_open(stream, arena);
+    struct event_reader r = event_reader_open(stream, &bytes);
     struct event e = next(&r);
     cr_expect(e.kind == EVENT_MESSAGE && e.text && !*e.text);
     e = next(&r);
@@ -139,7 +139,7 @@ Test(event_stream, of_a_process_that_was_killed_can_be_read)
     }
     int status;
     cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
-    struct event_reader r = event_reader_open(stream, arena);
+    struct event_reader r = event_reader_open(stream, &bytes);
     for (int i = 0; i < 3; i++) cr_expect(eq(str, (char *)next(&r).launch.kernel, "k"));
     cr_expect(not(event_next(&r, &(struct event){0})));
     cr_expect(event_stream_totals(stream)->launches == 3);
@@ -154,7 +154,7 @@ Test(event_stream, ends_for_its_reader_where_an_event_was_cut_short)
     const off_t all = lseek(file_of(stream), 0, SEEK_END);
     for (off_t size = first; size <= all; size++) {
         cr_assert(ftruncate(file_of(stream), size) == 0);
-        struct event_reader r = event_reader_open(stream, arena);
+        struct event_reader r = event_reader_open(stream, &bytes);
         cr_expect(eq(str, (char *)next(&r).text, "first"));
         cr_expect(not(event_next(&r, &(struct event){0})), "%d bytes", (int)size);
         if (size == first) cr_assert(all > first);
@@ -185,4 +185,83 @@ Test(event_stream, is_not_needed_by_its_writer)
     cr_expect(not(event_stream_wants(NULL, ~0u)));
     event_stream_totals(NULL)->findings++;
     event_stream_close(NULL);
+}
+
+Test(event_stream, carries_what_a_run_log_has)
+{
+    const struct emu_finding f = {.kind = EMU_MIXED,
+                                  .count = 1,
+                                  .line = 2,
+                                  .line2 = 3,
+                                  .source_file = "a.cu",
+                                  .source_line = 4,
+                                  .text = "mixed\n"};
+    event_write(stream, &(struct event){.kind = EVENT_LAUNCH_BEGIN, .text = "k"});
+    event_write(stream, &(struct event){.kind = EVENT_FINDING, .finding = {"k", f}});
+    event_write(stream, &(struct event){.kind = EVENT_DIGEST, .digest = {"k", 5}});
+    event_write(stream, &(struct event){.kind = EVENT_END_DIGESTS, .end = {6, 7, 8, 9}});
+    event_write(stream, &(struct event){.kind = EVENT_STATUS, .count = 10});
+    struct event_reader r = event_reader_open(stream, &bytes);
+    struct event e = next(&r);
+    cr_expect(e.kind == EVENT_LAUNCH_BEGIN);
+    cr_expect(eq(str, (char *)e.text, "k"));
+    e = next(&r);
+    const struct emu_finding *got = &e.finding.found;
+    cr_expect(e.kind == EVENT_FINDING && got->kind == EMU_MIXED && got->count == 1);
+    cr_expect(got->line == 2 && got->line2 == 3 && got->source_line == 4);
+    cr_expect(eq(str, (char *)e.finding.kernel, "k"));
+    cr_expect(eq(str, (char *)got->source_file, "a.cu"));
+    cr_expect(eq(str, (char *)got->text, "mixed\n"));
+    cr_expect(got->source_file2 == NULL);
+    e = next(&r);
+    cr_expect(e.kind == EVENT_DIGEST && e.digest.memory == 5);
+    cr_expect(eq(str, (char *)e.digest.kernel, "k"));
+    e = next(&r);
+    cr_expect(e.kind == EVENT_END_DIGESTS && e.end.other_launches == 6 && e.end.memory == 7);
+    cr_expect(e.end.printed == 8 && e.end.copied == 9);
+    e = next(&r);
+    cr_expect(e.kind == EVENT_STATUS && e.count == 10);
+}
+
+Test(event_stream, has_a_run_log_only_if_one_was_asked_for)
+{
+    cr_expect(run_log_open(NULL) == NULL);
+    cr_expect(run_log_open(stream) == NULL);
+    event_stream_want(stream, EVENTS_TOTALS | EVENTS_LAUNCHES);
+    cr_expect(run_log_open(stream) == NULL);
+    run_log_ask(stream, &(struct run_log_task){.work = RUN_LOG_WRITE_EVENTS});
+    struct run_log *log = run_log_open(stream);
+    cr_assert(log && run_log_writes_events(log));
+    run_log_message(log, "m");
+    run_log_end(log);
+    struct event_reader r = event_reader_open(stream, &bytes);
+    cr_expect(next(&r).kind == EVENT_MESSAGE);
+    cr_expect(next(&r).kind == EVENT_END_DIGESTS);
+}
+
+Test(event_stream, ends_before_its_attachment)
+{
+    const uint64_t places[] = {16, 24};
+    struct event_attachment a;
+    run_log_ask(stream, &(struct run_log_task){.work = RUN_LOG_WRITE_LAST_WRITERS,
+                                               .places = places,
+                                               .place_count = 2});
+    struct run_log *log = run_log_open(stream);
+    cr_assert(log && !run_log_writes_events(log));
+    run_log_message(log, "it writes none");
+    cr_expect(not(event_stream_attachment(stream, &a)));
+    a = event_stream_attach(stream);
+    cr_expect(a.offset % 4096 == 0);
+    cr_assert(pwrite(a.file, "bulk", 4, (off_t)a.offset) == 4);
+    run_log_end(log);
+    struct event_reader r = event_reader_open(stream, &bytes);
+    struct event e = next(&r);
+    cr_expect(e.kind == EVENT_TASK && e.task.place_count == 2);
+    for (int i = 0; i < 2; i++) {
+        e = next(&r);
+        cr_expect(e.kind == EVENT_PLACE && e.count == places[i]);
+    }
+    cr_expect(not(event_next(&r, &e)));
+    struct event_attachment again;
+    cr_expect(event_stream_attachment(stream, &again) && again.offset == a.offset);
 }

@@ -1,0 +1,67 @@
+/* session/run_log.h: what a run of `heddle check` reports beyond its launches: digests of memory and of output.
+ *
+ * `heddle check` runs a target many times, each time in a process of its own, and compares what the launches left in
+ * memory. The log is part of the run's event stream (session/event_stream.h):
+ *
+ *     event_stream_want(s, EVENTS_RUN_LOG);                   // in the process that starts the run
+ *
+ *     struct run_log *log = run_log_open(s);                  // in the process that runs
+ *     ... run_log_begin_launch() and run_log_end_launch() around each launch, run_log_printed(), run_log_copied()
+ *     run_log_end(log);
+ *
+ * When the logs of two runs differ, `heddle check` makes both again with another task, run_log_ask(): the process ends
+ * after the first launch that differs, and leaves all memory (determinism/record/snapshot.h) or the last writers of
+ * some words (determinism/record/last_writers.h) as the stream's attachment. Such a run writes no events. */
+#ifndef HEDDLE_SESSION_RUN_LOG_H
+#define HEDDLE_SESSION_RUN_LOG_H
+
+#include "session/event_stream.h"
+
+enum { RUN_LOG_MOST_LAUNCHES = 1 << 16 }; /* that have a digest of their own */
+
+/* The digest of a sequence: `digest` of all before, then `next`. Not commutative. */
+uint64_t run_log_mix_digest(uint64_t digest, uint64_t next);
+
+/* ---- in the process that starts the run -------------------------------------------------------------- */
+
+struct run_log_task {
+    enum run_log_work {
+        RUN_LOG_WRITE_EVENTS,       /* the events of EVENTS_RUN_LOG */
+        RUN_LOG_WRITE_SNAPSHOT,     /* after launch number `launch` (from 0): snapshot_write() */
+        RUN_LOG_WRITE_LAST_WRITERS, /* after `launch`: last_writers_write() */
+    } work;
+    uint64_t launch;
+    const uint64_t *places; /* WRITE_LAST_WRITERS: addresses of words, ascending */
+    size_t place_count;
+    uint64_t first; /* the byte whose last writer is reported in full */
+};
+/* Before the run starts. */
+void run_log_ask(struct event_stream *s, const struct run_log_task *t);
+
+/* ---- in the process that runs ------------------------------------------------------------------------ */
+
+struct run_log;
+struct run_log *run_log_open(struct event_stream *s); /* NULL: nobody asked for one */
+bool run_log_writes_events(const struct run_log *log);
+
+/* Before the launch. Adds an observer if the task needs one. */
+void run_log_begin_launch(struct run_log *log, const char *kernel, struct emu_launch *launch);
+/* The launch, its findings and its digest. */
+void run_log_end_launch(struct run_log *log, struct emu *e, const struct launch_record *l);
+
+/* The parts of run_log_end_launch(), for launches that are executed in another order than the program submitted them:
+ * the launch and its findings; */
+void run_log_report(struct run_log *log, const struct launch_record *l);
+/* the digest of memory now and of the output so far (if the task is to stop after this launch, the process ends); and
+ * its event. */
+uint64_t run_log_digest(struct run_log *log, struct emu *e, uint64_t launch);
+void run_log_launch(struct run_log *log, const char *kernel, uint64_t digest);
+
+void run_log_host_race(struct run_log *log, const char *text); /* between operations of the host */
+void run_log_printed(struct run_log *log, const char *text, size_t size);
+void run_log_copied(struct run_log *log, const void *bytes, size_t size);
+void run_log_message(struct run_log *log, const char *text);
+/* Writes the digests, and frees the log. A process made by fork() only frees it. NULL is allowed. */
+void run_log_end(struct run_log *log);
+
+#endif
