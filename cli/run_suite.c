@@ -118,7 +118,8 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     cuda_device_watch(NULL);
     cuda_device_reset();
     orders_free(orders);
-    if (!result.passed)
+    if (result.bad_input) report_fail(r, EXIT_USAGE, "heddle run: %s\n", result.message);
+    else if (!result.passed)
         report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, suite_size_name(options.size),
                     result.message);
     else {

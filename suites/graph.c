@@ -146,7 +146,7 @@ struct graph *graph_for(struct suite_context *ctx, unsigned small_scale, size_t 
     if (ctx->graph) {
         char error[512];
         g = graph_read(ctx->graph, error, sizeof error);
-        if (!g) suite_fail(ctx, "%s", error);
+        if (!g) suite_bad_input(ctx, error);
         suite_at_end(ctx, free_graph, g);
         if (!g->nodes || !g->edges) suite_fail(ctx, "%s: the graph has no edges", ctx->graph);
         return g;
@@ -181,6 +181,8 @@ static void fail(struct reader *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (char *c = text; *c; c++) /* a quoted piece of the file may hold any bytes */
+        if (*c < ' ' || *c > '~') *c = '?';
     snprintf(r->error, r->error_size, "%s:%zu: %s", r->path, r->line, text);
     longjmp(r->failed, 1);
 }
@@ -418,6 +420,139 @@ static uint32_t read_edge_list(struct reader *r)
     return nodes;
 }
 
+/* ---- METIS and DIMACS-10 ------------------------------------------------------------------------------------------
+ * The header is "NODES EDGES [FORMAT [WEIGHTS]]". Line i behind it has the neighbours of node i, from 1 on; each edge
+ * stands at both of its ends. FORMAT has three digits: node sizes, node weights, edge weights. A line may be empty and
+ * of any length; lines that begin with '%' are comments. (METIS 5.1 manual, section 4.1.1.) */
+
+struct metis {
+    uint32_t nodes;
+    uint64_t edges;
+    unsigned before; /* numbers in front of a node's neighbours */
+    bool weighted;
+};
+
+/* false: the line is no such header. */
+static bool metis_header(const char *p, struct metis *h)
+{
+    uint64_t n[4] = {0};
+    unsigned count = 0;
+    for (p = skip(p); *p; p = skip(p)) {
+        if (count == 4 || *p < '0' || *p > '9') return false;
+        for (; *p >= '0' && *p <= '9'; p++)
+            if ((n[count] = n[count] * 10 + (uint64_t)(*p - '0')) > UINT64_C(1) << 40) return false;
+        if (*p && *p != ' ' && *p != '\t') return false;
+        count++;
+    }
+    const bool format = n[2] % 10 <= 1 && n[2] / 10 % 10 <= 1 && n[2] <= 111;
+    if (count < 2 || !n[0] || n[0] > GRAPH_MAX_NODES || n[1] > GRAPH_MAX_EDGES / 2 || !format ||
+        n[3] > 64)
+        return false;
+    const bool node_weights = n[2] / 10 % 10;
+    *h = (struct metis){.nodes = (uint32_t)n[0],
+                        .edges = n[1],
+                        .before = (n[2] >= 100) +
+                                  (node_weights ? count == 4 ? (unsigned)n[3] : 1 : 0),
+                        .weighted = n[2] % 10};
+    return true;
+}
+
+/* The next number of the line: 1; its end: 0; the end of the file: -1. Anything else fails. `word` keeps what was read
+ * for the message. */
+static int metis_next(struct reader *r, double *value)
+{
+    char word[40];
+    size_t n = 0;
+    int c = gzgetc(r->file);
+    while (c == ' ' || c == '\t' || c == '\r') c = gzgetc(r->file);
+    if (c == '\n') return 0;
+    if (c == -1) return -1;
+    for (; c != -1 && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = gzgetc(r->file))
+        if (n < sizeof word - 1) word[n++] = (char)c;
+    word[n] = '\0';
+    if (c != -1) gzungetc(c, r->file);
+    char *end;
+    *value = strtod(word, &end);
+    if (*end || word[0] < '0' || word[0] > '9') fail(r, "want a number, found '%s'", word);
+    return 1;
+}
+
+/* Passes a comment. false: the line is none, and nothing was read. */
+static bool metis_comment(struct reader *r)
+{
+    int c = gzgetc(r->file);
+    if (c != '%') {
+        if (c != -1) gzungetc(c, r->file);
+        return false;
+    }
+    while (c != '\n' && c != -1) c = gzgetc(r->file);
+    return true;
+}
+
+/* Whether the rest of the file is what such a header announces: a line for each node, two entries for each edge. The
+ * file stands behind its first line then as before. */
+static bool metis_fits(struct reader *r, const struct metis *h)
+{
+    const z_off_t here = gztell(r->file);
+    uint64_t lines = 0, words = 0, blank = 0;
+    bool plain = true;
+    int c = gzgetc(r->file);
+    while (plain && c != -1) {
+        bool any = false;
+        if (c == '%') {
+            while (c != '\n' && c != -1) c = gzgetc(r->file);
+            if (c == '\n') c = gzgetc(r->file);
+            continue;
+        }
+        for (bool in = false; plain && c != '\n' && c != -1; c = gzgetc(r->file)) {
+            const bool space = c == ' ' || c == '\t' || c == '\r';
+            plain = space || c == '.' || (c >= '0' && c <= '9');
+            words += !space && !in;
+            in = !space;
+            any |= in;
+        }
+        blank = any ? 0 : blank + 1;
+        lines++;
+        if (c == '\n') c = gzgetc(r->file);
+    }
+    if (gzseek(r->file, here, SEEK_SET) < 0) fail(r, "cannot read the file again");
+    const uint64_t want = 2 * h->edges * (h->weighted ? 2 : 1) + (uint64_t)h->before * h->nodes;
+    return plain && lines >= h->nodes && lines - h->nodes <= blank && words == want;
+}
+
+static uint32_t read_metis(struct reader *r, const struct metis *h)
+{
+    double value;
+    for (uint32_t i = 0; i < h->nodes; i++) {
+        do r->line++;
+        while (metis_comment(r));
+        for (unsigned k = 0; k < h->before; k++)
+            if (metis_next(r, &value) != 1) fail(r, "node %u has not all of its weights", i + 1);
+        for (int more; (more = metis_next(r, &value)) != 0;) {
+            if (more < 0 && i + 1 < h->nodes) fail(r, "the file ends before node %u", i + 2);
+            if (more < 0) break;
+            if (value < 1 || value > h->nodes || value != (double)(uint32_t)value)
+                fail(r, "node %.10g is not one of 1 to %u", value, h->nodes);
+            const uint32_t to = (uint32_t)value - 1;
+            if (h->weighted && metis_next(r, &value) != 1) fail(r, "an edge has no weight");
+            add(r, i, to, h->weighted, h->weighted ? (float)value : 0);
+        }
+    }
+    if (r->edges.count != 2 * h->edges)
+        fail(r, "%llu entries, should be twice %llu edges", (unsigned long long)r->edges.count,
+             (unsigned long long)h->edges);
+    return h->nodes;
+}
+
+/* Whether the file's name says what it is: "NAME.graph", "NAME.metis", perhaps with ".gz" behind it. */
+static bool metis_named(const char *path)
+{
+    size_t n = strlen(path);
+    if (n > 3 && strcmp(path + n - 3, ".gz") == 0) n -= 3;
+    return n > 6 &&
+           (memcmp(path + n - 6, ".graph", 6) == 0 || memcmp(path + n - 6, ".metis", 6) == 0);
+}
+
 /* The words of a line, up to 3. */
 static unsigned columns(const char *p)
 {
@@ -435,7 +570,11 @@ static uint32_t read_any(struct reader *r, uint32_t *source)
     p = skip(r->text);
     if ((*p == 'c' || *p == 'p') && (!p[1] || p[1] == ' ' || p[1] == '\t')) return read_dimacs(r);
     if (*p < '0' || *p > '9') fail(r, "no graph begins with '%.40s'", p);
-    return columns(p) == 1 ? read_rodinia(r, source) : read_edge_list(r);
+    if (columns(p) == 1) return read_rodinia(r, source);
+    struct metis h;
+    if (metis_header(p, &h) && (metis_named(r->path) || metis_fits(r, &h)))
+        return read_metis(r, &h);
+    return read_edge_list(r);
 }
 
 struct graph *graph_read(const char *path, char *error, size_t error_size)

@@ -11,6 +11,7 @@
  *   DIMACS shortest paths: "p sp NODES EDGES", lines "a FROM TO WEIGHT"
  *   DIMACS colouring: "p edge|col NODES EDGES", lines "e A B": an edge either way
  *   Rodinia's BFS: NODES, NODES lines "FIRST_EDGE EDGES", the source, EDGES, lines "TO WEIGHT"
+ *   METIS, DIMACS-10: NODES EDGES [FORMAT [WEIGHTS]], then for each node a line with its neighbours, from 1 on
  *   edge list: lines "FROM TO" or "FROM TO WEIGHT", nodes from 0, '#' or '%' comments
  * Edges keep their order in a row; loops and repeated edges stay. */
 #ifndef HEDDLE_SUITES_GRAPH_H

@@ -95,7 +95,9 @@ static bool measure(const struct suite_options *o, uint64_t runs, char **words)
     return ok;
 }
 
-static bool run(const struct suite_workload *w, const struct suite_options *o)
+/* What went wrong with a workload; both together are STATUS_FAILED. */
+enum { STATUS_FAILED = 1, STATUS_BAD_INPUT = 2 };
+static int run(const struct suite_workload *w, const struct suite_options *o)
 {
     struct suite_result r = suite_run(w, o);
     printf("%s,%s,%llu,%s,%u,%.6f,%.6f,", w->name, suite_size_name(o->size),
@@ -104,14 +106,14 @@ static bool run(const struct suite_workload *w, const struct suite_options *o)
     field(r.message);
     putchar('\n');
     (void)fflush(stdout);
-    return r.passed;
+    return r.passed ? 0 : r.bad_input ? STATUS_BAD_INPUT : STATUS_FAILED;
 }
 
 int main(int argc, char **argv)
 {
     struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
     uint64_t repeat = 0;
-    bool ok = true;
+    int status = 0;
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
         list();
         return 0;
@@ -126,6 +128,6 @@ int main(int argc, char **argv)
     header();
     for (size_t i = 0; i < suite_count(); i++)
         for (uint64_t k = 0; is_wanted(suite_at(i), &o, argv + 2) && k < (repeat ? repeat : 1); k++)
-            ok &= run(suite_at(i), &o);
-    return ok ? 0 : 1;
+            status |= run(suite_at(i), &o);
+    return status > STATUS_BAD_INPUT ? STATUS_FAILED : status;
 }

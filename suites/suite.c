@@ -130,6 +130,12 @@ void suite_fail(struct suite_context *ctx, const char *format, ...)
     longjmp(ctx->run->failed, 1);
 }
 
+void suite_bad_input(struct suite_context *ctx, const char *why)
+{
+    ctx->run->result->bad_input = true;
+    suite_fail(ctx, "%s", why);
+}
+
 void suite_note(struct suite_context *ctx, const char *format, ...)
 {
     va_list args;

@@ -60,6 +60,7 @@ struct suite_options {
 
 struct suite_result {
     bool passed;
+    bool bad_input;     /* it did not begin: a file that the options name is damaged */
     CUresult error;     /* of the driver call that failed; CUDA_SUCCESS: none did */
     char message[1024]; /* why it did not pass; else what is worth telling, or "" */
     uint64_t digest;    /* of all that it read back from the device, in order: FNV-1a, 64 bits */
@@ -86,6 +87,8 @@ size_t suite_pick(const struct suite_context *ctx, size_t small, size_t medium, 
 
 void suite_fail(struct suite_context *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
+/* The same because of a file that the options name. */
+void suite_bad_input(struct suite_context *ctx, const char *why) __attribute__((noreturn));
 void suite_note(struct suite_context *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

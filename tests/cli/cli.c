@@ -181,6 +181,7 @@ static const struct call {
     {"suite run sxapy", 2, "",
      "there is no workload 'sxapy' ('heddle suite list' names them); did you mean 'saxpy'?"},
     {"suite run saxpy --graph good.ptx", 2, "", "'saxpy' takes no graph"},
+    {"run suite:bfs_racy --graph good.ptx", 2, "", "heddle run: good.ptx:1: no graph begins with"},
     {"suite run --graph none", 2, "", "cannot read 'none': No such file or directory"},
     {"suite run --size", 2, "", "--size wants a value"},
     {"measure --ouput x", 2, "", "unknown option '--ouput'; did you mean '--output'?"},

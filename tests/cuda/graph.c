@@ -67,6 +67,14 @@ static const struct {
     {"p edge 3 2\ne 1 2\ne 3 3\n", "0:1 1:0 2:2"},
     {"c colours\np col 2 1\nn 1 7\ne 1 2\n", "0:1 1:0"},
     {"2\n0 2\n2 1\n\n1\n\n3\n1 5\n0 6\n1 7\n", "0:1*5,0*6 1:1*7"},
+    /* METIS manual, figure 2: (a) unweighted, (b) weights of edges, (c) of nodes and edges, (d) three of each node */
+    {"% figure 2 (a)\n7 11\n5 3 2\n1 3 4\n5 4 2 1\n2 3 6 7\n1 3 6\n5 4 7\n6 4\n",
+     "0:4,2,1 1:0,2,3 2:4,3,1,0 3:1,2,5,6 4:0,2,5 5:4,3,6 6:5,3"},
+    {"3 2 001\n2 1\n1 1 3 2.5\n% a comment\n2 2.5\n", "0:1*1 1:0*1,2*2.5 2:1*2.5"},
+    {"3 2 011\n4 2 1\n2 1 1 3 2\n5 2 2\n", "0:1*1 1:0*1,2*2 2:1*2"},
+    {"3 1 010 3\n1 2 0 3\n0 2 2\n4 1 1 1\n", "0:2 1: 2:0"},
+    {"3 1\n3\n\n1", "0:2 1: 2:0"},
+    {"2 1 100\n7 2\n9 1\n\n", "0:1 1:0"},
 };
 
 Test(graph, reads_every_format)
@@ -150,6 +158,32 @@ Test(graph, says_what_is_wrong_and_where)
                   "row %zu: '%s'", i, error);
         graph_free(g);
     }
+}
+
+/* An edge list may begin as a METIS file does; its name decides then. */
+Test(graph, metis_files_that_are_damaged)
+{
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        {"3 2\n2\n", ":3: the file ends before node 3"},
+        {"3 2\n2\n1 4\n2\n", ":3: node 4 is not one of 1 to 3"},
+        {"3 2\n2\n1 x\n2\n", ":3: want a number, found 'x'"},
+        {"3 2\n2\n1\n2\n", ":4: 3 entries, should be twice 2 edges"},
+        {"3 2 1\n2\n1 3\n2\n", ":2: an edge has no weight"},
+        {"3 2 10\n2 2\n\n1 2\n", ":3: node 2 has not all of its weights"},
+        {"3 2\n2\n1 \033[31m\n2\n", ":3: want a number, found '?[31m'"},
+    };
+    char name[] = "/tmp/heddle-damaged.graph";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        FILE *f = fopen(name, "w");
+        cr_assert(f);
+        fputs(rows[i].text, f);
+        fclose(f);
+        cr_expect(!graph_read(name, error, sizeof error), "row %zu is read", i);
+        cr_expect_str_eq(error + strlen(name), rows[i].want, "row %zu: '%s'", i, error);
+    }
+    unlink(name);
 }
 
 Test(graph, refuses_long_lines_and_broken_files)
