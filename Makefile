@@ -69,7 +69,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
         bench claims papers measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
-        ptxas-diff regs corpus format clean help
+        ptxas-diff man regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
 STARTS_MAKE := demo test check check-install check-clang check-same check-san check-tsan check-fuzz fuzz ptxas-diff
@@ -187,7 +187,8 @@ demo:                           ## build, read the checked-in PTX, run the workl
 	@tools/demo.sh
 
 install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## install below PREFIX (/usr/local), DESTDIR in front
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/man/man1' '$(DESTDIR)$(DATADIR)/bash-completion/completions' \
+	    '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -m 755 $B/heddle '$(DESTDIR)$(BINDIR)/heddle'
 	install -m 644 $B/libheddle.a '$(DESTDIR)$(LIBDIR)'
@@ -206,6 +207,8 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle'
 	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
 	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
+	install -m 644 docs/man/*.1 '$(DESTDIR)$(DATADIR)/man/man1'
+	install -m 644 completion/heddle.bash '$(DESTDIR)$(DATADIR)/bash-completion/completions/heddle'
 
 check-install: $B/heddle-suite  ## install into a temporary folder, build programs against it and run them
 	MAKE='$(MAKE)' CC='$(CC)' tests/install.sh $B/heddle-suite
@@ -317,6 +320,9 @@ ptxas-diff:                     ## mutate good modules and compare the verdicts 
 	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \
 	 $(MAKE) --no-print-directory $B/ptxas-diff && \
 	 $B/ptxas-diff --count $(or $(COUNT),5000) --seed $(or $(SEED),1) tests/corpus/ptx tests/corpus/hand
+
+man: heddle                     ## write the manual pages, docs/reference.md and the completion of bash from the tables of options
+	./heddle help --write .
 
 regs: heddle                    ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh

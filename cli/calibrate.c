@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "calibrate/report.h"
 #include "calibrate/traces.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/gpu_file.h"
 #include "cli/replace.h"
 #include "model/counter_fit.h"
@@ -17,6 +17,45 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const struct command_option options[] = {
+    {.name = "gpu",
+     .argument = "NAME|FILE",
+     .help = "The GPU that was measured: a name of 'heddle gpus', or a file. Required.",
+     .id = 1},
+    {.name = "output",
+     .argument = "FILE",
+     .help = "Write the result with the figures of its fit (YAML).",
+     .id = 1},
+    {.name = "traces",
+     .argument = "FILE",
+     .help = "The traces of the launches: fit the timing model. May be given several times.",
+     .id = 1},
+    {.name = "start",
+     .argument = "FILE",
+     .help = "The timing model's numbers before any cycles are seen, as far as they are known. The "
+             "others follow from "
+             "the configuration.",
+     .id = 1},
+    {.name = "where",
+     .argument = "COLUMN=VALUE",
+     .help = "Use only lines of the CSV that have this value in this column.",
+     .id = 1},
+    {.name = "plot",
+     .argument = "FILE.svg",
+     .help = "Draw estimated over measured cycles (needs gnuplot).",
+     .id = 1},
+    {.name = "csv", .argument = "FILE", .help = "Write the launches as Heddle's own CSV.", .id = 1},
+    {.name = "predict",
+     .help = "Fit nothing: estimate the launches with the built-in weights, as CSV, with an 80 % "
+             "interval, what limits "
+             "each, its share of the roofline, and in which counters it lies outside the launches "
+             "that were fitted.",
+     .id = 1},
+    {.name = "allow-undetermined",
+     .help = "Numbers that the data do not determine keep their earlier value.",
+     .id = 1},
+};
 
 enum { MOST_FILES = 64, MOST_BYTES = 1 << 28 };
 
@@ -32,14 +71,14 @@ static bool take_option(char **argv, int *i, struct request *q)
 {
     const struct {
         const char *name, **value;
-    } options[] = {{"--gpu", &q->gpu}, {"--output", &q->output}, {"--plot", &q->plot},
-                   {"--csv", &q->csv}, {"--where", &q->where},   {"--start", &q->start}};
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-        const char *value = option_value(argv, i, options[k].name);
+    } files[] = {{"--gpu", &q->gpu}, {"--output", &q->output}, {"--plot", &q->plot},
+                 {"--csv", &q->csv}, {"--where", &q->where},   {"--start", &q->start}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        const char *value = option_value(argv, i, files[k].name);
         if (!value) continue;
-        if (*options[k].value)
-            return usage_error("calibrate", "%s is given twice", options[k].name), false;
-        *options[k].value = value;
+        if (*files[k].value)
+            return usage_error("calibrate", "%s is given twice", files[k].name), false;
+        *files[k].value = value;
         return true;
     }
     const char *traces = option_value(argv, i, "--traces");
@@ -50,9 +89,7 @@ static bool take_option(char **argv, int *i, struct request *q)
     if (strcmp(argv[*i], "--allow-undetermined") == 0) return q->undetermined = true;
     if (strcmp(argv[*i], "--predict") == 0) return q->predict = true;
     if (traces) return usage_error("calibrate", "at most %d files of traces", MOST_FILES), false;
-    (void)bad_option("calibrate", argv[*i],
-                     "--gpu --output --plot --csv --where --start --traces "
-                     "--allow-undetermined --predict");
+    (void)bad_option(&command_calibrate, argv[*i]);
     return false;
 }
 
@@ -352,7 +389,7 @@ static int convert(const struct request *q, const struct rows *rows)
     return status;
 }
 
-int cmd_calibrate(int argc, char **argv)
+static int calibrate_run(int argc, char **argv)
 {
     struct request q = {0};
     if (!parse(argc, argv, &q)) return EXIT_USAGE;
@@ -376,3 +413,34 @@ int cmd_calibrate(int argc, char **argv)
     arena_free(a);
     return finish_output("calibrate", status);
 }
+
+const struct command command_calibrate = {
+    .name = "calibrate",
+    .summary = "fit the model's weights to measured launches",
+    .usage = "calibrate FILE.csv... --gpu NAME [options]",
+    .description =
+        "Reads launches with their counters and measured cycles, fits the weights of the counter "
+        "model to them with "
+        "GSL, and reports how far estimates lie from the measured cycles: for each application "
+        "by a fit without its "
+        "launches. A FILE is Heddle's own CSV, 'ncu --csv' (--page raw, or --metrics with a line "
+        "for each), a sheet "
+        "of Nsight Compute's metrics, or the output of GPGPU-Sim; docs/model.md lists the "
+        "columns.\n"
+        "With --traces, the numbers of the timing model are fitted, which 'heddle estimate' "
+        "uses: the measured "
+        "launches are run once ('heddle estimate --traces'), and timed again with other numbers. "
+        "Only their cycles "
+        "are needed then (columns program, args, launch, kernel, cycles).",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status = "  0  success\n"
+                   "  1  a file has errors, or its launches do not determine a weight\n"
+                   "  2  a wrong call, or a file that cannot be read or written",
+    .examples =
+        "  heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output gv100.yaml\n"
+        "  heddle estimate --gpu titanv --traces runs.traces ./saxpy 4096\n"
+        "  heddle calibrate cycles.csv --gpu titanv --traces runs.traces --output titanv.yaml\n"
+        "  heddle estimate --gpu titanv --coefficients titanv.yaml ./other",
+    .run = calibrate_run,
+};

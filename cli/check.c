@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/run.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static int check(struct check *c)
     return finish_output("check", written || c->status ? c->status : EXIT_USAGE);
 }
 
-int cmd_check(int argc, char **argv)
+static int check_command_line(int argc, char **argv)
 {
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena, .check = true};
@@ -79,3 +79,35 @@ int cmd_check(int argc, char **argv)
     arena_free(arena);
     return status;
 }
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "run a target under many seeds and orders: is it deterministic?",
+    .usage = "check TARGET [options]\ncheck [options] PROGRAM [arguments]",
+    .description =
+        "Runs the TARGET, as 'heddle run' takes it with its options (but not --dump, --counts, "
+        "--profile, --threads, "
+        "--watch, --record, --replay), once in the native order and then several times under "
+        "other orders with seeds "
+        "1, 2, and so on. Compared are: after every launch, all allocations and variables and "
+        "what kernels printed; "
+        "in the end, what was copied to the host.\n"
+        "A PROGRAM runs natively twice, because a program that varies by itself cannot be "
+        "judged. A run fails if the "
+        "exit status is not 0. The output of the program itself is not compared.",
+    .options = check_options_table,
+    .option_count = CHECK_OPTION_COUNT,
+    .also = &command_run,
+    .exit_status =
+        "  0  one result under every order tried, or under the orders asked for, which all "
+        "guarantee it\n"
+        "  1  errors in the input\n"
+        "  2  a wrong call, or a program whose device could not be created\n"
+        "  3, 4, 5  a run failed, as for 'heddle run'\n"
+        "  6  results differ\n"
+        "  7  there are data races\n"
+        "  8  an order that guarantees one result gave several: a bug of Heddle",
+    .examples = "  heddle check suite:histogram_global --runs 10\n"
+                "  heddle check ./app arguments",
+    .run = check_command_line,
+};

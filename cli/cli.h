@@ -1,4 +1,4 @@
-/* cli/cli.h: what the commands share. A command is one file with one function. */
+/* cli/cli.h: what the commands share. Each command is one file, which defines one table (cli/command.h). */
 #ifndef HEDDLE_CLI_H
 #define HEDDLE_CLI_H
 
@@ -16,26 +16,9 @@ enum exit_code {
     /* of `heddle check` */
     EXIT_NONDETERMINISTIC = 6, /* results differ */
     EXIT_RACY = 7,             /* there are data races */
-    EXIT_BROKEN_PROMISE = 8,   /* an order gave several results that promises one */
+    EXIT_BROKEN_PROMISE = 8,   /* an order that guarantees one result gave several */
     EXIT_INTERRUPTED = 130,
 };
-
-/* argv[0] is the command's name. */
-int cmd_ptx_check(int argc, char **argv);
-int cmd_ptx_print(int argc, char **argv);
-int cmd_ptx_stats(int argc, char **argv);
-int cmd_ptx_cfg(int argc, char **argv);
-int cmd_isa(int argc, char **argv);
-int cmd_orders(int argc, char **argv);
-int cmd_gpus(int argc, char **argv);
-int cmd_calibrate(int argc, char **argv);
-int cmd_measure(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_estimate(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_suite_list(int argc, char **argv);
-int cmd_suite_run(int argc, char **argv);
 
 /* Prints "heddle COMMAND: text" and where to read on; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -43,10 +26,6 @@ int usage_error(const char *command, const char *format, ...) __attribute__((for
 /* The value of the option at argv[*i], which is "--name value" or "--name=value"; *i moves to its last word. NULL: it is
  * another option, or has no value. argv ends with NULL. */
 const char *option_value(char **argv, int *i, const char *name);
-
-/* What is wrong with an option that a command does not take as it stands; `options` are those that it has, one blank
- * between two ("--format --refused"). Returns EXIT_USAGE. */
-int bad_option(const char *command, const char *word, const char *options);
 
 /* The number behind an option; false after a message if it is none. */
 bool option_number(const char *command, const char *option, const char *text, unsigned long most,

@@ -1,6 +1,6 @@
 /* heddle compare TARGET: estimates for several GPUs and orders side by side, in parts of what the first takes. */
 #define _GNU_SOURCE
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/estimate.h"
 #include "cli/json.h"
 
@@ -10,6 +10,25 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
+
+static const struct command_option options[] = {
+    {.name = "gpu",
+     .argument = "NAME[,NAME...]",
+     .standard = "titanv",
+     .help = "The GPUs: names of 'heddle gpus', or files.",
+     .id = 1},
+    {.name = "order",
+     .argument = "ORDER[,ORDER...]",
+     .standard = "native,gpudet,dab",
+     .help = "Orders with their options.",
+     .id = 1},
+    {.name = "format",
+     .argument = "table|json|csv",
+     .standard = "table",
+     .help = "csv: a row for each GPU, order and kernel, and one without a kernel for all.",
+     .id = 1},
+    {.name = "coefficients", .argument = "FILE", .help = "As for 'heddle estimate'.", .id = 1},
+};
 
 enum { MOST_RUNS = MOST_GPUS * MOST_ORDERS, BAR = 60 };
 
@@ -223,7 +242,7 @@ static int run_all(struct comparison *c, struct estimate_call *call)
     return status;
 }
 
-int cmd_compare(int argc, char **argv)
+static int compare(int argc, char **argv)
 {
     static const char *const usual[] = {"native", "gpudet", "dab"};
     static void (*const print[])(const struct comparison *) = {
@@ -248,3 +267,23 @@ int cmd_compare(int argc, char **argv)
     arena_free(arena);
     return finish_output("compare", status);
 }
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "compare estimates for several GPUs and orders",
+    .usage = "compare [options] TARGET [ARGUMENTS]",
+    .description =
+        "Runs TARGET (as for 'heddle estimate') once for each GPU and order, and prints the time "
+        "of its kernels "
+        "relative to that in the native order on the first GPU: parallel execution, and what "
+        "GPUDet or DAB add "
+        "(docs/estimate.md), as numbers and as bars.\n"
+        "The other options are those of 'heddle run'. The output of the target goes to standard "
+        "error.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .also = &command_run,
+    .exit_status = "  0  success; otherwise as for 'heddle run'",
+    .examples = "  heddle compare --gpu titanv suite:histogram_global",
+    .run = compare,
+};

@@ -1,6 +1,6 @@
 /* `heddle gpus`: the known GPUs, or all that is said of one. */
 #include "base/arena.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/gpu_file.h"
 #include "model/config.h"
 #include "model/counter_fit.h"
@@ -77,12 +77,28 @@ static int show(const char *name)
     return status;
 }
 
-int cmd_gpus(int argc, char **argv)
+static int gpus(int argc, char **argv)
 {
-    if (argc > 1 && argv[1][0] == '-') return bad_option("gpus", argv[1], "");
+    if (argc > 1 && argv[1][0] == '-') return bad_option(&command_gpus, argv[1]);
     if (argc > 2) return usage_error("gpus", "one GPU at a time");
     int status = EXIT_FINE;
     if (argc == 2) status = show(argv[1]);
     else list();
     return finish_output("gpus", status);
 }
+
+const struct command command_gpus = {
+    .name = "gpus",
+    .summary = "list the GPUs that are known, show all numbers of one",
+    .usage = "gpus [NAME|FILE]",
+    .description =
+        "Without a name, lists the GPUs that --gpu takes. With one, prints its numbers as YAML, "
+        "with the "
+        "source of each: a file to start from for a GPU of your own.\n"
+        "FILE has a '.' or a '/': YAML like that, or GPGPU-Sim's gpgpusim.config (*.config). It "
+        "is read "
+        "strictly, and printed as YAML.",
+    .exit_status =
+        "  0  success\n  1  the file has errors\n  2  a wrong call, or a file that cannot be read",
+    .run = gpus,
+};

@@ -1,12 +1,20 @@
-#include "cli/cli.h"
+#include "cli/command.h"
 
 #include "base/text.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <string.h>
 
-static const char *const command = "isa";
+static const char command[] = "isa";
+
+static const struct command_option options[] = {
+    {.name = "format",
+     .argument = "text|json",
+     .standard = "text",
+     .help = "json: one document.",
+     .id = 'f'},
+    {.name = "refused", .help = "Only forms that are refused, each with the reason.", .id = 'r'},
+};
 
 /* "mul" chooses mul, mul.lo, mul.wide ..., not mul24. */
 static bool chosen(const struct heddle_form *f, const char *name)
@@ -43,20 +51,17 @@ static int none(const char *name)
     return known ? EXIT_FINE : EXIT_INPUT;
 }
 
-int cmd_isa(int argc, char **argv)
+static int isa(int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-                                            {"refused", no_argument, NULL, 'r'},
-                                            {NULL, 0, NULL, 0}};
     bool json = false, refused = false;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'f' && !option_format(command, optarg, &json)) return EXIT_USAGE;
-        if (c == 'r') refused = true;
-        if (c == '?') return bad_option(command, argv[optind - 1], "--format --refused");
+    struct words w = {.command = &command_isa, .argc = argc, .argv = argv};
+    for (int id; (id = words_next(&w));) {
+        if (id == 'f' && !option_format(command, w.value, &json)) return EXIT_USAGE;
+        if (id == 'r') refused = true;
     }
-    argv += optind;
-    argc -= optind;
+    if (w.wrong) return EXIT_USAGE;
+    argv++;
+    argc = w.operands;
     if (argc > 1) return usage_error(command, "one NAME at most");
     const char *name = argc ? argv[0] : NULL;
     json_t *list = json_array();
@@ -83,3 +88,20 @@ int cmd_isa(int argc, char **argv)
     if (!shown && name) return none(name);
     return finish_output(command, EXIT_FINE);
 }
+
+const struct command command_isa = {
+    .name = "isa",
+    .summary = "list the PTX instructions that are executed or refused",
+    .usage = "isa [options] [NAME]",
+    .description =
+        "The coverage table: every form of every PTX instruction with its modifiers and types, "
+        "the PTX "
+        "version and target that it needs, and whether Heddle executes it (accepted) or refuses "
+        "it by name. "
+        "Both kinds are read and checked. With NAME, only the forms of that instruction ('heddle "
+        "isa mma').",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status = "  0  success\n  1  there is no instruction NAME\n  2  a wrong call",
+    .run = isa,
+};

@@ -1,7 +1,7 @@
 /* heddle measure: how long a GPU takes for the workloads. They are a program on the driver API (suites/main.c), which is run
  * here on the driver's library in place of Heddle's. */
 #define _GNU_SOURCE /* dlinfo */
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/run_program.h"
 #include "cli/run_suite.h"
 
@@ -16,6 +16,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const struct command_option options[] = {
+    {.name = "size",
+     .argument = "small|medium|large",
+     .standard = "small",
+     .help = "Size of the inputs.",
+     .id = 1},
+    {.name = "repeat",
+     .argument = "N",
+     .standard = "5",
+     .help = "Runs, after one that is not counted. Their median is printed.",
+     .id = 1},
+    {.name = "data-seed", .argument = "N", .standard = "1", .help = "Seed of the inputs.", .id = 1},
+    {.name = "graph", .argument = "FILE", .help = "As for 'heddle suite run'.", .id = 1},
+    {.name = "output",
+     .argument = "FILE",
+     .standard = "standard output",
+     .help = "Write the CSV there.",
+     .id = 1},
+    {.name = "driver",
+     .argument = "FILE",
+     .standard = "the system's",
+     .help = "The driver's libcuda.so.1.",
+     .id = 1},
+};
 
 static const char command[] = "measure", library[] = "libcuda.so.1";
 enum { MOST_REPEATS = 1000 };
@@ -60,8 +85,7 @@ static bool take_option(struct request *q, char **argv, int *i)
         if (!n) return usage_error(command, "--repeat is at least 1"), false;
         q->words[q->count++] = arena_printf(q->arena, "--repeat=%lu", n);
     } else {
-        (void)bad_option(command, argv[*i],
-                         "--driver --output --graph --size --data-seed --repeat");
+        (void)bad_option(&command_measure, argv[*i]);
         return false;
     }
     return true;
@@ -88,10 +112,11 @@ static const char *find_driver(const struct request *q)
         return NULL;
     }
     if (!own) {
-        fprintf(
-            stderr,
-            "heddle measure: there is no libcuda.so.1 of a driver here: it wants an NVIDIA GPU and its driver\n"
-            "(--driver FILE if it is in a folder of its own). For a GPU that is not at hand: 'heddle estimate'.\n");
+        fprintf(stderr,
+                "heddle measure: there is no libcuda.so.1 of a driver here: it wants an NVIDIA GPU "
+                "and its driver\n"
+                "(--driver FILE if it is in a folder of its own). For a GPU that is not at hand: "
+                "'heddle estimate'.\n");
         return NULL;
     }
     const bool known = dlinfo(own, RTLD_DI_LINKMAP, &map) == 0 && realpath(map->l_name, path);
@@ -151,10 +176,32 @@ static int run(struct request *q)
     return EXIT_INPUT;
 }
 
-int cmd_measure(int argc, char **argv)
+static int measure(int argc, char **argv)
 {
     struct request q = {.arena = arena_new()};
     const int status = parse(&q, argc, argv) ? run(&q) : EXIT_USAGE;
     arena_free(q.arena);
     return status;
 }
+
+const struct command command_measure = {
+    .name = "measure",
+    .summary = "measure the workloads on an NVIDIA GPU",
+    .usage = "measure [NAME...] [options]",
+    .description =
+        "Runs the workloads (all, if none is named; 'heddle suite list') on this machine's GPU, "
+        "through its driver's "
+        "libcuda.so.1. Prints as CSV how many cycles each launch took, with the device, driver, "
+        "clock and date above. "
+        "'heddle calibrate --traces' reads that (docs/model.md).",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status =
+        "  0  success\n  1  there is no driver or no device, or a workload did not pass\n  2  a "
+        "wrong call",
+    .examples =
+        "  heddle measure --output mine.csv\n"
+        "  heddle estimate --gpu v100 --traces mine.traces suite:saxpy:small   # and the others\n"
+        "  heddle calibrate mine.csv --gpu v100 --traces mine.traces --output mine.yaml",
+    .run = measure,
+};

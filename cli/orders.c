@@ -1,14 +1,21 @@
 /* heddle orders [NAME]: the memory orders and their options. */
-#include "cli/cli.h"
+#include "cli/command.h"
 
 #include "heddle.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const command = "orders";
+static const char command[] = "orders";
+
+static const struct command_option options[] = {
+    {.name = "format",
+     .argument = "text|json",
+     .standard = "text",
+     .help = "json: one document.",
+     .id = 'f'},
+};
 
 static void print_order(size_t i)
 {
@@ -32,18 +39,16 @@ static json_t *order_json(size_t i)
     return json_pack("{ss, ss, so}", "name", o.name, "what", o.what, "options", list);
 }
 
-int cmd_orders(int argc, char **argv)
+static int orders(int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-                                            {NULL, 0, NULL, 0}};
     bool json = false;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'f' && !option_format(command, optarg, &json)) return EXIT_USAGE;
-        if (c == '?') return bad_option(command, argv[optind - 1], "--format");
+    struct words w = {.command = &command_orders, .argc = argc, .argv = argv};
+    for (int id; (id = words_next(&w));) {
+        if (id == 'f' && !option_format(command, w.value, &json)) return EXIT_USAGE;
     }
-    const char *name = optind < argc ? argv[optind] : NULL;
-    if (argc - optind > 1) return usage_error(command, "one NAME at most");
+    if (w.wrong) return EXIT_USAGE;
+    const char *name = w.operands ? argv[1] : NULL;
+    if (w.operands > 1) return usage_error(command, "one NAME at most");
     json_t *list = json_array();
     size_t shown = 0;
     for (size_t i = 0; i < heddle_order_count(); i++) {
@@ -65,3 +70,18 @@ int cmd_orders(int argc, char **argv)
     }
     return finish_output(command, EXIT_FINE);
 }
+
+const struct command command_orders = {
+    .name = "orders",
+    .summary = "list the memory orders and their options",
+    .usage = "orders [options] [NAME]",
+    .description =
+        "Each memory order (with NAME: only that one) with its options, their defaults and "
+        "values. On the "
+        "command line, options follow the name, each behind a colon: "
+        "random:strategy=pct:late-stores=off.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status = "  0  success\n  2  a wrong call",
+    .run = orders,
+};

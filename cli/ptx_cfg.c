@@ -1,26 +1,30 @@
-#include "cli/cli.h"
+#include "cli/command.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const command = "ptx cfg";
+static const char command[] = "ptx cfg";
 
-int cmd_ptx_cfg(int argc, char **argv)
+static const struct command_option options[] = {
+    {.name = "kernel",
+     .argument = "NAME",
+     .help = "The kernel or function. Needed if the module has several.",
+     .id = 'k'},
+    {.name = "brief", .help = "Leave out the instructions.", .id = 'b'},
+};
+
+static int ptx_cfg(int argc, char **argv)
 {
-    static const struct option options[] = {{"kernel", required_argument, NULL, 'k'},
-                                            {"brief", no_argument, NULL, 'b'},
-                                            {NULL, 0, NULL, 0}};
     const char *name = NULL;
     bool brief = false;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'k') name = optarg;
-        else if (c == 'b') brief = true;
-        else return bad_option(command, argv[optind - 1], "--kernel --brief");
+    struct words w = {.command = &command_ptx_cfg, .argc = argc, .argv = argv};
+    for (int id; (id = words_next(&w));) {
+        if (id == 'k') name = w.value;
+        else if (id == 'b') brief = true;
     }
-    argv += optind;
-    argc -= optind;
+    if (w.wrong) return EXIT_USAGE;
+    argv++;
+    argc = w.operands;
     if (argc != 1) return usage_error(command, "which FILE? (one)");
     int status = EXIT_FINE;
     struct heddle_module *m = load_module(argv[0], &status);
@@ -57,3 +61,21 @@ int cmd_ptx_cfg(int argc, char **argv)
     heddle_module_free(m);
     return finish_output(command, status);
 }
+
+const struct command command_ptx_cfg = {
+    .name = "ptx cfg",
+    .summary = "draw a function's control-flow graph (Graphviz)",
+    .usage = "ptx cfg FILE --kernel NAME",
+    .description =
+        "Prints the control-flow graph for dot(1): basic blocks with their instructions, solid "
+        "edges for "
+        "jumps, dashed edges to the reconvergence points of a warp. Loop headers are shaded, "
+        "branches that "
+        "may diverge are red.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status =
+        "  0  success\n  1  the file has errors\n  2  a wrong call, or a file that cannot be read",
+    .examples = "  heddle ptx cfg k.ptx --kernel saxpy | dot -Tsvg > k.svg",
+    .run = ptx_cfg,
+};

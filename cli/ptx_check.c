@@ -1,11 +1,29 @@
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/json.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const command = "ptx check";
+static const char command[] = "ptx check";
+
+static const struct command_option options[] = {
+    {.name = "format",
+     .argument = "text|json",
+     .standard = "text",
+     .help = "json: one document with all messages, on standard output.",
+     .id = 'f'},
+    {.name = "max-errors",
+     .argument = "N",
+     .standard = "50",
+     .help = "Errors reported for one file. 0: all.",
+     .id = 'm'},
+    {.name = "link",
+     .help = "The FILEs are one program (nvcc -rdc): also resolve names between them, and report "
+             "what is missing or "
+             "does not fit together.",
+     .id = 'l'},
+    {.name = "quiet", .help = "Print no summary.", .id = 'q'},
+};
 
 static json_t *messages_json(struct heddle_module *m)
 {
@@ -28,33 +46,27 @@ static json_t *module_json(struct heddle_module *m)
                      (int)heddle_module_warning_count(m), "messages", messages_json(m));
 }
 
-int cmd_ptx_check(int argc, char **argv)
+static int ptx_check(int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-                                            {"max-errors", required_argument, NULL, 'm'},
-                                            {"link", no_argument, NULL, 'l'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {NULL, 0, NULL, 0}};
     bool json = false, link = false, quiet = false;
     unsigned long max_errors = 50;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        switch (c) {
+    struct words w = {.command = &command_ptx_check, .argc = argc, .argv = argv};
+    for (int id; (id = words_next(&w));) {
+        switch (id) {
         case 'f':
-            if (!option_format(command, optarg, &json)) return EXIT_USAGE;
+            if (!option_format(command, w.value, &json)) return EXIT_USAGE;
             break;
         case 'm':
-            if (!option_number(command, "--max-errors", optarg, 1000000000, &max_errors))
+            if (!option_number(command, "--max-errors", w.value, 1000000000, &max_errors))
                 return EXIT_USAGE;
             break;
         case 'l': link = true; break;
         case 'q': quiet = true; break;
-        default:
-            return bad_option(command, argv[optind - 1], "--format --max-errors --link --quiet");
         }
     }
-    argv += optind;
-    argc -= optind;
+    if (w.wrong) return EXIT_USAGE;
+    argv++;
+    argc = w.operands;
     if (argc == 0) return usage_error(command, "which FILE?");
     struct heddle_options how = {.max_errors = (unsigned)max_errors};
     struct heddle_module **modules = calloc((size_t)argc, sizeof *modules);
@@ -91,3 +103,17 @@ int cmd_ptx_check(int argc, char **argv)
     json_decref(files);
     return finish_output(command, status);
 }
+
+const struct command command_ptx_check = {
+    .name = "ptx check",
+    .summary = "report errors in PTX files",
+    .usage = "ptx check [options] FILE...",
+    .description =
+        "Reads every function of every FILE ('-': standard input) and reports errors as a "
+        "compiler does, "
+        "with line, column and a caret.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status = "  0  no errors\n  1  errors\n  2  a wrong call, or a file that cannot be read",
+    .run = ptx_check,
+};

@@ -1,10 +1,15 @@
-#include "cli/cli.h"
+#include "cli/command.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const command = "ptx print";
+static const char command[] = "ptx print";
+
+static const struct command_option options[] = {
+    {.name = "verify",
+     .help = "Print nothing; read the printed text again and compare. Takes several FILEs.",
+     .id = 'v'},
+};
 
 static int verify(struct heddle_module *m, const char *text)
 {
@@ -25,17 +30,16 @@ static int verify(struct heddle_module *m, const char *text)
     return status;
 }
 
-int cmd_ptx_print(int argc, char **argv)
+static int ptx_print(int argc, char **argv)
 {
-    static const struct option options[] = {{"verify", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
     bool check = false;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c != 'v') return bad_option(command, argv[optind - 1], "--verify");
+    struct words w = {.command = &command_ptx_print, .argc = argc, .argv = argv};
+    for (int id; (id = words_next(&w));) {
         check = true;
     }
-    argv += optind;
-    argc -= optind;
+    if (w.wrong) return EXIT_USAGE;
+    argv++;
+    argc = w.operands;
     if (argc == 0 || (argc > 1 && !check)) return usage_error(command, "which FILE? (one)");
     int status = EXIT_FINE;
     for (int i = 0; i < argc; i++) {
@@ -52,3 +56,18 @@ int cmd_ptx_print(int argc, char **argv)
     }
     return finish_output(command, status);
 }
+
+const struct command command_ptx_print = {
+    .name = "ptx print",
+    .summary = "print a module as normalised PTX",
+    .usage = "ptx print FILE\nptx print --verify FILE...",
+    .description =
+        "Prints text that reads back to an equal module: without comments, constant expressions "
+        "computed, "
+        "one declaration a line.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status = "  0  success\n  1  the file has errors, or the text read back differs\n"
+                   "  2  a wrong call, or a file that cannot be read",
+    .run = ptx_print,
+};

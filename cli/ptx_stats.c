@@ -1,11 +1,18 @@
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/json.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const command = "ptx stats";
+static const char command[] = "ptx stats";
+
+static const struct command_option options[] = {
+    {.name = "format",
+     .argument = "text|json",
+     .standard = "text",
+     .help = "json: one document.",
+     .id = 'f'},
+};
 
 static json_t *function_json(const struct heddle_function *f)
 {
@@ -125,18 +132,16 @@ static void print_module(struct heddle_module *m)
     }
 }
 
-int cmd_ptx_stats(int argc, char **argv)
+static int ptx_stats(int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-                                            {NULL, 0, NULL, 0}};
     bool json = false;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c != 'f') return bad_option(command, argv[optind - 1], "--format");
-        if (!option_format(command, optarg, &json)) return EXIT_USAGE;
+    struct words w = {.command = &command_ptx_stats, .argc = argc, .argv = argv};
+    for (int id; (id = words_next(&w));) {
+        if (!option_format(command, w.value, &json)) return EXIT_USAGE;
     }
-    argv += optind;
-    argc -= optind;
+    if (w.wrong) return EXIT_USAGE;
+    argv++;
+    argc = w.operands;
     if (argc == 0) return usage_error(command, "which FILE?");
     json_t *files = json_array();
     int status = EXIT_FINE;
@@ -158,3 +163,19 @@ int cmd_ptx_stats(int argc, char **argv)
     json_decref(files);
     return finish_output(command, status);
 }
+
+const struct command command_ptx_stats = {
+    .name = "ptx stats",
+    .summary = "count instructions, registers, memory, blocks, loops",
+    .usage = "ptx stats [--format=text|json] FILE...",
+    .description =
+        "For each function: instructions by class, an estimate of the registers per thread that "
+        "ptxas "
+        "would assign, static shared and local memory, basic blocks, loops, calls, barriers and "
+        "atomics.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status =
+        "  0  success\n  1  a file has errors\n  2  a wrong call, or a file that cannot be read",
+    .run = ptx_stats,
+};

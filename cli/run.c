@@ -1,7 +1,7 @@
 /* heddle run TARGET: a kernel file, a job file or a workload. */
 #define _GNU_SOURCE
 #include "cli/run.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/counts.h"
 #include "cli/job_file.h"
 #include "cli/progress.h"
@@ -207,7 +207,7 @@ static int run_program(struct run_options *o, char **argv, struct report *r,
     return EXIT_USAGE;
 }
 
-int cmd_run(int argc, char **argv)
+static int run_command_line(int argc, char **argv)
 {
     return run_command(argc, argv, 0, NULL);
 }
@@ -250,3 +250,37 @@ int run_command(int argc, char **argv, int added, struct event_stream *estimates
     arena_free(arena);
     return status;
 }
+
+const struct command command_run = {
+    .name = "run",
+    .summary = "run a kernel, a job file, a workload or a CUDA program",
+    .usage = "run TARGET [options]\nrun [options] PROGRAM [arguments]",
+    .description =
+        "TARGET is a kernel file (FILE.ptx; '-' is standard input), a job file (FILE.yaml or "
+        "FILE.yml, as "
+        "docs/job-files.md describes it), or suite:NAME[:SIZE], a workload of 'heddle suite "
+        "list'.\n"
+        "PROGRAM is an executable that uses CUDA's shared runtime (nvcc -cudart shared; CUDA 11, "
+        "12 or 13) or the "
+        "driver API, or a source FILE.cu, which nvcc compiles first. It runs with Heddle's CUDA "
+        "libraries. Words "
+        "behind it are its arguments. The exit status is that of the program, unless Heddle "
+        "found an error.",
+    .options = run_options_table,
+    .option_count = RUN_OPTION_COUNT,
+    .exit_status =
+        "The first of these that applies:\n"
+        "  0  success\n"
+        "  1  errors in the input\n"
+        "  2  a wrong call, a file that cannot be read or written, no memory, or a program whose "
+        "device\n"
+        "     could not be created\n"
+        "  3  a kernel faulted or cannot be launched, or a check found an error\n"
+        "  4  results differ from those expected\n"
+        "  5  a kernel or a loop did not terminate",
+    .examples = "  heddle run suites/ptx/saxpy.ptx --grid 4 --block 256 --arg 1000 --arg f32:2 \\\n"
+                "      --arg 'buf:f32[1000]=iota' --arg 'y=buf:f32[1000]=const(1)' \\\n"
+                "      --expect 'y=iota(1, 2)'\n"
+                "  heddle run --check memory,race ./app arguments",
+    .run = run_command_line,
+};

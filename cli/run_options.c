@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/compile.h"
 
 #include <stdio.h>
@@ -12,106 +12,265 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct option_kind {
-    const char *name;
-    enum run_option_id id;
-    unsigned targets; /* that it goes with: enum run_target */
-    bool flag;        /* it has no value */
-    bool repeated;    /* it may be given several times */
-} kinds[] = {
-    {"kernel", OPTION_KERNEL, TARGET_PTX, false, false},
-    {"grid", OPTION_GRID, TARGET_PTX, false, false},
-    {"block", OPTION_BLOCK, TARGET_PTX, false, false},
-    {"cluster", OPTION_CLUSTER, TARGET_PTX, false, false},
-    {"shared", OPTION_SHARED, TARGET_PTX, false, false},
-    {"cooperative", OPTION_COOPERATIVE, TARGET_PTX, true, false},
-    {"arg", OPTION_ARG, TARGET_PTX, false, true},
-    {"expect", OPTION_EXPECT, TARGET_PTX | TARGET_JOB, false, true},
-    {"tolerance", OPTION_TOLERANCE, TARGET_PTX | TARGET_JOB, false, false},
-    {"dump", OPTION_DUMP, TARGET_PTX | TARGET_JOB, false, true},
-    {"data-seed", OPTION_SEED, TARGET_SUITE, false, false},
-    {"graph", OPTION_GRAPH, TARGET_SUITE, false, false},
-    {"format", OPTION_FORMAT, TARGET_ANY, false, false},
-    {"quiet", OPTION_QUIET, TARGET_ANY, true, false},
-    {"counts", OPTION_COUNTS, TARGET_ANY, false, false},
-    {"profile", OPTION_PROFILE, TARGET_ANY, true, false},
-    {"watch", OPTION_WATCH, TARGET_ANY, false, true},
-    {"record", OPTION_RECORD, TARGET_ANY, false, false},
-    {"replay", OPTION_REPLAY, TARGET_ANY, false, false},
-    {"threads", OPTION_SETTING, TARGET_ANY, false, false},
-    {"max-instructions", OPTION_SETTING, TARGET_ANY, false, false},
-    {"timeout", OPTION_SETTING, TARGET_ANY, false, false},
-    {"check", OPTION_SETTING, TARGET_ANY, false, false},
-    {"divergence", OPTION_SETTING, TARGET_ANY, false, false},
-    {"suppress", OPTION_SETTING, TARGET_ANY, false, false},
-    {"memory", OPTION_SETTING, TARGET_ANY, false, false},
-    {"gpu", OPTION_SETTING, TARGET_ANY, false, false},
-    {"order", OPTION_SETTING, TARGET_ANY, false, false},
-    {"seed", OPTION_SETTING, TARGET_ANY, false, false},
-};
-/* What `heddle check` has beside these, or in their place. */
-static const struct option_kind check_kinds[] = {
-    {"order", OPTION_ORDERS, TARGET_ANY, false, false},
-    {"seed", OPTION_FIRST_SEED, TARGET_ANY, false, false},
-    {"check", OPTION_CHECK, TARGET_ANY, false, false},
-    {"runs", OPTION_RUNS, TARGET_ANY, false, false},
-    {"jobs", OPTION_JOBS, TARGET_ANY, false, false},
-    {"stop", OPTION_STOP, TARGET_ANY, false, false},
-    {"no-race", OPTION_NO_RACE, TARGET_ANY, true, false},
-    {"junit", OPTION_JUNIT, TARGET_ANY, false, false},
-    {"format", OPTION_FORMAT, TARGET_ANY, false, false},
-    {"float", OPTION_FLOAT, TARGET_ANY, false, true},
-    {"run-timeout", OPTION_RUN_TIMEOUT, TARGET_ANY, false, false},
-};
-static const char *const run_only[] = {"dump",  "counts", "profile", "threads",
-                                       "watch", "record", "replay"};
 enum {
-    KIND_COUNT = sizeof kinds / sizeof *kinds,
-    CHECK_COUNT = sizeof check_kinds / sizeof *check_kinds,
-    ALL_COUNT = KIND_COUNT + CHECK_COUNT
+    KERNELS = TARGET_PTX,
+    JOBS = TARGET_PTX | TARGET_JOB,
 };
+
+const struct command_option run_options_table[RUN_OPTION_COUNT] = {
+    {.section = "Settings, for every kind of target",
+     .name = "gpu",
+     .id = OPTION_SETTING,
+     .targets = TARGET_ANY},
+    {.name = "memory", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "threads", .id = OPTION_SETTING, .targets = TARGET_ANY, .one_run = true},
+    {.name = "order", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "seed", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "divergence", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "check", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "suppress", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "max-instructions", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "timeout", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.section = "Output",
+     .name = "format",
+     .argument = "text|json",
+     .standard = "text",
+     .help = "json: one document (docs/run-json.md).",
+     .id = OPTION_FORMAT,
+     .targets = TARGET_ANY},
+    {.name = "quiet",
+     .help = "Print only what kernels print, and errors.",
+     .id = OPTION_QUIET,
+     .targets = TARGET_ANY},
+    {.name = "counts", .id = OPTION_COUNTS, .targets = TARGET_ANY, .one_run = true},
+    {.name = "profile",
+     .help =
+         "Print the source lines that cost most: share and number of warp instructions, active "
+         "lanes, divergent "
+         "branches, sectors per access and the share of their bytes that was requested, L1 hits, "
+         "and bank-conflict "
+         "passes per access of shared memory.",
+     .id = OPTION_PROFILE,
+     .targets = TARGET_ANY,
+     .one_run = true},
+    {.name = "watch", .id = OPTION_WATCH, .targets = TARGET_ANY, .repeated = true, .one_run = true},
+    {.name = "record", .id = OPTION_RECORD, .targets = TARGET_ANY, .one_run = true},
+    {.name = "replay", .id = OPTION_REPLAY, .targets = TARGET_ANY, .one_run = true},
+    {.section = "The launch of a kernel file",
+     .name = "kernel",
+     .argument = "NAME",
+     .help = "The kernel. Needed if the file has several.",
+     .id = OPTION_KERNEL,
+     .targets = KERNELS},
+    {.name = "grid",
+     .argument = "X[,Y[,Z]]",
+     .standard = "1",
+     .help = "CTAs of the grid.",
+     .id = OPTION_GRID,
+     .targets = KERNELS},
+    {.name = "block",
+     .argument = "X[,Y[,Z]]",
+     .standard = "1",
+     .help = "Threads of a CTA.",
+     .id = OPTION_BLOCK,
+     .targets = KERNELS},
+    {.name = "cluster",
+     .argument = "X[,Y[,Z]]",
+     .help = "CTAs of a cluster.",
+     .id = OPTION_CLUSTER,
+     .targets = KERNELS},
+    {.name = "shared",
+     .argument = "BYTES",
+     .standard = "0",
+     .help = "Dynamic shared memory of a CTA.",
+     .id = OPTION_SHARED,
+     .targets = KERNELS},
+    {.name = "cooperative",
+     .help = "A cooperative launch: barriers of the whole grid work.",
+     .id = OPTION_COOPERATIVE,
+     .targets = KERNELS},
+    {.name = "arg",
+     .argument = "VALUE",
+     .help = "An argument; once for each parameter, in order.\n"
+             "  42, -1, 0x10        an integer of the parameter's size\n"
+             "  f32:1.5, s32:-3     a number of a type: u8 s8 u16 s16 u32 s32 u64 s64\n"
+             "                      f16 bf16 f32 f64\n"
+             "  buf:f32[1024]=iota  a buffer filled with a PATTERN; its name is its\n"
+             "                      number among the arguments, from 1\n"
+             "  y=buf:f32[1024]     the same, with the name y",
+     .id = OPTION_ARG,
+     .targets = KERNELS,
+     .repeated = true},
+    {.section = "Expected results, of kernel files and jobs",
+     .name = "expect",
+     .argument = "BUFFER=PATTERN",
+     .help = "What the buffer must hold in the end. PATTERN is zero, iota, iota(START, STEP), "
+             "const(N), random(SEED), "
+             "file(PATH) or list(N, N, ...), or digest(N) of the buffer's bytes. file() and list() "
+             "need no count, as "
+             "in buf:u8[]=file(in.bin). May be given several times.",
+     .id = OPTION_EXPECT,
+     .targets = JOBS,
+     .repeated = true},
+    {.name = "tolerance",
+     .argument = "T[,T...]",
+     .standard = "none",
+     .help = "For every --expect: abs=X, rel=X or ulp=N. A number may differ by any of them.",
+     .id = OPTION_TOLERANCE,
+     .targets = JOBS},
+    {.name = "dump",
+     .argument = "BUFFER=FILE",
+     .help = "Write the buffer's bytes to a file. May be given several times.",
+     .id = OPTION_DUMP,
+     .targets = JOBS,
+     .repeated = true,
+     .one_run = true},
+    {.section = "Inputs of workloads",
+     .name = "data-seed",
+     .argument = "N",
+     .standard = "1",
+     .help = "Seed of the inputs, as for 'heddle suite run'.",
+     .id = OPTION_SEED,
+     .targets = TARGET_SUITE},
+    {.name = "graph",
+     .argument = "FILE",
+     .help = "The input of workloads on graphs, as for 'heddle suite run'.",
+     .id = OPTION_GRAPH,
+     .targets = TARGET_SUITE},
+};
+
+/* What `heddle check` has beside these, or in their place. */
+const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
+    {.name = "order",
+     .argument = "ORDER[,ORDER...]",
+     .standard = "all but native",
+     .help = "The orders. One with options is one element, as in "
+             "random:strategy=pct,random:strategy=lag.",
+     .id = OPTION_ORDERS,
+     .targets = TARGET_ANY},
+    {.name = "runs",
+     .argument = "N",
+     .standard = "20",
+     .help = "Runs under each order.",
+     .id = OPTION_RUNS,
+     .targets = TARGET_ANY},
+    {.name = "seed",
+     .argument = "N",
+     .standard = "1",
+     .help = "Seed of the first run. The others follow.",
+     .id = OPTION_FIRST_SEED,
+     .targets = TARGET_ANY},
+    {.name = "check",
+     .argument = "CHECK[,CHECK...]",
+     .standard = "none",
+     .help = "Also check each run for memory, init, sync or api errors, as for 'heddle run'.",
+     .id = OPTION_CHECK,
+     .targets = TARGET_ANY},
+    {.name = "stop",
+     .argument = "many|different|never",
+     .standard = "many",
+     .help =
+         "When to stop running under an order that guarantees nothing: after 8 different results "
+         "(many), after 2 "
+         "(different), or after all runs (never). An order that guarantees one result makes all "
+         "runs.",
+     .id = OPTION_STOP,
+     .targets = TARGET_ANY},
+    {.name = "jobs",
+     .argument = "N",
+     .standard = "one for each core",
+     .help = "Processes at a time, each with one run.",
+     .id = OPTION_JOBS,
+     .targets = TARGET_ANY},
+    {.name = "run-timeout",
+     .argument = "SECONDS",
+     .standard = "none",
+     .help = "End a run after that time, with all processes that it started; it counts as failed. "
+             "(--timeout ends a "
+             "launch, not a program that hangs on the host.)",
+     .id = OPTION_RUN_TIMEOUT,
+     .targets = TARGET_ANY},
+    {.name = "float",
+     .argument = "PLACE=TYPE",
+     .standard = "as it was last written",
+     .help =
+         "The type of the values that are compared at PLACE: f16, bf16, f32 or f64. PLACE is the "
+         "name of an "
+         "allocation, or an address in it. May be given several times.",
+     .id = OPTION_FLOAT,
+     .targets = TARGET_ANY,
+     .repeated = true},
+    {.name = "no-race",
+     .help =
+         "Do not look for data races. Otherwise one more native run has --check race,atomicity, "
+         "which is several "
+         "times slower.",
+     .id = OPTION_NO_RACE,
+     .targets = TARGET_ANY},
+    {.name = "quiet",
+     .help = "Print only the table, failures and the verdict.",
+     .id = OPTION_QUIET,
+     .targets = TARGET_ANY},
+    {.name = "format",
+     .argument = "text|json|github",
+     .standard = "text",
+     .help = "json: one document (docs/check-json.md). github: annotations of races, faults and "
+             "writes for GitHub "
+             "Actions.",
+     .id = OPTION_FORMAT,
+     .targets = TARGET_ANY},
+    {.name = "junit",
+     .argument = "FILE",
+     .help = "Also write a report in JUnit's XML format to FILE, with one test for each order.",
+     .id = OPTION_JUNIT,
+     .targets = TARGET_ANY},
+};
+
+enum { ALL_COUNT = RUN_OPTION_COUNT + CHECK_OPTION_COUNT };
 
 static bool is(struct piece p, const char *word)
 {
     return strlen(word) == p.length && memcmp(p.text, word, p.length) == 0;
 }
 
-/* Kinds that the command has, those of `check` first; NULL: it has no such one. */
-static const struct option_kind *kind_at(const struct run_options *o, size_t i)
+/* The options that the command has, those of `check` first; NULL: it does not take this one. */
+static const struct command_option *option_at(const struct run_options *o, size_t i)
 {
-    if (i < CHECK_COUNT) return o->check ? &check_kinds[i] : NULL;
-    const struct option_kind *k = &kinds[i - CHECK_COUNT];
-    for (size_t n = 0; o->check && n < sizeof run_only / sizeof *run_only; n++)
-        if (strcmp(k->name, run_only[n]) == 0) return NULL;
-    return k;
+    if (i < CHECK_OPTION_COUNT) return o->check ? &check_options_table[i] : NULL;
+    const struct command_option *k = &run_options_table[i - CHECK_OPTION_COUNT];
+    return o->check && k->one_run ? NULL : k;
 }
 
-static const struct option_kind *kind_of(const struct run_options *o, struct piece name)
+static bool is_flag(const struct command_option *o)
+{
+    return !command_option_full(o).argument;
+}
+
+static const struct command_option *option_find(const struct run_options *o, struct piece name)
 {
     for (size_t i = 0; i < ALL_COUNT; i++)
-        if (kind_at(o, i) && is(name, kind_at(o, i)->name)) return kind_at(o, i);
+        if (option_at(o, i) && is(name, option_at(o, i)->name)) return option_at(o, i);
     return NULL;
 }
 
-/* Returns the option that was meant; NULL: who knows. */
-static const struct option_kind *unknown(struct run_options *o, struct piece word,
-                                         struct piece name)
+/* Returns the option that was meant; NULL: it is not known. */
+static const struct command_option *unknown(struct run_options *o, struct piece word,
+                                            struct piece name)
 {
-
     struct text_nearest near = {.text = name.text, .length = name.length};
     diag_error(&o->diags, word.at, word.length, "unknown option '%.*s'", (int)word.length,
                word.text);
-    for (size_t i = 0; o->check && i < sizeof run_only / sizeof *run_only; i++)
-        if (is(name, run_only[i])) {
-            diag_note(&o->diags, word.at, word.length, "--%s is of 'heddle run'", run_only[i]);
-            for (size_t k = 0; k < KIND_COUNT; k++)
-                if (is(name, kinds[k].name)) return &kinds[k];
-        }
+    for (size_t i = 0; o->check && i < RUN_OPTION_COUNT; i++) {
+        const struct command_option *k = &run_options_table[i];
+        if (!k->one_run || !is(name, k->name)) continue;
+        diag_note(&o->diags, word.at, word.length, "--%s is an option of 'heddle run'", k->name);
+        return k;
+    }
     for (size_t i = 0; i < ALL_COUNT; i++)
-        if (kind_at(o, i)) text_nearest_try(&near, kind_at(o, i)->name);
+        if (option_at(o, i)) text_nearest_try(&near, option_at(o, i)->name);
     if (!near.best) return NULL;
     diag_note(&o->diags, word.at, word.length, "did you mean '--%s'?", near.best);
-    return kind_of(o, (struct piece){near.best, (uint32_t)strlen(near.best), 0});
+    return option_find(o, (struct piece){near.best, (uint32_t)strlen(near.best), 0});
 }
 
 /* "--name value" or "--name=value"; returns how many words it is. */
@@ -124,21 +283,21 @@ static int read_option(struct run_options *o, const struct piece *words, int cou
         value = (struct piece){equals + 1, name.length - n - 1, name.at + n + 1};
         name.length = n;
     }
-    const struct option_kind *k = word.text[1] == '-' ? kind_of(o, name) : NULL;
+    const struct command_option *k = word.text[1] == '-' ? option_find(o, name) : NULL;
     if (!k) { /* with the value that it would have, which is no target */
         k = unknown(o, word, name);
-        return 1 + (k && !k->flag && !equals && count > 1 && *words[1].text != '-');
+        return 1 + (k && !is_flag(k) && !equals && count > 1 && *words[1].text != '-');
     }
-    bool apart = !k->flag && !equals;
+    bool apart = !is_flag(k) && !equals;
     if (apart && count < 2) {
         diag_error(&o->diags, word.at, word.length, "--%s wants a value", k->name);
         return 1;
     }
-    if (k->flag && equals)
+    if (is_flag(k) && equals)
         diag_error(&o->diags, value.at, value.length, "--%s takes no value", k->name);
     if (apart) value = words[1];
     o->list = arena_grow(o->arena, o->list, o->count, &o->cap, o->count + 1, sizeof *o->list);
-    o->list[o->count++] = (struct run_option){k->id, name, value};
+    o->list[o->count++] = (struct run_option){(enum run_option_id)k->id, name, value};
     return 1 + apart;
 }
 
@@ -205,12 +364,12 @@ static void check_targets(struct run_options *o)
                                         [TARGET_PROGRAM] = "a program"};
     for (size_t i = 0; i < o->count; i++) {
         const struct run_option *x = &o->list[i];
-        const struct option_kind *k = kind_of(o, x->name);
+        const struct command_option *k = option_find(o, x->name);
         if (!(k->targets & o->kind))
             diag_error(&o->diags, x->name.at, x->name.length, "--%s does not go with %s%s", k->name,
                        names[o->kind], k->id == OPTION_WATCH ? " yet" : "");
         for (size_t j = 0; j < i && !k->repeated; j++)
-            if (kind_of(o, o->list[j].name) == k) {
+            if (option_find(o, o->list[j].name) == k) {
                 diag_error(&o->diags, x->name.at, x->name.length, "--%s is given twice", k->name);
                 break;
             }

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/value.h"
+#include "cli/command.h"
 #include "session/settings.h"
 
 #include "heddle.h"
@@ -19,7 +20,7 @@ enum run_target {
 };
 
 enum run_option_id {
-    OPTION_KERNEL,
+    OPTION_KERNEL = 1,
     OPTION_GRID,
     OPTION_BLOCK,
     OPTION_CLUSTER,
@@ -73,6 +74,11 @@ struct run_options {
     bool check;          /* the command is `heddle check`: it has options of its own */
     struct heddle_module *module; /* of a kernel file, where it was read before; NULL */
 };
+
+/* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
+enum { RUN_OPTION_COUNT = 29, CHECK_OPTION_COUNT = 12 };
+extern const struct command_option run_options_table[RUN_OPTION_COUNT];
+extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 
 /* argv[0] is the command, as "run" or "check". false after errors. */
 bool run_options_read(struct run_options *o, int argc, char **argv);

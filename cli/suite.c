@@ -1,6 +1,6 @@
 /* heddle suite list|run: the workloads that come with Heddle. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/run_suite.h"
 
 #include "cuda/device.h"
@@ -9,7 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cmd_suite_list(int argc, char **argv)
+static const struct command_option options[] = {
+    {.name = "size",
+     .argument = "small|medium|large",
+     .standard = "small",
+     .help = "About 10 million, 1 thousand million and 10 thousand million thread instructions.",
+     .id = 1},
+    {.name = "data-seed", .argument = "N", .standard = "1", .help = "Seed of the inputs.", .id = 1},
+    {.name = "order", .id = 1},
+    {.name = "seed",
+     .argument = "N",
+     .standard = "0",
+     .help = "Seed of a random order. Each workload begins with it.",
+     .id = 1},
+    {.name = "graph",
+     .argument = "FILE",
+     .help = "The input of workloads on graphs: .gr, .mtx, .col, an edge list or Rodinia's format, "
+             "also compressed "
+             "with gzip. Without a NAME, those workloads are run that take a graph.",
+     .id = 1},
+};
+
+static int suite_list(int argc, char **argv)
 {
     if (argc > 1) return usage_error("suite list", "unexpected argument '%s'", argv[1]);
     for (size_t i = 0; i < suite_count(); i++)
@@ -76,7 +97,7 @@ static bool read_suite_options(struct asked *q, int argc, char **argv)
         else if ((value = option_value(argv, &i, "--order"))) q->order = value;
         else if ((value = option_value(argv, &i, "--seed"))) q->seed = value;
         else if (a[0] == '-') {
-            (void)bad_option(command, a, "--size --data-seed --graph --order --seed");
+            (void)bad_option(&command_suite_run, a);
             return false;
         } else if (!suite_find(a)) {
             const char *near = workload_nearest(a);
@@ -110,7 +131,7 @@ static bool graph_fits(const struct asked *q)
     return true;
 }
 
-int cmd_suite_run(int argc, char **argv)
+static int suite_run_all(int argc, char **argv)
 {
     struct asked q = {.options = {.size = SUITE_SMALL, .seed = 1}};
     unsigned passed = 0, ran = 0;
@@ -127,3 +148,25 @@ int cmd_suite_run(int argc, char **argv)
     printf("%u of %u passed\n", passed, ran);
     return finish_output(command, passed == ran ? EXIT_FINE : EXIT_INPUT);
 }
+
+const struct command command_suite_list = {
+    .name = "suite list",
+    .summary = "list the workloads that come with Heddle",
+    .usage = "suite list",
+    .description =
+        "Lists the workloads with a description of each. 'heddle run suite:NAME' runs one.",
+    .run = suite_list,
+};
+
+const struct command command_suite_run = {
+    .name = "suite run",
+    .summary = "run workloads and compare with the host's results",
+    .usage = "suite run [NAME...] [options]",
+    .description =
+        "Runs the workloads (all, if none is named). Each is verified against a computation on "
+        "the host.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .exit_status = "  0  all passed\n  1  a workload did not pass\n  2  a wrong call",
+    .run = suite_run_all,
+};

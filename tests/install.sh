@@ -44,6 +44,8 @@ int main(int argc, char **argv)
 }
 EOF
 export PKG_CONFIG_PATH="$here/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dest"
+[ -s "$here/share/man/man1/heddle.1" ] && [ -s "$here/share/man/man1/heddle-run.1" ] || fail 'no manual pages'
+[ -s "$here/share/bash-completion/completions/heddle" ] || fail 'no completion'
 want="$(pkg-config --modversion heddle) 199"
 cd "$dest"
 

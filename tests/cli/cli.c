@@ -108,7 +108,10 @@ static const struct call {
     {"--version", 0, "heddle ", ""},
     {"weave", 2, "", "no command 'weave'"},
     {"--weave", 2, "", "no command '--weave'"},
-    {"help run", 0, "exit status: 0 fine; 1 errors in the file; 2", ""},
+    {"help run", 0, "Exit status:\nThe first of these that applies:\n  0  success\n", ""},
+    {"help --man run", 0, ".SH EXIT STATUS", ""},
+    {"help --man weave", 2, "", "no command 'weave'"},
+    {"help --weave", 2, "", "unknown option '--weave'"},
     {"help ptx check", 0, "usage: heddle ptx check", ""},
     {"help ptx weave", 2, "", "no command 'ptx weave'"},
     {"help weave", 2, "", "no command 'weave'\nTry 'heddle --help'"},
@@ -276,43 +279,116 @@ Test(cli, version_is_the_librarys)
     drop(&r);
 }
 
-/* Every option that a command's help names is one it takes, and the reverse. */
-Test(cli, help_names_the_options)
+/* ---- texts made from the tables ------------------------------------------------------------------ */
+
+/* Every option in the help of a command is one it takes: it complains about the value or the target, not about the
+ * option. */
+Test(cli, takes_the_options_that_its_help_names)
 {
-    static const struct {
-        const char *command, *options;
-    } commands[] = {
-        {"run",
-         "--kernel --grid --block --cluster --shared --cooperative --arg --expect "
-         "--tolerance --dump --data-seed --graph --order --seed --threads --divergence --check "
-         "--max-instructions --timeout --memory --format --quiet --counts --profile --gpu "
-         "--watch --record --replay --suppress"},
-        {"check",
-         "--dump --counts --profile --threads --order --runs --seed --stop --jobs --float --no-race "
-         "--check --quiet --format --junit --run-timeout --timeout"},
-        {"suite run", "--size --data-seed --graph --order --seed"},
-        {"ptx check", "--format --max-errors --link --quiet"},
-        {"ptx print", "--verify"},
-        {"ptx stats", "--format"},
-        {"ptx cfg", "--kernel --brief"},
-        {"isa", "--format --refused"},
-        {"orders", "--format"}};
+    static const char *const commands[] = {"run",       "check",     "suite run", "ptx check",
+                                           "ptx print", "ptx stats", "ptx cfg",   "isa",
+                                           "orders",    "calibrate", "measure"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char args[64];
-        snprintf(args, sizeof args, "%s --help", commands[i].command);
-        struct result r = run(args);
-        for (const char *p = r.out; (p = strstr(p, "--")); p += 2) {
-            size_t n = 2 + strcspn(p + 2, "= []\n,.'");
-            cr_expect(memmem(commands[i].options, strlen(commands[i].options), p, n),
-                      "%s: help names %.*s", commands[i].command, (int)n, p);
+        char args[200], option[40];
+        snprintf(args, sizeof args, "%s --help", commands[i]);
+        struct result help = run(args);
+        size_t count = 0;
+        for (const char *p = help.out; (p = strstr(p, "\n  --")); p++, count++) {
+            snprintf(option, sizeof option, "%.*s", (int)strcspn(p + 3, " \n"), p + 3);
+            snprintf(args, sizeof args, "%s %s=nonsense:/ none.ptx", commands[i], option);
+            struct result r = run(args);
+            cr_expect(!strstr(r.err, "unknown option"), "%s: %s", args, r.err);
+            cr_expect_neq(r.status, 0, "%s", args);
+            drop(&r);
         }
-        for (const char *o = commands[i].options; *o; o += strcspn(o, " "), o += *o == ' ') {
-            char option[32];
-            snprintf(option, sizeof option, "%.*s", (int)strcspn(o, " "), o);
-            cr_expect(strstr(r.out, option), "%s: help does not name %s", commands[i].command,
-                      option);
+        cr_expect(count, "%s: no options in its help", commands[i]);
+        cr_expect(!strstr(help.out, "(null)"), "%s", help.out);
+        for (const char *line = help.out; *line; line += strcspn(line, "\n") + 1)
+            cr_expect(strcspn(line, "\n") <= 100, "%s: too long: %.120s", commands[i], line);
+        drop(&help);
+    }
+}
+
+/* All settings, with the variable of each; those of the environment alone as well. */
+Test(cli, help_names_the_variables_of_the_environment)
+{
+    static const char *const variables[] = {
+        "GPU",     "MEMORY",     "SMS",    "THREADS",  "ORDER",
+        "SEED",    "DIVERGENCE", "CHECK",  "SUPPRESS", "MAX_INSTRUCTIONS",
+        "TIMEOUT", "COUNTS",     "RECORD", "REPLAY",   "WATCH"};
+    static const char *const texts[] = {"run --help", "help --man", "help --man run",
+                                        "help --reference"};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        struct result r = run(texts[k]);
+        for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "HEDDLE_%s", variables[i]);
+            cr_expect(strstr(r.out, name), "heddle %s: no %s", texts[k], name);
         }
         drop(&r);
+    }
+}
+
+/* `make man` writes them. */
+Test(cli, manual_pages_completion_and_reference_are_current)
+{
+    char command[400];
+    struct result r = run("help --write .");
+    cr_assert_eq(r.status, 0, "%s", r.err);
+    drop(&r);
+    snprintf(command, sizeof command,
+             "diff -r %s/docs/man docs/man && diff %s/docs/reference.md docs/reference.md && "
+             "diff %s/completion/heddle.bash completion/heddle.bash",
+             folder, folder, folder);
+    cr_expect_eq(system(command), 0, "run 'make man'");
+    cr_expect_neq(run("help --write /dev/null").status, 0);
+}
+
+/* The words that bash would offer, one blank between two. */
+static void complete(const char *words, char *out, size_t size)
+{
+    char command[1000];
+    snprintf(command, sizeof command,
+             "cd %s && bash -c 'source %s/heddle.bash; COMP_WORDS=(%s); "
+             "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _heddle; echo \"${COMPREPLY[*]}\"'",
+             folder, folder, words);
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    size_t n = fread(out, 1, size - 1, f);
+    out[n] = '\0';
+    cr_expect_eq(pclose(f), 0, "%s", command);
+}
+
+Test(cli, bash_completes)
+{
+    static const struct {
+        const char *words, *want;
+    } cases[] = {
+        {"heddle est", "estimate\n"},
+        {"heddle ptx c", "check cfg\n"},
+        {"heddle run --mem", "--memory\n"},
+        {"heddle run --divergence \"\"", "stack its\n"},
+        {"heddle run --divergence = i", "its\n"},
+        {"heddle run --gpu titan", "titanv titanx\n"},
+        {"heddle check --order gpu", "gpudet\n"},
+        {"heddle check --reco", "\n"},
+        {"heddle check --max", "--max-instructions\n"},
+        {"heddle run --counts good", "good.ptx\n"},
+        {"heddle run good", "good.ptx\n"},
+        {"heddle run suite : sax", "saxpy\n"},
+        {"heddle suite run sax", "saxpy\n"},
+        {"heddle ptx check --form", "--format\n"},
+        {"heddle ptx check --format js", "json\n"},
+        {"heddle help ptx st", "stats\n"},
+        {"heddle help estim", "estimate\n"},
+    };
+    char out[4000];
+    struct result r = run("help --completion >heddle.bash");
+    cr_assert_eq(r.status, 0);
+    drop(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        complete(cases[i].words, out, sizeof out);
+        cr_expect_str_eq(out, cases[i].want, "%s: %s", cases[i].words, out);
     }
 }
 

@@ -133,7 +133,7 @@ static const struct {
      "random:strategy=lag       2 ", NULL},
     /* wrong calls */
     {"check", 2, NULL, "what is to run?"},
-    {"check suite:saxpy --dump x=y", 2, NULL, "--dump is of 'heddle run'"},
+    {"check suite:saxpy --dump x=y", 2, NULL, "--dump is an option of 'heddle run'"},
     {"check suite:saxpy --run 3", 2, NULL, "did you mean '--runs'?"},
     {"run suite:saxpy --runs 3", 2, NULL, "unknown option '--runs'"},
     {"check suite:saxpy --runs 0", 2, NULL, "--runs wants at least 1"},

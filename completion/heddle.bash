@@ -1,0 +1,220 @@
+# Completion of heddle's commands and options for bash.
+# Made by 'make man' from the tables of the commands (cli/, session/settings.def).
+_heddle_gpus="a100 b200 c2050 gtx1080 gtx480 gtx680 gv100 h100 k40 p100 quadrofx5800 rtx2060 rtx2080ti rtx3070 rtx4090 titanv titanx v100"
+_heddle_orders="native random gpudet dab"
+_heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur_texture centrality conv_gradient hash_chain hash_probe histogram_global histogram_shared hotspot index_add litmus_block litmus_grid mandelbrot nbody order_exchange order_mixed pagerank pathfinder racey_global racey_lanes racey_shared racey_warps reduce_atomic reduce_shared reduce_shuffle saxpy scan_blocks scan_lookback scatter_last segment_sum sgemm_16 sgemm_32 spmv_scalar spmv_vector stencil_2d stencil_3d sum_atomic sum_lock sum_lock_backoff sum_lock_test sum_tree ticket transpose_naive transpose_padded transpose_tiled"
+_heddle_words() # [the first word of a command]
+{
+    case $1 in
+    '') echo "run check estimate compare suite ptx isa orders gpus calibrate measure";;
+    suite) echo "list run";;
+    ptx) echo "check print stats cfg";;
+    esac
+}
+_heddle_options() # COMMAND
+{
+    case $1 in
+    'run') echo "--gpu --memory --threads --order --seed --divergence --check --suppress --max-instructions --timeout --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --no-race --quiet --format --junit --gpu --memory --divergence --suppress --max-instructions --timeout --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'suite list') echo "--help";;
+    'suite run') echo "--size --data-seed --order --seed --graph --help";;
+    'ptx check') echo "--format --max-errors --link --quiet --help";;
+    'ptx print') echo "--verify --help";;
+    'ptx stats') echo "--format --help";;
+    'ptx cfg') echo "--kernel --brief --help";;
+    'isa') echo "--format --refused --help";;
+    'orders') echo "--format --help";;
+    'gpus') echo "--help";;
+    'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
+    'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
+    esac
+}
+_heddle_values() # COMMAND --OPTION
+{
+    case "$1 $2" in
+    'run --gpu') echo "$_heddle_gpus";;
+    'run --memory') echo "";;
+    'run --threads') echo "";;
+    'run --order') echo "$_heddle_orders";;
+    'run --seed') echo "";;
+    'run --divergence') echo "stack its";;
+    'run --check') echo "memory init sync race atomicity api all";;
+    'run --suppress') echo "FILE";;
+    'run --max-instructions') echo "";;
+    'run --timeout') echo "";;
+    'run --format') echo "text json";;
+    'run --counts') echo "FILE";;
+    'run --watch') echo "";;
+    'run --record') echo "FILE";;
+    'run --replay') echo "FILE";;
+    'run --kernel') echo "";;
+    'run --grid') echo "";;
+    'run --block') echo "";;
+    'run --cluster') echo "";;
+    'run --shared') echo "";;
+    'run --arg') echo "";;
+    'run --expect') echo "";;
+    'run --tolerance') echo "";;
+    'run --dump') echo "FILE";;
+    'run --data-seed') echo "";;
+    'run --graph') echo "FILE";;
+    'check --order') echo "$_heddle_orders";;
+    'check --runs') echo "";;
+    'check --seed') echo "";;
+    'check --check') echo "memory init sync race atomicity api all";;
+    'check --stop') echo "many different never";;
+    'check --jobs') echo "";;
+    'check --run-timeout') echo "";;
+    'check --float') echo "";;
+    'check --format') echo "text json github";;
+    'check --junit') echo "FILE";;
+    'check --gpu') echo "$_heddle_gpus";;
+    'check --memory') echo "";;
+    'check --divergence') echo "stack its";;
+    'check --suppress') echo "FILE";;
+    'check --max-instructions') echo "";;
+    'check --timeout') echo "";;
+    'check --kernel') echo "";;
+    'check --grid') echo "";;
+    'check --block') echo "";;
+    'check --cluster') echo "";;
+    'check --shared') echo "";;
+    'check --arg') echo "";;
+    'check --expect') echo "";;
+    'check --tolerance') echo "";;
+    'check --data-seed') echo "";;
+    'check --graph') echo "FILE";;
+    'estimate --gpu') echo "$_heddle_gpus";;
+    'estimate --order') echo "$_heddle_orders";;
+    'estimate --format') echo "table json csv";;
+    'estimate --coefficients') echo "FILE";;
+    'estimate --traces') echo "FILE";;
+    'estimate --memory') echo "";;
+    'estimate --threads') echo "";;
+    'estimate --seed') echo "";;
+    'estimate --divergence') echo "stack its";;
+    'estimate --check') echo "memory init sync race atomicity api all";;
+    'estimate --suppress') echo "FILE";;
+    'estimate --max-instructions') echo "";;
+    'estimate --timeout') echo "";;
+    'estimate --counts') echo "FILE";;
+    'estimate --watch') echo "";;
+    'estimate --record') echo "FILE";;
+    'estimate --replay') echo "FILE";;
+    'estimate --kernel') echo "";;
+    'estimate --grid') echo "";;
+    'estimate --block') echo "";;
+    'estimate --cluster') echo "";;
+    'estimate --shared') echo "";;
+    'estimate --arg') echo "";;
+    'estimate --expect') echo "";;
+    'estimate --tolerance') echo "";;
+    'estimate --dump') echo "FILE";;
+    'estimate --data-seed') echo "";;
+    'estimate --graph') echo "FILE";;
+    'compare --gpu') echo "$_heddle_gpus";;
+    'compare --order') echo "$_heddle_orders";;
+    'compare --format') echo "table json csv";;
+    'compare --coefficients') echo "FILE";;
+    'compare --memory') echo "";;
+    'compare --threads') echo "";;
+    'compare --seed') echo "";;
+    'compare --divergence') echo "stack its";;
+    'compare --check') echo "memory init sync race atomicity api all";;
+    'compare --suppress') echo "FILE";;
+    'compare --max-instructions') echo "";;
+    'compare --timeout') echo "";;
+    'compare --counts') echo "FILE";;
+    'compare --watch') echo "";;
+    'compare --record') echo "FILE";;
+    'compare --replay') echo "FILE";;
+    'compare --kernel') echo "";;
+    'compare --grid') echo "";;
+    'compare --block') echo "";;
+    'compare --cluster') echo "";;
+    'compare --shared') echo "";;
+    'compare --arg') echo "";;
+    'compare --expect') echo "";;
+    'compare --tolerance') echo "";;
+    'compare --dump') echo "FILE";;
+    'compare --data-seed') echo "";;
+    'compare --graph') echo "FILE";;
+    'suite run --size') echo "small medium large";;
+    'suite run --data-seed') echo "";;
+    'suite run --order') echo "$_heddle_orders";;
+    'suite run --seed') echo "";;
+    'suite run --graph') echo "FILE";;
+    'ptx check --format') echo "text json";;
+    'ptx check --max-errors') echo "";;
+    'ptx stats --format') echo "text json";;
+    'ptx cfg --kernel') echo "";;
+    'isa --format') echo "text json";;
+    'orders --format') echo "text json";;
+    'calibrate --gpu') echo "$_heddle_gpus";;
+    'calibrate --output') echo "FILE";;
+    'calibrate --traces') echo "FILE";;
+    'calibrate --start') echo "FILE";;
+    'calibrate --where') echo "";;
+    'calibrate --plot') echo "FILE";;
+    'calibrate --csv') echo "FILE";;
+    'measure --size') echo "small medium large";;
+    'measure --repeat') echo "";;
+    'measure --data-seed') echo "";;
+    'measure --graph') echo "FILE";;
+    'measure --output') echo "FILE";;
+    'measure --driver') echo "FILE";;
+    *) return 1;;
+    esac
+}
+_heddle()
+{
+    local -a typed=("${COMP_WORDS[@]}")
+    local at=$COMP_CWORD help= words
+    if [ "${typed[1]}" = help ] && [ "$at" -gt 1 ]; then
+        typed=("${typed[@]:1}") at=$((at - 1)) help=1
+    fi
+    local cur=${typed[at]} prev=${typed[at-1]} command=${typed[1]}
+    COMPREPLY=()
+    if [ "$at" -eq 1 ]; then
+        words=$(_heddle_words)
+        [ "$help" ] || words="$words help --help --version"
+        COMPREPLY=($(compgen -W "$words" -- "$cur"))
+        return
+    fi
+    words=$(_heddle_words "$command")
+    if [ "$words" ]; then
+        if [ "$at" -eq 2 ]; then
+            COMPREPLY=($(compgen -W "$words" -- "$cur"))
+            return
+        fi
+        command="$command ${typed[2]}"
+    fi
+    [ "$help" ] && return
+    [ "$cur" = = ] && cur= || { [ "$prev" = = ] && prev=${typed[at-2]}; }
+    if [ "$cur" = : ] && [ "$prev" = suite ]; then cur= prev=:; fi
+    if [ "$prev" = : ] && [[ " ${typed[*]} " == *' suite :'* ]]; then
+        COMPREPLY=($(compgen -W "$_heddle_workloads" -- "$cur"))
+        return
+    fi
+    case $prev in
+    --*)
+        words=$(_heddle_values "$command" "$prev") && {
+            [ "$words" = FILE ] && COMPREPLY=($(compgen -f -- "$cur")) ||
+                COMPREPLY=($(compgen -W "$words" -- "$cur"))
+            return
+        };;
+    esac
+    case $cur in
+    -*) COMPREPLY=($(compgen -W "$(_heddle_options "$command")" -- "$cur"));;
+    *)
+        case $command in
+        'suite run' | measure) COMPREPLY=($(compgen -W "$_heddle_workloads" -- "$cur"));;
+        orders) COMPREPLY=($(compgen -W "$_heddle_orders" -- "$cur"));;
+        gpus) COMPREPLY=($(compgen -W "$_heddle_gpus" -- "$cur") $(compgen -f -- "$cur"));;
+        *) COMPREPLY=($(compgen -f -- "$cur"));;
+        esac;;
+    esac
+}
+complete -o filenames -F _heddle heddle
