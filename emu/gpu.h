@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What caches and DRAM move is counted in sectors of lines, as NVIDIA's profilers count it (Nsight Compute, Kernel
+ * Profiling Guide, "Memory Chart"). */
+enum { EMU_SECTOR_BYTES = 32, EMU_LINE_BYTES = 128 };
+
 struct emu_gpu {
     const char *name, *title; /* "v100", "Tesla V100 SXM2" */
 #define COUNT(section, key, field, least, most, unit, text) uint32_t field;

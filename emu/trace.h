@@ -59,6 +59,14 @@ struct trace_warp {
     bool cut;              /* it went on */
 };
 
+enum count_how {                /* how an access goes through the caches */
+                 COUNT_LOAD,    /* L1, then L2 */
+                 COUNT_LOAD_L2, /* L2 alone: .cg, .cv, volatile, strong loads */
+                 COUNT_STORE,
+                 COUNT_ATOMIC,
+                 COUNT_CONSTANT, /* through neither */
+};
+
 #define TRACE_LOCAL_LINES 0x80000000u
 enum {
     TRACE_AROUND = 7

@@ -111,7 +111,6 @@ static void check_shared(struct judge *j, const struct emu_gpu *g)
 struct cache_keys {
     int bytes, line, sector, ways;
 };
-enum { LINE = 128, SECTOR = 32 }; /* of emu/measure/cache.h */
 
 /* `other`: bytes that it has, too, if shared memory has the rest; 0: none. */
 static void check_cache(struct judge *j, const struct emu_gpu *g, struct cache_keys k,
@@ -123,9 +122,9 @@ static void check_cache(struct judge *j, const struct emu_gpu *g, struct cache_k
     if (!bytes) return;
     blame(j, !line || !sector || !ways, k.bytes, "a cache has lines, sectors and ways");
     if (!line || !sector || !ways) return;
-    blame(j, line != LINE, k.line, "caches have lines of 128 bytes");
+    blame(j, line != EMU_LINE_BYTES, k.line, "caches have lines of 128 bytes");
     blame(j, line % sector != 0, k.sector, "a line is a whole number of sectors");
-    blame(j, sector % SECTOR != 0, k.sector, "a sector is 32, 64 or 128 bytes");
+    blame(j, sector % EMU_SECTOR_BYTES != 0, k.sector, "a sector is 32, 64 or 128 bytes");
     blame(j, bytes % line != 0, k.bytes, "not a whole number of lines");
     blame(j, bytes % (line * ways) != 0 && (!other || other % (line * ways) != 0), k.ways,
           "its lines are no whole number of sets of so many");

@@ -63,7 +63,7 @@ size_t timing_async_size(size_t *of_cta)
 void timing_async_place(const struct timing *c, uint32_t slot)
 {
     c->batches[slot] = (struct timing_batches){0};
-    memset(c->copies + (size_t)slot * c->wpc, 0, c->wpc * sizeof *c->copies);
+    memset(c->copies + (size_t)slot * c->warps_per_cta, 0, c->warps_per_cta * sizeof *c->copies);
 }
 
 static void later(struct timing_access *a, struct timing_access than)
@@ -78,9 +78,9 @@ static void fill(struct timing *c, uint32_t slot, uint32_t n, struct timing_acce
     struct timing_access *batch = &b->batch[n % BATCHES];
     if (n >= b->filled) *batch = a, b->filled = n + 1;
     else later(batch, a);
-    for (uint32_t k = 0; k < c->wpc; k++) {
-        struct timing_copies *s = &c->copies[slot * c->wpc + k];
-        struct timing_warp *w = &c->warps[slot * c->wpc + k];
+    for (uint32_t k = 0; k < c->warps_per_cta; k++) {
+        struct timing_copies *s = &c->copies[slot * c->warps_per_cta + k];
+        struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
         if (s->batch != n + 1) continue;
         const double ready = w->next->ready;
         if (ready < TIMING_NEVER && (ready < s->woken || ready > s->woken))
@@ -115,7 +115,7 @@ struct timing_access timing_async(struct timing *c, struct timing_warp *w, uint3
     struct timing_copies *s = &c->copies[timing_warp_index(c, w)];
     struct timing_batches *b = &c->batches[w->cta];
     struct timing_access all = {0};
-    switch (c->steps[inst]) {
+    switch (c->code.steps[inst]) {
     case COPY: later(&s->open, done); break;
     case COMMIT: commit(s); break;
     case WAIT: return wait_group(s, c->t->insts[inst].pending);
@@ -144,7 +144,7 @@ void timing_async_sleep(struct timing *c, struct timing_warp *w, uint32_t inst)
 {
     struct timing_copies *s = &c->copies[timing_warp_index(c, w)];
     s->batch = 0;
-    if (c->rules || c->steps[inst] != TRY || s->waits <= c->batches[w->cta].filled) return;
+    if (c->hooks || c->code.steps[inst] != TRY || s->waits <= c->batches[w->cta].filled) return;
     s->batch = s->waits, s->held = w->next->ready;
     w->next->ready = TIMING_NEVER;
 }
@@ -152,9 +152,9 @@ void timing_async_sleep(struct timing *c, struct timing_warp *w, uint32_t inst)
 bool timing_async_wake(struct timing *c, uint32_t slot, double now)
 {
     bool any = false;
-    for (uint32_t k = 0; k < c->wpc; k++) {
-        struct timing_warp *w = &c->warps[slot * c->wpc + k];
-        struct timing_copies *s = &c->copies[slot * c->wpc + k];
+    for (uint32_t k = 0; k < c->warps_per_cta; k++) {
+        struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
+        struct timing_copies *s = &c->copies[slot * c->warps_per_cta + k];
         if (!w->live || !s->batch || w->next->ready != TIMING_NEVER) continue;
         s->batch = 0;
         timing_release_warp(c, w, s->held, now, TIMING_BARRIER);

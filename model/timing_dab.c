@@ -4,7 +4,6 @@
 #include "determinism/hardware/atomic_buffer.h"
 #include "determinism/hardware/flush.h"
 
-#include "emu/measure/count.h"
 #include "ptx/isa.h"
 
 #include <stdlib.h>
@@ -90,8 +89,8 @@ static bool deal(struct timing *c, uint32_t slot, uint32_t *cta)
 
 static void placed(struct timing *c, uint32_t slot)
 {
-    for (uint32_t k = 0; k < c->wpc; k++) {
-        struct hardware_warp *h = &dab_of(c)->warps[slot * c->wpc + k];
+    for (uint32_t k = 0; k < c->warps_per_cta; k++) {
+        struct hardware_warp *h = &dab_of(c)->warps[slot * c->warps_per_cta + k];
         h->why = RUNS;
         h->in_round = h->filled = false;
         h->batch = dab_of(c)->given[slot];
@@ -321,7 +320,7 @@ static struct transaction *new_transaction(struct timing *c, uint32_t sm, const 
         if (!d->list) abort();
     }
     const uint32_t line = r->element / (4 * SECTOR_ELEMENTS),
-                   slice = timing_slice_of(&c->all_of_l2, line);
+                   slice = timing_slice_of(&c->mem.l2_map, line);
     struct transaction *t = &d->list[d->count++];
     *t = (struct transaction){.sm = sm,
                               .number = d->sent[sm * c->m->slices + slice]++,
@@ -408,7 +407,7 @@ static double carry_out(struct timing *c, double now)
         const double service = t->rounds * c->m->atomic_interval +
                                (early && d->o.queue == DAB_L2_QUEUE ? queued(c, t) : 0),
                      from = later(t->arrives, turn ? later(before, now) : now);
-        before = timing_reserve(&c->slice[t->slice], from, service / c->share);
+        before = timing_reserve(&c->mem.slice[t->slice], from, service / c->mem.fraction);
         double done = before + service;
         if (t->from_dram) done = timing_from_dram(c, t->slice, t->line, 1, done);
         end = later(end, done + c->m->atomic_latency + c->m->l2_latency / 2);
@@ -421,7 +420,7 @@ static double tell(struct timing *c, uint32_t first, uint32_t last, double now)
 {
     double end = now;
     for (uint32_t sm = first; sm < last; sm++)
-        if (sm < c->ports) end = later(end, timing_send(c, sm, c->m->slices, now));
+        if (sm < c->mem.ports) end = later(end, timing_send(c, sm, c->m->slices, now));
     return end;
 }
 
@@ -511,9 +510,10 @@ static void let_alone(struct timing *c, uint32_t first, uint32_t last, double no
         struct timing_warp *w = &c->warps[i];
         struct hardware_warp *h = at(c, w);
         if (!w->live || h->why != ALONE) continue;
-        const double begun = later(then, h->ready), done = timing_access_memory(c, w, begun).done;
+        const double begun = later(then, h->ready),
+                     done = timing_access_memory(c, w, w->inst, begun).done;
         h->why = RUNS;
-        then = begun + (done - begun) / c->share;
+        then = begun + (done - begun) / c->mem.fraction;
         timing_release_warp(c, w, h->ready, then, TIMING_SERIAL);
     }
 }
@@ -555,7 +555,8 @@ static bool idle(struct timing *c)
 static void begin(struct timing *c, const struct timing_order *o)
 {
     struct dab *d = timing_calloc(1, sizeof *d);
-    const uint32_t warps = c->sms * c->warps_per_sm, part = (uint32_t)(o->dab.sms * c->share + 0.5),
+    const uint32_t warps = c->sms * c->warps_per_sm,
+                   part = (uint32_t)(o->dab.sms * c->mem.fraction + 0.5),
                    sms = o->dab.sms && part < c->sms ? (part ? part : 1) : c->sms;
     c->order = d;
     d->o = o->dab;

@@ -4,8 +4,6 @@
 #include "determinism/hardware/write_log.h"
 #include "determinism/hardware/z_unit.h"
 
-#include "emu/measure/count.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,8 +115,8 @@ static bool deal(struct timing *c, uint32_t slot, uint32_t *cta)
 
 static void placed(struct timing *c, uint32_t slot)
 {
-    for (uint32_t k = 0; k < c->wpc; k++) {
-        struct hardware_warp *h = &gpudet_of(c)->warps[slot * c->wpc + k];
+    for (uint32_t k = 0; k < c->warps_per_cta; k++) {
+        struct hardware_warp *h = &gpudet_of(c)->warps[slot * c->warps_per_cta + k];
         h->why = RUNS;
         h->stops = h->stored = false;
     }
@@ -163,11 +161,12 @@ static void barrier(struct timing *c, uint32_t slot)
 {
     struct gpudet *g = gpudet_of(c);
     bool stored = false;
-    for (uint32_t k = 0; k < c->wpc; k++) stored |= g->warps[slot * c->wpc + k].stored;
+    for (uint32_t k = 0; k < c->warps_per_cta; k++)
+        stored |= g->warps[slot * c->warps_per_cta + k].stored;
     g->moved = true;
     if (g->o.bta && !stored) return;
-    for (uint32_t k = 0; k < c->wpc; k++)
-        g->warps[slot * c->wpc + k].stops = c->warps[slot * c->wpc + k].waits;
+    for (uint32_t k = 0; k < c->warps_per_cta; k++)
+        g->warps[slot * c->warps_per_cta + k].stops = c->warps[slot * c->warps_per_cta + k].waits;
 }
 
 static void ended(struct timing *c, struct timing_warp *w, double now)
@@ -205,7 +204,7 @@ static void store(struct timing *c, struct timing_warp *w, const struct trace_no
     struct hardware_warp *h = at(c, w);
     const double data = c->m->l1_whole ? 1 : timing_popcount(n->sectors) / c->m->l1_sectors;
     const uint32_t line = timing_warp_index(c, w) * g->o.log + h->log.count;
-    timing_reserve(&c->load_store[w->sm], now, data + 1);
+    timing_reserve(&c->mem.load_store[w->sm], now, data + 1);
     timing_fill_l1(c, w->sm, LOG_LINES | (2 * line & ~LOG_LINES), now);
     timing_fill_l1(c, w->sm, LOG_LINES | ((2 * line + 1) & ~LOG_LINES), now);
     append(g, &h->log, n);
@@ -224,7 +223,7 @@ static bool holds(const struct log *l, const struct trace_note *n)
 static void search(struct timing *c, const struct timing_warp *w, uint32_t entries, double now,
                    struct timing_access *a)
 {
-    const double begun = timing_reserve(&c->load_store[w->sm], now, entries),
+    const double begun = timing_reserve(&c->mem.load_store[w->sm], now, entries),
                  done = begun + entries + c->m->l1_latency;
     if (done > a->done) *a = (struct timing_access){done, TIMING_LOG};
 }
@@ -266,7 +265,7 @@ static double fetch_depths(struct timing *c, uint32_t slice, uint32_t line, bool
 {
     const struct gpudet *g = gpudet_of(c);
     const double sectors = evicts ? 2 * WHOLE : WHOLE, there = now + g->o.fetch * g->z_interval;
-    timing_reserve(&c->slice[slice], now, sectors * c->m->l2_interval / c->share);
+    timing_reserve(&c->mem.slice[slice], now, sectors * c->m->l2_interval / c->mem.fraction);
     return later(there, in_l2(c, slice, line, now));
 }
 
@@ -276,7 +275,8 @@ static double compare(struct timing *c, struct partition *p, uint32_t slice, uin
 {
     struct gpudet *g = gpudet_of(c);
     const double cycle = g->z_interval,
-                 begun = timing_reserve(&p->free, z_unit_admit(&p->unit, now), cycle / c->share);
+                 begun = timing_reserve(&p->free, z_unit_admit(&p->unit, now),
+                                        cycle / c->mem.fraction);
     const struct z_lookup z = z_unit_lookup(&p->unit, line, begun);
     const double start = z.hit ? z.start : fetch_depths(c, slice, line, z.evicted, z.start);
     z_unit_complete(&p->unit, z.line, begun, start + cycle);
@@ -286,7 +286,8 @@ static double compare(struct timing *c, struct partition *p, uint32_t slice, uin
 static double written(struct timing *c, uint32_t slice, uint32_t sectors, double now)
 {
     const double time = sectors * c->m->l2_interval;
-    return timing_reserve(&c->slice[slice], now, time / c->share) + time + c->m->l2_latency / 2;
+    return timing_reserve(&c->mem.slice[slice], now, time / c->mem.fraction) + time +
+           c->m->l2_latency / 2;
 }
 
 static bool before(const struct request *a, const struct request *b)
@@ -332,10 +333,10 @@ static void send_next(struct timing *c, struct gpudet *g, const struct request *
     const struct entry e = l->entries[l->sent++];
     if (l->sent == l->count) senders[at] = senders[--*count];
     else g->sender_at[sm] = at + 1;
-    const double read = timing_reserve(&c->load_store[sm], r->when, 2);
+    const double read = timing_reserve(&c->mem.load_store[sm], r->when, 2);
     push(g, COMPARE,
          timing_send(c, sm, timing_popcount(e.sectors) + HEADER, read + c->m->l1_latency), warp, e);
-    push(g, SEND, c->load_store[sm], warp, e);
+    push(g, SEND, c->mem.load_store[sm], warp, e);
 }
 
 /* To L2 and back. */
@@ -343,8 +344,9 @@ static double trip(struct timing *c, uint32_t sm, uint32_t slice, uint32_t secto
                    double now)
 {
     const double there = timing_send(c, sm, 1, now),
-                 done = timing_reserve(&c->slice[slice], there, service / c->share) + service;
-    return timing_reserve(&c->port_in[sm % c->ports], done, sectors / c->m->port_sectors) +
+                 done = timing_reserve(&c->mem.slice[slice], there, service / c->mem.fraction) +
+                        service;
+    return timing_reserve(&c->mem.port_in[sm % c->mem.ports], done, sectors / c->m->port_sectors) +
            c->m->l2_latency / 2;
 }
 
@@ -370,7 +372,7 @@ static void unlock(struct timing *c, struct gpudet *g, const struct request *r)
 static void go_step(struct timing *c, const struct request *r)
 {
     struct gpudet *g = gpudet_of(c);
-    const uint32_t slice = timing_slice_of(&c->all_of_l2, r->entry.line),
+    const uint32_t slice = timing_slice_of(&c->mem.l2_map, r->entry.line),
                    sm = r->warp / c->warps_per_sm, sectors = timing_popcount(r->entry.sectors);
     struct partition *p = &g->partitions[slice / (c->m->slices / c->m->channels)];
     switch ((enum step)r->what) {
@@ -442,10 +444,10 @@ static double carry_out(struct timing *c, double now)
         if (g->warps[i].why != ATOMIC) continue;
         if (g->o.serial != GPUDET_CU || w->sm != last) begun = end;
         last = w->sm;
-        end = later(end, timing_access_memory(c, w, begun).done);
+        end = later(end, timing_access_memory(c, w, w->inst, begun).done);
     }
     g->serial = false;
-    return last == UINT32_MAX ? now : behind_barrier(c, now + (end - now) / c->share);
+    return last == UINT32_MAX ? now : behind_barrier(c, now + (end - now) / c->mem.fraction);
 }
 
 /* ---- quanta -------------------------------------------------------------------------------------------------------- */

@@ -1,13 +1,23 @@
-/* model/timing_internal.h: between the files of the clock.
+/* model/timing_internal.h: the parts of the timing model (model/timing.h), among themselves.
  *
- *     timing.c           warps, schedulers, memory
- *     timing_async.c     asynchronous copies, and what waits for them
- *     timing_gpudet.c    quanta: logs, commits, serial mode
- *     timing_dab.c       buffers of reductions, turns, flushes */
+ *     timing.c             one run: the loop over events, sums
+ *     timing_code.c        what instructions cost: class, unit, registers, matrix work
+ *     timing_sm.c          warps, CTAs, barriers, schedulers, instruction cache
+ *     timing_memory.c      shared memory, L1, network, L2, DRAM, atomics
+ *     timing_async.c       asynchronous copies, and what waits for them
+ *     timing_order.c       which instructions an order treats in its own way
+ *     timing_gpudet.c      GPUDet: quanta, write logs, commits, serial mode
+ *     timing_dab.c         DAB: buffers of reductions, turns, flushes
+ *     timing_storage.c     memory of one run
+ *
+ * `struct timing` is one run. Time is in cycles of the SMs' clock. A resource that serves one request after another (a
+ * unit, a port, a slice, a channel) is a double: the cycle in which it is free again (timing_reserve). There is no
+ * queue of events. Each scheduler knows the cycle in which it may issue next, a tree has the least of them over SMs,
+ * and an issue computes at once when its results will be there. So requests reach a resource in the order of their
+ * issue, not of their arrival. */
 #ifndef HEDDLE_MODEL_TIMING_INTERNAL_H
 #define HEDDLE_MODEL_TIMING_INTERNAL_H
 
-#include "emu/measure/count.h"
 #include "emu/trace.h"
 #include "model/timing.h"
 #include "model/timing_order.h"
@@ -155,63 +165,90 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint8_t class, unit;
 };
 
-struct timing {
+struct timing_code { /* the instructions of the trace */
+    struct timing_inst *insts;
+    uint8_t *steps; /* by instruction: of asynchronous copies; NULL: there are none */
+    double *
+        matrices; /* by instruction: its multiply-adds, in those of PTX_COST_TENSOR; NULL: no matrix instructions */
+    const uint32_t *reg_of; /* as emu_trace.regs, below `regs` */
+    uint32_t *folded;       /* that, if the trace has more; else NULL */
+    uint32_t regs;          /* registers of a warp that have times */
+};
+
+struct timing_memory { /* the memory system, as far as these SMs have a part in it */
+    const struct timing_share
+        *sampled; /* the SMs stand for all; NULL: they are all, or have their part of everything */
+    double fraction;                  /* of the network and L2 that the SMs have */
+    uint32_t slices, channels, ports; /* that the SMs have, */
+    double slice_rate, channel_rate;  /* of what these can do */
+    uint32_t next_slice;              /* sampled: slices take requests in turn */
+    struct timing_slices l2_map;      /* which slice of the GPU has a line */
+    double row_span; /* bytes of addresses whose rows are side by side, one in each channel */
+    /* when each takes its next request */
+    double network, *load_store, *port_in, *port_out, *slice, *channel;
+    double *all_slices; /* sampled: for what SMs ask of the same lines */
+    struct timing_bank *banks;
+    /* L1 of each SM */
+    struct timing_line *l1;
+    uint8_t *l1_seen; /* its sets that are in use: the others have anything in them */
+    uint32_t l1_sets, l1_ways;
+    struct timing_divisor l1_sets_divisor;
+    uint32_t event_slots;              /* of each of these */
+    struct timing_events fills, swaps; /* lines from DRAM: when they are in L2; elements: when a
+                                         compare-and-swap was through */
+};
+
+struct timing_block;
+struct timing_storage { /* what the arrays of a run are in */
+    struct timing_block *blocks;
+    size_t taken; /* bytes */
+};
+
+struct timing { /* one run */
     const struct emu_trace *t;
     const struct timing_machine *m;
     struct timing_result *out;
-    double slot; /* of a scheduler: cycles for an instruction */
-    struct timing_inst *insts;
-    uint8_t *steps;               /* by instruction: of asynchronous copies; NULL: there are none */
-    struct timing_copies *copies; /* by warp */
-    struct timing_batches *batches; /* by slot of a CTA */
-    double *
-        matrices; /* by instruction, how often its multiply-adds are those of PTX_COST_TENSOR; NULL: there are none */
-    uint32_t sms, slots, wpc, warps_per_sm, scheduler_count, regs;
-    const struct timing_share
-        *some;    /* NULL: the SMs are all there are, or have their part of everything */
-    double share; /* of the network and L2 */
-    uint32_t slices, channels;       /* that the SMs have, */
-    double slice_rate, channel_rate; /* of what these can do */
-    double row_span; /* bytes of addresses whose rows are side by side, one in each channel */
+    const struct timing_order_hooks *hooks; /* of the order; NULL: native */
+    void *order;                            /* what it keeps */
+    double issue_cycles;                    /* of a scheduler, for an instruction */
+    double end;                             /* of the last CTA so far */
+    /* sizes: SMs, slots for CTAs of an SM, warps of a CTA, of an SM, schedulers of all */
+    uint32_t sms, slots, warps_per_cta, warps_per_sm, scheduler_count;
+    struct timing_code code;
+    struct timing_memory mem;
+    struct timing_storage storage;
+    /* warps and schedulers */
     struct timing_warp *warps;
     struct timing_candidate *next;
     struct timing_cta *ctas;
     struct timing_scheduler *schedulers;
     uint32_t *scheduler_warps;
-    double *reg_times;
+    double *reg_times; /* of all warps */
     uint8_t *reg_parts;
-    double *units[TIMING_UNITS];   /* when each is free: by SM */
+    struct timing_copies *copies;   /* by warp */
+    struct timing_batches *batches; /* by slot of a CTA */
+    double *units[TIMING_UNITS];    /* when each is free: by SM */
+    struct timing_line *fetched;    /* lines of instructions that SMs have */
+    uint32_t next_cta, age;         /* of the trace, the next to be placed; of the next warp */
+    /* which SM goes next */
     struct timing_sm_key *key;     /* a tree of the least, of equals the first: leaves are SMs */
     struct timing_choice *choices; /* by SM */
     uint32_t leaves, running;      /* the SM whose turn it is */
     uint32_t stepping;             /* the scheduler whose turn it is */
     double woken;                  /* when it is to have one again, at the latest */
-    const uint32_t *reg_of;        /* as emu_trace.regs, below `regs` */
-    uint32_t *folded;              /* that, if the trace has more; else NULL */
-    uint32_t next_cta, age, next_slice;
-    double end;
-    const struct timing_order_hooks *rules; /* of the order; NULL: native */
-    void *order;                            /* what it keeps */
-    /* memory */
-    double network; /* when the network takes the next request */
-    double *load_store, *port_in, *port_out, *slice, *channel;
-    double *all_slices; /* for what SMs ask of the same lines, if they are some of all */
-    struct timing_bank *banks;
-    struct timing_line *l1;
-    uint8_t *l1_seen; /* its sets that are in use: the others have anything in them */
-    struct timing_divisor l1_sets_divisor;
-    struct timing_slices all_of_l2;
-    struct timing_line *fetched; /* lines of instructions that SMs have */
-    uint32_t l1_sets, l1_ways, ports, map;
-    struct timing_block *blocks; /* what all this is in; and of how many bytes */
-    size_t taken;
-    struct timing_events fills, swaps; /* lines from DRAM, when they are in L2; elements, when a
-                                         compare-and-swap was through */
 };
 
-/* ---- what orders use of timing.c -------------------------------------------------------------------------- */
+/* ---- timing_storage.c --------------------------------------------------------------------------------------- */
 
-void *timing_calloc(size_t count, size_t size); /* zeros, to be freed */
+struct timing_storage timing_storage(void);
+void *timing_take(struct timing_storage *s, size_t count, size_t size); /* zeros */
+void *timing_take_raw(struct timing_storage *s, size_t count,
+                      size_t size);              /* anything may be in it */
+void timing_give_back(struct timing_storage *s); /* all of it */
+void *timing_calloc(size_t count, size_t size);  /* zeros, to be freed; aborts without memory */
+
+/* ---- small things ----------------------------------------------------------------------------------------- */
+
 /* Takes a server that is free at *free from `now` on for `interval`. Returns when it begins. */
 static inline double timing_reserve(double *free, double now, double interval)
 {
@@ -240,6 +277,20 @@ static inline uint32_t timing_warp_index(const struct timing *c, const struct ti
 {
     return (uint32_t)(w - c->warps);
 }
+/* Whether a word of the trace begins an access of that instruction. */
+static inline bool timing_is_access_of(const struct emu_trace *t, uint32_t word, uint32_t inst)
+{
+    return (word & 3) != TRACE_BLOCK && t->site_inst[word >> 2] == inst;
+}
+
+/* ---- timing_code.c ------------------------------------------------------------------------------------------ */
+
+void timing_prepare_code(struct timing *c);
+
+/* ---- timing_memory.c ---------------------------------------------------------------------------------------- */
+
+/* How much of the memory system the SMs of the trace have; then all that it needs. */
+void timing_prepare_memory(struct timing *c, const struct timing_share *share, uint32_t l1_bytes);
 struct timing_slices timing_slices_of(const struct timing_machine *m);
 static inline uint32_t timing_slice_of(const struct timing_slices *s, uint32_t line)
 {
@@ -253,17 +304,29 @@ double timing_send(struct timing *c, uint32_t sm, double sectors, double now);
 /* Sectors of a line from DRAM: when they are in L2. */
 double timing_from_dram(struct timing *c, uint32_t slice, uint32_t line, uint32_t sectors,
                         double now);
-/* What of the trace belongs to the warp's next instruction, carried out. */
-struct timing_access timing_access_memory(struct timing *c, struct timing_warp *w, double now);
+/* The accesses that the trace has of the warp's instruction, from w->at on: when the last one is done. */
+struct timing_access timing_access_memory(struct timing *c, struct timing_warp *w, uint32_t inst,
+                                          double now);
 /* The words of the trace that say what the next instruction does in global memory; NULL: nothing. */
 const uint32_t *timing_global_words(const struct timing *c, const struct timing_warp *w);
 /* A line comes into L1 that an SM writes for itself. */
 void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now);
 void timing_empty_l1(struct timing *c);
+
+/* ---- timing_sm.c -------------------------------------------------------------------------------------------- */
+
+void timing_prepare_sms(struct timing *c);
+/* Gives CTAs to the slot from `now` on, until one of them has traced instructions. */
+void timing_place_cta(struct timing *c, uint32_t slot, double now, enum timing_part part);
+/* The SM whose scheduler issues next, and what follows as far as other SMs have no part in it. */
+void timing_run_sm(struct timing *c, uint32_t sm, double now);
+/* No warp can go on, as traces end in the middle: all that wait at a barrier go on. false: there are none. */
+bool timing_unblock(struct timing *c, double now);
 /* The warp does not issue until it is let go: from `when` on, if its registers are there. It has waited for `part` if
  * that is later. */
 void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, double when,
                          enum timing_part part);
+
 /* ---- timing_async.c --------------------------------------------------------------------------------------- */
 
 /* What instructions have to do with asynchronous copies. false: there are none. */
@@ -277,7 +340,5 @@ struct timing_access timing_async(struct timing *c, struct timing_warp *w, uint3
 void timing_async_sleep(struct timing *c, struct timing_warp *w, uint32_t inst);
 /* Nobody can go on: those of the CTA that sleep do. */
 bool timing_async_wake(struct timing *c, uint32_t slot, double now);
-
-void timing_place_cta(struct timing *c, uint32_t slot, double now, enum timing_part part);
 
 #endif

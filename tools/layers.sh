@@ -33,7 +33,7 @@ ban 'cli/*' '#include "ptx/' 'the command line uses heddle.h'
 
 # emu/*.h is what other folders may use of the emulator; likewise determinism/*.h and determinism/record/*.h.
 ban 'determinism/* model/* session/* library/* cuda/* calibrate/* suites/* cli/*' '#include "emu/[a-z]+/' \
-    'headers below emu/ in subfolders are private' '^model/timing[a-z_]*\.[ch]:[0-9]+:#include "emu/measure/count.h"'
+    'headers below emu/ in subfolders are private'
 ban 'emu/* model/* session/* library/* cuda/* calibrate/* suites/* cli/*' '#include "determinism/(gpudet|dab|race|hardware)/' \
     'headers of the orders and of the race detector are private' "$hardware"
 

@@ -4,25 +4,18 @@
 #ifndef HEDDLE_EMU_MEASURE_COUNT_H
 #define HEDDLE_EMU_MEASURE_COUNT_H
 
+#include "emu/gpu.h"
 #include "emu/measure/cache.h"
 #include "emu/measure/trace_turns.h"
 #include "emu/ops/exec.h"
 #include "emu/trace.h"
 
-enum { SECTOR = 32, LINE = 128 }; /* bytes */
+enum { SECTOR = EMU_SECTOR_BYTES, LINE = EMU_LINE_BYTES };
 
 /* Values from here on are no sector, line or word: what lanes hold that are off. Sectors are numbered
  * with 32 bits from the beginning of global memory; in a device with more than 127 GiB of it, sectors so
  * far apart count as one. */
 #define COUNT_NOBODY 0xffffff00u
-
-enum count_how {                /* how an access goes through the caches */
-                 COUNT_LOAD,    /* L1, then L2 */
-                 COUNT_LOAD_L2, /* L2 alone: .cg, .cv, volatile, strong loads */
-                 COUNT_STORE,
-                 COUNT_ATOMIC,
-                 COUNT_CONSTANT, /* through neither */
-};
 
 struct emu_lanes { /* where a warp's lanes access memory; as in struct emu_access */
     _Alignas(64) u64 at[LANES];

@@ -1,0 +1,380 @@
+/* The memory system of the timing model: shared memory, L1, the network, L2, DRAM and atomics. */
+#include "model/timing_internal.h"
+
+#include "emu/trace.h"
+#include "ptx/isa.h"
+
+#include <string.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef uint8_t u8;
+
+enum {
+    MOST_EVENT_SLOTS = 1 << 16,
+    PIECE = 64, /* events that are cleared together */
+    BANKS = 64
+};
+
+/* ---- network, L2 and DRAM ------------------------------------------------------------------------------------- */
+
+struct timing_slices timing_slices_of(const struct timing_machine *m)
+{
+    return (struct timing_slices){timing_divisor(m->channels),
+                                  timing_divisor(m->slices / m->channels), m->hashed};
+}
+
+static u32 channel_of(const struct timing *c, u32 slice, u32 line)
+{
+    return c->mem.channels < c->m->channels ? timing_hash(line >> 1) % c->mem.channels
+                                            : slice / (c->m->slices / c->m->channels);
+}
+
+/* When the row of a line is open in its bank. Requests that come while others wait for the bank are carried out with
+ * those for the same row, if that is still to be opened (first ready, first come, first served). */
+static double row_open(struct timing *c, u32 channel, u32 line, double now)
+{
+    const struct timing_machine *m = c->m;
+    const u32 row = (u32)(line * 128.0 / c->mem.row_span);
+    struct timing_bank *b = &c->mem.banks[channel * BANKS + timing_hash(row) % m->banks];
+    for (u32 i = 0; i < BANK_ROWS; i++)
+        if (b->row[i] == row && (i == b->last || b->opened[i] > now))
+            return b->opened[i] > now ? b->opened[i] : now;
+    b->last = (b->last + 1) % BANK_ROWS;
+    b->row[b->last] = row;
+    return b->opened[b->last] = timing_reserve(&b->free, now,
+                                               m->row_interval / c->mem.channel_rate);
+}
+
+/* `sectors` of a line from DRAM: when they are in L2. */
+double timing_from_dram(struct timing *c, u32 slice, u32 line, u32 sectors, double now)
+{
+    const struct timing_machine *m = c->m;
+    const u32 channel = channel_of(c, slice, line);
+    if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
+    const double begin = m->row_interval > 0 ? row_open(c, channel, line, now) : now;
+    const double at = timing_reserve(&c->mem.channel[channel], begin,
+                                     sectors * m->dram_interval / c->mem.channel_rate);
+    return at + sectors * m->dram_interval + m->dram_latency;
+}
+
+double timing_send(struct timing *c, uint32_t sm, double sectors, double now)
+{
+    const struct timing_machine *m = c->m;
+    double sent = timing_reserve(&c->mem.port_out[sm % c->mem.ports], now,
+                                 sectors / m->port_requests);
+    if (m->network_requests > 0)
+        sent = timing_reserve(&c->mem.network, sent,
+                              sectors / (m->network_requests * c->mem.fraction));
+    return sent + m->l2_latency / 2;
+}
+
+/* When a slice begins with a request. If SMs stand for all, each slice in turn: of how many of them that is like, it was
+ * found from what is asked of each (model/sample.h). What all SMs ask of one takes as long as if all were there. */
+static double take_slice(struct timing *c, u32 slice, const struct trace_note *n, double now,
+                         double service)
+{
+    if (!c->mem.sampled)
+        return timing_reserve(&c->mem.slice[slice % c->mem.slices], now,
+                              service / c->mem.slice_rate);
+    if (timing_is_load(n) ? c->mem.sampled->same_loads : c->mem.sampled->same_writes)
+        return timing_reserve(&c->mem.all_slices[slice], now, service / c->mem.fraction);
+    return timing_reserve(&c->mem.slice[c->mem.next_slice++ % c->mem.slices], now,
+                          service / c->mem.slice_rate);
+}
+
+/* Where what is known of the name is. Pieces are cleared when they are asked for: few are, of short launches. */
+static struct timing_event *event_of(const struct timing *c, const struct timing_events *e,
+                                     u32 name)
+{
+    const u32 k = timing_hash(name) & (c->mem.event_slots - 1), piece = k / PIECE;
+    if (!e->seen[piece]) {
+        memset(e->of + piece * PIECE, 0, PIECE * sizeof *e->of);
+        e->seen[piece] = true;
+    }
+    return &e->of[k];
+}
+
+static void set_event(struct timing_event *e, u32 name, double when)
+{
+    *e = (struct timing_event){name + 1, when};
+}
+
+/* A request of an SM for sectors of a line: when they are back. */
+static double through_l2(struct timing *c, u32 sm, const struct trace_note *n, u32 sectors,
+                         u32 dram, u32 rounds, double lanes, bool answers, double now, u8 *part)
+{
+    const struct timing_machine *m = c->m;
+    const u32 port = sm % c->mem.ports, slice = timing_slice_of(&c->mem.l2_map, n->line);
+    const bool loads = timing_is_load(n);
+    const bool atomic = n->how == COUNT_ATOMIC;
+    const u32 requests = atomic ? rounds : sectors;
+    const double sent = timing_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
+    double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
+    if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
+    const double begin = take_slice(c, slice, n, sent, service);
+    double there = begin + service;
+    struct timing_event *fill = event_of(c, &c->mem.fills, n->line);
+    if (dram) {
+        there = timing_from_dram(c, slice, n->line, dram, there);
+        set_event(fill, n->line, there);
+        *part = TIMING_DRAM;
+    } else if (fill->name == n->line + 1 && fill->when > there) {
+        there = fill->when;
+        *part = TIMING_DRAM;
+    }
+    if (atomic) there += m->atomic_latency, *part = TIMING_ATOMIC;
+    if (!answers) return there + m->l2_latency / 2;
+    const double back = timing_reserve(&c->mem.port_in[port], there,
+                                       (atomic ? requests : sectors) / m->port_sectors);
+    return back + m->l2_latency / 2;
+}
+
+/* The line in L1, or the one that makes room. */
+static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
+{
+    const size_t k = (size_t)sm * c->mem.l1_sets +
+                     timing_remainder(c->m->l1_hashed ? timing_hash(line) : line,
+                                      c->mem.l1_sets_divisor);
+    struct timing_line *set = c->mem.l1 + k * c->mem.l1_ways;
+    if (!c->mem.l1_seen[k]) {
+        for (u32 i = 0; i < c->mem.l1_ways; i++) set[i] = (struct timing_line){.tag = UINT32_MAX};
+        c->mem.l1_seen[k] = true;
+    }
+    struct timing_line *oldest = set;
+    for (u32 i = 0; i < c->mem.l1_ways; i++) {
+        if (set[i].tag == line) return &set[i];
+        if (set[i].used < oldest->used) oldest = &set[i];
+    }
+    return oldest;
+}
+
+/* One line of a load: when it is there. */
+static double load_line(struct timing *c, u32 sm, const struct trace_note *n, double at, u8 *part)
+{
+    const struct timing_machine *m = c->m;
+    const bool local = n->how == TRACE_AROUND;
+    u32 want = n->sectors;
+    *part = TIMING_L2;
+    if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
+        return through_l2(c, sm, n, timing_popcount(want), n->from_dram, 1, 0, true, at, part) +
+               m->l1_latency;
+    if (m->l1_whole) want = 15;
+    struct timing_line *l = l1_find(c, sm, n->line);
+    const u32 had = l->tag == n->line ? l->sectors : 0, lacks = want & ~had;
+    double there = at;
+    if (had & want && l->filled > at) there = l->filled, *part = TIMING_L2;
+    else if (!lacks) *part = TIMING_L1;
+    if (lacks) {
+        const u32 lacking = timing_popcount(lacks);
+        u32 dram = n->from_dram;
+        if (dram && m->l1_whole) dram = 4;
+        const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, 1, 0,
+                                         true, at, part);
+        if (l->tag != n->line) l->tag = n->line, l->sectors = 0, l->filled = 0;
+        l->sectors |= (u8)lacks;
+        if (filled > l->filled) l->filled = filled;
+        if (filled > there) there = filled;
+    }
+    l->used = at;
+    return there + m->l1_latency;
+}
+
+void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now)
+{
+    struct timing_line *l = l1_find(c, sm, line);
+    *l = (struct timing_line){line, 15, now, now};
+}
+
+void timing_empty_l1(struct timing *c)
+{
+    memset(c->mem.l1_seen, 0, (size_t)c->sms * c->mem.l1_sets);
+}
+
+static double store_line(struct timing *c, u32 sm, const struct trace_note *n, double at)
+{
+    u8 part;
+    if (n->how == TRACE_AROUND && c->m->local_back) {
+        struct timing_line *l = l1_find(c, sm, n->line);
+        if (l->tag == n->line) {
+            l->sectors |= n->sectors;
+            l->used = at;
+            return at;
+        }
+    }
+    return through_l2(c, sm, n, timing_popcount(n->sectors), 0, 1, 0, false, at, &part);
+}
+
+static void at_least(struct timing_access *a, double done, u8 part)
+{
+    if (done > a->done) a->done = done, a->part = part;
+}
+
+static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
+                          const struct trace_inst *i, u32 first, u32 size, double now,
+                          struct timing_access *a, double *stored)
+{
+    const struct timing_machine *m = c->m;
+    const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
+    const struct trace_note *notes = count ? w->cta_trace->notes + first : NULL;
+    const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
+    const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
+    for (u32 k = 0; k < count; k++) {
+        const struct trace_note *n = &notes[k];
+        const u32 sectors = timing_popcount(n->sectors);
+        const double need = m->l1_whole ? 1 : sectors / m->l1_sectors;
+        if (n->how == COUNT_ATOMIC) {
+            u8 part = TIMING_ATOMIC;
+            const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
+            const double at = timing_reserve(&c->mem.load_store[sm], now, all * m->atomic_issue);
+            const double done = through_l2(c, sm, n, sectors, n->from_dram, all, lanes, true, at,
+                                           &part) +
+                                (all - 1) * m->atomic_issue;
+            at_least(a, done + m->l1_latency, TIMING_ATOMIC);
+            if (done > *stored) *stored = done;
+            continue;
+        }
+        const double at = timing_reserve(&c->mem.load_store[sm], now, need);
+        if (n->how == COUNT_STORE || (n->how == TRACE_AROUND && writes)) {
+            const double done = store_line(c, sm, n, at);
+            if (done > *stored) *stored = done;
+        } else {
+            u8 part;
+            const double done = load_line(c, sm, n, at, &part);
+            at_least(a, done, part);
+        }
+    }
+    if (!count)
+        at_least(a, timing_reserve(&c->mem.load_store[sm], now, 1) + m->constant_latency,
+                 TIMING_L1);
+}
+
+/* A compare-and-swap fails, and is tried again, if another one came between it and the load that it followed: on
+ * one element they succeed a round trip apart. */
+static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
+                 struct timing_access *a)
+{
+    const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
+                 trip = a->done - now < 2 * least ? a->done - now : 2 * least;
+    for (u32 l = 0; l < lanes; l++) {
+        const struct timing_event *last = event_of(c, &c->mem.swaps, elements[l]);
+        if (last->name == elements[l] + 1) at_least(a, last->when + trip, TIMING_ATOMIC);
+    }
+    for (u32 l = 0; l < lanes; l++)
+        set_event(event_of(c, &c->mem.swaps, elements[l]), elements[l], a->done);
+}
+
+static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double now,
+                       struct timing_access *a)
+{
+    const u32 *words = w->trace->words + w->at;
+    if ((words[0] & 3) == TRACE_SHARED) {
+        const double passes = TRACE_SIZE_N(words[1]);
+        const double at = timing_reserve(&c->mem.load_store[w->sm], now, passes);
+        at_least(a, at + passes - 1 + c->m->shared_latency, TIMING_SHARED);
+        return;
+    }
+    if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;
+    const struct trace_inst *i = &c->t->insts[inst];
+    global_access(c, w->sm, w, i, words[1], words[2], now, a, &w->over);
+    if (!c->hooks && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))
+        swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
+}
+
+struct timing_access timing_access_memory(struct timing *c, struct timing_warp *w, u32 inst,
+                                          double now)
+{
+    struct timing_access a = {now + c->m->latency[PTX_COST_MEMORY], TIMING_L1};
+    while (w->at < w->trace->count && timing_is_access_of(c->t, w->trace->words[w->at], inst)) {
+        one_access(c, w, inst, now, &a);
+        w->at += 1 + trace_behind(w->trace->words + w->at);
+    }
+    if (a.done > w->over) w->over = a.done;
+    return a;
+}
+
+const uint32_t *timing_global_words(const struct timing *c, const struct timing_warp *w)
+{
+    const u32 *words = w->trace->words;
+    for (u32 at = w->at; at < w->trace->count && timing_is_access_of(c->t, words[at], w->inst);
+         at += 1 + trace_behind(words + at))
+        if ((words[at] & 3) == TRACE_GLOBAL) return words + at;
+    return NULL;
+}
+
+/* ---- the beginning of a run ---------------------------------------------------------------------------------- */
+
+static struct timing_events take_events(struct timing *c)
+{
+    const size_t n = c->mem.event_slots;
+    return (struct timing_events){timing_take_raw(&c->storage, n, sizeof(struct timing_event)),
+                                  timing_take(&c->storage, n / PIECE, 1)};
+}
+
+/* Room for the lines of the trace without many on one place. */
+static u32 map_size(const struct emu_trace *t)
+{
+    u64 notes = 0;
+    u32 size = 256;
+    for (u32 k = 0; k < t->cta_count; k++) notes += t->ctas[k]->note_count;
+    while (size < MOST_EVENT_SLOTS && size < 4 * notes) size *= 2;
+    return size;
+}
+
+/* As many servers, a whole number of them, each of which does `rate` of what one does. */
+static u32 whole(double servers, double *rate)
+{
+    const u32 n = servers < 1.5 ? 1 : (u32)(servers + 0.5);
+    *rate = servers / n;
+    return n;
+}
+
+/* What of the GPU the SMs have. If they stand for all: fewer slices and channels, since in slower ones each request
+ * would be in the way of more. Of a part of a grid likewise, and its SMs share rows of DRAM with the others; but with
+ * orders, and where addresses are not hashed, all slices and channels, slower. */
+static void divide(struct timing *c)
+{
+    const struct timing_machine *m = c->m;
+    struct timing_memory *mem = &c->mem;
+    mem->ports = (c->sms + m->port_sms - 1) / m->port_sms;
+    mem->slices = m->slices, mem->channels = m->channels;
+    mem->fraction = mem->slice_rate = mem->channel_rate = (double)c->t->sms_traced / c->t->sms;
+    mem->row_span = m->row_bytes * m->channels;
+    if (!mem->sampled) {
+        if (!m->hashed || c->hooks) return;
+        mem->channels = whole(m->channels * mem->fraction, &mem->channel_rate);
+        mem->slices = mem->channels * (m->slices / m->channels),
+        mem->slice_rate = mem->channel_rate;
+        return;
+    }
+    mem->ports = mem->sampled->ports;
+    mem->fraction = mem->sampled->l2;
+    mem->slices = whole(mem->sampled->slices, &mem->slice_rate);
+    mem->channels = whole(mem->sampled->channels, &mem->channel_rate);
+    mem->row_span = m->row_bytes * mem->channels;
+    mem->all_slices = timing_take(&c->storage, m->slices, sizeof(double));
+}
+
+void timing_prepare_memory(struct timing *c, const struct timing_share *share, uint32_t l1_bytes)
+{
+    const struct timing_machine *m = c->m;
+    struct timing_memory *mem = &c->mem;
+    mem->sampled = share;
+    mem->l2_map = timing_slices_of(m);
+    divide(c);
+    mem->load_store = timing_take(&c->storage, c->sms, sizeof(double));
+    mem->port_in = timing_take(&c->storage, mem->ports, sizeof(double));
+    mem->port_out = timing_take(&c->storage, mem->ports, sizeof(double));
+    mem->slice = timing_take(&c->storage, m->slices, sizeof(double));
+    mem->channel = timing_take(&c->storage, m->channels, sizeof(double));
+    mem->banks = timing_take(&c->storage, (size_t)m->channels * BANKS, sizeof *mem->banks);
+    mem->l1_ways = m->l1_ways;
+    mem->l1_sets = l1_bytes / 128 / mem->l1_ways ? l1_bytes / 128 / mem->l1_ways : 1;
+    mem->l1_sets_divisor = timing_divisor(mem->l1_sets);
+    mem->l1 = timing_take_raw(&c->storage, (size_t)c->sms * mem->l1_sets * mem->l1_ways,
+                              sizeof *mem->l1);
+    mem->l1_seen = timing_take(&c->storage, (size_t)c->sms * mem->l1_sets, 1);
+    mem->event_slots = mem->sampled ? map_size(c->t) : MOST_EVENT_SLOTS;
+    mem->fills = take_events(c);
+    mem->swaps = take_events(c);
+}

@@ -1,0 +1,442 @@
+/* SMs of the timing model: warps, CTAs and their barriers, schedulers, the instruction cache. */
+#include "model/timing_internal.h"
+
+#include "emu/trace.h"
+#include "ptx/isa.h"
+
+#include <string.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef uint8_t u8;
+
+enum { FETCHED = 16 /* instructions of a line of the instruction cache: 128 bytes of 8 */ };
+
+/* ---- the tree of SMs ------------------------------------------------------------------------------------- */
+
+static void set_key(struct timing *c, u32 sm, double key)
+{
+    u32 i = c->leaves + sm;
+    c->key[i].when = key;
+    for (i /= 2; i; i /= 2) {
+        const struct timing_sm_key *a = &c->key[2 * i], *b = a + 1;
+        const bool first = a->when <= b->when;
+        const double when = first ? a->when : b->when;
+        c->key[i].sm = first ? a->sm : b->sm, c->key[i].when = when;
+    }
+}
+
+/* ---- warps ------------------------------------------------------------------------------------------------- */
+
+/* When the next instruction is there, in the SM's cache for them: fully associative, the least recently used line
+ * goes. */
+static double fetch(struct timing *c, u32 sm, u32 inst, double now)
+{
+    const u32 line = inst / FETCHED, count = c->m->fetch_lines;
+    struct timing_line *all = c->fetched + (size_t)sm * count, *oldest = all;
+    for (u32 i = 0; i < count; i++) {
+        if (all[i].tag == line) {
+            all[i].used = now;
+            return all[i].filled;
+        }
+        if (all[i].used < oldest->used) oldest = &all[i];
+    }
+    *oldest = (struct timing_line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
+    return oldest->filled;
+}
+
+/* The next instruction: when its registers are there. false: there is none. */
+static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 part)
+{
+    w->entered = 0;
+    while (!w->left) {
+        if (w->at == w->trace->count) return false;
+        const u32 word = w->trace->words[w->at++];
+        if ((word & 3) != TRACE_BLOCK) { /* of an instruction that nobody named */
+            w->at += trace_behind(w->trace->words + w->at - 1);
+            continue;
+        }
+        w->inst = c->t->blocks[word >> 2].first;
+        w->left = w->entered = c->t->blocks[word >> 2].count;
+    }
+    const struct timing_inst *i = &c->code.insts[w->inst];
+    const u32 *of = c->code.reg_of + i->reg;
+    double ready = now;
+    for (u32 r = 0; r < i->all; r++)
+        if (w->regs[of[r]] > ready) ready = w->regs[of[r]], part = w->reg_parts[of[r]];
+    w->class = i->class, w->next->unit = i->unit;
+    if (c->m->fetch_lines && w->line != w->inst / FETCHED + 1) {
+        const double there = fetch(c, w->sm, w->inst, now);
+        w->line = w->inst / FETCHED + 1;
+        if (there > ready) ready = there, part = TIMING_FETCH;
+    }
+    w->next->ready = ready, w->part = part;
+    if (c->hooks) c->hooks->look(c, w, now);
+    return true;
+}
+
+static void wake(struct timing *c, u32 scheduler, double when)
+{
+    struct timing_scheduler *s = &c->schedulers[scheduler];
+    const u32 sm = scheduler / c->m->schedulers;
+    if (scheduler == c->stepping) c->woken = when < c->woken ? when : c->woken;
+    else if (when < s->at) {
+        s->at = when;
+        if (sm != c->running && when < c->key[c->leaves + sm].when) set_key(c, sm, when);
+    }
+}
+
+void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, double when,
+                         enum timing_part part)
+{
+    w->next->ready = ready > when ? ready : when;
+    if (when > ready) w->part = (u8)part;
+    wake(c, w->scheduler, w->next->ready);
+}
+
+/* A CTA is given to the slot. false: nothing of it was traced. */
+static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
+{
+    const struct trace_cta *trace = c->t->ctas[number];
+    struct timing_cta *cta = &c->ctas[slot];
+    *cta = (struct timing_cta){.live = 0, .ends = now};
+    if (c->hooks) c->hooks->placed(c, slot);
+    if (c->code.steps) timing_async_place(c, slot);
+    for (u32 k = 0; k < c->warps_per_cta; k++) {
+        struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
+        memset(w->regs, 0, c->code.regs * sizeof *w->regs);
+        *w = (struct timing_warp){.trace = &trace->warps[k],
+                                  .cta_trace = trace,
+                                  .cta = slot,
+                                  .sm = w->sm,
+                                  .scheduler = w->scheduler,
+                                  .next = w->next,
+                                  .begun = -1,
+                                  .regs = w->regs,
+                                  .reg_parts = w->reg_parts};
+        w->next->age = c->age++;
+        w->live = look_ahead(c, w, now, part);
+        if (!w->live) w->next->ready = TIMING_NEVER;
+        cta->live += w->live;
+        if (w->live) wake(c, w->scheduler, now);
+    }
+    return cta->live;
+}
+
+static bool deal(struct timing *c, u32 slot, u32 *number)
+{
+    if (c->hooks) return c->hooks->deal(c, slot, number);
+    *number = c->next_cta;
+    return c->next_cta < c->t->cta_count && ++c->next_cta;
+}
+
+void timing_place_cta(struct timing *c, u32 slot, double now, enum timing_part part)
+{
+    u32 number;
+    while (deal(c, slot, &number) && !place(c, slot, number, now, (u8)part)) {
+    }
+}
+
+/* The last of its warps has ended: the next one comes. */
+static void end_cta(struct timing *c, u32 slot)
+{
+    const double ends = c->ctas[slot].ends;
+    if (ends > c->end) c->end = ends;
+    timing_place_cta(c, slot, ends + c->m->cta_start, TIMING_START);
+}
+
+static void leave(struct timing *c, struct timing_warp *w, double now)
+{
+    struct timing_cta *cta = &c->ctas[w->cta];
+    w->live = false;
+    w->next->ready = TIMING_NEVER;
+    if (w->over > now) now = w->over;
+    if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
+    if (now > cta->ends) cta->ends = now;
+    cta->live--;
+    if (c->hooks) c->hooks->ended(c, w, now);
+}
+
+/* If all have come to the barrier, they go on. Traces that were cut may end there. */
+static void release(struct timing *c, u32 slot, double now)
+{
+    struct timing_cta *cta = &c->ctas[slot];
+    if (!cta->arrived || cta->arrived < cta->live) return;
+    cta->arrived = 0;
+    if (c->hooks && c->hooks->barrier) c->hooks->barrier(c, slot);
+    for (u32 k = 0; k < c->warps_per_cta; k++) {
+        struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
+        if (!w->live || !w->waits) continue;
+        w->waits = false;
+        if (!look_ahead(c, w, now + c->m->barrier_latency, TIMING_BARRIER)) leave(c, w, now);
+        else if (w->next->ready != TIMING_NEVER) wake(c, w->scheduler, w->next->ready);
+    }
+    if (!cta->live) end_cta(c, slot);
+}
+
+static void end_warp(struct timing *c, struct timing_warp *w, double now)
+{
+    leave(c, w, now);
+    if (!c->ctas[w->cta].live) end_cta(c, w->cta);
+    else release(c, w->cta, now);
+}
+
+/* Some GPUs have lanes for either integers or f32. Branches and shuffles need none of them. */
+static void take_unit(const struct timing *c, struct timing_scheduler *s,
+                      const struct timing_inst *i, double now, double interval)
+{
+    const u32 unit = i->unit, class = i->class;
+    const double both = now + c->m->int_fp32;
+    const bool ints = unit == TIMING_UNIT_INT && class != PTX_COST_SHUFFLE &&
+                      class != PTX_COST_CONTROL && class != PTX_COST_BARRIER;
+    *s->unit[unit] = now + interval;
+    if (ints && *s->unit[TIMING_UNIT_FP32] < both) *s->unit[TIMING_UNIT_FP32] = both;
+    if (unit == TIMING_UNIT_FP32 && *s->unit[TIMING_UNIT_INT] < both)
+        *s->unit[TIMING_UNIT_INT] = both;
+}
+
+static void issue(struct timing *c, struct timing_scheduler *s, struct timing_warp *w, double now)
+{
+    const struct timing_machine *m = c->m;
+    const u32 inst = w->inst, class = w->class;
+    const struct timing_inst *i = &c->code.insts[inst];
+    struct timing_access done = {now + m->latency[class], TIMING_LATENCY};
+    double after = now + m->next;
+    double interval = m->interval[class];
+    if (class == PTX_COST_TENSOR) {
+        interval *= c->code.matrices[inst];
+        if (interval > m->interval[class]) done.done += interval - m->interval[class];
+    }
+    take_unit(c, s, i, now, interval);
+    s->part[TIMING_ISSUE] += c->issue_cycles;
+    s->by_unit[i->unit] += c->issue_cycles;
+    c->out->instructions++;
+    if (w->begun < 0) w->begun = now;
+    w->inst++, w->left--;
+    if (class == PTX_COST_MEMORY) done = timing_access_memory(c, w, inst, now);
+    const bool waits = m->atomic_blocks && done.part == TIMING_ATOMIC;
+    u8 part = waits ? TIMING_ATOMIC : TIMING_LATENCY;
+    if (waits && done.done > after) after = done.done;
+    for (u32 r = i->reads; r < i->all; r++) {
+        const u32 reg = c->code.reg_of[i->reg + r];
+        w->regs[reg] = done.done;
+        w->reg_parts[reg] = done.part;
+    }
+    if (class == PTX_COST_CONTROL) after = now + m->branch;
+    const bool async = c->code.steps && c->code.steps[inst];
+    if (async) {
+        const struct timing_access there = timing_async(c, w, inst, done);
+        if (there.done > after) after = there.done, part = there.part;
+    }
+    if (class == PTX_COST_BARRIER) {
+        w->next->ready = TIMING_NEVER;
+        w->waits = true;
+        c->ctas[w->cta].arrived++;
+        release(c, w->cta, now);
+    } else if (!look_ahead(c, w, after, part)) end_warp(c, w, now + m->latency[PTX_COST_ALU]);
+    else if (async) timing_async_sleep(c, w, inst);
+}
+
+/* Strict round robin: the warp whose turn it is, past those that have ended or wait at a barrier. */
+static u32 turn_of(const struct timing *c, struct timing_scheduler *s)
+{
+    for (u32 k = 0; k < s->count; k++, s->turn = (s->turn + 1) % s->count) {
+        const struct timing_warp *w = &c->warps[s->warps[s->turn]];
+        if (w->live && !w->waits) break;
+    }
+    return s->turn;
+}
+
+/* ---- schedulers ---------------------------------------------------------------------------------------------- */
+
+static double issues_at(const struct timing_candidate *w, double unit_free)
+{
+    return w->ready > unit_free ? w->ready : unit_free;
+}
+
+/* After w has issued: when a warp of the scheduler may be able to at the earliest, the others `later`. */
+static double next_turn(const struct timing *c, const struct timing_scheduler *s,
+                        const struct timing_warp *w, double later)
+{
+    const double own = issues_at(w->next, *s->unit[w->next->unit]);
+    if (own < later) later = own;
+    if (later < s->last || c->hooks) later = s->last; /* an order may change what others can do */
+    return later < c->woken ? later : c->woken;
+}
+
+/* Of the warps that can issue now the one to choose. false: none can. */
+static bool choose(struct timing *c, u32 number, struct timing_choice *choice)
+{
+    struct timing_scheduler *s = &c->schedulers[number];
+    if (s->at < s->last) { /* one that was woken in the cycle of another's issue */
+        s->at = s->last;
+        return false;
+    }
+    const double now = s->at;
+    double later = TIMING_NEVER, free[TIMING_UNITS];
+    u32 best = UINT32_MAX, best_rank = UINT32_MAX;
+    for (u32 u = 0; u < TIMING_UNITS; u++) free[u] = *s->unit[u];
+    *choice = (struct timing_choice){true, number, s->recent, now};
+    if (c->m->oldest && !s->strict && s->recent < s->count &&
+        issues_at(&s->next[s->recent], free[s->next[s->recent].unit]) <= now)
+        return true;
+    const u32 only = s->strict ? turn_of(c, s) : UINT32_MAX;
+    for (u32 k = 0; k < s->count; k++) {
+        if (s->strict && k != only) continue;
+        const double at = issues_at(&s->next[k], free[s->next[k].unit]);
+        if (at > now) {
+            if (at < later) later = at;
+            continue;
+        }
+        if (best != UINT32_MAX) later = now;
+        const u32 rank = c->m->oldest    ? s->next[k].age
+                         : k > s->recent ? k - s->recent - 1
+                                         : k + s->count - s->recent - 1;
+        if (rank < best_rank) best = k, best_rank = rank;
+    }
+    choice->made = best != UINT32_MAX;
+    choice->warp = best, choice->later = later;
+    if (!choice->made) s->at = later;
+    return choice->made;
+}
+
+static void step(struct timing *c, struct timing_choice *choice)
+{
+    struct timing_scheduler *s = &c->schedulers[choice->scheduler];
+    struct timing_warp *w = &c->warps[s->warps[choice->warp]];
+    const double now = s->at, waited = now - s->last;
+    const double ready = w->next->ready > s->last ? w->next->ready : s->last,
+                 taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
+    if (waited > 0) s->part[w->part] += waited - taken;
+    if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
+    s->last = now + c->issue_cycles;
+    s->recent = choice->warp;
+    if (s->strict) s->turn = (choice->warp + 1) % s->count;
+    c->stepping = choice->scheduler, c->woken = TIMING_NEVER;
+    choice->made = false;
+    issue(c, s, w, now);
+    c->stepping = UINT32_MAX;
+    s->at = next_turn(c, s, w, choice->later);
+}
+
+/* The warp has instructions behind the next one. */
+static bool goes_on(const struct timing_warp *w)
+{
+    const u32 *words = w->trace->words;
+    u32 at = w->at;
+    if (w->left > 1) return true;
+    while (at < w->trace->count && (words[at] & 3) != TRACE_BLOCK)
+        at += 1 + trace_behind(words + at);
+    return at < w->trace->count;
+}
+
+/* Whether the warp's next instruction is nothing to other SMs: it asks nothing of L2, and makes no room for a CTA. */
+static bool is_own(const struct timing *c, const struct timing_warp *w)
+{
+    const u32 *words = w->trace->words;
+    if (c->hooks || !goes_on(w)) return false;
+    if (w->class != PTX_COST_MEMORY) return true;
+    for (u32 at = w->at; at < w->trace->count && timing_is_access_of(c->t, words[at], w->inst);
+         at += 1 + trace_behind(words + at))
+        if ((words[at] & 3) != TRACE_SHARED) return false;
+    return true;
+}
+
+void timing_run_sm(struct timing *c, u32 sm, double now)
+{
+    struct timing_choice *choice = &c->choices[sm];
+    const u32 first = sm * c->m->schedulers, end = first + c->m->schedulers;
+    u32 least;
+    c->running = sm;
+    for (bool done = false; !done;) {
+        least = first;
+        for (u32 s = first + 1; s < end; s++)
+            if (c->schedulers[s].at < c->schedulers[least].at) least = s;
+        if (c->schedulers[least].at == TIMING_NEVER) break;
+        if (!choice->made && !choose(c, least, choice)) continue;
+        const struct timing_scheduler *s = &c->schedulers[choice->scheduler];
+        if (s->at > now && !is_own(c, &c->warps[s->warps[choice->warp]])) break;
+        step(c, choice);
+        done = c->hooks != NULL; /* other SMs may have heard of it */
+    }
+    c->running = UINT32_MAX;
+    for (u32 s = least = first; s < end; s++)
+        if (c->schedulers[s].at < c->schedulers[least].at) least = s;
+    set_key(c, sm, c->schedulers[least].at);
+}
+
+bool timing_unblock(struct timing *c, double now)
+{
+    bool any = false;
+    for (u32 slot = 0; slot < c->sms * c->slots; slot++) {
+        struct timing_cta *cta = &c->ctas[slot];
+        if (cta->live && c->copies) any |= timing_async_wake(c, slot, now);
+        if (!cta->live || !cta->arrived) continue;
+        cta->arrived = cta->live;
+        release(c, slot, now);
+        any = true;
+    }
+    return any;
+}
+
+/* ---- the beginning of a run ---------------------------------------------------------------------------------- */
+
+/* A scheduler has each schedulers-th warp of its SM, and its warps' candidates side by side. */
+static void lay_out_warps(struct timing *c)
+{
+    u32 *list = c->scheduler_warps;
+    for (u32 s = 0; s < c->scheduler_count; s++) {
+        const u32 sm = s / c->m->schedulers;
+        c->schedulers[s].at = TIMING_NEVER;
+        c->schedulers[s].warps = list;
+        c->schedulers[s].next = c->next + (list - c->scheduler_warps);
+        for (u32 k = s % c->m->schedulers; k < c->warps_per_sm; k += c->m->schedulers) {
+            const u32 w = sm * c->warps_per_sm + k;
+            c->warps[w].sm = sm;
+            c->warps[w].scheduler = s;
+            c->warps[w].regs = c->reg_times + (size_t)w * c->code.regs;
+            c->warps[w].reg_parts = c->reg_parts + (size_t)w * c->code.regs;
+            c->warps[w].next = c->next + (list - c->scheduler_warps);
+            c->warps[w].next->ready = TIMING_NEVER;
+            *list++ = w;
+        }
+        c->schedulers[s].count = (u32)(list - c->schedulers[s].warps);
+    }
+}
+
+/* Schedulers share a unit if an SM has fewer of them. */
+static void lay_out_units(struct timing *c)
+{
+    const u32 schedulers = c->m->schedulers;
+    for (u32 u = 0; u < TIMING_UNITS; u++) {
+        const u32 n = c->m->units[u];
+        c->units[u] = timing_take(&c->storage, (size_t)c->sms * n, sizeof(double));
+        for (u32 s = 0; s < c->scheduler_count; s++)
+            c->schedulers[s].unit[u] = &c->units[u][s / schedulers * n + s % schedulers % n];
+    }
+}
+
+void timing_prepare_sms(struct timing *c)
+{
+    struct timing_storage *st = &c->storage;
+    const u32 warps = c->sms * c->warps_per_sm;
+    const size_t fetched = (size_t)c->sms * c->m->fetch_lines;
+    c->scheduler_count = c->sms * c->m->schedulers;
+    c->warps = timing_take(st, warps, sizeof *c->warps);
+    c->ctas = timing_take(st, (size_t)c->sms * c->slots, sizeof *c->ctas);
+    c->schedulers = timing_take(st, c->scheduler_count, sizeof *c->schedulers);
+    c->scheduler_warps = timing_take(st, warps, sizeof(u32));
+    c->next = timing_take(st, warps, sizeof *c->next);
+    c->reg_times = timing_take_raw(st, (size_t)warps * c->code.regs, sizeof *c->reg_times);
+    c->reg_parts = timing_take_raw(st, (size_t)warps * c->code.regs, 1);
+    lay_out_warps(c);
+    lay_out_units(c);
+    for (c->leaves = 1; c->leaves < c->sms;) c->leaves *= 2;
+    c->key = timing_take(st, 2 * (size_t)c->leaves, sizeof *c->key);
+    c->choices = timing_take(st, c->sms, sizeof *c->choices);
+    for (u32 i = 0; i < 2 * c->leaves; i++)
+        c->key[i] = (struct timing_sm_key){TIMING_NEVER, i < c->leaves ? 0 : i - c->leaves};
+    c->fetched = timing_take(st, fetched, sizeof *c->fetched);
+    for (size_t i = 0; i < fetched; i++)
+        c->fetched[i] = (struct timing_line){.tag = UINT32_MAX, .used = -1};
+}
