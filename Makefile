@@ -220,6 +220,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	    tests/run.sh $B/tests/run $(if $T,--filter '$T')
 	tests/programs/objects.sh --check
 	tools/counts-doc.sh --check
+	tools/cuda-doc.sh --check
 	docs/guide/generate.sh --check
 	HEDDLE='$B/heddle' tests/docs.sh
 	CC='$(CC)' tests/examples.sh $B
