@@ -73,6 +73,7 @@ void report_launch(struct report *r, const struct launch_record *launch, const c
         row->launches++;
         row->warp_instructions += launch->warp_instructions;
         row->thread_instructions += launch->thread_instructions;
+        row->executions[launch->execution]++;
         row->findings += launch->finding_count;
         row->suppressed += launch->suppressed;
         row->seconds += launch->seconds;

@@ -32,6 +32,7 @@ struct report {
     struct launch_row {
         struct launch_record first; /* says what was launched; its other fields mean nothing */
         uint64_t launches, warp_instructions, thread_instructions, findings, suppressed;
+        uint64_t executions[EMU_EXECUTION_COUNT];
         double seconds;
     } * rows;
     size_t row_count, row_cap;

@@ -16,6 +16,16 @@ static json_t *dimensions(const uint32_t d[3])
     return list;
 }
 
+static json_t *executions(const struct launch_row *r)
+{
+    json_t *o = json_object();
+    for (int i = 0; i < EMU_EXECUTION_COUNT; i++)
+        if (r->executions[i])
+            json_object_set_new(o, emu_execution_name((enum emu_execution)i),
+                                json_count(r->executions[i]));
+    return o;
+}
+
 static json_t *row(const struct launch_row *r)
 {
     json_t *o = json_object();
@@ -28,6 +38,7 @@ static json_t *row(const struct launch_row *r)
     json_object_set_new(o, "launches", json_count(r->launches));
     json_object_set_new(o, "warp_instructions", json_count(r->warp_instructions));
     json_object_set_new(o, "thread_instructions", json_count(r->thread_instructions));
+    json_object_set_new(o, "execution", executions(r));
     json_object_set_new(o, "findings", json_count(r->findings));
     json_object_set_new(o, "suppressed", json_count(r->suppressed));
     return o;

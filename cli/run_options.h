@@ -76,7 +76,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 29, CHECK_OPTION_COUNT = 12 };
+enum { RUN_OPTION_COUNT = 30, CHECK_OPTION_COUNT = 12 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -14,10 +14,10 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --check --suppress --max-instructions --timeout --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --no-race --quiet --format --junit --gpu --memory --divergence --suppress --max-instructions --timeout --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'suite list') echo "--help";;
     'suite run') echo "--size --data-seed --order --seed --graph --help";;
     'ptx check') echo "--format --max-errors --link --quiet --help";;
@@ -40,6 +40,7 @@ _heddle_values() # COMMAND --OPTION
     'run --order') echo "$_heddle_orders";;
     'run --seed') echo "";;
     'run --divergence') echo "stack its";;
+    'run --speculate') echo "on off";;
     'run --check') echo "memory init sync race atomicity api all";;
     'run --suppress') echo "FILE";;
     'run --max-instructions') echo "";;
@@ -73,6 +74,7 @@ _heddle_values() # COMMAND --OPTION
     'check --gpu') echo "$_heddle_gpus";;
     'check --memory') echo "";;
     'check --divergence') echo "stack its";;
+    'check --speculate') echo "on off";;
     'check --suppress') echo "FILE";;
     'check --max-instructions') echo "";;
     'check --timeout') echo "";;
@@ -95,6 +97,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --threads') echo "";;
     'estimate --seed') echo "";;
     'estimate --divergence') echo "stack its";;
+    'estimate --speculate') echo "on off";;
     'estimate --check') echo "memory init sync race atomicity api all";;
     'estimate --suppress') echo "FILE";;
     'estimate --max-instructions') echo "";;
@@ -122,6 +125,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --threads') echo "";;
     'compare --seed') echo "";;
     'compare --divergence') echo "stack its";;
+    'compare --speculate') echo "on off";;
     'compare --check') echo "memory init sync race atomicity api all";;
     'compare --suppress') echo "FILE";;
     'compare --max-instructions') echo "";;

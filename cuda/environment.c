@@ -115,6 +115,7 @@ static bool apply(const struct settings *s, struct emu_config *c)
     c->max_instructions = s->max_instructions;
     c->timeout = s->timeout;
     c->divergence = s->independent_threads ? EMU_ITS : EMU_STACK;
+    c->no_speculation = s->no_speculation;
     c->checks = s->checks;
     c->suppress = s->suppress;
     c->gpu = s->gpu;

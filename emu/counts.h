@@ -80,6 +80,7 @@ struct emu_counts {
         waves;         /* rounds of full occupancy that the CTAs take, rounded up; 0: none fits */
     bool caches;       /* config.caches was on */
     const char *order; /* "native" */
+    const char *execution; /* emu_execution_name: "native", "ordered" */
     size_t number_count;
     const struct emu_number *numbers; /* that it counted itself: "gpudet.quanta" */
     size_t option_count;

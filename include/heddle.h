@@ -164,6 +164,7 @@ struct heddle_device;
 struct heddle_device_options {
     unsigned threads;         /* host threads of a launch; 0: one for each core */
     bool independent_threads; /* independent thread scheduling instead of a SIMT stack */
+    bool no_speculation;      /* every access under the order; the same results, slower */
     bool check_memory;        /* find leaks and wrong frees, never use an address twice */
     bool check_init;          /* find reads of memory that nothing wrote */
     bool check_sync;          /* find shuffles and votes whose lanes are elsewhere */

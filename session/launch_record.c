@@ -19,6 +19,7 @@ struct launch_record launch_record_of(const char *kernel, const struct emu_launc
                               .suppressed = report->suppressed,
                               .warp_instructions = report->warp_instructions,
                               .thread_instructions = report->thread_instructions,
+                              .execution = report->execution,
                               .seconds = report->seconds,
                               .fault_detail = f->kind ? f : NULL,
                               .findings = report->findings,

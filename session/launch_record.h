@@ -40,6 +40,7 @@ struct launch_record {
 
     /* What it took. */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
+    enum emu_execution execution; /* under its order, or by which speculation without it */
     double seconds; /* of the host, wall-clock time: all else is the same on every host */
 
     /* In the process that launched only; NULL in a record from an event stream. */

@@ -68,6 +68,14 @@ static bool read_divergence(struct diags *d, struct piece v, struct settings *s)
     return false;
 }
 
+static bool read_speculate(struct diags *d, struct piece v, struct settings *s)
+{
+    s->no_speculation = is(v, "off");
+    if (s->no_speculation || is(v, "on")) return true;
+    diag_error(d, v.at, v.length, "speculate is on or off, not '%.*s'", (int)v.length, v.text);
+    return false;
+}
+
 static unsigned check_bits(struct piece word)
 {
     static const struct {

@@ -29,6 +29,7 @@ struct settings {
     uint64_t seed;
     double timeout; /* seconds; 0: none */
     bool independent_threads;
+    bool no_speculation;
     unsigned checks; /* EMU_CHECK_... */
     /* NULL: not given. */
     const char *order, *suppress, *gpu_name;

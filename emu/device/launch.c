@@ -228,9 +228,10 @@ static void run_told(struct emu *e, struct emu_machine *m, struct arena *a,
 /* Adds what the grid has counted to the report. */
 static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine *m,
                         const struct emu_occupancy *occupancy, struct launch_counts *counts,
-                        struct whole *all)
+                        enum emu_execution path, struct whole *all)
 {
     struct emu_counts *c = emu_counts_make(e->launch_arena, m, e->gpu, occupancy, counts);
+    c->execution = emu_execution_name(path);
     if (m->trace) {
         struct emu_trace *trace = trace_end(e->launch_arena, m->trace, m);
         trace->again = k->ran;
@@ -316,7 +317,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     all->warp_instructions += counts->instructions;
     all->thread_instructions += counts->thread_instructions;
-    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, all);
+    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, path, all);
     return &e->report;
 }
 

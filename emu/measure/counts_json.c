@@ -149,6 +149,8 @@ void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent)
                emu_limit_name(c->occupancy.limit));
     buf_printf(out, "%s\"order\": ", pad);
     text(out, c->order);
+    buf_printf(out, "%s\"execution\": ", pad);
+    text(out, c->execution);
     struct writer numbers = {.out = out, .between = ", ", .pad = ""};
     if (c->number_count) buf_printf(out, "%s\"order_counts\": {", pad);
     for (size_t i = 0; i < c->number_count; i++)

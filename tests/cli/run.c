@@ -283,6 +283,7 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --kernel limited --block 1 --divergence its --order gpudet", 2, "",
      "order gpudet cannot follow lanes that go their own ways: use --divergence=stack"},
     {"k.ptx --kernel limited --divergence both", 2, "", "divergence is stack or its"},
+    {"k.ptx --kernel limited --speculate maybe", 2, "", "speculate is on or off, not 'maybe'"},
     {"k.ptx --kernel limited --check init,most", 2, "", "not 'most'"},
     {"k.ptx --kernel limited --memory 12X", 2, "", "memory wants bytes"},
     {"k.ptx --kernel limited --memory 99999999T", 2, "", "memory wants bytes"},
@@ -908,8 +909,8 @@ Test(run, json)
     keys_are("target", json_object_get(j, "target"), "kind name");
     keys_are(
         "launch", element(j, "launches", 0),
-        "kernel grid block cluster shared launches warp_instructions thread_instructions findings "
-        "suppressed");
+        "kernel grid block cluster shared launches warp_instructions thread_instructions execution "
+        "findings suppressed");
     keys_are("buffer", element(j, "buffers", 0), "name type count first digest");
     keys_are("expectation", element(j, "expectations", 0), "buffer met compared mismatches first");
     keys_are("mismatch", element(element(j, "expectations", 0), "first", 0),
@@ -981,6 +982,27 @@ Test(run, instructions_are_those_of_the_counts)
                      dab = thread_instructions("suite:nbody --order dab --format=json");
     cr_expect(counted > 5000000 && native == counted && dab == counted, "%lld, %lld, %lld",
               (long long)counted, (long long)native, (long long)dab);
+}
+
+/* The only way in which the launches of a run were carried out; 0 if there are several. */
+static int executed(const char *arguments, const char *way)
+{
+    json_t *j = run_json(arguments, 0);
+    json_t *o = json_object_get(element(j, "launches", 0), "execution");
+    const json_int_t n = json_integer_value(json_object_get(o, way));
+    const int only = json_object_size(o) == 1 && n > 0;
+    json_decref(j);
+    return only;
+}
+
+Test(run, says_how_launches_were_carried_out)
+{
+    cr_expect(executed("suite:saxpy --format=json", "native"));
+    cr_expect(executed("suite:saxpy --order gpudet --format=json", "conflict-free"));
+    cr_expect(executed("suite:sum_atomic --order dab --format=json", "deferred reductions"));
+    cr_expect(executed("suite:saxpy --order gpudet --speculate off --format=json", "ordered"));
+    cr_expect(executed("suite:sum_atomic --order dab --speculate=off --format=json", "ordered"));
+    cr_expect(executed("suite:saxpy --order gpudet --counts counts.json --format=json", "ordered"));
 }
 
 /* Every key of a document is in docs/run-json.md. */

@@ -9,22 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct seen {
+    uint64_t *digest, *executions;
+};
+
 static void after(void *self, const char *kernel, const struct emu_launch *launch,
                   const struct emu_report *report)
 {
-    uint64_t *digest = self;
-    (void)kernel, (void)launch, (void)report;
-    *digest = *digest * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
+    const struct seen *s = self;
+    (void)kernel, (void)launch;
+    *s->digest = *s->digest * UINT64_C(0x100000001b3) + emu_digest(cuda_device_emu());
+    if (s->executions) s->executions[report->execution]++;
 }
 
 static struct suite_result run(const char *name, const char *order, uint64_t seed, bool count,
-                               struct cuda_watch watch)
+                               bool speculate, struct cuda_watch watch)
 {
     char *why;
     struct orders *o = orders_new(order, seed, &why);
     cr_assert(o, "%s", why);
-    cuda_device_configure(
-        &(struct emu_config){.threads = 1, .timeout = 60, .count = count, .order = orders_get(o)});
+    cuda_device_configure(&(struct emu_config){.threads = 1,
+                                               .timeout = 300,
+                                               .count = count,
+                                               .no_speculation = !speculate,
+                                               .order = orders_get(o)});
     cuda_device_watch(&watch);
     struct suite_result r = suite_run(suite_find(name), &(struct suite_options){.seed = 1});
     cuda_device_watch(NULL);
@@ -36,8 +44,17 @@ static struct suite_result run(const char *name, const char *order, uint64_t see
 struct suite_result workload_run(const char *name, const char *order, uint64_t seed,
                                  uint64_t *digest)
 {
+    return workload_run_with(name, order, seed, true, digest, NULL);
+}
+
+struct suite_result workload_run_with(const char *name, const char *order, uint64_t seed,
+                                      bool speculate, uint64_t *digest,
+                                      uint64_t executions[EMU_EXECUTION_COUNT])
+{
+    struct seen seen = {digest, executions};
     *digest = 0;
-    return run(name, order, seed, false, (struct cuda_watch){.self = digest, .after = after});
+    return run(name, order, seed, false, speculate,
+               (struct cuda_watch){.self = &seen, .after = after});
 }
 
 bool workload_is_one(const char *name, const char *order, uint64_t seeds)
@@ -71,7 +88,7 @@ static void add_up(void *self, const char *kernel, const struct emu_launch *laun
 uint64_t workload_count(const char *name, const char *order, const char *number)
 {
     struct count c = {.name = number};
-    const struct suite_result r = run(name, order, 1, true,
+    const struct suite_result r = run(name, order, 1, true, true,
                                       (struct cuda_watch){.self = &c, .after = add_up});
     cr_expect(r.passed, "%s, %s: %s", name, order, r.message);
     return c.value;

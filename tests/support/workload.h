@@ -6,9 +6,16 @@
 
 #include "suites/suite.h"
 
+#include "emu/emu.h"
+
 /* Runs it on one host thread. The digest is of all memory of the device after each launch. */
 struct suite_result workload_run(const char *name, const char *order, uint64_t seed,
                                  uint64_t *digest);
+/* The same with or without speculation. executions: NULL, or to be added to: how many launches were carried out in each
+ * way. */
+struct suite_result workload_run_with(const char *name, const char *order, uint64_t seed,
+                                      bool speculate, uint64_t *digest,
+                                      uint64_t executions[EMU_EXECUTION_COUNT]);
 /* Whether it has the same digest for seeds 1, 2, ...; fails the test where it does not pass. */
 bool workload_is_one(const char *name, const char *order, uint64_t seeds);
 /* What an order counts by that name ("gpudet.quanta") in all launches, with seed 1. */
