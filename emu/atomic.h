@@ -80,6 +80,10 @@ static inline bool atomic_is_uop(const struct emu_uop *in)
 {
     return in->id >= UOP_atom_shared_add_u32 && in->id <= UOP_atom_watched;
 }
+_Static_assert(
+    (int)UOP_atom == (int)UOP_atom_cas_b64 + 1 && (int)UOP_atom_watched == (int)UOP_atom + 1 &&
+        (int)UOP_red_tagged == (int)UOP_atom_watched + 1,
+    "emu/ops/uops_atomic.def: from atom_shared_add_u32 to atom_watched are all atomics, and no others");
 
 /* The operation as it is in the space that an address turned out to be in. */
 static inline unsigned atomic_op_in(const struct atomic_desc *v, bool global)

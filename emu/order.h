@@ -45,6 +45,8 @@ struct emu_warp {      /* a warp of a resident CTA */
 };
 
 enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };
+_Static_assert(EMU_LOAD < EMU_STORE && EMU_STORE < EMU_ATOMIC && EMU_STORE < EMU_RED,
+               "what is greater than STORE reads and writes");
 enum emu_access_flag {
     EMU_VOLATILE = 1,
     EMU_ACQUIRE = 2,
@@ -56,6 +58,9 @@ enum emu_access_flag {
     EMU_BULK = 128,       /* ASYNC: a bulk copy */
 };
 enum emu_scope { EMU_SCOPE_CTA, EMU_SCOPE_CLUSTER, EMU_SCOPE_GPU, EMU_SCOPE_SYS };
+_Static_assert(EMU_SCOPE_CTA < EMU_SCOPE_CLUSTER && EMU_SCOPE_CLUSTER < EMU_SCOPE_GPU &&
+                   EMU_SCOPE_GPU < EMU_SCOPE_SYS,
+               "a wider scope is a greater number: orders and the race detector compare them");
 
 struct emu_access {
     const struct emu_warp *who;

@@ -44,6 +44,9 @@ static void set_matrices(struct timing_machine *m, const struct emu_gpu *g)
 static void set_classes(struct timing_machine *m, const struct emu_gpu *g)
 {
     set(m, g, 0, PTX_COST_COUNT - 1, g->int_latency, g->int_lanes);
+    _Static_assert(PTX_COST_IMAD == PTX_COST_IMUL + 1 && PTX_COST_FMAD == PTX_COST_FADD + 3 &&
+                       PTX_COST_DMAD == PTX_COST_DADD + 3,
+                   "ptx/costs.def: add, maximum, multiply, multiply-add follow each other");
     set(m, g, PTX_COST_IMUL, PTX_COST_IMAD, g->mul_latency, g->mul_lanes);
     set(m, g, PTX_COST_IDIV, PTX_COST_IDIV, g->divide_latency, g->divide_lanes);
     set(m, g, PTX_COST_SHUFFLE, PTX_COST_SHUFFLE, g->shuffle_latency, g->shuffle_lanes);

@@ -100,6 +100,9 @@ enum ptx_spread { /* how far a value is the same; each says less than the one be
                   PTX_SPREAD_AFFINE, /* base + stride * lane: a base as WARP, a known stride, modulo 2^width */
                   PTX_SPREAD_VARYING,
 };
+_Static_assert(PTX_SPREAD_GRID < PTX_SPREAD_CTA && PTX_SPREAD_CTA < PTX_SPREAD_WARP &&
+                   PTX_SPREAD_WARP < PTX_SPREAD_AFFINE && PTX_SPREAD_AFFINE < PTX_SPREAD_VARYING,
+               "ptx/uniform.c joins two of them by the greater number");
 
 enum ptx_assumes { /* what a CTA or value must be like for a statement to hold */
                    PTX_ASSUMES_ROWS =

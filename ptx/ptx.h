@@ -49,6 +49,7 @@ enum ptx_space {
     PTX_SPACE_TEX,
     PTX_SPACE_COUNT
 };
+_Static_assert(PTX_SPACE_COUNT <= 16, "struct ptx_shape has a bit for each in 16");
 const char *ptx_space_name(enum ptx_space space); /* "global"; "generic" for no space */
 
 enum ptx_linkage {
@@ -228,6 +229,10 @@ enum ptx_sel { /* component or part of a register, as written behind the dot; 0:
                PTX_SEL_SIMD, /* several of them, .h10 or .b3210: their letters are the bytes of `offset` */
                PTX_SEL_BAD
 };
+_Static_assert(
+    PTX_SEL_W == PTX_SEL_X + 3 && PTX_SEL_B0 == PTX_SEL_W + 1 && PTX_SEL_B3 == PTX_SEL_B0 + 3 &&
+        PTX_SEL_H0 == PTX_SEL_B3 + 1 && PTX_SEL_H1 == PTX_SEL_H0 + 1,
+    "a selector's number is its place from X, B0 or H0 on; parts of registers are those from B0 on");
 
 struct ptx_opnd {
     uint8_t kind; /* enum ptx_opnd_kind */

@@ -45,7 +45,9 @@ static unsigned fast(unsigned op, unsigned type)
     }
 #undef BY_WIDTH
 }
-_Static_assert(UOP_atom_add_u32 == UOP_atom_shared_add_u32 + 1, "see fast()");
+_Static_assert((int)UOP_atom_add_u32 == (int)UOP_atom_shared_add_u32 + 1 &&
+                   (int)UOP_atom_cas_b64 == (int)UOP_atom_shared_cas_b64 + 1,
+               "fast() expects the one for global memory behind the one for shared memory");
 
 static u8 flags_of(const struct ptx_op *op)
 {

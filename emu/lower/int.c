@@ -1,5 +1,5 @@
-/* Integer arithmetic, bits, logic, shifts and comparison. A rule's data is the first of a family of
- * micro-operations that stand in emu/ops/uops_int.def in the order of their types. */
+/* Integer arithmetic, bits, logic, shifts and comparison. A rule's data is the first micro-operation of a family,
+ * whose members emu/ops/uops_int.def lists in the order of their types. The assertions at the end check that order. */
 #include "emu/lower/lower.h"
 
 #include <string.h>
@@ -404,6 +404,78 @@ static bool logic2(struct lower *L, const struct ptx_inst *i)
     operate(L, i, lower_data(L) + by_width(t), 2, t, t);
     return true;
 }
+
+/* The order of the families in emu/ops/uops_int.def. */
+#define FOLLOWS(next, before)                                                                      \
+    _Static_assert((int)UOP_##next == (int)UOP_##before + 1,                                       \
+                   "emu/ops/uops_int.def: " #next " must follow " #before)
+/* u16 u32 u64, as by_width() has them */
+#define BY_WIDTH(op)                                                                               \
+    FOLLOWS(op##_u32, op##_u16);                                                                   \
+    FOLLOWS(op##_u64, op##_u32)
+/* s16 s32 s64, likewise */
+#define BY_WIDTH_SIGNED(op)                                                                        \
+    FOLLOWS(op##_s32, op##_s16);                                                                   \
+    FOLLOWS(op##_s64, op##_s32)
+/* u16 s16 u32 s32, as by_type() has them; and u32 s32 u64 s64 */
+#define BY_TYPE_16_32(op)                                                                          \
+    FOLLOWS(op##_s16, op##_u16);                                                                   \
+    FOLLOWS(op##_u32, op##_s16);                                                                   \
+    FOLLOWS(op##_s32, op##_u32)
+#define BY_TYPE_32_64(op)                                                                          \
+    FOLLOWS(op##_s32, op##_u32);                                                                   \
+    FOLLOWS(op##_u64, op##_s32);                                                                   \
+    FOLLOWS(op##_s64, op##_u64)
+#define BY_TYPE(op)                                                                                \
+    FOLLOWS(op##_s16, op##_u16);                                                                   \
+    FOLLOWS(op##_u32, op##_s16);                                                                   \
+    BY_TYPE_32_64(op)
+
+BY_WIDTH(add);
+BY_WIDTH(sub);
+BY_WIDTH(mul);
+BY_WIDTH(mad);
+BY_WIDTH(addc);
+BY_WIDTH(subc);
+BY_WIDTH(and);
+BY_WIDTH(or);
+BY_WIDTH(xor);
+BY_WIDTH(not );
+BY_WIDTH(cnot);
+BY_WIDTH(shl);
+BY_WIDTH_SIGNED(abs);
+BY_WIDTH_SIGNED(neg);
+BY_TYPE_16_32(mulwide);
+BY_TYPE_16_32(madwide);
+BY_TYPE_32_64(bfind);
+BY_TYPE_32_64(bfe);
+BY_TYPE(mulhi);
+BY_TYPE(sad);
+BY_TYPE(div);
+BY_TYPE(rem);
+BY_TYPE(min);
+BY_TYPE(max);
+BY_TYPE(shr);
+BY_TYPE(seteq);
+BY_TYPE(setne);
+BY_TYPE(setlt);
+BY_TYPE(setle);
+BY_TYPE(setgt);
+BY_TYPE(setge);
+FOLLOWS(mul24lo_s32, mul24lo_u32); /* mul24(), SIGN_ONLY in mul_add() */
+FOLLOWS(mul24hi_s32, mul24hi_u32);
+FOLLOWS(carry_u64, carry_u32); /* with_carry() */
+FOLLOWS(carryc_u64, carryc_u32);
+FOLLOWS(borrow_u64, borrow_u32);
+FOLLOWS(borrowc_u64, borrowc_u32);
+FOLLOWS(popc_u64, popc_u32); /* count_bits() */
+FOLLOWS(clz_u64, clz_u32);
+FOLLOWS(brev_u64, brev_u32);      /* by_width(), of u32 and u64 alone */
+FOLLOWS(shf_l_clamp, shf_l_wrap); /* funnel() */
+FOLLOWS(shf_r_clamp, shf_r_wrap);
+_Static_assert(UOP_COUNT <= 1 << 16, "flags stand above the micro-operation in a rule's data");
+_Static_assert((int)UOP_min_s16x2 > (int)UOP_min_u16x2 && (int)UOP_max_s16x2 > (int)UOP_max_u16x2,
+               "FAR() has the distance between them");
 
 #define FAR(a, b) ((UOP_##b - UOP_##a) << 16 | UOP_##a)
 const struct lower_rule lower_int_rules[] = {

@@ -1,21 +1,24 @@
 /* emu/lower/lower.h: PTX statements -> micro-operations, for the files that lower a family of instructions.
  *
- * A family is an array of rules, one for each form it knows, and a function a rule names:
+ * A file has an array of rules. A rule names a form of the instruction table (ptx/isa.def), the function that lowers
+ * it, and a number for that function, which is mostly the first of the micro-operations that it chooses from
+ * (emu/ops/uops.def). This is what emu/lower/int.c does with popc and clz:
  *
- *     static bool lower_popc(struct lower *L, const struct ptx_inst *i)
+ *     static bool count_bits(struct lower *L, const struct ptx_inst *i)
  *     {
- *         unsigned t = i->op->type[0];                             // .b32 or .b64
- *         u32 a = lower_source(L, &i->opnds[1], t);                // a row that holds it as type t
+ *         unsigned t = i->op->type[0];                              // .b32 or .b64
+ *         u32 a = lower_source(L, &i->opnds[1], t);                 // a row that holds the operand as type t
  *         struct lower_dest d = lower_dest(L, &i->opnds[0], PTX_u32);
- *         lower_emit(L, t == PTX_b64 ? UOP_popc_u64 : UOP_popc_u32, d.row, a, 0, 0);
- *         lower_finish(L, &d);                                     // widens, if the register is wider
+ *         lower_emit(L, lower_data(L) + (lower_type_bytes(t) == 8), d.row, a, 0, 0);
+ *         lower_finish(L, &d);                                      // extends, if the register is wider
  *         return true;
  *     }
- *     const struct lower_rule lower_bits_rules[] = {{PTX_F_popc, lower_popc, 0}, ..., {0, NULL, 0}};
+ *     FOLLOWS(popc_u64, popc_u32);                                  // asserts the order that "+ 1" relies on
+ *     const struct lower_rule lower_int_rules[] = {..., {PTX_F_popc, count_bits, UOP_popc_u32}, ..., {0, NULL, 0}};
  *
- * The framework (lower.c) walks the blocks, wraps guarded instructions, lays out registers (registers.c), and
- * resolves branches; rules only see one instruction. A rule returns false (after lower_refuse) if it
- * cannot: the instruction then becomes a fault that names it when it is reached. */
+ * lower.c walks the blocks, wraps guarded instructions and resolves branches; registers.c lays out registers,
+ * operands.c reads operands. A rule sees one instruction only. It returns false (after lower_refuse) if it cannot lower
+ * it: the instruction then becomes a fault that names it when it is reached. */
 #ifndef HEDDLE_EMU_LOWER_LOWER_H
 #define HEDDLE_EMU_LOWER_LOWER_H
 

@@ -1,11 +1,19 @@
-/* emu/ops/lane.h: turns LANE rows into handlers. A simd_*.c that is compiled for each host instruction set
- * (-DISA=avx2) includes this and then its family's .def:
+/* emu/ops/lane.h: makes handlers of the LANE1, LANE2 and LANE3 rows of a uops_*.def.
+ *
+ * A row has an expression for one lane; the handler computes it for the lanes of a row of registers. Every
+ * emu/ops/simd_*.c is compiled once for each host instruction set (the Makefile passes -DISA=portable, avx2 or avx512;
+ * OP_NAME puts it into the handler's name). One that holds a family of arithmetic is no more than this:
  *
  *     #include "emu/ops/lane.h"
- *     LANE_HANDLERS_BEGIN
+ *     #define LANE1 LANE_HANDLER1
+ *     #define LANE2 LANE_HANDLER2
+ *     #define LANE3 LANE_HANDLER3
+ *     #define FAST(name)
+ *     #define WARP(name)
  *     #include "emu/ops/uops_int.def"
  *
- * Every loop has 32 turns and no dependences between them, so a compiler makes vector code of it. */
+ * Every loop has 32 turns without dependences between them, so a compiler makes vector code of it. The rows'
+ * order matters to emu/lower/, which asserts it. */
 #ifndef HEDDLE_EMU_OPS_LANE_H
 #define HEDDLE_EMU_OPS_LANE_H
 
