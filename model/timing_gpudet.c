@@ -405,7 +405,7 @@ static void line_up(struct timing *c, double now)
         const struct log *l = &g->warps[i].log;
         const uint32_t sm = i / c->warps_per_sm;
         if (!l->count) continue;
-        if ((g->o.commit == GPUDET_LOCKS)) push(g, LOCK, now + c->m->l1_latency, i, l->entries[0]);
+        if (g->o.commit == GPUDET_LOCKS) push(g, LOCK, now + c->m->l1_latency, i, l->entries[0]);
         else if (!g->sender_count[sm]) push(g, SEND, now, i, none);
         g->senders[sm * c->warps_per_sm + g->sender_count[sm]++] = i;
     }
