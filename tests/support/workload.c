@@ -22,23 +22,38 @@ static void after(void *self, const char *kernel, const struct emu_launch *launc
     if (s->executions) s->executions[report->execution]++;
 }
 
+static struct suite_result run_order(const char *name, const struct emu_order *order, bool count,
+                                     bool speculate, struct cuda_watch watch)
+{
+    cuda_device_configure(&(struct emu_config){.threads = 1,
+                                               .timeout = 300,
+                                               .count = count,
+                                               .no_speculation = !speculate,
+                                               .order = order});
+    cuda_device_watch(&watch);
+    struct suite_result r = suite_run(suite_find(name), &(struct suite_options){.seed = 1});
+    cuda_device_watch(NULL);
+    cuda_device_reset();
+    return r;
+}
+
 static struct suite_result run(const char *name, const char *order, uint64_t seed, bool count,
                                bool speculate, struct cuda_watch watch)
 {
     char *why;
     struct orders *o = orders_new(order, seed, &why);
     cr_assert(o, "%s", why);
-    cuda_device_configure(&(struct emu_config){.threads = 1,
-                                               .timeout = 300,
-                                               .count = count,
-                                               .no_speculation = !speculate,
-                                               .order = orders_get(o)});
-    cuda_device_watch(&watch);
-    struct suite_result r = suite_run(suite_find(name), &(struct suite_options){.seed = 1});
-    cuda_device_watch(NULL);
-    cuda_device_reset();
+    struct suite_result r = run_order(name, orders_get(o), count, speculate, watch);
     orders_free(o);
     return r;
+}
+
+struct suite_result workload_run_order(const char *name, const struct emu_order *order,
+                                       uint64_t *digest, uint64_t executions[EMU_EXECUTION_COUNT])
+{
+    struct seen seen = {digest, executions};
+    *digest = 0;
+    return run_order(name, order, false, true, (struct cuda_watch){.self = &seen, .after = after});
 }
 
 struct suite_result workload_run(const char *name, const char *order, uint64_t seed,

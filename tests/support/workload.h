@@ -16,6 +16,9 @@ struct suite_result workload_run(const char *name, const char *order, uint64_t s
 struct suite_result workload_run_with(const char *name, const char *order, uint64_t seed,
                                       bool speculate, uint64_t *digest,
                                       uint64_t executions[EMU_EXECUTION_COUNT]);
+/* The same under an order of the caller's. */
+struct suite_result workload_run_order(const char *name, const struct emu_order *order,
+                                       uint64_t *digest, uint64_t executions[EMU_EXECUTION_COUNT]);
 /* Whether it has the same digest for seeds 1, 2, ...; fails the test where it does not pass. */
 bool workload_is_one(const char *name, const char *order, uint64_t seeds);
 /* What an order counts by that name ("gpudet.quanta") in all launches, with seed 1. */
