@@ -6,6 +6,8 @@
 # folder must match it (`emu/lower/*.c`). A word with an underscore or with () behind it is a name, also behind `struct`
 # or `enum`: it must occur in one of the paths on the same line, or, if the line has none, anywhere in the sources.
 # Anything else between backquotes is free, and what has NAME in it.
+#
+# In all documents, each link to a file of the repository must lead to one, and its #anchor to a heading of that page.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- CONTRIBUTING.md docs/architecture.md docs/glossary.md
@@ -51,6 +53,38 @@ while IFS=$'\t' read -r -a word; do
         fi
     done
 done < <(words "$@")
+# DOCUMENT:LINE, then the target of each link, separated by tabs.
+links() {
+    awk '/^ *```/ { fence = !fence; next }
+         !fence {
+            out = FILENAME ":" FNR
+            text = $0
+            while (match(text, /\]\([^)]*\)/)) {
+                out = out "\t" substr(text, RSTART + 2, RLENGTH - 3)
+                text = substr(text, RSTART + RLENGTH)
+            }
+            if (out ~ /\t/) print out
+         }' "$@"
+}
+# The anchors of a page: its headings in lower case, blanks as -, without other signs.
+anchors() {
+    sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'
+}
+while IFS=$'\t' read -r -a link; do
+    page=${link[0]%:*}
+    for l in "${link[@]:1}"; do
+        case $l in
+        http*) continue ;;
+        '#'*) file=$page ;;
+        *) file=$(dirname "$page")/${l%%#*} ;;
+        esac
+        count=$((count + 1))
+        if [ ! -e "$file" ]; then missing "${link[0]}" "there is no $file"
+        elif [[ $l == *#* ]] && ! anchors "$file" | grep -qxF -- "${l#*#}"; then
+            missing "${link[0]}" "$file has no heading #${l#*#}"
+        fi
+    done
+done < <(links README.md CONTRIBUTING.md CHANGELOG.md docs/*.md)
 [ $count -gt 0 ] || missing "$*" 'no names were found'
 [ $status = 0 ] && echo "where-is: $count files and names exist"
 exit $status
