@@ -83,10 +83,10 @@ struct CUfunc_st {
 
 struct CUmod_st {
     struct object object;
-    struct CUctx_st *context;  /* NULL: a library's */
-    struct arena *arena;       /* PTX, trees, params */
-    struct ptx_module **parts; /* linked; bodies are read when emu wants them */
-    size_t part_count;
+    struct CUctx_st *context;        /* NULL: a library's */
+    struct arena *arena;             /* PTX, trees, params */
+    struct ptx_module **ptx_modules; /* linked; bodies are read when emu wants them */
+    size_t ptx_module_count;
     struct emu_image *image;
     struct CUfunc_st **functions;
     size_t function_count;

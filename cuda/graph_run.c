@@ -113,7 +113,7 @@ static CUresult step_node(struct graph_run *r, size_t index, bool *done)
         return step_inside(r, index, done);
     if (n->work.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && !has_come(n->work.event))
         return CUDA_ERROR_NOT_READY;
-    return work_run(&n->work);
+    return work_execute(&n->work);
 }
 
 CUresult graph_run_step(struct graph_run *r)

@@ -37,7 +37,7 @@ static void unlock(atomic_flag *l)
 
 /* ---- runs of pages --------------------------------------------------------------------------------------- */
 
-struct run { /* nobody's pages */
+struct page_run { /* nobody's pages */
     char *at;
     size_t size;
 };
@@ -46,8 +46,8 @@ enum { RUNS = 1 << 16 };
 static struct {
     atomic_flag lock;
     bool begun;
-    char *from, *to;  /* the range; both NULL: the system gave none */
-    struct run *runs; /* by address, none beside the other; at the range's start */
+    char *from, *to;       /* the range; both NULL: the system gave none */
+    struct page_run *runs; /* by address, none beside the other; at the range's start */
     size_t count;
 } range = {.lock = ATOMIC_FLAG_INIT};
 
@@ -59,7 +59,7 @@ static bool commit(void *at, size_t size, int protection)
 /* As large as the system allows: addresses cost nothing. */
 static void begin(void)
 {
-    const size_t table = RUNS * sizeof(struct run);
+    const size_t table = RUNS * sizeof(struct page_run);
     range.begun = true;
     for (size_t size = (size_t)1 << 42; size >= (size_t)1 << 30; size /= 2) {
         char *at = map(NULL, size, PROT_NONE, QUIET, -1, 0);
@@ -67,8 +67,8 @@ static void begin(void)
         if (!commit(at, table, PROT_READ | PROT_WRITE)) return;
         range.from = at;
         range.to = at + size;
-        range.runs = (struct run *)(void *)at;
-        range.runs[range.count++] = (struct run){at + table, size - table};
+        range.runs = (struct page_run *)(void *)at;
+        range.runs[range.count++] = (struct page_run){at + table, size - table};
         return;
     }
 }
@@ -88,7 +88,7 @@ static void remove_run(size_t i)
 static void *take(size_t size)
 {
     for (size_t i = 0; i < range.count; i++) {
-        struct run *r = &range.runs[i];
+        struct page_run *r = &range.runs[i];
         if (r->size < size) continue;
         void *at = r->at;
         r->at += size;
@@ -117,7 +117,7 @@ static void give(char *at, size_t size)
         range.runs[i].size += size;
     } else if (range.count < RUNS) { /* else it is lost */
         memmove(&range.runs[i + 1], &range.runs[i], (range.count - i) * sizeof *range.runs);
-        range.runs[i] = (struct run){at, size};
+        range.runs[i] = (struct page_run){at, size};
         range.count++;
     }
 }

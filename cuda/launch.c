@@ -205,7 +205,7 @@ CUresult work_kernel(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g
     return r;
 }
 
-CUresult kernel_run(struct work *w)
+CUresult kernel_execute(struct work *w)
 {
     const struct work_kernel *k = &w->kernel;
     const CUlaunchAttributeValue *v = work_kernel_attribute(w,

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct input { /* as long as the parts have one of its number */
+struct input { /* as long as the text list has one with its number */
     struct diags diags;
     struct ptx_module *module;
     bool wanted; /* false: a library's, and so far nobody wants what it defines */
@@ -24,7 +24,7 @@ struct input { /* as long as the parts have one of its number */
 
 struct CUlinkState_st {
     struct object object;
-    struct parts parts;
+    struct module_text text;
     struct jit jit;
     struct input **inputs;
     size_t count, cap;
@@ -113,7 +113,7 @@ static CUresult refuse(struct log *error, CUresult r, const char *name, const ch
 }
 
 /* *any: there was device code. */
-static CUresult add_object(struct parts *p, const void *data, size_t size, struct log *error,
+static CUresult add_object(struct module_text *p, const void *data, size_t size, struct log *error,
                            bool *any)
 {
     struct elf e;
@@ -131,7 +131,7 @@ static CUresult add_object(struct parts *p, const void *data, size_t size, struc
              r == CUDA_SUCCESS && elf_next_fatbin(&code, &f, &why); at = code.next) {
             if (f.next == f.end) continue; /* there is nothing in it */
             *any = true;
-            r = parts_add_fatbin(p, at, (size_t)(f.end - at), error);
+            r = module_text_add_fatbin(p, at, (size_t)(f.end - at), error);
         }
         if (why) r = refuse(error, CUDA_ERROR_INVALID_IMAGE, p->name, why);
         free(why);
@@ -142,7 +142,7 @@ static CUresult add_object(struct parts *p, const void *data, size_t size, struc
 /* Members with no PTX for the GPU are left out: that something of them is missed shows at the end. */
 static CUresult add_library(struct CUlinkState_st *l, const void *data, size_t size)
 {
-    struct parts *p = &l->parts;
+    struct module_text *p = &l->text;
     struct archive a;
     struct member m;
     const char *library = p->name;
@@ -171,23 +171,23 @@ static CUresult add_typed(struct CUlinkState_st *l, CUjitInputType type, const v
                           size_t size)
 {
     struct log *error = &l->jit.error;
-    const char *name = l->parts.name;
+    const char *name = l->text.name;
     char start[EI_NIDENT] = {0};
     bool any = false;
     CUresult r = CUDA_SUCCESS;
     memcpy(start, data, size < sizeof start ? size : sizeof start);
     const enum image_kind kind = image_kind(start);
     switch (type) {
-    case CU_JIT_INPUT_PTX: return parts_add_text(&l->parts, data, strnlen(data, size), error);
+    case CU_JIT_INPUT_PTX: return module_text_add_text(&l->text, data, strnlen(data, size), error);
     case CU_JIT_INPUT_CUBIN:
         if (kind == IMAGE_LINKED || kind == IMAGE_ELF)
-            return parts_add_sized(&l->parts, data, size, error);
+            return module_text_add_sized(&l->text, data, size, error);
         return refuse(error, CUDA_ERROR_INVALID_IMAGE, name, "is no cubin");
     case CU_JIT_INPUT_FATBINARY:
-        if (kind == IMAGE_WRAPPER) return parts_add_image(&l->parts, data, error);
-        return parts_add_fatbin(&l->parts, data, size, error);
+        if (kind == IMAGE_WRAPPER) return module_text_add_image(&l->text, data, error);
+        return module_text_add_fatbin(&l->text, data, size, error);
     case CU_JIT_INPUT_OBJECT:
-        r = add_object(&l->parts, data, size, error, &any);
+        r = add_object(&l->text, data, size, error, &any);
         if (r == CUDA_SUCCESS && !any)
             r = refuse(error, CUDA_ERROR_INVALID_IMAGE, name, "has no device code");
         return r;
@@ -201,12 +201,12 @@ static CUresult add_typed(struct CUlinkState_st *l, CUjitInputType type, const v
 /* Reads what the last call has added; of members of libraries no more than what they define. */
 static CUresult read_inputs(struct CUlinkState_st *l, bool wanted)
 {
-    struct arena *a = l->parts.arena;
+    struct arena *a = l->text.arena;
     struct buf errors = {0};
-    for (size_t i = l->count; i < l->parts.count; i++) {
+    for (size_t i = l->count; i < l->text.count; i++) {
         struct input *in = arena_array(a, struct input, 1);
-        in->diags = (struct diags){.arena = a, .source = l->parts.list[i], .max_errors = 50};
-        in->module = ptx_module_parse(a, l->parts.list[i], &in->diags);
+        in->diags = (struct diags){.arena = a, .source = l->text.list[i], .max_errors = 50};
+        in->module = ptx_module_parse(a, l->text.list[i], &in->diags);
         in->wanted = wanted;
         if (wanted) ptx_module_check(in->module);
         if (wanted && in->diags.errors) diags_render(&in->diags, &errors);
@@ -214,9 +214,9 @@ static CUresult read_inputs(struct CUlinkState_st *l, bool wanted)
         l->inputs[i] = in;
     }
     const bool good = !errors.size;
-    if (good) l->count = l->parts.count;
+    if (good) l->count = l->text.count;
     else log_say(&l->jit.error, errors.data);
-    for (size_t i = l->count; i < l->parts.count; i++) ptx_module_end(l->inputs[i]->module);
+    for (size_t i = l->count; i < l->text.count; i++) ptx_module_end(l->inputs[i]->module);
     buf_free(&errors);
     return good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
 }
@@ -225,13 +225,13 @@ static CUresult add(struct CUlinkState_st *l, CUjitInputType type, const void *d
                     const char *name)
 {
     const double begun = jit_begin();
-    struct arena *a = l->parts.arena;
+    struct arena *a = l->text.arena;
     l->adds++;
-    l->parts.name = name && *name ? arena_copy(a, name, strlen(name))
-                                  : arena_printf(a, "<input %u>", l->adds);
+    l->text.name = name && *name ? arena_copy(a, name, strlen(name))
+                                 : arena_printf(a, "<input %u>", l->adds);
     CUresult r = add_typed(l, type, data, size);
     if (r == CUDA_SUCCESS) r = read_inputs(l, type != CU_JIT_INPUT_LIBRARY);
-    l->parts.count = l->count; /* nothing of one that failed */
+    l->text.count = l->count; /* nothing of one that failed */
     jit_end(&l->jit, begun);
     return r;
 }
@@ -300,7 +300,7 @@ static void reach(struct ptx_program *p)
 
 static CUresult complete(struct CUlinkState_st *l)
 {
-    struct arena *a = l->parts.arena;
+    struct arena *a = l->text.arena;
     struct ptx_module **modules = arena_array(a, struct ptx_module *, l->count);
     size_t *which = arena_array(a, size_t, l->count), n = 0;
     struct buf errors = {0};
@@ -320,9 +320,9 @@ static CUresult complete(struct CUlinkState_st *l)
     const bool good = n && !errors.size;
     if (!n) log_say(&l->jit.error, "there is nothing to link\n");
     if (errors.size) log_say(&l->jit.error, errors.data);
-    if (good) parts_link(&l->parts, which, n, &l->image);
+    if (good) module_text_link(&l->text, which, n, &l->image);
     if (good)
-        log_write(&l->jit.info, arena_printf(a, "linked for sm_%u, parts: %zu\n", l->parts.sm, n));
+        log_write(&l->jit.info, arena_printf(a, "linked for sm_%u, parts: %zu\n", l->text.sm, n));
     buf_free(&errors);
     return good ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN; /* as NVIDIA's linker */
 }
@@ -344,9 +344,9 @@ CUresult cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values, C
     if (r != CUDA_SUCCESS) return driver_end(r);
     struct CUlinkState_st *l = object_new(OBJECT_LINK, sizeof *l);
     jit_read(&l->jit, count, options, values);
-    l->parts.arena = arena_new();
-    l->parts.sm = l->jit.target ? l->jit.target
-                                : (unsigned)(10 * driver.limits.major + driver.limits.minor);
+    l->text.arena = arena_new();
+    l->text.sm = l->jit.target ? l->jit.target
+                               : (unsigned)(10 * driver.limits.major + driver.limits.minor);
     log_write(&l->jit.error, "");
     log_write(&l->jit.info, "");
     *state = l;
@@ -385,7 +385,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
     CUresult r = begin(state);
     if (r == CUDA_SUCCESS) r = check_options(count, options, values);
     if (r == CUDA_SUCCESS && (!path || state->complete)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) r = parts_read_file(path, &b);
+    if (r == CUDA_SUCCESS) r = module_text_read_file(path, &b);
     if (r == CUDA_SUCCESS) r = add(state, type, b.data, b.size, path);
     buf_free(&b);
     return driver_end(r);
@@ -412,7 +412,7 @@ CUresult cuLinkComplete(CUlinkState state, void **image, size_t *size)
 void link_destroy(struct CUlinkState_st *l)
 {
     for (size_t i = 0; i < l->count; i++) ptx_module_end(l->inputs[i]->module);
-    arena_free(l->parts.arena);
+    arena_free(l->text.arena);
     buf_free(&l->image);
     object_destroy(&l->object);
 }

@@ -31,7 +31,7 @@ static void add_functions(struct CUmod_st *m)
 }
 
 /* Their trees, one of each; NULL: there are errors. */
-static struct ptx_module **parse(const struct parts *p, struct buf *errors)
+static struct ptx_module **parse(const struct module_text *p, struct buf *errors)
 {
     struct ptx_module **list = arena_array(p->arena, struct ptx_module *, p->count);
     for (size_t i = 0; i < p->count; i++) {
@@ -44,7 +44,7 @@ static struct ptx_module **parse(const struct parts *p, struct buf *errors)
     return list;
 }
 
-static CUresult make(struct CUmod_st **out, const struct parts *p, struct log *error)
+static CUresult make(struct CUmod_st **out, const struct module_text *p, struct log *error)
 {
     struct buf errors = {0};
     char *why = NULL;
@@ -61,8 +61,8 @@ static CUresult make(struct CUmod_st **out, const struct parts *p, struct log *e
     }
     struct CUmod_st *m = object_new(OBJECT_MODULE, sizeof *m);
     m->arena = p->arena;
-    m->parts = list;
-    m->part_count = p->count;
+    m->ptx_modules = list;
+    m->ptx_module_count = p->count;
     m->image = image;
     add_functions(m);
     allocation_add_variables(m);
@@ -93,9 +93,9 @@ CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
     const double begun = jit_begin();
     jit_read(&jit, count, options, values);
     log_write(&jit.info, "");
-    struct parts p = {.arena = arena_new(), .sm = device_sm()};
+    struct module_text p = {.arena = arena_new(), .sm = device_sm()};
     p.name = name_of(p.arena, image);
-    CUresult r = parts_add_image(&p, image, &jit.error);
+    CUresult r = module_text_add_image(&p, image, &jit.error);
     if (r == CUDA_SUCCESS) r = make(out, &p, &jit.error);
     if (r != CUDA_SUCCESS) arena_free(p.arena);
     jit_end(&jit, begun);
@@ -110,9 +110,9 @@ CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned coun
     if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
     const double begun = jit_begin();
     jit_read(&jit, count, options, values);
-    struct parts p = {.arena = arena_new(), .name = path, .sm = device_sm()};
-    CUresult r = parts_read_file(path, &b);
-    if (r == CUDA_SUCCESS) r = parts_add_sized(&p, b.data, b.size, &jit.error);
+    struct module_text p = {.arena = arena_new(), .name = path, .sm = device_sm()};
+    CUresult r = module_text_read_file(path, &b);
+    if (r == CUDA_SUCCESS) r = module_text_add_sized(&p, b.data, b.size, &jit.error);
     if (r == CUDA_SUCCESS) r = make(out, &p, &jit.error);
     if (r != CUDA_SUCCESS) arena_free(p.arena);
     buf_free(&b);

@@ -601,7 +601,7 @@ CUresult copy_check(const CUDA_MEMCPY3D *p)
                                                                      : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult copy_run(const CUDA_MEMCPY3D *p)
+CUresult copy_execute(const CUDA_MEMCPY3D *p)
 {
     struct box to, from;
     if (is_nothing(p)) return CUDA_SUCCESS;
@@ -621,13 +621,13 @@ static bool is_pageable(CUmemorytype type, const void *host, CUdeviceptr device)
            !allocation_of_host(pointer_of(device));
 }
 
-bool copy_waits(const CUDA_MEMCPY3D *p)
+bool copy_is_synchronous(const CUDA_MEMCPY3D *p)
 {
     return !is_nothing(p) && is_pageable(p->dstMemoryType, p->dstHost, p->dstDevice);
 }
 
 /* Rows side by side. */
-void *copy_stage(CUDA_MEMCPY3D *p)
+void *copy_snapshot_pageable_source(CUDA_MEMCPY3D *p)
 {
     struct box to, from;
     if (is_nothing(p) || !is_pageable(p->srcMemoryType, p->srcHost, p->srcDevice) ||
@@ -698,7 +698,7 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 
 /* ---- copies of a part of an array, row after row ------------------------------------------------------- */
 
-struct run { /* one side: an array's bytes from an offset on, or plain memory */
+struct contiguous_span { /* bytes of an array from an offset on, row after row, or plain memory */
     CUarray array;
     size_t at;
     CUmemorytype type;
@@ -711,7 +711,7 @@ static size_t row_bytes(CUarray a)
 }
 
 /* How many bytes from `done` on lie side by side; 0: there are none. */
-static size_t side_by_side(const struct run *r, size_t done)
+static size_t contiguous_bytes(const struct contiguous_span *r, size_t done)
 {
     if (!r->array) return SIZE_MAX;
     const struct texture_memory *m = &r->array->memory;
@@ -719,8 +719,8 @@ static size_t side_by_side(const struct run *r, size_t done)
     return m->layers || m->depth || at / row >= m->level[0].height ? 0 : row - at % row;
 }
 
-static CUDA_MEMCPY3D part_of_run(const struct run *to, const struct run *from, size_t done,
-                                 size_t size)
+static CUDA_MEMCPY3D part_of_span(const struct contiguous_span *to,
+                                  const struct contiguous_span *from, size_t done, size_t size)
 {
     CUDA_MEMCPY3D p = linear(to->type, to->memory + done, from->type, from->memory + done, size);
     if (to->array) {
@@ -736,8 +736,9 @@ static CUDA_MEMCPY3D part_of_run(const struct run *to, const struct run *from, s
     return p;
 }
 
-static CUresult copy_runs(struct CUctx_st *c, const struct run *to, const struct run *from,
-                          size_t size, CUstream stream, bool synchronous)
+static CUresult copy_span(struct CUctx_st *c, const struct contiguous_span *to,
+                          const struct contiguous_span *from, size_t size, CUstream stream,
+                          bool synchronous)
 {
     if ((to->array && !object_check(to->array, OBJECT_ARRAY)) ||
         (from->array && !object_check(from->array, OBJECT_ARRAY)))
@@ -745,11 +746,11 @@ static CUresult copy_runs(struct CUctx_st *c, const struct run *to, const struct
     CUresult r = CUDA_SUCCESS;
     for (size_t done = 0, n; r == CUDA_SUCCESS && done < size; done += n) {
         struct work w;
-        const size_t a = side_by_side(to, done), b = side_by_side(from, done);
+        const size_t a = contiguous_bytes(to, done), b = contiguous_bytes(from, done);
         n = a < b ? a : b;
         if (n > size - done) n = size - done;
         if (!n) return CUDA_ERROR_INVALID_VALUE;
-        const CUDA_MEMCPY3D p = part_of_run(to, from, done, n);
+        const CUDA_MEMCPY3D p = part_of_span(to, from, done, n);
         r = work_copy(&w, c, &p);
         if (r == CUDA_SUCCESS)
             r = (synchronous ? stream_submit_and_wait : stream_submit)(c, stream, &w);
@@ -757,72 +758,72 @@ static CUresult copy_runs(struct CUctx_st *c, const struct run *to, const struct
     return r;
 }
 
-static CUresult copy_run_in_stream(struct run to, struct run from, size_t size, CUstream stream,
-                                   bool synchronous)
+static CUresult copy_span_in_stream(struct contiguous_span to, struct contiguous_span from,
+                                    size_t size, CUstream stream, bool synchronous)
 {
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS) r = copy_runs(c, &to, &from, size, stream, synchronous);
+    if (r == CUDA_SUCCESS) r = copy_span(c, &to, &from, size, stream, synchronous);
     return driver_end(r);
 }
 
-static struct run run_in_array(CUarray array, size_t at)
+static struct contiguous_span span_in_array(CUarray array, size_t at)
 {
-    return (struct run){.array = array, .at = at, .type = CU_MEMORYTYPE_ARRAY};
+    return (struct contiguous_span){.array = array, .at = at, .type = CU_MEMORYTYPE_ARRAY};
 }
-static struct run run_in_host(const void *p)
+static struct contiguous_span span_in_host(const void *p)
 {
-    return (struct run){.type = CU_MEMORYTYPE_HOST, .memory = number_of(p)};
+    return (struct contiguous_span){.type = CU_MEMORYTYPE_HOST, .memory = number_of(p)};
 }
-static struct run run_in_device(CUdeviceptr p)
+static struct contiguous_span span_in_device(CUdeviceptr p)
 {
-    return (struct run){.type = CU_MEMORYTYPE_DEVICE, .memory = p};
+    return (struct contiguous_span){.type = CU_MEMORYTYPE_DEVICE, .memory = p};
 }
 
 CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t size,
                               CUstream stream)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_array(to, offset), run_in_host(from), size, stream, false);
+    return copy_span_in_stream(span_in_array(to, offset), span_in_host(from), size, stream, false);
 }
 
 CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t size, CUstream stream)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_host(to), run_in_array(from, offset), size, stream, false);
+    return copy_span_in_stream(span_in_host(to), span_in_array(from, offset), size, stream, false);
 }
 
 CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_array(to, offset), run_in_host(from), size, NULL, true);
+    return copy_span_in_stream(span_in_array(to, offset), span_in_host(from), size, NULL, true);
 }
 
 CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_host(to), run_in_array(from, offset), size, NULL, true);
+    return copy_span_in_stream(span_in_host(to), span_in_array(from, offset), size, NULL, true);
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_array(to, offset), run_in_device(from), size, NULL, false);
+    return copy_span_in_stream(span_in_array(to, offset), span_in_device(from), size, NULL, false);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_device(to), run_in_array(from, offset), size, NULL, false);
+    return copy_span_in_stream(span_in_device(to), span_in_array(from, offset), size, NULL, false);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                          size_t size)
 {
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-    return copy_run_in_stream(run_in_array(to, to_offset), run_in_array(from, from_offset), size,
-                              NULL, false);
+    return copy_span_in_stream(span_in_array(to, to_offset), span_in_array(from, from_offset), size,
+                               NULL, false);
 }
 
 /* ---- fills ------------------------------------------------------------------------------------------------ */
@@ -842,7 +843,7 @@ CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p)
     return CUDA_SUCCESS;
 }
 
-CUresult fill_run(const CUDA_MEMSET_NODE_PARAMS *p)
+CUresult fill_execute(const CUDA_MEMSET_NODE_PARAMS *p)
 {
     const size_t bytes = p->width * p->elementSize;
     unordered_name("fill of %zu bytes", bytes * p->height);

@@ -17,7 +17,7 @@ void module_destroy(struct CUmod_st *m)
     allocation_drop_variables(m);
     for (size_t i = 0; i < m->function_count; i++) object_destroy(&m->functions[i]->object);
     emu_unload(m->image);
-    for (size_t i = 0; i < m->part_count; i++) ptx_module_end(m->parts[i]);
+    for (size_t i = 0; i < m->ptx_module_count; i++) ptx_module_end(m->ptx_modules[i]);
     arena_free(m->arena);
     object_destroy(&m->object);
 }

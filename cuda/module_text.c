@@ -73,7 +73,7 @@ void jit_end(struct jit *j, double begun)
 
 /* ---- the texts of a module ------------------------------------------------------------------------- */
 
-static void add_part(struct parts *p, const char *text, size_t length)
+static void add_part(struct module_text *p, const char *text, size_t length)
 {
     if (p->count == p->room) {
         struct source **old = p->list;
@@ -86,7 +86,8 @@ static void add_part(struct parts *p, const char *text, size_t length)
                          arena_copy(p->arena, text, length), (uint32_t)length};
 }
 
-CUresult parts_add_text(struct parts *p, const char *text, size_t length, struct log *error)
+CUresult module_text_add_text(struct module_text *p, const char *text, size_t length,
+                              struct log *error)
 {
     if (length <= PTX_MAX_TEXT) {
         add_part(p, text, length);
@@ -118,7 +119,8 @@ static bool choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, 
     return driver.newer_said = true;
 }
 
-CUresult parts_add_fatbin(struct parts *p, const void *image, size_t size, struct log *error)
+CUresult module_text_add_fatbin(struct module_text *p, const void *image, size_t size,
+                                struct log *error)
 {
     struct fatbin f;
     struct fatbin_entry e;
@@ -128,21 +130,22 @@ CUresult parts_add_fatbin(struct parts *p, const void *image, size_t size, struc
     if (!choose(&f, p->sm, &e, &why)) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, why, error);
     char *text = fatbin_text(&e, &length, &why);
     if (!text) return refuse(CUDA_ERROR_INVALID_IMAGE, why, error);
-    CUresult r = parts_add_text(p, text, length, error);
+    CUresult r = module_text_add_text(p, text, length, error);
     free(text);
     return r;
 }
 
-static CUresult add_wrapped(struct parts *p, const struct fatbin_wrapper *w, struct log *error)
+static CUresult add_wrapped(struct module_text *p, const struct fatbin_wrapper *w,
+                            struct log *error)
 {
     CUresult r = CUDA_SUCCESS;
-    if (w->version == 1) return parts_add_fatbin(p, w->data, fatbin_size(w->data), error);
+    if (w->version == 1) return module_text_add_fatbin(p, w->data, fatbin_size(w->data), error);
     if (w->version != 2 || !w->objects) {
         log_say(error, "the fat binary's wrapper is of a version that is not known");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     for (const void *const *o = w->objects; r == CUDA_SUCCESS && *o; o++)
-        r = parts_add_fatbin(p, *o, fatbin_size(*o), error);
+        r = module_text_add_fatbin(p, *o, fatbin_size(*o), error);
     return r;
 }
 
@@ -178,7 +181,8 @@ struct linked_text {
     uint64_t name, text;
 };
 
-void parts_link(const struct parts *p, const size_t *which, size_t count, struct buf *out)
+void module_text_link(const struct module_text *p, const size_t *which, size_t count,
+                      struct buf *out)
 {
     Elf64_Ehdr elf = {.e_type = ET_EXEC, .e_machine = EM_CUDA, .e_version = 1, .e_ehsize = HEAD};
     struct linked_head head = {HEAD + sizeof head, count};
@@ -205,7 +209,7 @@ static uint64_t linked_size(const void *image)
     return head.size;
 }
 
-static CUresult add_linked(struct parts *p, const char *image, size_t size, struct log *error)
+static CUresult add_linked(struct module_text *p, const char *image, size_t size, struct log *error)
 {
     struct linked_head head = {0};
     const char *at = image + HEAD + sizeof head, *const whole = p->name;
@@ -225,7 +229,7 @@ static CUresult add_linked(struct parts *p, const char *image, size_t size, stru
         } else {
             at += sizeof t;
             p->name = arena_copy(p->arena, at, t.name);
-            r = parts_add_text(p, at + t.name, t.text, error);
+            r = module_text_add_text(p, at + t.name, t.text, error);
             at += t.name + t.text;
             left -= sizeof t + t.name + t.text;
         }
@@ -243,33 +247,34 @@ static CUresult refuse_elf(struct log *error)
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-CUresult parts_add_image(struct parts *p, const void *image, struct log *error)
+CUresult module_text_add_image(struct module_text *p, const void *image, struct log *error)
 {
     switch (image_kind(image)) {
-    case IMAGE_FATBIN: return parts_add_fatbin(p, image, fatbin_size(image), error);
+    case IMAGE_FATBIN: return module_text_add_fatbin(p, image, fatbin_size(image), error);
     case IMAGE_WRAPPER: return add_wrapped(p, image, error);
     case IMAGE_LINKED: return add_linked(p, image, linked_size(image), error);
     case IMAGE_ELF: return refuse_elf(error);
-    default: return parts_add_text(p, image, strlen(image), error);
+    default: return module_text_add_text(p, image, strlen(image), error);
     }
 }
 
-CUresult parts_add_sized(struct parts *p, const void *image, size_t size, struct log *error)
+CUresult module_text_add_sized(struct module_text *p, const void *image, size_t size,
+                               struct log *error)
 {
     const char *text = image;
     char start[IDENT] = {0};
     memcpy(start, image, size < IDENT ? size : IDENT);
     switch (image_kind(start)) {
-    case IMAGE_FATBIN: return parts_add_fatbin(p, image, size, error);
+    case IMAGE_FATBIN: return module_text_add_fatbin(p, image, size, error);
     case IMAGE_LINKED: return add_linked(p, image, size, error);
     case IMAGE_ELF: return refuse_elf(error);
     default: break;
     }
     while (size && !text[size - 1]) size--; /* a NUL behind the text is allowed */
-    return parts_add_text(p, text, size, error);
+    return module_text_add_text(p, text, size, error);
 }
 
-CUresult parts_read_file(const char *path, struct buf *b)
+CUresult module_text_read_file(const char *path, struct buf *b)
 {
     if (!buf_add_file(b, path, SIZE_MAX)) return CUDA_ERROR_FILE_NOT_FOUND;
     return b->size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;

@@ -130,7 +130,7 @@ static CUresult step(struct CUstream_st *s)
     unordered_begin(s, o->stamp);
     if (o->work.context->broken) r = o->work.context->broken;
     else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);
-    else r = work_run(&o->work);
+    else r = work_execute(&o->work);
     o->running = false;
     driver.site = 0;
     unordered_done();
@@ -278,8 +278,8 @@ static CUresult submit(struct CUctx_st *c, CUstream handle, struct work *w, bool
         return r;
     }
     if (s->capture) return capture_add(s, w);
-    wait |= w->type == CU_GRAPH_NODE_TYPE_MEMCPY && copy_waits(&w->copy);
-    if (!wait && (driver.adversary || s->head)) work_stage(w);
+    wait |= w->type == CU_GRAPH_NODE_TYPE_MEMCPY && copy_is_synchronous(&w->copy);
+    if (!wait && (driver.adversary || s->head)) work_snapshot_source(w);
     struct operation *o = retain(enqueue(s, w));
     queue_go_on();
     if (wait) go_on_until(o);

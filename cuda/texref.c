@@ -43,8 +43,8 @@ static CUresult get(void **out, CUmodule module, const char *name, bool surface)
     if (r == CUDA_SUCCESS && (!out || !name)) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     bool found = false;
-    for (size_t i = 0; i < module->part_count && !found; i++)
-        found = declares(module->parts[i], name, surface);
+    for (size_t i = 0; i < module->ptx_module_count && !found; i++)
+        found = declares(module->ptx_modules[i], name, surface);
     uint64_t at = found ? emu_variable(module->image, name, NULL) : 0;
     if (!at) return driver_end(CUDA_ERROR_NOT_FOUND);
     struct CUtexref_st *t = NULL;

@@ -50,9 +50,10 @@ void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
     if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) k->cooperative = value->cooperative != 0;
 }
 
-void work_stage(struct work *w)
+void work_snapshot_source(struct work *w)
 {
-    if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY) w->staged = copy_stage(&w->copy);
+    if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        w->source_snapshot = copy_snapshot_pageable_source(&w->copy);
 }
 
 /* ---- others ----------------------------------------------------------------------------------------- */
@@ -234,16 +235,16 @@ void work_end(struct work *w)
         break;
     default: break;
     }
-    free(w->staged);
+    free(w->source_snapshot);
     *w = (struct work){.type = CU_GRAPH_NODE_TYPE_EMPTY};
 }
 
-CUresult work_run(struct work *w)
+CUresult work_execute(struct work *w)
 {
     switch (w->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_run(w);
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_run(&w->copy);
-    case CU_GRAPH_NODE_TYPE_MEMSET: return fill_run(&w->fill);
+    case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_execute(w);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_execute(&w->copy);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return fill_execute(&w->fill);
     case CU_GRAPH_NODE_TYPE_HOST: return callback_step(&w->host.run, &w->host.what);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return event_record(w->event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return graph_memory_take(w->alloc.memory);

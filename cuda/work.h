@@ -17,8 +17,8 @@ struct graph_memory;
 struct work {
     CUgraphNodeType type;
     struct CUctx_st *context;
-    bool launched; /* of a graph: it is an executable's, not the operation's */
-    void *staged;  /* what a copy from pageable memory has read of it; NULL: nothing */
+    bool launched;         /* of a graph: it is an executable's, not the operation's */
+    void *source_snapshot; /* what a copy from pageable memory has read of it; NULL: nothing */
     union {
         struct work_kernel {
             struct CUfunc_st *function;
@@ -66,12 +66,12 @@ CUresult work_event(struct work *w, struct CUctx_st *c, CUgraphNodeType type, CU
 struct work work_clone(const struct work *w);
 void work_end(struct work *w);
 
-/* Does it. The lock is held, but while functions of the host run. NOT_READY: it waits for a value, or such a function
- * has not returned. */
-CUresult work_run(struct work *w);
+/* Executes the operation. The lock is held, except while functions of the host run. NOT_READY: the operation waits for
+ * a value, or such a function has not returned. */
+CUresult work_execute(struct work *w);
 
-/* As memory is when a call that has it done later returns. */
-void work_stage(struct work *w);
+/* For an operation that is executed after the call returns: a copy from pageable memory reads it now, as CUDA does. */
+void work_snapshot_source(struct work *w);
 
 void **work_kernel_pointers(struct work *w);
 const CUlaunchAttributeValue *work_kernel_attribute(const struct work *w, CUlaunchAttributeID id);
@@ -79,14 +79,14 @@ void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
                                const CUlaunchAttributeValue *value);
 
 /* launch.c and memory.c */
-CUresult kernel_run(struct work *w);
+CUresult kernel_execute(struct work *w);
 CUresult copy_check(const CUDA_MEMCPY3D *p);
-CUresult copy_run(const CUDA_MEMCPY3D *p);
-/* Whether the call returns only when it is done: it goes to host memory that the device cannot reach. */
-bool copy_waits(const CUDA_MEMCPY3D *p);
-/* What it reads of such memory is read now, into memory for the caller to free; NULL: it reads none. */
-void *copy_stage(CUDA_MEMCPY3D *p);
+CUresult copy_execute(const CUDA_MEMCPY3D *p);
+/* The call returns when the copy is done: the target is host memory that the device cannot reach. */
+bool copy_is_synchronous(const CUDA_MEMCPY3D *p);
+/* If the source is such memory: its bytes now, which the copy reads instead; the caller frees them. NULL: it is not. */
+void *copy_snapshot_pageable_source(CUDA_MEMCPY3D *p);
 CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p);
-CUresult fill_run(const CUDA_MEMSET_NODE_PARAMS *p);
+CUresult fill_execute(const CUDA_MEMSET_NODE_PARAMS *p);
 
 #endif
