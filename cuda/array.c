@@ -248,11 +248,11 @@ CUresult cuArrayGetPlane(CUarray *plane, CUarray array, unsigned i)
 static void for_all(const struct CUctx_st *c, void (*each)(struct CUarray_st *, const char *),
                     void (*each_mipmap)(struct CUmipmappedArray_st *, const char *), const char *by)
 {
-    for (struct object *o = driver.all_objects[OBJECT_MIPMAP - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_MIPMAP - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUmipmappedArray_st *a = (struct CUmipmappedArray_st *)o;
         if (o->kind == OBJECT_MIPMAP && (!c || a->context == c)) each_mipmap(a, by);
     }
-    for (struct object *o = driver.all_objects[OBJECT_ARRAY - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_ARRAY - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUarray_st *a = (struct CUarray_st *)o;
         if (o->kind == OBJECT_ARRAY && !a->whole && (!c || a->context == c)) each(a, by);
     }

@@ -88,7 +88,7 @@ static void wait_for(const struct callback_run *r)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 1000000L * (driver.adversary ? PATIENCE_OF_ADVERSARY : PATIENCE);
+    until.tv_nsec += 1000000L * (driver.queues.adversary ? PATIENCE_OF_ADVERSARY : PATIENCE);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     while (!r->returned && driver_sleep_until(&until)) {

@@ -50,7 +50,7 @@ void capture_invalidate(struct capture *k)
 /* Its streams are ordinary ones again. */
 static void end(struct capture *k)
 {
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUstream_st *s = (struct CUstream_st *)o;
         if (s->capture != k) continue;
         s->capture = NULL;
@@ -106,7 +106,7 @@ CUresult capture_unsafe(void)
 static CUresult use_legacy(const struct CUstream_st *legacy)
 {
     CUresult r = CUDA_SUCCESS;
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUstream_st *s = (struct CUstream_st *)o;
         if (!s->capture || s->context != legacy->context || s->flags & CU_STREAM_NON_BLOCKING)
             continue;
@@ -261,7 +261,7 @@ static bool reaches(const struct CUgraphNode_st *node, const struct nodes *from)
 /* Whether all that the capture's streams did last comes before what its origin does next. */
 static bool is_joined(const struct capture *k)
 {
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         const struct CUstream_st *s = (struct CUstream_st *)o;
         if (s->capture != k || s == k->origin) continue;
         for (size_t i = 0; i < s->frontier.count; i++)

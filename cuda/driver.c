@@ -159,25 +159,26 @@ void heddle_call_failed(unsigned result, const char *name)
 /* All objects there are, by address: a handle that is none is found out before it is looked into. */
 static size_t place_of(const void *object)
 {
-    size_t i = ((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) & (driver.object_cap - 1);
-    while (driver.objects[i] && driver.objects[i] != object) i = (i + 1) & (driver.object_cap - 1);
+    size_t i = ((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) & (driver.objects.cap - 1);
+    while (driver.objects.table[i] && driver.objects.table[i] != object)
+        i = (i + 1) & (driver.objects.cap - 1);
     return i;
 }
 
 static void know(void *object)
 {
-    if (driver.object_count * 2 >= driver.object_cap) {
-        void **old = driver.objects;
-        const size_t n = driver.object_cap;
-        driver.object_cap = n ? 2 * n : 64;
-        driver.objects = calloc(driver.object_cap, sizeof *driver.objects);
-        if (!driver.objects) abort();
+    if (driver.objects.count * 2 >= driver.objects.cap) {
+        void **old = driver.objects.table;
+        const size_t n = driver.objects.cap;
+        driver.objects.cap = n ? 2 * n : 64;
+        driver.objects.table = calloc(driver.objects.cap, sizeof *driver.objects.table);
+        if (!driver.objects.table) abort();
         for (size_t i = 0; i < n; i++)
-            if (old[i]) driver.objects[place_of(old[i])] = old[i];
+            if (old[i]) driver.objects.table[place_of(old[i])] = old[i];
         free(old);
     }
-    driver.objects[place_of(object)] = object;
-    driver.object_count++;
+    driver.objects.table[place_of(object)] = object;
+    driver.objects.count++;
 }
 
 static unsigned list_of(unsigned kind)
@@ -187,17 +188,17 @@ static unsigned list_of(unsigned kind)
 
 void *object_new(enum object_kind kind, size_t size)
 {
-    struct object *o = driver.free_objects[list_of(kind)];
+    struct object *o = driver.objects.unused[list_of(kind)];
     struct object *next = NULL;
     if (o) {
-        driver.free_objects[list_of(kind)] = o->next_free;
+        driver.objects.unused[list_of(kind)] = o->next_free;
         next = o->next;
         memset(o, 0, size);
     } else {
         o = calloc(1, size);
         if (!o) abort();
-        next = driver.all_objects[list_of(kind)];
-        driver.all_objects[list_of(kind)] = o;
+        next = driver.objects.all[list_of(kind)];
+        driver.objects.all[list_of(kind)] = o;
         know(o);
     }
     o->kind = o->was = kind;
@@ -213,13 +214,13 @@ void object_destroy(struct object *o)
 
 void object_reuse(struct object *o)
 {
-    o->next_free = driver.free_objects[list_of(o->was)];
-    driver.free_objects[list_of(o->was)] = o;
+    o->next_free = driver.objects.unused[list_of(o->was)];
+    driver.objects.unused[list_of(o->was)] = o;
 }
 
 void *object_check(void *handle, enum object_kind kind)
 {
-    struct object *o = driver.object_count ? driver.objects[place_of(handle)] : NULL;
+    struct object *o = driver.objects.count ? driver.objects.table[place_of(handle)] : NULL;
     return o && handle && o->kind == (unsigned)kind ? o : NULL;
 }
 
@@ -313,8 +314,8 @@ CUresult cuInit(unsigned flags)
     driver.checks = checks_new(driver.config.checks);
     driver.unified = emu_unify(driver.emu);
     driver.limits = limits_of(driver.config.gpu);
-    driver.adversary = driver.order && strncmp(driver.order, "random", 6) == 0;
-    driver.choices = driver.seed;
+    driver.queues.adversary = driver.order && strncmp(driver.order, "random", 6) == 0;
+    driver.queues.choices = driver.seed;
     if (driver.reports.estimates &&
         driver.limits.major < 9) /* of whatever the program has PTX for */
         driver.limits.major = 9, driver.limits.minor = 0;
@@ -328,35 +329,36 @@ static void reset(void)
 {
     if (!driver.initialised) return;
     queue_drop();
-    for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_STREAM)]; o; o = o->next)
         unordered_leave((struct CUstream_st *)o);
     launch_log_drop();
     unordered_end();
     capture_drop_all();
     graph_drop_all(NULL);
-    for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_EVENT)]; o; o = o->next)
         if (o->kind == OBJECT_EVENT) event_destroy((struct CUevent_st *)o);
     if (driver.configured) driver_report_leaks();
     driver_write_counts();
-    for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE) module_destroy((struct CUmod_st *)o);
-    for (struct object *o = driver.all_objects[list_of(OBJECT_LINK)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_LINK)]; o; o = o->next)
         if (o->kind == OBJECT_LINK) link_destroy((struct CUlinkState_st *)o);
     virtual_drop();
     for (unsigned i = 0; i < OBJECT_KINDS; i++)
-        for (struct object *o = driver.all_objects[i], *next; o; o = next) {
+        for (struct object *o = driver.objects.all[i], *next; o; o = next) {
             next = o->next;
             free(o);
         }
-    for (size_t i = 0; i < driver.allocation_count; i++) advice_free(driver.allocations[i].advice);
+    for (size_t i = 0; i < driver.memory.count; i++)
+        advice_free(driver.memory.allocations[i].advice);
     for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
     caller_drop_notes();
     emu_profile_free(driver.reports.profile);
     estimate_cache_free(driver.reports.estimates);
-    free(driver.allocations);
-    free(driver.objects);
-    free((void *)driver.busy);
-    free((void *)driver.ready);
+    free(driver.memory.allocations);
+    free(driver.objects.table);
+    free((void *)driver.queues.busy);
+    free((void *)driver.queues.ready);
     emu_free(driver.emu);
     checks_free(driver.checks);
     if (driver.orders) driver.config.order = NULL;
@@ -422,7 +424,7 @@ static struct CUctx_st *context_new(unsigned flags, unsigned api_version)
 /* What its streams have still to do is done. */
 static void finish_streams(struct CUctx_st *c)
 {
-    for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_STREAM)]; o; o = o->next)
         if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c)
             capture_leave((struct CUstream_st *)o);
     (void)queue_wait_context(c);
@@ -440,16 +442,16 @@ static void release_all(struct CUctx_st *c, const char *by)
     texture_drop(c);
     allocation_drop(c, by);
     array_drop(c, by);
-    for (struct object *o = driver.all_objects[list_of(OBJECT_MODULE)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_MODULE)]; o; o = o->next)
         if (o->kind == OBJECT_MODULE && ((struct CUmod_st *)o)->context == c)
             module_destroy((struct CUmod_st *)o);
-    for (struct object *o = driver.all_objects[list_of(OBJECT_STREAM)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_STREAM)]; o; o = o->next)
         if (o->kind == OBJECT_STREAM && ((struct CUstream_st *)o)->context == c) {
             unordered_leave((struct CUstream_st *)o);
             object_destroy(o);
         }
     c->legacy = NULL;
-    for (struct object *o = driver.all_objects[list_of(OBJECT_EVENT)]; o; o = o->next)
+    for (struct object *o = driver.objects.all[list_of(OBJECT_EVENT)]; o; o = o->next)
         if (o->kind == OBJECT_EVENT && ((struct CUevent_st *)o)->context == c)
             event_destroy((struct CUevent_st *)o);
 }

@@ -208,8 +208,38 @@ enum numbered_call { /* calls that reports name */
 
 enum pool_place { POOL_DEVICE, POOL_HOST, POOL_MANAGED, POOL_PLACES };
 
+/* All handles. They are found by address before anybody looks into them. */
+struct driver_objects {
+    void **table;                        /* hashed by address, NULL in the holes */
+    size_t count, cap;                   /* cap: places of the table, a power of two */
+    struct object *unused[OBJECT_KINDS]; /* destroyed, to be used again */
+    struct object *all[OBJECT_KINDS];    /* all there ever were, destroyed ones, too */
+};
+
+/* Device memory as the program asked for it: allocations, pools and virtual memory. */
+struct driver_memory {
+    struct allocation *allocations; /* by address */
+    size_t count, cap;              /* of allocations */
+    size_t registered;              /* allocations of ALLOCATION_REGISTERED */
+    struct CUmemPoolHandle_st *default_pools[POOL_PLACES], *current_pools[POOL_PLACES];
+    uint64_t pools_idle;              /* bytes that pools hold and no allocation uses */
+    struct reservation *reservations; /* of addresses (cuda/virtual.c) */
+    struct mapping *mappings;         /* likewise */
+};
+
+/* Streams with operations that are not done (cuda/queue.h). */
+struct driver_queues {
+    struct CUstream_st **busy,
+        **ready; /* with operations; scratch space for those that can execute */
+    size_t busy_count, busy_cap;
+    bool adversary;   /* the order `random`: the seed draws which stream executes next */
+    uint64_t choices; /* state of these draws */
+};
+
+/* The whole state of the driver API: there is one device. */
 struct driver {
-    bool initialised, configured;
+    bool initialised;
+    bool configured; /* by cuda_device_configure(), not by the environment */
     struct emu_config config;
     struct cuda_watch watch;
     struct driver_reports reports;
@@ -220,33 +250,24 @@ struct driver {
     uint64_t seed;
     struct orders *orders; /* made of these; NULL: native, or configured by another */
     struct device_limits limits;
-    void **objects;                  /* all there are: a table with holes, of object_cap places */
-    size_t object_count, object_cap; /* a power of two */
-    struct object *free_objects[OBJECT_KINDS], *all_objects[OBJECT_KINDS];
-    struct allocation *allocations; /* by address */
-    size_t allocation_count, allocation_cap, registered_count;
-    bool unified; /* no host pointer is a device address, but of memory that both have */
-    struct CUmemPoolHandle_st *default_pools[POOL_PLACES], *current_pools[POOL_PLACES];
-    uint64_t pools_idle;              /* bytes that pools hold and nobody uses */
-    struct reservation *reservations; /* cuda/virtual.c */
-    struct mapping *mappings;
-    struct CUctx_st *primary;
+    struct driver_objects objects;
+    struct driver_memory memory;
+    struct driver_queues queues;
+    bool unified; /* host pointers are no device addresses, except of memory that both have */
+    struct CUctx_st *primary; /* the primary context; NULL: it is not active */
     unsigned primary_flags;
-    unsigned long long serial; /* of contexts, streams, allocations */
-    unsigned generation; /* counts resets: contexts current in a thread before are not after */
-    struct calls {       /* of each kind, so far: reports name them by number */
+    unsigned long long serial; /* the last number of a context, stream or allocation */
+    unsigned
+        generation; /* counts resets: contexts that were current in a thread before are not after */
+    struct calls {  /* of each kind, so far: reports name them by number */
         unsigned long long count, room;
         unsigned *sites; /* with the check of memory: where each was made (cuda/caller.h) */
     } calls[CALL_COUNT];
-    unsigned site; /* likewise: of the operation that is being done; 0: of none */
-    struct CUstream_st **busy, **ready; /* those with operations; room for those that can go on */
-    size_t busy_count, busy_room;
+    unsigned site; /* likewise: of the operation that executes; 0: of none */
     struct capture *captures;
     struct graph_memory *graph_memory; /* all there is */
-    bool newer_said;                   /* that PTX for a newer GPU is run */
-    bool adversary;                    /* chance has how streams interleave, by numbers from: */
-    uint64_t choices;
-    unsigned long long begun; /* counts calls */
+    bool newer_said;                   /* a message that PTX is for a newer GPU was printed */
+    unsigned long long begun;          /* number of calls so far */
 };
 extern struct driver driver;
 

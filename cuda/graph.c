@@ -226,13 +226,13 @@ void graph_drop(struct CUgraph_st *g)
 
 void graph_drop_all(struct CUctx_st *c)
 {
-    for (struct object *o = driver.all_objects[OBJECT_EXEC - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_EXEC - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUgraphExec_st *x = (struct CUgraphExec_st *)o;
         if (o->kind != OBJECT_EXEC || (c && x->graph->context != c)) continue;
         graph_drop(x->graph);
         object_destroy(o);
     }
-    for (struct object *o = driver.all_objects[OBJECT_GRAPH - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_GRAPH - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUgraph_st *g = (struct CUgraph_st *)o;
         if (o->kind == OBJECT_GRAPH && !g->owned && (!c || g->context == c)) graph_drop(g);
     }

@@ -84,8 +84,8 @@ static bool is_mapped(const char *from, size_t size)
 /* Whether pinned memory of any kind has some of these bytes already. */
 static bool is_pinned(const char *from, size_t size)
 {
-    for (size_t i = 0; i < driver.allocation_count; i++) {
-        const struct allocation *a = &driver.allocations[i];
+    for (size_t i = 0; i < driver.memory.count; i++) {
+        const struct allocation *a = &driver.memory.allocations[i];
         if (!a->host) continue;
         const uintptr_t at = (uintptr_t)a->host, p = (uintptr_t)from;
         if (at < p ? p - at < a->size : at - p < size) return true;

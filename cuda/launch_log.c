@@ -28,7 +28,7 @@ static bool changes_memory(const struct work *w)
 /* Whether all that has been asked for is before it. */
 static bool is_behind_all(const struct stamp *stamp)
 {
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         const struct stamp *other = ((const struct CUstream_st *)o)->stamp;
         if (other && other != stamp && !stamp_is_before(other, stamp)) return false;
     }
@@ -72,7 +72,8 @@ void launch_log_wait(void)
         stamp_release(e->stamp);
         free(e);
     }
-    if (!pending.blank || pending.first || driver.busy_count || !host || !is_behind_all(host))
+    if (!pending.blank || pending.first || driver.queues.busy_count || !host ||
+        !is_behind_all(host))
         return;
     pending.blank = false;
     run_log_launch(driver.reports.run_log, "a wait for all streams",

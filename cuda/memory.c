@@ -22,10 +22,10 @@
 /* The index of the first allocation behind an address; host pointers rise with device addresses. */
 static size_t behind(uint64_t address)
 {
-    size_t from = 0, to = driver.allocation_count;
+    size_t from = 0, to = driver.memory.count;
     while (from < to) {
         size_t mid = from + (to - from) / 2;
-        if (driver.allocations[mid].address <= address) from = mid + 1;
+        if (driver.memory.allocations[mid].address <= address) from = mid + 1;
         else to = mid;
     }
     return from;
@@ -34,7 +34,7 @@ static size_t behind(uint64_t address)
 struct allocation *allocation_find(uint64_t address)
 {
     size_t i = behind(address);
-    struct allocation *a = i ? &driver.allocations[i - 1] : NULL;
+    struct allocation *a = i ? &driver.memory.allocations[i - 1] : NULL;
     return a && address - a->address < a->size ? a : NULL;
 }
 
@@ -42,8 +42,8 @@ struct allocation *allocation_of_host(const void *pointer)
 {
     struct allocation *a = allocation_find((uintptr_t)pointer);
     if (a && a->host) return a;
-    for (size_t i = 0; driver.registered_count && i < driver.allocation_count; i++) {
-        a = &driver.allocations[i];
+    for (size_t i = 0; driver.memory.registered && i < driver.memory.count; i++) {
+        a = &driver.memory.allocations[i];
         if (a->kind != ALLOCATION_REGISTERED) continue;
         if ((uintptr_t)pointer - (uintptr_t)a->host < a->size) return a;
     }
@@ -53,7 +53,7 @@ struct allocation *allocation_of_host(const void *pointer)
 /* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
 static uint64_t device_address(uint64_t pointer)
 {
-    if (!driver.registered_count || allocation_find(pointer)) return pointer;
+    if (!driver.memory.registered || allocation_find(pointer)) return pointer;
     const struct allocation *a = allocation_of_host(pointer_of(pointer));
     return a ? a->address + (pointer - (uintptr_t)a->host) : pointer;
 }
@@ -61,28 +61,28 @@ static uint64_t device_address(uint64_t pointer)
 /* Puts one into the table. */
 static struct allocation *add(struct allocation what)
 {
-    if (driver.allocation_count == driver.allocation_cap) {
-        driver.allocation_cap = driver.allocation_cap ? 2 * driver.allocation_cap : 16;
-        driver.allocations = realloc(driver.allocations,
-                                     driver.allocation_cap * sizeof *driver.allocations);
-        if (!driver.allocations) abort();
+    if (driver.memory.count == driver.memory.cap) {
+        driver.memory.cap = driver.memory.cap ? 2 * driver.memory.cap : 16;
+        driver.memory.allocations = realloc(driver.memory.allocations,
+                                            driver.memory.cap * sizeof *driver.memory.allocations);
+        if (!driver.memory.allocations) abort();
     }
     size_t i = behind(what.address);
-    struct allocation *a = &driver.allocations[i];
-    memmove(a + 1, a, (driver.allocation_count++ - i) * sizeof *a);
+    struct allocation *a = &driver.memory.allocations[i];
+    memmove(a + 1, a, (driver.memory.count++ - i) * sizeof *a);
     *a = what;
     a->serial = ++driver.serial;
-    driver.registered_count += a->kind == ALLOCATION_REGISTERED;
+    driver.memory.registered += a->kind == ALLOCATION_REGISTERED;
     return a;
 }
 
 static void take_out(struct allocation *a)
 {
-    size_t i = (size_t)(a - driver.allocations);
-    driver.registered_count -= a->kind == ALLOCATION_REGISTERED;
+    size_t i = (size_t)(a - driver.memory.allocations);
+    driver.memory.registered -= a->kind == ALLOCATION_REGISTERED;
     advice_free(a->advice);
     if (a->pool) pool_give_back(a->pool, a->size);
-    memmove(a, a + 1, (--driver.allocation_count - i) * sizeof *a);
+    memmove(a, a + 1, (--driver.memory.count - i) * sizeof *a);
 }
 
 CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t size, void *host,
@@ -145,15 +145,15 @@ void allocation_drop_mapping(uint64_t address)
 
 void allocation_drop_variables(const struct CUmod_st *m)
 {
-    for (size_t i = driver.allocation_count; i-- > 0;)
-        if (driver.allocations[i].module == m) take_out(&driver.allocations[i]);
+    for (size_t i = driver.memory.count; i-- > 0;)
+        if (driver.memory.allocations[i].module == m) take_out(&driver.memory.allocations[i]);
 }
 
 void allocation_leaks(const struct CUctx_st *c)
 {
     char text[1024];
-    for (size_t i = 0; i < driver.allocation_count; i++) {
-        const struct allocation *a = &driver.allocations[i];
+    for (size_t i = 0; i < driver.memory.count; i++) {
+        const struct allocation *a = &driver.memory.allocations[i];
         struct emu_allocation known;
         if (a->module || a->mapping || (c && a->context != c)) continue;
         if (a->context->broken) continue; /* nothing can be freed then */
@@ -167,9 +167,9 @@ void allocation_leaks(const struct CUctx_st *c)
 
 void allocation_drop(struct CUctx_st *c, const char *by)
 {
-    for (size_t i = driver.allocation_count; i-- > 0;)
-        if (driver.allocations[i].context == c && !driver.allocations[i].module)
-            allocation_end(&driver.allocations[i], by);
+    for (size_t i = driver.memory.count; i-- > 0;)
+        if (driver.memory.allocations[i].context == c && !driver.memory.allocations[i].module)
+            allocation_end(&driver.memory.allocations[i], by);
 }
 
 /* ---- allocation -------------------------------------------------------------------------------------- */

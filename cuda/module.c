@@ -405,7 +405,7 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
     if (r == CUDA_SUCCESS && !library) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     r = CUDA_ERROR_INVALID_HANDLE; /* a module's */
-    for (struct object *o = driver.all_objects[OBJECT_LIBRARY - OBJECT_CONTEXT]; o; o = o->next)
+    for (struct object *o = driver.objects.all[OBJECT_LIBRARY - OBJECT_CONTEXT]; o; o = o->next)
         if (o->kind == OBJECT_LIBRARY &&
             ((struct CUlib_st *)o)->module == ((CUfunction)kernel)->module) {
             *library = (struct CUlib_st *)o;

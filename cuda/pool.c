@@ -42,31 +42,31 @@ static struct CUmemPoolHandle_st *pool_new(enum pool_place place)
 
 static struct CUmemPoolHandle_st *default_pool(enum pool_place place)
 {
-    struct CUmemPoolHandle_st **p = &driver.default_pools[place];
+    struct CUmemPoolHandle_st **p = &driver.memory.default_pools[place];
     if (!*p) (*p = pool_new(place))->is_default = true;
     return *p;
 }
 
 static struct CUmemPoolHandle_st *current_pool(enum pool_place place)
 {
-    struct CUmemPoolHandle_st *p = driver.current_pools[place];
+    struct CUmemPoolHandle_st *p = driver.memory.current_pools[place];
     return p ? p : default_pool(place);
 }
 
 static void hold(struct CUmemPoolHandle_st *p, uint64_t bytes)
 {
-    driver.pools_idle -= p->held - p->used;
+    driver.memory.pools_idle -= p->held - p->used;
     p->held = bytes;
     p->held_high = higher(p->held_high, bytes);
-    driver.pools_idle += p->held - p->used;
+    driver.memory.pools_idle += p->held - p->used;
 }
 
 static void use(struct CUmemPoolHandle_st *p, uint64_t bytes)
 {
-    driver.pools_idle += p->used;
+    driver.memory.pools_idle += p->used;
     p->used = bytes;
     p->used_high = higher(p->used_high, bytes);
-    driver.pools_idle -= p->used;
+    driver.memory.pools_idle -= p->used;
 }
 
 static void trim(struct CUmemPoolHandle_st *p, uint64_t keep)
@@ -85,8 +85,8 @@ void pool_give_back(struct CUmemPoolHandle_st *p, uint64_t size)
 
 void pools_synchronise(void)
 {
-    if (!driver.pools_idle) return;
-    for (struct object *o = driver.all_objects[OBJECT_POOL - OBJECT_CONTEXT]; o; o = o->next) {
+    if (!driver.memory.pools_idle) return;
+    for (struct object *o = driver.objects.all[OBJECT_POOL - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUmemPoolHandle_st *p = (struct CUmemPoolHandle_st *)o;
         if (o->kind == OBJECT_POOL) trim(p, p->threshold);
     }
@@ -187,7 +187,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
     CUresult r = begin_pool(pool);
     if (r == CUDA_SUCCESS && pool->is_default) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
-    if (driver.current_pools[pool->place] == pool) driver.current_pools[pool->place] = NULL;
+    if (driver.memory.current_pools[pool->place] == pool)
+        driver.memory.current_pools[pool->place] = NULL;
     pool->ended = true;
     pool->object.kind = OBJECT_NONE;
     pool_give_back(pool, 0);
@@ -323,7 +324,7 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUme
     CUresult r = begin_place(location, type, pool, &place);
     if (r == CUDA_SUCCESS && (!object_check(pool, OBJECT_POOL) || pool->place != place))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) driver.current_pools[place] = pool;
+    if (r == CUDA_SUCCESS) driver.memory.current_pools[place] = pool;
     return driver_end(r);
 }
 

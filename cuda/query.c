@@ -285,7 +285,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return driver_end(r);
-    size_t used = emu_memory_used(driver.emu) + driver.pools_idle, all = driver_memory();
+    size_t used = emu_memory_used(driver.emu) + driver.memory.pools_idle, all = driver_memory();
     if (total) *total = all;
     if (free) *free = used < all ? all - used : 0;
     return driver_end(CUDA_SUCCESS);

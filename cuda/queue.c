@@ -27,7 +27,7 @@ struct operation {
 
 uint32_t queue_choose(uint32_t n)
 {
-    return driver.adversary && n > 1 ? rng_below(&driver.choices, n) : 0;
+    return driver.queues.adversary && n > 1 ? rng_below(&driver.queues.choices, n) : 0;
 }
 
 void operation_release(struct operation *o)
@@ -53,22 +53,24 @@ static struct operation *retain(struct operation *o)
 
 static void add_busy(struct CUstream_st *s)
 {
-    if (driver.busy_count == driver.busy_room) {
-        driver.busy_room = driver.busy_room ? 2 * driver.busy_room : 8;
-        driver.busy = realloc((void *)driver.busy, driver.busy_room * sizeof *driver.busy);
-        driver.ready = realloc((void *)driver.ready, driver.busy_room * sizeof *driver.ready);
-        if (!driver.busy || !driver.ready) abort();
+    if (driver.queues.busy_count == driver.queues.busy_cap) {
+        driver.queues.busy_cap = driver.queues.busy_cap ? 2 * driver.queues.busy_cap : 8;
+        driver.queues.busy = realloc((void *)driver.queues.busy,
+                                     driver.queues.busy_cap * sizeof *driver.queues.busy);
+        driver.queues.ready = realloc((void *)driver.queues.ready,
+                                      driver.queues.busy_cap * sizeof *driver.queues.ready);
+        if (!driver.queues.busy || !driver.queues.ready) abort();
     }
-    driver.busy[driver.busy_count++] = s;
+    driver.queues.busy[driver.queues.busy_count++] = s;
 }
 
 static void remove_busy(const struct CUstream_st *s)
 {
     size_t i = 0;
-    while (driver.busy[i] != s) i++;
-    driver.busy_count--;
-    memmove((void *)&driver.busy[i], (void *)&driver.busy[i + 1],
-            (driver.busy_count - i) * sizeof *driver.busy);
+    while (driver.queues.busy[i] != s) i++;
+    driver.queues.busy_count--;
+    memmove((void *)&driver.queues.busy[i], (void *)&driver.queues.busy[i + 1],
+            (driver.queues.busy_count - i) * sizeof *driver.queues.busy);
 }
 
 /* Whether the first operation of the one is to be done before that of the other. */
@@ -83,8 +85,8 @@ static bool is_ready(const struct CUstream_st *s)
 {
     const struct operation *o = s->head;
     if (o->running || (o->awaited && !o->awaited->done)) return false;
-    for (size_t i = 0; i < driver.busy_count; i++)
-        if (holds_back(driver.busy[i], s)) return false;
+    for (size_t i = 0; i < driver.queues.busy_count; i++)
+        if (holds_back(driver.queues.busy[i], s)) return false;
     return true;
 }
 
@@ -144,12 +146,12 @@ static CUresult step(struct CUstream_st *s)
 static bool go_on(void)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < driver.busy_count; i++)
-        if (is_ready(driver.busy[i])) driver.ready[n++] = driver.busy[i];
+    for (size_t i = 0; i < driver.queues.busy_count; i++)
+        if (is_ready(driver.queues.busy[i])) driver.queues.ready[n++] = driver.queues.busy[i];
     while (n) {
         const uint32_t chosen = queue_choose(n);
-        if (step(driver.ready[chosen]) != CUDA_ERROR_NOT_READY) return true;
-        driver.ready[chosen] = driver.ready[--n]; /* it waits for a value */
+        if (step(driver.queues.ready[chosen]) != CUDA_ERROR_NOT_READY) return true;
+        driver.queues.ready[chosen] = driver.queues.ready[--n]; /* it waits for a value */
     }
     return false;
 }
@@ -157,8 +159,8 @@ static bool go_on(void)
 /* Somebody else is at it, or a value is still to be written by the host. */
 static void wait_for_others(void)
 {
-    for (size_t i = 0; i < driver.busy_count; i++)
-        if (driver.busy[i]->head->running) {
+    for (size_t i = 0; i < driver.queues.busy_count; i++)
+        if (driver.queues.busy[i]->head->running) {
             driver_sleep();
             return;
         }
@@ -178,7 +180,7 @@ static void go_on_until(struct operation *o)
 
 void queue_go_on(void)
 {
-    while (!driver.adversary && driver.busy_count && go_on()) {
+    while (!driver.queues.adversary && driver.queues.busy_count && go_on()) {
     }
 }
 
@@ -190,7 +192,7 @@ static void *watch(void *unused)
     for (;;) {
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         driver_lock();
-        while (driver.begun == seen && driver.busy_count && go_on()) {
+        while (driver.begun == seen && driver.queues.busy_count && go_on()) {
         }
         seen = driver.begun;
         driver_unlock();
@@ -207,7 +209,7 @@ static void start_watch(void)
 
 void queue_do_all(void)
 {
-    while (driver.busy_count && go_on()) {
+    while (driver.queues.busy_count && go_on()) {
     }
 }
 
@@ -242,7 +244,8 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct operation *o = calloc(1, sizeof *o);
     if (!o) abort();
-    if (driver.adversary || driver.reports.run_log) /* a thread takes memory of the program's */
+    if (driver.queues.adversary ||
+        driver.reports.run_log) /* a thread takes memory of the program's */
         pthread_once(&once, start_watch);
     *o = (struct operation){
         .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .site = driver_site()};
@@ -279,7 +282,7 @@ static CUresult submit(struct CUctx_st *c, CUstream handle, struct work *w, bool
     }
     if (s->capture) return capture_add(s, w);
     wait |= w->type == CU_GRAPH_NODE_TYPE_MEMCPY && copy_is_synchronous(&w->copy);
-    if (!wait && (driver.adversary || s->head)) work_snapshot_source(w);
+    if (!wait && (driver.queues.adversary || s->head)) work_snapshot_source(w);
     struct operation *o = retain(enqueue(s, w));
     queue_go_on();
     if (wait) go_on_until(o);
@@ -309,8 +312,8 @@ CUresult stream_call(CUstream handle, CUresult made, struct CUctx_st *c, struct 
 CUresult queue_wait_stream(struct CUstream_st *s)
 {
     if (s->legacy) /* behind all that it would be behind */
-        for (size_t i = 0; i < driver.busy_count;) {
-            struct CUstream_st *other = driver.busy[i];
+        for (size_t i = 0; i < driver.queues.busy_count;) {
+            struct CUstream_st *other = driver.queues.busy[i];
             if (other->context == s->context && !(other->flags & CU_STREAM_NON_BLOCKING)) {
                 go_on_until(other->tail);
                 i = 0;
@@ -323,14 +326,14 @@ CUresult queue_wait_stream(struct CUstream_st *s)
 
 CUresult queue_wait_context(const struct CUctx_st *c)
 {
-    for (size_t i = 0; i < driver.busy_count;) {
-        struct CUstream_st *s = driver.busy[i];
+    for (size_t i = 0; i < driver.queues.busy_count;) {
+        struct CUstream_st *s = driver.queues.busy[i];
         if (!c || s->context == c) {
             go_on_until(s->tail);
             i = 0;
         } else i++;
     }
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next)
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next)
         if (!c || ((struct CUstream_st *)o)->context == c)
             unordered_wait(((struct CUstream_st *)o)->stamp);
     unordered_wait_gone();
@@ -371,5 +374,5 @@ void queue_leave(struct CUstream_st *s)
 
 void queue_drop(void)
 {
-    while (driver.busy_count) finish(driver.busy[0]->head, CUDA_ERROR_DEINITIALIZED);
+    while (driver.queues.busy_count) finish(driver.queues.busy[0]->head, CUDA_ERROR_DEINITIALIZED);
 }

@@ -21,7 +21,7 @@ static struct CUstream_st *stream_new(struct CUctx_st *c, unsigned flags, int pr
 /* Without handles: a context's legacy default stream, and that of the thread in it. */
 static struct CUstream_st *default_of(struct CUctx_st *c, unsigned long long thread)
 {
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUstream_st *s = (struct CUstream_st *)o;
         if (o->kind == OBJECT_STREAM && s->context == c &&
             (thread ? s->thread == thread : s->legacy))

@@ -48,7 +48,7 @@ static CUresult get(void **out, CUmodule module, const char *name, bool surface)
     uint64_t at = found ? emu_variable(module->image, name, NULL) : 0;
     if (!at) return driver_end(CUDA_ERROR_NOT_FOUND);
     struct CUtexref_st *t = NULL;
-    for (struct object *o = driver.all_objects[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next)
+    for (struct object *o = driver.objects.all[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next)
         if (o->kind == OBJECT_REFERENCE && ((struct CUtexref_st *)o)->variable == at)
             t = (struct CUtexref_st *)o;
     if (!t) {
@@ -84,7 +84,7 @@ static void unbind(struct CUtexref_st *t)
 
 void reference_drop(struct CUmod_st *m)
 {
-    for (struct object *o = driver.all_objects[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUtexref_st *t = (struct CUtexref_st *)o;
         if (o->kind != OBJECT_REFERENCE || t->module != m) continue;
         unbind(t);
@@ -114,7 +114,7 @@ static void bind(struct CUtexref_st *t)
 
 void reference_bind_all(void)
 {
-    for (struct object *o = driver.all_objects[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_REFERENCE - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUtexref_st *t = (struct CUtexref_st *)o;
         if (o->kind == OBJECT_REFERENCE && t->changed) bind(t);
     }

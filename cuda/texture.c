@@ -180,7 +180,7 @@ static CUresult begin_object(uint64_t handle, bool surface, struct texture_objec
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return r;
-    for (struct object *o = driver.all_objects[OBJECT_TEXTURE - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_TEXTURE - OBJECT_CONTEXT]; o; o = o->next) {
         *out = (struct texture_object *)o;
         if (o->kind == OBJECT_TEXTURE && (*out)->handle == handle && (*out)->surface == surface)
             return CUDA_SUCCESS;
@@ -196,7 +196,7 @@ static void destroy(struct texture_object *o)
 
 void texture_drop(struct CUctx_st *c)
 {
-    for (struct object *o = driver.all_objects[OBJECT_TEXTURE - OBJECT_CONTEXT]; o; o = o->next)
+    for (struct object *o = driver.objects.all[OBJECT_TEXTURE - OBJECT_CONTEXT]; o; o = o->next)
         if (o->kind == OBJECT_TEXTURE && ((struct texture_object *)o)->context == c)
             destroy((struct texture_object *)o);
 }

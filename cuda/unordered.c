@@ -4,9 +4,9 @@
 #include "cuda/graph.h"
 #include "cuda/launch_log.h"
 
-#include "session/run_log.h"
 #include "emu/emu.h"
 #include "emu/order.h"
+#include "session/run_log.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -111,7 +111,7 @@ struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaite
     join(new, state.host);
     join(new, awaited);
     if (s->legacy) join(new, state.gone);
-    for (struct object *o = driver.all_objects[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         const struct CUstream_st *other = (const struct CUstream_st *)o;
         if (other != s && other->stamp && are_ordered(s, other)) join(new, other->stamp);
     }
@@ -158,7 +158,7 @@ void unordered_wait(const struct stamp *s)
     join(host, s);
     stamp_release(state.host);
     state.host = host;
-    if (!driver.busy_count) forget();
+    if (!driver.queues.busy_count) forget();
     if (driver.reports.run_log) launch_log_wait();
 }
 

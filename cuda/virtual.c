@@ -50,8 +50,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment
                                      name.text);
     struct reservation *v = got ? malloc(sizeof *v) : NULL;
     if (!v) return driver_end(CUDA_ERROR_OUT_OF_MEMORY);
-    *v = (struct reservation){driver.reservations, got, size};
-    driver.reservations = v;
+    *v = (struct reservation){driver.memory.reservations, got, size};
+    driver.memory.reservations = v;
     *address = got;
     return driver_end(CUDA_SUCCESS);
 }
@@ -63,7 +63,7 @@ static bool overlaps(const struct mapping *m, uint64_t address, uint64_t size)
 
 static bool is_mapped(uint64_t address, uint64_t size)
 {
-    for (const struct mapping *m = driver.mappings; m; m = m->next)
+    for (const struct mapping *m = driver.memory.mappings; m; m = m->next)
         if (overlaps(m, address, size)) return true;
     return false;
 }
@@ -72,7 +72,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 {
     CUresult r = driver_begin_without();
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct reservation **at = &driver.reservations, *v;
+    struct reservation **at = &driver.memory.reservations, *v;
     while (*at && (*at)->address != address) at = &(*at)->next;
     v = *at;
     if (!v || v->size != size || is_mapped(address, size))
@@ -85,7 +85,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 
 static bool is_reserved(uint64_t address, uint64_t size)
 {
-    for (const struct reservation *v = driver.reservations; v; v = v->next)
+    for (const struct reservation *v = driver.memory.reservations; v; v = v->next)
         if (address >= v->address && address - v->address < v->size &&
             size <= v->size - (address - v->address))
             return true;
@@ -167,7 +167,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
 {
     CUresult r = driver_begin_without();
-    const struct mapping *m = driver.mappings;
+    const struct mapping *m = driver.memory.mappings;
     while (m && !overlaps(m, (uintptr_t)address, 1)) m = m->next;
     if (r == CUDA_SUCCESS && (!handle || !m)) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
@@ -190,8 +190,9 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
     if (r != CUDA_SUCCESS) return driver_end(r);
     struct mapping *m = malloc(sizeof *m);
     if (!m) abort();
-    *m = (struct mapping){driver.mappings, address, size, offset, p, CU_MEM_ACCESS_FLAGS_PROT_NONE};
-    driver.mappings = m;
+    *m = (struct mapping){driver.memory.mappings,       address, size, offset, p,
+                          CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    driver.memory.mappings = m;
     p->mappings++;
     return driver_end(CUDA_SUCCESS);
 }
@@ -214,7 +215,7 @@ static void set_access(struct mapping *m, CUmemAccess_flags access, const char *
 static bool are_whole(uint64_t address, uint64_t size, uint64_t *mapped)
 {
     *mapped = 0;
-    for (const struct mapping *m = driver.mappings; m; m = m->next) {
+    for (const struct mapping *m = driver.memory.mappings; m; m = m->next) {
         if (!overlaps(m, address, size)) continue;
         if (m->address < address || m->address + m->size > address + size) return false;
         *mapped += m->size;
@@ -242,7 +243,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) r = check_access(&list[i]);
     if (r != CUDA_SUCCESS) return driver_end(r);
     const struct call_name name = driver_call(CALL_MEM_SET_ACCESS);
-    for (struct mapping *m = driver.mappings; m; m = m->next)
+    for (struct mapping *m = driver.memory.mappings; m; m = m->next)
         if (overlaps(m, address, size)) set_access(m, list[count - 1].flags, name.text);
     return driver_end(CUDA_SUCCESS);
 }
@@ -251,7 +252,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
                         CUdeviceptr address)
 {
     CUresult r = driver_begin_without();
-    const struct mapping *m = driver.mappings;
+    const struct mapping *m = driver.memory.mappings;
     while (m && !overlaps(m, address, 1)) m = m->next;
     if (r == CUDA_SUCCESS &&
         (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE || !m))
@@ -279,7 +280,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     const struct call_name name = driver_call(CALL_MEM_UNMAP);
-    for (struct mapping **at = &driver.mappings; *at;)
+    for (struct mapping **at = &driver.memory.mappings; *at;)
         if (overlaps(*at, address, size)) unmap(at, name.text);
         else at = &(*at)->next;
     return driver_end(CUDA_SUCCESS);
@@ -287,12 +288,12 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 
 void virtual_drop(void)
 {
-    while (driver.mappings) unmap(&driver.mappings, NULL);
-    for (struct reservation *v = driver.reservations, *next; v; v = next) {
+    while (driver.memory.mappings) unmap(&driver.memory.mappings, NULL);
+    for (struct reservation *v = driver.memory.reservations, *next; v; v = next) {
         next = v->next;
         free(v);
     }
-    for (struct object *o = driver.all_objects[OBJECT_PHYSICAL - OBJECT_CONTEXT]; o; o = o->next)
+    for (struct object *o = driver.objects.all[OBJECT_PHYSICAL - OBJECT_CONTEXT]; o; o = o->next)
         if (o->kind == OBJECT_PHYSICAL)
             munmap(((struct physical *)o)->host, ((struct physical *)o)->size);
 }
