@@ -618,6 +618,7 @@ static unsigned wants_of(void *self, const struct emu_launch_traits *next)
     const bool strong = gpudet_promise(&g->options) == ORDER_STRONG,
                alone = strong && !next->counted && !next->observed;
     g->windowed = strong && g->launches++ % WIDE;
+    g->speculates = next->speculates;
     g->swaps = g->windowed && alone && next->lane_accesses_only && next->speculates;
     return (g->swaps ? EMU_WANT_STORES : g->order.wants) | (alone ? EMU_SKIP_IF_CONFLICT_FREE : 0);
 }
@@ -631,7 +632,7 @@ static void begin(void *self, struct emu_machine *m)
     g->warp_count = g->shape.slots * g->shape.warps_per_cta;
     g->in_turn = g->shape.warps_interact && g->options.shared == GPUDET_FIXED;
     g->counted = emu_machine_is_counted(m);
-    g->sorted = g->windowed && !g->counted && !emu_machine_drains_observed(m);
+    g->sorted = g->windowed && g->speculates && !g->counted && !emu_machine_drains_observed(m);
     g->told_in_turn = emu_machine_commits_observed(m);
     g->bloom = bloom_of(g->options.bloom, g->options.subarrays, BLOOM_HASH_CHUNK);
     g->n = (struct gpudet_counts){0};

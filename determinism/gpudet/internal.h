@@ -178,15 +178,16 @@ struct gpudet {
     struct emu_shape shape;
     struct bloom bloom; /* the shape of Bloom filters */
     uint32_t warp_count;
-    bool in_turn;  /* warps of a unit run one after another */
-    bool windowed; /* the adversary chooses among a few CTAs at a time */
-    bool counted;  /* somebody asks for `n` */
-    bool sorted;   /* nobody can tell who goes on when, and when requests arrive, */
-    bool swaps;    /* nor how logs work */
-    bool moved;    /* anything has happened in this quantum */
-    bool open;     /* CTAs may begin: parallel mode; */
-    bool begins;   /* a quantum does */
-    bool reseated; /* CTAs have begun or ended since shares were dealt */
+    bool in_turn;    /* warps of a unit run one after another */
+    bool speculates; /* emu_launch_traits.speculates */
+    bool windowed;   /* the adversary chooses among a few CTAs at a time */
+    bool counted;    /* somebody asks for `n` */
+    bool sorted;     /* nobody can tell who goes on when, and when requests arrive, */
+    bool swaps;      /* nor how logs work */
+    bool moved;      /* anything has happened in this quantum */
+    bool open;       /* CTAs may begin: parallel mode; */
+    bool begins;     /* a quantum does */
+    bool reseated;   /* CTAs have begun or ended since shares were dealt */
     uint64_t quantum;
     uint32_t stay;      /* draws for which the adversary still favours */
     uint64_t favourite; /* who is so far from the last that may go on, in 2^-32 of them */

@@ -2,7 +2,7 @@
  *
  * A warp does what its own state and memory make it do, whenever it is chosen. So if memory stays as it is and each
  * warp has been in the same state twice, they go round for ever, whatever the order chooses. While they are looked at
- * they do what they always do, only slower; emu/sched/ordered.c says when they are, and for whom a proof waits. */
+ * they do what they always do, only slower; livelock_attempt.c says when they are, and for whom a proof waits. */
 #include "emu/sched/launch_context.h"
 
 #include "emu/atomic.h"
