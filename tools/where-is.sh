@@ -46,7 +46,11 @@ while IFS=$'\t' read -r -a word; do
         name=${w%()}
         name=${name##* }
         if [ ${#paths[@]} -gt 0 ]; then
-            grep -rqwF -- "$name" "${paths[@]}" || missing "${word[0]}" "'$name' is not in ${paths[*]}"
+            # A word with () must be called or defined there; prose in a comment does not count.
+            if [[ $w == *'()' ]]; then found=$(grep -rlE -- "(^|[^A-Za-z0-9_])$name\(" "${paths[@]}")
+            else found=$(grep -rlwF -- "$name" "${paths[@]}")
+            fi
+            [ "$found" ] || missing "${word[0]}" "'$name' is not in ${paths[*]}"
         else
             git grep -qwF -- "$name" -- '*.c' '*.h' '*.def' Makefile ':!tests' ||
                 missing "${word[0]}" "'$name' is not in the sources"
