@@ -413,8 +413,8 @@ static bool is_strong(const struct ptx_op *op)
            ptx_op_has(op, "relaxed") || ptx_op_has(op, "mmio");
 }
 
-/* Whether functions call themselves, and whether CTAs may wait for each other. */
-void lower_link_calls(struct lower_driver *D)
+/* Resolves which function each call goes to, and finds whether functions call themselves. */
+static void link_callees(struct lower_driver *D)
 {
     struct emu_program *p = D->program;
     bool *edge = arena_array(D->arena, bool, (size_t)p->code_count * p->code_count);
@@ -428,54 +428,94 @@ void lower_link_calls(struct lower_driver *D)
                 if (p->codes[j] == d->callee) edge[k * p->code_count + j] = true;
         }
     }
-    if (p->code_count <= 256) {
-        for (u32 m = 0; m < p->code_count; m++)
-            for (u32 a = 0; a < p->code_count; a++)
-                for (u32 b = 0; edge[a * p->code_count + m] && b < p->code_count; b++)
-                    edge[a * p->code_count + b] |= edge[m * p->code_count + b];
-        for (u32 a = 0; a < p->code_count; a++) p->recursive |= edge[a * p->code_count + a];
-    } else p->recursive = true;
-    bool deferred = false, at_once = false;
-    unsigned first_kind = 0, first_shared = 0;
+    if (p->code_count > 256) {
+        p->recursive = true;
+        return;
+    }
+    for (u32 m = 0; m < p->code_count; m++)
+        for (u32 a = 0; a < p->code_count; a++)
+            for (u32 b = 0; edge[a * p->code_count + m] && b < p->code_count; b++)
+                edge[a * p->code_count + b] |= edge[m * p->code_count + b];
+    for (u32 a = 0; a < p->code_count; a++) p->recursive |= edge[a * p->code_count + a];
+}
+
+/* What the accesses of a program say about each other, as far as the instructions before this one. */
+struct accesses {
+    bool
+        deferred; /* reductions whose order matters: they wait for their CTA's turn (emu_defer_red) */
+    bool at_once;          /* plain accesses of global memory, perhaps of the same bytes */
+    unsigned first_kind;   /* operation and type of the first atomic of global memory; 0: none */
+    unsigned first_shared; /* and of the first of shared memory */
+};
+
+static bool returns_a_value(const struct emu_place_of *q)
+{
+    return strncmp(q->inst->op->form->name, "atom", 4) == 0 && !q->dead_result;
+}
+
+/* Whether CTAs may wait for each other by this instruction: a fence, a strong access or an atomic that returns. */
+static void note_communication(struct emu_program *p, const struct emu_place_of *q, bool shared)
+{
+    const struct ptx_op *op = q->inst->op;
+    const u32 effects = op->form->effects;
+    if (op->form->unit == PTX_UNIT_SYNC && effects & PTX_FENCE && !(effects & PTX_BARRIER) &&
+        op->form->name[0] != 'c')
+        p->talks = true; /* fences */
+    if (op->form->unit == PTX_UNIT_MEM && !shared && is_strong(op)) {
+        p->talks = true;
+        p->timed |= effects & PTX_READS;
+    }
+    if (effects & PTX_ATOMIC && !shared && returns_a_value(q)) p->talks = true;
+}
+
+/* Whether accesses of shared memory give the same result in any order. */
+static void note_shared(struct emu_program *p, const struct emu_place_of *q, unsigned kind,
+                        struct accesses *a)
+{
+    const struct ptx_op *op = q->inst->op;
+    if (op->form->unit == PTX_UNIT_MEM && is_strong(op)) p->shared_commutes = false;
+    if (!(op->form->effects & PTX_ATOMIC)) return;
+    p->shared_commutes &= !returns_a_value(q) && (!a->first_shared || kind == a->first_shared) &&
+                          atomic_commutes(lower_atomic_op(op), op->type[0]);
+    a->first_shared = kind;
+}
+
+static void note_global(struct emu_program *p, const struct ptx_op *op, unsigned kind,
+                        struct accesses *a)
+{
+    const bool global = op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC ||
+                        ptx_op_has(op, "global");
+    if (op->form->effects & PTX_ATOMIC) {
+        p->mixes |= a->first_kind && kind != a->first_kind;
+        a->first_kind = kind;
+        a->deferred |= p->mixes || !atomic_commutes(lower_atomic_op(op), op->type[0]);
+    } else {
+        a->at_once |= op->form->effects & (PTX_READS | PTX_WRITES) && global &&
+                      !ptx_op_has(op, "nc");
+    }
+}
+
+/* Resolves calls, and finds what the scheduler needs to know of the whole program: recursion, and whether CTAs may
+ * wait for each other or must run in turn. */
+void lower_link_calls(struct lower_driver *D)
+{
+    struct emu_program *p = D->program;
+    link_callees(D);
+    struct accesses a = {0};
     p->shared_commutes = true;
     for (u32 i = 0; i < p->place_count; i++) {
-        const struct ptx_op *op = D->places[i].inst->op;
+        const struct emu_place_of *q = &D->places[i];
+        const struct ptx_op *op = q->inst->op;
         if (!op) continue;
-        u32 effects = op->form->effects;
-        bool shared = op->space == PTX_SPACE_SHARED || op->space == PTX_SPACE_SHARED_CLUSTER;
-        if (op->form->unit == PTX_UNIT_SYNC && effects & PTX_FENCE && !(effects & PTX_BARRIER) &&
-            op->form->name[0] != 'c')
-            p->talks = true; /* fences */
-        if (op->form->unit == PTX_UNIT_MEM && !shared && is_strong(op)) {
-            p->talks = true;
-            p->timed |= effects & PTX_READS;
-        }
-        if (effects & PTX_ATOMIC && !shared && strncmp(op->form->name, "atom", 4) == 0 &&
-            !D->places[i].dead_result)
-            p->talks = true;
-        /* Reductions whose order matters wait for their CTA's turn (emu_defer_red), so a CTA that reads
-         * or writes global memory, perhaps the same bytes, must run in turn. */
-        const bool may_be_shared = shared || op->space == PTX_SPACE_GENERIC;
-        if (may_be_shared && op->form->unit == PTX_UNIT_MEM && is_strong(op))
-            p->shared_commutes = false;
-        if (may_be_shared && effects & PTX_ATOMIC) {
-            const unsigned kind = 1 + lower_atomic_op(op) * PTX_TYPE_COUNT + op->type[0];
-            const bool returns = strncmp(op->form->name, "atom", 4) == 0 &&
-                                 !D->places[i].dead_result;
-            p->shared_commutes &= !returns && (!first_shared || kind == first_shared) &&
-                                  atomic_commutes(lower_atomic_op(op), op->type[0]);
-            first_shared = kind;
-        }
-        bool global = op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC ||
-                      ptx_op_has(op, "global");
-        if (effects & PTX_ATOMIC) {
-            if (shared) continue;
-            const unsigned kind = 1 + lower_atomic_op(op) * PTX_TYPE_COUNT + op->type[0];
-            p->mixes |= first_kind && kind != first_kind;
-            first_kind = kind;
-            deferred |= p->mixes || !atomic_commutes(lower_atomic_op(op), op->type[0]);
-        } else at_once |= effects & (PTX_READS | PTX_WRITES) && global && !ptx_op_has(op, "nc");
+        const bool shared = op->space == PTX_SPACE_SHARED || op->space == PTX_SPACE_SHARED_CLUSTER;
+        const unsigned kind = op->form->effects & PTX_ATOMIC
+                                  ? 1 + lower_atomic_op(op) * PTX_TYPE_COUNT + op->type[0]
+                                  : 0;
+        note_communication(p, q, shared);
+        if (shared || op->space == PTX_SPACE_GENERIC) note_shared(p, q, kind, &a);
+        if (!shared || !kind) note_global(p, op, kind, &a);
     }
-    p->talks |= deferred && at_once;
-    p->combines = first_kind && !deferred && !p->talks;
+    /* A CTA that reads or writes the bytes of deferred reductions must run in turn. */
+    p->talks |= a.deferred && a.at_once;
+    p->combines = a.first_kind && !a.deferred && !p->talks;
 }

@@ -35,149 +35,222 @@ static bool is_identity(const struct ptx_inst *i)
     }
 }
 
-static void find_aliases(struct lower *L)
+/* What find_aliases() knows of a function's writes, by register. */
+struct writes {
+    u32 *count, *where; /* a partial or conditional write counts as two */
+    bool *once;         /* written once, and every read comes after that write */
+};
+
+static struct writes find_writes(struct lower *L)
 {
     const struct ptx_flow *f = L->flow;
-    const struct ptx_stmt *stmts = L->body->stmts;
-    u32 n = f->reg_count;
-    u32 *writes = arena_array(L->scratch, u32, n), *where = arena_array(L->scratch, u32, n);
-    bool *once = arena_array(L->scratch, bool, n); /* every read comes after the one write */
+    const u32 n = f->reg_count;
+    struct writes w = {arena_array(L->scratch, u32, n), arena_array(L->scratch, u32, n),
+                       arena_array(L->scratch, bool, n)};
     for (u32 s = 0; s < L->body->count; s++)
         for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++)
             if (f->uses[u].how & PTX_USE_WRITE) {
-                writes[f->uses[u].reg] += f->uses[u].how & PTX_USE_KILL ? 1 : 2;
-                where[f->uses[u].reg] = s;
+                w.count[f->uses[u].reg] += f->uses[u].how & PTX_USE_KILL ? 1 : 2;
+                w.where[f->uses[u].reg] = s;
             }
-    for (u32 i = 0; i < f->param_count; i++) writes[f->params[i]] += 2;
-    for (u32 i = 0; i < f->result_count; i++) writes[f->results[i]] += 2;
-    for (u32 r = 0; r < n; r++) once[r] = writes[r] == 1;
+    for (u32 i = 0; i < f->param_count; i++) w.count[f->params[i]] += 2;
+    for (u32 i = 0; i < f->result_count; i++) w.count[f->results[i]] += 2;
+    for (u32 r = 0; r < n; r++) w.once[r] = w.count[r] == 1;
     for (u32 s = 0; s < L->body->count; s++)
         for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++) {
-            u32 r = f->uses[u].reg;
-            if (once[r] && !(f->uses[u].how & PTX_USE_WRITE) && !passed(L, where[r], s))
-                once[r] = false;
+            const u32 r = f->uses[u].reg;
+            if (w.once[r] && !(f->uses[u].how & PTX_USE_WRITE) && !passed(L, w.where[r], s))
+                w.once[r] = false;
         }
+    return w;
+}
+
+/* Whether a move's source is the same in a lane from a CTA's start to its end. */
+static bool is_fixed_source(const struct ptx_opnd *o, unsigned bytes)
+{
+    switch (o->kind) {
+    case PTX_OPND_SREG:
+        return lower_special_of(o->sym, lower_component_of(o)) < SPECIAL_CLOCK &&
+               lower_type_bytes(o->sym->type) == bytes;
+    case PTX_OPND_INT:
+    case PTX_OPND_FLOAT:
+    case PTX_OPND_F32:
+    case PTX_OPND_F64:
+    case PTX_OPND_SYM: return true;
+    default: return false;
+    }
+}
+
+/* A move from a register becomes another name of it; of a kernel, one from a constant a row filled at a CTA's start. */
+static void alias_move(struct lower *L, const struct writes *w, const struct ptx_inst *i,
+                       unsigned bytes)
+{
+    const struct ptx_sym *d = i->opnds[0].sym;
+    const struct ptx_opnd *o = &i->opnds[1];
+    struct lower_reg *r = &L->regs[d->id];
+    if (o->kind == PTX_OPND_REG) {
+        const struct ptx_sym *from = o->sym;
+        if (from->vec <= 1 && !o->sel && L->regs[from->id].bytes == bytes && w->once[from->id] &&
+            w->once[d->id] && from->id != d->id)
+            r->alias = from->id + 1;
+    } else if (L->code->is_entry && is_fixed_source(o, bytes)) {
+        r->row = lower_source(L, o, i->op->type[0]);
+        r->fixed = true;
+    }
+}
+
+/* A load of a kernel parameter becomes a row filled at a CTA's start. */
+static void fix_param(struct lower *L, const struct ptx_inst *i, unsigned bytes)
+{
+    const struct ptx_opnd *o = &i->opnds[1];
+    if (o->kind != PTX_OPND_ADDR || o->elem[0].kind != PTX_OPND_SYM || o->indexed) return;
+    const struct ptx_sym *p = o->elem[0].sym;
+    if (p->kind != PTX_SYM_VAR || p->space != PTX_SPACE_PARAM || p->var->role != PTX_PARAM_KERNEL)
+        return;
+    const i64 at = (i64)lower_local_offset(L, p) + o->offset;
+    if (at < 0 || at % bytes || (u64)at + bytes > L->params_size) return;
+    struct lower_reg *r = &L->regs[i->opnds[0].sym->id];
+    r->row = lower_fill_row(L, FILL_PARAM, (u64)at, bytes, false);
+    r->fixed = true;
+}
+
+static bool loads_param(const struct ptx_inst *i)
+{
+    return ptx_op_form(i->op) == PTX_F_ld && i->op->space == PTX_SPACE_PARAM &&
+           ptx_types[i->op->type[0]].bits >= 16;
+}
+
+/* Instructions that need no micro-operation: their result is another register's row, or is filled in before a CTA
+ * starts. */
+static void find_aliases(struct lower *L)
+{
+    const struct ptx_stmt *stmts = L->body->stmts;
+    const struct writes w = find_writes(L);
     for (u32 s = 0; s < L->body->count; s++) {
         if (stmts[s].kind != PTX_STMT_INST) continue;
         const struct ptx_inst *i = stmts[s].inst;
         if (!i->op || i->guard || i->count < 2 || i->opnds[0].kind != PTX_OPND_REG ||
             i->opnds[0].sel)
             continue;
-        struct ptx_sym *d = i->opnds[0].sym;
-        if (d->vec > 1 || writes[d->id] != 1) continue;
-        struct lower_reg *r = &L->regs[d->id];
-        const struct ptx_opnd *o = &i->opnds[1];
-        unsigned type = i->op->type[0], bytes = lower_type_bytes(type);
+        const struct ptx_sym *d = i->opnds[0].sym;
+        if (d->vec > 1 || w.count[d->id] != 1) continue;
+        const struct lower_reg *r = &L->regs[d->id];
+        const unsigned bytes = lower_type_bytes(i->op->type[0]);
         if (bytes != r->bytes || bytes > 8) continue;
-        enum ptx_form form = ptx_op_form(i->op);
-        if (is_identity(i)) {
-            if (o->kind == PTX_OPND_REG) {
-                struct ptx_sym *from = o->sym;
-                if (from->vec > 1 || o->sel || L->regs[from->id].bytes != bytes ||
-                    !once[from->id] || !once[d->id] || from->id == d->id)
-                    continue;
-                r->alias = from->id + 1;
-            } else if (L->code->is_entry) { /* its row can be made at once */
-                if (o->kind == PTX_OPND_SREG &&
-                    (lower_special_of(o->sym, lower_component_of(o)) >= SPECIAL_CLOCK ||
-                     lower_type_bytes(o->sym->type) != bytes))
-                    continue;
-                if (o->kind != PTX_OPND_SREG && o->kind != PTX_OPND_INT &&
-                    o->kind != PTX_OPND_FLOAT && o->kind != PTX_OPND_F32 &&
-                    o->kind != PTX_OPND_F64 && o->kind != PTX_OPND_SYM)
-                    continue;
-                r->row = lower_source(L, o, type);
-                r->fixed = true;
-            }
-        } else if (L->code->is_entry && (form == PTX_F_ld) && i->op->space == PTX_SPACE_PARAM &&
-                   ptx_types[type].bits >= 16 && i->opnds[0].kind == PTX_OPND_REG) {
-            if (o->kind != PTX_OPND_ADDR || o->elem[0].kind != PTX_OPND_SYM || o->indexed) continue;
-            const struct ptx_sym *p = o->elem[0].sym;
-            if (p->kind != PTX_SYM_VAR || p->space != PTX_SPACE_PARAM ||
-                p->var->role != PTX_PARAM_KERNEL)
-                continue;
-            i64 at = (i64)lower_local_offset(L, p) + o->offset;
-            if (at < 0 || at % bytes || (u64)at + bytes > L->params_size) continue;
-            r->row = lower_fill_row(L, FILL_PARAM, (u64)at, bytes, false);
-            r->fixed = true;
-        }
+        if (is_identity(i)) alias_move(L, &w, i, bytes);
+        else if (L->code->is_entry && loads_param(i)) fix_param(L, i, bytes);
         if (r->alias || r->fixed) L->skip[s] = true;
     }
-    for (u32 r = 0; r < n; r++) /* to the end of each chain */
+    for (u32 r = 0; r < L->flow->reg_count; r++) /* to the end of each chain */
         while (L->regs[r].alias && L->regs[L->regs[r].alias - 1].alias)
             L->regs[r].alias = L->regs[L->regs[r].alias - 1].alias;
 }
 
-/* From first to last place, and over what control goes back over. */
+/* What find_lives() knows of a register's places beside the first and the last. */
+struct places {
+    u32 *def;    /* the first place, if it is a whole write */
+    bool *clean; /* ... that all other places come after */
+};
+
+/* Calls see(..., register, whole write) for every place where a register is read or written: of a statement, reads
+ * before writes. */
+static void each_place(struct lower *L, struct places *p,
+                       void (*see)(struct lower *L, struct places *p, u32 s, u32 reg, bool whole))
+{
+    const struct ptx_flow *f = L->flow;
+    for (u32 s = 0; s < L->body->count; s++)
+        for (int writing = 0; writing < 2; writing++)
+            for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++) {
+                const bool write = f->uses[u].how & PTX_USE_WRITE;
+                if (write != (writing == 1)) continue;
+                u32 r = f->uses[u].reg;
+                if (L->regs[r].alias) r = L->regs[r].alias - 1;
+                see(L, p, s, r, f->uses[u].how & PTX_USE_KILL);
+            }
+}
+
+static void see_first_and_last(struct lower *L, struct places *p, u32 s, u32 reg, bool whole)
+{
+    struct lower_reg *r = &L->regs[reg];
+    if (r->first == UINT32_MAX) {
+        r->first = s;
+        p->def[reg] = s;
+        p->clean[reg] = whole;
+    }
+    r->last = s;
+}
+
+static void see_whether_clean(struct lower *L, struct places *p, u32 s, u32 reg, bool whole)
+{
+    (void)whole;
+    if (p->clean[reg] && s != p->def[reg] && !passed(L, p->def[reg], s)) p->clean[reg] = false;
+}
+
+/* Ways back: from the end of a block to the beginning of an earlier one. */
+struct back {
+    u32 from, to;
+};
+struct backs {
+    struct back *list;
+    size_t count, cap;
+};
+
+static void add_back(struct lower *L, struct backs *b, u32 from, u32 to)
+{
+    b->list = arena_grow(L->scratch, b->list, b->count, &b->cap, b->count + 1, sizeof *b->list);
+    b->list[b->count++] = (struct back){from, to};
+}
+
+static struct backs find_backs(struct lower *L)
+{
+    const struct ptx_cfg *g = L->cfg;
+    struct backs backs = {0};
+    for (u32 b = 0; b < g->code_count; b++) {
+        if (!ptx_cfg_reachable(g, b)) continue;
+        for (u32 e = 0; e < g->blocks[b].succ_count; e++) {
+            const u32 t = g->succs[g->blocks[b].succ + e];
+            if (t >= g->code_count) { /* a hub: its targets may lie anywhere before */
+                if (t != g->exit) add_back(L, &backs, g->blocks[g->code_count - 1].end, 0);
+            } else if (t <= b) {
+                add_back(L, &backs, g->blocks[b].end, g->blocks[t].first);
+            }
+        }
+    }
+    return backs;
+}
+
+/* Extends a register's life over a way back that it lies across. false: it needs no extension. */
+static bool extend(struct lower_reg *x, const struct back *back, bool clean, u32 def)
+{
+    const u32 lo = back->to, hi = back->from;
+    if (x->last < lo || x->first > hi || (x->first <= lo && x->last >= hi)) return false;
+    if (clean && x->first >= lo && def == x->first) return false; /* written anew in each turn */
+    if (x->first > lo) x->first = lo;
+    if (x->last < hi) x->last = hi;
+    return true;
+}
+
+/* A register lives from its first to its last place, and over every loop that it lies across. */
 static void find_lives(struct lower *L)
 {
     const struct ptx_flow *f = L->flow;
-    const struct ptx_cfg *g = L->cfg;
-    u32 n = f->reg_count;
     struct lower_reg *regs = L->regs;
-    for (u32 r = 0; r < n; r++) regs[r].first = UINT32_MAX;
-    u32 *def = arena_array(L->scratch, u32, n);     /* the first place, if it is a whole write */
-    bool *clean = arena_array(L->scratch, bool, n); /* ... that all other places come after */
-    for (int pass = 0; pass < 2; pass++)
-        for (u32 s = 0; s < L->body->count; s++) {
-            for (int writing = 0; writing < 2; writing++)
-                for (u32 u = f->use_at[s]; u < f->use_at[s + 1]; u++) {
-                    bool write = f->uses[u].how & PTX_USE_WRITE;
-                    if (write != (writing == 1)) continue;
-                    u32 r = f->uses[u].reg;
-                    if (regs[r].alias) r = regs[r].alias - 1;
-                    if (pass == 1) {
-                        if (clean[r] && s != def[r] && !passed(L, def[r], s)) clean[r] = false;
-                        continue;
-                    }
-                    if (regs[r].first == UINT32_MAX) {
-                        regs[r].first = s;
-                        def[r] = s;
-                        clean[r] = f->uses[u].how & PTX_USE_KILL;
-                    }
-                    regs[r].last = s;
-                }
-        }
+    for (u32 r = 0; r < f->reg_count; r++) regs[r].first = UINT32_MAX;
+    struct places p = {arena_array(L->scratch, u32, f->reg_count),
+                       arena_array(L->scratch, bool, f->reg_count)};
+    each_place(L, &p, see_first_and_last);
+    each_place(L, &p, see_whether_clean);
     for (u32 i = 0; i < f->param_count; i++)
         regs[f->params[i]].first = 0, regs[f->params[i]].last = UINT32_MAX;
     for (u32 i = 0; i < f->result_count; i++)
         regs[f->results[i]].first = 0, regs[f->results[i]].last = UINT32_MAX;
-    /* Ways back: from the end of block b to the beginning of an earlier one. */
-    struct back {
-        u32 from, to;
-    } *backs = NULL;
-    size_t count = 0, cap = 0;
-    for (u32 b = 0; b < g->code_count; b++) {
-        if (!ptx_cfg_reachable(g, b)) continue;
-        for (u32 e = 0; e < g->blocks[b].succ_count; e++) {
-            u32 t = g->succs[g->blocks[b].succ + e];
-            if (t >= g->code_count) { /* a hub: its targets may lie anywhere before */
-                if (t != g->exit) {
-                    backs = arena_grow(L->scratch, backs, count, &cap, count + 1, sizeof *backs);
-                    backs[count++] = (struct back){g->blocks[g->code_count - 1].end, 0};
-                }
-                continue;
-            }
-            if (t > b) continue;
-            backs = arena_grow(L->scratch, backs, count, &cap, count + 1, sizeof *backs);
-            backs[count++] = (struct back){g->blocks[b].end, g->blocks[t].first};
-        }
-    }
-    for (bool changed = count > 0; changed;) {
+    const struct backs backs = find_backs(L);
+    for (bool changed = backs.count > 0; changed;) {
         changed = false;
-        for (u32 r = 0; r < n; r++) {
-            struct lower_reg *x = &regs[r];
-            if (x->first == UINT32_MAX || x->alias || x->fixed) continue;
-            for (size_t k = 0; k < count; k++) {
-                u32 lo = backs[k].to, hi = backs[k].from;
-                if (x->last < lo || x->first > hi || (x->first <= lo && x->last >= hi)) continue;
-                if (clean[r] && x->first >= lo) { /* made anew each time round */
-                    if (def[r] == x->first) continue;
-                }
-                if (x->first > lo) x->first = lo;
-                if (x->last < hi) x->last = hi;
-                changed = true;
-            }
+        for (u32 r = 0; r < f->reg_count; r++) {
+            if (regs[r].first == UINT32_MAX || regs[r].alias || regs[r].fixed) continue;
+            for (size_t k = 0; k < backs.count; k++)
+                changed |= extend(&regs[r], &backs.list[k], p.clean[r], p.def[r]);
         }
     }
 }
