@@ -63,6 +63,8 @@ struct ptx_pressure ptx_flow_room(const struct ptx_flow *f, uint32_t reg);
  * instruction that does nothing but write registers which only such instructions read. Where a
  * register is written in several places, all of them count as needed if one is. */
 bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f);
+/* Whether a statement, which is an instruction, does anything but write registers. */
+bool ptx_flow_has_effect(const struct ptx_flow *f, size_t s);
 
 /* ---- liveness ---------------------------------------------------------------------------------- */
 
@@ -160,7 +162,7 @@ struct ptx_uniform *ptx_uniform_new(struct arena *arena, const struct ptx_flow *
 
 /* What `ptxas -v` would print as "Used N registers", from a model: each block's instructions are put
  * in the order a compiler might choose that hides latency while registers are left, and what is live
- * then is counted (live.c says how, and holds the constants). It knows nothing of loops being
+ * then is counted (register_estimate.c says how, and holds the constants). It knows nothing of loops being
  * unrolled, of values moved between blocks, nor of instructions that become several. Measured over
  * the corpus by tests/regs.sh: off by 19 % of the registers in the mean, 15 % in the median. */
 struct ptx_registers {

@@ -3,7 +3,8 @@
  *   names.c    names, scopes, what a name means at a point of the text
  *   const.c    constant expressions
  *   decl.c     variables, registers, parameters, initialisers
- *   parse.c    the module level and the heads of functions
+ *   parse.c    the module level
+ *   function.c directives and the heads of functions
  *   body.c     statements and operands of a function
  *   check.c    an instruction's operands against its form
  *
@@ -134,8 +135,17 @@ bool ptx_parse_param_list(struct ptx_parser *p, bool kernel, struct ptx_var ***l
                           uint16_t *count);
 
 /* ---- functions */
-struct ptx_directive *ptx_parse_directive(struct ptx_parser *p); /* parse.c: word and numbers */
+/* Appends an item to the module (parse.c). */
+struct ptx_item *ptx_add_item(struct ptx_parser *p, enum ptx_item_kind kind, uint32_t at);
+/* The rest of a function behind .entry or .func. (function.c) */
+bool ptx_parse_function(struct ptx_parser *p, bool is_entry, enum ptx_linkage linkage, uint32_t at);
+struct ptx_directive *ptx_parse_directive(struct ptx_parser *p); /* word and numbers */
 bool ptx_parse_pragma(struct ptx_parser *p, struct ptx_directive **out);
+/* Whether a .pragma's string is this word, or starts with it and a blank. */
+bool ptx_pragma_is(const struct ptx_directive *d, const char *word);
+/* Reports pragmas of the list that stand only inside a function; `where` says where they stand. */
+void ptx_check_pragma_scope(struct ptx_parser *p, const struct ptx_directive *list,
+                            const char *where);
 bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q);
 void ptx_parse_body(struct ptx_parser *p, struct ptx_func *f); /* body.c */
 
