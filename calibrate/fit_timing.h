@@ -1,10 +1,10 @@
-/* calibrate/fit_timing.h: numbers of the per-warp clock that explain measured cycles of launches.
+/* calibrate/fit_timing.h: numbers of the timing model that explain measured cycles of launches.
  *
  *     struct timing_fitting f;
  *     fit_timing(&data, &start, &f);
  *     printf("%s: %g\n", f.numbers[0].name, f.numbers[0].value);
  *
- * Each launch was traced once (emu/trace_file.h) and is carried out again on other numbers. Least squares of
+ * Each launch was traced once (emu/trace_file.h) and is executed by the timing model with other numbers. Least squares of
  * log(estimate / measured) by Levenberg-Marquardt (gsl_multifit_nlinear), derivatives by differences: estimates
  * are steps here and there, so these are wide. Each number is held near what it was thought to be by its spread
  * (model/timing_numbers.def); launches of large error count less (iteratively reweighted, about as their absolute
@@ -42,7 +42,7 @@ struct timing_fitting {
     uint64_t undetermined; /* a bit for each number that is known too little */
     /* By row: estimated at the start; by all rows; without its program's. In the arena. */
     double *before, *inside, *outside;
-    uint64_t runs; /* of the clock */
+    uint64_t runs; /* of the timing model, over launches */
 };
 
 /* Rows of at least two programs. */

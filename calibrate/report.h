@@ -1,4 +1,4 @@
-/* calibrate/report.h: what a fit found, of the weights of counters or of the clock's numbers: for people, for gnuplot
+/* calibrate/report.h: what a fit found, of the counter model's weights or of the timing model's numbers: for people, for gnuplot
  * and as a file. */
 #ifndef HEDDLE_CALIBRATE_REPORT_H
 #define HEDDLE_CALIBRATE_REPORT_H

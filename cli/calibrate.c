@@ -123,7 +123,8 @@ static bool parse(int argc, char **argv, struct request *q)
     if (!q->file_count) return usage_error("calibrate", "which measured launches?"), false;
     if (!q->gpu) return usage_error("calibrate", "--gpu says what was measured"), false;
     if (q->start && !q->trace_count)
-        return usage_error("calibrate", "--start is for a fit of the clock: --traces"), false;
+        return usage_error("calibrate", "--start is for a fit of the timing model: --traces"),
+               false;
     if (q->where && !strchr(q->where, '='))
         return usage_error("calibrate", "--where is COLUMN=VALUE, not '%s'", q->where), false;
     return predicts_alone(q) && writable(q->output) && writable(q->plot) && writable(q->csv);
@@ -189,7 +190,7 @@ static bool determined(const struct request *q, const struct fit *f)
     return false;
 }
 
-/* ---- the clock ------------------------------------------------------------------------------------------- */
+/* ---- the timing model ------------------------------------------------------------------------------------------- */
 
 static void progress(const char *what, size_t done, size_t all)
 {
@@ -298,7 +299,7 @@ static int calibrate_timing(const struct request *q, struct rows *rows)
     return fit_of_timing(q, &d, start);
 }
 
-/* ---- the form -------------------------------------------------------------------------------------------- */
+/* ---- the counter model -------------------------------------------------------------------------------------------- */
 
 /* Whether each launch has what the form is made of; `who` wants it. */
 static bool counted(const struct rows *rows, const char *who)
@@ -314,7 +315,7 @@ static bool counted(const struct rows *rows, const char *who)
 
 static int calibrate(const struct request *q, struct rows *rows)
 {
-    if (!counted(rows, "a fit of the weights wants all counters, one of the clock "
+    if (!counted(rows, "a fit of the weights wants all counters, one of the timing model "
                        "the launches' traces (--traces)"))
         return EXIT_INPUT;
     struct fit fit;

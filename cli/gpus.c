@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What there is for it: the clock of 'heddle estimate', the weights of 'heddle calibrate --predict'; these also of
- * another board with the same chip. */
+/* What was fitted for the GPU: the timing model of 'heddle estimate', the counter model of 'heddle calibrate --predict';
+ * the latter also for another board with the same chip. */
 static void fitted(const struct emu_gpu *g, char *text, size_t size)
 {
     bool borrowed;
@@ -19,9 +19,9 @@ static void fitted(const struct emu_gpu *g, char *text, size_t size)
     const struct emu_gpu *of = k ? emu_gpu_find(k->gpu) : NULL;
     const bool own = k && !borrowed,
                alike = of && of->capability == g->capability && of->sms == g->sms;
-    const char *clock = machine_of(g, &m) ? "clock" : "";
-    snprintf(text, size, "%s%s%s%s", clock, *clock && (own || alike) ? ", " : "",
-             own || alike ? "weights" : "", own || !alike ? "" : " of ");
+    const char *timing = machine_of(g, &m) ? "timing" : "";
+    snprintf(text, size, "%s%s%s%s", timing, *timing && (own || alike) ? ", " : "",
+             own || alike ? "counters" : "", own || !alike ? "" : " of ");
     if (alike && !own) strncat(text, k->gpu, size - strlen(text) - 1);
 }
 

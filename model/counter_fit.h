@@ -1,4 +1,4 @@
-/* model/counter_fit.h: what a calibration found, and estimates with it.
+/* model/counter_fit.h: fitted weights of the counter model for a GPU, and estimates with them.
  *
  *     bool borrowed;
  *     const struct counter_fit *k = counter_fit_for(g, &borrowed);
@@ -6,7 +6,7 @@
  *     counter_model_estimate(g, k, borrowed, &counters, &e);
  *     printf("%.0f cycles [%.0f, %.0f], bound by %s\n", e.cycles, e.low, e.high, term_name(e.terms.bottleneck));
  *
- * `heddle calibrate` writes them as a file; the files of model/counters are built in. */
+ * `heddle calibrate` writes them as a file (model/counter_fit_file.h); the files of model/counters are built in. */
 #ifndef HEDDLE_MODEL_COUNTER_FIT_H
 #define HEDDLE_MODEL_COUNTER_FIT_H
 

@@ -1,4 +1,4 @@
-/* The formula of docs/model.md. */
+/* The formulas of docs/model.md, in its order. */
 #include "model/counter_model.h"
 
 #include "model/config.h"

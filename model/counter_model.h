@@ -1,12 +1,15 @@
-/* model/counter_model.h: cycles of a launch from what counters say of it.
+/* model/counter_model.h: the counter model: cycles of a launch from hardware counters.
  *
  *     struct counters c = {.instructions = 1e6, .warps = 32, .share = 0.9, ...};
  *     struct terms t;
  *     double cycles = counter_model_cycles(g, &c, weights, &t);
  *
- * The form is mechanistic: what each SM must issue, what one warp waits for and how many warps hide it, what
- * goes through L1, L2 and DRAM; weights (model/counter_weights.def) say how near to the configuration's rates a GPU
- * comes, and how terms overlap. It knows sums only: no dependences, no mix of instructions. */
+ * This is the second model, for launches that were measured and have no trace; model/timing.h is the first. It is
+ * mechanistic: the time that an SM needs to issue, the time that one warp waits divided by the warps that hide it,
+ * and the time that L1, L2 and DRAM need for their sectors (interval analysis: Huang et al., "GPUMech", MICRO 2014;
+ * Wang et al., "MDM", MICRO 2020; Lee et al., "GCoM", ISCA 2022). Weights (model/counter_weights.def) say how near to
+ * the configured rates a GPU comes, and how the terms overlap; `heddle calibrate` fits them. It knows sums only: no
+ * dependences between instructions and no mix of them. docs/model.md has the formulas. */
 #ifndef HEDDLE_MODEL_COUNTER_MODEL_H
 #define HEDDLE_MODEL_COUNTER_MODEL_H
 

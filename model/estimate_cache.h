@@ -1,13 +1,13 @@
-/* model/estimate_cache.h: the times of a run's launches, where alike ones are reckoned once.
+/* model/estimate_cache.h: estimates of a run's launches, computed once for launches that are alike.
  *
- *     struct estimate_cache *all = estimate_cache_new();
- *     if (estimate_cache_get(all, report->counts, &t)) ...        // as launch_estimate_of
- *     estimate_cache_free(all);
+ *     struct estimate_cache *cache = estimate_cache_new();
+ *     if (estimate_cache_get(cache, report->counts, &t)) ...        // as launch_estimate_of
+ *     estimate_cache_free(cache);
  *
- * Solvers launch the same kernels hundreds of times. A launch with the same counts as an earlier one takes the time of
- * that one: of the same kernel, grid, GPU and order, each of whose instructions was issued as often, by as many lanes,
- * whose SMs issued as many, and of which all that is counted of its accesses and of the caches is the same. Where in
- * memory it was may still differ, and by that the channels of DRAM that were in each other's way: that is a percent. */
+ * Solvers launch the same kernels hundreds of times. A launch takes the estimate of an earlier one if they agree in
+ * kernel, grid, GPU and order, in how often each instruction was issued and by how many lanes, in the instructions of
+ * each SM, and in all counts of accesses and caches. Addresses may still differ, and with them the conflicts of DRAM
+ * channels and rows: that is a percent. The last 128 launches are kept. */
 #ifndef HEDDLE_MODEL_ESTIMATE_CACHE_H
 #define HEDDLE_MODEL_ESTIMATE_CACHE_H
 

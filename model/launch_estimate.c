@@ -94,8 +94,8 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
     return t->cycles;
 }
 
-/* The clock has no dirty sectors that L2 gives up: stores take as long as L2 does. But no launch is over before DRAM
- * has moved what the caches of the whole launch asked of it; what is missing, it waited for DRAM. */
+/* The timing model does not write dirty sectors back: a store is done when L2 has it. But no launch ends before DRAM
+ * has moved all sectors that the caches of the launch asked of it. The difference counts as waiting for DRAM. */
 static void wait_for_dram(const struct emu_counts *c, const struct timing_machine *m,
                           struct launch_estimate *out)
 {

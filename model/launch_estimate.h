@@ -5,10 +5,11 @@
  *         printf("%.0f cycles [%.0f, %.0f], most of them: %s\n", t.cycles, t.low, t.high,
  *                timing_part_name(t.bound));
  *
- * `struct launch_estimate` is the one record of an estimate. launch_estimate_of makes it from the counts and the trace
- * of a launch; a cache keeps it for launches that are alike (model/estimate_cache.h); the stream of events carries it
- * from the process that ran the program to the one that prints (session/event_stream.h); `heddle estimate`,
- * `heddle compare` and heddle_device_estimate (include/heddle.h) print and copy it, and launch_estimate_add sums it.
+ * `struct launch_estimate` is the one record of an estimate. launch_estimate_of makes it from the counts and the
+ * trace of a launch; a cache keeps it for launches that are alike (model/estimate_cache.h); the stream of events
+ * carries it from the process that ran the program to the one that prints (session/event_stream.h); `heddle
+ * estimate`, `heddle compare` and heddle_device_estimate (include/heddle.h) print and copy it, and
+ * launch_estimate_add sums it.
  *
  * Steps of launch_estimate_of: take the GPU's machine (model/machine.h); choose the SMs that stand for all
  * (model/sample.h); reorder instructions as an assembler does (model/schedule.h); run the timing model on them
@@ -63,8 +64,8 @@ struct launch_estimate {
     unsigned warnings; /* bits of enum launch_warning */
 };
 
-/* Cycles of a grid that was traced, on that machine. `all`: all that was traced is carried out, else some SMs may stand
- * for others (model/sample.h). `t` may be NULL. */
+/* Cycles of a grid that was traced, on that machine. `all`: all that was traced is carried out, else some SMs may
+ * stand for others (model/sample.h). `t` may be NULL. */
 double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
                      struct timing_result *t);
 
@@ -77,8 +78,8 @@ enum timing_part launch_bound(const struct launch_estimate *t);
 const char *timing_part_name(enum timing_part p); /* "dram" */
 const char *timing_unit_name(enum timing_unit u); /* "fp32" */
 
-/* Adds launches: cycles, seconds, parts, instructions, bytes, interval and warnings are sums or unions; the rest follows
- * from these. kernel, grid, block and residents of the sum stay what they are. */
+/* Adds launches: cycles, seconds, parts, instructions, bytes, interval and warnings are sums or unions; the rest
+ * follows from these. kernel, grid, block and residents of the sum stay what they are. */
 void launch_estimate_add(struct launch_estimate *sum, const struct launch_estimate *t,
                          const struct emu_gpu *g);
 

@@ -1,7 +1,12 @@
-/* A machine from a GPU's configuration alone. */
+/* A machine from a GPU's configuration alone.
+ *
+ * The configuration (emu/gpu.def) has lanes per cycle, latencies from issue to a dependent instruction, sizes and
+ * bandwidths, each with a source in model/gpus/. What is derived here without a source of its own is marked
+ * "Assumed". */
 #include "model/machine.h"
 
-/* An instruction of a warp for every so many cycles of one scheduler's part of a unit. */
+/* Cycles of a scheduler's part of a unit for one warp instruction of 32 lanes: 32 / (lanes of the SM / schedulers),
+ * and not less than the issue rate. A unit that does not exist, 0 lanes, has one lane (assumed). */
 static double interval(const struct emu_gpu *g, double lanes)
 {
     const double least = 1.0 / g->issue;
@@ -24,7 +29,9 @@ static double first(double a, double b, double c)
     return a > 0 ? a : b > 0 ? b : c;
 }
 
-/* What tensor cores do not know takes as long as what it can be made of: they, or the units of f32. */
+/* A type that the tensor cores lack goes at the rate of the type that can replace it: the next wider one of the
+ * tensor cores, or the f32 or f64 units. Rates are multiply-adds per cycle and SM; the tensor interval is for
+ * m16n8k16, 2048 of them. */
 static void set_matrices(struct timing_machine *m, const struct emu_gpu *g)
 {
     const double f32 = first(g->tensor_lanes, g->fp32_lanes, 0),
@@ -51,6 +58,8 @@ static void set_classes(struct timing_machine *m, const struct emu_gpu *g)
     set(m, g, PTX_COST_IDIV, PTX_COST_IDIV, g->divide_latency, g->divide_lanes);
     set(m, g, PTX_COST_SHUFFLE, PTX_COST_SHUFFLE, g->shuffle_latency, g->shuffle_lanes);
     set(m, g, PTX_COST_FADD, PTX_COST_FMAD, g->fp32_latency, g->fp32_lanes);
+    /* A division is a reciprocal and a few steps of refinement: about 8 for f32, 10 times the latency and 8 times the
+     * instructions for f64 (assumed; the fitted GPUs have their own numbers). */
     set(m, g, PTX_COST_FDIV, PTX_COST_FDIV, g->sfu_latency + 8 * g->fp32_latency, g->sfu_lanes);
     set(m, g, PTX_COST_DADD, PTX_COST_DMAD, g->fp64_latency, g->fp64_lanes);
     set(m, g, PTX_COST_DDIV, PTX_COST_DDIV, 10 * g->fp64_latency, g->fp64_lanes / 8);
@@ -72,7 +81,7 @@ static double at_least(double x, double least)
     return x > least ? x : least;
 }
 
-/* A miss of L2 fetches a sector of it, and DRAM moves no less than an access of it. */
+/* Sectors that an L2 miss moves: a sector of L2, and not less than one access of DRAM (dram.access). */
 static uint32_t dram_least(const struct emu_gpu *g)
 {
     const uint32_t sector = g->l2 ? g->l2_sector : 0,
@@ -92,14 +101,16 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
     *m = (struct timing_machine){
         .sms = g->sms,
         .schedulers = g->schedulers,
-        .oldest = g->capability >= 20, /* A: round robin before */
+        .oldest = g->capability >=
+                  20, /* greedy then oldest: Rogers et al., "Cache-Conscious Wavefront
+                                        * Scheduling", MICRO 2012; assumed: round robin before */
         .branch = g->int_latency,
         .next = 1.0 / g->issue,
         .issue = g->issue,
         .int_fp32 = interval(g, g->int_fp32_lanes),
         .start = launch_us * g->core_mhz,
-        .cta_interval = 1,
-        .cta_start = 10,
+        .cta_interval = 1, /* assumed */
+        .cta_start = 10,   /* assumed; fits have 8 to 10 */
         .shared_latency = g->shared_latency,
         .barrier_latency = g->barrier_latency,
         .constant_latency = g->constant_latency,
@@ -126,12 +137,13 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .dram_interval = 32.0 * channels * g->core_mhz / (g->dram_bandwidth * 1e3),
         .dram_least = dram_least(g),
         .banks = g->dram_banks < 64 ? g->dram_banks : 64,
-        .row_bytes = 2048,
+        .row_bytes = 2048, /* the page of GDDR5 and of an HBM2 legacy channel: JESD212, JESD235 */
         .row_interval = g->dram_row_cycle * g->core_mhz / g->dram_mhz};
     set_classes(m, g);
 }
 
-/* Volta and later give shared memory one of a few sizes; those before have 48 KB of it, if nobody asks for less. */
+/* Volta and later give shared memory one of a few sizes (CUDA C++ Programming Guide, "Shared Memory" of compute
+ * capabilities 7.x to 9.0). Before, 48 KB of shared memory are the default. */
 uint32_t machine_l1_bytes(const struct emu_gpu *g, uint32_t ctas, uint32_t shared)
 {
     static const uint32_t sizes[] = {0, 8, 16, 32, 64, 96, 100, 132, 164, 196, 228};

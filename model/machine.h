@@ -1,11 +1,13 @@
-/* model/machine.h: what the clock reckons with for a GPU.
+/* model/machine.h: the machine of the timing model for a GPU: latencies, intervals, bandwidths and sizes.
  *
  *     struct timing_machine m;
- *     const struct timing_fit *fit = machine_of(report->counts->gpu, &m);   // whose figures its errors are
+ *     const struct timing_fit *fit = machine_of(report->counts->gpu, &m);   // NULL: no cycles were measured
  *
- * For GPUs of which cycles were measured, the numbers of model/timing/NAME.yaml: latencies, intervals and
- * queues were fitted to these by heddle calibrate. For others they follow from the GPU's configuration
- * (emu/gpu.def). */
+ * A machine comes from one of two sources. For a GPU of which cycles were measured, `heddle calibrate` has fitted the
+ * numbers to these (model/timing/NAME.yaml, built in as timing_fits). For any other it is derived from the GPU's
+ * configuration (machine.c; emu/gpu.def says what a configuration has, model/gpus/NAME.yaml its sources). If the
+ * configuration differs from that of the fitted GPU, the fitted numbers are scaled (machine_changed.c). machine_fit.c
+ * chooses. */
 #ifndef HEDDLE_MODEL_MACHINE_H
 #define HEDDLE_MODEL_MACHINE_H
 
@@ -24,30 +26,30 @@ struct timing_fit {
     struct timing_machine machine;
 };
 
-/* Those built in. */
+/* Built in: tools/compile_gpus.c makes them from model/timing/. */
 extern const struct timing_fit timing_fits[];
 extern const size_t timing_fit_count;
 
-/* NULL: nothing was measured, and all is as the configuration says. A V100 is a GV100 (fit->gpu) whose numbers are
- * changed as the configurations differ. */
+/* The machine of a GPU, and the fit that it comes from. NULL: there is none, and the machine is that of the
+ * configuration. A V100 has the fit of the GV100 (fit->gpu), the same chip, scaled to its own configuration. */
 const struct timing_fit *machine_of(const struct emu_gpu *g, struct timing_machine *out);
 
 /* From the configuration alone. */
 void machine_configured(const struct emu_gpu *g, struct timing_machine *m);
 
-/* `m` was fitted to what was measured of one GPU, g is another configuration of it: latencies, intervals and
- * bandwidths change as their configured ones do. false: nothing differs, or `measured` is NULL. */
+/* Scales the fitted machine `m` of the GPU `measured` to another configuration g: each number by the ratio of the
+ * configured ones. false: the configurations are equal, or `measured` is NULL. */
 bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
                     struct timing_machine *m);
 
-/* From now on, estimates for the GPU of this fit are by it and not by the one built in, in the whole process.
- * It stays the caller's. NULL: by the one built in again. */
+/* From now on this fit replaces the built-in one of its GPU, in the whole process. The caller keeps owning it. NULL:
+ * the built-in one again. */
 void machine_use(const struct timing_fit *fit);
 
-/* Of a GPU of which nothing was measured: how far off the configuration alone was where something was. */
+/* The interval of a GPU without a fit: how far estimates by the configuration alone were off on the GPUs with one. */
 void machine_alone(double *low, double *high);
 
-/* What shared memory leaves of an SM's L1, if `ctas` of `shared` bytes each are there. */
+/* Bytes of L1 that shared memory leaves, if `ctas` of `shared` bytes each are resident. */
 uint32_t machine_l1_bytes(const struct emu_gpu *g, uint32_t ctas, uint32_t shared);
 
 #endif

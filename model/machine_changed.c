@@ -1,5 +1,4 @@
-/* A machine that was fitted for a GPU, for one like it: what changes with the configuration's numbers, changes as
- * much. */
+/* Scales a fitted machine to another configuration of its GPU: each number by the ratio of the configured ones. */
 #include "model/machine.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Which fit a GPU's machine comes from: the one in use, one built in, that of another board with the chip. */
+/* Chooses the machine of a GPU: its own fit, the fit of another board with the same chip, or the configuration. */
 #include "model/machine.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct timing_fit *fit_of(const char *gpu)
     return NULL;
 }
 
-/* The GPU that was measured and has this one's chip. */
+/* The measured GPU with the same chip. V100 and Quadro GV100 are both GV100 (NVIDIA Tesla V100 white paper, 2017). */
 static const char *twin_of(const char *gpu)
 {
     return strcmp(gpu, "v100") == 0 ? "gv100" : gpu;

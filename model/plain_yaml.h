@@ -7,10 +7,11 @@
  * The subset is: `section:` and `key: value`, each on a line of its own, indented by spaces, and comments. Values may
  * stand in quotes. Everything else is an error with its place.
  *
- * There are two readers of YAML in this tree, for two kinds of file. Job files (cli/yaml.h) are written by users, nest
- * lists and maps, and are read by the command line alone, through libfyaml. The files here are tables of numbers, and
- * the library and the build read them (tools/compile_gpus.c): libheddle must not depend on libfyaml, and a flat table
- * needs no more than this. Each file of this subset is YAML with the same meaning for any YAML reader. */
+ * There are two readers of YAML in this tree, for two kinds of file. Job files (cli/yaml.h) are written by users,
+ * nest lists and maps, and are read by the command line alone, through libfyaml. The files here are tables of
+ * numbers, and the library and the build read them (tools/compile_gpus.c): libheddle must not depend on libfyaml, and
+ * a flat table needs no more than this. Each file of this subset is YAML with the same meaning for any YAML reader.
+ * */
 #ifndef HEDDLE_MODEL_PLAIN_YAML_H
 #define HEDDLE_MODEL_PLAIN_YAML_H
 

@@ -1,9 +1,9 @@
 /* model/roofline.h: how near a launch, or several, come to what the GPU could do at best.
  *
- * The roofline model (Williams, Waterman and Patterson, CACM 52(4), 2009), on instructions as in Ding and Williams, "An
- * Instruction Roofline Model for GPUs", PMBS 2019: warp instructions per byte of DRAM on one axis, warp instructions
- * per cycle on the other. The roof is the least of two rates: what all schedulers issue, and what DRAM's bandwidth
- * allows at that intensity.
+ * The roofline model (Williams, Waterman and Patterson, CACM 52(4), 2009), on instructions as in Ding and Williams,
+ * "An Instruction Roofline Model for GPUs", PMBS 2019: warp instructions per byte of DRAM on one axis, warp
+ * instructions per cycle on the other. The roof is the least of two rates: what all schedulers issue, and what DRAM's
+ * bandwidth allows at that intensity.
  *
  * Both models use it: launch_estimate.c for a traced launch, counter_fit.c for a row of counters, cli/estimate.c for
  * the sum of launches. */

@@ -1,4 +1,4 @@
-/* model/sample.h: which SMs of a trace the clock carries out, and what they stand for.
+/* model/sample.h: which SMs of a trace the timing model executes, and what they stand for.
  *
  *     struct sample s;
  *     sample_take(counts, &machine, false, &s);
@@ -6,17 +6,18 @@
  *     cycles = t.cycles * s.scale;
  *     sample_free(&s);
  *
- * To carry out a warp instruction takes ten times as long as to count one. So of the SMs that were traced some are
- * carried out: the one whose warp may end last, the one with the busiest scheduler, and as many side by side
- * that they have as much to do as SMs have in the mean. SMs that share a port of the network are taken together.
+ * The model takes about ten times as long for a warp instruction as the emulator takes to count it. So it executes a
+ * few of the traced SMs: the one whose warp may end last, the one with the busiest scheduler, and as many neighbours
+ * that the chosen ones have as much work as the average SM. SMs that share a port of the network are chosen together.
  *
- * They have the part of L2 and DRAM that they ask of all that is asked of these: fewer slices, as fast as all are. But
- * where much more is asked of some slices than of others, as SMs ask for the same lines, all are there, and slower.
+ * The chosen SMs get the part of L2 and DRAM that corresponds to their part of the requests: fewer slices and
+ * channels of the full speed. Where SMs ask for the same lines, so that some slices get many more requests than
+ * others, all slices are there at a lower speed.
  *
- * All is carried out where time depends on all: with an order there are turns and flushes; warps fight for locks
- * (compare-and-swaps); where addresses are not hashed, the channels that a few CTAs use are not those of all; where
- * SMs ask for very different amounts of memory, it is not known which of them ends last; nor where a part of them was
- * traced and these do different amounts of anything. */
+ * All traced SMs are executed where they depend on each other: under an order, which has turns and flushes; with
+ * compare-and-swap, since warps compete for locks; on GPUs that do not hash addresses over channels; where SMs ask
+ * for very different amounts of memory, or execute different numbers of instructions while only a part of them was
+ * traced. */
 #ifndef HEDDLE_MODEL_SAMPLE_H
 #define HEDDLE_MODEL_SAMPLE_H
 
@@ -28,15 +29,15 @@ struct emu_counts;
 
 struct sample {
     struct emu_trace
-        trace;    /* of these SMs; what it points to stays that of the launch's, but for its list */
-    double scale; /* for instructions that were not traced */
-    double busy;  /* how busy all SMs are, of what these are */
-    bool some;    /* not all that was traced */
+        trace; /* of the chosen SMs; it points into the launch's trace, but for its list of CTAs */
+    double scale; /* all warp instructions / traced ones */
+    double busy;  /* the average SM's work / that of the chosen ones */
+    bool some;    /* not all traced SMs were chosen */
     struct timing_share share;
     const struct trace_cta **list;
 };
 
-/* `whole`: of all SMs, whatever they do. */
+/* `whole`: chooses all traced SMs. */
 void sample_take(const struct emu_counts *c, const struct timing_machine *m, bool whole,
                  struct sample *s);
 void sample_free(struct sample *s);

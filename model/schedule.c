@@ -12,7 +12,7 @@ typedef uint64_t u64;
 
 enum {
     WINDOW = 256, /* longer blocks are put in order in pieces */
-    /* Cycles until another instruction can use the result; only which is longer matters. */
+    /* Cycles until another instruction can use the result. Assumed: only which is longer matters. */
     AFTER_DRAM = 300,
     AFTER_SHARED = 25,
     AFTER_UNIT = 20,
@@ -276,8 +276,8 @@ struct place_of { /* where a block's words have the accesses of an instruction *
     u32 at, count;
 };
 
-/* The accesses of a block, words[0 .. count), in the order of their instructions. `of`: zeros, as many as the block has
- * instructions. */
+/* The accesses of a block, words[0 .. count), in the order of their instructions. `of`: zeros, as many as the block
+ * has instructions. */
 static void put_accesses(const struct emu_trace *t, const struct moved *m,
                          const struct trace_block *block, const u32 *words, u32 count,
                          struct place_of *of, u32 *to)

@@ -1,18 +1,21 @@
-/* model/schedule.h: instructions in the order in which a GPU's assembler puts them.
+/* model/schedule.h: puts the instructions of a trace into the order of machine code.
  *
  *     struct schedule s;
  *     schedule_take(trace, &s);
  *     timing_run(&s.trace, &machine, slots, l1_bytes, &t);
  *     schedule_free(&s);
  *
- * PTX is not what a GPU carries out: its warps issue in order, and what makes machine code of PTX moves loads away from
- * what waits for them. In each basic block instructions are taken by a list scheduler: whichever has its
- * operands first, of several the one behind which the longest chain hangs. Stores stay behind loads and stores of
- * the same memory, barriers, fences, atomics and volatile accesses in their places; not more than
- * SCHEDULE_LOADS loads are under way, since each takes a register.
+ * A GPU executes machine code, not PTX, and its warps issue in order. The assembler moves loads away from the
+ * instructions that need them: of sixteen copies from global to shared memory, PTX has load, store, load, store, and
+ * each store would wait for DRAM; machine code has sixteen loads first.
  *
- * (A load from global memory into shared, sixteen times: PTX has load, store, load, store, so that each would wait for
- * DRAM; machine code has sixteen loads first.) */
+ * This is list scheduling within basic blocks (Gibbons and Muchnick, "Efficient Instruction Scheduling for a
+ * Pipelined Architecture", PLDI 1986): the instruction whose operands are ready first is next; of several, the one
+ * with the longest chain of dependent instructions behind it. Stores stay behind loads and stores of the same memory;
+ * barriers, fences, atomics and volatile accesses keep their places; at most SCHEDULE_LOADS loads are in flight,
+ * since each needs a register.
+ *
+ * Machines that were fitted to a simulator of PTX do without (`scheduled` in model/timing_numbers.def). */
 #ifndef HEDDLE_MODEL_SCHEDULE_H
 #define HEDDLE_MODEL_SCHEDULE_H
 

@@ -1,4 +1,6 @@
-/* One run of the timing model: prepares the parts, lets the SM whose turn it is run on, and adds up. */
+/* One run of the timing model: prepares its parts, lets the SM whose event is next run on, and adds up.
+ *
+ * Runs do not depend on each other; host threads may have runs at the same time. */
 #include "model/timing_internal.h"
 
 #include "emu/trace.h"

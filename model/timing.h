@@ -1,21 +1,30 @@
-/* model/timing.h: when warps do what they did: a trace carried out again against a clock.
+/* model/timing.h: the timing model: cycles of a launch, by executing its trace against the machine of a GPU.
  *
- *     struct timing_result t;
- *     timing_run(report->counts->trace, &machine, slots, l1_bytes, &t);
- *     printf("%.0f cycles, %.0f of them waiting for DRAM\n", t.cycles, t.part[TIMING_DRAM]);
+ *     struct timing_result r;
+ *     timing_run(report->counts->trace, &machine, slots, l1_bytes, &r);
+ *     printf("%.0f cycles, %.0f of them waiting for DRAM\n", r.cycles, r.part[TIMING_DRAM]);
  *
- * Each warp has a scoreboard: the cycle from which each of its registers may be read. An instruction issues
- * when its registers are there, its unit takes one, and its scheduler chooses the warp; its results are
- * there a latency later, which for a load depends on where each of its sectors was found and on who else
- * uses the way there: the SM's load unit, L1, the network, the L2 slice, the DRAM channel. (Scoreboards and
- * intervals between stalls: Huang et al., "GPUMech", MICRO 2014; Lee et al., "GCoM", ISCA 2022. Replaying
+ * The input is a trace (emu/trace.h): the basic blocks that each warp entered and the lines that its accesses
+ * touched. The model gives each instruction a time; it computes no values and reads no guest memory. (Timing from
  * functional traces: Khairy et al., "Accel-Sim", ISCA 2020.)
  *
- * CTAs are dealt to SMs in turn, as many to each as there is room for, the others as room is made. If the
- * trace is of a part of the SMs, these have that part of L2 and DRAM.
+ * Each warp has a scoreboard: the cycle from which each of its registers may be read. A warp's instruction can issue
+ * when its registers are ready and its functional unit is free; of the warps that can, the scheduler chooses one. The
+ * results are ready a latency later. The latency of a load depends on where each of its sectors was found (L1, L2,
+ * DRAM) and on the load on the way there: the SM's load/store unit, L1, the port of the network, the L2 slice, the
+ * DRAM channel and its banks. (Intervals between stalls, and contention for shared resources: Huang et al.,
+ * "GPUMech", MICRO 2014; Lee et al., "GCoM", ISCA 2022.)
  *
- * Times are doubles; every step is IEEE 754 addition, multiplication and comparison, so that they are the
- * same on every host. */
+ * CTAs are given to SMs round robin, as many to an SM as occupancy allows, the others as earlier ones end. If the
+ * trace has some of the SMs, these get their share of L2 and DRAM.
+ *
+ * Callers: model/launch_estimate.c for estimates, calibrate/fit_timing.c for fits. Memory orders add their mechanisms
+ * through hooks (model/timing_order.h). A run keeps no state behind it.
+ *
+ * Invariant: times are doubles, and every step is an IEEE 754 addition, multiplication, division or comparison, so
+ * that results are the same on every host.
+ *
+ * The other model, which has counters of a launch and no trace, is model/counter_model.h. */
 #ifndef HEDDLE_MODEL_TIMING_H
 #define HEDDLE_MODEL_TIMING_H
 
@@ -46,29 +55,28 @@ enum timing_unit { /* what instructions are issued to */
                    TIMING_UNITS
 };
 
-/* What a cycle of a scheduler goes by with. Of a cycle in which it issues nothing: what the warp that issues
- * next has waited for. */
+/* What a scheduler does with a cycle: it issues, or else, the reason why the warp that issues next had to wait. */
 enum timing_part {
     TIMING_ISSUE,
-    TIMING_UNIT,    /* the unit is taken */
-    TIMING_LATENCY, /* a result of arithmetic */
+    TIMING_UNIT,    /* its functional unit was busy */
+    TIMING_LATENCY, /* for a result of arithmetic */
     TIMING_L1,
     TIMING_L2,
     TIMING_DRAM,
     TIMING_SHARED,
     TIMING_ATOMIC,
     TIMING_BARRIER,
-    TIMING_FETCH, /* instructions that the cache for them lacks */
-    TIMING_IDLE,  /* it has no warps: other SMs, or the other schedulers, have */
-    TIMING_START,
+    TIMING_FETCH, /* for a miss of the instruction cache */
+    TIMING_IDLE,  /* the scheduler has no warps, others still have */
+    TIMING_START, /* from the end of a CTA, or the launch, to the first instruction */
     /* of orders (model/timing_order.h) */
-    TIMING_LOG,     /* a search of the warp's write log */
-    TIMING_QUANTUM, /* until the last warp's parallel mode is over */
-    TIMING_COMMIT,
-    TIMING_SERIAL,
-    TIMING_TURN, /* it was not the warp's turn to put a reduction into the buffer */
-    TIMING_FULL, /* the buffer has no room, until it is flushed with all others */
-    TIMING_FLUSH,
+    TIMING_LOG,     /* GPUDet: for a search of the warp's write log */
+    TIMING_QUANTUM, /* GPUDet: for the end of parallel mode */
+    TIMING_COMMIT,  /* GPUDet: commit mode */
+    TIMING_SERIAL,  /* both: atomics that are executed one after another */
+    TIMING_TURN,    /* DAB: for the warp's turn to put a reduction into the buffer */
+    TIMING_FULL,    /* DAB: the buffer is full, until a flush begins */
+    TIMING_FLUSH,   /* DAB: the flush */
     TIMING_PARTS
 };
 

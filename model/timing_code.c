@@ -1,4 +1,7 @@
-/* What instructions cost: their classes, units and registers, and the work of matrix instructions. */
+/* What instructions cost: their class and unit, their registers, and the work of matrix instructions.
+ *
+ * The class is in the instruction's row of the table of PTX (ptx/costs.def). A machine has a latency and an interval
+ * for each class. These are computed once for the instructions of a trace, before the run. */
 #include "model/timing_internal.h"
 
 #include "emu/trace.h"

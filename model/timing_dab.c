@@ -1,4 +1,8 @@
-/* DAB on the clock: whose turn it is to put a reduction into a buffer, what is in buffers, what a flush takes. */
+/* DAB in the timing model: which warp may put a reduction into a buffer, what buffers hold, and what a flush costs.
+ *
+ * Functions here are the hooks of `struct timing_order_hooks`. Sections of Chou et al. (MICRO 2020) stand with the
+ * mechanisms in model/timing_order.h. The atomic buffer and the order of a flush are those of determinism/hardware/,
+ * which the order itself uses for counting. */
 #include "model/timing_internal.h"
 
 #include "determinism/hardware/atomic_buffer.h"
@@ -135,7 +139,8 @@ static bool add(const struct timing *c, const struct timing_warp *w)
     return false;
 }
 
-/* ---- turns ------------------------------------------------------------------------------------------------------ */
+/* ---- turns ------------------------------------------------------------------------------------------------------
+ * */
 
 static struct timing_warp *in_ring(const struct timing *c, const struct timing_scheduler *s,
                                    uint32_t k)
@@ -292,7 +297,8 @@ static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, doubl
     return dab_of(c)->kinds[inst] == TIMING_REDUCTION;
 }
 
-/* ---- flushes ------------------------------------------------------------------------------------------------------ */
+/* ---- flushes ------------------------------------------------------------------------------------------------------
+ * */
 
 /* The transaction of this buffer that takes the entry, too. NULL: none. */
 static struct transaction *with_sector(struct dab *d, uint32_t from, const struct reduction *list,
@@ -443,7 +449,8 @@ static double flush(struct timing *c, uint32_t first, uint32_t last, double now)
     return d->o.overlap ? told : end;
 }
 
-/* ---- when no warp can go on ---------------------------------------------------------------------------------------- */
+/* ---- when no warp can go on
+ * ---------------------------------------------------------------------------------------- */
 
 /* When nothing more could be added to the scheduler's buffers. */
 static double closed(const struct timing *c, uint32_t scheduler)
@@ -550,7 +557,8 @@ static bool idle(struct timing *c)
     return any;
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------------------ */
+/* ---- launches
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void begin(struct timing *c, const struct timing_order *o)
 {

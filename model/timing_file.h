@@ -1,4 +1,4 @@
-/* model/timing_file.h: the clock's numbers for a GPU as a file, and what is known of their errors.
+/* model/timing_file.h: the timing model's numbers for a GPU as a file, and the errors of estimates with them.
  *
  *     struct timing_fit fit;
  *     if (timing_file_read(&diags, &fit)) machine_use(&fit);      // the text is the diags' source

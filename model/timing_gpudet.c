@@ -1,4 +1,8 @@
-/* GPUDet on the clock: where quanta end, what write logs, commits and serial mode take. */
+/* GPUDet in the timing model: when quanta end, and what write logs, commits and serial mode cost.
+ *
+ * Functions here are the hooks of `struct timing_order_hooks`. Sections of Jooybar's thesis (2013) stand with the
+ * mechanisms in model/timing_order.h. The write log's Bloom filter and the Z unit are those of determinism/hardware/,
+ * which the order itself uses for counting. */
 #include "model/timing_internal.h"
 
 #include "determinism/hardware/write_log.h"
@@ -425,7 +429,8 @@ static double commit(struct timing *c, double now)
     return g->end;
 }
 
-/* ---- serial mode ------------------------------------------------------------------------------------------------- */
+/* ---- serial mode -------------------------------------------------------------------------------------------------
+ * */
 
 /* When all SMs know that a mode is over. */
 static double behind_barrier(const struct timing *c, double now)
@@ -450,7 +455,8 @@ static double carry_out(struct timing *c, double now)
     return last == UINT32_MAX ? now : behind_barrier(c, now + (end - now) / c->mem.fraction);
 }
 
-/* ---- quanta -------------------------------------------------------------------------------------------------------- */
+/* ---- quanta
+ * -------------------------------------------------------------------------------------------------------- */
 
 static double parallel_end(const struct timing *c)
 {
@@ -525,7 +531,8 @@ static bool idle(struct timing *c)
     return true;
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------------------- */
+/* ---- launches ----------------------------------------------------------------------------------------------------
+ * */
 
 static void begin(struct timing *c, const struct timing_order *o)
 {

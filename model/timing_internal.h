@@ -10,8 +10,8 @@
  *     timing_dab.c         DAB: buffers of reductions, turns, flushes
  *     timing_storage.c     memory of one run
  *
- * `struct timing` is one run. Time is in cycles of the SMs' clock. A resource that serves one request after another (a
- * unit, a port, a slice, a channel) is a double: the cycle in which it is free again (timing_reserve). There is no
+ * `struct timing` is one run. Time is in cycles of the SMs' clock. A resource that serves one request after another
+ * (a unit, a port, a slice, a channel) is a double: the cycle in which it is free again (timing_reserve). There is no
  * queue of events. Each scheduler knows the cycle in which it may issue next, a tree has the least of them over SMs,
  * and an issue computes at once when its results will be there. So requests reach a resource in the order of their
  * issue, not of their arrival. */
@@ -249,13 +249,14 @@ void *timing_calloc(size_t count, size_t size);  /* zeros, to be freed; aborts w
 
 /* ---- small things ----------------------------------------------------------------------------------------- */
 
-/* Takes a server that is free at *free from `now` on for `interval`. Returns when it begins. */
+/* A resource that is free from *free on serves a request of `now` for `interval`. Returns when it begins. */
 static inline double timing_reserve(double *free, double now, double interval)
 {
     const double at = *free > now ? *free : now;
     *free = at + interval;
     return at;
 }
+/* A bijection of 32 bits that mixes well: "lowbias32" (Wellons, "Prospecting for Hash Functions", 2018). */
 static inline uint32_t timing_hash(uint32_t x)
 {
     x ^= x >> 16;

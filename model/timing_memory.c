@@ -1,4 +1,18 @@
-/* The memory system of the timing model: shared memory, L1, the network, L2, DRAM and atomics. */
+/* The memory system of the timing model: shared memory, L1, network, L2, DRAM and atomics.
+ *
+ * An access begins at the load/store unit of its SM. Shared memory takes a cycle for each pass (bank conflicts). Of
+ * global and local memory the trace has the lines of 128 bytes, and of each how many of its sectors of 32 bytes L2 or
+ * DRAM had to deliver, by the functional caches (emu/measure/cache.h). L1 is modelled again here, with the times at
+ * which lines are filled, since a load that follows a miss of the same line waits for it (a hit on a miss). L2 is
+ * not: whether a sector comes from DRAM is what the trace says.
+ *
+ * A request goes through the SM's port of the network to the slice of its line, from there to a DRAM channel if the
+ * trace says so, and back through the port. Each of these is free again after an interval (timing_reserve), so
+ * bandwidth and queueing come out of the requests themselves. A DRAM bank serves requests for an open row before it
+ * opens another one (FR-FCFS: Rixner et al., "Memory Access Scheduling", ISCA 2000).
+ *
+ * Slices and channels: on GPUs that hash addresses, a pair of lines (256 bytes) is in a slice by a hash of its
+ * number; NVIDIA's function is not published, so the hash is a good one of no other meaning (timing_hash). */
 #include "model/timing_internal.h"
 
 #include "emu/trace.h"
@@ -30,8 +44,8 @@ static u32 channel_of(const struct timing *c, u32 slice, u32 line)
                                             : slice / (c->m->slices / c->m->channels);
 }
 
-/* When the row of a line is open in its bank. Requests that come while others wait for the bank are carried out with
- * those for the same row, if that is still to be opened (first ready, first come, first served). */
+/* When the row of a line is open in its bank. A request that comes while others wait for the bank is served with
+ * those for the same row, if that row is still to be opened (FR-FCFS). */
 static double row_open(struct timing *c, u32 channel, u32 line, double now)
 {
     const struct timing_machine *m = c->m;
@@ -69,8 +83,9 @@ double timing_send(struct timing *c, uint32_t sm, double sectors, double now)
     return sent + m->l2_latency / 2;
 }
 
-/* When a slice begins with a request. If SMs stand for all, each slice in turn: of how many of them that is like, it was
- * found from what is asked of each (model/sample.h). What all SMs ask of one takes as long as if all were there. */
+/* When a slice begins with a request. If the SMs stand for all, the slices take requests in turn: their number was
+ * found from the requests of each slice (model/sample.h). Lines that all SMs ask for take as long as if all SMs were
+ * there. */
 static double take_slice(struct timing *c, u32 slice, const struct trace_note *n, double now,
                          double service)
 {
@@ -83,7 +98,7 @@ static double take_slice(struct timing *c, u32 slice, const struct trace_note *n
                           service / c->mem.slice_rate);
 }
 
-/* Where what is known of the name is. Pieces are cleared when they are asked for: few are, of short launches. */
+/* The slot of a name. Pieces of the table are cleared at their first use: short launches use few. */
 static struct timing_event *event_of(const struct timing *c, const struct timing_events *e,
                                      u32 name)
 {
@@ -100,7 +115,8 @@ static void set_event(struct timing_event *e, u32 name, double when)
     *e = (struct timing_event){name + 1, when};
 }
 
-/* A request of an SM for sectors of a line: when they are back. */
+/* A request of an SM for sectors of a line: when the answer is back at the SM. `dram`: sectors that come from DRAM.
+ * */
 static double through_l2(struct timing *c, u32 sm, const struct trace_note *n, u32 sectors,
                          u32 dram, u32 rounds, double lanes, bool answers, double now, u8 *part)
 {
@@ -130,7 +146,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_note *n, u
     return back + m->l2_latency / 2;
 }
 
-/* The line in L1, or the one that makes room. */
+/* The line in L1, or the least recently used one of its set. */
 static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
 {
     const size_t k = (size_t)sm * c->mem.l1_sets +
@@ -149,7 +165,7 @@ static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
     return oldest;
 }
 
-/* One line of a load: when it is there. */
+/* When one line of a load has arrived. */
 static double load_line(struct timing *c, u32 sm, const struct trace_note *n, double at, u8 *part)
 {
     const struct timing_machine *m = c->m;
@@ -249,8 +265,8 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
                  TIMING_L1);
 }
 
-/* A compare-and-swap fails, and is tried again, if another one came between it and the load that it followed: on
- * one element they succeed a round trip apart. */
+/* A compare-and-swap fails, and is tried again, if another one came between it and the load before it: on one element
+ * they succeed one round trip apart. */
 static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
                  struct timing_access *a)
 {
@@ -311,7 +327,7 @@ static struct timing_events take_events(struct timing *c)
                                   timing_take(&c->storage, n / PIECE, 1)};
 }
 
-/* Room for the lines of the trace without many on one place. */
+/* Slots for the lines of the trace, so that few share one. */
 static u32 map_size(const struct emu_trace *t)
 {
     u64 notes = 0;
@@ -321,7 +337,7 @@ static u32 map_size(const struct emu_trace *t)
     return size;
 }
 
-/* As many servers, a whole number of them, each of which does `rate` of what one does. */
+/* A whole number of servers, each with `rate` of the speed of one, that do as much as `servers`. */
 static u32 whole(double servers, double *rate)
 {
     const u32 n = servers < 1.5 ? 1 : (u32)(servers + 0.5);
@@ -329,9 +345,9 @@ static u32 whole(double servers, double *rate)
     return n;
 }
 
-/* What of the GPU the SMs have. If they stand for all: fewer slices and channels, since in slower ones each request
- * would be in the way of more. Of a part of a grid likewise, and its SMs share rows of DRAM with the others; but with
- * orders, and where addresses are not hashed, all slices and channels, slower. */
+/* The part of the memory system that the SMs have. If they stand for all, or the trace has a part of the grid: fewer
+ * slices and channels of full speed, since a request would delay more others in slower ones. Under an order, and
+ * where addresses are not hashed: all slices and channels, at a lower speed. */
 static void divide(struct timing *c)
 {
     const struct timing_machine *m = c->m;

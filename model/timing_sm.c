@@ -1,4 +1,13 @@
-/* SMs of the timing model: warps, CTAs and their barriers, schedulers, the instruction cache. */
+/* SMs of the timing model: warps, CTAs and their barriers, schedulers, the instruction cache.
+ *
+ * A warp's state is what it executes next, from when that may issue, and a time for each register. A scheduler has
+ * the warps w of its SM with w % schedulers equal to its number. It issues from the warp it issued from last, if that
+ * can go on, and else from the oldest that can (greedy then oldest: Rogers et al., MICRO 2012), or in turn, as the
+ * machine says. A cycle without an issue is charged to the reason why the warp that issues next had to wait (enum
+ * timing_part).
+ *
+ * Each scheduler knows the next cycle in which one of its warps may issue. A tournament tree has the SM with the
+ * least of these, and that SM runs on until its next step could affect another SM. */
 #include "model/timing_internal.h"
 
 #include "emu/trace.h"
@@ -28,8 +37,8 @@ static void set_key(struct timing *c, u32 sm, double key)
 
 /* ---- warps ------------------------------------------------------------------------------------------------- */
 
-/* When the next instruction is there, in the SM's cache for them: fully associative, the least recently used line
- * goes. */
+/* When the instruction is in the SM's instruction cache, which is fully associative and replaces the least recently
+ * used line. */
 static double fetch(struct timing *c, u32 sm, u32 inst, double now)
 {
     const u32 line = inst / FETCHED, count = c->m->fetch_lines;
@@ -94,7 +103,7 @@ void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, 
     wake(c, w->scheduler, w->next->ready);
 }
 
-/* A CTA is given to the slot. false: nothing of it was traced. */
+/* Starts a CTA in the slot. false: none of its instructions was traced. */
 static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
 {
     const struct trace_cta *trace = c->t->ctas[number];
@@ -137,7 +146,7 @@ void timing_place_cta(struct timing *c, u32 slot, double now, enum timing_part p
     }
 }
 
-/* The last of its warps has ended: the next one comes. */
+/* The last warp of the CTA has ended: the slot gets the next CTA. */
 static void end_cta(struct timing *c, u32 slot)
 {
     const double ends = c->ctas[slot].ends;
@@ -157,7 +166,7 @@ static void leave(struct timing *c, struct timing_warp *w, double now)
     if (c->hooks) c->hooks->ended(c, w, now);
 }
 
-/* If all have come to the barrier, they go on. Traces that were cut may end there. */
+/* Releases the barrier of a CTA if all its warps have arrived. Traces that were cut may end there. */
 static void release(struct timing *c, u32 slot, double now)
 {
     struct timing_cta *cta = &c->ctas[slot];
@@ -181,7 +190,8 @@ static void end_warp(struct timing *c, struct timing_warp *w, double now)
     else release(c, w->cta, now);
 }
 
-/* Some GPUs have lanes for either integers or f32. Branches and shuffles need none of them. */
+/* The instruction occupies its unit. Some GPUs have lanes that serve either integers or f32 (int_fp32); branches and
+ * shuffles need none of them. */
 static void take_unit(const struct timing *c, struct timing_scheduler *s,
                       const struct timing_inst *i, double now, double interval)
 {
@@ -254,7 +264,8 @@ static double issues_at(const struct timing_candidate *w, double unit_free)
     return w->ready > unit_free ? w->ready : unit_free;
 }
 
-/* After w has issued: when a warp of the scheduler may be able to at the earliest, the others `later`. */
+/* After an issue from w: the earliest cycle in which a warp of the scheduler may issue; for the others it is `later`.
+ * */
 static double next_turn(const struct timing *c, const struct timing_scheduler *s,
                         const struct timing_warp *w, double later)
 {
@@ -264,7 +275,7 @@ static double next_turn(const struct timing *c, const struct timing_scheduler *s
     return later < c->woken ? later : c->woken;
 }
 
-/* Of the warps that can issue now the one to choose. false: none can. */
+/* Chooses a warp that can issue now. false: none can. */
 static bool choose(struct timing *c, u32 number, struct timing_choice *choice)
 {
     struct timing_scheduler *s = &c->schedulers[number];
@@ -319,7 +330,7 @@ static void step(struct timing *c, struct timing_choice *choice)
     s->at = next_turn(c, s, w, choice->later);
 }
 
-/* The warp has instructions behind the next one. */
+/* Whether the warp has instructions after the next one. */
 static bool goes_on(const struct timing_warp *w)
 {
     const u32 *words = w->trace->words;
@@ -330,7 +341,7 @@ static bool goes_on(const struct timing_warp *w)
     return at < w->trace->count;
 }
 
-/* Whether the warp's next instruction is nothing to other SMs: it asks nothing of L2, and makes no room for a CTA. */
+/* Whether the warp's next instruction cannot affect other SMs: it sends nothing to L2 and does not end the warp. */
 static bool is_own(const struct timing *c, const struct timing_warp *w)
 {
     const u32 *words = w->trace->words;

@@ -338,7 +338,7 @@ Test(timing, of_a_large_grid_some_sms_are_traced)
     device_free(&d);
 }
 
-/* Some SMs stand for all: the launch takes about as long as the clock of all of them says, and their parts come to it. */
+/* Some SMs stand for all: the launch takes about as long as a run of all of them says, and their parts come to it. */
 static void sample_is_like_all(const char *gpu, const char *what, const char *body, uint32_t grid,
                                double tolerance)
 {

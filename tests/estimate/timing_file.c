@@ -1,4 +1,4 @@
-/* model/timing_file.h: the clock's numbers as files; fits of them. */
+/* model/timing_file.h: the timing model's numbers as files; fits of them. */
 #define _GNU_SOURCE
 #include "model/timing_file.h"
 #include "base/arena.h"
@@ -244,7 +244,7 @@ Test(timing_fit, files_that_do_not_fit_are_named)
         {"calibrate calibrate/data/detailed-sim.csv --gpu titanv --traces /dev/null",
          "no trace of launch 0 of 'fma_chain 16 128 128' on titanv"},
         {"calibrate calibrate/data/gv100.csv --gpu gv100 --start model/timing/titanv.yaml",
-         "--start is for a fit of the clock"},
+         "--start is for a fit of the timing model"},
         {"estimate --gpu=gtx480 --coefficients=model/timing/titanv.yaml suite:saxpy:small",
          "'model/timing/titanv.yaml' is of titanv, which is not among --gpu"},
         {"estimate --gpu=titanv --coefficients=model/gpus/titanv.yaml suite:saxpy:small",

@@ -1,4 +1,4 @@
-/* Traces under an order, and GPUDet and DAB on the clock: against what the orders count, and times by hand. */
+/* Traces under an order, and GPUDet and DAB in the timing model: against what the orders count, and times by hand. */
 #include "model/timing_order.h"
 #include "determinism/orders.h"
 #include "emu/counts.h"
