@@ -6,7 +6,7 @@
  *
  * The trace is that of a launch that ran under the order. The model executes the mechanism on it: it finds where each
  * warp's quantum ends, or which warp may put a reduction into a buffer, and when. Sources: Jooybar's thesis,
- * University of British Columbia, 2013 ("GPUDet: A Deterministic GPU Architecture"; its sections are cited with 4.2,
+ * University of British Columbia, 2013 ("Deterministic execution on GPU architectures"; its sections are cited with 4.2,
  * 5.2, ...), and Chou et al., "Deterministic Atomic Buffering", MICRO 2020 (its sections are cited with IV-C, V,
  * ...).
  *
