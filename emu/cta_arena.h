@@ -1,12 +1,11 @@
-/* emu/cta_arena.h: memory for the CTAs of launches, kept from one launch to the next, of a device or of several that
- * come one after the other (emu_config.cta_arena).
+/* emu/cta_arena.h: memory for the CTAs of launches, kept from one launch to the next, of one device or of several that
+ * follow each other (emu_config.cta_arena).
  *
- *     struct cta_block r = cta_arena_take(cta_arena, size);     // during a launch, of several threads one at a time
- *     cta_block_clear(&r, part, bytes);                 // part: somewhere in it
- *     cta_arena_reset(cta_arena);                          // the launch has ended: all of it may be taken again
+ *     struct cta_block b = cta_arena_take(arena, size);  // during a launch; of several threads one at a time
+ *     cta_block_clear(&b, part, bytes);                  // part: somewhere in the block
+ *     cta_arena_reset(arena);                            // the launch has ended: all blocks are free
  *
- * Pages that the host has given are not asked for again, and what the launches before left in them is only cleared
- * where somebody needs zeros. */
+ * Host pages stay mapped, and what earlier launches left in them is only cleared where zeros are needed. */
 #ifndef HEDDLE_EMU_CTA_ARENA_H
 #define HEDDLE_EMU_CTA_ARENA_H
 

@@ -341,8 +341,8 @@ struct emu_group {
     u64 aside_rows; /* these, while another warp has */
     u32 aside_size; /* bytes that there is room for */
     u32 frame;      /* whose rows are where its own belong: frames.owner */
-    /* emu/progress/busy_wait.h: a round that it goes; NULL: there was none yet. Then how often it must come back before the next is written
-     * down, after so many attempts in vain, and whether it has. */
+    /* emu/progress/busy_wait.c: the recorded iteration of a polling loop, NULL: none yet; how often the warp must come back
+     * before the next is recorded, after so many failures; whether it has just come back. */
     struct busy_wait *busy_wait;
     bool busy_wait_known; /* it stands before the access, and its rows are as recorded */
     u8 record_delay, record_failures;

@@ -1,17 +1,15 @@
-/* emu/sched/launch_context.h: a launch while it runs, for the files that run it.
+/* emu/sched/launch_context.h: a launch while it runs (struct launch_context) and its host threads (struct host_worker), for
+ * the files that run it.
  *
- *     launch.c    host threads, CTAs, turns
- *     ordered.c   the same with an order
- *     cta.c       what a CTA is given and how it begins
- *     frames.c    rows that CTAs have by turns
- *     cta_arena.c     memory that one launch after the other uses
- *     deliver.c   what becomes visible in the order of CTAs
- *     emu/progress/deadlock.c  whether anything will ever change
- *     emu/progress/livelock.c    the same with an order
- *     emu/progress/busy_wait.c     rounds of warps that wait
- *     emu/speculate/conflict_free.c     whether its order makes no difference
- *     emu/speculate/deferred.c     what its order hears of when it has ended
- *     fault.c     how it fails, in words */
+ *     launch.c        host threads, CTAs, turns
+ *     ordered.c       the same under an order (ordered.h lists its parts)
+ *     cta.c           what a CTA is given and how it begins
+ *     frames.c        rows that CTAs use by turns
+ *     cta_arena.c     memory that is reused from launch to launch
+ *     deliver.c       what becomes visible in the order of CTAs
+ *     fault.c         faults in words
+ *     emu/progress/   deadlock and livelock proofs, busy-wait elision
+ *     emu/speculate/  speculation, attached by struct speculation */
 #ifndef HEDDLE_EMU_SCHED_LAUNCH_CONTEXT_H
 #define HEDDLE_EMU_SCHED_LAUNCH_CONTEXT_H
 
@@ -47,7 +45,7 @@ struct emu_outbox {
     struct emu_outbox *next; /* of a row: of a later CTA */
 };
 
-/* Room for a CTA, and the CTA that is there: at the beginning of the room. */
+/* The memory of a resident CTA (a block of the CTA arena), which begins with this structure. */
 struct slot {
     struct emu_cta cta;
     struct cta_block room;
@@ -80,9 +78,9 @@ struct host_worker { /* a host thread */
     atomic_uint stuck; /* its CTAs can do nothing as memory was in this epoch; 0: they may */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
-    struct livelock_proof *livelock; /* NULL: nobody looks at them */
+    struct livelock_proof *livelock; /* NULL: no attempt runs */
     struct frames *frames;           /* NULL: rooms have rows of their own */
-    bool elides_busy_waits;          /* rounds of warps that wait may be left out */
+    bool elides_busy_waits;          /* busy_wait_speculation is attached */
     u8 apart[64];                    /* from what the next hand changes */
 };
 

@@ -1,4 +1,4 @@
-/* See conflict_free.h. */
+/* The bookkeeping of a conflict-free run: allocations and their tags, the undo log, barriers of shared memory. */
 #include "emu/speculate/ownership.h"
 
 #include "emu/cta_arena.h"
@@ -53,7 +53,7 @@ static size_t shared_marks_size(const struct emu_cta *c)
     return (c->shared_size + TAG_WORD - 1) / TAG_WORD * sizeof(u32);
 }
 
-/* ---- taking back ---------------------------------------------------------------------------------------- */
+/* ---- the undo log ---------------------------------------------------------------------------------------- */
 
 static size_t kept_bytes(u64 size) /* a multiple of what a record's address is */
 {
@@ -80,7 +80,7 @@ void undo_log_save(struct conflict_free *p, const struct tagged_allocation *b, u
 }
 
 /* The last ones first. */
-static void take_back(struct conflict_free *p)
+static void roll_back(struct conflict_free *p)
 {
     for (struct undo_block *u = p->undo; u; u = u->before)
         while (u->used) {
@@ -106,7 +106,7 @@ enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulte
     const enum conflict_free_result end = !faulted && !p->failed ? CONFLICT_FREE_COMMITTED
                                           : p->learnt            ? CONFLICT_FREE_RETRY
                                                                  : CONFLICT_FREE_ROLLED_BACK;
-    if (end != CONFLICT_FREE_COMMITTED) take_back(p);
+    if (end != CONFLICT_FREE_COMMITTED) roll_back(p);
     for (u32 i = 0; p->told && end == CONFLICT_FREE_COMMITTED && i < p->m->program->site_count; i++)
         footprint_report(p, &p->told[i]);
     for (u32 i = 0; i < p->count; i++) {

@@ -1,4 +1,4 @@
-/* See deferred.h. */
+/* The log of deferred reductions, and its replay under the order (deferred.h). */
 #define _GNU_SOURCE
 #include "emu/speculate/deferred.h"
 
@@ -98,7 +98,7 @@ bool deferred_log_is_large(const struct deferred_log *r)
     return r->fresh > MUCH;
 }
 
-/* ---- telling the order --------------------------------------------------------------------------------- */
+/* ---- the replay --------------------------------------------------------------------------------- */
 
 struct part { /* a warp in its slot */
     struct deferred_event *next;

@@ -1,15 +1,18 @@
-/* emu/speculate/deferred.h: launches in which warps have nothing in common but words that all of them only reduce to. What they
- * reduce may depend on no order, only what comes of it does. Such a launch is run natively, and what its warps do that
- * the order would hear of is written down; then the order hears of it, as it would have, and changes memory.
+/* emu/speculate/deferred.h: deferred reductions of a launch whose warps have nothing in common but words that all of them
+ * only reduce.
  *
- *     p->log = deferred_log_new(&m, config);   // of an apart (conflict_free.h): who else comes to such a word is seen there
- *     ...                               // simd_ownership.c, emu/sched/barrier.c and emu/sched/notify.c write it
- *     deferred_log_replay(p->log, ctas)          // now and then: the order hears of CTAs that have ended
- *     deferred_log_end(p->log, true)           // the launch has ended: it hears of all
+ * What such warps reduce depends on no order; only the result does (floating-point sums). The launch runs natively
+ * (conflict_free.h), and its reductions, barriers of all threads, fences and exits go into a log, a list for each warp. The
+ * order is then given the log as if the warps ran, and carries out the reductions: the replay.
  *
- * There are reductions of a word or two, compare-and-swaps left out, barriers of all threads, fences and the ends of warps.
- * In place of the warps the order has a list of these for each; it is asked for no choice among them (pick), as none
- * may make a difference. */
+ *     log = deferred_log_new(&m, config);     // speculation.c
+ *     deferred_log_add(log, cta, warp, ...)   // simd_ownership.c and the hooks of conflict_free.c
+ *     deferred_log_replay(log, ctas)          // now and then, of CTAs that have ended: bounds the log's size
+ *     deferred_log_end(log, true)             // the run has ended: the rest
+ *
+ * Invariants: the order's pick() is not called, because the choice makes no difference to it (EMU_DEFER_REDUCTIONS). Events
+ * of one warp keep their order. Not in the log: compare-and-swaps, reductions wider than 8 bytes, barriers of some
+ * threads; launches that have these are not deferred. */
 #ifndef HEDDLE_EMU_SPECULATE_DEFERRED_H
 #define HEDDLE_EMU_SPECULATE_DEFERRED_H
 
@@ -36,11 +39,9 @@ struct deferred_event {
 };
 enum deferred_kind { DEFERRED_REDUCE, DEFERRED_BARRIER, DEFERRED_FENCE };
 
-/* m: the launch with its order. In the machine's rooms: it is gone when these are left. NULL: there are too many
- * warps. */
+/* m: the launch with its order. The log lies in the machine's CTA arena, until that is reset. NULL: too many warps. */
 struct deferred_log *deferred_log_new(const struct emu_machine *m, const struct emu_config *config);
-/* Room for what a warp of the CTA has done now, to be filled in. `lanes` of so many bytes reduce. NULL: there was too
- * much of it. */
+/* Appends an event of a warp of the CTA, to be filled in; `lanes` operands of `width` bytes. NULL: the log is full. */
 struct deferred_event *deferred_log_add(struct deferred_log *r, const struct emu_cta *c, u32 warp,
                                         u32 lanes, u32 width);
 static inline u64 *deferred_addresses(struct deferred_event *e)
@@ -52,11 +53,11 @@ static inline u8 *deferred_operands(struct deferred_event *e)
     return (u8 *)(deferred_addresses(e) + e->count);
 }
 
-/* Whether there is so much that the order should hear of it. */
+/* Whether the log should be replayed as far as possible. */
 bool deferred_log_is_large(const struct deferred_log *r);
-/* The order hears of it, as far as it can go on, and changes memory. The first so many CTAs have ended. */
+/* Gives the order the events of the first `ctas` CTAs, which have ended, as far as the order can go on. */
 void deferred_log_replay(struct deferred_log *r, u32 ctas);
-/* all: of all that is left. false: then it comes to no end. */
+/* Ends the replay; all: after the rest of the log. false: the order does not get to its end. */
 bool deferred_log_end(struct deferred_log *r, bool all);
 
 #endif

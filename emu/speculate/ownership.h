@@ -1,4 +1,5 @@
-/* emu/speculate/ownership.h: conflict_free.h for the handlers of what is marked (simd_ownership.c). */
+/* emu/speculate/ownership.h: the ownership tags of a conflict-free run (conflict_free.h), for conflict_free.c and for the
+ * handlers of tagged loads, stores and reductions (simd_ownership.c). */
 #ifndef HEDDLE_EMU_SPECULATE_OWNERSHIP_H
 #define HEDDLE_EMU_SPECULATE_OWNERSHIP_H
 

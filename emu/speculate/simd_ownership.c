@@ -1,5 +1,7 @@
-/* Loads, stores and reductions of launches that are asked whether their warps are apart (conflict_free.h), compiled for each
- * host instruction set: each leaves its marks, and is then carried out as always. */
+/* Loads, stores and reductions of a conflict-free run (conflict_free.h), compiled for each host instruction set.
+ *
+ * Each handler checks and sets the ownership tags of its words, saves what it overwrites in the undo log, and is then
+ * carried out as in a native launch. A conflict sets conflict_free.failed. */
 #include "emu/ops/lane.h"
 
 #include "emu/atomic.h"
