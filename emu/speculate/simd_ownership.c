@@ -9,16 +9,10 @@
 #include "emu/order.h"
 #include "emu/speculate/deferred.h"
 #include "emu/speculate/ownership.h"
+#include "emu/speculate/ownership_tags.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
-
-/* Unoptimised, gcc's intrinsics for these are macros that it warns of. */
-#if defined __AVX512F__ && defined __OPTIMIZE__
-#define HAS_GATHER 1
-#else
-#define HAS_GATHER 0
-#endif
 
 /* One for each kind of reductions that may come in any order: of signed numbers only least and greatest are others. */
 static u32 atomic_mark(const struct atomic_desc *v)
@@ -30,88 +24,6 @@ static u32 atomic_mark(const struct atomic_desc *v)
 
 /* Of those that wait in a log, whatever they do. No other has it: compare-and-swaps do not commute. */
 enum { LOGGED = TAG_REDUCED + 2 * (4 * ATOMIC_CAS) };
-
-enum kind { LOADS, STORES, REDUCES };
-
-struct lanes { /* of a warp */
-    struct conflict_free *p;
-    const struct emu_cta *cta;
-    struct tagged_shared *shared; /* NULL: there is none, or no other warp that has it */
-    u32 site, mask, size;
-    u32 step; /* from one lane's mark to the next one's */
-    enum kind kind;
-    u8 flags; /* enum emu_access_flag */
-    /* The mark that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
-     * shared */
-    u32 own, own_shared;
-    _Alignas(64) u64 at[LANES];
-};
-
-static inline __attribute__((always_inline)) void gather(u32 to[LANES], const u32 *from,
-                                                         const i32 at[LANES])
-{
-#if HAS_GATHER
-    for (u32 h = 0; h < LANES; h += LANES / 2)
-        _mm512_storeu_si512(to + h,
-                            _mm512_i32gather_epi32(_mm512_loadu_si512(at + h), from, sizeof *to));
-#else
-    LANE_LOOP for (u32 i = 0; i < LANES; i++) to[i] = from[at[i]];
-#endif
-}
-
-/* What follows has no choices, of which compilers would make branches in place of vectors. */
-
-/* A mark as it is from `base` on: of this phase. */
-static inline __attribute__((always_inline)) u32 since(u32 mark, u32 base)
-{
-    return (mark - base) & (0 - (u32)(mark >= base));
-}
-
-static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
-{
-    if (kind != LOADS) return me;
-    const u32 with = (was | 1) == (me | 1) ? was : TAG_SEVERAL;
-    return was ? with : me;
-}
-
-/* 0: it is not. */
-static inline __attribute__((always_inline)) u32 is_bad(u32 was, u32 me, const enum kind kind)
-{
-    const u32 differ = (was | (kind != REDUCES)) ^ (me | (kind == LOADS));
-    return differ & (kind == LOADS ? 0 - (was & 1) : was ? ~0u : 0);
-}
-
-/* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own`: the first lane's, whose words
- * come first, and are 1 << shift as the others' are. Whether somebody else is in the way. */
-static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, const u32 base,
-                                                        const u32 own, const u32 step,
-                                                        const u32 shift, const enum kind kind)
-{
-    u32 bad = 0;
-    if (count == LANES && !shift) { /* the usual case, for vectors */
-        LANE_LOOP for (u32 i = 0; i < LANES; i++)
-        {
-            const u32 was = since(mark[i], base), me = own + step * i;
-            bad |= is_bad(was, me, kind);
-            mark[i] = base + after(was, me, kind);
-        }
-    } else LANE_LOOP for (u32 i = 0; i < count; i++)
-        {
-            const u32 was = since(mark[i], base), me = own + step * (i >> shift);
-            bad |= is_bad(was, me, kind);
-            mark[i] = base + after(was, me, kind);
-        }
-    return bad;
-}
-
-static bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own)
-{
-    const u32 shift = l->size > TAG_WORD ? (u32)__builtin_ctz(l->size / TAG_WORD) : 0,
-              step = l->step;
-    if (l->kind == LOADS) return leave(marks, count, base, own, step, shift, LOADS);
-    if (l->kind == STORES) return leave(marks, count, base, own, step, shift, STORES);
-    return leave(marks, count, base, own, step, shift, REDUCES);
-}
 
 /* Whether a chunk's words may be stored to once each. */
 static inline __attribute__((always_inline)) bool is_once(u32 of_chunk)
