@@ -1,20 +1,25 @@
-/* Store buffers of gpudet where nobody can tell how they work: a warp's stores are in memory while it runs, so that its
- * loads need not look for them, and what was there before is kept. Before another warp runs the two change places,
- * and what was kept is what the warp has stored. Each store is exchanged by itself, in the order of stores one way and
- * in the other order the other way: so stores to the same bytes may follow each other. */
+/* A fast path of GPUDet: in-place stores with an undo log, where nobody can observe how write logs work.
+ *
+ * The stores of the running warp are in memory, so that its loads need no search. The undo log keeps the bytes that
+ * were there before. When another warp runs, the stores are undone and the log holds the stored bytes instead; when
+ * the first one runs again, they are redone. Each store is exchanged by itself, oldest first to redo and newest first
+ * to undo, so stores to the same bytes may follow each other.
+ *
+ * gpudet.c and fast.c call it. The counts of the write log's entries are kept only as far as its capacity needs
+ * them. */
 #include "determinism/gpudet/internal.h"
 
 #include <string.h>
 
-struct gpudet_store {                    /* its pieces: bytes that lie side by side */
-    struct gpudet_store *before, *after; /* of the warp */
-    uint32_t count, size;                /* pieces, bytes of each */
-    uint32_t chunks;                     /* that it goes to, */
-    bool exact;                          /* or at most so many */
-    uint8_t *at[];                       /* each piece on the host; behind them their bytes */
+struct gpudet_undo {                    /* its pieces: bytes that lie side by side */
+    struct gpudet_undo *before, *after; /* of the warp */
+    uint32_t count, size;               /* pieces, bytes of each */
+    uint32_t chunks;                    /* that it goes to, */
+    bool exact;                         /* or at most so many */
+    uint8_t *at[];                      /* each piece on the host; behind them their bytes */
 };
 
-static uint8_t *bytes_of(struct gpudet_store *s)
+static uint8_t *bytes_of(struct gpudet_undo *s)
 {
     return (uint8_t *)(s->at + s->count);
 }
@@ -44,25 +49,25 @@ static void exchange(uint8_t *a, uint8_t *b, uint32_t size)
 /* ---- stores ------------------------------------------------------------------------------------------- */
 
 /* How many chunks lanes store to: none lies across two if it is as large as its alignment is. */
-static uint32_t most_chunks(const struct gpudet_store *s)
+static uint32_t most_chunks(const struct gpudet_undo *s)
 {
     uint64_t low = s->size - 1, bits = s->size & low ? 1 : 0;
     for (uint32_t i = 0; i < s->count; i++) bits |= (uintptr_t)s->at[i] & low;
     return bits ? 2 * s->count : s->count;
 }
 
-void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
+void gpudet_in_place_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
 {
     struct gpudet_log *l = &w->log;
     const uint32_t lane = (uint32_t)a->width * a->count,
                    lanes = (uint32_t)__builtin_popcount(a->lanes),
                    count = a->contiguous ? 1 : lanes;
-    struct gpudet_store *s = gpudet_room_take(&g->room, sizeof *s + count * sizeof *s->at +
-                                                            (size_t)lanes * lane);
-    *s = (struct gpudet_store){.before = l->last,
-                               .count = count,
-                               .size = a->contiguous ? lanes * lane : lane,
-                               .exact = a->contiguous};
+    struct gpudet_undo *s = gpudet_arena_alloc(&g->arena, sizeof *s + count * sizeof *s->at +
+                                                              (size_t)lanes * lane);
+    *s = (struct gpudet_undo){.before = l->last,
+                              .count = count,
+                              .size = a->contiguous ? lanes * lane : lane,
+                              .exact = a->contiguous};
     emu_machine_lane_pointers(g->m, a, s->at);
     uint8_t *to = bytes_of(s);
     if (s->size == 4)
@@ -84,7 +89,7 @@ void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_
 }
 
 /* The host has chunks where the device has them: its pages are the device's. */
-static uint32_t exact_chunks(const struct gpudet_store *s)
+static uint32_t exact_chunks(const struct gpudet_undo *s)
 {
     uint64_t address[GPUDET_LANES];
     for (uint32_t i = 0; i < s->count; i++) address[i] = (uintptr_t)s->at[i];
@@ -96,9 +101,9 @@ static uint32_t exact_chunks(const struct gpudet_store *s)
                              .address = address});
 }
 
-uint32_t gpudet_swap_entries(struct gpudet_log *l)
+uint32_t gpudet_in_place_entries(struct gpudet_log *l)
 {
-    for (struct gpudet_store *s = l->last; s; s = s->before) {
+    for (struct gpudet_undo *s = l->last; s; s = s->before) {
         if (s->exact) continue;
         const uint32_t chunks = exact_chunks(s);
         l->count -= s->chunks - chunks;
@@ -121,9 +126,9 @@ static inline __attribute__((always_inline)) void exchange_one(uint8_t *a, uint8
     memcpy(b, &was, size);
 }
 
-static void take_out(struct gpudet_log *l)
+static void undo(struct gpudet_log *l)
 {
-    for (struct gpudet_store *s = l->last; s; s = s->before) {
+    for (struct gpudet_undo *s = l->last; s; s = s->before) {
         uint8_t *bytes = bytes_of(s) + (size_t)s->count * s->size;
         if (s->before) __builtin_prefetch(s->before);
         if (s->size == 4)
@@ -135,9 +140,9 @@ static void take_out(struct gpudet_log *l)
     }
 }
 
-static void put_in(struct gpudet_log *l)
+static void redo(struct gpudet_log *l)
 {
-    for (struct gpudet_store *s = l->first; s; s = s->after) {
+    for (struct gpudet_undo *s = l->first; s; s = s->after) {
         uint8_t *bytes = bytes_of(s);
         if (s->size == 4)
             for (uint32_t i = 0; i < s->count; i++, bytes += 4) exchange_one(s->at[i], bytes, 4);
@@ -149,17 +154,17 @@ static void put_in(struct gpudet_log *l)
     }
 }
 
-void gpudet_swap_to(struct gpudet *g, struct gpudet_warp *w)
+void gpudet_in_place_switch(struct gpudet *g, struct gpudet_warp *w)
 {
-    if (g->inside == w) return;
-    if (g->inside) take_out(&g->inside->log);
-    g->inside = w;
-    if (w) put_in(&w->log);
+    if (g->fast.in_memory == w) return;
+    if (g->fast.in_memory) undo(&g->fast.in_memory->log);
+    g->fast.in_memory = w;
+    if (w) redo(&w->log);
 }
 
-void gpudet_swap_commit(const struct gpudet_log *l)
+void gpudet_in_place_commit(const struct gpudet_log *l)
 {
-    for (struct gpudet_store *s = l->first; s; s = s->after) {
+    for (struct gpudet_undo *s = l->first; s; s = s->after) {
         const uint8_t *bytes = bytes_of(s);
         if (s->size == 4)
             for (uint32_t i = 0; i < s->count; i++, bytes += 4) memcpy(s->at[i], bytes, 4);

@@ -1,13 +1,19 @@
-/* determinism/gpudet/internal.h: between the files of gpudet.
+/* determinism/gpudet/internal.h: what the files of gpudet share.
  *
- *     gpudet.c          quanta: who runs, where parallel mode ends, CTAs in slots
- *     serialised.c    warps that run one after another
- *     log.c      store buffers and their Bloom filters
- *     in_place.c     store buffers in short
- *     log_arena.c     the memory that they are in
- *     commit.c   what stays of them in memory
- *     serial.c   atomics
- *     options.c  options, names of counts */
+ * The paper's algorithm:
+ *     gpudet.c       quanta: which warp runs, where parallel mode ends, CTAs in slots (thesis 4.2)
+ *     serialised.c   warps that share memory run one after another (4.6)
+ *     log.c          write logs and Bloom filters (4.3)
+ *     commit.c       commit mode: Z units or locks (4.4)
+ *     serial.c       serial mode: atomics (4.5)
+ *     options.c      options, names of counts
+ * Fast paths with the same results:
+ *     fast.c         biased choices, commit in order of depth
+ *     in_place.c     stores to memory with an undo log
+ *     log_arena.c    the memory of write logs
+ *
+ * Files include no other file's functions in a circle: gpudet.c calls all others, fast.c calls commit.c and in_place.c,
+ * in_place.c calls log.c. */
 #ifndef HEDDLE_DETERMINISM_GPUDET_INTERNAL_H
 #define HEDDLE_DETERMINISM_GPUDET_INTERNAL_H
 
@@ -21,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 enum { GPUDET_CHUNK = WRITE_LOG_CHUNK, GPUDET_LANES = 32, GPUDET_CLUSTER = 16 };
 
@@ -36,7 +43,7 @@ enum { GPUDET_CHUNK = WRITE_LOG_CHUNK, GPUDET_LANES = 32, GPUDET_CLUSTER = 16 };
     X(WAIT, wait)                                                                                  \
     X(LOG, log)                                                                                    \
     X(RUNTIME, runtime)
-enum gpudet_end { /* why parallel mode ended for a warp */
+enum gpudet_end { /* why parallel mode ended for a warp (thesis 4.2, figure 4.2) */
 #define END(ID, name) GPUDET_END_##ID,
                   GPUDET_ENDS(END)
 #undef END
@@ -45,187 +52,226 @@ enum gpudet_end { /* why parallel mode ended for a warp */
 struct gpudet_counts { /* of a launch; options.c has their names */
     uint64_t quanta;
     uint64_t end[GPUDET_END_COUNT];
-    uint64_t passed,
-        held; /* barriers completed: gone on at once; held up, for stores were in logs */
-    uint64_t queries, hits, false_hits, walked;
-    uint64_t entries, longest; /* of logs at commit */
+    uint64_t passed; /* barriers that a CTA passed within the quantum (4.2.1) */
+    uint64_t held;   /* barriers where it could not: one of its warps had stored */
+    uint64_t queries, hits, false_hits; /* of Bloom filters */
+    uint64_t walked;                    /* log entries that loads searched */
+    uint64_t entries, longest;          /* of logs at commit */
     uint64_t z_hits, z_misses, z_evictions, z_blocked, z_full;
     uint64_t locks, spins;
-    uint64_t serial, atomics, reductions, rounds; /* serial: quanta with any */
+    uint64_t serial; /* quanta with a serial mode */
+    uint64_t atomics, reductions, rounds;
 };
 
-/* ---- a warp's log ----------------------------------------------------------------------------------- */
+/* ---- a warp's write log (thesis 4.3) ----------------------------------------------------------------------------------- */
 
 struct gpudet_entry { /* bytes of one chunk that one instruction stored */
     uint64_t chunk;   /* address / CHUNK */
     uint64_t mask[2]; /* which bytes */
     const struct emu_issuer *by;
     struct gpudet_entry *next; /* of the log */
-    /* Once it is in the index: the one before it of this chunk, and the bytes of that and all before it. */
+    /* Once it is in the index: the entry before it of the same chunk, and the bytes that this one and all before it
+     * have. */
     struct gpudet_entry *same;
     uint64_t older[2];
     uint32_t first; /* the byte of the chunk that data begins with */
     uint8_t data[];
 };
-struct gpudet_store;
-struct gpudet_log { /* all that it points to is in the quantum's room */
-    uint32_t count, index_size;
-    struct gpudet_store *first,
-        *last; /* in place of all that follows, with gpudet.swaps; then count is an upper bound */
-    struct gpudet_entry *oldest, *newest, *indexed; /* indexed: the last one that is in the index */
-    struct gpudet_entry **index;                    /* by hash of the chunk, the newest of each */
-    uint64_t *bloom;    /* bits; NULL: nobody counts what it lets pass */
-    uint64_t low, high; /* addresses: all it has lies in low .. high - 1 */
+struct gpudet_undo;
+struct gpudet_log { /* all that it points to is in the quantum's arena */
+    uint32_t count; /* entries; with in-place stores an upper bound */
+    uint32_t index_size;
+    struct gpudet_undo *first, *last; /* with in-place stores, instead of all members below */
+    struct gpudet_entry *oldest, *newest;
+    struct gpudet_entry *indexed; /* the last entry that is in the index */
+    struct gpudet_entry **index;  /* by a hash of the chunk: the newest entry of each */
+    uint64_t *bloom;              /* NULL: nothing is counted */
+    uint64_t low, high;           /* all its bytes have addresses of low .. high - 1 */
 };
-/* Memory that is taken bit by bit and given back as a whole. */
+/* Memory that is allocated piece by piece and freed as a whole. */
 struct gpudet_block {
     struct gpudet_block *next;
     size_t size;
     uint64_t words[];
 };
-struct gpudet_room {
+struct gpudet_arena {
     struct gpudet_block *blocks, *now;
     uint8_t *at;
     size_t left;
 };
-void *gpudet_room_take(struct gpudet_room *r, size_t size); /* aligned for uint64_t, not zeroed */
-void gpudet_room_clear(struct gpudet_room *r);
-void gpudet_room_free(struct gpudet_room *r);
+void *gpudet_arena_alloc(struct gpudet_arena *r,
+                         size_t size); /* aligned for uint64_t, not zeroed */
+void gpudet_arena_reset(struct gpudet_arena *r);
+void gpudet_arena_free(struct gpudet_arena *r);
 
-/* ---- atomics ---------------------------------------------------------------------------------------- */
+/* ---- atomics (thesis 4.5) -------------------------------------------------------------------------------- */
 
-struct gpudet_request {
-    uint64_t serial; /* instruction: by these, */
+struct gpudet_request { /* an access that waits for serial mode */
+    uint64_t issue_seq; /* with pc: which execution of the instruction */
     uint32_t pc, lanes;
     uint8_t kind, op, type, width, count;
-    bool done, taken; /* results are there; the warp has them */
+    bool done, taken; /* serial mode has executed it; the warp has read its results */
     struct emu_issuer by;
     uint64_t address[GPUDET_LANES];
-    uint32_t size, room; /* bytes of a lane's data; in `words` */
+    uint32_t size;     /* bytes of a lane's data */
+    uint32_t capacity; /* bytes of `words` */
     /* Of the lanes that take part, in their order: addresses, data, old values (`size` bytes each). */
     uint64_t words[];
 };
 
-/* ---- warps, in hardware's order --------------------------------------------------------------------- */
+/* ---- warps, in the order of hardware warp numbers ----------------------------------------------------------- */
 
 enum gpudet_state {
-    GPUDET_NONE,    /* nobody's there, or the warp has ended */
+    GPUDET_NONE,    /* there is no warp, or it has ended */
     GPUDET_RUNS,    /* its parallel mode goes on */
-    GPUDET_BARRIER, /* it waits at one of its CTA */
-    GPUDET_WAITS,   /* for something else */
+    GPUDET_BARRIER, /* it waits at a barrier of its CTA */
+    GPUDET_WAITS,   /* it waits for an mbarrier or its cluster */
     GPUDET_ENDED,   /* its parallel mode is over */
     GPUDET_STATES
 };
 struct gpudet_warp {
-    /* In two lines of the host's caches: what each quantum looks at, of thousands. */
+    /* The first members lie in two cache lines of the host: every quantum reads them, of thousands of warps. */
     _Alignas(64) struct emu_warp who; /* of the CTA that is there, or was */
-    uint32_t number;                  /* its place */
-    uint8_t state, barrier;
-    bool fresh;             /* it has not been picked since its CTA began */
-    bool stored;            /* to global memory, in the quantum, since its CTA began */
-    bool calls;             /* the device runtime, now */
-    bool asks;              /* with swaps: it sleeps at an atomic that is whole */
-    bool passes;            /* it goes on at the instruction which ended its parallel mode: */
-    uint32_t pass_pc;       /* this, */
-    uint64_t pass_serial;   /* when it had issued so many */
-    uint64_t quantum;       /* that `start`, `used` and `stored` are of: gpudet_refresh */
-    uint64_t serial, start; /* issued: as far as is known; when the quantum began, or its CTA */
-    uint64_t used;          /* instructions of the quantum, before `start` */
-    uint64_t turn;          /* serial when its turn began */
+    uint32_t number;                  /* hardware's: the index in `warps` */
+    uint8_t state;                    /* enum gpudet_state */
+    uint8_t barrier;                  /* BARRIER: which */
+    bool just_started;                /* it has not been picked since its CTA began */
+    bool stored;                      /* to global memory, in this quantum, since its CTA began */
+    bool calls;                       /* it is to call the device runtime next */
+    bool atomic_in_place;             /* fast path: it sleeps at a standalone atomic */
+    bool resumes;        /* it continues at the instruction that ended its parallel mode: */
+    uint32_t resume_pc;  /* at this place, */
+    uint64_t resume_seq; /* with this issue_seq */
+    uint64_t quantum;    /* that `start`, `used` and `stored` belong to */
+    uint64_t issue_seq;  /* instructions issued, as far as is known */
+    uint64_t start;      /* issue_seq when the quantum or the CTA began */
+    uint64_t used;       /* instructions of the quantum, before `start` */
+    uint64_t turn;       /* issue_seq when its turn began */
     struct gpudet_log log;
-    uint64_t tried;    /* WAITS: unit->moves when it had its turn, */
-    uint32_t waited;   /* and the quanta that it has waited so */
+    uint64_t tried;    /* WAITS: group->advances when it had its turn */
+    uint32_t waited;   /* WAITS: quanta since then */
     uint32_t waits_at; /* the instruction where it was last found waiting */
-    uint32_t asked, request_room;
-    struct gpudet_request **requests; /* the first `asked` are in use; NULL: none yet */
-    struct gpudet_request **later;    /* reductions by bulk copies, likewise */
-    uint32_t later_count, later_room;
+    uint32_t request_count, request_capacity;
+    struct gpudet_request **requests; /* the first `request_count` are in use; NULL: none yet */
+    struct gpudet_request **bulk_reductions; /* reductions by bulk copies, likewise */
+    uint32_t bulk_count, bulk_capacity;
 };
-_Static_assert(offsetof(struct gpudet_warp, log.newest) <= 128, "two lines");
-struct gpudet_unit { /* by slot, of a cluster by that of its first CTA */
+_Static_assert(offsetof(struct gpudet_warp, log.newest) <= 128, "two cache lines");
+struct
+    gpudet_group { /* a CTA or cluster whose warps run one after another: by the slot of its first CTA */
     uint32_t slots[GPUDET_CLUSTER], slot_count;
-    uint32_t cursor; /* whose turn it is: of all warps of its slots */
-    uint64_t moves;
+    uint32_t cursor;   /* whose turn it is, of all warps of its slots */
+    uint64_t advances; /* how often one of its warps has got further */
     bool running;
 };
 struct gpudet_slot {
     bool live;
-    uint32_t first; /* warp of the CTA: place in `warps` */
-    uint32_t unit;
-    uint32_t share; /* place in `pending` of what it takes next */
+    uint32_t first; /* the CTA's first warp: index in `warps` */
+    uint32_t group;
+    uint32_t share; /* index in `pending` of the CTA that it takes next */
 };
 
-struct gpudet_zline { /* a chunk that is being committed */
+/* ---- commit (thesis 4.4) ------------------------------------------------------------------------------------- */
+
+struct gpudet_depth_line { /* the depths of a chunk that is being committed */
     uint64_t chunk;
-    uint64_t mask[2];
+    uint64_t mask[2]; /* bytes that were written in this commit */
     uint32_t stamp;
-    uint32_t owner; /* warp; once several have stored to it, MIXED + place in `depths` */
+    uint32_t
+        owner; /* the only warp that has stored; of several: GPUDET_OWNERS + index in `depths` */
 };
-enum { GPUDET_MIXED = 1 << 30 };
+enum { GPUDET_OWNERS = 1 << 30 };
 struct gpudet_partition;
 struct gpudet_sender { /* a log that is being committed, or some of it */
     const struct gpudet_entry *next;
     uint32_t warp, left;
 };
 
+/* ---- the order, by who uses it ------------------------------------------------------------------------------- */
+
+struct gpudet_ctas { /* gpudet.c: CTAs that have not begun, and who takes them (thesis 4.2.2) */
+    uint32_t *pending, pending_count, pending_capacity;
+    uint32_t taken;       /* so many of them are GPUDET_TAKEN */
+    uint32_t first;       /* all before it are taken */
+    uint32_t stride;      /* from one of a slot's CTAs to its next */
+    uint64_t *free_slots; /* set: slots that are free and have a CTA to take */
+    bool slots_changed;   /* CTAs have begun or ended since they were dealt */
+};
+struct gpudet_serial_mode { /* serial.c: serial mode (thesis 4.5) */
+    uint64_t *warps;        /* set: warps that have something to execute */
+    uint32_t *order;        /* these, in the order in which they are executed */
+    bool any;               /* the set is not empty */
+    /* For an observer of atomics: warps continue in that order, each by its atomic alone, before the quantum begins. */
+    bool observed;
+    uint32_t observed_count, observed_next;
+};
+struct gpudet_commit_mode { /* commit.c: commit mode (thesis 4.4) */
+    struct gpudet_sender *senders;
+    struct gpudet_depth_line *lines; /* by a hash of the chunk */
+    uint32_t line_capacity, line_count;
+    uint32_t stamp; /* of this commit: lines with another one are free */
+    uint32_t (*depths)[GPUDET_CHUNK];
+    uint32_t depth_count, depth_capacity;
+    struct gpudet_partition *partitions;
+};
+struct gpudet_fast { /* fast.c, in_place.c: same bits, less work */
+    uint64_t launches;
+    bool speculates; /* emu_launch_traits.speculates */
+    bool windowed;   /* the adversary chooses among the warps of a few CTAs at a time */
+    bool
+        order_unobservable; /* nobody can observe which warp runs when, nor when requests arrive, */
+    bool stores_in_place;   /* nor how write logs work: stores go to memory, with an undo log */
+    uint32_t bias_draws;    /* choices until the bias is drawn anew */
+    uint64_t
+        bias; /* how far from the last of the ready warps the chosen one is, in 2^-32 of them */
+    struct gpudet_warp *in_memory; /* in place: the warp whose stores are in memory; NULL: none */
+    uint64_t *storing;             /* set: writers, while they are sorted */
+};
 struct gpudet {
     struct gpudet_options options;
     struct emu_order order;
     struct gpudet_counts n;
-    uint64_t random;
-    uint64_t launches; /* so far, and the seed */
+    uint64_t random; /* the adversary's */
     struct emu_machine *m;
     struct emu_shape shape;
     struct bloom bloom; /* the shape of Bloom filters */
-    uint32_t warp_count;
-    bool in_turn;    /* warps of a unit run one after another */
-    bool speculates; /* emu_launch_traits.speculates */
-    bool windowed;   /* the adversary chooses among a few CTAs at a time */
-    bool counted;    /* somebody asks for `n` */
-    bool sorted;     /* nobody can tell who goes on when, and when requests arrive, */
-    bool swaps;      /* nor how logs work */
-    bool moved;      /* anything has happened in this quantum */
-    bool open;       /* CTAs may begin: parallel mode; */
-    bool begins;     /* a quantum does */
-    bool reseated;   /* CTAs have begun or ended since shares were dealt */
+    bool counted;       /* `n` is reported */
+    bool serialised;    /* warps of a group run one after another */
     uint64_t quantum;
-    uint32_t stay;      /* draws for which the adversary still favours */
-    uint64_t favourite; /* who is so far from the last that may go on, in 2^-32 of them */
+    bool open;     /* parallel mode: CTAs may begin */
+    bool begins;   /* the quantum begins */
+    bool progress; /* something has happened in this quantum */
     struct gpudet_warp *warps;
     struct gpudet_slot *slots;
-    struct gpudet_unit *units;
-    uint32_t warp_room, slot_room;
-    struct gpudet_warp *last;         /* picked */
-    struct gpudet_warp *inside;       /* with swaps: whose stores are in memory; NULL: nobody's */
-    uint32_t last_unit;               /* of the CTA that began last */
-    uint32_t in_state[GPUDET_STATES]; /* warps; of NONE: meaningless */
-    /* Warps (places in `warps`) by what they have to do when parallel mode ends; sets in words of 64. */
-    uint32_t *writers, *callers;
-    uint32_t writer_count, caller_count;
-    /* How many callers have had their turn, of those that come before the quantum begins. */
-    uint32_t calling, called;
-    uint64_t *askers;
-    uint32_t *serving; /* askers in the order in which it is their turn */
-    bool
-        told_in_turn; /* they go on in that order, each by its atomic alone, before the quantum begins: */
-    uint32_t served, shown; /* so many, of whom so many have */
-    bool asks;              /* anybody does */
-    uint64_t *storing;      /* writers while their logs are sorted */
-    uint64_t *stopped;      /* those who go on in the next quantum, and some who do not */
-    uint64_t *turns;        /* units (slots) of these */
-    uint64_t *hungry;       /* slots that are free and have a CTA to take */
-    uint32_t *pending, pending_count, pending_room, taken, stride;
-    uint32_t first;          /* nothing before it is pending */
-    struct gpudet_room room; /* of the logs of a quantum */
-    struct gpudet_sender *senders;
-    struct gpudet_zline *lines;
-    uint32_t line_room, line_count;
-    uint32_t stamp; /* of the commit: lines with others are free */
-    uint32_t (*depths)[GPUDET_CHUNK];
-    uint32_t depth_count, depth_room;
-    struct gpudet_partition *partitions;
+    struct gpudet_group *groups;
+    uint32_t warp_count, warp_capacity, slot_capacity;
+    struct gpudet_warp *last;         /* the warp that was picked last */
+    uint32_t last_group;              /* of the CTA that began last */
+    uint32_t in_state[GPUDET_STATES]; /* warps in each state; of NONE: meaningless */
+    uint32_t *writers, writer_count;  /* warps whose logs hold something */
+    uint32_t *runtime_callers,
+        runtime_caller_count; /* warps that wait to call the device runtime */
+    uint32_t calling,
+        called; /* of these, `called` call before the quantum begins; `calling` have had their turn */
+    uint64_t *stopped; /* set: warps that continue in the next quantum, and some that do not */
+    uint64_t *turns;   /* set: groups of these */
+    struct gpudet_arena arena; /* of the logs of a quantum */
+    struct gpudet_ctas ctas;
+    struct gpudet_serial_mode serial;
+    struct gpudet_commit_mode commit;
+    struct gpudet_fast fast;
 };
 #define GPUDET_TAKEN UINT32_MAX
+
+/* The list with space for `need` elements. */
+static inline void *gpudet_grow(void *list, uint32_t need, uint32_t *capacity, size_t size)
+{
+    if (need <= *capacity) return list;
+    while (*capacity < need) *capacity = *capacity ? 2 * *capacity : 16;
+    list = realloc(list, *capacity * size);
+    if (!list) abort();
+    return list;
+}
 
 static inline uint32_t gpudet_below(struct gpudet *g, uint32_t n)
 {
@@ -238,18 +284,19 @@ static inline struct gpudet_warp *gpudet_warp_at(const struct gpudet *g, uint32_
 {
     return &g->warps[g->slots[slot].first + warp];
 }
-static inline void gpudet_become(struct gpudet *g, struct gpudet_warp *w, enum gpudet_state state)
+static inline void gpudet_set_state(struct gpudet *g, struct gpudet_warp *w,
+                                    enum gpudet_state state)
 {
     g->in_state[w->state]--;
     g->in_state[state]++;
     w->state = (uint8_t)state;
 }
 
-static inline void gpudet_add(uint64_t *set, uint32_t i)
+static inline void gpudet_set_add(uint64_t *set, uint32_t i)
 {
     set[i / 64] |= UINT64_C(1) << i % 64;
 }
-static inline void gpudet_remove(uint64_t *set, uint32_t i)
+static inline void gpudet_set_remove(uint64_t *set, uint32_t i)
 {
     set[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
@@ -259,22 +306,20 @@ static inline void gpudet_remove(uint64_t *set, uint32_t i)
         for (uint64_t m_ = (set)[w_], i = 0;                                                       \
              m_ && (i = 64 * (uint64_t)w_ + (uint64_t)__builtin_ctzll(m_), true); m_ &= m_ - 1)
 /* It has stopped, and goes on in the next quantum. */
-static inline void gpudet_go_on(struct gpudet *g, struct gpudet_warp *w)
+static inline void gpudet_resume(struct gpudet *g, struct gpudet_warp *w)
 {
-    gpudet_remove(g->stopped, w->number);
-    gpudet_become(g, w, GPUDET_RUNS);
+    gpudet_set_remove(g->stopped, w->number);
+    gpudet_set_state(g, w, GPUDET_RUNS);
     emu_machine_wake(g->m, &w->who);
 }
-void *gpudet_grow(void *list, uint32_t need, uint32_t *room, size_t size);
 
 /* serialised.c: whose turn it is. */
-void gpudet_unit_begin(struct gpudet *g, struct gpudet_unit *u); /* a quantum */
-void gpudet_unit_next(struct gpudet *g, struct gpudet_unit *u);
-struct gpudet_warp *gpudet_unit_now(const struct gpudet *g, const struct gpudet_unit *u);
-struct gpudet_unit *gpudet_unit_of(const struct gpudet *g, const struct gpudet_warp *w);
+void gpudet_group_begin(struct gpudet *g, struct gpudet_group *u); /* a quantum */
+void gpudet_group_next(struct gpudet *g, struct gpudet_group *u);
+struct gpudet_warp *gpudet_group_current(const struct gpudet *g, const struct gpudet_group *u);
+struct gpudet_group *gpudet_group_of(const struct gpudet *g, const struct gpudet_warp *w);
 
 /* log.c */
-bool gpudet_log_fits(const struct gpudet *g, struct gpudet_log *l);
 uint32_t gpudet_log_chunks(const struct emu_access *a); /* entries that the store would take */
 void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
 /* What the warp sees: true where it has stored some of it; then a->result is filled in. */
@@ -292,21 +337,34 @@ static inline bool gpudet_take_run(uint64_t mask[2], uint32_t *from, uint32_t *s
     return true;
 }
 
-/* in_place.c, with swaps. The warp, which is inside, is about to store: */
-void gpudet_swap_keep(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
-uint32_t gpudet_swap_entries(struct gpudet_log *l); /* makes `count` exact */
-void gpudet_swap_to(struct gpudet *g, struct gpudet_warp *w);
-void gpudet_swap_commit(const struct gpudet_log *l); /* nobody is inside */
-
-/* commit.c: all logs, which are empty then. */
+/* commit.c: commits all logs, which are empty then. */
 void gpudet_commit(struct gpudet *g);
 void gpudet_commit_begin(struct gpudet *g); /* a launch */
 void gpudet_commit_free(struct gpudet *g);
+/* Writes the bytes of the entry that pass. */
+void gpudet_commit_bytes(struct gpudet *g, const struct gpudet_entry *e, uint64_t pass[2]);
+
+/* fast.c */
+unsigned gpudet_fast_wants(void *self, const struct emu_launch_traits *next);
+void gpudet_fast_begin(struct gpudet *g);
+bool gpudet_fast_window_is_full(const struct gpudet *g);
+uint32_t gpudet_fast_choose(struct gpudet *g, uint32_t count); /* one of so many ready warps */
+/* Fetches what the warps before the i-th, which mostly run next, will need. */
+void gpudet_fast_prefetch(const struct gpudet *g, const struct emu_warp *ready, uint32_t i);
+void gpudet_fast_commit(struct gpudet *g); /* in place of gpudet_commit */
+
+/* in_place.c, with stores_in_place. The warp, whose stores are in memory, is about to store: */
+void gpudet_in_place_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
+uint32_t gpudet_in_place_entries(struct gpudet_log *l); /* makes `count` exact */
+/* From now on the stores of this warp are in memory; NULL: of no warp. */
+void gpudet_in_place_switch(struct gpudet *g, struct gpudet_warp *w);
+void gpudet_in_place_commit(const struct gpudet_log *l); /* the stores of no warp are in memory */
 
 /* serial.c: DONE if it was carried out in serial mode, else it is kept for that, and the warp sleeps. */
-enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
+enum emu_verdict gpudet_serial_request(struct gpudet *g, struct gpudet_warp *w,
+                                       const struct emu_access *a);
+void gpudet_serial_defer_reduction(struct gpudet *g, struct gpudet_warp *w,
                                    const struct emu_access *a);
-void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a);
 void gpudet_serial_run(struct gpudet *g);
 void gpudet_serial_free(struct gpudet_warp *w);
 

@@ -1,6 +1,9 @@
-/* Store buffers of gpudet: a linear log for each warp, an entry for each chunk of 128 bytes that an instruction
- * stores to, and a Bloom filter that tells loads whether to search it. (That loads find what they search for in an
- * index is of the emulator alone: it counts the entries that hardware would look at.) */
+/* Store buffers of GPUDet (thesis 4.3): a linear write log for each warp, with one entry for each chunk of 128 bytes
+ * that an instruction stores to, and a Bloom filter that tells loads whether to search it
+ * (determinism/hardware/write_log.h).
+ *
+ * gpudet.c logs stores and asks what a load sees. commit.c and fast.c empty the logs. The emulator finds a chunk's
+ * newest entry in an index; hardware searches the log, and the entries that it would look at are counted. */
 #include "determinism/gpudet/internal.h"
 
 #include <string.h>
@@ -8,24 +11,24 @@
 static uint64_t *new_bloom(struct gpudet *g)
 {
     const size_t bytes = bloom_words(g->options.bloom) * sizeof(uint64_t);
-    return memset(gpudet_room_take(&g->room, bytes), 0, bytes);
+    return memset(gpudet_arena_alloc(&g->arena, bytes), 0, bytes);
 }
 
 /* ---- an access, cut at chunks ------------------------------------------------------------------------- */
 
-enum { PARTS = WRITE_LOG_MOST_CHUNKS, SEEN = 256 };
+enum { MOST_PIECES = WRITE_LOG_MOST_CHUNKS, SEEN = 256 };
 struct piece { /* bytes of one chunk that lie side by side in the access's data, too */
     uint8_t number, at, size; /* which of the chunks; where in it */
     uint32_t offset;          /* in the data */
 };
 struct cut {
-    uint64_t chunk[PARTS]; /* each once, in order of lanes */
-    struct piece piece[PARTS];
+    uint64_t chunk[MOST_PIECES]; /* each once, in order of lanes */
+    struct piece piece[MOST_PIECES];
     uint32_t count, piece_count;
     uint8_t seen[SEEN]; /* by hash: 1 + place in `chunk` */
 };
 
-static uint8_t number_of(struct cut *c, uint64_t chunk)
+static uint8_t chunk_index(struct cut *c, uint64_t chunk)
 {
     uint32_t i = (uint32_t)(chunk * UINT64_C(0x9e3779b97f4a7c15) >> 56);
     for (; c->seen[i]; i = (i + 1) % SEEN)
@@ -64,7 +67,7 @@ static void cut_lanes(struct cut *c, const struct emu_access *a, uint32_t size)
             const uint64_t address = a->address[lane] + o, chunk = address / GPUDET_CHUNK;
             struct piece *p = &c->piece[c->piece_count++];
             *p = piece_at(address, size - o, a->stride * lane + o);
-            if (chunk != last) number = number_of(c, chunk);
+            if (chunk != last) number = chunk_index(c, chunk);
             last = chunk;
             p->number = number;
             o += p->size;
@@ -95,12 +98,6 @@ static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
 
 /* ---- the log ------------------------------------------------------------------------------------------ */
 
-bool gpudet_log_fits(const struct gpudet *g, struct gpudet_log *l)
-{
-    if (!write_log_is_full(l->count, g->options.log)) return true;
-    return g->swaps && !write_log_is_full(gpudet_swap_entries(l), g->options.log);
-}
-
 uint32_t gpudet_log_chunks(const struct emu_access *a)
 {
     struct cut c;
@@ -112,7 +109,7 @@ static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint
                                    uint32_t first, uint32_t end, const struct emu_issuer *by)
 {
     struct gpudet_log *l = &w->log;
-    struct gpudet_entry *e = gpudet_room_take(&g->room, sizeof *e + end - first);
+    struct gpudet_entry *e = gpudet_arena_alloc(&g->arena, sizeof *e + end - first);
     *e = (struct gpudet_entry){.chunk = chunk, .by = by, .first = first};
     const uint64_t low = chunk * GPUDET_CHUNK, high = low + GPUDET_CHUNK;
     if (!l->count++) {
@@ -140,9 +137,9 @@ static void set_bytes(uint64_t mask[2], uint32_t from, uint32_t size)
 
 void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
 {
-    struct gpudet_entry *entry[PARTS];
-    uint8_t first[PARTS], end[PARTS] = {0};
-    struct emu_issuer *by = gpudet_room_take(&g->room, sizeof *by);
+    struct gpudet_entry *entry[MOST_PIECES];
+    uint8_t first[MOST_PIECES], end[MOST_PIECES] = {0};
+    struct emu_issuer *by = gpudet_arena_alloc(&g->arena, sizeof *by);
     struct cut c;
     memset(first, GPUDET_CHUNK, sizeof first);
     cut_access(&c, a);
@@ -164,7 +161,7 @@ void gpudet_log_store(struct gpudet *g, struct gpudet_warp *w, const struct emu_
 /* ---- loads -------------------------------------------------------------------------------------------- */
 
 /* Where the chunk's newest entry is in the index, or would be. */
-static struct gpudet_entry **place_of(const struct gpudet_log *l, uint64_t chunk)
+static struct gpudet_entry **index_place(const struct gpudet_log *l, uint64_t chunk)
 {
     uint32_t i = (uint32_t)(chunk * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (l->index_size - 1);
     while (l->index[i] && l->index[i]->chunk != chunk) i = (i + 1) & (l->index_size - 1);
@@ -177,11 +174,11 @@ static void complete_index(struct gpudet *g, struct gpudet_log *l)
         l->index_size = 16;
         while (l->index_size < 4 * l->count) l->index_size *= 2;
         const size_t bytes = l->index_size * sizeof *l->index;
-        l->index = memset(gpudet_room_take(&g->room, bytes), 0, bytes);
+        l->index = memset(gpudet_arena_alloc(&g->arena, bytes), 0, bytes);
         l->indexed = NULL;
     }
     for (struct gpudet_entry *e = l->indexed ? l->indexed->next : l->oldest; e; e = e->next) {
-        struct gpudet_entry **place = place_of(l, e->chunk);
+        struct gpudet_entry **place = index_place(l, e->chunk);
         struct gpudet_entry *const same = e->same = *place;
         for (uint32_t h = 0; h < 2; h++) e->older[h] = same ? same->mask[h] | same->older[h] : 0;
         *place = l->indexed = e;
@@ -193,7 +190,7 @@ static const struct gpudet_entry *query(struct gpudet *g, const struct gpudet_lo
                                         uint64_t chunk)
 {
     if (l->bloom && !bloom_may_have(&g->bloom, l->bloom, chunk)) return NULL;
-    const struct gpudet_entry *e = *place_of(l, chunk);
+    const struct gpudet_entry *e = *index_place(l, chunk);
     g->n.hits++;
     g->n.walked += l->count;
     g->n.false_hits += !e;
@@ -201,7 +198,7 @@ static const struct gpudet_entry *query(struct gpudet *g, const struct gpudet_lo
 }
 
 /* What the entry and those before it have of these bytes of their chunk. */
-static void lay_over(const struct gpudet_entry *e, const struct piece *p, uint8_t *to)
+static void copy_stored_bytes(const struct gpudet_entry *e, const struct piece *p, uint8_t *to)
 {
     uint64_t want[2] = {0};
     uint32_t from, n;
@@ -216,7 +213,7 @@ static void lay_over(const struct gpudet_entry *e, const struct piece *p, uint8_
 }
 
 /* Whether any lane reads what lies between the first and the last byte of the log. */
-static bool is_near(const struct gpudet_log *l, const struct emu_access *a)
+static bool overlaps_log(const struct gpudet_log *l, const struct emu_access *a)
 {
     const uint64_t size = (uint64_t)a->width * a->count, low = l->low - size, room = l->high - low;
     if (!l->count) return false;
@@ -230,10 +227,10 @@ static bool is_near(const struct gpudet_log *l, const struct emu_access *a)
 
 bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
 {
-    const struct gpudet_entry *newest[PARTS];
+    const struct gpudet_entry *newest[MOST_PIECES];
     struct cut c;
     bool found = false;
-    if (!g->counted && !is_near(&w->log, a)) return false;
+    if (!g->counted && !overlaps_log(&w->log, a)) return false;
     cut_access(&c, a);
     g->n.queries += c.count;
     if (!w->log.count) return false;
@@ -245,6 +242,6 @@ bool gpudet_log_load(struct gpudet *g, struct gpudet_warp *w, const struct emu_a
     if (!found) return false;
     emu_machine_fetch(g->m, a);
     for (const struct piece *p = c.piece; p < c.piece + c.piece_count; p++)
-        lay_over(newest[p->number], p, a->result + p->offset);
+        copy_stored_bytes(newest[p->number], p, a->result + p->offset);
     return true;
 }

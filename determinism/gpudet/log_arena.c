@@ -1,19 +1,19 @@
-/* Memory of gpudet's logs: what a quantum needs is taken from blocks, one behind the other, and all of it is free
- * when the quantum is committed. Blocks are kept: small quanta use the same memory again and again. */
+/* The arena of GPUDet's write logs. A quantum allocates from blocks, one behind the other, and frees everything when it
+ * is committed. Blocks are kept, so that small quanta use the same memory again. */
 #include "determinism/gpudet/internal.h"
 
 #include <stdlib.h>
 
 enum { BLOCK = 1 << 18 };
 
-static void enter(struct gpudet_room *r, struct gpudet_block *b)
+static void enter_block(struct gpudet_arena *r, struct gpudet_block *b)
 {
     r->now = b;
     r->at = (uint8_t *)b->words;
     r->left = b->size;
 }
 
-static struct gpudet_block *new_block(struct gpudet_room *r, size_t size)
+static struct gpudet_block *new_block(struct gpudet_arena *r, size_t size)
 {
     struct gpudet_block **const link = r->now ? &r->now->next : &r->blocks,
                                 *b = malloc(sizeof *b + size);
@@ -23,13 +23,13 @@ static struct gpudet_block *new_block(struct gpudet_room *r, size_t size)
     return b;
 }
 
-void *gpudet_room_take(struct gpudet_room *r, size_t size)
+void *gpudet_arena_alloc(struct gpudet_arena *r, size_t size)
 {
     size = (size + 7) / 8 * 8;
     if (r->left < size) {
         struct gpudet_block *next = r->now ? r->now->next : r->blocks;
         if (!next || next->size < size) next = new_block(r, size < BLOCK ? BLOCK : size);
-        enter(r, next);
+        enter_block(r, next);
     }
     void *p = r->at;
     r->at += size;
@@ -37,12 +37,12 @@ void *gpudet_room_take(struct gpudet_room *r, size_t size)
     return p;
 }
 
-void gpudet_room_clear(struct gpudet_room *r)
+void gpudet_arena_reset(struct gpudet_arena *r)
 {
-    if (r->blocks) enter(r, r->blocks);
+    if (r->blocks) enter_block(r, r->blocks);
 }
 
-void gpudet_room_free(struct gpudet_room *r)
+void gpudet_arena_free(struct gpudet_arena *r)
 {
     for (struct gpudet_block *b = r->blocks, *next; b; b = next) next = b->next, free(b);
 }

@@ -35,14 +35,14 @@ const struct order_option gpudet_option_list[GPUDET_OPTIONS] = {
     SWITCH(bta, "a CTA whose warps have all come to a barrier goes on in the same quantum"),
     SWITCH(dwp, "CTAs are dealt to slots beforehand, and begin as soon as their slot is free"),
     SWITCH(buffer,
-           "stores go into the warp's buffer; off: to memory at once, which gives the promise up"),
+           "stores go into the warp's buffer; off: to memory at once, which breaks the guarantee"),
     NUMBER(log, 64, 1000000, 1024,
            "entries of a store buffer: a warp's parallel mode ends when it is full"),
     NUMBER(bloom, 8, 65536, 1024, "bits of a store buffer's Bloom filter"),
     NUMBER(subarrays, 1, 8, 4, "parts of the Bloom filter, each with a hash function"),
     CHOICE(commit, commits, "how stores reach memory: by Z units, or under locks"),
     SWITCH(depth, "of each byte the store of the smallest depth stays; off: the last that arrives, "
-                  "which gives the promise up"),
+                  "which breaks the guarantee"),
     NUMBER(partitions, 1, 64, 6, "of memory, each with a Z unit"),
     NUMBER(zcache, 128, 1 << 20, ZCACHE, "bytes of a Z unit's cache, in lines of 128"),
     NUMBER(ways, 1, 64, WAYS, "of that cache"),
@@ -54,13 +54,13 @@ const struct order_option gpudet_option_list[GPUDET_OPTIONS] = {
     CHOICE(
         serial, serials,
         "atomics: one compute unit after another, one warp after another, or as they arrive, which "
-        "gives the promise up"),
+        "breaks the guarantee"),
     CHOICE(
         shared, shareds,
         "warps that share memory run one after another, or as the adversary wants, which gives the "
         "promise up for races there"),
     CHOICE(distribution, distributions,
-           "slots for CTAs are fixed, or the adversary's choice, which gives the promise up"),
+           "slots for CTAs are fixed, or the adversary's choice, which breaks the guarantee"),
 };
 
 /* What is given of store buffers and of commits, which there are not with buffer=off: its name, or NULL. */

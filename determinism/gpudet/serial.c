@@ -1,4 +1,9 @@
-/* Serial mode of gpudet: the atomics that ended parallel modes, one warp after another. */
+/* Serial mode of GPUDet (thesis 4.5): the atomics that ended parallel modes are executed, one warp after another.
+ *
+ * access() in gpudet.c hands an atomic over (gpudet_serial_request), and the warp sleeps. idle() executes all of them
+ * (gpudet_serial_run). In the next quantum the warp tries the instruction again and gets its results. An instruction
+ * that is reported in pieces has one request for each. Reductions by bulk copies are executed behind the warp's
+ * atomic. */
 #include "determinism/gpudet/internal.h"
 
 #include "emu/atomic.h"
@@ -6,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOON = 2 }; /* warps that are fetched ahead */
+enum { PREFETCH = 2 }; /* warps that are fetched ahead */
 
 static uint32_t lane_count(const struct gpudet_request *r)
 {
@@ -27,28 +32,28 @@ static void copy(uint8_t *to, const uint8_t *from, uint32_t size)
     else memcpy(to, from, size);
 }
 
-/* The next of a list of `room`, of which `*count` are in use. It has room for the access. */
+/* The next of a list of `*capacity` requests, of which `*count` are in use. It has space for the access. */
 static struct gpudet_request *new_request(struct gpudet_request ***list, uint32_t *count,
-                                          uint32_t *room, const struct emu_access *a)
+                                          uint32_t *capacity, const struct emu_access *a)
 {
     const uint32_t size = a->op == ATOMIC_CAS ? 32u + a->width : (uint32_t)a->width * a->count,
-                   need = (uint32_t)__builtin_popcount(a->lanes) * (8 + 2 * size), had = *room;
-    *list = gpudet_grow(*list, *count + 1, room, sizeof **list);
-    for (uint32_t i = had; i < *room; i++) (*list)[i] = NULL;
+                   need = (uint32_t)__builtin_popcount(a->lanes) * (8 + 2 * size), had = *capacity;
+    *list = gpudet_grow(*list, *count + 1, capacity, sizeof **list);
+    for (uint32_t i = had; i < *capacity; i++) (*list)[i] = NULL;
     struct gpudet_request **r = &(*list)[(*count)++];
-    if (!*r || (*r)->room < need) {
+    if (!*r || (*r)->capacity < need) {
         free(*r);
         *r = malloc(sizeof **r + need);
         if (!*r) abort();
-        (*r)->room = need;
+        (*r)->capacity = need;
     }
     (*r)->size = size;
     return *r;
 }
 
-static void take(struct gpudet_request *r, const struct emu_access *a)
+static void fill_request(struct gpudet_request *r, const struct emu_access *a)
 {
-    r->serial = a->who->serial;
+    r->issue_seq = a->who->serial;
     r->pc = a->pc;
     r->lanes = a->lanes;
     r->kind = a->kind, r->op = a->op, r->type = a->type, r->width = a->width, r->count = a->count;
@@ -63,7 +68,7 @@ static void take(struct gpudet_request *r, const struct emu_access *a)
     }
 }
 
-static void give(struct gpudet_request *r, const struct emu_access *a)
+static void return_results(struct gpudet_request *r, const struct emu_access *a)
 {
     const uint8_t *old = old_of(r);
     for (uint32_t m = a->result ? a->lanes : 0; m; m &= m - 1, old += r->size)
@@ -72,48 +77,49 @@ static void give(struct gpudet_request *r, const struct emu_access *a)
     r->taken = true;
 }
 
-static bool is_of(const struct gpudet_request *r, const struct emu_access *a)
+static bool is_same_access(const struct gpudet_request *r, const struct emu_access *a)
 {
-    return r->pc == a->pc && r->serial == a->who->serial;
+    return r->pc == a->pc && r->issue_seq == a->who->serial;
 }
 
-static void ask(struct gpudet *g, const struct gpudet_warp *w)
+static void mark(struct gpudet *g, const struct gpudet_warp *w)
 {
-    gpudet_add(g->askers, w->number);
-    g->asks = true;
+    gpudet_set_add(g->serial.warps, w->number);
+    g->serial.any = true;
 }
 
-/* One that is told of in pieces sleeps at each of them: earlier ones are still there, done. (The first of a place may
- * be told of so, and whole when it is carried out again.) */
-enum emu_verdict gpudet_serial_ask(struct gpudet *g, struct gpudet_warp *w,
-                                   const struct emu_access *a)
+/* A warp whose instruction is reported in pieces sleeps at each of them: requests of earlier pieces are still there,
+ * executed. (The first piece may be reported so, and as a whole when the instruction is tried again.) */
+enum emu_verdict gpudet_serial_request(struct gpudet *g, struct gpudet_warp *w,
+                                       const struct emu_access *a)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < w->asked; i++) {
+    for (uint32_t i = 0; i < w->request_count; i++) {
         struct gpudet_request *r = w->requests[i];
-        if (is_of(r, a) && r->done && r->lanes == a->lanes) {
-            give(r, a);
+        if (is_same_access(r, a) && r->done && r->lanes == a->lanes) {
+            return_results(r, a);
             return EMU_DONE;
         }
-        if (r->taken && !is_of(r, a)) continue; /* of an instruction that is over */
+        if (r->taken && !is_same_access(r, a)) continue; /* of an instruction that is over */
         w->requests[i] = w->requests[kept];
         w->requests[kept++] = r;
     }
-    w->asked = kept;
-    ask(g, w);
-    if (g->swaps && a->standalone) w->asks = true;
-    else take(new_request(&w->requests, &w->asked, &w->request_room, a), a);
+    w->request_count = kept;
+    mark(g, w);
+    if (g->fast.stores_in_place && a->standalone) w->atomic_in_place = true;
+    else fill_request(new_request(&w->requests, &w->request_count, &w->request_capacity, a), a);
     return EMU_SLEEP;
 }
 
-void gpudet_serial_later(struct gpudet *g, struct gpudet_warp *w, const struct emu_access *a)
+void gpudet_serial_defer_reduction(struct gpudet *g, struct gpudet_warp *w,
+                                   const struct emu_access *a)
 {
-    ask(g, w);
-    take(new_request(&w->later, &w->later_count, &w->later_room, a), a);
+    mark(g, w);
+    fill_request(new_request(&w->bulk_reductions, &w->bulk_count, &w->bulk_capacity, a), a);
     w->stored = true;
 }
 
-static void carry_out(struct gpudet *g, struct gpudet_request *r)
+static void execute(struct gpudet *g, struct gpudet_request *r)
 {
     uint8_t *const data = data_of(r), *const old = old_of(r);
     struct emu_issuer by = r->by;
@@ -130,56 +136,57 @@ static void carry_out(struct gpudet *g, struct gpudet_request *r)
     r->done = true;
 }
 
-static void serve(struct gpudet *g, struct gpudet_warp *w)
+static void run_atomics(struct gpudet *g, struct gpudet_warp *w)
 {
-    if (w->asks) {
-        w->asks = false;
+    if (w->atomic_in_place) {
+        w->atomic_in_place = false;
         emu_machine_complete_atomic(g->m, &w->who);
         g->n.atomics++;
-        if (!g->in_turn) gpudet_go_on(g, w); /* while the host's caches have it */
+        if (!g->serialised) gpudet_resume(g, w); /* while the host's caches have it */
     }
-    for (uint32_t i = 0; i < w->asked; i++) {
+    for (uint32_t i = 0; i < w->request_count; i++) {
         if (w->requests[i]->done) continue;
-        carry_out(g, w->requests[i]);
+        execute(g, w->requests[i]);
         g->n.atomics++;
     }
-    for (uint32_t i = 0; i < w->later_count; i++) carry_out(g, w->later[i]);
-    g->n.reductions += w->later_count;
-    w->later_count = 0;
+    for (uint32_t i = 0; i < w->bulk_count; i++) execute(g, w->bulk_reductions[i]);
+    g->n.reductions += w->bulk_count;
+    w->bulk_count = 0;
 }
 
 /* What the next of `count` will look at. */
-static void fetch(const struct gpudet *g, const uint32_t *serving, uint32_t count)
+static void prefetch(const struct gpudet *g, const uint32_t *serial_order, uint32_t count)
 {
-    if (count > 4 * SOON) __builtin_prefetch(&g->warps[serving[4 * SOON]]);
-    if (count > 2 * SOON) emu_machine_prefetch(g->m, &g->warps[serving[2 * SOON]].who, false);
-    if (count > SOON) emu_machine_prefetch(g->m, &g->warps[serving[SOON]].who, true);
+    if (count > 4 * PREFETCH) __builtin_prefetch(&g->warps[serial_order[4 * PREFETCH]]);
+    if (count > 2 * PREFETCH)
+        emu_machine_prefetch(g->m, &g->warps[serial_order[2 * PREFETCH]].who, false);
+    if (count > PREFETCH) emu_machine_prefetch(g->m, &g->warps[serial_order[PREFETCH]].who, true);
 }
 
 /* In hardware's order, which is that of SMs; with serial=any as they arrive. */
 void gpudet_serial_run(struct gpudet *g)
 {
     uint32_t n = 0, last = UINT32_MAX;
-    GPUDET_EACH(i, g->askers, g->warp_count)
+    GPUDET_EACH(i, g->serial.warps, g->warp_count)
     {
-        gpudet_remove(g->askers, (uint32_t)i);
-        g->serving[n++] = (uint32_t)i;
+        gpudet_set_remove(g->serial.warps, (uint32_t)i);
+        g->serial.order[n++] = (uint32_t)i;
     }
     for (uint32_t i = 0; i < n && g->options.serial == GPUDET_SERIAL_ANY; i++) {
-        const uint32_t k = i + gpudet_below(g, n - i), x = g->serving[k];
-        g->serving[k] = g->serving[i];
-        g->serving[i] = x;
+        const uint32_t k = i + gpudet_below(g, n - i), x = g->serial.order[k];
+        g->serial.order[k] = g->serial.order[i];
+        g->serial.order[i] = x;
     }
     g->n.serial++;
-    g->asks = false;
-    g->served = g->told_in_turn ? n : 0;
-    g->shown = 0;
+    g->serial.any = false;
+    g->serial.observed_count = g->serial.observed ? n : 0;
+    g->serial.observed_next = 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct gpudet_warp *w = &g->warps[g->serving[i]];
-        if (g->swaps) fetch(g, g->serving + i, n - i);
+        struct gpudet_warp *w = &g->warps[g->serial.order[i]];
+        if (g->fast.stores_in_place) prefetch(g, g->serial.order + i, n - i);
         g->n.rounds += g->options.serial == GPUDET_WARP || w->who.sm != last;
         last = w->who.sm;
-        serve(g, w);
+        run_atomics(g, w);
     }
 }
 
@@ -191,6 +198,6 @@ static void free_list(struct gpudet_request **list, uint32_t count)
 
 void gpudet_serial_free(struct gpudet_warp *w)
 {
-    free_list(w->requests, w->request_room);
-    free_list(w->later, w->later_room);
+    free_list(w->requests, w->request_capacity);
+    free_list(w->bulk_reductions, w->bulk_capacity);
 }
