@@ -1,10 +1,12 @@
-/* Buffers of dab.
+/* DAB's atomic buffer with fusion (MICRO 2020, sections IV-B and IV-E).
  *
- * Entries are found by the place in memory that they lie in, which none crosses: as many bytes as all of them have,
- * or if they differ 16. A reduction is fused with an
- * earlier one of the same address, operation and type unless one of another kind that overlaps both came between:
- * then the order of the three counts. What fuses: add, min, max, and, or, xor, and exch, of which the later one
- * stays. inc, dec and compare-and-swap depend on what memory holds and stay apart. */
+ * Entries are found by the block of memory that they lie in: blocks of as many bytes as all entries have, or of 16 if they
+ * differ; no entry lies in two. A reduction is fused with an earlier one of the same address, operation and type, unless
+ * one of another kind that overlaps both came between: then the order of the three matters. What fuses: add, min, max, and,
+ * or, xor, and exch, of which the later one stays. inc, dec and compare-and-swap depend on what memory holds and do not
+ * fuse.
+ *
+ * dab.c adds entries and clears buffers; flush.c reads them. */
 #include "base/rng.h"
 #include "determinism/dab/internal.h"
 #include "emu/atomic.h"
@@ -29,7 +31,7 @@ static uint32_t home_of(const struct dab_buffer *b, uint64_t address)
     return hash(address >> b->grain) & (b->slots - 1);
 }
 
-static uint32_t place_of(const struct dab_buffer *b, uint64_t address)
+static uint32_t find_place(const struct dab_buffer *b, uint64_t address)
 {
     uint32_t i = home_of(b, address);
     while (b->table[i] && (b->entries[b->table[i] - 1].address ^ address) >> b->grain)
@@ -39,25 +41,25 @@ static uint32_t place_of(const struct dab_buffer *b, uint64_t address)
 
 /* The entry that a reduction is fused with; DAB_NONE: it needs one of its own, and *unlike says whether it
  * overlaps one of another kind. *place: where the table has what lies there. */
-static int32_t partner(const struct dab_buffer *b, const struct emu_access *a, uint64_t address,
-                       uint32_t *place, bool *unlike)
+static int32_t find_fusion(const struct dab_buffer *b, const struct emu_access *a, uint64_t address,
+                           uint32_t *place, bool *order_matters)
 {
     const uint32_t size = (uint32_t)a->width * a->count;
-    *unlike = false;
-    *place = place_of(b, address);
+    *order_matters = false;
+    *place = find_place(b, address);
     for (int32_t i = (int32_t)b->table[*place] - 1; i >= 0; i = b->entries[i].before) {
         const struct dab_entry *e = &b->entries[i];
         if (e->address >= address + size || address >= e->address + (uint32_t)e->width * e->count)
             continue;
         const bool same = e->address == address && e->op == a->op && e->type == a->type &&
                           e->count == a->count;
-        *unlike = !same || !can_fuse(a->op) || a->op == ATOMIC_EXCH;
+        *order_matters = !same || !can_fuse(a->op) || a->op == ATOMIC_EXCH;
         return same && can_fuse(a->op) ? i : DAB_NONE;
     }
     return DAB_NONE;
 }
 
-static void *resized(void *p, size_t size)
+static void *resize(void *p, size_t size)
 {
     p = realloc(p, size);
     if (!p) abort();
@@ -69,14 +71,14 @@ static void fill_table(struct dab_buffer *b)
 {
     memset(b->table, 0, b->slots * sizeof *b->table);
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint32_t at = place_of(b, b->entries[i].address);
+        const uint32_t at = find_place(b, b->entries[i].address);
         b->entries[i].before = (int32_t)b->table[at] - 1;
         b->table[at] = i + 1;
     }
 }
 
 /* Room for the lanes of a warp, `size` bytes each. */
-static void make_room(struct dab_buffer *b, uint32_t size, bool wide)
+static void reserve(struct dab_buffer *b, uint32_t size, bool wide)
 {
     const uint32_t grain = (uint32_t)__builtin_ctz(size);
     const bool regrain = b->count && grain != b->grain && b->grain != WIDEST;
@@ -84,18 +86,18 @@ static void make_room(struct dab_buffer *b, uint32_t size, bool wide)
     else if (regrain) b->grain = WIDEST;
     if (b->count + LANES > b->cap) {
         b->cap = b->cap ? 2 * b->cap : 2 * LANES;
-        b->entries = resized(b->entries, b->cap * sizeof *b->entries);
-        if (b->wide) b->wide = resized(b->wide, b->cap * sizeof *b->wide);
+        b->entries = resize(b->entries, b->cap * sizeof *b->entries);
+        if (b->wide) b->wide = resize(b->wide, b->cap * sizeof *b->wide);
     }
-    if (wide && !b->wide) b->wide = resized(NULL, b->cap * sizeof *b->wide);
-    if (b->author_count == b->author_cap) {
-        b->author_cap = b->author_cap ? 2 * b->author_cap : 8;
-        b->authors = resized(b->authors, b->author_cap * sizeof *b->authors);
+    if (wide && !b->wide) b->wide = resize(NULL, b->cap * sizeof *b->wide);
+    if (b->issuer_count == b->issuer_cap) {
+        b->issuer_cap = b->issuer_cap ? 2 * b->issuer_cap : 8;
+        b->issuers = resize(b->issuers, b->issuer_cap * sizeof *b->issuers);
     }
     const bool grows = b->slots < 2 * b->cap;
     if (grows) {
         b->slots = 2 * b->cap;
-        b->table = resized(b->table, b->slots * sizeof *b->table);
+        b->table = resize(b->table, b->slots * sizeof *b->table);
     }
     if (grows || regrain) fill_table(b);
 }
@@ -108,13 +110,13 @@ static void fuse_into(const struct dab_buffer *b, struct dab_entry *e, atomic_fn
         apply(data + k * e->width, operand + k * e->width, NULL, NULL);
 }
 
-static void describe(const struct dab_buffer *b, struct dab_entry *e, const struct emu_access *a)
+static void set_kind(const struct dab_buffer *b, struct dab_entry *e, const struct emu_access *a)
 {
     e->op = a->op;
     e->type = a->type;
     e->width = a->width;
     e->count = a->count;
-    e->author = b->author_count;
+    e->issuer = b->issuer_count;
     e->before = DAB_NONE;
 }
 
@@ -123,14 +125,14 @@ static void append(struct dab_buffer *b, const struct emu_access *a, uint64_t ad
                    uint32_t place)
 {
     struct dab_entry *e = &b->entries[b->count];
-    describe(b, e, a);
+    set_kind(b, e, a);
     e->address = address;
     e->before = (int32_t)b->table[place] - 1;
     b->table[place] = ++b->count;
 }
 
 /* `place`: of the entries from `count` on. */
-static void take_back(struct dab_buffer *b, uint32_t count, const uint32_t *place)
+static void remove_entries(struct dab_buffer *b, uint32_t count, const uint32_t *place)
 {
     while (b->count > count) {
         const struct dab_entry *e = &b->entries[--b->count];
@@ -147,18 +149,18 @@ static void fill(const struct dab_buffer *b, struct dab_entry *e, const uint8_t 
     if (e->op == ATOMIC_CAS) memcpy(data + NEW_VALUE, operand + NEW_VALUE, size);
 }
 
-static bool is_like(const struct dab_entry *e, const struct emu_access *a)
+static bool is_same_kind(const struct dab_entry *e, const struct emu_access *a)
 {
     return e->op == a->op && e->type == a->type && e->width == a->width && e->count == a->count;
 }
 
 /* Whether all that there is and comes is of one kind that fuses, and of one word or two: what meets at an address is one
  * entry, and none overlaps another. */
-static bool is_simple(const struct dab_buffer *b, const struct emu_access *a)
+static bool all_fuse(const struct dab_buffer *b, const struct emu_access *a)
 {
     if (a->count != 1 || (a->width != 4 && a->width != 8)) return false;
     if (!can_fuse(a->op) || a->op == ATOMIC_EXCH) return false;
-    return !b->count || (!b->mixed && is_like(b->entries, a));
+    return !b->count || (!b->mixed && is_same_kind(b->entries, a));
 }
 
 /* Where the table has each lane's address, or would, and what is there; returns those that have no entry. Nothing here
@@ -186,7 +188,7 @@ static uint32_t find_lanes(const struct dab_buffer *b, const struct emu_access *
 }
 
 /* dab_buffer_add's, where it is simple. */
-static bool add_simple(struct dab_buffer *b, const struct emu_access *a, uint32_t most)
+static bool add_fusing(struct dab_buffer *b, const struct emu_access *a, uint32_t most)
 {
     const uint32_t before = b->count, last = b->slots - 1;
     uint32_t place[LANES], entry[LANES], at[LANES], again = 0;
@@ -210,7 +212,7 @@ static bool add_simple(struct dab_buffer *b, const struct emu_access *a, uint32_
         at[b->count - before] = i;
         b->table[i] = ++b->count;
         e->address = address;
-        describe(b, e, a);
+        set_kind(b, e, a);
         fill(b, e, a->data + (size_t)a->stride * l);
     }
     for (; fuses; fuses &= fuses - 1) {
@@ -226,31 +228,31 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
                     uint32_t *fused)
 {
     const uint32_t before = b->count, need = (uint32_t)__builtin_popcount(a->lanes);
-    const bool unlike_before = b->unlike;
+    const bool order_mattered = b->order_matters;
     int32_t with[LANES];
     uint32_t at[LANES]; /* the places of new entries */
     if (atomic_buffer_fits(before, before + need, most)) most = before + need;
     else if (!fuse) return false;
-    make_room(b, (uint32_t)a->width * a->count, dab_is_wide(a->op, (uint32_t)a->width * a->count));
-    if (fuse && is_simple(b, a)) {
-        if (!add_simple(b, a, most)) return false;
-        if (b->count > before) b->authors[b->author_count++] = emu_issuer(a);
+    reserve(b, (uint32_t)a->width * a->count, dab_is_wide(a->op, (uint32_t)a->width * a->count));
+    if (fuse && all_fuse(b, a)) {
+        if (!add_fusing(b, a, most)) return false;
+        if (b->count > before) b->issuers[b->issuer_count++] = emu_issuer(a);
         *fused = need - (b->count - before);
         return true;
     }
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         uint32_t place;
-        bool unlike;
-        with[l] = partner(b, a, a->address[l], &place, &unlike);
+        bool order_matters;
+        with[l] = find_fusion(b, a, a->address[l], &place, &order_matters);
         if (with[l] >= 0 && fuse) continue;
         if (b->count == most) {
-            take_back(b, before, at);
-            b->unlike = unlike_before;
+            remove_entries(b, before, at);
+            b->order_matters = order_mattered;
             return false;
         }
         with[l] = DAB_NONE;
-        b->unlike |= unlike;
+        b->order_matters |= order_matters;
         at[b->count - before] = place;
         append(b, a, a->address[l], place);
     }
@@ -262,8 +264,8 @@ bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t m
         if (with[l] >= 0) fuse_into(b, &b->entries[with[l]], apply, operand);
         else fill(b, &b->entries[own++], operand);
     }
-    b->mixed |= before && !is_like(b->entries, a);
-    if (b->count > before) b->authors[b->author_count++] = emu_issuer(a);
+    b->mixed |= before && !is_same_kind(b->entries, a);
+    if (b->count > before) b->issuers[b->issuer_count++] = emu_issuer(a);
     *fused = need - (b->count - before);
     return true;
 }
@@ -277,13 +279,13 @@ void dab_buffer_clear(struct dab_buffer *b)
             uint32_t p = home_of(b, b->entries[i].address);
             for (; b->table[p]; p = (p + 1) & (b->slots - 1)) b->table[p] = 0;
         }
-    b->count = b->author_count = 0;
-    b->unlike = b->mixed = false;
+    b->count = b->issuer_count = 0;
+    b->order_matters = b->mixed = false;
 }
 
 static void *copy_of(const void *p, size_t size)
 {
-    return p ? memcpy(resized(NULL, size ? size : 1), p, size) : NULL;
+    return p ? memcpy(resize(NULL, size ? size : 1), p, size) : NULL;
 }
 
 struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b)
@@ -291,7 +293,7 @@ struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b)
     struct dab_buffer *c = copy_of(b, sizeof *b);
     c->entries = copy_of(b->entries, b->count * sizeof *b->entries);
     c->wide = copy_of(b->wide, b->count * sizeof *b->wide);
-    c->authors = copy_of(b->authors, b->author_count * sizeof *b->authors);
+    c->issuers = copy_of(b->issuers, b->issuer_count * sizeof *b->issuers);
     c->table = NULL;
     c->sectors = NULL;
     return c;
@@ -301,7 +303,7 @@ void dab_buffer_free(struct dab_buffer *b)
 {
     free(b->entries);
     free(b->wide);
-    free(b->authors);
+    free(b->issuers);
     free(b->table);
     free(b->sectors);
     *b = (struct dab_buffer){0};

@@ -1,10 +1,17 @@
 /* determinism/dab/internal.h: what the files of dab share.
  *
- *     dab.c          the order: what warps may do at once, what waits, what happens when none can go on
- *     schedulers.c    schedulers: whose atomic is next
- *     buffer.c   a buffer: room, fusion
- *     sector_buffer.c  the same, by sectors of memory
- *     flush.c    from buffers through the network to the partitions of memory */
+ * The paper's algorithm:
+ *     dab.c         what warps may do at once, what waits for a flush, what happens when no warp can go on
+ *     schedulers.c  determinism-aware scheduling: which warp reduces next (IV-C)
+ *     warps.c       sleeping and waking
+ *     buffer.c      atomic buffers with fusion (IV-B, IV-E)
+ *     flush.c       from buffers through the network to memory partitions (IV-D)
+ *     options.c     options, names of counts
+ * Fast paths with the same results:
+ *     flush_at_once.c  a flush without the network
+ *     sector_buffer.c  buffers by sectors of memory
+ *
+ * dab.c calls all others; schedulers.c calls warps.c; flush.c calls flush_at_once.c; no file calls back. */
 #ifndef HEDDLE_DETERMINISM_DAB_INTERNAL_H
 #define HEDDLE_DETERMINISM_DAB_INTERNAL_H
 
@@ -22,26 +29,26 @@ enum { DAB_NONE = -1 };
 
 /* ---- buffers ---------------------------------------------------------------------------------------- */
 
-/* A lane's reduction: 1, 2, 4 or 8 elements, at most 16 bytes, at a multiple of their size. */
+/* An entry (IV-B): a lane's reduction of 1, 2, 4 or 8 elements, at most 16 bytes, aligned to their size. */
 struct dab_entry {
     uint64_t address;
-    uint8_t data[8]; /* or in `wide` of the buffer */
+    uint8_t data[8]; /* the operand; a wide one is in dab_buffer.wide */
     uint8_t op, type, width, count;
-    int32_t before;  /* the entry before it in the same place of memory */
-    uint32_t author; /* of the buffer */
-    uint32_t next;   /* on the way: in its transaction */
+    int32_t before;  /* the entry before it in the same block of memory (dab_buffer.grain) */
+    uint32_t issuer; /* index in the buffer's issuers */
+    uint32_t next;   /* in its transaction */
 };
 enum { DAB_SECTOR = ATOMIC_BUFFER_SECTOR };
-/* Entries that lie in one, of one kind, at most one of a word. */
+/* Entries of one sector and one kind, at most one of each word. */
 struct dab_sector {
     uint64_t sector; /* address / DAB_SECTOR */
     struct dab_record {
-        uint32_t before; /* the latest one before it of the same sector; 0: there is none */
+        uint32_t before; /* the latest record before it of the same sector; 0: none */
         uint16_t kind;   /* dab_kind_of() */
         uint8_t width;
-        uint8_t has; /* bits of 4 bytes each: some entry has them */
+        uint8_t has; /* a bit for each 4 bytes: an entry has them */
     } is;
-    uint8_t data[DAB_SECTOR]; /* the operands, where the words are */
+    uint8_t data[DAB_SECTOR]; /* the operands, each at its word's place */
 };
 static inline uint16_t dab_kind_of(uint8_t op, uint8_t type)
 {
@@ -58,17 +65,18 @@ static inline uint8_t dab_type_of(uint16_t kind)
 struct dab_buffer {
     struct dab_entry *entries; /* or they are in `sectors` */
     uint32_t count, cap;
-    uint8_t (*wide)[48]; /* by entry: more than 8 bytes; of compare-and-swap the new value at 32 */
-    struct emu_issuer *authors;
-    uint32_t author_count, author_cap;
-    uint32_t *table; /* place in memory -> 1 + the latest entry there: open addressing, */
-    uint32_t slots;  /* of so many, a power of two; NULL: none yet */
-    uint32_t grain;  /* bits of an address that a place leaves open: no entry reaches into two */
-    bool unlike;     /* entries whose order counts meet at an address */
-    bool mixed;      /* entries differ in operation, type or size */
-    struct dab_sector *sectors; /* the first is none */
+    uint8_t (*wide)
+        [48]; /* by entry: operands of more than 8 bytes; the new value of a compare-and-swap is at 32 */
+    struct emu_issuer *issuers;
+    uint32_t issuer_count, issuer_cap;
+    uint32_t *table; /* block of memory -> 1 + its latest entry: open addressing; NULL: none yet */
+    uint32_t slots;  /* of the table: a power of two */
+    uint32_t grain;  /* log2 of the bytes of a block: no entry lies in two */
+    bool order_matters;         /* some entries overlap and do not commute */
+    bool mixed;                 /* entries differ in operation, type or size */
+    struct dab_sector *sectors; /* from the second one on */
     uint32_t sector_count, sector_cap;
-    uint16_t kind; /* of all of these, unless it is `mixed`, or some do not fuse */
+    uint16_t kind; /* of all sectors, unless `mixed` */
 };
 static inline bool dab_is_wide(uint8_t op, uint32_t bytes)
 {
@@ -80,20 +88,19 @@ static inline uint8_t *dab_data(const struct dab_buffer *b, struct dab_entry *e)
     return dab_is_wide(e->op, (uint32_t)e->width * e->count) ? b->wide[e - b->entries] : e->data;
 }
 
-/* Lane by lane, the lowest first; *fused: how many were fused with what was there. false: they find no room in `most`
- * entries, and nothing has changed. What no buffer could hold fits an empty one. */
+/* Adds the lanes' reductions, the lowest lane first (IV-B). *fused: how many lanes were fused with entries (IV-E). false:
+ * they do not fit in `most` entries, and nothing has changed. What no buffer could hold fits an empty one. */
 bool dab_buffer_add(struct dab_buffer *b, const struct emu_access *a, uint32_t most, bool fuse,
                     uint32_t *fused);
 void dab_buffer_clear(struct dab_buffer *b);
 struct dab_buffer *dab_buffer_copy(const struct dab_buffer *b);
 void dab_buffer_free(struct dab_buffer *b);
-/* The same with what it holds in `sectors`: words of 4 or 8 bytes, no compare-and-swaps, of the first lanes of a warp, side
- * by side; and nobody asks who reduced. */
-struct
-    dab_index { /* of the sectors of a buffer: mostly one is filled for a while, then another one */
-    struct dab_buffer *of; /* NULL: it is empty */
-    uint32_t *table;       /* sector -> the latest record of it, or 0: open addressing, */
-    uint32_t slots;        /* of so many, a power of two */
+/* sector_buffer.c: the same with entries in `sectors`: words of 4 or 8 bytes, no compare-and-swaps, of the lowest lanes,
+ * adjacent; the issuers are not needed. */
+struct dab_index {         /* of one buffer's sectors, the one that was filled last */
+    struct dab_buffer *of; /* NULL: the index is empty */
+    uint32_t *table;       /* sector -> its latest record, or 0: open addressing */
+    uint32_t slots;        /* of the table: a power of two */
 };
 bool dab_sectors_add(struct dab_buffer *b, struct dab_index *x, const struct emu_access *a,
                      uint32_t most, bool fuse);
@@ -104,174 +111,225 @@ void dab_sectors_clear(struct dab_buffer *b, struct dab_index *x);
 enum dab_reason { DAB_FULL, DAB_ATOM, DAB_FENCE, DAB_BARRIER, DAB_EXIT, DAB_REASONS };
 struct dab_counts { /* numbers alone, in the order of their names in options.c */
     uint64_t flushes[DAB_REASONS];
-    uint64_t reductions, entries,
-        fused; /* lanes that reduced; entries flushed; lanes that were fused */
-    uint64_t transactions, coalesced,
-        messages;            /* of flushes; entries that went with another; pre-flush */
-    uint64_t early, waiting; /* transactions that came before their turn; the most at once */
-    uint64_t turns, rounds, ordered; /* waited for a turn; rounds of, and atomics done in order */
-    uint64_t shared;                 /* accesses of shared memory that waited for a turn */
+    uint64_t reductions;   /* lanes that reduced */
+    uint64_t entries;      /* that were flushed */
+    uint64_t fused;        /* lanes that were fused with an entry (IV-E) */
+    uint64_t transactions; /* of flushes */
+    uint64_t coalesced;    /* entries that went with another one's transaction (IV-F) */
+    uint64_t messages;     /* pre-flush messages (IV-D) */
+    uint64_t early;        /* transactions that arrived before their turn */
+    uint64_t waiting;      /* the most of them in flush buffers at once */
+    uint64_t turns;        /* reductions that waited for their warp's turn (IV-C) */
+    uint64_t rounds;       /* of atomics and strong accesses that were executed in order */
+    uint64_t ordered;      /* these accesses */
+    uint64_t shared;       /* accesses of shared memory that waited for a turn */
 };
 enum { DAB_NUMBERS = sizeof(struct dab_counts) / sizeof(uint64_t) };
 
 /* ---- the network and memory ------------------------------------------------------------------------- */
 
-struct dab_net; /* what is on its way to memory */
+struct dab_net; /* transactions on their way to memory */
 
-struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *chance,
+struct dab_net *dab_net_new(const struct dab_options *o, uint32_t sms, uint64_t *random,
                             struct dab_counts *counts);
-/* A launch begins: nothing is on its way. by_sector: so buffers are filled. */
+/* A launch begins: nothing is on its way. by_sector: buffers are filled by sectors. */
 void dab_net_begin(struct dab_net *n, struct emu_machine *m, bool by_sector);
-/* Puts what a buffer holds on its way; it stays as it is until it has arrived. */
+/* Sends what a buffer holds. The buffer must not change until all of it has arrived. */
 void dab_net_send(struct dab_net *n, uint32_t sm, struct dab_buffer *b);
-/* What was sent since the last call is a flush: all of it arrives, or (overlap: of what was sent there are copies) may do
- * so later. */
+/* What was sent since the last call is one flush: all of it arrives. With `overlap` buffers were copied, and it may arrive
+ * later. */
 void dab_net_flush(struct dab_net *n);
-void dab_net_some(struct dab_net *n); /* one of those that are on their way arrives */
-void dab_net_all(struct dab_net *n);
+void dab_net_arrive_one(struct dab_net *n); /* one transaction */
+void dab_net_drain(struct dab_net *n);      /* all that are on their way */
 void dab_net_free(struct dab_net *n);
 
 /* ---- warps ------------------------------------------------------------------------------------------ */
 
-/* A hardware warp: a place for a warp on an SM, in order of SM and number there. */
+/* A hardware warp, in order of SM and number on the SM. */
 struct dab_warp {
-    uint64_t
-        told_at; /* 1 + the serial of the last instruction that was told of and did not sleep, */
-    uint32_t told_pc;   /* and where that is: one may be told of in pieces */
-    uint32_t cta, slot; /* who is there */
-    uint32_t warp, sm;
-    uint32_t sched, place; /* its scheduler, and its place in the ring of that */
-    uint32_t batch;        /* 1 + that of the CTA that is or was there last; 0: none was */
-    uint32_t batches;      /* as many CTAs are dealt to its slot */
-    uint32_t misses;       /* looks at an mbarrier in vain, in turn */
-    uint32_t filled;       /* the interval between flushes in which it last filled a buffer */
-    uint8_t why;           /* enum dab_reason, of `pending` */
+    uint64_t instruction_seq; /* 1 + serial of the last instruction that was allowed to proceed, */
+    uint32_t instruction_pc;  /* and its place: further pieces of it proceed, too */
+    uint32_t cta, slot, warp, sm; /* the warp that is there */
+    uint32_t sched, place;        /* its scheduler, and its index in that scheduler's ring */
+    uint32_t batch;               /* 1 + the batch of its last CTA; 0: there was none */
+    uint32_t batches;             /* CTAs that are dealt to its slot */
+    uint32_t failed_tests;        /* of an mbarrier, in succession */
+    uint32_t filled;              /* the last interval between flushes in which it added an entry */
+    uint8_t why;                  /* enum dab_reason, of `pending` */
     uint8_t barrier;
-    bool lives : 1;   /* false: it has ended, or there is none */
-    bool wants : 1;   /* sleeps: it is not its turn to reduce, or */
-    bool full : 1;    /* there is no room */
-    bool shared : 1;  /* sleeps until its turn in its crew */
-    bool pending : 1; /* sleeps until there was a flush, */
-    bool alone : 1; /* and is then granted its instruction when those before it have done theirs */
-    bool granted : 1;
-    bool chained : 1;           /* pending, and its turn will come without another flush */
-    bool spins : 1, missed : 1; /* sleeps, for an mbarrier; the last look at one was in vain */
-    bool at_barrier : 1;        /* waits there */
-    bool away : 1;     /* SRR: has been at a barrier since the last time that no warp could go on */
-    bool in_round : 1; /* GTAR */
-    bool let_in : 1;   /* where batches have been given up: does its atomics */
+    bool lives : 1;               /* false: it has exited, or there is none */
+    bool wants : 1;               /* it sleeps until its turn to reduce */
+    bool is_full : 1;             /* its reduction finds no space in the buffer */
+    bool waits_for_smem_turn : 1; /* it sleeps until its turn at shared memory */
+    bool pending : 1;             /* it sleeps until the next flush, */
+    bool ordered : 1; /* and until the ordered accesses of warps before it have been executed */
+    bool granted : 1; /* its ordered access may be executed now */
+    bool chained : 1; /* pending, and will be granted without another flush */
+    bool tests_mbarrier : 1; /* it sleeps before it tests an mbarrier again */
+    bool test_failed : 1;
+    bool at_barrier : 1;
+    bool
+        left_round : 1; /* SRR: it has been at a barrier since the last time that no warp could go on */
+    bool in_round : 1; /* GTAR: it belongs to the round */
+    bool admitted : 1; /* where batches have been given up: it may reduce */
 };
-/* Of an SM, with the hardware warps of one number modulo the schedulers: its ring. */
+/* A warp scheduler: its ring has the hardware warps of its SM with one number modulo the schedulers. */
 struct dab_sched {
-    uint32_t first, size; /* the first of them; how many */
-    uint32_t turn;        /* whose, in the ring */
-    int32_t last;         /* who was the last to reduce; DAB_NONE */
-    uint32_t batch;       /* 1 + that whose atomics it does, */
-    uint32_t batches;     /* of so many, */
-    uint32_t left;        /* and its warps that have not ended, if */
+    uint32_t first, size; /* the ring's first warp, and how many there are */
+    uint32_t turn;        /* index in the ring: who may reduce next */
+    int32_t last;         /* index in the ring: who reduced last; DAB_NONE */
+    uint32_t batch;       /* 1 + the batch whose atomics it does, */
+    uint32_t batches;     /* of so many */
+    uint32_t left;        /* warps of the batch that have not exited, if `counted` */
     bool counted;
     bool touched;   /* since the last flush */
-    bool strict;    /* round robin of all instructions */
-    bool round;     /* GTAR: one is being done */
+    bool strict;    /* SRR, GTRR: round robin of all instructions */
+    bool round;     /* GTAR: a round goes on */
     bool issued;    /* SRR: `turn` has been picked */
-    uint32_t skips; /* SRR: since then, in vain */
+    uint32_t skips; /* SRR: how often the turn was passed on in vain since */
 };
-enum dab_room { /* what is kept from launch to launch */
-                DAB_DEAL,
-                DAB_DEALT,
-                DAB_DUE,
-                DAB_FIRST,
-                DAB_WARPS,
-                DAB_SLEEPING,
-                DAB_CHAIN,
-                DAB_SCHEDS,
-                DAB_TOUCHED,
-                DAB_HOLDING,
-                DAB_SHARED_TURN,
-                DAB_ROOMS
+enum dab_allocation { /* memory that is kept from launch to launch */
+                      DAB_DEAL,
+                      DAB_DEALT,
+                      DAB_DUE,
+                      DAB_FIRST,
+                      DAB_WARPS,
+                      DAB_SLEEPING,
+                      DAB_CHAIN,
+                      DAB_SCHEDS,
+                      DAB_TOUCHED,
+                      DAB_HOLDING,
+                      DAB_SMEM_TURN,
+                      DAB_ALLOCATIONS
 };
 struct dab_memory {
     void *at;
     size_t size; /* bytes */
 };
+
+/* ---- the order, by who uses it ---------------------------------------------------------------------- */
+
+struct dab_ctas {        /* deterministic CTA distribution (IV-C5) */
+    bool fixed;          /* CTAs are dealt to slots; false: the adversary places them */
+    uint32_t used_slots; /* slots below this one may get a CTA */
+    uint32_t used_sms;   /* SMs that may, */
+    uint32_t per_sm;     /* and hardware warps of each */
+    uint32_t
+        usable; /* slots that CTAs are dealt to: a whole number of clusters, of the first `sms` */
+    uint32_t *deal;                      /* CTA c goes to slot deal[c % usable] */
+    uint32_t *dealt;                     /* by slot: its next CTA; beyond the last one: none */
+    uint32_t *first;                     /* by slot: the index of its first warp in `warps` */
+    uint32_t *due, due_first, due_count; /* a ring of free slots that get another CTA */
+    uint32_t clusters_placed;
+};
+struct dab_store { /* the atomic buffers (IV-B, IV-C) */
+    struct dab_buffer *list;
+    uint32_t count, capacity;
+    uint64_t *holding; /* set: buffers that hold something */
+    uint32_t held;     /* entries in all of them */
+    bool by_sector;    /* entries are kept by sectors (sector_buffer.c), */
+    struct dab_index index;
+};
+struct dab_waits {         /* warps that cannot go on, by what they wait for */
+    uint64_t *sleeping;    /* set: warps of which one of the next four is true */
+    uint32_t full;         /* so many wait for room in a buffer, */
+    uint32_t pending;      /* for a flush, */
+    uint32_t smem_waiters; /* for their turn at shared memory, */
+    uint32_t mbarrier_waiters;
+    uint32_t at_barriers;
+    uint32_t pending_for[DAB_REASONS]; /* `pending`, by reason */
+    uint32_t *smem_turn;               /* by the first slot of a group: whose turn it is */
+    uint32_t *chain, chain_count,
+        chain_at;        /* warps that are granted their instruction one after another */
+    bool all_tested;     /* all mbarrier waiters have tested it since one was changed or passed */
+    uint32_t idle_tests; /* times that nothing was left but to test mbarriers again */
+    struct dab_warp *going_to_sleep;
+    struct dab_warp *wake_later; /* is to be woken when it sleeps, */
+    bool woke_in_pick;           /* which the last pick() has done */
+};
+struct dab_adversary { /* what the seed decides */
+    uint64_t seed, launches;
+    uint64_t random; /* begins anew with each launch: others may go without the order */
+    uint32_t burst, bias_draws;
+    uint64_t
+        bias; /* how far from the last of the ready warps the chosen one is, in 2^-32 of them */
+    uint32_t picks;
+    uint32_t window;      /* no CTA begins while so many warps are ready; */
+    uint32_t window_ctas; /* drawn anew after so many CTAs */
+};
 struct dab {
     struct dab_options options;
     struct emu_order order;
-    uint64_t seed, launches,
-        chance; /* chance: begins anew with each launch, as others may go without the order */
     struct emu_machine *m;
     struct emu_shape shape;
-    uint32_t used_slots;       /* those below may get a CTA */
-    uint32_t used_sms, per_sm; /* SMs, and hardware warps of each, that may get a CTA */
-    uint32_t
-        usable; /* slots that CTAs are dealt to, a whole number of clusters; those of the first `sms` */
-    uint32_t *dealt; /* by slot: the next CTA that comes there; those beyond the last do not */
-    uint32_t *due, due_first, due_count; /* slots that are free and get another CTA: a ring */
-    uint32_t *deal;                      /* the slot of CTA c is deal[c % usable] */
-    uint32_t *first;                     /* by slot: the place of its first warp in `warps` */
-    bool fixed;                          /* CTAs are dealt so, */
-    bool batched, loose;                 /* and in batches, which have been given up */
-    bool stirred;                        /* some warp has come to what may have to wait */
-    bool by_sector;                      /* buffers are filled so, */
-    struct dab_index index;              /* with this */
-    uint32_t clusters_placed;
     struct dab_warp *warps;
     uint32_t warp_count;
-    uint64_t *sleeping; /* bits of warps: `full`, `shared`, `pending` or `spins` */
     struct dab_sched *scheds;
     uint32_t sched_count;
-    uint32_t *touched, touched_count; /* schedulers */
-    struct dab_buffer *buffers;
-    uint32_t buffer_count, buffer_cap;
-    uint64_t *holding;     /* bits of buffers that hold something */
-    uint32_t *shared_turn; /* by the first slot of a crew: its warp */
+    uint32_t *touched,
+        touched_count;     /* schedulers that something has changed for since the last flush */
+    bool any_waited;       /* a warp has come to what may have to wait */
+    bool batched;          /* CTAs come in batches (IV-C5), */
+    bool batches_given_up; /* which have been given up */
     uint32_t interval;     /* between flushes: 1, 2, ... */
-    uint32_t got_on;       /* that in which a warp ended, or none waited to do an atomic in order */
-    uint32_t held;         /* entries in all buffers */
-    uint32_t full, shared, spinning, at_barriers; /* warps that are */
-    uint32_t pending, pending_for[DAB_REASONS];
-    uint32_t vain; /* times that only mbarriers were looked at */
-    bool looked;   /* all that spin have, since one was changed or passed */
-    uint32_t *chain, chain_count, chain_at; /* warps to be granted their instruction */
-    uint32_t burst, stay;                   /* of the adversary */
-    uint32_t picks;
-    uint64_t favourite;          /* how far from the latest that may go on, in 2^-32 of them */
-    uint32_t company,            /* warps that can go on before the next CTA begins, */
-        moods;                   /* for so many CTAs */
-    struct dab_warp *now, *late; /* about to sleep; to be woken when it does, */
-    bool woken;                  /* which has been done in the last pick() */
+    uint32_t
+        last_progress; /* the last interval in which a warp ended, or none waited for an ordered atomic */
+    struct dab_ctas ctas;
+    struct dab_store store;
+    struct dab_waits waits;
+    struct dab_adversary adversary;
     struct dab_net *net;
     uint32_t net_sms; /* for so many */
     struct dab_counts counts;
-    struct dab_memory rooms[DAB_ROOMS];
+    struct dab_memory allocations[DAB_ALLOCATIONS];
 };
 
 static inline struct dab_warp *dab_warp(const struct dab *d, const struct emu_warp *who)
 {
-    return &d->warps[d->first[who->slot] + who->warp];
+    return &d->warps[d->ctas.first[who->slot] + who->warp];
 }
 static inline struct dab_buffer *dab_buffer_of(const struct dab *d, const struct dab_warp *w)
 {
-    return &d->buffers[d->options.level == DAB_WARP ? (uint32_t)(w - d->warps) : w->sched];
+    return &d->store.list[d->options.level == DAB_WARP ? (uint32_t)(w - d->warps) : w->sched];
 }
+static inline void dab_touch(struct dab *d, struct dab_sched *q)
+{
+    if (q->touched) return;
+    q->touched = true;
+    d->touched[d->touched_count++] = (uint32_t)(q - d->scheds);
+}
+
+/* ---- warps.c: sleeping and waking -------------------------------------------------------------------- */
+
+struct emu_warp dab_identity(const struct dab_warp *w);
+/* It is about to sleep for one of the reasons of struct dab_waits. */
+static inline void dab_mark_sleeping(struct dab *d, const struct dab_warp *w)
+{
+    const size_t at = (size_t)(w - d->warps);
+    d->waits.sleeping[at / 64] |= UINT64_C(1) << at % 64;
+}
+/* The first from `at` on that sleeps so; the number of warps: none. */
+uint32_t dab_next_sleeping(const struct dab *d, uint32_t at);
+void dab_set_full(struct dab *d, struct dab_warp *w);
+void dab_set_pending(struct dab *d, struct dab_warp *w, uint8_t why, bool ordered);
+/* Whatever it waits for is there. */
 void dab_wake(struct dab *d, struct dab_warp *w);
 
 /* ---- turns ------------------------------------------------------------------------------------------ */
 
 bool dab_may_reduce(struct dab *d, const struct dab_warp *w);
 void dab_reduced(struct dab *d, struct dab_warp *w);
-void dab_touch(struct dab *d, struct dab_sched *q);
 /* The warp's state has changed: it wants to reduce, waits for a flush, has ended, or is new. Others may go on. */
-void dab_settle(struct dab *d, const struct dab_warp *w);
+void dab_scheduler_update(struct dab *d, const struct dab_warp *w);
 /* It begins, or has ended. */
-void dab_begins(struct dab *d, struct dab_warp *w);
-void dab_ends(struct dab *d, struct dab_warp *w);
+void dab_scheduler_add(struct dab *d, struct dab_warp *w);
+void dab_scheduler_remove(struct dab *d, struct dab_warp *w);
 /* No warp can go on: turns pass those that wait at barriers, or (all) for anything. Whether one can now. */
-bool dab_unstick(struct dab *d, bool all);
-void dab_turns_flushed(struct dab *d); /* those that waited for it go on */
+bool dab_skip_turns(struct dab *d, bool all);
+void dab_schedulers_flushed(struct dab *d); /* those that waited for it go on */
 /* Whether batches hold a warp back; gives them up, and lets in whom they hold back: whether there was one. */
-bool dab_holds_back(const struct dab *d);
-bool dab_let_in(struct dab *d);
+bool dab_batches_block(const struct dab *d);
+bool dab_give_up_batches(struct dab *d);
 /* SRR: whose turn it is, of those that are ready: its index; negative: none. */
 int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
 

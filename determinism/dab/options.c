@@ -27,7 +27,7 @@ const struct order_option dab_option_list[DAB_OPTIONS] = {
     OPTION(
         "scheduler", scheduler,
         "in which order warps fill it: greedy with an atomic token; greedy, then atomics in rounds; greedy up to "
-        "the first atomics, then strict round robin; strict round robin; as they come, which gives the promise up",
+        "the first atomics, then strict round robin; strict round robin; as they come, which breaks the guarantee",
         .words = rules),
     OPTION("entries", entries, "of a buffer, each for a lane's reduction",
            NUMBER(1, 65536, ENTRIES)),
@@ -38,14 +38,14 @@ const struct order_option dab_option_list[DAB_OPTIONS] = {
     OPTION("sms", sms, "gating: CTAs go to the first so many SMs; 0: to all", NUMBER(0, 65536, 0)),
     OPTION(
         "batches", batches,
-        "a scheduler does all atomics of one batch of CTAs before any of the next; off gives the promise up",
+        "a scheduler does all atomics of one batch of CTAs before any of the next; off breaks the guarantee",
         SWITCH(1)),
     OPTION("sms-per-cluster", sms_per_cluster, "of the GPU: they share a way into the network",
            NUMBER(1, 65536, 2)),
     OPTION("partitions", partitions, "of memory, in turn every 256 bytes", NUMBER(1, 1024, 24)),
     OPTION(
         "reorder", reorder,
-        "partitions carry out a flush in turn of the SMs; off: as it arrives, which gives the promise up (nr)",
+        "partitions carry out a flush in turn of the SMs; off: as it arrives, which breaks the guarantee (nr)",
         SWITCH(1)),
     OPTION("overlap", overlap,
            "a flush may begin before the last one has arrived, with reorder=off (nr-of)",
@@ -54,7 +54,7 @@ const struct order_option dab_option_list[DAB_OPTIONS] = {
            "a cluster flushes as soon as it is full, whatever others do, with reorder=off (nr-cif)",
            SWITCH(0)),
     OPTION("distribution", distribution,
-           "CTA c goes to slot c modulo slots; or anywhere, which gives the promise up",
+           "CTA c goes to slot c modulo slots; or anywhere, which breaks the guarantee",
            .words = distributions),
     OPTION(
         "queue", queue,

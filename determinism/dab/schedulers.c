@@ -1,20 +1,30 @@
-/* Schedulers of dab: in which order the warps of one fill its buffer. Each rule is its own (section IV-C):
+/* Determinism-aware scheduling of DAB (MICRO 2020, section IV-C): in which order the warps of one scheduler fill its
+ * atomic buffer. Each rule is implemented by itself:
  *
- *  srr   every instruction is issued in turn; those at barriers are passed over, others are waited for.
- *  gtrr  any order until all warps are at their first atomic or have ended; from then on as srr. A batch (below) waits
- *        for the one before with all it does: how far it came before the round robin would be the adversary's.
- *  gtar  any order between atomics. When all warps are at one or have ended they do one each, in turn: a round.
- *  gwat  any order between atomics. One warp has the token, may do an atomic, and hands the token on.
+ *  srr   strict round robin (IV-C1). Every instruction is issued in turn. Warps at barriers are skipped; others are waited
+ *        for.
+ *  gtrr  greedy then round robin (IV-C2). Any order until all warps are at their first atomic or have exited; from then on
+ *        srr. A batch (below) waits for the one before with all its instructions: how far it came before the round robin
+ *        would be the adversary's choice.
+ *  gtar  greedy then atomic round robin (IV-C3). Any order between atomics. When all warps are at one or have exited they
+ *        do one each, in turn: a round.
+ *  gwat  greedy with atomic token (IV-C4). Any order between atomics. The warp with the token may do an atomic and passes
+ *        the token on.
  *
- * Warps that wait for a flush or have ended are not waited for: that lasts until a flush, and a flush waits for all.
- * A warp at a barrier is waited for: when it goes on depends on other schedulers. Where nobody can go on it is passed
- * over (dab_unstick). For the same reason srr has a warp back that was at a barrier only when nobody else can go on.
+ * dab.c asks whether a warp may reduce (dab_may_reduce) and reports what warps do. A rule wakes the warp whose turn it
+ * is.
  *
- * CTAs come in batches, one to a slot: a scheduler does the atomics of the next when all warps of one have ended.
- * Atomics whose result is read wait for no batch (they are done in a fixed order as it is). So a warp may take a lock
- * that one of the batch before wants, and have to wait for that batch with giving it back. Where warps have waited to do
- * such atomics at many flushes in turn, and none has ended, there are no batches any more: warps that wait where no warp
- * can go on are let in then. Who these are does not depend on the adversary. */
+ * Warps that wait for a flush or have exited are not waited for: that lasts until a flush, and a flush waits for all
+ * warps. A warp at a barrier is waited for, because when it goes on depends on other schedulers; where no warp can go on
+ * it is skipped (dab_skip_turns). For the same reason srr takes a warp back that was at a barrier only when no other warp
+ * can go on.
+ *
+ * Batches (IV-C5). CTAs come in batches, one to a slot: a scheduler does the atomics of the next batch when all warps of
+ * one have exited. Atomics whose result is read wait for no batch (they are executed in a fixed order anyway). So a warp
+ * may take a lock that a warp of the batch before wants, and release it by a reduction, which waits for that batch: a
+ * deadlock that the paper does not treat. Where warps have waited to execute such atomics at many flushes in succession,
+ * and none has exited, batches are given up: warps that wait where no warp can go on are admitted then. Who these are does
+ * not depend on the adversary. */
 #include "determinism/dab/internal.h"
 
 #include <stdlib.h>
@@ -29,54 +39,50 @@ static struct dab_warp *in_ring(const struct dab *d, const struct dab_sched *q, 
     return &d->warps[q->first + i * d->shape.schedulers];
 }
 
-enum part { OVER, COMING, THERE }; /* of a warp in its scheduler's batch */
+enum batch_state { DONE, NOT_BEGUN, ACTIVE }; /* of a warp in its scheduler's batch */
 
-static enum part part_of(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
+static enum batch_state batch_state_of(const struct dab *d, const struct dab_sched *q,
+                                       const struct dab_warp *w)
 {
-    if (d->loose) return w->lives && w->let_in ? THERE : OVER;
-    if (!d->batched || w->batch == q->batch) return w->lives ? THERE : OVER;
-    return w->batch < q->batch && w->batches >= q->batch ? COMING : OVER;
+    if (d->batches_given_up) return w->lives && w->admitted ? ACTIVE : DONE;
+    if (!d->batched || w->batch == q->batch) return w->lives ? ACTIVE : DONE;
+    return w->batch < q->batch && w->batches >= q->batch ? NOT_BEGUN : DONE;
 }
 
-static void count_left(const struct dab *d, struct dab_sched *q)
+static void count_remaining(const struct dab *d, struct dab_sched *q)
 {
     q->counted = true;
     q->left = 0;
-    for (uint32_t i = 0; i < q->size; i++) q->left += part_of(d, q, in_ring(d, q, i)) != OVER;
+    for (uint32_t i = 0; i < q->size; i++)
+        q->left += batch_state_of(d, q, in_ring(d, q, i)) != DONE;
 }
 
 /* Goes on to the next batch if this one is over; false: there is nothing more to come. */
-static bool batch_is_on(const struct dab *d, struct dab_sched *q)
+static bool advance_batch(const struct dab *d, struct dab_sched *q)
 {
-    if (!q->counted) count_left(d, q);
+    if (!q->counted) count_remaining(d, q);
     while (!q->left) {
-        if (!d->batched || d->loose || q->batch >= q->batches) return false;
+        if (!d->batched || d->batches_given_up || q->batch >= q->batches) return false;
         q->batch++;
         q->turn = 0;
         q->last = DAB_NONE;
         q->round = q->issued = false;
-        count_left(d, q);
+        count_remaining(d, q);
     }
     return true;
 }
 
-void dab_touch(struct dab *d, struct dab_sched *q)
-{
-    if (q->touched) return;
-    q->touched = true;
-    d->touched[d->touched_count++] = (uint32_t)(q - d->scheds);
-}
-
 /* Whether a warp need not be waited for until there was a flush. One whose turn comes after the last flush must be: when
  * it does is the adversary's. */
-static bool is_out(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
+static bool need_not_wait_for(const struct dab *d, const struct dab_sched *q,
+                              const struct dab_warp *w)
 {
-    return part_of(d, q, w) == OVER || (w->pending && !w->chained);
+    return batch_state_of(d, q, w) == DONE || (w->pending && !w->chained);
 }
 
-static void let_reduce(struct dab *d, struct dab_warp *w)
+static void allow_reduction(struct dab *d, struct dab_warp *w)
 {
-    if (w->wants && !w->full) dab_wake(d, w);
+    if (w->wants && !w->is_full) dab_wake(d, w);
 }
 
 static bool is_ordered(const struct dab *d)
@@ -88,9 +94,10 @@ static bool is_ordered(const struct dab *d)
 
 static void pass_token(struct dab *d, struct dab_sched *q)
 {
-    for (uint32_t n = 0; n < q->size && is_out(d, q, in_ring(d, q, q->turn)); n++)
+    for (uint32_t n = 0; n < q->size && need_not_wait_for(d, q, in_ring(d, q, q->turn)); n++)
         q->turn = after_in_ring(q, (int32_t)q->turn);
-    if (!is_out(d, q, in_ring(d, q, q->turn))) let_reduce(d, in_ring(d, q, q->turn));
+    if (!need_not_wait_for(d, q, in_ring(d, q, q->turn)))
+        allow_reduction(d, in_ring(d, q, q->turn));
 }
 
 /* ---- gtar ------------------------------------------------------------------------------------------- */
@@ -99,47 +106,48 @@ static void begin_round(struct dab *d, struct dab_sched *q)
 {
     for (uint32_t i = 0; i < q->size; i++) {
         struct dab_warp *w = in_ring(d, q, i);
-        w->in_round = part_of(d, q, w) == THERE && w->wants;
+        w->in_round = batch_state_of(d, q, w) == ACTIVE && w->wants;
         q->round |= w->in_round;
     }
     q->turn = 0;
 }
 
 /* To the next of the round. */
-static void go_round(struct dab *d, struct dab_sched *q)
+static void continue_round(struct dab *d, struct dab_sched *q)
 {
     while (q->turn < q->size && !in_ring(d, q, q->turn)->in_round) q->turn++;
-    if (q->turn < q->size) let_reduce(d, in_ring(d, q, q->turn));
+    if (q->turn < q->size) allow_reduction(d, in_ring(d, q, q->turn));
     else q->round = false;
 }
 
-static bool all_are_there(const struct dab *d, const struct dab_sched *q)
+static bool all_at_atomic(const struct dab *d, const struct dab_sched *q)
 {
     for (uint32_t i = 0; i < q->size; i++) {
         const struct dab_warp *w = in_ring(d, q, i);
-        if (!w->wants && !is_out(d, q, w)) return false;
-        if (part_of(d, q, w) == COMING) return false;
+        if (!w->wants && !need_not_wait_for(d, q, w)) return false;
+        if (batch_state_of(d, q, w) == NOT_BEGUN) return false;
     }
     return true;
 }
 
 /* ---- gtrr, srr -------------------------------------------------------------------------------------- */
 
-static void be_strict(struct dab *d, struct dab_sched *q)
+static void begin_strict(struct dab *d, struct dab_sched *q)
 {
     q->strict = true;
     q->turn = 0;
     q->issued = false;
     for (uint32_t i = 0; i < q->size; i++) {
         struct dab_warp *w = in_ring(d, q, i);
-        w->away = w->at_barrier;
-        if (part_of(d, q, w) == THERE) let_reduce(d, w);
+        w->left_round = w->at_barrier;
+        if (batch_state_of(d, q, w) == ACTIVE) allow_reduction(d, w);
     }
 }
 
-static bool is_passed_over(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
+static bool is_skipped(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
 {
-    return part_of(d, q, w) == OVER || w->away || (w->pending && w->why == DAB_BARRIER);
+    return batch_state_of(d, q, w) == DONE || w->left_round ||
+           (w->pending && w->why == DAB_BARRIER);
 }
 
 static void next_in_ring(struct dab *d, struct dab_sched *q)
@@ -147,26 +155,27 @@ static void next_in_ring(struct dab *d, struct dab_sched *q)
     q->issued = false;
     for (uint32_t n = 0; n < q->size; n++) {
         q->turn = after_in_ring(q, (int32_t)q->turn);
-        if (!is_passed_over(d, q, in_ring(d, q, q->turn))) return;
+        if (!is_skipped(d, q, in_ring(d, q, q->turn))) return;
     }
 }
 
 int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
 {
-    const size_t from = (size_t)(d->burst % count);
+    const size_t from = (size_t)(d->adversary.burst % count);
     for (size_t n = 0; n < count; n++) {
         const size_t i = from + n < count ? from + n : from + n - count;
         struct dab_warp *w = dab_warp(d, &ready[i]);
         struct dab_sched *q = &d->scheds[w->sched];
-        if (part_of(d, q, w) != THERE && (!batch_is_on(d, q) || part_of(d, q, w) != THERE))
+        if (batch_state_of(d, q, w) != ACTIVE &&
+            (!advance_batch(d, q) || batch_state_of(d, q, w) != ACTIVE))
             continue;
         if (!q->strict) {
             if (!w->wants) return (int)i;
             continue;
         }
-        if (w->away) continue;
+        if (w->left_round) continue;
         struct dab_warp *h = in_ring(d, q, q->turn);
-        if (q->issued || is_passed_over(d, q, h)) next_in_ring(d, q);
+        if (q->issued || is_skipped(d, q, h)) next_in_ring(d, q);
         if (in_ring(d, q, q->turn) != w) continue;
         q->issued = true;
         if (!ready[i].waits) q->skips = 0;
@@ -181,7 +190,7 @@ bool dab_may_reduce(struct dab *d, const struct dab_warp *w)
 {
     struct dab_sched *q = &d->scheds[w->sched];
     if (!is_ordered(d)) return true;
-    if (!batch_is_on(d, q) || part_of(d, q, w) != THERE) return false;
+    if (!advance_batch(d, q) || batch_state_of(d, q, w) != ACTIVE) return false;
     switch (d->options.scheduler) {
     case DAB_GWAT: return q->turn == w->place;
     case DAB_GTAR: return q->round && w->in_round && q->turn == w->place;
@@ -200,78 +209,80 @@ void dab_reduced(struct dab *d, struct dab_warp *w)
         pass_token(d, q);
     } else if (d->options.scheduler == DAB_GTAR) {
         w->in_round = false;
-        go_round(d, q);
+        continue_round(d, q);
     }
 }
 
-void dab_settle(struct dab *d, const struct dab_warp *w)
+void dab_scheduler_update(struct dab *d, const struct dab_warp *w)
 {
     struct dab_sched *q = &d->scheds[w->sched];
     if (!is_ordered(d)) return;
     dab_touch(d, q);
-    if (!batch_is_on(d, q)) return;
+    if (!advance_batch(d, q)) return;
     switch (d->options.scheduler) {
     case DAB_GWAT: pass_token(d, q); break;
     case DAB_GTAR:
-        if (!q->round && all_are_there(d, q)) begin_round(d, q);
-        if (q->round) go_round(d, q);
+        if (!q->round && all_at_atomic(d, q)) begin_round(d, q);
+        if (q->round) continue_round(d, q);
         break;
     case DAB_GTRR:
-        if (!q->strict && all_are_there(d, q)) be_strict(d, q);
+        if (!q->strict && all_at_atomic(d, q)) begin_strict(d, q);
         break;
     default: break;
     }
 }
 
-void dab_begins(struct dab *d, struct dab_warp *w)
+void dab_scheduler_add(struct dab *d, struct dab_warp *w)
 {
     struct dab_sched *q = &d->scheds[w->sched];
     w->lives = true;
     if (d->batched) return; /* it has been waited for */
     q->left += q->counted;
-    if (d->stirred) dab_settle(d, w);
+    if (d->any_waited) dab_scheduler_update(d, w);
 }
 
-void dab_ends(struct dab *d, struct dab_warp *w)
+void dab_scheduler_remove(struct dab *d, struct dab_warp *w)
 {
     struct dab_sched *q = &d->scheds[w->sched];
-    if (q->counted && part_of(d, q, w) == THERE) q->left--;
+    if (q->counted && batch_state_of(d, q, w) == ACTIVE) q->left--;
     w->lives = false;
-    d->got_on = d->interval;
-    if (d->stirred) dab_settle(d, w);
+    d->last_progress = d->interval;
+    if (d->any_waited) dab_scheduler_update(d, w);
 }
 
 /* The token waits for one that has not begun, perhaps because those that it is to follow wait for this one. */
-static bool is_held_back(const struct dab *d, const struct dab_sched *q, const struct dab_warp *w)
+static bool is_blocked_by_batch(const struct dab *d, const struct dab_sched *q,
+                                const struct dab_warp *w)
 {
     const bool may_run = d->options.scheduler == DAB_GWAT || d->options.scheduler == DAB_GTAR;
     if (!w->lives || (may_run && !w->wants)) return false;
-    if (part_of(d, q, w) == OVER) return true;
-    return d->options.scheduler == DAB_GWAT && !w->full &&
-           part_of(d, q, in_ring(d, q, q->turn)) == COMING;
+    if (batch_state_of(d, q, w) == DONE) return true;
+    return d->options.scheduler == DAB_GWAT && !w->is_full &&
+           batch_state_of(d, q, in_ring(d, q, q->turn)) == NOT_BEGUN;
 }
 
-bool dab_holds_back(const struct dab *d)
+bool dab_batches_block(const struct dab *d)
 {
     for (uint32_t s = 0; d->batched && is_ordered(d) && s < d->sched_count; s++)
         for (uint32_t i = 0; i < d->scheds[s].size; i++)
-            if (is_held_back(d, &d->scheds[s], in_ring(d, &d->scheds[s], i))) return true;
+            if (is_blocked_by_batch(d, &d->scheds[s], in_ring(d, &d->scheds[s], i))) return true;
     return false;
 }
 
-bool dab_let_in(struct dab *d)
+bool dab_give_up_batches(struct dab *d)
 {
-    if (!dab_holds_back(d)) return false;
+    if (!dab_batches_block(d)) return false;
     for (uint32_t s = 0; s < d->sched_count; s++) {
         struct dab_sched *q = &d->scheds[s];
         for (uint32_t i = 0; i < q->size; i++) {
             struct dab_warp *w = in_ring(d, q, i);
-            w->let_in = w->lives && (part_of(d, q, w) == THERE || is_held_back(d, q, w));
+            w->admitted = w->lives &&
+                          (batch_state_of(d, q, w) == ACTIVE || is_blocked_by_batch(d, q, w));
         }
         q->counted = false;
         dab_touch(d, q);
     }
-    d->loose = true;
+    d->batches_given_up = true;
     return true;
 }
 
@@ -281,62 +292,64 @@ static bool skip_to_next(struct dab *d, struct dab_sched *q, bool all)
     if (!in_ring(d, q, q->turn)->at_barrier && !all) return false;
     for (uint32_t n = 1; n < q->size; n++) {
         struct dab_warp *w = in_ring(d, q, (q->turn + n) % q->size);
-        if (is_out(d, q, w) || ((w->at_barrier || all) && !w->wants)) continue;
+        if (need_not_wait_for(d, q, w) || ((w->at_barrier || all) && !w->wants)) continue;
         q->turn = (q->turn + n) % q->size;
         dab_touch(d, q);
-        const bool goes = w->wants && !w->full;
-        let_reduce(d, w);
+        const bool goes = w->wants && !w->is_full;
+        allow_reduction(d, w);
         return goes;
     }
     return false;
 }
 
-static bool unstick_strict(struct dab *d, struct dab_sched *q)
+static bool skip_strict(struct dab *d, struct dab_sched *q)
 {
     bool back = false, other = false;
     for (uint32_t i = 0; i < q->size; i++) {
         struct dab_warp *w = in_ring(d, q, i);
-        const bool was_early = part_of(d, q, w) == THERE && w->wants && !w->full;
+        const bool was_early = batch_state_of(d, q, w) == ACTIVE && w->wants && !w->is_full;
         if (was_early)
-            let_reduce(d, w); /* it came to its first before its batch and the round robin */
-        back |= was_early || (w->away && !w->at_barrier && w->lives && !w->pending);
-        if (!w->at_barrier) w->away = false;
-        other |= i != q->turn && part_of(d, q, w) == THERE && !w->pending && !w->wants &&
-                 !w->shared && !w->away;
+            allow_reduction(d, w); /* it came to its first before its batch and the round robin */
+        back |= was_early || (w->left_round && !w->at_barrier && w->lives && !w->pending);
+        if (!w->at_barrier) w->left_round = false;
+        other |= i != q->turn && batch_state_of(d, q, w) == ACTIVE && !w->pending && !w->wants &&
+                 !w->waits_for_smem_turn && !w->left_round;
     }
     if (back) return true;
     /* whose turn it is waits for something that nobody has told of (an mbarrier) */
     const struct dab_warp *h = in_ring(d, q, q->turn);
-    if (!other || h->pending || h->full || q->skips >= q->size) return false;
+    if (!other || h->pending || h->is_full || q->skips >= q->size) return false;
     q->skips++;
     next_in_ring(d, q);
     return true;
 }
 
-bool dab_unstick(struct dab *d, bool all)
+bool dab_skip_turns(struct dab *d, bool all)
 {
     const bool gwat = d->options.scheduler == DAB_GWAT;
     bool any = false;
-    if (!is_ordered(d) || (gwat && !(all ? d->stirred : d->at_barriers != 0))) return false;
+    if (!is_ordered(d) || (gwat && !(all ? d->any_waited : d->waits.at_barriers != 0)))
+        return false;
     for (uint32_t s = 0; s < d->sched_count; s++) {
         struct dab_sched *q = &d->scheds[s];
-        if (!q->size || !batch_is_on(d, q)) continue;
+        if (!q->size || !advance_batch(d, q)) continue;
         switch (d->options.scheduler) {
         case DAB_GWAT: any |= skip_to_next(d, q, all); break;
         case DAB_GTAR:
             if (q->round) break;
             begin_round(d, q);
             if (!q->round) break;
-            go_round(d, q);
+            continue_round(d, q);
             any = true;
             break;
         default:
-            if (q->strict) any |= unstick_strict(d, q);
+            if (q->strict) any |= skip_strict(d, q);
             else {
                 bool waits = false;
                 for (uint32_t i = 0; i < q->size; i++)
-                    waits |= part_of(d, q, in_ring(d, q, i)) == THERE && in_ring(d, q, i)->wants;
-                if (waits) be_strict(d, q);
+                    waits |= batch_state_of(d, q, in_ring(d, q, i)) == ACTIVE &&
+                             in_ring(d, q, i)->wants;
+                if (waits) begin_strict(d, q);
                 any |= waits;
             }
         }
@@ -344,17 +357,17 @@ bool dab_unstick(struct dab *d, bool all)
     return any;
 }
 
-void dab_turns_flushed(struct dab *d)
+void dab_schedulers_flushed(struct dab *d)
 {
     for (uint32_t i = 0; i < d->touched_count; i++) {
         struct dab_sched *q = &d->scheds[d->touched[i]];
         q->touched = false;
-        if (!batch_is_on(d, q)) continue;
+        if (!advance_batch(d, q)) continue;
         if (d->options.scheduler == DAB_GWAT) {
             q->turn = after_in_ring(q, q->last);
             pass_token(d, q);
         }
-        if (d->options.scheduler == DAB_GTAR && q->round) go_round(d, q);
+        if (d->options.scheduler == DAB_GTAR && q->round) continue_round(d, q);
     }
     d->touched_count = 0;
 }

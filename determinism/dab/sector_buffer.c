@@ -1,10 +1,9 @@
-/* Buffers of dab by sectors of memory, where the order hears of a launch when its warps have ended (emu/speculate/deferred.h). Nobody
- * counts then, there are only words of 4 and 8 bytes, and the entries of a sector go in one transaction, so there is no need
- * to know in which order those of different words came.
+/* A fast path of DAB's atomic buffer: entries by sectors of memory, where the order hears of a launch when its warps have
+ * ended (emu/speculate/deferred.h). Nothing is counted then, all reductions are of words of 4 and 8 bytes, and the entries of
+ * a sector go in one transaction: so it does not matter in which order entries of different words came.
  *
- * A record has entries of one sector and one kind, at most one of a word: it is filled by its words' places, and carried
- * out as a whole. An entry that must not be in front of another one of its word, and cannot be fused with it, goes to a
- * record behind that one's. */
+ * A record has entries of one sector and one kind, at most one of each word. An entry that must not come before another one
+ * of its word, and cannot be fused with it, goes to a record behind that one's. flush_at_once.c carries records out. */
 #include "base/rng.h"
 #include "determinism/dab/internal.h"
 #include "emu/atomic.h"
@@ -23,8 +22,8 @@ static inline uint32_t hash(uint64_t sector)
 
 /* Where the index has a sector, or would: there is the record that none is, and it is said to be of that sector. The host
  * need not guess whether it is there. */
-static inline uint32_t place_of(const struct dab_index *x, struct dab_sector *records,
-                                uint64_t sector)
+static inline uint32_t find_place(const struct dab_index *x, struct dab_sector *records,
+                                  uint64_t sector)
 {
     const uint32_t last = x->slots - 1;
     const uint32_t *const table = x->table;
@@ -34,14 +33,14 @@ static inline uint32_t place_of(const struct dab_index *x, struct dab_sector *re
     return i;
 }
 
-static void *resized(void *p, size_t size)
+static void *resize(void *p, size_t size)
 {
     p = realloc(p, size);
     if (!p) abort();
     return p;
 }
 
-static void forget(struct dab_index *x)
+static void clear_index(struct dab_index *x)
 {
     const struct dab_buffer *const b = x->of;
     if (x->slots < FEW * b->sector_count) memset(x->table, 0, x->slots * sizeof *x->table);
@@ -55,22 +54,22 @@ static void forget(struct dab_index *x)
 }
 
 /* For the lanes of a warp, and one more that is written to in vain, in the buffer and its index. */
-static void make_room(struct dab_buffer *b, struct dab_index *x)
+static void reserve(struct dab_buffer *b, struct dab_index *x)
 {
     if (b->sector_count + LANES > b->sector_cap) {
         b->sector_cap = b->sector_cap ? 2 * b->sector_cap : 4 * LANES;
-        b->sectors = resized(b->sectors, (1 + b->sector_cap) * sizeof *b->sectors);
+        b->sectors = resize(b->sectors, (1 + b->sector_cap) * sizeof *b->sectors);
     }
     if (x->of == b && x->slots >= 2 * b->sector_cap) return;
-    if (x->of) forget(x);
+    if (x->of) clear_index(x);
     if (x->slots < 2 * b->sector_cap) {
         x->slots = 2 * b->sector_cap;
-        x->table = resized(x->table, x->slots * sizeof *x->table);
+        x->table = resize(x->table, x->slots * sizeof *x->table);
         memset(x->table, 0, x->slots * sizeof *x->table);
     }
     x->of = b;
     for (uint32_t i = 1; i <= b->sector_count; i++)
-        x->table[place_of(x, b->sectors, b->sectors[i].sector)] = i;
+        x->table[find_place(x, b->sectors, b->sectors[i].sector)] = i;
 }
 
 /* Where the lanes of a warp go. */
@@ -91,8 +90,8 @@ static uint32_t bits_of(uint64_t address, uint32_t width)
 }
 
 /* Whether there is no entry: then there is now, with the operand in it. */
-static inline __attribute__((always_inline)) uint32_t enter(struct dab_sector *r, uint64_t address,
-                                                            const uint8_t *operand, uint32_t width)
+static inline __attribute__((always_inline)) uint32_t
+put_word(struct dab_sector *r, uint64_t address, const uint8_t *operand, uint32_t width)
 {
     const uint32_t offset = address % DAB_SECTOR, bit = offset / WORD, has = r->is.has,
                    is_fresh = ~(has >> bit) & 1;
@@ -108,7 +107,7 @@ static inline __attribute__((always_inline)) uint32_t enter(struct dab_sector *r
 /* All is of one kind, which fuses. Nothing here waits for another lane, and the host need not guess which of them are in
  * new records, or fused. */
 static inline __attribute__((always_inline)) void
-enter_alike(struct dab_buffer *b, struct dab_index *x, struct lanes *l, uint32_t width)
+add_same_kind(struct dab_buffer *b, struct dab_index *x, struct lanes *l, uint32_t width)
 {
     const uint32_t lanes = l->count, most = l->room;
     const uint64_t *const addresses = l->a->address;
@@ -119,14 +118,14 @@ enter_alike(struct dab_buffer *b, struct dab_index *x, struct lanes *l, uint32_t
     uint32_t next = b->sector_count + 1, fresh = 0, fused = 0;
     for (uint32_t lane = 0; lane < lanes; lane++, operand += width) {
         const uint64_t address = addresses[lane], sector = address / DAB_SECTOR;
-        const uint32_t i = place_of(x, records, sector), there = table[i],
+        const uint32_t i = find_place(x, records, sector), there = table[i],
                        is_new = -(uint32_t)!there, at = there | (next & is_new);
         struct dab_sector *const r = &records[at];
         records[next].sector = sector;
         records[next].is = is;
         table[i] = at;
         next -= is_new;
-        const uint32_t is_fresh = enter(r, address, operand, width);
+        const uint32_t is_fresh = put_word(r, address, operand, width);
         fresh |= is_fresh << lane;
         l->with[fused] = r->data + address % DAB_SECTOR;
         l->operands[fused] = operand;
@@ -153,12 +152,13 @@ static struct dab_sector *record_for(const struct dab_buffer *b, const struct la
     return room;
 }
 
-static void enter_any(struct dab_buffer *b, const struct dab_index *x, struct lanes *l, bool fuses)
+static void add_any_kind(struct dab_buffer *b, const struct dab_index *x, struct lanes *l,
+                         bool fuses)
 {
     const uint32_t width = l->a->width;
     for (uint32_t lane = 0; lane < l->count; lane++) {
         const uint64_t address = l->a->address[lane], sector = address / DAB_SECTOR;
-        const uint32_t i = place_of(x, b->sectors, sector), latest = x->table[i];
+        const uint32_t i = find_place(x, b->sectors, sector), latest = x->table[i];
         struct dab_sector *r = record_for(b, l, latest, bits_of(address, width), fuses);
         if (!r) {
             r = &b->sectors[++b->sector_count];
@@ -168,7 +168,7 @@ static void enter_any(struct dab_buffer *b, const struct dab_index *x, struct la
             x->table[i] = b->sector_count;
         }
         const uint8_t *const operand = l->a->data + (size_t)lane * width;
-        if (width == 4 ? enter(r, address, operand, 4) : enter(r, address, operand, 8)) {
+        if (width == 4 ? put_word(r, address, operand, 4) : put_word(r, address, operand, 8)) {
             l->fresh |= 1u << lane;
             if (lane >= l->room + l->fused) break;
             continue;
@@ -179,12 +179,12 @@ static void enter_any(struct dab_buffer *b, const struct dab_index *x, struct la
 }
 
 /* The last first: of a word it is in the latest record that has it, and a record that has nothing left is the last. */
-static void take_back(struct dab_buffer *b, const struct dab_index *x, const struct lanes *l)
+static void remove_words(struct dab_buffer *b, const struct dab_index *x, const struct lanes *l)
 {
     for (uint32_t left = l->fresh, lane; left; left &= ~(1u << lane)) {
         lane = LANES - 1 - (uint32_t)__builtin_clz(left);
         const uint64_t address = l->a->address[lane];
-        const uint32_t i = place_of(x, b->sectors, address / DAB_SECTOR),
+        const uint32_t i = find_place(x, b->sectors, address / DAB_SECTOR),
                        bits = bits_of(address, l->a->width);
         struct dab_sector *r = &b->sectors[x->table[i]];
         while (!(r->is.has & bits)) r = &b->sectors[r->is.before];
@@ -207,14 +207,14 @@ bool dab_sectors_add(struct dab_buffer *b, struct dab_index *x, const struct emu
     l.fresh = l.fused = 0;
     if (b->count && !fuse ? b->count + l.count > most : !fuses && l.count > l.room) return false;
     if (!b->count) b->kind = l.is.kind;
-    make_room(b, x);
+    reserve(b, x);
     const bool alike = b->kind == l.is.kind;
-    if (!fuses || !alike || b->mixed) enter_any(b, x, &l, fuses);
-    else if (a->width == 4) enter_alike(b, x, &l, 4);
-    else enter_alike(b, x, &l, 8);
+    if (!fuses || !alike || b->mixed) add_any_kind(b, x, &l, fuses);
+    else if (a->width == 4) add_same_kind(b, x, &l, 4);
+    else add_same_kind(b, x, &l, 8);
     const uint32_t more = emu_lanes_of(l.fresh);
     if (more > l.room) {
-        take_back(b, x, &l);
+        remove_words(b, x, &l);
         return false;
     }
     b->mixed |= !fuses || !alike;
@@ -225,7 +225,7 @@ bool dab_sectors_add(struct dab_buffer *b, struct dab_index *x, const struct emu
 
 void dab_sectors_clear(struct dab_buffer *b, struct dab_index *x)
 {
-    if (x->of == b) forget(x);
+    if (x->of == b) clear_index(x);
     b->count = b->sector_count = 0;
     b->mixed = false;
 }
