@@ -1,7 +1,12 @@
-/* The order of determinism/random.h.
+/* The memory order `random` (determinism/random.h): a seeded adversary that stands for a GPU of today.
  *
- * Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the seed and
- * the launch's number are a run. Launches that are left out (EMU_SKIP_IF_CONFLICT_FREE) change nothing for others. */
+ * The callbacks of struct emu_order are here. pick() and place() choose the next warp and slot. access() buffers stores
+ * (store_buffer) and answers loads, maybe from a stale line (l1_line). sync() drains store buffers and invalidates lines
+ * where PTX's memory model demands it. docs/random.md describes the order for its users.
+ *
+ * Invariants. Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the
+ * seed and the launch's number determine the run. Launches that the order does not see (EMU_SKIP_IF_CONFLICT_FREE) change
+ * nothing for others. Loads never see a value that the memory model does not allow. */
 #include "determinism/random.h"
 
 #include "base/rng.h"
@@ -16,50 +21,52 @@
 #include <string.h>
 
 enum {
-    MOST_HELD = 48,            /* stores that a warp keeps: then some become visible */
-    MOST = MOST_HELD + 2 * 32, /* while an instruction of 32 lanes, 64 bytes each, is told of */
-    PIECE = 32,     /* bytes of a store that are kept together, and of a line of L1: a sector */
-    MOST_BUSY = 64, /* warps that keep stores when a CTA ends: more, and its own do not */
-    LINES = 256,    /* of an SM's L1 */
-    BUCKETS = 256,  /* of pieces that a warp keeps */
-    NONE = MOST,    /* in place of a store's number */
-    RIVALS = 32,    /* PCT: the warps that are compared */
-    ROOM = 8,       /* CTAs that are let in at first, or 2, 4 or 8 times that, where not all are */
-    GROW = 1 << 12, /* picks before more are */
-    CHANGES = 3,    /* moments at which priorities change, in SPAN picks */
-    SPAN = 1 << 12,
+    MOST_BUFFERED = 48,                /* stores that a warp buffers; with more, some are drained */
+    CAPACITY = MOST_BUFFERED + 2 * 32, /* with those of one instruction: 32 lanes, 64 bytes each */
+    SECTOR_BYTES = 32,                 /* of a line of L1; a buffered store lies in one sector */
+    MOST_HOLDERS = 64, /* if more warps buffer stores when a CTA exits, the CTA's are drained */
+    L1_LINES = 256,    /* of an SM */
+    BUCKETS = 256,     /* of a warp's buffered stores, by sector */
+    NONE = CAPACITY,   /* in place of the number of a buffered store */
+    PCT_RIVALS = 32,   /* PCT: warps that are compared */
+    PCT_CHANGES = 3,   /* PCT: times that priorities change in PCT_SPAN picks */
+    PCT_SPAN = 1 << 12,
+    FIRST_WINDOW = 8,       /* CTAs that are resident at first, or 2, 4 or 8 times as many */
+    WINDOW_PICKS = 1 << 12, /* picks after which more are, if none exits */
 };
-static_assert(MOST <= UINT8_MAX, "a store's number is a byte");
+static_assert(CAPACITY <= UINT8_MAX, "the number of a buffered store is a byte");
 
-struct held { /* bytes that lanes of one instruction stored side by side; they lie in one piece */
+struct buffered_store { /* adjacent bytes of one sector that lanes of one instruction stored */
     alignas(64) uint64_t address;
     uint64_t serial; /* with pc: of the instruction */
     uint32_t pc;
-    uint8_t data[PIECE];
+    uint8_t data[SECTOR_BYTES];
 };
-struct stores { /* that a warp keeps; what is small comes first, in few of the host's cache lines */
-    struct stores *next;          /* of those that nobody has */
-    uint32_t cta, warp, slot, sm; /* whose they are, */
-    uint32_t busy_at;             /* and place in `busy` */
+/* The stores of a warp that other warps do not see yet. Small members come first: they lie in few of the host's cache
+ * lines. */
+struct store_buffer {
+    struct store_buffer *next;    /* of those that are not in use */
+    uint32_t cta, warp, slot, sm; /* whose it is */
+    uint32_t holder_index;        /* in random_order.holders */
     uint32_t count;
-    uint32_t fenced;      /* so many of the oldest become visible before all others, by a fence */
-    uint8_t by_age[MOST]; /* their numbers, the oldest first; behind them, those that are free */
-    uint8_t youngest[BUCKETS]; /* by piece; NONE: none is kept */
-    struct kept {
-        uint32_t bytes; /* which of the piece's it has, side by side */
-        uint8_t older;  /* the next older one of its bucket, or NONE */
-    } kept[MOST];       /* by number */
-    struct held held[MOST];
+    uint32_t fenced;           /* a fence orders so many of the oldest before all others */
+    uint8_t by_age[CAPACITY];  /* numbers of stores, the oldest first; behind them, free numbers */
+    uint8_t youngest[BUCKETS]; /* by sector; NONE: there is none */
+    struct store_mask {
+        uint32_t bytes; /* which bytes of the sector it has: adjacent ones */
+        uint8_t older;  /* the next older store of its bucket, or NONE */
+    } masks[CAPACITY];  /* by number */
+    struct buffered_store stores[CAPACITY];
 };
-struct line {
-    uint64_t piece;  /* address / PIECE */
+struct l1_line {
+    uint64_t sector; /* address / SECTOR_BYTES */
     uint32_t filled; /* which of its bytes it has */
-    uint32_t age;    /* it is empty unless this is its SM's */
-    uint8_t data[PIECE];
+    uint32_t age;    /* valid while it equals its SM's age */
+    uint8_t data[SECTOR_BYTES];
 };
 struct sm {
-    struct line *lines; /* NULL: none yet */
-    uint32_t age;       /* times that it has forgotten all */
+    struct l1_line *lines; /* NULL: none yet */
+    uint32_t age;          /* how often all lines have been invalidated */
 };
 
 struct random_order {
@@ -68,19 +75,24 @@ struct random_order {
     uint64_t seed, launches, state; /* state: begins anew with each launch */
     struct emu_machine *m;
     struct emu_shape shape;
-    enum random_strategy strategy; /* of the launch */
-    struct stores **stores;        /* by slot and number in the CTA; NULL: none are kept */
-    struct stores **busy, *spare;  /* all that there are; that nobody has */
-    uint32_t busy_count;
-    size_t warp_room, sm_room; /* of stores and busy; of sms */
+    enum random_strategy strategy;       /* of the launch */
+    struct store_buffer **store_buffers; /* by slot and warp; NULL: empty */
+    struct store_buffer **holders;       /* all that are in use */
+    struct store_buffer *spare;          /* a list of the others */
+    uint32_t holder_count;
+    size_t warp_capacity; /* of store_buffers and holders */
+    size_t sm_capacity;   /* of sms */
     struct sm *sms;
-    uint32_t drain; /* one of so many picks makes a store visible, */
-    uint32_t stale; /* one of so many loads does not see what is old; 0: none does */
-    uint32_t slow;  /* LAG: the SM */
-    uint32_t room;  /* CTAs that may be resident; it grows while none of them ends */
+    uint32_t drain_one_in; /* one of so many picks drains a store */
+    uint32_t
+        fresh_one_in; /* one of so many loads reads memory instead of a stale line; 0: loads are never stale */
+    uint32_t lagging_sm; /* RANDOM_LAG */
+    uint32_t window;     /* CTAs that may be resident; it grows while none of them exits */
     uint32_t resident;
     uint64_t grow_at; /* picks */
-    uint64_t picks, salt, change[CHANGES];
+    uint64_t picks;
+    uint64_t salt;                /* PCT: priorities are a hash with it, */
+    uint64_t change[PCT_CHANGES]; /* which changes at these picks of each PCT_SPAN */
 };
 
 static uint64_t draw(struct random_order *r)
@@ -96,271 +108,277 @@ static bool one_in(struct random_order *r, uint32_t n)
     return n && !below(r, n);
 }
 
-/* The number of bytes from `at` on that lie in one piece, at most `most`. */
-static uint32_t in_piece(uint64_t at, uint64_t most)
+/* The number of bytes from `at` on that lie in one sector, at most `most`. */
+static uint32_t bytes_in_sector(uint64_t at, uint64_t most)
 {
-    const uint32_t n = PIECE - (uint32_t)(at % PIECE);
+    const uint32_t n = SECTOR_BYTES - (uint32_t)(at % SECTOR_BYTES);
     return n < most ? n : (uint32_t)most;
 }
 
-/* memcpy, for what is copied most. */
+/* memcpy, with the usual sizes inline. */
 static void copy(void *to, const void *from, uint32_t size)
 {
     if (size == 4) memcpy(to, from, 4);
-    else if (size == PIECE) memcpy(to, from, PIECE);
+    else if (size == SECTOR_BYTES) memcpy(to, from, SECTOR_BYTES);
     else memcpy(to, from, size);
 }
 
-/* ---- what an SM has read ---------------------------------------------------------------------------- */
+/* ---- L1: what an SM has read ---------------------------------------------------------------------------- */
 
-static struct line *line_of(const struct sm *sm, uint64_t piece)
+static struct l1_line *l1_line_of(const struct sm *sm, uint64_t sector)
 {
-    return sm->lines ? &sm->lines[(piece ^ piece >> 8) % LINES] : NULL;
+    return sm->lines ? &sm->lines[(sector ^ sector >> 8) % L1_LINES] : NULL;
 }
 
-static bool holds(const struct sm *sm, const struct line *l, uint64_t piece)
+static bool l1_has(const struct sm *sm, const struct l1_line *l, uint64_t sector)
 {
-    return l->piece == piece && l->age == sm->age;
+    return l->sector == sector && l->age == sm->age;
 }
 
-static void forget(struct sm *sm)
+static void l1_invalidate(struct sm *sm)
 {
     if (++sm->age) return;
-    if (sm->lines) memset(sm->lines, 0, LINES * sizeof *sm->lines);
+    if (sm->lines) memset(sm->lines, 0, L1_LINES * sizeof *sm->lines);
     sm->age = 1;
 }
 
 static uint32_t bytes_of(uint64_t address, uint32_t size)
 {
-    return (uint32_t)(((UINT64_C(1) << size) - 1) << address % PIECE);
+    return (uint32_t)(((UINT64_C(1) << size) - 1) << address % SECTOR_BYTES);
 }
 
-/* How many bytes side by side these are. */
+/* How many adjacent bytes these are. */
 static uint32_t size_of(uint32_t bytes)
 {
     return 32 - (uint32_t)__builtin_clz(bytes) - (uint32_t)__builtin_ctz(bytes);
 }
 
-/* What a load of `size` bytes of one piece sees, where `data` is what memory holds. */
-static void look(struct random_order *r, struct sm *sm, uint64_t address, void *data, uint32_t size)
+/* A load of `size` bytes of one sector, where `data` is what memory holds: it may see what the SM has read before (L1 caches
+ * are not coherent) instead. */
+static void l1_read_maybe_stale(struct random_order *r, struct sm *sm, uint64_t address, void *data,
+                                uint32_t size)
 {
-    const uint64_t piece = address / PIECE;
+    const uint64_t sector = address / SECTOR_BYTES;
     const uint32_t want = bytes_of(address, size);
-    if (!sm->lines && !(sm->lines = calloc(LINES, sizeof *sm->lines))) abort();
-    struct line *l = line_of(sm, piece);
-    if (!holds(sm, l, piece)) {
-        l->piece = piece;
+    if (!sm->lines && !(sm->lines = calloc(L1_LINES, sizeof *sm->lines))) abort();
+    struct l1_line *l = l1_line_of(sm, sector);
+    if (!l1_has(sm, l, sector)) {
+        l->sector = sector;
         l->age = sm->age;
         l->filled = 0;
-    } else if (!(want & ~l->filled) && !one_in(r, r->stale)) {
-        copy(data, l->data + address % PIECE, size);
+    } else if (!(want & ~l->filled) && !one_in(r, r->fresh_one_in)) {
+        copy(data, l->data + address % SECTOR_BYTES, size);
         return;
     }
-    copy(l->data + address % PIECE, data, size);
+    copy(l->data + address % SECTOR_BYTES, data, size);
     l->filled |= want;
 }
 
-/* ---- stores that are kept --------------------------------------------------------------------------- */
+/* ---- store buffers --------------------------------------------------------------------------- */
 
-static struct stores **place_of(const struct random_order *r, uint32_t slot, uint32_t warp)
+static struct store_buffer **place_of(const struct random_order *r, uint32_t slot, uint32_t warp)
 {
-    return &r->stores[(size_t)slot * r->shape.warps_per_cta + warp];
+    return &r->store_buffers[(size_t)slot * r->shape.warps_per_cta + warp];
 }
 
-static struct stores *stores_of(const struct random_order *r, const struct emu_warp *who)
+static struct store_buffer *store_buffer_of(const struct random_order *r,
+                                            const struct emu_warp *who)
 {
     return *place_of(r, who->slot, who->warp);
 }
 
-/* Of nobody, and empty. */
-static struct stores *stores_make(void)
+/* Not in use, and empty. */
+static struct store_buffer *store_buffer_new(void)
 {
-    struct stores *w = aligned_alloc(alignof(struct stores), sizeof *w);
+    struct store_buffer *w = aligned_alloc(alignof(struct store_buffer), sizeof *w);
     if (!w) abort();
     w->count = w->fenced = 0;
-    for (uint32_t i = 0; i < MOST; i++) w->by_age[i] = (uint8_t)i;
+    for (uint32_t i = 0; i < CAPACITY; i++) w->by_age[i] = (uint8_t)i;
     memset(w->youngest, NONE, sizeof w->youngest);
     return w;
 }
 
-static struct stores *stores_take(struct random_order *r, const struct emu_warp *who)
+static struct store_buffer *store_buffer_acquire(struct random_order *r, const struct emu_warp *who)
 {
-    struct stores *w = r->spare;
+    struct store_buffer *w = r->spare;
     if (w) r->spare = w->next;
-    else w = stores_make();
+    else w = store_buffer_new();
     w->cta = who->cta;
     w->warp = who->warp;
     w->slot = who->slot;
     w->sm = who->sm;
-    w->busy_at = r->busy_count;
-    return *place_of(r, w->slot, w->warp) = r->busy[r->busy_count++] = w;
+    w->holder_index = r->holder_count;
+    return *place_of(r, w->slot, w->warp) = r->holders[r->holder_count++] = w;
 }
 
-static void stores_give(struct random_order *r, struct stores *w)
+static void store_buffer_release(struct random_order *r, struct store_buffer *w)
 {
-    struct stores *last = r->busy[--r->busy_count];
-    r->busy[w->busy_at] = last;
-    last->busy_at = w->busy_at;
+    struct store_buffer *last = r->holders[--r->holder_count];
+    r->holders[w->holder_index] = last;
+    last->holder_index = w->holder_index;
     *place_of(r, w->slot, w->warp) = NULL;
     w->next = r->spare;
     r->spare = w;
 }
 
-static uint8_t *bucket(struct stores *w, uint64_t piece)
+static uint8_t *bucket_of(struct store_buffer *w, uint64_t sector)
 {
-    const uint32_t low = (uint32_t)piece;
+    const uint32_t low = (uint32_t)sector;
     return &w->youngest[(low ^ low >> 8 ^ low >> 16) % BUCKETS];
 }
 
-/* The one that is `at` by age. The last of them gives `w` itself back. */
-static void take_out(struct random_order *r, struct stores *w, uint32_t at)
+/* Drains the store that is `at` by age: it becomes visible. With the last one the buffer itself is released. */
+static void drain_at(struct random_order *r, struct store_buffer *w, uint32_t at)
 {
     const uint8_t number = w->by_age[at];
-    const struct held *h = &w->held[number];
-    const uint64_t piece = h->address / PIECE;
-    const uint32_t bytes = w->kept[number].bytes, size = size_of(bytes);
-    uint8_t *link = bucket(w, piece);
-    while (*link != number) link = &w->kept[*link].older;
-    *link = w->kept[number].older;
+    const struct buffered_store *h = &w->stores[number];
+    const uint64_t sector = h->address / SECTOR_BYTES;
+    const uint32_t bytes = w->masks[number].bytes, size = size_of(bytes);
+    uint8_t *link = bucket_of(w, sector);
+    while (*link != number) link = &w->masks[*link].older;
+    *link = w->masks[number].older;
     w->count--;
     w->fenced -= at < w->fenced;
     memmove(w->by_age + at, w->by_age + at + 1, w->count - at);
     w->by_age[w->count] = number;
-    if (!w->count) stores_give(r, w);
+    if (!w->count) store_buffer_release(r, w);
     emu_machine_store(
         r->m, (struct emu_issuer){w->cta, w->warp, h->pc, .kind = EMU_STORE, .serial = h->serial},
         h->address, h->data, size);
     const struct sm *sm = &r->sms[w->sm];
-    struct line *l = line_of(sm, piece);
-    if (!l || !holds(sm, l, piece)) return;
-    copy(l->data + h->address % PIECE, h->data, size);
+    struct l1_line *l = l1_line_of(sm, sector);
+    if (!l || !l1_has(sm, l, sector)) return;
+    copy(l->data + h->address % SECTOR_BYTES, h->data, size);
     l->filled |= bytes;
 }
 
-/* Makes one visible that no older one overlaps. */
-static void show_one(struct random_order *r, struct stores *w)
+/* Drains one store that no older one overlaps. */
+static void drain_one_store(struct random_order *r, struct store_buffer *w)
 {
     uint32_t at = below(r, w->fenced ? w->fenced : w->count);
     const uint8_t number = w->by_age[at];
-    uint32_t bytes = w->kept[number].bytes;
-    for (uint8_t i = w->kept[number].older; i != NONE; i = w->kept[i].older) {
-        if (!(w->kept[i].bytes & bytes)) continue;
-        if (w->held[i].address / PIECE != w->held[number].address / PIECE) continue;
-        bytes = w->kept[i].bytes;
+    uint32_t bytes = w->masks[number].bytes;
+    for (uint8_t i = w->masks[number].older; i != NONE; i = w->masks[i].older) {
+        if (!(w->masks[i].bytes & bytes)) continue;
+        if (w->stores[i].address / SECTOR_BYTES != w->stores[number].address / SECTOR_BYTES)
+            continue;
+        bytes = w->masks[i].bytes;
         while (w->by_age[at] != i) at--;
     }
-    take_out(r, w, at);
+    drain_at(r, w, at);
 }
 
-static void show_all(struct random_order *r, const struct emu_warp *who)
+static void drain_all_stores(struct random_order *r, const struct emu_warp *who)
 {
-    for (struct stores *w; (w = stores_of(r, who));) show_one(r, w);
+    for (struct store_buffer *w; (w = store_buffer_of(r, who));) drain_one_store(r, w);
 }
 
-/* One, and what has to come before it. */
-static void show_some(struct random_order *r, struct stores *w)
+/* Drains one store, and what a fence orders before it. */
+static void drain_some_stores(struct random_order *r, struct store_buffer *w)
 {
-    for (uint32_t n = w->fenced + (w->count > w->fenced); n; n--) show_one(r, w);
+    for (uint32_t n = w->fenced + (w->count > w->fenced); n; n--) drain_one_store(r, w);
 }
 
-/* Those that the last fence came behind. */
-static void show_fenced(struct random_order *r, const struct emu_warp *who)
+/* Drains the stores before the last fence. */
+static void drain_fenced_stores(struct random_order *r, const struct emu_warp *who)
 {
-    for (struct stores *w; (w = stores_of(r, who)) && w->fenced;) show_one(r, w);
+    for (struct store_buffer *w; (w = store_buffer_of(r, who)) && w->fenced;) drain_one_store(r, w);
 }
 
-/* A fence that is not .sc: what was stored before it comes before what is written from now on, but may come after what
- * is read. */
+/* A fence that is not .sc: stores before it become visible before later writes, but maybe after later loads. */
 static void fence_stores(struct random_order *r, const struct emu_warp *who)
 {
-    show_fenced(r, who);
-    struct stores *w = stores_of(r, who);
+    drain_fenced_stores(r, who);
+    struct store_buffer *w = store_buffer_of(r, who);
     if (w) w->fenced = w->count;
 }
 
-/* Those that have some of these bytes. */
-static void show_bytes(struct random_order *r, const struct emu_warp *who, uint64_t address,
-                       uint32_t size)
+/* Drains the stores that have some of these bytes. */
+static void drain_overlapping(struct random_order *r, const struct emu_warp *who, uint64_t address,
+                              uint32_t size)
 {
     for (uint32_t o = 0, n; o < size; o += n) {
-        struct stores *w = stores_of(r, who);
-        const uint64_t from = address + o, piece = from / PIECE;
-        n = in_piece(from, size - o);
-        if (!w || *bucket(w, piece) == NONE) continue;
+        struct store_buffer *w = store_buffer_of(r, who);
+        const uint64_t from = address + o, sector = from / SECTOR_BYTES;
+        n = bytes_in_sector(from, size - o);
+        if (!w || *bucket_of(w, sector) == NONE) continue;
         for (uint32_t at = 0; at < w->count;) {
             const uint8_t i = w->by_age[at];
-            if (w->kept[i].bytes & bytes_of(from, n) && w->held[i].address / PIECE == piece)
-                take_out(r, w, at);
+            if (w->masks[i].bytes & bytes_of(from, n) &&
+                w->stores[i].address / SECTOR_BYTES == sector)
+                drain_at(r, w, at);
             else at++;
         }
     }
 }
 
-/* `from`: how many there were before this instruction. */
-static void keep(struct stores *w, uint32_t from, const struct emu_access *a, uint64_t address,
-                 const uint8_t *data, uint32_t size)
+/* `from`: how many stores there were before this instruction. */
+static void buffer_bytes(struct store_buffer *w, uint32_t from, const struct emu_access *a,
+                         uint64_t address, const uint8_t *data, uint32_t size)
 {
-    if (w->count > from && address % PIECE) {
+    if (w->count > from && address % SECTOR_BYTES) {
         const uint8_t last = w->by_age[w->count - 1];
-        const uint32_t has = size_of(w->kept[last].bytes);
-        if (w->held[last].address + has == address) {
-            copy(w->held[last].data + has, data, size);
-            w->kept[last].bytes |= bytes_of(address, size);
+        const uint32_t has = size_of(w->masks[last].bytes);
+        if (w->stores[last].address + has == address) {
+            copy(w->stores[last].data + has, data, size);
+            w->masks[last].bytes |= bytes_of(address, size);
             return;
         }
     }
-    assert(w->count < MOST);
+    assert(w->count < CAPACITY);
     const uint8_t number = w->by_age[w->count++];
-    uint8_t *youngest = bucket(w, address / PIECE);
-    struct held *h = &w->held[number];
+    uint8_t *youngest = bucket_of(w, address / SECTOR_BYTES);
+    struct buffered_store *h = &w->stores[number];
     h->address = address;
     h->serial = a->who->serial;
     h->pc = a->pc;
     copy(h->data, data, size);
-    w->kept[number].bytes = bytes_of(address, size);
-    w->kept[number].older = *youngest;
+    w->masks[number].bytes = bytes_of(address, size);
+    w->masks[number].older = *youngest;
     *youngest = number;
 }
 
 /* ---- accesses --------------------------------------------------------------------------------------- */
 
-struct reader {       /* a warp that loads */
-    struct sm *sm;    /* NULL: it does not see what its SM has read */
-    struct stores *w; /* that it keeps; NULL: none */
+struct reader {             /* a warp that loads */
+    struct sm *sm;          /* NULL: its loads are not stale */
+    struct store_buffer *w; /* its own; NULL: empty */
 };
 
-/* What it sees of `size` bytes of one piece. */
+/* What it sees of `size` bytes of one sector. */
 static void load(struct random_order *r, const struct reader *by, uint64_t address, uint8_t *data,
                  uint32_t size)
 {
-    struct stores *w = by->w;
-    if (by->sm) look(r, by->sm, address, data, size);
+    struct store_buffer *w = by->w;
+    if (by->sm) l1_read_maybe_stale(r, by->sm, address, data, size);
     if (!w) return;
-    uint32_t left = bytes_of(address, size); /* of the piece, not yet found in a younger one */
-    for (uint8_t i = *bucket(w, address / PIECE); i != NONE && left; i = w->kept[i].older) {
-        const struct held *h = &w->held[i];
-        uint32_t has = left & w->kept[i].bytes;
-        if (!has || h->address / PIECE != address / PIECE) continue;
+    uint32_t left = bytes_of(address, size); /* of the sector, not yet found in a younger store */
+    for (uint8_t i = *bucket_of(w, address / SECTOR_BYTES); i != NONE && left;
+         i = w->masks[i].older) {
+        const struct buffered_store *h = &w->stores[i];
+        uint32_t has = left & w->masks[i].bytes;
+        if (!has || h->address / SECTOR_BYTES != address / SECTOR_BYTES) continue;
         left &= ~has;
         while (has) {
             const uint32_t first = (uint32_t)__builtin_ctz(has),
                            n = (uint32_t)__builtin_ctzll(~((uint64_t)has >> first));
-            copy(data + first - address % PIECE, h->data + first - h->address % PIECE, n);
+            copy(data + first - address % SECTOR_BYTES, h->data + first - h->address % SECTOR_BYTES,
+                 n);
             has &= ~bytes_of(first, n);
         }
     }
 }
 
-/* Lanes that load side by side, or the same, see one piece at one moment. */
+/* Lanes that load adjacent bytes, or the same ones, see one sector at one moment. */
 struct run {
     uint64_t first; /* address */
     uint32_t size;
     struct part {
         uint8_t *to;
         uint32_t at, size; /* in the run */
-    } parts[PIECE];
+    } parts[SECTOR_BYTES];
     uint32_t count;
-    uint8_t data[PIECE];
+    uint8_t data[SECTOR_BYTES];
 };
 
 static void load_run(struct random_order *r, const struct reader *by, struct run *run)
@@ -380,7 +398,7 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, const
     if (a->stride == size && a->contiguous) {
         const uint64_t from = a->address[0], bytes = (uint64_t)size * 32;
         for (uint64_t o = 0, n; o < bytes; o += n) {
-            n = in_piece(from + o, bytes - o);
+            n = bytes_in_sector(from + o, bytes - o);
             load(r, by, from + o, a->result + o, (uint32_t)n);
         }
         return;
@@ -390,8 +408,8 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, const
         for (uint32_t o = 0, n; o < size; o += n) {
             uint8_t *to = a->result + a->stride * l + o;
             const uint64_t at = a->address[l] + o;
-            n = in_piece(at, size - o);
-            const bool next = at == run.first + run.size && at % PIECE,
+            n = bytes_in_sector(at, size - o);
+            const bool next = at == run.first + run.size && at % SECTOR_BYTES,
                        same = at >= run.first && at + n <= run.first + run.size;
             if (run.size && !next && !same) load_run(r, by, &run);
             if (!run.size) run.first = at;
@@ -404,32 +422,34 @@ static void load_lanes(struct random_order *r, const struct emu_access *a, const
     load_run(r, by, &run);
 }
 
-static void keep_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
+static void buffer_lanes(struct random_order *r, const struct emu_access *a, uint32_t size)
 {
-    struct stores *w = stores_of(r, a->who);
-    if (!w) w = stores_take(r, a->who);
+    struct store_buffer *w = store_buffer_of(r, a->who);
+    if (!w) w = store_buffer_acquire(r, a->who);
     const uint32_t from = w->count;
     const bool is_run = a->stride == size && a->contiguous;
     const uint32_t bytes = is_run ? 32 * size : size;
     for (uint32_t m = is_run ? 1 : a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         for (uint32_t o = 0, n; o < bytes; o += n) {
-            n = in_piece(a->address[l] + o, bytes - o);
-            keep(w, from, a, a->address[l] + o, a->data + a->stride * l + o, n);
+            n = bytes_in_sector(a->address[l] + o, bytes - o);
+            buffer_bytes(w, from, a, a->address[l] + o, a->data + a->stride * l + o, n);
         }
     }
 }
 
-/* What it changes is no longer as its SM has read it. */
-static void change_lines(struct random_order *r, const struct emu_access *a, uint32_t size)
+/* The lines of the SM's L1 that it writes to are invalid. */
+static void invalidate_written_lines(struct random_order *r, const struct emu_access *a,
+                                     uint32_t size)
 {
     const struct sm *sm = &r->sms[a->who->sm];
     if (!sm->lines) return;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)];
-        for (uint64_t piece = at / PIECE; piece <= (at + size - 1) / PIECE; piece++) {
-            struct line *l = line_of(sm, piece);
-            if (holds(sm, l, piece)) l->age = 0;
+        for (uint64_t sector = at / SECTOR_BYTES; sector <= (at + size - 1) / SECTOR_BYTES;
+             sector++) {
+            struct l1_line *l = l1_line_of(sm, sector);
+            if (l1_has(sm, l, sector)) l->age = 0;
         }
     }
 }
@@ -438,38 +458,39 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
 {
     struct random_order *r = self;
     const uint32_t size = (uint32_t)a->width * a->count;
-    const bool kept = a->kind == EMU_STORE && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
+    const bool store_mask = a->kind == EMU_STORE && !(a->flags & (EMU_RELEASE | EMU_ASYNC));
     const bool seen = a->kind == EMU_LOAD && !(a->flags & (EMU_ASYNC | EMU_NONCOHERENT));
-    const bool waits = kept && a->space == PTX_SPACE_GLOBAL; /* and is behind them itself */
-    if (a->kind != EMU_LOAD && !(waits && r->options.late_stores)) show_fenced(r, a->who);
+    const bool waits = store_mask && a->space == PTX_SPACE_GLOBAL; /* and is behind them itself */
+    if (a->kind != EMU_LOAD && !(waits && r->options.late_stores)) drain_fenced_stores(r, a->who);
     if (a->space != PTX_SPACE_GLOBAL) return EMU_PROCEED;
-    if (a->flags & EMU_RELEASE) show_all(r, a->who);
-    if (a->flags & EMU_ACQUIRE) forget(&r->sms[a->who->sm]);
+    if (a->flags & EMU_RELEASE) drain_all_stores(r, a->who);
+    if (a->flags & EMU_ACQUIRE) l1_invalidate(&r->sms[a->who->sm]);
     if (seen) {
         const bool strong = a->flags & EMU_RELAXED;
-        const struct reader by = {r->stale && !strong ? &r->sms[a->who->sm] : NULL,
-                                  stores_of(r, a->who)};
+        const struct reader by = {r->fresh_one_in && !strong ? &r->sms[a->who->sm] : NULL,
+                                  store_buffer_of(r, a->who)};
         if (!by.sm && !by.w) return EMU_PROCEED;
         load_lanes(r, a, &by, size);
         return EMU_DONE;
     }
-    if (kept && r->options.late_stores) {
-        keep_lanes(r, a, size);
-        for (struct stores *w; (w = stores_of(r, a->who)) && w->count > MOST_HELD;) show_one(r, w);
+    if (store_mask && r->options.late_stores) {
+        buffer_lanes(r, a, size);
+        for (struct store_buffer *w; (w = store_buffer_of(r, a->who)) && w->count > MOST_BUFFERED;)
+            drain_one_store(r, w);
         return EMU_DONE;
     }
-    for (uint32_t m = stores_of(r, a->who) ? a->lanes : 0; m; m &= m - 1)
-        show_bytes(r, a->who, a->address[__builtin_ctz(m)], size);
-    if (a->kind != EMU_LOAD) change_lines(r, a, size);
+    for (uint32_t m = store_buffer_of(r, a->who) ? a->lanes : 0; m; m &= m - 1)
+        drain_overlapping(r, a->who, a->address[__builtin_ctz(m)], size);
+    if (a->kind != EMU_LOAD) invalidate_written_lines(r, a, size);
     return EMU_PROCEED;
 }
 
-static void show_cta(struct random_order *r, const struct emu_warp *cta)
+static void drain_cta(struct random_order *r, const struct emu_warp *cta)
 {
     for (uint32_t w = 0; w < r->shape.warps_per_cta; w++) {
         struct emu_warp who = *cta;
         who.warp = w;
-        show_all(r, &who);
+        drain_all_stores(r, &who);
     }
 }
 
@@ -478,30 +499,30 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     struct random_order *r = self;
     switch (s->kind) {
     case EMU_SYNC_FENCE:
-        if (s->sc || s->op) show_all(r, s->who);
+        if (s->sc || s->op) drain_all_stores(r, s->who);
         else fence_stores(r, s->who);
-        forget(&r->sms[s->who->sm]);
+        l1_invalidate(&r->sms[s->who->sm]);
         break;
     case EMU_SYNC_RUNTIME: /* it reads memory itself: texts, parameters */
     case EMU_SYNC_BARRIER:
     case EMU_SYNC_WARP:
     case EMU_SYNC_CLUSTER_ARRIVE:
-    case EMU_SYNC_MBARRIER: show_all(r, s->who); break;
+    case EMU_SYNC_MBARRIER: drain_all_stores(r, s->who); break;
     case EMU_SYNC_CLUSTER_WAIT:
-    case EMU_SYNC_MBARRIER_DONE: forget(&r->sms[s->who->sm]); break;
-    case EMU_SYNC_CTA_EXIT: /* what it leaves may be late, but not all of all CTAs */
+    case EMU_SYNC_MBARRIER_DONE: l1_invalidate(&r->sms[s->who->sm]); break;
+    case EMU_SYNC_CTA_EXIT: /* its stores may be late, but not those of too many CTAs */
         r->resident--;
-        if (r->busy_count > MOST_BUSY) show_cta(r, s->who);
+        if (r->holder_count > MOST_HOLDERS) drain_cta(r, s->who);
         break;
     case EMU_SYNC_CTA_START:
-        show_cta(r, s->who);
-        break; /* the slot's last CTA may have left some */
+        drain_cta(r, s->who);
+        break; /* the slot's last CTA may have left stores */
     default: break;
     }
     return EMU_PROCEED;
 }
 
-/* ---- who goes on ------------------------------------------------------------------------------------ */
+/* ---- which warp goes on ------------------------------------------------------------------------------------ */
 
 static uint64_t priority(const struct random_order *r, const struct emu_warp *w)
 {
@@ -510,13 +531,13 @@ static uint64_t priority(const struct random_order *r, const struct emu_warp *w)
     return z ^ z >> 32;
 }
 
-/* Of those from `from` on. */
+/* Of PCT_RIVALS warps from `from` on, the one of the highest priority. */
 static uint32_t most_urgent(const struct random_order *r, const struct emu_warp *ready, uint32_t n,
                             uint32_t from)
 {
     uint32_t best = from;
     uint64_t most = priority(r, &ready[from]);
-    for (uint32_t k = 1, i = from; k < n && k < RIVALS; k++) {
+    for (uint32_t k = 1, i = from; k < n && k < PCT_RIVALS; k++) {
         if (++i == n) i = 0;
         const uint64_t p = priority(r, &ready[i]);
         if (p <= most) continue;
@@ -532,37 +553,39 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     const uint32_t n = (uint32_t)count;
     uint32_t i = below(r, n);
     r->picks++;
-    if (r->busy_count && one_in(r, r->drain)) show_some(r, r->busy[below(r, r->busy_count)]);
+    if (r->holder_count && one_in(r, r->drain_one_in))
+        drain_some_stores(r, r->holders[below(r, r->holder_count)]);
     *burst = one_in(r, 2) ? 1 : 1 + below(r, 16);
     switch (r->strategy) {
     case RANDOM_PCT:
         *burst = 32;
-        for (int c = 0; c < CHANGES; c++)
-            if (r->picks % SPAN == r->change[c]) r->salt = draw(r);
-        if (one_in(r, 16)) break; /* or one that spins for another would do so for ever */
+        for (int c = 0; c < PCT_CHANGES; c++)
+            if (r->picks % PCT_SPAN == r->change[c]) r->salt = draw(r);
+        if (one_in(r, 16))
+            break; /* else a warp that busy-waits for another one might do so for ever */
         i = most_urgent(r, ready, n, i);
         break;
     case RANDOM_BURSTY: *burst = 1u << below(r, 11); break;
     case RANDOM_LAG:
-        if (r->picks % SPAN == 1) r->slow = ready[i].sm;
-        for (int k = 0; k < 8 && ready[i].sm == r->slow; k++) i = below(r, n);
+        if (r->picks % PCT_SPAN == 1) r->lagging_sm = ready[i].sm;
+        for (int k = 0; k < 8 && ready[i].sm == r->lagging_sm; k++) i = below(r, n);
         break;
     default: break;
     }
     return (int)i;
 }
 
-/* Few CTAs at a time run much faster than all that there is room for, and meet as often. Those that wait for
- * others do not end: then more are let in. */
+/* A window of few CTAs at a time runs much faster than all that fit, and its warps interact as often. CTAs that wait for
+ * others do not exit: then the window grows. */
 static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
 {
     struct random_order *r = self;
     (void)cta, (void)free_slots;
-    if (r->resident >= r->room) {
+    if (r->resident >= r->window) {
         if (r->picks < r->grow_at) return -1;
-        r->room *= 2;
+        r->window *= 2;
     }
-    r->grow_at = r->picks + GROW;
+    r->grow_at = r->picks + WINDOW_PICKS;
     r->resident += r->shape.cluster;
     return (int)below(r, (uint32_t)count);
 }
@@ -570,36 +593,37 @@ static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t co
 static bool idle(void *self)
 {
     struct random_order *r = self;
-    const bool any = r->busy_count > 0;
-    r->grow_at = 0; /* who waits may wait for one that is not there */
-    while (r->busy_count) show_one(r, r->busy[below(r, r->busy_count)]);
+    const bool any = r->holder_count > 0;
+    r->grow_at = 0; /* a warp may wait for a CTA that is not resident */
+    while (r->holder_count) drain_one_store(r, r->holders[below(r, r->holder_count)]);
     return any;
 }
 
-/* What a launch of this shape needs, of which earlier ones leave theirs. */
-static void make_room(struct random_order *r)
+/* The memory that a launch of this shape needs; earlier launches leave theirs. */
+static void reserve(struct random_order *r)
 {
     const size_t warps = (size_t)r->shape.slots * r->shape.warps_per_cta;
-    if (warps > r->warp_room) {
-        free((void *)r->stores);
-        free((void *)r->busy);
-        r->stores = (struct stores **)calloc(warps, sizeof *r->stores);
-        r->busy = (struct stores **)calloc(warps, sizeof *r->busy);
-        r->warp_room = warps;
+    if (warps > r->warp_capacity) {
+        free((void *)r->store_buffers);
+        free((void *)r->holders);
+        r->store_buffers = (struct store_buffer **)calloc(warps, sizeof *r->store_buffers);
+        r->holders = (struct store_buffer **)calloc(warps, sizeof *r->holders);
+        r->warp_capacity = warps;
     }
-    if (r->shape.sms > r->sm_room) {
+    if (r->shape.sms > r->sm_capacity) {
         r->sms = realloc(r->sms, r->shape.sms * sizeof *r->sms);
-        if (r->sms) memset(r->sms + r->sm_room, 0, (r->shape.sms - r->sm_room) * sizeof *r->sms);
-        r->sm_room = r->shape.sms;
+        if (r->sms)
+            memset(r->sms + r->sm_capacity, 0, (r->shape.sms - r->sm_capacity) * sizeof *r->sms);
+        r->sm_capacity = r->shape.sms;
     }
-    if (!r->stores || !r->busy || !r->sms) abort();
+    if (!r->store_buffers || !r->holders || !r->sms) abort();
 }
 
 static void quiesce(void *self)
 {
     struct random_order *r = self;
     idle(r);
-    for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
+    for (uint32_t s = 0; s < r->shape.sms; s++) l1_invalidate(&r->sms[s]);
 }
 
 static unsigned wants_of(void *self, const struct emu_launch_traits *next)
@@ -612,38 +636,38 @@ static const struct emu_order_fast fast = {.wants = wants_of};
 
 static void begin(void *self, struct emu_machine *m)
 {
-    static const uint32_t drains[] = {2, 16, 128, 1024}, stales[] = {2, 8, 64};
+    static const uint32_t drain_choices[] = {2, 16, 128, 1024}, fresh_choices[] = {2, 8, 64};
     struct random_order *r = self;
     r->m = m;
     r->shape = emu_machine_shape(m);
     r->state = rng_mix(r->seed + r->launches * RNG_STEP);
-    make_room(r);
-    for (uint32_t s = 0; s < r->shape.sms; s++) forget(&r->sms[s]);
+    reserve(r);
+    for (uint32_t s = 0; s < r->shape.sms; s++) l1_invalidate(&r->sms[s]);
     r->strategy = (enum random_strategy)r->options.strategy;
     if (r->strategy == RANDOM_ANY)
         r->strategy = (enum random_strategy)(1 + below(r, RANDOM_STRATEGIES - 1));
-    r->drain = drains[below(r, 4)];
-    r->stale = stales[below(r, 3)];
-    if (!r->options.stale_loads) r->stale = 0;
+    r->drain_one_in = drain_choices[below(r, 4)];
+    r->fresh_one_in = fresh_choices[below(r, 3)];
+    if (!r->options.stale_loads) r->fresh_one_in = 0;
     r->salt = draw(r);
     r->picks = r->grow_at = 0;
     r->resident = 0;
-    r->room = (uint32_t)ROOM << below(r, 4);
-    if (one_in(r, 8)) r->room = 1u << below(r, 6);
-    if (one_in(r, 8)) r->room = r->shape.slots;
-    if (r->room < r->shape.cluster) r->room = r->shape.cluster;
-    for (int c = 0; c < CHANGES; c++) r->change[c] = below(r, SPAN);
+    r->window = (uint32_t)FIRST_WINDOW << below(r, 4);
+    if (one_in(r, 8)) r->window = 1u << below(r, 6);
+    if (one_in(r, 8)) r->window = r->shape.slots;
+    if (r->window < r->shape.cluster) r->window = r->shape.cluster;
+    for (int c = 0; c < PCT_CHANGES; c++) r->change[c] = below(r, PCT_SPAN);
 }
 
-/* A launch that has failed leaves stores. */
+/* A launch that has failed leaves buffered stores. */
 static void end(void *self)
 {
     struct random_order *r = self;
-    while (r->busy_count) {
-        struct stores *w = r->busy[0];
+    while (r->holder_count) {
+        struct store_buffer *w = r->holders[0];
         w->count = 0;
         memset(w->youngest, NONE, sizeof w->youngest);
-        stores_give(r, w);
+        store_buffer_release(r, w);
     }
 }
 
@@ -672,10 +696,10 @@ static struct emu_order *make(const void *options, uint64_t seed)
 static void release(struct emu_order *o)
 {
     struct random_order *r = o->self;
-    for (struct stores *w = r->spare, *next; w; w = next) next = w->next, free(w);
-    for (size_t s = 0; s < r->sm_room; s++) free(r->sms[s].lines);
-    free((void *)r->stores);
-    free((void *)r->busy);
+    for (struct store_buffer *w = r->spare, *next; w; w = next) next = w->next, free(w);
+    for (size_t s = 0; s < r->sm_capacity; s++) free(r->sms[s].lines);
+    free((void *)r->store_buffers);
+    free((void *)r->holders);
     free(r->sms);
     free(r);
 }
