@@ -30,12 +30,14 @@ static void warm_up(void)
 static int find_target(struct check *c)
 {
     if (check_of_program(c))
-        return program_find(c->options, "check", c->program.argv, false, &c->program);
-    if (c->options->kind != TARGET_PTX) {
+        return program_find(c->request.options, "check", c->request.program.argv, false,
+                            &c->request.program);
+    if (c->request.options->kind != TARGET_PTX) {
         warm_up();
         return EXIT_FINE;
     }
-    struct heddle_module *m = c->options->module = heddle_module_read_file(c->name, NULL);
+    struct heddle_module *m = c->request.options->module = heddle_module_read_file(c->request.name,
+                                                                                   NULL);
     (void)fputs(heddle_module_messages_text(m), stderr);
     if (heddle_module_ok(m)) return EXIT_FINE;
     return heddle_module_unreadable(m) ? EXIT_USAGE : EXIT_INPUT;
@@ -58,10 +60,10 @@ static int check(struct check *c)
         c->interrupted = true;
         c->status = EXIT_INTERRUPTED;
     }
-    if (c->format == CHECK_JSON) check_print_json(c);
-    else if (c->format == CHECK_GITHUB) check_print_github(c);
+    if (c->request.format == CHECK_JSON) check_print_json(c);
+    else if (c->request.format == CHECK_GITHUB) check_print_github(c);
     else check_print_text(c);
-    bool written = !c->junit || check_write_junit(c);
+    bool written = !c->request.junit || check_write_junit(c);
     return finish_output("check", written || c->status ? c->status : EXIT_USAGE);
 }
 
@@ -69,12 +71,12 @@ static int check_command_line(int argc, char **argv)
 {
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena, .check = true};
-    struct check c = {.arena = arena, .options = &o};
+    struct check c = {.arena = arena, .request = {.options = &o}};
     bool ok = run_options_read(&o, argc, argv);
-    c.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
-    c.program.argv = argv + o.rest;
+    c.request.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
+    c.request.program.argv = argv + o.rest;
     int status = ok && check_options(&c) ? check(&c) : bad_call(&o);
-    program_release(&c.program);
+    program_release(&c.request.program);
     heddle_module_free(o.module);
     arena_free(arena);
     return status;

@@ -1,9 +1,11 @@
 /* cli/check.h: the parts of `heddle check`.
  *
- * Each run of the target is a process of its own (check_pool.c): what it came to (struct check_run) is written to
- * an event stream by check_child.c (session/run_log.h) and read by check_run.c. check_rows.c says which runs there are to be and when
- * an order has shown enough; check_part.c finds where two results part; check_text.c, check_json.c and
- * check_ci.c say it. What is said depends on the runs' seeds alone, not on which ended first. */
+ * Each run of the target is a process of its own (check_pool.c). The process writes events (session/run_log.h):
+ * check_child.c does so for kernel files, jobs and workloads, libcuda.so.1 for programs. check_run.c reads them into a
+ * struct check_run. check_rows.c decides when an order has had enough runs and judges the results, check_part.c finds
+ * where two results differ first, and check_text.c, check_json.c and check_ci.c print the outcome.
+ *
+ * The outcome depends on the seeds of the runs, not on which run ended first. */
 #ifndef HEDDLE_CLI_CHECK_H
 #define HEDDLE_CLI_CHECK_H
 
@@ -73,8 +75,6 @@ static inline bool check_run_lost(const struct check_run *r)
 }
 /* The run as its events have it; false: it has no status, so its process came to a bad end. */
 bool check_run_read(struct arena *a, const struct event_stream *events, struct check_run *out);
-/* All that is in a file in memory from this place on, with a NUL behind it. */
-char *check_file_read(struct arena *a, int file, uint64_t from, size_t *size);
 /* The launch, from 0, after which two runs are no longer the same; SIZE_MAX: they are. It may be the count of
  * either's launches. */
 size_t check_runs_part(const struct check_run *a, const struct check_run *b);
@@ -102,26 +102,40 @@ struct check_row {
 enum check_stop { STOP_MANY, STOP_DIFFERENT, STOP_NEVER };
 enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_GITHUB };
 
-struct check {
-    struct arena *arena;
+/* What the command line asks for. cmd_check() and check_options() fill it in. After that only find_target()
+ * (cli/check.c) changes it: it replaces a source by the program that was built from it. */
+struct check_request {
     struct run_options *options;
     const char *name;              /* of the target */
     struct program_target program; /* of TARGET_PROGRAM */
     uint64_t first_seed;
-    size_t jobs;
+    size_t jobs;        /* processes at a time */
     double run_timeout; /* seconds that a run may take; 0: any */
     enum check_stop stop;
     enum check_format format;
     bool no_race, quiet;
-    const char *junit,
-        *checks;            /* NULL: not asked for; checks: --check but for race and atomicity */
+    const char *junit;  /* a file; NULL: not asked for */
+    const char *checks; /* --check without race and atomicity; NULL: not asked for */
+};
+
+/* A whole `heddle check`. cmd_check() (cli/check.c) owns it and hands it to one stage after the other; each stage writes
+ * its own part and reads the earlier ones:
+ *     check_options()   request, and the rows with the runs that are wanted
+ *     check_pool()      the runs of the rows, race, interrupted
+ *     check_judge()     the rows' classes, facts, verdict, status
+ *     check_partings()  the rows' partings
+ *     check_print_*()   nothing
+ * Its memory is the arena's. */
+struct check {
+    struct arena *arena;
+    struct check_request request;
     struct check_row *rows; /* the first is the reference */
     size_t row_count;
     struct check_run race; /* the native run that races are looked for in */
     bool interrupted;
     struct verdict_facts facts;
     enum verdict verdict;
-    int status;
+    int status; /* enum exit_code */
 };
 
 /* The options of `heddle check`; false after an error, told in their diags. */
@@ -129,7 +143,7 @@ bool check_options(struct check *c);
 
 static inline uint64_t check_seed(const struct check *c, size_t run)
 {
-    return c->first_seed + run;
+    return c->request.first_seed + run;
 }
 
 /* A run has ended: whether the order has shown enough, from its first runs on; wanted and stopped are set then. */

@@ -72,8 +72,8 @@ void check_child(const struct check *check, const struct check_task *t)
     struct arena *a = arena_new();
     struct child c = {.events = t->events, .log = run_log_open(t->events)};
     struct device_watch watch = {.self = &c, .before = before, .after = after};
-    struct run_options o = {.arena = a, .module = check->options->module};
-    const char *checks = check->checks;
+    struct run_options o = {.arena = a, .module = check->request.options->module};
+    const char *checks = check->request.checks;
     if (t->race)
         checks = arena_printf(a, "%s%srace,atomicity", checks ? checks : "", checks ? "," : "");
     int argc;
@@ -82,7 +82,7 @@ void check_child(const struct check *check, const struct check_task *t)
     struct report r = {.arena = a,
                        .json = true, /* what is printed is kept */
                        .kind = run_target_name(o.kind),
-                       .name = check->name,
+                       .name = check->request.name,
                        .watch = &watch};
     c.report = &r;
     report_begin(&r);

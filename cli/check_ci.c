@@ -65,7 +65,7 @@ static void testcase(struct buf *b, const struct check *c, const char *name, con
                      const char *text)
 {
     buf_puts(b, "    <testcase classname=\"");
-    xml(b, c->name);
+    xml(b, c->request.name);
     buf_puts(b, "\" name=\"");
     xml(b, name);
     if (!wrong) {
@@ -91,7 +91,7 @@ bool check_write_junit(const struct check *c)
         testcase(&cases, c, c->rows[i].order, wrong, text.data ? text.data : "");
         buf_free(&text);
     }
-    if (!c->no_race) {
+    if (!c->request.no_race) {
         struct buf text = {0};
         const char *wrong = check_run_lost(&c->race) ? "the search for races failed" : NULL;
         if (c->facts.races) wrong = arena_printf(c->arena, "%zu data races", c->facts.races);
@@ -109,10 +109,11 @@ bool check_write_junit(const struct check *c)
     buf_puts(&all, cases.data);
     buf_puts(&all, "  </testsuite>\n</testsuites>\n");
     struct replacement file;
-    bool ok = replacement_open(&file, c->junit) &&
+    bool ok = replacement_open(&file, c->request.junit) &&
               fwrite(all.data, 1, all.size, file.out) == all.size;
     ok = replacement_close(&file, ok);
-    if (!ok) fprintf(stderr, "heddle check: cannot write '%s': %s\n", c->junit, strerror(errno));
+    if (!ok)
+        fprintf(stderr, "heddle check: cannot write '%s': %s\n", c->request.junit, strerror(errno));
     buf_free(&cases);
     buf_free(&all);
     return ok;
@@ -137,9 +138,9 @@ static void annotate(const struct check *c, const char *level, const char *file,
                      uint32_t ptx_line, const char *text)
 {
     struct buf b = {0};
-    const bool ptx = c->options->kind == TARGET_PTX && strcmp(c->name, "-") != 0;
+    const bool ptx = c->request.options->kind == TARGET_PTX && strcmp(c->request.name, "-") != 0;
     if (!file || !*file) {
-        file = ptx && ptx_line ? c->name : NULL;
+        file = ptx && ptx_line ? c->request.name : NULL;
         line = ptx_line;
     }
     buf_printf(&b, "::%s", level);
@@ -170,7 +171,7 @@ void check_print_github(const struct check *c)
         const char *wrong = trouble(c, row);
         if (!wrong) continue;
         struct buf b = {0};
-        buf_printf(&b, "%s, order %s: %s\n", c->name, row->order, wrong);
+        buf_printf(&b, "%s, order %s: %s\n", c->request.name, row->order, wrong);
         details(c, row, &b);
         const struct last_writer *w = NULL;
         for (int k = 0; k < 2 && p && !w; k++)
@@ -181,5 +182,5 @@ void check_print_github(const struct check *c)
         else annotate(c, "error", NULL, 0, 0, b.data);
         buf_free(&b);
     }
-    printf("%s: %s\n", c->name, verdict_name(c->verdict));
+    printf("%s: %s\n", c->request.name, verdict_name(c->verdict));
 }

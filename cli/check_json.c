@@ -42,8 +42,8 @@ static json_t *results(const struct check *c, const struct check_row *row)
         json_object_set_new(o, "digest", json_hex(r->id));
         json_object_set_new(o, "memory_digest", json_hex(r->memory));
         json_object_set_new(o, "read_back_digest",
-                            c->options->kind == TARGET_SUITE ? json_hex(r->read_back)
-                                                             : json_null());
+                            c->request.options->kind == TARGET_SUITE ? json_hex(r->read_back)
+                                                                     : json_null());
         json_object_set_new(o, "replay", json_text(check_command(c, row, x->first)));
         json_array_append_new(list, o);
     }
@@ -194,8 +194,8 @@ static json_t *findings(const struct check *c)
 void check_print_json(const struct check *c)
 {
     json_t *o = json_object(), *target = json_object(), *orders = json_array();
-    json_object_set_new(target, "kind", json_string(run_target_name(c->options->kind)));
-    json_object_set_new(target, "name", json_text(c->name));
+    json_object_set_new(target, "kind", json_string(run_target_name(c->request.options->kind)));
+    json_object_set_new(target, "name", json_text(c->request.name));
     for (size_t i = 0; i < c->row_count; i++) json_array_append_new(orders, order(c, &c->rows[i]));
     json_object_set_new(o, "version", json_integer(VERSION));
     json_object_set_new(o, "target", target);

@@ -54,8 +54,8 @@ static void add_row(struct check *c, const char *order, size_t runs, bool refere
 /* The native run, then those of a list, or of all orders that there are for it. */
 static bool read_orders(struct check *c, size_t runs, bool its)
 {
-    struct diags *d = &c->options->diags;
-    const struct run_option *x = run_option_find(c->options, OPTION_ORDERS);
+    struct diags *d = &c->request.options->diags;
+    const struct run_option *x = run_option_find(c->request.options, OPTION_ORDERS);
     const char *const native = order_kind_at(0)->name;
     size_t most = 1;
     for (size_t i = 0; order_kind_at(i); i++) most++;
@@ -90,16 +90,17 @@ static bool read_orders(struct check *c, size_t runs, bool its)
 /* --check as each run has it: races are looked for in a run of their own. */
 static bool read_checks(struct check *c)
 {
-    const struct run_option *x = run_option_find(c->options, OPTION_CHECK);
+    const struct run_option *x = run_option_find(c->request.options, OPTION_CHECK);
     struct settings s = {0};
     struct buf rest = {0};
     if (!x) return true;
-    if (!setting_read(setting_find("check", 5), &c->options->diags, x->value, &s)) return false;
+    if (!setting_read(setting_find("check", 5), &c->request.options->diags, x->value, &s))
+        return false;
     if (s.checks & EMU_CHECK_MEMORY) buf_puts(&rest, ",memory");
     if (s.checks & EMU_CHECK_INIT) buf_puts(&rest, ",init");
     if (s.checks & EMU_CHECK_SYNC) buf_puts(&rest, ",sync");
     if (s.checks & EMU_CHECK_API) buf_puts(&rest, ",api");
-    if (rest.size) c->checks = arena_copy(c->arena, rest.data + 1, rest.size - 1);
+    if (rest.size) c->request.checks = arena_copy(c->arena, rest.data + 1, rest.size - 1);
     buf_free(&rest);
     return true;
 }
@@ -107,8 +108,8 @@ static bool read_checks(struct check *c)
 static bool read_floats(struct check *c)
 {
     bool ok = true;
-    for (size_t i = 0; i < c->options->count; i++) {
-        const struct run_option *x = &c->options->list[i];
+    for (size_t i = 0; i < c->request.options->count; i++) {
+        const struct run_option *x = &c->request.options->list[i];
         if (x->id != OPTION_FLOAT) continue;
         const char *equals = memrchr(x->value.text, '=', x->value.length);
         const size_t n = equals ? (size_t)(equals - x->value.text) : 0;
@@ -116,7 +117,7 @@ static bool read_floats(struct check *c)
                                             : NULL;
         if (n && t && t->kind == 'f') continue;
         ok = false;
-        diag_error(&c->options->diags, x->value.at, x->value.length,
+        diag_error(&c->request.options->diags, x->value.at, x->value.length,
                    "--float wants an allocation's name or an address, and its type: y=f32, not "
                    "'%.*s'",
                    (int)x->value.length, x->value.text);
@@ -128,14 +129,14 @@ bool check_options(struct check *c)
 {
     static const char *const stops[] = {"many", "different", "never", NULL};
     static const char *const formats[] = {"text", "json", "github", NULL};
-    struct run_options *o = c->options;
+    struct run_options *o = c->request.options;
     struct diags *d = &o->diags;
     const struct run_option *x;
     struct settings settings = {0};
     uint64_t runs = RUNS, jobs = cores();
     unsigned word = 0;
     bool ok = run_options_settings(o, &settings);
-    c->first_seed = 1;
+    c->request.first_seed = 1;
     x = run_option_find(o, OPTION_RUNS);
     if (x && number_read(d, "--runs", x->value, MOST_RUNS, &runs) && !runs)
         diag_error(d, x->value.at, x->value.length, "--runs wants at least 1");
@@ -143,23 +144,23 @@ bool check_options(struct check *c)
     if (x && number_read(d, "--jobs", x->value, MOST_JOBS, &jobs) && !jobs)
         diag_error(d, x->value.at, x->value.length, "--jobs wants at least 1");
     x = run_option_find(o, OPTION_FIRST_SEED);
-    if (x) ok &= number_read(d, "--seed", x->value, UINT64_MAX - MOST_RUNS, &c->first_seed);
+    if (x) ok &= number_read(d, "--seed", x->value, UINT64_MAX - MOST_RUNS, &c->request.first_seed);
     x = run_option_find(o, OPTION_RUN_TIMEOUT);
-    if (x) ok &= seconds_read(d, "--run-timeout", x->value, &c->run_timeout);
+    if (x) ok &= seconds_read(d, "--run-timeout", x->value, &c->request.run_timeout);
     x = run_option_find(o, OPTION_STOP);
     if (x && choice(d, x, stops, "many, different or never", &word))
-        c->stop = (enum check_stop)word;
+        c->request.stop = (enum check_stop)word;
     x = run_option_find(o, OPTION_FORMAT);
     if (x && choice(d, x, formats, "text, json or github", &word))
-        c->format = (enum check_format)word;
+        c->request.format = (enum check_format)word;
     x = run_option_find(o, OPTION_JUNIT);
-    if (x) c->junit = arena_copy(c->arena, x->value.text, x->value.length);
-    if (x && !replacement_possible(c->junit))
-        diag_error(d, x->value.at, x->value.length, "cannot write '%s': %s", c->junit,
+    if (x) c->request.junit = arena_copy(c->arena, x->value.text, x->value.length);
+    if (x && !replacement_possible(c->request.junit))
+        diag_error(d, x->value.at, x->value.length, "cannot write '%s': %s", c->request.junit,
                    strerror(errno));
-    c->no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
-    c->quiet = o->quiet;
-    c->jobs = (size_t)jobs;
+    c->request.no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
+    c->request.quiet = o->quiet;
+    c->request.jobs = (size_t)jobs;
     return ok && !d->errors && read_orders(c, (size_t)runs, settings.independent_threads) &&
            read_checks(c) && read_floats(c);
 }
@@ -181,7 +182,7 @@ static const char *word_of(struct arena *a, const struct run_option *x)
 char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
                    int *added, int *argc)
 {
-    const struct run_options *o = c->options;
+    const struct run_options *o = c->request.options;
     const char **words = arena_array(c->arena, const char *, o->count + 8);
     int n = 0;
     words[n++] = "check";
@@ -191,7 +192,7 @@ char **check_words(const struct check *c, const char *order, uint64_t seed, cons
     if (strcmp(order, order_kind_at(0)->name) != 0)
         words[n++] = arena_printf(c->arena, "--seed=%llu", (unsigned long long)seed);
     *added = n - 1;
-    words[n++] = c->name;
+    words[n++] = c->request.name;
     for (size_t i = 0; i < o->count; i++)
         if (handed_on(&o->list[i])) words[n++] = word_of(c->arena, &o->list[i]);
     *argc = n;
@@ -216,26 +217,26 @@ static void quote(struct buf *b, const char *word)
 
 char *check_command(const struct check *c, const struct check_row *row, size_t run)
 {
-    const struct run_options *o = c->options;
+    const struct run_options *o = c->request.options;
     struct buf b = {0};
     buf_puts(&b, "heddle run");
     if (!check_of_program(c)) {
         buf_putc(&b, ' ');
-        quote(&b, c->name);
+        quote(&b, c->request.name);
     }
     for (size_t i = 0; i < o->count; i++) {
         if (!handed_on(&o->list[i])) continue;
         buf_putc(&b, ' ');
         quote(&b, word_of(c->arena, &o->list[i]));
     }
-    if (c->checks) buf_printf(&b, " --check %s", c->checks);
+    if (c->request.checks) buf_printf(&b, " --check %s", c->request.checks);
     if (row->reference) buf_puts(&b, " --order native --threads 1");
     else
         buf_printf(&b, " --order %s --seed %llu", row->order,
                    (unsigned long long)check_seed(c, run));
-    for (size_t i = 0; check_of_program(c) && c->program.argv[i]; i++) {
+    for (size_t i = 0; check_of_program(c) && c->request.program.argv[i]; i++) {
         buf_putc(&b, ' ');
-        quote(&b, i ? c->program.argv[i] : c->program.name);
+        quote(&b, i ? c->request.program.argv[i] : c->request.program.name);
     }
     char *text = arena_copy(c->arena, b.data, b.size);
     buf_free(&b);

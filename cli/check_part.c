@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "cli/compare.h"
+#include "cli/memory_file.h"
 #include "determinism/record/snapshot.h"
 #include "session/event_stream.h"
 
@@ -35,8 +36,8 @@ static const struct value_type *type_of_label(const char *name)
 /* --float PLACE=TYPE, where PLACE is an allocation's name or an address in it */
 static const struct value_type *type_of_option(const struct check *c, const struct check_parting *p)
 {
-    for (size_t i = 0; i < c->options->count; i++) {
-        const struct run_option *x = &c->options->list[i];
+    for (size_t i = 0; i < c->request.options->count; i++) {
+        const struct run_option *x = &c->request.options->list[i];
         if (x->id != OPTION_FLOAT) continue;
         const char *equals = memrchr(x->value.text, '=', x->value.length);
         const size_t n = (size_t)(equals - x->value.text);
@@ -141,7 +142,7 @@ static void take_writers(struct check *c, struct check_parting *p, int side,
     struct event_attachment at;
     size_t size;
     if (!events || !event_stream_attachment(events, &at)) return;
-    const char *all = check_file_read(c->arena, at.file, at.offset, &size);
+    const char *all = memory_file_read(c->arena, at.file, at.offset, &size);
     if (!last_writers_read(c->arena, all, size, &result) || result.digest != digest_of(p, side) ||
         result.word_count != p->word_count)
         return;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/memory_file.h"
 
 #include <math.h>
 #include <poll.h>
@@ -34,6 +35,7 @@ struct pool {
     bool terminal;
 };
 
+/* Of this file alone: a handler of signals has no other way to report. */
 static volatile sig_atomic_t interrupted;
 
 static void interrupt(int signal)
@@ -98,7 +100,7 @@ static bool begin(const struct check *c, struct worker *w)
         check_child(c, &w->task);
     }
     if (w->pid > 0 && check_of_program(c)) (void)setpgid(w->pid, w->pid);
-    w->deadline = c->run_timeout > 0 ? now_is() + c->run_timeout : INFINITY;
+    w->deadline = c->request.run_timeout > 0 ? now_is() + c->request.run_timeout : INFINITY;
     w->late = false;
     if (w->pid > 0) return true;
     event_stream_close(w->task.events);
@@ -122,7 +124,7 @@ static void died(const struct check *c, const struct worker *w, int status)
     *w->run = (struct check_run){.state = RUN_DIED,
                                  .status = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                                  .fault = {"", "", "", 0, 0, false}};
-    const char *said = check_file_read(c->arena, w->task.err, 0, &size);
+    const char *said = memory_file_read(c->arena, w->task.err, 0, &size);
     const char *how = w->run->status ? strsignal(w->run->status) : "without a result";
     w->run->messages = arena_printf(c->arena, "the process of the run ended: %s\n%s", how, said);
 }
@@ -145,9 +147,9 @@ static void late(const struct check *c, const struct worker *w)
     }
     r->messages = arena_printf(
         c->arena, "%sthe run was ended after %g s (--run-timeout): %s; %s\n%s", r->messages,
-        c->run_timeout, where, before,
+        c->request.run_timeout, where, before,
         check_of_program(c) ? check_program_said(c, w->task.err)
-                            : check_file_read(c->arena, w->task.err, 0, &size));
+                            : memory_file_read(c->arena, w->task.err, 0, &size));
 }
 
 /* Takes in what the process left. */
@@ -182,10 +184,10 @@ static bool next(struct pool *p, struct worker *w)
             w->task = (struct check_task){.order = row->order, .seed = check_seed(c, p->run++)};
             break;
         }
-        if (!p->race_begun && !c->no_race) break; /* behind the reference */
+        if (!p->race_begun && !c->request.no_race) break; /* behind the reference */
     }
     if (!w->row) {
-        if (p->race_begun || c->no_race) return false;
+        if (p->race_begun || c->request.no_race) return false;
         p->race_begun = true;
         w->run = &c->race;
         w->task = (struct check_task){.order = c->rows[0].order, .race = true};
@@ -200,7 +202,7 @@ static void progress(const struct pool *p, bool last)
     if (!p->terminal) return;
     if (last) fputs("\r\033[K", stderr);
     else {
-        size_t all = !c->no_race;
+        size_t all = !c->request.no_race;
         for (size_t i = 0; i < c->row_count; i++) all += c->rows[i].wanted;
         fprintf(stderr, "\r%zu of %zu runs\033[K", p->ended, all);
     }
@@ -217,7 +219,7 @@ static void stop(const struct check *c, struct worker *w)
 /* Those that nobody wants any more. */
 static void stop_needless(struct pool *p, bool all)
 {
-    for (size_t i = 0; i < p->check->jobs; i++) {
+    for (size_t i = 0; i < p->check->request.jobs; i++) {
         struct worker *w = &p->workers[i];
         if (!w->pid) continue;
         if (all || (w->row && (size_t)(w->run - w->row->runs) >= w->row->wanted)) stop(p->check, w);
@@ -226,7 +228,7 @@ static void stop_needless(struct pool *p, bool all)
 
 static struct worker *of_process(struct pool *p, pid_t pid)
 {
-    for (size_t i = 0; i < p->check->jobs; i++)
+    for (size_t i = 0; i < p->check->request.jobs; i++)
         if (p->workers[i].pid == pid) return &p->workers[i];
     return NULL;
 }
@@ -234,7 +236,7 @@ static struct worker *of_process(struct pool *p, pid_t pid)
 static bool fill(struct pool *p)
 {
     bool any = false;
-    for (size_t i = 0; i < p->check->jobs; i++) {
+    for (size_t i = 0; i < p->check->request.jobs; i++) {
         struct worker *w = &p->workers[i];
         if (!w->pid && next(p, w) && !begin(p->check, w)) {
             *w->run = (struct check_run){.state = RUN_DIED,
@@ -249,7 +251,7 @@ static bool fill(struct pool *p)
 static double next_deadline(const struct pool *p)
 {
     double first = INFINITY;
-    for (size_t i = 0; i < p->check->jobs; i++)
+    for (size_t i = 0; i < p->check->request.jobs; i++)
         if (p->workers[i].pid) first = fmin(first, p->workers[i].deadline);
     return first;
 }
@@ -258,7 +260,7 @@ static double next_deadline(const struct pool *p)
 static struct worker *overdue(struct pool *p, int *status)
 {
     const double now = now_is();
-    for (size_t i = 0; i < p->check->jobs; i++) {
+    for (size_t i = 0; i < p->check->request.jobs; i++) {
         struct worker *w = &p->workers[i];
         if (!w->pid || w->deadline > now) continue;
         w->late = waitpid(w->pid, status, WNOHANG) == 0;
@@ -271,7 +273,7 @@ static struct worker *overdue(struct pool *p, int *status)
 void check_pool(struct check *c)
 {
     struct pool p = {.check = c, .terminal = isatty(STDERR_FILENO)};
-    p.workers = arena_array(c->arena, struct worker, c->jobs);
+    p.workers = arena_array(c->arena, struct worker, c->request.jobs);
     set_handlers(interrupt);
     while (!interrupted && fill(&p)) {
         int status;
@@ -298,8 +300,8 @@ bool check_pair(const struct check *c, struct check_task *first, struct check_ta
     bool good = true;
     for (int i = 0; i < 2; i++) {
         good &= begin(c, &w[i]);
-        if (c->jobs > 1 && i == 0) continue;
-        for (int k = c->jobs > 1 ? 0 : i; k <= i; k++) {
+        if (c->request.jobs > 1 && i == 0) continue;
+        for (int k = c->request.jobs > 1 ? 0 : i; k <= i; k++) {
             int status = 0;
             if (w[k].pid > 0 && await(w[k].pid, &status, w[k].deadline) != w[k].pid) {
                 end(c, w[k].pid);

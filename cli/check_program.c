@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/memory_file.h"
 #include "cli/run_program.h"
 #include "cuda/outcome.h"
 
@@ -21,7 +22,7 @@
 
 static void give_up(const struct check *c, const char *what)
 {
-    fprintf(stderr, "cannot run '%s': %s: %s\n", c->name, what, strerror(errno));
+    fprintf(stderr, "cannot run '%s': %s: %s\n", c->request.name, what, strerror(errno));
     _exit(EXIT_USAGE);
 }
 
@@ -30,7 +31,8 @@ static void set_run(const struct check *c, const struct check_task *t)
 {
     enum { SIZE = 1024 };
     char seed[24], padding[SIZE + 1];
-    const char *race = t->race ? "race,atomicity" : "", *checks = c->checks ? c->checks : "";
+    const char *race = t->race ? "race,atomicity" : "",
+               *checks = c->request.checks ? c->request.checks : "";
     char *both = arena_printf(c->arena, "%s%s%s", checks, *checks && *race ? "," : "", race);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)t->seed);
     setenv("HEDDLE_ORDER", t->order, 1);
@@ -54,9 +56,9 @@ void check_program_begin(const struct check *c, const struct check_task *t)
     (void)dup2(t->err, STDOUT_FILENO);
     (void)dup2(t->err, STDERR_FILENO);
     (void)personality(ADDR_NO_RANDOMIZE); /* where it is forbidden, it is not */
-    program_environment(&c->program, c->options);
+    program_environment(&c->request.program, c->request.options);
     set_run(c, t);
-    execv(c->program.argv[0], c->program.argv);
+    execv(c->request.program.argv[0], c->request.program.argv);
     give_up(c, "exec");
     _exit(EXIT_USAGE);
 }
@@ -68,7 +70,7 @@ enum { LAST_LINES = 10, MOST_TAIL = 1 << 14 };
 const char *check_program_said(const struct check *c, int file)
 {
     size_t size;
-    const char *all = check_file_read(c->arena, file, 0, &size);
+    const char *all = memory_file_read(c->arena, file, 0, &size);
     size_t from = size, lines = 0;
     while (from && size - from < MOST_TAIL) {
         if (all[from - 1] == '\n' && from < size && ++lines == LAST_LINES) break;

@@ -6,7 +6,7 @@
 
 static inline bool check_of_program(const struct check *c)
 {
-    return c->options->kind == TARGET_PROGRAM;
+    return c->request.options->kind == TARGET_PROGRAM;
 }
 
 /* The child's part: becomes the program, with an environment in which Heddle's libraries do what the task says, and

@@ -28,9 +28,9 @@ static const char *enough(const struct check *c, const struct check_row *row, si
     for (size_t i = 0; i < n; i++) failed += check_run_failed(&row->runs[i]);
     if (failed >= ENOUGH_FAILED && failed == n)
         return arena_printf(c->arena, "all of %zu runs failed", n);
-    if (row->promise != ORDER_NO_PROMISE || c->stop == STOP_NEVER) return NULL;
+    if (row->promise != ORDER_NO_PROMISE || c->request.stop == STOP_NEVER) return NULL;
     size_t results = distinct(row, n);
-    if (results >= (c->stop == STOP_MANY ? MANY : 2))
+    if (results >= (c->request.stop == STOP_MANY ? MANY : 2))
         return arena_printf(c->arena, "%zu results in %zu runs are enough", results, n);
     return NULL;
 }

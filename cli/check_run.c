@@ -1,5 +1,4 @@
 /* What a run came to, as its process wrote it. */
-#define _POSIX_C_SOURCE 200809L /* pread */
 #include "cli/check.h"
 
 #include "base/arena.h"
@@ -7,27 +6,12 @@
 #include "cli/cli.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_MESSAGES = 1 << 16 };
 
 bool check_run_failed(const struct check_run *r)
 {
     return check_run_lost(r) || (r->state == RUN_ENDED && r->status != EXIT_FINE);
-}
-
-char *check_file_read(struct arena *a, int file, uint64_t from, size_t *size)
-{
-    const off_t end = lseek(file, 0, SEEK_END);
-    const size_t n = end > (off_t)from ? (size_t)end - (size_t)from : 0;
-    char *all = arena_alloc(a, n + 1);
-    *size = 0;
-    while (*size < n) {
-        const ssize_t got = pread(file, all + *size, n - *size, (off_t)(from + *size));
-        if (got <= 0) break;
-        *size += (size_t)got;
-    }
-    return all;
 }
 
 static const char *text_or_none(const char *text)

@@ -44,7 +44,7 @@ static void print_table(const struct check *c)
             printf("  launch %zu (%s)", row->parting->launch + 1, row->parting->kernel);
         printf("\n");
     }
-    if (!c->no_race && c->race.state >= RUN_ENDED)
+    if (!c->request.no_race && c->race.state >= RUN_ENDED)
         printf("races: %zu, atomic and plain accesses of the same memory: %zu\n", c->facts.races,
                c->facts.mixed);
     print_suppressed("races and such accesses", c->facts.suppressed);
@@ -85,7 +85,7 @@ static void print_certainty(const struct check *c)
             "shown with 95%% confidence\n",
             row->order, row->ended, row->ended == 1 ? "" : "s", 100 * verdict_unseen(row->ended));
     }
-    if (c->no_race) printf("races were not looked for\n");
+    if (c->request.no_race) printf("races were not looked for\n");
     else if (c->race.state == RUN_ENDED && *c->race.fault.kind)
         printf("races were looked for only until the kernel '%s' ended early (%s)\n",
                c->race.fault.kernel, c->race.fault.kind);
@@ -237,7 +237,7 @@ static void print_verdict(const struct check *c)
 {
     bool several = false;
     for (size_t i = 0; i < c->row_count; i++) several |= c->rows[i].class_count > 1;
-    printf("%s: ", c->name);
+    printf("%s: ", c->request.name);
     switch (c->verdict) {
     case VERDICT_SOME: printf("deterministic under %s only\n", kept(c)); break;
     case VERDICT_RACY:
@@ -256,7 +256,7 @@ void check_print_text(const struct check *c)
     print_table(c);
     print_certainty(c);
     print_failures(c);
-    if (!c->quiet) {
+    if (!c->request.quiet) {
         print_findings(c);
         print_partings(c);
         print_results(c);

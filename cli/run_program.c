@@ -3,10 +3,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cli/counts.h"
+#include "cli/memory_file.h"
 #include "cli/report.h"
 #include "cli/watch_report.h"
 #include "cuda/program.h"
@@ -255,7 +255,7 @@ static int finish(struct running *r, int status)
     if (totals->faults || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;
-        const char *all = check_file_read(r->o->arena, r->printed, 0, &size);
+        const char *all = memory_file_read(r->o->arena, r->printed, 0, &size);
         buf_add(&report->printed, all, size);
         report->program_status = status;
         (void)report_end(report);
