@@ -1,6 +1,6 @@
 /* ptx/isa.h: the instruction table, and how an opcode's text finds its row.
  *
- * isa.def has one row for each form of a PTX instruction:
+ * isa.def has one row for each form of a PTX instruction, in isa_arith.def, isa_memory.def and isa_warp.def:
  *
  *     FORM(add_f32, "add", "{.RND}{.ftz}{.sat}.f32", "=T, T, T", 10, "", FP32, FADD, 0)
  *           id      name    modifiers and types        operands  PTX sm  unit  cost  effects

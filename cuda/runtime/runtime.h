@@ -3,10 +3,11 @@
  * libcudart.so.13 is a program on the driver API (libcuda.so.1), which holds all state but what is here: what the
  * host's code has registered, each thread's last error, and its launch configurations. Every function is
  *
- *     return done(begin() ? ... : cuSomething(...));
+ *     RUNTIME_CALL(cuSomething(...));      // runtime_begin(), the call of the driver, runtime_done()
  *
- * begin() makes the device's primary context the thread's, as the runtime does; done() remembers an error. Codes are
- * the driver's: those of the runtime have the same numbers, and more of them. */
+ * runtime_begin() makes the device's primary context current in the thread, as NVIDIA's runtime does. runtime_done()
+ * stores an error as the thread's last one. Error codes are those of the driver API: those of the runtime API have the
+ * same numbers, and there are more of them. */
 #ifndef HEDDLE_CUDA_RUNTIME_H
 #define HEDDLE_CUDA_RUNTIME_H
 
