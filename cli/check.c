@@ -1,6 +1,6 @@
 /* heddle check TARGET: one target under many seeds and orders, and whether its results are the same. */
 #include "cli/check.h"
-#include "cli/check_part.h"
+#include "cli/check_difference.h"
 #include "cli/check_program.h"
 
 #include "base/arena.h"
@@ -19,7 +19,7 @@ static int bad_call(struct run_options *o)
     return EXIT_USAGE;
 }
 
-/* What takes as long in every process, reading the rows of the language above all, is done once before they part. */
+/* What takes as long in every process, reading the rows of the language above all, is done once before the processes fork. */
 static void warm_up(void)
 {
     static const char text[] = ".version 8.0\n.target sm_70\n.address_size 64\n";
@@ -55,7 +55,7 @@ static int check(struct check *c)
         return bad->status;
     }
     check_judge(c);
-    check_partings(c);
+    check_find_differences(c);
     if (check_calm()) {
         c->interrupted = true;
         c->status = EXIT_INTERRUPTED;

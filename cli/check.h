@@ -2,8 +2,8 @@
  *
  * Each run of the target is a process of its own (check_pool.c). The process writes events (session/run_log.h):
  * check_child.c does so for kernel files, jobs and workloads, libcuda.so.1 for programs. check_run.c reads them into a
- * struct check_run. check_rows.c decides when an order has had enough runs and judges the results, check_part.c finds
- * where two results differ first, and check_text.c, check_json.c and check_ci.c print the outcome.
+ * struct check_run. check_rows.c decides when an order has had enough runs and judges the results, check_difference.c
+ * finds where two results first differ, and check_text.c, check_json.c and check_ci.c print the outcome.
  *
  * The outcome depends on the seeds of the runs, not on which run ended first. */
 #ifndef HEDDLE_CLI_CHECK_H
@@ -20,7 +20,7 @@
 
 struct arena;
 struct buf;
-struct check_parting;
+struct check_difference;
 
 /* ---- runs -------------------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static inline bool check_run_lost(const struct check_run *r)
 bool check_run_read(struct arena *a, const struct event_stream *events, struct check_run *out);
 /* The launch, from 0, after which two runs are no longer the same; SIZE_MAX: they are. It may be the count of
  * either's launches. */
-size_t check_runs_part(const struct check_run *a, const struct check_run *b);
+size_t check_runs_differ_at(const struct check_run *a, const struct check_run *b);
 
 /* ---- orders ------------------------------------------------------------------------------------ */
 
@@ -93,10 +93,10 @@ struct check_row {
     size_t wanted, asked; /* runs; asked: before it was said to stop */
     const char *stopped;  /* why there were less; NULL: there were not */
     size_t ended, failed;
-    uint64_t suppressed;            /* findings, in all runs */
-    struct check_class *classes;    /* results, the most frequent first */
-    size_t class_count, last_count; /* last_count: distinct `last` */
-    struct check_parting *parting;  /* of its results, or from the reference's; NULL: none */
+    uint64_t suppressed;                 /* findings, in all runs */
+    struct check_class *classes;         /* results, the most frequent first */
+    size_t class_count, last_count;      /* last_count: distinct `last` */
+    struct check_difference *difference; /* of its results, or from the reference's; NULL: none */
 };
 
 enum check_stop { STOP_MANY, STOP_DIFFERENT, STOP_NEVER };

@@ -1,5 +1,5 @@
 /* `heddle check` for machines that build: JUnit's XML, and annotations of GitHub Actions. */
-#include "cli/check_part.h"
+#include "cli/check_difference.h"
 #include "cli/cli.h"
 #include "cli/replace.h"
 
@@ -18,7 +18,7 @@ static const char *trouble(const struct check *c, const struct check_row *row)
         return arena_printf(c->arena, "%zu of %zu runs failed", row->failed, row->ended);
     if (row->class_count > 1)
         return arena_printf(c->arena, "%zu results in %zu runs", row->class_count, row->ended);
-    if (row->parting) return "the result is not that of the native run";
+    if (row->difference) return "the result is not that of the native run";
     return NULL;
 }
 
@@ -37,8 +37,8 @@ static void details(const struct check *c, const struct check_row *row, struct b
     for (size_t k = 0; k < row->class_count && k < LINES && row->class_count > 1; k++)
         buf_printf(b, "%zu x %s\n", row->classes[k].count,
                    check_command(c, row, row->classes[k].first));
-    const struct check_parting *p = row->parting;
-    if (!p || p->kind != PART_MEMORY) return;
+    const struct check_difference *p = row->difference;
+    if (!p || p->kind != DIFFER_MEMORY) return;
     buf_printf(b, "launch %zu (%s), %llu bytes into '%s'\n", p->launch + 1, p->kernel,
                (unsigned long long)p->offset, p->allocation);
     for (int i = 0; i < 2; i++)
@@ -93,7 +93,7 @@ bool check_write_junit(const struct check *c)
     }
     if (!c->request.no_race) {
         struct buf text = {0};
-        const char *wrong = check_run_lost(&c->race) ? "the search for races failed" : NULL;
+        const char *wrong = check_run_lost(&c->race) ? "the run that looks for races failed" : NULL;
         if (c->facts.races) wrong = arena_printf(c->arena, "%zu data races", c->facts.races);
         if (check_run_lost(&c->race)) buf_puts(&text, c->race.messages);
         for (size_t i = 0; i < c->race.finding_count; i++)
@@ -167,7 +167,7 @@ void check_print_github(const struct check *c)
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];
         const struct check_run *r = first_failed(row);
-        const struct check_parting *p = row->parting;
+        const struct check_difference *p = row->difference;
         const char *wrong = trouble(c, row);
         if (!wrong) continue;
         struct buf b = {0};

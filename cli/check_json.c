@@ -1,5 +1,5 @@
 /* The document of `heddle check --format=json`: docs/check-json.md. */
-#include "cli/check_part.h"
+#include "cli/check_difference.h"
 #include "cli/json.h"
 #include "cli/run.h"
 
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static json_t *text_or_null(const char *text)
 {
@@ -79,7 +79,7 @@ static json_t *dimensions(const uint32_t d[3])
     return list;
 }
 
-static json_t *writer(const struct check_parting *p, int i)
+static json_t *writer(const struct check_difference *p, int i)
 {
     const struct last_writer *w = &p->side[i].writer;
     if (!p->side[i].known || !w->launch) return json_null();
@@ -96,7 +96,7 @@ static json_t *writer(const struct check_parting *p, int i)
     return o;
 }
 
-static json_t *side(const struct check *c, const struct check_parting *p, int i)
+static json_t *side(const struct check *c, const struct check_difference *p, int i)
 {
     json_t *o = json_object();
     json_object_set_new(o, "order", json_text(p->side[i].row->order));
@@ -107,9 +107,9 @@ static json_t *side(const struct check *c, const struct check_parting *p, int i)
     return o;
 }
 
-static json_t *floats(const struct check_parting *p)
+static json_t *floats(const struct check_difference *p)
 {
-    const struct part_floats *f = &p->floats;
+    const struct float_difference *f = &p->floats;
     if (!p->has_floats) return json_null();
     json_t *o = json_object();
     json_object_set_new(o, "elements", json_count(f->elements));
@@ -120,16 +120,16 @@ static json_t *floats(const struct check_parting *p)
     return o;
 }
 
-static json_t *parting(const struct check *c, const struct check_parting *p)
+static json_t *difference(const struct check *c, const struct check_difference *p)
 {
     static const char *const kinds[] = {
-        [PART_MEMORY] = "memory",    [PART_ALLOCATIONS] = "allocations",
-        [PART_PRINTED] = "printed",  [PART_LAUNCHES] = "launches",
-        [PART_BACK] = "copied back", [PART_UNKNOWN] = "unknown",
+        [DIFFER_MEMORY] = "memory",    [DIFFER_ALLOCATIONS] = "allocations",
+        [DIFFER_PRINTED] = "printed",  [DIFFER_LAUNCHES] = "launches",
+        [DIFFER_BACK] = "copied back", [DIFFER_UNKNOWN] = "unknown",
     };
     if (!p) return json_null();
     json_t *o = json_object(), *sides = json_array();
-    const bool memory = p->kind == PART_MEMORY;
+    const bool memory = p->kind == DIFFER_MEMORY;
     json_object_set_new(o, "kind", json_string(kinds[p->kind]));
     json_object_set_new(o, "launch", *p->kernel ? json_count(p->launch + 1) : json_null());
     json_object_set_new(o, "kernel", text_or_null(p->kernel));
@@ -153,7 +153,7 @@ static json_t *order(const struct check *c, const struct check_row *row)
     const bool one = row->class_count == 1 && !row->failed && !row->reference;
     json_object_set_new(o, "order", json_text(row->order));
     json_object_set_new(o, "reference", json_boolean(row->reference));
-    json_object_set_new(o, "promise", json_string(promises[row->promise]));
+    json_object_set_new(o, "guarantee", json_string(promises[row->promise]));
     json_object_set_new(o, "runs", json_count(row->ended));
     json_object_set_new(o, "stopped", text_or_null(row->stopped));
     json_object_set_new(o, "distinct", json_count(row->class_count));
@@ -163,7 +163,7 @@ static json_t *order(const struct check *c, const struct check_row *row)
     json_object_set_new(o, "results", results(c, row));
     json_object_set_new(o, "failed", failures(c, row));
     json_object_set_new(o, "suppressed", json_count(row->suppressed));
-    json_object_set_new(o, "parting", parting(c, row->parting));
+    json_object_set_new(o, "first_difference", difference(c, row->difference));
     return o;
 }
 

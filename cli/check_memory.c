@@ -1,6 +1,6 @@
 /* All memory of two runs compared. */
 #define _GNU_SOURCE
-#include "cli/check_part.h"
+#include "cli/check_difference.h"
 
 #include "base/arena.h"
 #include "determinism/record/snapshot.h"
@@ -19,7 +19,7 @@ static bool same_allocations(const struct snapshot *x, const struct snapshot *y)
     return true;
 }
 
-static void differ(struct check_parting *p, const struct snapshot_allocation *a, uint64_t at,
+static void differ(struct check_difference *p, const struct snapshot_allocation *a, uint64_t at,
                    const unsigned char *x, const unsigned char *y, size_t left)
 {
     struct part_word *w = p->word_count ? &p->words[p->word_count - 1] : NULL;
@@ -46,7 +46,7 @@ static void differ(struct check_parting *p, const struct snapshot_allocation *a,
 }
 
 static void compare_one(const struct snapshot *const both[2], const int files[2], size_t i,
-                        struct check_parting *p)
+                        struct check_difference *p)
 {
     static unsigned char x[PIECE], y[PIECE];
     const struct snapshot_allocation *a = &both[0]->list[i];
@@ -62,18 +62,18 @@ static void compare_one(const struct snapshot *const both[2], const int files[2]
 }
 
 bool part_compare(struct arena *a, const struct snapshot *const both[2], const int files[2],
-                  struct check_parting *p)
+                  struct check_difference *p)
 {
     p->words = arena_array(a, struct part_word, MOST_WORDS);
-    p->kind = PART_MEMORY;
+    p->kind = DIFFER_MEMORY;
     if (same_allocations(both[0], both[1])) {
         for (size_t i = 0; i < both[0]->count; i++) compare_one(both, files, i, p);
         if (p->differing) return true;
     } else {
-        p->kind = PART_ALLOCATIONS;
+        p->kind = DIFFER_ALLOCATIONS;
         return true;
     }
-    p->kind = PART_PRINTED;
+    p->kind = DIFFER_PRINTED;
     p->side[0].printed = both[0]->printed;
     p->side[1].printed = both[1]->printed;
     return strcmp(both[0]->printed, both[1]->printed) != 0;

@@ -134,11 +134,11 @@ static void late(const struct check *c, const struct worker *w)
 {
     struct check_run *r = w->run;
     size_t size;
-    const char *where = r->going ? arena_printf(c->arena, "kernel '%s' was going", r->going)
-                                 : "no kernel was going";
-    const char *before = r->gone ? arena_printf(c->arena, "%zu launch%s done, the last of '%s'",
-                                                r->over, r->over == 1 ? " was" : "es were", r->gone)
-                                 : "none was done";
+    const char *where = r->going ? arena_printf(c->arena, "kernel '%s' was running", r->going)
+                                 : "no kernel was running";
+    const char *before = r->gone ? arena_printf(c->arena, "%zu launch%s ended, the last of '%s'",
+                                                r->over, r->over == 1 ? " had" : "es had", r->gone)
+                                 : "none had ended";
     r->state = RUN_LATE;
     r->status = EXIT_LIMIT;
     if (!*r->fault.kind) {
@@ -240,7 +240,7 @@ static bool fill(struct pool *p)
         struct worker *w = &p->workers[i];
         if (!w->pid && next(p, w) && !begin(p->check, w)) {
             *w->run = (struct check_run){.state = RUN_DIED,
-                                         .messages = "no process can be made\n",
+                                         .messages = "cannot start a process\n",
                                          .fault = {"", "", "", 0, 0, false}};
         }
         any |= w->pid > 0;

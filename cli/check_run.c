@@ -118,7 +118,7 @@ bool check_run_read(struct arena *a, const struct event_stream *events, struct c
     return ended;
 }
 
-size_t check_runs_part(const struct check_run *a, const struct check_run *b)
+size_t check_runs_differ_at(const struct check_run *a, const struct check_run *b)
 {
     for (size_t i = 0; i < a->launch_count && i < b->launch_count; i++)
         if (a->launches[i].digest != b->launches[i].digest) return i;

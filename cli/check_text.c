@@ -1,5 +1,5 @@
 /* What `heddle check` prints for people. */
-#include "cli/check_part.h"
+#include "cli/check_difference.h"
 #include "cli/cli.h"
 
 #include "base/arena.h"
@@ -35,13 +35,13 @@ static void print_table(const struct check *c)
     for (size_t i = 0; i < c->row_count; i++)
         if (strlen(c->rows[i].order) > width) width = strlen(c->rows[i].order);
     printf("%-*s  %6s  %7s  %10s  %6s  %s\n", (int)width, "order", "runs", "results", "at the end",
-           "failed", "first parts at");
+           "failed", "first differs at");
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];
         printf("%-*s  %6zu  %7zu  %10zu  %6zu", (int)width, row->order, row->ended,
                row->class_count, row->last_count, row->failed);
-        if (row->parting && *row->parting->kernel)
-            printf("  launch %zu (%s)", row->parting->launch + 1, row->parting->kernel);
+        if (row->difference && *row->difference->kernel)
+            printf("  launch %zu (%s)", row->difference->launch + 1, row->difference->kernel);
         printf("\n");
     }
     if (!c->request.no_race && c->race.state >= RUN_ENDED)
@@ -53,19 +53,19 @@ static void print_table(const struct check *c)
 }
 
 /* Of an order with several results: what that means for its promise. */
-static void print_promise(const struct check *c, const struct check_row *row)
+static void print_guarantee(const struct check *c, const struct check_row *row)
 {
     if (c->facts.varies) return;
     const struct verdict_order o = {.promise = row->promise, .results = row->class_count};
     if (verdict_broken(&o, &c->facts))
-        printf("%s promises one result: that there are several is a bug of Heddle\n", row->order);
+        printf("%s guarantees one result, but gave several: this is a bug of Heddle\n", row->order);
     else if (row->promise == ORDER_WEAK)
-        printf("%s promises one result to programs without races and without atomic and plain "
+        printf("%s guarantees one result for programs without races and without atomic and plain "
                "accesses of the same memory: %s\n",
                row->order,
-               c->facts.races        ? "here are races, see below"
-               : c->facts.mixed      ? "here are such accesses, see below"
-               : c->facts.suppressed ? "here are some that are suppressed"
+               c->facts.races        ? "this program has races, see below"
+               : c->facts.mixed      ? "this program has such accesses, see below"
+               : c->facts.suppressed ? "this program has some, which are suppressed"
                                      : "they were not looked for, or not in all launches");
 }
 
@@ -73,11 +73,12 @@ static void print_promise(const struct check *c, const struct check_row *row)
 static void print_certainty(const struct check *c)
 {
     if (c->facts.varies)
-        printf("native runs, in which Heddle leaves nothing to chance, differ: by what the program "
-               "brings along, such as the time, random numbers, files, or how its threads go\n");
+        printf(
+            "the native runs differ, although Heddle decides everything alike in them: the program "
+            "itself varies, by the time, random numbers, files or the timing of its threads\n");
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];
-        if (row->class_count > 1) print_promise(c, row);
+        if (row->class_count > 1) print_guarantee(c, row);
         if (row->stopped) printf("%s: stopped, %s\n", row->order, row->stopped);
         if (row->reference || row->class_count != 1 || row->failed) continue;
         printf(
@@ -106,22 +107,22 @@ static void print_results(const struct check *c)
     }
 }
 
-/* ---- where results part ----------------------------------------------------------------------------- */
+/* ---- where results differ --------------------------------------------------------------------------- */
 
-static const char *side_name(const struct check *c, const struct check_parting *p, int i)
+static const char *side_name(const struct check *c, const struct check_difference *p, int i)
 {
     if (p->side[i].row->reference) return p->side[i].row->order;
     return arena_printf(c->arena, "%s seed %llu", p->side[i].row->order,
                         (unsigned long long)check_seed(c, p->side[i].run));
 }
 
-char *check_writer_text(struct arena *a, const struct check_parting *p, int side)
+char *check_writer_text(struct arena *a, const struct check_difference *p, int side)
 {
     const struct last_writer *w = &p->side[side].writer;
     if (!p->side[side].known)
         return arena_printf(a, p->side[side].row->reference
-                                   ? "who wrote it is not known: native runs change when watched"
-                                   : "who wrote it is not known");
+                                   ? "the last writer is unknown: native runs change when observed"
+                                   : "the last writer is unknown");
     if (!w->launch) return arena_printf(a, "no kernel wrote it");
     const char *what = w->reduces ? arena_printf(a, "atomic %s.%s", w->op, w->type)
                        : *w->type ? arena_printf(a, "store.%s", w->type)
@@ -138,7 +139,7 @@ char *check_writer_text(struct arena *a, const struct check_parting *p, int side
                         w->cta[0], w->cta[1], w->cta[2], w->function, w->line, source, when);
 }
 
-static void print_memory(const struct check *c, const struct check_parting *p)
+static void print_memory(const struct check *c, const struct check_difference *p)
 {
     printf("  0x%llx, ", (unsigned long long)p->address);
     if (p->type)
@@ -153,7 +154,7 @@ static void print_memory(const struct check *c, const struct check_parting *p)
     printf("  %llu byte%s of memory differ%s\n", (unsigned long long)p->differing,
            p->differing == 1 ? "" : "s", p->differing == 1 ? "s" : "");
     if (!p->has_floats) return;
-    const struct part_floats *f = &p->floats;
+    const struct float_difference *f = &p->floats;
     printf("  %s%llu number%s differ%s by ", p->more_words ? "of those looked at " : "",
            (unsigned long long)f->elements, f->elements == 1 ? "" : "s",
            f->elements == 1 ? "s" : "");
@@ -162,7 +163,7 @@ static void print_memory(const struct check *c, const struct check_parting *p)
     printf("%s\n", f->order_only ? ": consistent with another order of additions" : "");
 }
 
-static void print_printed(const struct check *c, const struct check_parting *p)
+static void print_printed(const struct check *c, const struct check_difference *p)
 {
     const char *x = p->side[0].printed, *y = p->side[1].printed;
     size_t line = 1, begin = 0;
@@ -174,24 +175,24 @@ static void print_printed(const struct check *c, const struct check_parting *p)
                p->side[i].printed + begin);
 }
 
-static void print_partings(const struct check *c)
+static void print_differences(const struct check *c)
 {
     for (size_t i = 0; i < c->row_count; i++) {
-        const struct check_parting *p = c->rows[i].parting;
+        const struct check_difference *p = c->rows[i].difference;
         if (!p) continue;
-        printf("\n%s and %s part ", side_name(c, p, 0), side_name(c, p, 1));
-        if (p->kind == PART_LAUNCHES) {
-            printf("behind launch %zu: one launches '%s', the other does not\n", p->launch,
+        printf("\n%s and %s differ ", side_name(c, p, 0), side_name(c, p, 1));
+        if (p->kind == DIFFER_LAUNCHES) {
+            printf("after launch %zu: one launches '%s', the other does not\n", p->launch,
                    p->kernel);
             continue;
         }
-        if (p->kind == PART_BACK) printf("in what is copied back from the device\n");
+        if (p->kind == DIFFER_BACK) printf("in what is copied to the host\n");
         else printf("in launch %zu (%s)\n", p->launch + 1, p->kernel);
-        if (p->kind == PART_MEMORY) print_memory(c, p);
-        else if (p->kind == PART_PRINTED) print_printed(c, p);
-        else if (p->kind == PART_ALLOCATIONS) printf("  they have other allocations\n");
-        else if (p->kind == PART_UNKNOWN)
-            printf("  where is not known: the runs did not come out the same again\n");
+        if (p->kind == DIFFER_MEMORY) print_memory(c, p);
+        else if (p->kind == DIFFER_PRINTED) print_printed(c, p);
+        else if (p->kind == DIFFER_ALLOCATIONS) printf("  their allocations differ\n");
+        else if (p->kind == DIFFER_UNKNOWN)
+            printf("  where is unknown: the runs gave other results when repeated\n");
     }
 }
 
@@ -208,7 +209,7 @@ static void print_failures(const struct check *c)
         }
     }
     if (check_run_lost(&c->race)) {
-        printf("\nthe search for races failed\n");
+        printf("\nthe run that looks for races failed\n");
         indent(c->race.messages, LINES_SHOWN);
     }
 }
@@ -246,7 +247,7 @@ static void print_verdict(const struct check *c)
     case VERDICT_DETERMINISTIC:
         printf("deterministic (one result under every order tried)\n");
         break;
-    case VERDICT_BROKEN_PROMISE: printf("broken promise: this is a bug of Heddle\n"); break;
+    case VERDICT_BROKEN_PROMISE: printf("broken guarantee: this is a bug of Heddle\n"); break;
     default: printf("%s\n", verdict_name(c->verdict)); break;
     }
 }
@@ -258,7 +259,7 @@ void check_print_text(const struct check *c)
     print_failures(c);
     if (!c->request.quiet) {
         print_findings(c);
-        print_partings(c);
+        print_differences(c);
         print_results(c);
         printf("\n");
     }

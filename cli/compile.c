@@ -116,13 +116,13 @@ int compile_program(struct arena *a, const char *command, const char *source, un
     if (access(source, R_OK) != 0) return usage_error(command, "'%s': %s", source, strerror(errno));
     if (!compiler)
         return usage_error(command,
-                           "'%s' wants nvcc, which is not in PATH, CUDA_HOME/bin or "
+                           "'%s' needs nvcc, which is not in PATH, CUDA_HOME/bin or "
                            "/usr/local/cuda/bin; name it by NVCC",
                            source);
     if (is_clang(compiler))
         return usage_error(command,
-                           "'%s' does not stand in for nvcc: of CUDA it has no headers, ptxas or "
-                           "fatbinary of its own, and takes those of a toolkit, where nvcc is, too",
+                           "'%s' cannot replace nvcc: it has no CUDA headers, ptxas or "
+                           "fatbinary of its own, but uses those of a toolkit, which also has nvcc",
                            compiler);
     const int known = architecture(compiler, capability);
     if (known < 0) return usage_error(command, "cannot run '%s': %s", compiler, strerror(errno));

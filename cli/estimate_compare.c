@@ -252,7 +252,9 @@ static int compare(int argc, char **argv)
     struct comparison c = {.arena = arena};
     int status = estimate_read_call(&call, argc, argv) ? EXIT_FINE : call.status;
     if (status == EXIT_FINE && call.traces)
-        status = usage_error("compare", "--traces is of 'heddle estimate', one order at a time");
+        status = usage_error(
+            "compare",
+            "--traces is an option of 'heddle estimate', which takes one order at a time");
     if (!call.order_count) {
         memcpy(call.orders, usual, sizeof usual);
         call.order_count = sizeof usual / sizeof *usual;

@@ -66,7 +66,7 @@ bool job_read_number(struct job *job, struct piece text, struct job_arg *arg)
     *arg = (struct job_arg){.number = text, .where = text};
     if (!colon) { /* whether it fits its parameter shows later */
         if (value_read(value_type_find("u64", 3), text.text, text.length, &bits)) return true;
-        diag_error(job->diags, text.at, text.length, "'%.*s' is no whole number", (int)text.length,
+        diag_error(job->diags, text.at, text.length, "'%.*s' is not an integer", (int)text.length,
                    text.text);
         diag_note(job->diags, text.at, text.length, "other numbers have a type, as in f32:1.5");
         return false;
@@ -74,13 +74,13 @@ bool job_read_number(struct job *job, struct piece text, struct job_arg *arg)
     uint32_t n = (uint32_t)(colon - text.text);
     arg->type = value_type_find(text.text, n);
     if (!arg->type) {
-        diag_error(job->diags, text.at, n, "'%.*s' is no type: %s", (int)n, text.text,
+        diag_error(job->diags, text.at, n, "'%.*s' is not a type: %s", (int)n, text.text,
                    value_type_names());
         return false;
     }
     arg->number = (struct piece){colon + 1, text.length - n - 1, text.at + n + 1};
     if (value_read(arg->type, arg->number.text, arg->number.length, &bits)) return true;
-    diag_error(job->diags, arg->number.at, arg->number.length, "'%.*s' is no %s",
+    diag_error(job->diags, arg->number.at, arg->number.length, "'%.*s' is not a valid %s",
                (int)arg->number.length, arg->number.text, arg->type->name);
     return false;
 }

@@ -100,8 +100,8 @@ static bool read_type(struct job *job, struct yaml *v, void *to)
     struct job_buffer *b = to;
     b->type = value_type_find(v->text.text, v->text.length);
     if (b->type) return true;
-    diag_error(job->diags, v->text.at, v->text.length, "'%.*s' is no type: %s", (int)v->text.length,
-               v->text.text, value_type_names());
+    diag_error(job->diags, v->text.at, v->text.length, "'%.*s' is not a type: %s",
+               (int)v->text.length, v->text.text, value_type_names());
     return false;
 }
 

@@ -24,8 +24,9 @@ static bool count(struct runner *r, struct job_buffer *b, uint64_t variable_size
     if (!b->count && has) b->count = own;
     if (b->count) return true;
     r->outside = b->fill.kind == PATTERN_FILE;
-    diag_error(d, b->where.at, b->where.length, "how many elements? '%s' has no count of its own%s",
-               b->label, b->fill.kind == PATTERN_FILE ? ": the file is empty, or not there" : "");
+    diag_error(d, b->where.at, b->where.length,
+               "the number of elements is missing: '%s' does not determine it%s", b->label,
+               b->fill.kind == PATTERN_FILE ? ": the file is empty, or not there" : "");
     return false;
 }
 

@@ -34,7 +34,7 @@ static struct job_buffer *read_buffer(struct job *job, struct piece p)
     uint32_t n = (uint32_t)(open - p.text);
     b->type = value_type_find(p.text, n);
     if (!b->type) {
-        diag_error(d, p.at, n, "'%.*s' is no type: %s", (int)n, p.text, value_type_names());
+        diag_error(d, p.at, n, "'%.*s' is not a type: %s", (int)n, p.text, value_type_names());
         return NULL;
     }
     struct piece count = {open + 1, (uint32_t)(close - open) - 1, p.at + n + 1};
@@ -132,7 +132,7 @@ static struct job_buffer *split(struct job *job, const struct run_option *x, con
     if (!b && !job->from_file)
         diag_note(
             job->diags, x->value.at, n,
-            "a buffer is called as in --arg NAME=buf:..., or by its number among the arguments, from 1");
+            "a buffer is named as in --arg NAME=buf:..., or by its number among the arguments, from 1");
     return b;
 }
 
@@ -165,7 +165,7 @@ bool job_add_results(struct job *job, const struct run_options *o)
         } else ok &= pattern_read(job->diags, "", b->type, rest, &e->pattern);
     }
     if (t && !expects) {
-        diag_error(job->diags, t->name.at, t->name.length, "--tolerance goes with --expect");
+        diag_error(job->diags, t->name.at, t->name.length, "--tolerance needs --expect");
         ok = false;
     }
     return ok;

@@ -93,7 +93,7 @@ static bool copy(struct runner *r, const struct job_step *s)
     uint64_t size = s->from->count * s->from->type->bytes, piece = (uint64_t)CHUNK * 8;
     if (size != s->buffer->count * s->buffer->type->bytes) {
         diag_error(r->job->diags, s->where.at, s->where.length,
-                   "'%s' has %" PRIu64 " bytes, '%s' has %" PRIu64 ": a copy wants the same",
+                   "'%s' has %" PRIu64 " bytes, '%s' has %" PRIu64 ": a copy needs equal sizes",
                    s->from->name, size, s->buffer->name, s->buffer->count * s->buffer->type->bytes);
         bad_input(r);
         return false;
@@ -167,8 +167,8 @@ static bool loop(struct runner *r, const struct job_step *s)
     }
     if (!s->until) return true;
     diag_error(r->job->diags, s->where.at, s->where.length,
-               "'%s' did not become what ends this loop in %" PRIu64 " rounds", s->until->name,
-               s->repeat);
+               "'%s' did not get the value that ends this loop within %" PRIu64 " iterations",
+               s->until->name, s->repeat);
     runner_wrong(r, EXIT_LIMIT);
     return false;
 }

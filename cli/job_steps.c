@@ -163,8 +163,8 @@ static bool read_until_equals(struct job *job, struct yaml *v, void *to)
     struct job_step *s = to;
     if (!s->until) return false;
     if (value_read(s->until->type, v->text.text, v->text.length, &s->until_bits)) return true;
-    diag_error(job->diags, v->text.at, v->text.length, "'%.*s' is no %s", (int)v->text.length,
-               v->text.text, s->until->type->name);
+    diag_error(job->diags, v->text.at, v->text.length, "'%.*s' is not a valid %s",
+               (int)v->text.length, v->text.text, s->until->type->name);
     return false;
 }
 

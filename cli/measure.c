@@ -113,7 +113,7 @@ static const char *find_driver(const struct request *q)
     }
     if (!own) {
         fprintf(stderr,
-                "heddle measure: there is no libcuda.so.1 of a driver here: it wants an NVIDIA GPU "
+                "heddle measure: there is no driver's libcuda.so.1: this needs an NVIDIA GPU "
                 "and its driver\n"
                 "(--driver FILE if it is in a folder of its own). For a GPU that is not at hand: "
                 "'heddle estimate'.\n");
@@ -130,8 +130,8 @@ static const char *find_driver(const struct request *q)
     if (emulated && !q->driver) {
         fprintf(
             stderr,
-            "heddle measure: '%s' is Heddle's own, no driver's: what it takes is no GPU's time\n"
-            "('heddle estimate' says what a GPU would take)\n",
+            "heddle measure: '%s' is Heddle's own, not a driver's: its times are not those of a GPU\n"
+            "('heddle estimate' estimates those)\n",
             text);
         return NULL;
     }

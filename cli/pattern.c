@@ -39,7 +39,7 @@ static bool next_item(struct piece *rest, struct piece *item)
 static bool read_number(struct diags *d, const struct value_type *t, struct piece p, uint64_t *bits)
 {
     if (value_read(t, p.text, p.length, bits)) return true;
-    diag_error(d, p.at, p.length, "'%.*s' is no %s", (int)p.length, p.text, t->name);
+    diag_error(d, p.at, p.length, "'%.*s' is not a valid %s", (int)p.length, p.text, t->name);
     return false;
 }
 
@@ -98,10 +98,11 @@ bool pattern_read(struct diags *d, const char *folder, const struct value_type *
     const struct word *w = words, *end = words + sizeof words / sizeof *words;
     while (w < end && (strlen(w->name) != name || memcmp(w->name, all.text, name) != 0)) w++;
     if (w == end) {
-        diag_error(d, all.at, all.length,
-                   "'%.*s' is no pattern: zero, iota, iota(START, STEP), const(N), random(SEED), "
-                   "file(PATH), list(N, N, ...)",
-                   (int)all.length, all.text);
+        diag_error(
+            d, all.at, all.length,
+            "'%.*s' is not a pattern: zero, iota, iota(START, STEP), const(N), random(SEED), "
+            "file(PATH), list(N, N, ...)",
+            (int)all.length, all.text);
         return false;
     }
     if (open && (!in.length || in.text[in.length - 1] != ')')) {
@@ -113,7 +114,7 @@ bool pattern_read(struct diags *d, const char *folder, const struct value_type *
     if ((in.length && !w->may_have) || (!in.length && w->must_have)) {
         diag_error(d, all.at, all.length,
                    in.length ? "'%s' takes nothing in parentheses"
-                             : "'%s' wants something in parentheses",
+                             : "'%s' needs a value in parentheses",
                    w->name);
         return false;
     }

@@ -26,9 +26,10 @@ bool recording_read(struct recording *c, struct run_options *o, struct report *r
     for (size_t i = 0; replay && i < o->count; i++) {
         const struct piece name = o->list[i].name;
         if (is(name, "record") || is(name, "order") || is(name, "seed"))
-            diag_error(&o->diags, name.at, name.length,
-                       "--%.*s does not go with --replay: the recording says what happens",
-                       (int)name.length, name.text);
+            diag_error(
+                &o->diags, name.at, name.length,
+                "--%.*s cannot be used with --replay: the recording contains these decisions",
+                (int)name.length, name.text);
     }
     return !o->diags.errors;
 }
@@ -42,14 +43,14 @@ static bool can_be_recorded(struct recording *c, const struct heddle_device_opti
     free(why); /* nothing: the order was looked at when it was read */
     if (!c->orders) {
         report_fail(c->report, EXIT_USAGE,
-                    "heddle run: --record is of an order with chance, and this is native, which is "
+                    "heddle run: --record needs a random order, but this is native, which is "
                     "the same every time: add --order random\n");
         return false;
     }
     free(orders_check(device->order, &kind));
     if (!kind->recorded) {
         report_fail(c->report, EXIT_USAGE,
-                    "heddle run: --record is of random; %s does the same again with the same "
+                    "heddle run: --record is for the order random; %s repeats a run given the same "
                     "--order and --seed\n",
                     kind->name);
         return false;

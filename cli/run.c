@@ -46,9 +46,9 @@ static bool seed_fits(struct run_options *o, const struct settings *s)
         if (!piece_is(name, "seed")) continue;
         if (s->order && strcmp(s->order, heddle_order(0).name) != 0) return true;
         diag_error(&o->diags, name.at, name.length,
-                   "--seed is of an order with chance, and this is %s: add --order random%s",
+                   "--seed needs a random order, but this is %s: add --order random%s",
                    heddle_order(0).name,
-                   o->kind == TARGET_SUITE ? ", or is it --data-seed, of the inputs?" : "");
+                   o->kind == TARGET_SUITE ? ", or do you mean --data-seed, for the inputs?" : "");
         return false;
     }
     return true;

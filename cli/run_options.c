@@ -367,8 +367,8 @@ static void check_targets(struct run_options *o)
         const struct run_option *x = &o->list[i];
         const struct command_option *k = option_find(o, x->name);
         if (!(k->targets & o->kind))
-            diag_error(&o->diags, x->name.at, x->name.length, "--%s does not go with %s%s", k->name,
-                       names[o->kind], k->id == OPTION_WATCH ? " yet" : "");
+            diag_error(&o->diags, x->name.at, x->name.length, "--%s cannot be used with %s%s",
+                       k->name, names[o->kind], k->id == OPTION_WATCH ? " yet" : "");
         for (size_t j = 0; j < i && !k->repeated; j++)
             if (option_find(o, o->list[j].name) == k) {
                 diag_error(&o->diags, x->name.at, x->name.length, "--%s is given twice", k->name);
@@ -395,7 +395,8 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
         }
         if (o->target.text)
             diag_error(&o->diags, words[i].at, words[i].length,
-                       "one target is run, not also '%.*s'", (int)words[i].length, words[i].text);
+                       "there is one target at most: unexpected '%.*s'", (int)words[i].length,
+                       words[i].text);
         else {
             o->target = words[i];
             o->kind = run_target_kind(o->target);
@@ -407,7 +408,7 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
     if (!o->target.text)
         diag_error(
             &o->diags, o->typed, 0,
-            "what is to run? A kernel file (.ptx), a job file (.yaml), suite:NAME, or a program");
+            "the target is missing: a kernel file (.ptx), a job file (.yaml), suite:NAME, or a program");
     else check_targets(o);
     o->quiet = run_option_find(o, OPTION_QUIET) != NULL;
     const struct run_option *f = o->check ? NULL : run_option_find(o, OPTION_FORMAT);

@@ -57,8 +57,8 @@ static int build_again(const char *command, const char *path, const struct progr
 {
     fprintf(stderr, "heddle %s: '%s' %s\n", command, path,
             p->kind == PROGRAM_STATIC
-                ? "holds NVIDIA's runtime (nvcc puts it in by default), which wants a driver."
-                : "holds no PTX, only machine code for certain GPUs.");
+                ? "contains NVIDIA's static runtime (nvcc's default), which needs a GPU's driver."
+                : "contains no PTX, only machine code for certain GPUs.");
     fprintf(stderr, "Build it again with NVCC_APPEND_FLAGS=\"%s\" in the environment.\n",
             program_flags(p));
     return EXIT_INPUT;
@@ -76,9 +76,10 @@ static int look_at(const char *command, const char *path, const char *libraries)
     }
     if (p.kind == PROGRAM_STATIC || p.kind == PROGRAM_SASS) return build_again(command, path, &p);
     if (*p.runtime && !is_there(libraries, p.runtime)) {
-        fprintf(stderr,
-                "heddle %s: '%s' wants %s, which is not there: build it with nvcc 13, 12 or 11\n",
-                command, path, p.runtime);
+        fprintf(
+            stderr,
+            "heddle %s: '%s' needs %s, which Heddle does not have: build it with nvcc 13, 12 or 11\n",
+            command, path, p.runtime);
         return EXIT_INPUT;
     }
     return EXIT_FINE;

@@ -64,7 +64,7 @@ static bool set_order(const char *order, const char *seed)
     if (wrong) return false;
     if (seed && !option_number(command, "--seed", seed, ~0ul, &n)) return false;
     if (seed && (!order || strcmp(order, heddle_order(0).name) == 0)) {
-        usage_error(command, "--seed is of an order with chance: add --order random, or is it "
+        usage_error(command, "--seed needs a random order: add --order random, or is it "
                              "--data-seed, of the inputs?");
         return false;
     }

@@ -37,7 +37,7 @@ const char *verdict_name(enum verdict v)
 {
     static const char *const names[] = {
         [VERDICT_FAILED] = "failed",
-        [VERDICT_BROKEN_PROMISE] = "broken promise",
+        [VERDICT_BROKEN_PROMISE] = "broken guarantee",
         [VERDICT_RACY] = "racy",
         [VERDICT_VARIES] = "varies by itself",
         [VERDICT_NONDETERMINISTIC] = "nondeterministic",

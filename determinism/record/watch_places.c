@@ -52,7 +52,7 @@ bool watch_place_read(struct watch_place *x, struct piece p, struct diags *d)
         if (p.text[i] == ':') {
             x->type = value_type_find(p.text + i + 1, end - i - 1);
             if (!x->type) {
-                diag_error(d, p.at + i + 1, end - i - 1, "'%.*s' is no type: %s",
+                diag_error(d, p.at + i + 1, end - i - 1, "'%.*s' is not a type: %s",
                            (int)(end - i - 1), p.text + i + 1, value_type_names());
                 return false;
             }

@@ -145,7 +145,7 @@ static const struct call watch_calls[] = {
     {WATCHED "--watch 'y[4]'", 2, NULL, "element 4 is not in 'y', which has 4 of type u32"},
     {WATCHED "--watch 'y[2..1]'", 2, NULL, "a range is FIRST..LAST"},
     {WATCHED "--watch 'y[x]'", 2, NULL, "--watch wants a number"},
-    {WATCHED "--watch 'y:u9'", 2, NULL, "'u9' is no type"},
+    {WATCHED "--watch 'y:u9'", 2, NULL, "'u9' is not a type"},
     {WATCHED "--watch '[1]'", 2, "", "--watch wants ADDRESS or NAME"},
     {"suite:append --order random --seed 1 --watch 'cuMemAlloc #9999'", 2, NULL,
      "nothing to watch is called 'cuMemAlloc #9999'"},
@@ -195,11 +195,11 @@ Test(run, replays_what_was_recorded)
          "cannot write 'no/k.rec'"},
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec", 2, NULL, "add --order random"},
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec --order gpudet:dwp=off", 2, NULL,
-         "--record is of random; gpudet does the same again with the same --order and --seed"},
+         "--record is for the order random; gpudet repeats a run given the same --order and --seed"},
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --record k.rec --order dab", 2, NULL,
-         "--record is of random; dab does"},
+         "--record is for the order random; dab repeats"},
         {TWICE "--arg 'y=buf:u32[4]' --arg 4 --replay k.rec --order random", 2, NULL,
-         "--order does not go with --replay"},
+         "--order cannot be used with --replay"},
     };
     CHECK_CALLS(calls);
 }
@@ -239,20 +239,20 @@ Test(run, kernel_files)
 }
 
 static const struct call bad_kernel_calls[] = {
-    {"", 2, "", "what is to run?"},
+    {"", 2, "", "the target is missing"},
     {"k.ptx", 2, "", "the module has 5 kernels: say which, with --kernel"},
-    {"k.ptx k.ptx", 2, "", "one target is run, not also 'k.ptx'"},
+    {"k.ptx k.ptx", 2, "", "there is one target at most: unexpected 'k.ptx'"},
     {"none.ptx", 2, "", "none.ptx: error: cannot read"},
     {".", 2, "", "cannot read: Is a directory"},
     {"bad.ptx", 1, "", "bad.ptx:6:2: error: unknown instruction 'foo'"},
     {"k.ptx --kernel twyce", 2, "", "did you mean 'twice'?"},
     {"k.ptx --kernal twice", 2, "", "did you mean '--kernel'?"},
     {"k.ptx -x", 2, "", "unknown option '-x'"},
-    {"--ordr native", 2, "", "^~~~~~\ncommand line:1:25: error: what is to run?"},
+    {"--ordr native", 2, "", "^~~~~~\ncommand line:1:25: error: the target is missing"},
     {"k.ptx --kernel", 2, "", "--kernel wants a value"},
     {"k.ptx --quiet=1", 2, "", "--quiet takes no value"},
     {"k.ptx --block 1 --block 2", 2, "", "--block is given twice"},
-    {"k.ptx --data-seed 1", 2, "", "--data-seed does not go with a kernel file"},
+    {"k.ptx --data-seed 1", 2, "", "--data-seed cannot be used with a kernel file"},
     {"k.ptx --order gpu", 2, "", "there is no order 'gpu'; there are native, random, gpudet, dab"},
     {"k.ptx --order ''", 2, "", "there is no order ''"},
     {"k.ptx --order randon", 2, "", "did you mean 'random'?"},
@@ -262,7 +262,7 @@ static const struct call bad_kernel_calls[] = {
      "strategy of order random is any, uniform, pct, bursty or lag, not 'x'"},
     {"k.ptx --order random:strategy", 2, "", "not ''"},
     {"k.ptx --order random:strategy=pct:strategy=lag", 2, "", "is given twice"},
-    {"k.ptx --kernel twice --seed 3", 2, "", "--seed is of an order with chance"},
+    {"k.ptx --kernel twice --seed 3", 2, "", "--seed needs a random order"},
     {"k.ptx --seed -1", 2, "", "seed wants a number"},
     {"k.ptx --format xml", 2, "", "--format is text or json, not 'xml'"},
     {"k.ptx --kernel limited --grid 0", 3, "", "grid"},
@@ -287,7 +287,7 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --kernel limited --check init,most", 2, "", "not 'most'"},
     {"k.ptx --kernel limited --memory 12X", 2, "", "memory wants bytes"},
     {"k.ptx --kernel limited --memory 99999999T", 2, "", "memory wants bytes"},
-    {"k.ptx --kernel limited --tolerance abs=1", 2, "", "--tolerance goes with --expect"},
+    {"k.ptx --kernel limited --tolerance abs=1", 2, "", "--tolerance needs --expect"},
     {"k.ptx --kernel limited --arg 1", 2, "", "kernel 'limited' takes 0 arguments, not 1"},
     {"k.ptx --kernel spin --max-instructions 1000", 5, "", "1000"},
     {"k.ptx --kernel spin --timeout 0.2", 5, "", NULL},
@@ -298,25 +298,25 @@ static const struct call bad_kernel_calls[] = {
      "parameter 1 of 'bytes' has 1 byte, a u16 has 2"},
     {TWICE, 2, "", "takes 3 arguments, not 1"},
     {TWICE "--arg buf:u32[4] --arg buf:u32[4]", 2, "", "the address of a buffer has 8"},
-    {TWICE "--arg 1.5 --arg 4", 2, "", "'1.5' is no whole number"},
-    {TWICE "--arg f33:1 --arg 4", 2, "", "'f33' is no type: u8"},
-    {TWICE "--arg f64:x --arg 4", 2, "", "'x' is no f64"},
-    {TWICE "--arg u64:18446744073709551616 --arg 4", 2, "", "is no u64"},
-    {TWICE "--arg s64:-9223372036854775809 --arg 4", 2, "", "is no s64"},
+    {TWICE "--arg 1.5 --arg 4", 2, "", "'1.5' is not an integer"},
+    {TWICE "--arg f33:1 --arg 4", 2, "", "'f33' is not a type: u8"},
+    {TWICE "--arg f64:x --arg 4", 2, "", "'x' is not a valid f64"},
+    {TWICE "--arg u64:18446744073709551616 --arg 4", 2, "", "is not a valid u64"},
+    {TWICE "--arg s64:-9223372036854775809 --arg 4", 2, "", "is not a valid s64"},
     {TWICE "--arg buf: --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
     {TWICE "--arg 'buf:u32[4' --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
     {TWICE "--arg 'buf:u32]4[' --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
-    {TWICE "--arg 'buf:u31[4]' --arg 4", 2, "", "'u31' is no type"},
+    {TWICE "--arg 'buf:u31[4]' --arg 4", 2, "", "'u31' is not a type"},
     {TWICE "--arg 'buf:u32[0]' --arg 4", 2, "", "a buffer has at least one element"},
     {TWICE "--arg 'buf:u32[-4]' --arg 4", 2, "", "not '-4'"},
-    {TWICE "--arg 'buf:u32[]' --arg 4", 2, "", "how many elements?"},
-    {TWICE "--arg 'buf:u32[4]=primes' --arg 4", 2, "", "'primes' is no pattern: zero"},
-    {TWICE "--arg 'buf:u32[4]=const' --arg 4", 2, "", "'const' wants something in parentheses"},
+    {TWICE "--arg 'buf:u32[]' --arg 4", 2, "", "the number of elements is missing"},
+    {TWICE "--arg 'buf:u32[4]=primes' --arg 4", 2, "", "'primes' is not a pattern: zero"},
+    {TWICE "--arg 'buf:u32[4]=const' --arg 4", 2, "", "'const' needs a value in parentheses"},
     {TWICE "--arg 'buf:u32[4]=zero(1)' --arg 4", 2, "", "'zero' takes nothing in parentheses"},
     {TWICE "--arg 'buf:u32[4]=const(1' --arg 4", 2, "", "parenthesis of 'const' is not closed"},
-    {TWICE "--arg 'buf:u32[4]=const(1.5)' --arg 4", 2, "", "'1.5' is no u32"},
+    {TWICE "--arg 'buf:u32[4]=const(1.5)' --arg 4", 2, "", "'1.5' is not a valid u32"},
     {TWICE "--arg 'buf:u32[4]=iota(1,2,3)' --arg 4", 2, "", "iota takes a start and a step"},
-    {TWICE "--arg 'buf:u32[4]=list(1,,3)' --arg 4", 2, "", "'' is no u32"},
+    {TWICE "--arg 'buf:u32[4]=list(1,,3)' --arg 4", 2, "", "'' is not a valid u32"},
     {TWICE "--arg 'buf:u32[4]=list(1,2,3)' --arg 4", 2, "",
      "the list has 3 elements, the buffer 4"},
     {TWICE "--arg 'buf:u32[5]=file(four.bin)' --arg 4", 2, "",
@@ -360,15 +360,16 @@ Test(run, mistakes_are_marked)
 {
     struct result r = run("k.ptx --kernel limited --arg f33:1");
     cr_expect_str_eq(
-        r.err, "command line:1:41: error: 'f33' is no type: u8, s8, u16, s16, u32, s32, u64, s64, "
-               "f16, bf16, f32, f64\n"
-               "    1 | heddle run k.ptx --kernel limited --arg f33:1\n"
-               "      |                                         ^~~\n"
-               "command line:1:41: note: an argument is NUMBER, TYPE:NUMBER or "
-               "buf:TYPE[COUNT]=PATTERN\n"
-               "    1 | heddle run k.ptx --kernel limited --arg f33:1\n"
-               "      |                                         ^~~~~\n"
-               "Try 'heddle run --help'.\n");
+        r.err,
+        "command line:1:41: error: 'f33' is not a type: u8, s8, u16, s16, u32, s32, u64, s64, "
+        "f16, bf16, f32, f64\n"
+        "    1 | heddle run k.ptx --kernel limited --arg f33:1\n"
+        "      |                                         ^~~\n"
+        "command line:1:41: note: an argument is NUMBER, TYPE:NUMBER or "
+        "buf:TYPE[COUNT]=PATTERN\n"
+        "    1 | heddle run k.ptx --kernel limited --arg f33:1\n"
+        "      |                                         ^~~~~\n"
+        "Try 'heddle run --help'.\n");
     drop(&r);
 }
 
@@ -469,7 +470,7 @@ Test(run, numbers_that_do_not_fit)
         snprintf(args, sizeof args, "k.ptx --kernel twice --arg 'b=buf:%s' --arg 0 --arg 0",
                  rows[i]);
         struct result r = run(args);
-        cr_expect(r.status == 2 && strstr(r.err, "' is no "), "%s: %d %s", rows[i], r.status,
+        cr_expect(r.status == 2 && strstr(r.err, "' is not a valid "), "%s: %d %s", rows[i], r.status,
                   r.err);
         drop(&r);
     }
@@ -638,7 +639,7 @@ static const struct {
      "buffers: {f: {type: u32, fill: [5]}}\nsteps:\n- repeat: 2\n  until: {buffer: f, equals: 2}\n"
      "  steps: [{launch: count_down, args: [f]}]\n",
      5, NULL,
-     "job.yaml:5:11: error: 'f' did not become what ends this loop in 2 rounds\n    5 | - repeat: 2\n"},
+     "job.yaml:5:11: error: 'f' did not get the value that ends this loop within 2 iterations\n    5 | - repeat: 2\n"},
     {HEAD
      "buffers: {f: {type: u32, fill: [5]}}\nsteps:\n- repeat: 2\n  until: {buffer: f, index: 1, equals: 2}\n"
      "  steps: []\n",
@@ -698,7 +699,7 @@ static const struct {
     {HEAD "steps: [{copy: x, to: y}]\n", 1, "", "there is no buffer 'x'"},
     {HEAD
      "buffers: {x: {type: u32, count: 2}, y: {type: u64, count: 2}}\nsteps: [{copy: x, to: y}]\n",
-     1, NULL, "'x' has 8 bytes, 'y' has 16: a copy wants the same"},
+     1, NULL, "'x' has 8 bytes, 'y' has 16: a copy needs equal sizes"},
     {HEAD "buffers: {x: {type: u32, fill: file(four.bin)}}\nsteps: [{set: x, at: 4, fill: zero}]\n",
      1, NULL, "are not in 'x', which has 4"},
     {HEAD XY "steps: [{set: x, at: 3, fill: [1, 2]}]\n", 1, NULL,
@@ -708,16 +709,16 @@ static const struct {
      "count wants a number"},
     {HEAD XY "steps: [{set: x, fill: []}]\n", 1, NULL, "the list has 0 elements"},
     {HEAD "buffers: {x: {count: 4}}\nsteps: []\n", 1, "", "a buffer has no 'type'"},
-    {HEAD "buffers: {x: {type: q32, count: 4}}\nsteps: []\n", 1, "", "'q32' is no type"},
+    {HEAD "buffers: {x: {type: q32, count: 4}}\nsteps: []\n", 1, "", "'q32' is not a type"},
     {HEAD "buffers: {x: {type: u32}}\nsteps: []\n", 1, "",
-     "how many elements? 'x' has no count of its own"},
+     "the number of elements is missing: 'x' does not determine it"},
     {HEAD "buffers: {x: {type: u32, count: 0}}\nsteps: []\n", 1, "", "count is at least 1"},
     {HEAD "buffers: {x: {type: u32, count: 4, fill: iota(}}\nsteps: []\n", 1, "",
      "parenthesis of 'iota' is not closed"},
     {HEAD "buffers: {x: {type: u32, count: 4, fill: [1, 2]}}\nsteps: []\n", 1, "",
      "the list has 2 elements, the buffer 4"},
     {HEAD "buffers: {x: {type: u32, fill: [1, b]}}\nsteps: []\n", 1, "",
-     "job.yaml:3:36: error: 'b' is no u32"},
+     "job.yaml:3:36: error: 'b' is not a valid u32"},
     {HEAD "buffers: {x: {type: u32, fill: file(none)}}\nsteps: []\n", 2, "",
      "the file is empty, or not there"},
     {HEAD "buffers: {x: {type: u32, variable: none}}\nsteps: []\n", 1, "",
@@ -774,7 +775,7 @@ static const struct call job_calls[] = {
     {"good.yaml --dump y=none/y", 2, NULL, "command line:1:29: error: cannot write 'none/y'"},
     {"good.yaml --dump y=/dev/stdout --quiet | od -An -tu4", 0,
      "1          3          5          7", ""},
-    {"good.yaml --grid 3", 2, "", "--grid does not go with a job file"},
+    {"good.yaml --grid 3", 2, "", "--grid cannot be used with a job file"},
     {"none.yaml", 2, "", "none.yaml: error: cannot read: No such file"},
     {"folder.yaml", 2, "", "cannot read: Is a directory"},
     {"folder.yaml/good.yaml", 0, "1 of 1", ""},
@@ -823,10 +824,10 @@ static const struct call suite_calls[] = {
     {"suite:", 2, "", "there is no workload '' ('heddle suite list' names them)"},
     {"suite:saxpie", 2, "", "did you mean 'saxpy'?"},
     {"suite:saxpy:huge", 2, "", "a workload is small, medium or large, not 'huge'"},
-    {"suite:saxpy --grid 3", 2, "", "--grid does not go with a workload"},
+    {"suite:saxpy --grid 3", 2, "", "--grid cannot be used with a workload"},
     {"suite:saxpy --data-seed x", 2, "", "--data-seed wants a number"},
     {"suite:saxpy --order random:strategy=lag --seed 7", 0, "saxpy (small): passed", ""},
-    {"suite:saxpy --seed 7", 2, "", "or is it --data-seed"},
+    {"suite:saxpy --seed 7", 2, "", "or do you mean --data-seed"},
     {"suite:saxpy --graph none", 2, "", "'saxpy' takes no graph"},
     {"suite:bfs_fixed --graph none", 2, "", "cannot read 'none': No such file or directory"},
     {"suite:saxpy --max-instructions 10", 5, "", "limit"},

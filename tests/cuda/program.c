@@ -339,12 +339,12 @@ Test(program, what_is_not_there_is_not_watched, .init = start_runs, .fini = stop
     cr_expect(strstr(said.data, "element 2 is not in 'latest', which has 2 of type u32"), "%s",
               said.data);
     cr_expect_eq(sh("'%s' run --watch 'latest[1]:u33' ./app", heddle), 2);
-    cr_expect(strstr(said.data, "'u33' is no type") && !strstr(said.data, "cudaSuccess"), "%s",
+    cr_expect(strstr(said.data, "'u33' is not a type") && !strstr(said.data, "cudaSuccess"), "%s",
               said.data);
     cr_expect_eq(sh("HEDDLE_WATCH='latest[1' LD_LIBRARY_PATH='%s' ./app 0 mark", libraries), 0);
     cr_expect(strstr(said.data, "nothing to watch is called 'latest[1'"), "%s", said.data);
     cr_expect_eq(sh("HEDDLE_WATCH='latest,x:u' LD_LIBRARY_PATH='%s' ./app", libraries), 100);
-    cr_expect(strstr(said.data, "HEDDLE_WATCH:1:10: error: 'u' is no type"), "%s", said.data);
+    cr_expect(strstr(said.data, "HEDDLE_WATCH:1:10: error: 'u' is not a type"), "%s", said.data);
 }
 
 Test(program, that_misuses_memory_is_told_where, .init = start_runs, .fini = stop)
@@ -516,10 +516,10 @@ Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop
               "%s", said.data);
     (void)linked(FATBIN_PTX, "libcudart.so.10");
     cr_expect_eq(sh("'%s' run ./program", heddle), 1);
-    cr_expect(strstr(said.data, "wants libcudart.so.10"), "%s", said.data);
+    cr_expect(strstr(said.data, "needs libcudart.so.10"), "%s", said.data);
     build_registered();
     cr_expect_eq(sh("'%s' run --grid 4 ./app", heddle), 2);
-    cr_expect(strstr(said.data, "--grid does not go with a program"), "%s", said.data);
+    cr_expect(strstr(said.data, "--grid cannot be used with a program"), "%s", said.data);
     cr_expect_eq(sh("'%s' run --order none ./app", heddle), 2);
     cr_expect_eq(sh("cp app closed; chmod -x closed; '%s' run ./closed", heddle), 2);
     cr_expect(strstr(said.data, "cannot run './closed': Permission denied"), "%s", said.data);
@@ -560,7 +560,7 @@ Test(program, that_hangs_is_ended, .init = start_runs, .fini = stop)
     build_registered();
     expect_check(
         "--run-timeout 0.7 --runs 1 --order native --no-race ./app 0 hangs", 5,
-        "the run was ended after 0.7 s (--run-timeout): no kernel was going; 1 launch was done, the "
+        "the run was ended after 0.7 s (--run-timeout): no kernel was running; 1 launch was done, the "
         "last of 'fill'\n  its last lines:\n  waits ");
     cr_expect(strstr(said.data, "\nnative       2        0           0       2\n"), "%s",
               said.data);
@@ -573,11 +573,12 @@ Test(program, that_hangs_is_ended, .init = start_runs, .fini = stop)
     cr_expect(kill(second, 0) != 0 && errno == ESRCH);
     expect_check(
         "--run-timeout 0.7 --runs 1 --order native --no-race ./app 0 spin", 5,
-        "(--run-timeout): kernel 'spin' was going; 1 launch was done, the last of 'fill'\n");
+        "(--run-timeout): kernel 'spin' was running; 1 launch had ended, the last of 'fill'\n");
     expect_check("--run-timeout 60 --runs 1 --order native ./app", 0, "./app: deterministic");
     /* what was not looked for to the end is not known to have no races */
-    expect_check("--run-timeout 3 --runs 1 --order native ./app 0 hangs-when-checked", 5,
-                 "\nthe search for races failed\n  the run was ended after 3 s (--run-timeout)");
+    expect_check(
+        "--run-timeout 3 --runs 1 --order native ./app 0 hangs-when-checked", 5,
+        "\nthe run that looks for races failed\n  the run was ended after 3 s (--run-timeout)");
     cr_expect(strstr(said.data, "\n./app: failed\n"), "%s", said.data);
 }
 

@@ -125,14 +125,14 @@ static const struct {
     {"check k.ptx --kernel wild --arg 'buf:u32[1]'", 3, "out of bounds: write of 4 bytes", NULL},
     {"check k.ptx --kernel spin --max-instructions 1000", 5, "k.ptx: failed\n", NULL},
     {"check k.ptx --kernel spin --run-timeout 0.3 --runs 2 --no-race --order native", 5,
-     "the run was ended after 0.3 s (--run-timeout): kernel 'spin' was going; none was done\n",
+     "the run was ended after 0.3 s (--run-timeout): kernel 'spin' was running; none had ended\n",
      NULL},
     {"check job.yaml --runs 2", 0, "job.yaml: deterministic", NULL},
     {"check suite:saxpy --order native", 0, "suite:saxpy: deterministic", NULL},
     {"check suite:sum_atomic --order random:strategy=pct,random:strategy=lag --runs 2", 6,
      "random:strategy=lag       2 ", NULL},
     /* wrong calls */
-    {"check", 2, NULL, "what is to run?"},
+    {"check", 2, NULL, "the target is missing"},
     {"check suite:saxpy --dump x=y", 2, NULL, "--dump is an option of 'heddle run'"},
     {"check suite:saxpy --run 3", 2, NULL, "did you mean '--runs'?"},
     {"run suite:saxpy --runs 3", 2, NULL, "unknown option '--runs'"},
@@ -147,7 +147,7 @@ static const struct {
     {"check suite:saxpy --order random,random", 2, NULL, "order 'random' is named twice"},
     {"check suite:saxpy --check rice", 2, NULL, "check takes memory"},
     {"check suite:nothing", 2, NULL, "there is no workload 'nothing'"},
-    {"check suite:saxpy --grid 3", 2, NULL, "--grid does not go with a workload"},
+    {"check suite:saxpy --grid 3", 2, NULL, "--grid cannot be used with a workload"},
     {"check nothing.ptx", 2, NULL, "nothing.ptx"},
     {"check k.ptx", 2, NULL, "say which, with --kernel"},
     {"check bad.yaml", 1, NULL, "bad.yaml:"},
@@ -321,7 +321,7 @@ Test(check, json_has_what_the_page_says)
 {
     write_file("two.yaml", two_launches);
     json_t *o = check_json("check two.yaml --runs 12 --check memory", 7), *order, *p, *w;
-    cr_expect(json_integer_value(json_object_get(o, "version")) == 1);
+    cr_expect(json_integer_value(json_object_get(o, "version")) == 2);
     cr_expect_str_eq(text_at(o, "verdict"), "racy");
     cr_expect(json_integer_value(json_object_get(o, "exit_status")) == 7);
     cr_expect(json_is_false(json_object_get(o, "interrupted")));
@@ -334,13 +334,13 @@ Test(check, json_has_what_the_page_says)
     cr_expect(json_integer_value(json_object_get(w, "line")) == line_of("// last") - 1);
     order = json_array_get(json_object_get(o, "orders"), 0);
     cr_expect_str_eq(text_at(order, "order"), "native");
-    cr_expect_str_eq(text_at(order, "promise"), "strong");
+    cr_expect_str_eq(text_at(order, "guarantee"), "strong");
     cr_expect(json_is_true(json_object_get(order, "reference")));
     order = json_array_get(json_object_get(o, "orders"), 1);
     cr_expect_str_eq(text_at(order, "order"), "random");
-    cr_expect_str_eq(text_at(order, "promise"), "none");
+    cr_expect_str_eq(text_at(order, "guarantee"), "none");
     cr_expect(json_is_null(json_object_get(order, "unseen_probability")));
-    p = json_object_get(order, "parting");
+    p = json_object_get(order, "first_difference");
     cr_expect_str_eq(text_at(p, "kind"), "memory");
     cr_expect_str_eq(text_at(p, "kernel"), "last");
     cr_expect_str_eq(text_at(p, "allocation"), "out");
@@ -427,8 +427,9 @@ Test(check, suppressed_findings_are_counted)
     json_decref(o);
     struct result r = heddle(last);
     cr_expect(strstr(r.out, "\nraces and such accesses: 2 findings suppressed\n"), "%s", r.out);
-    cr_expect(strstr(r.out, "accesses of the same memory: here are some that are suppressed\n"),
-              "%s", r.out);
+    cr_expect(
+        strstr(r.out, "accesses of the same memory: this program has some, which are suppressed\n"),
+        "%s", r.out);
     result_free(&r);
     static const char twice[] = "check k.ptx --kernel twice --block 8 --arg 'buf:u32[8]' --arg "
                                 "'buf:u32[8]' --runs 3 --order gpudet --check init --suppress list";
@@ -552,7 +553,8 @@ Test(check, a_late_run_is_a_failed_one)
     char *text = read_file(path, &length);
     cr_expect(strstr(text, "<failure message=\"1 of 1 runs failed\">heddle run k.ptx"), "%s", text);
     cr_expect(strstr(text, "the run was ended after 0.3 s (--run-timeout)"), "%s", text);
-    cr_expect(strstr(text, "<failure message=\"the search for races failed\">"), "%s", text);
+    cr_expect(strstr(text, "<failure message=\"the run that looks for races failed\">"), "%s",
+              text);
     free(text);
     snprintf(command, sizeof command, "%s --format github", spin);
     r = heddle(command);

@@ -1,6 +1,6 @@
-/* Where the results of two runs part. */
+/* Where the results of two runs first differ. */
 #define _GNU_SOURCE
-#include "cli/check_part.h"
+#include "cli/check_difference.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -34,7 +34,8 @@ static const struct value_type *type_of_label(const char *name)
 }
 
 /* --float PLACE=TYPE, where PLACE is an allocation's name or an address in it */
-static const struct value_type *type_of_option(const struct check *c, const struct check_parting *p)
+static const struct value_type *type_of_option(const struct check *c,
+                                               const struct check_difference *p)
 {
     for (size_t i = 0; i < c->request.options->count; i++) {
         const struct run_option *x = &c->request.options->list[i];
@@ -52,7 +53,7 @@ static const struct value_type *type_of_option(const struct check *c, const stru
     return NULL;
 }
 
-static void settle_type(const struct check *c, struct check_parting *p)
+static void settle_type(const struct check *c, struct check_difference *p)
 {
     p->type = type_of_option(c, p);
     if (!p->type) p->type = type_of_label(p->allocation);
@@ -67,7 +68,7 @@ static void settle_type(const struct check *c, struct check_parting *p)
     p->address -= past;
 }
 
-static void show_values(struct arena *a, struct check_parting *p)
+static void show_values(struct arena *a, struct check_difference *p)
 {
     const struct part_word *w = &p->words[0];
     for (int i = 0; i < 2; i++) {
@@ -80,10 +81,10 @@ static void show_values(struct arena *a, struct check_parting *p)
 }
 
 /* One element of a word, or of two. */
-static void element(struct check_parting *p, const struct part_word *w, unsigned at)
+static void element(struct check_difference *p, const struct part_word *w, unsigned at)
 {
     const struct value_type *t = p->type;
-    struct part_floats *f = &p->floats;
+    struct float_difference *f = &p->floats;
     const uint64_t x = value_load(t, w->bytes[0] + at), y = value_load(t, w->bytes[1] + at);
     if (x == y) return;
     const double a = value_double(t, x), b = value_double(t, y), off = fabs(a - b);
@@ -105,7 +106,7 @@ static void element(struct check_parting *p, const struct part_word *w, unsigned
     if (!(off <= 2 * (double)adds * unit * (2 * size + most))) f->order_only = false;
 }
 
-static void compare_floats(struct check_parting *p)
+static void compare_floats(struct check_difference *p)
 {
     if (!p->type || p->type->kind != 'f') return;
     p->has_floats = true;
@@ -129,13 +130,13 @@ static void close_both(struct check_task t[2])
     for (int i = 0; i < 2; i++) event_stream_close(t[i].events);
 }
 
-static uint64_t digest_of(const struct check_parting *p, int i)
+static uint64_t digest_of(const struct check_difference *p, int i)
 {
     const struct check_run *r = &p->side[i].row->runs[p->side[i].run];
     return p->launch < r->launch_count ? r->launches[p->launch].digest : 0;
 }
 
-static void take_writers(struct check *c, struct check_parting *p, int side,
+static void take_writers(struct check *c, struct check_difference *p, int side,
                          const struct event_stream *events)
 {
     struct last_writers_file result;
@@ -155,7 +156,7 @@ static void take_writers(struct check *c, struct check_parting *p, int side,
     p->side[side].known = true;
 }
 
-static void find_writers(struct check *c, struct check_parting *p, struct check_task t[2])
+static void find_writers(struct check *c, struct check_difference *p, struct check_task t[2])
 {
     uint64_t *words = arena_array(c->arena, uint64_t, p->word_count);
     for (size_t i = 0; i < p->word_count; i++) words[i] = p->words[i].address;
@@ -170,7 +171,7 @@ static void find_writers(struct check *c, struct check_parting *p, struct check_
     close_both(t);
 }
 
-static void look_at(struct check *c, struct check_parting *p)
+static void look_at(struct check *c, struct check_difference *p)
 {
     struct check_task t[2];
     for (int i = 0; i < 2; i++)
@@ -178,7 +179,7 @@ static void look_at(struct check *c, struct check_parting *p)
             .log_task = {.work = RUN_LOG_WRITE_SNAPSHOT, .launch = p->launch},
             .order = p->side[i].row->order,
             .seed = check_seed(c, p->side[i].run)};
-    p->kind = PART_UNKNOWN;
+    p->kind = DIFFER_UNKNOWN;
     struct event_attachment at[2];
     if (check_pair(c, &t[0], &t[1]) && event_stream_attachment(t[0].events, &at[0]) &&
         event_stream_attachment(t[1].events, &at[1])) {
@@ -187,33 +188,34 @@ static void look_at(struct check *c, struct check_parting *p)
                                                 snapshot_read(c->arena, at[1].file, at[1].offset)};
         const bool again = both[0] && both[1] && both[0]->digest == digest_of(p, 0) &&
                            both[1]->digest == digest_of(p, 1);
-        if (!again || !part_compare(c->arena, both, files, p)) p->kind = PART_UNKNOWN;
+        if (!again || !part_compare(c->arena, both, files, p)) p->kind = DIFFER_UNKNOWN;
     }
     close_both(t);
-    if (p->kind != PART_MEMORY) return;
+    if (p->kind != DIFFER_MEMORY) return;
     find_writers(c, p, t);
     settle_type(c, p);
     show_values(c->arena, p);
     compare_floats(p);
 }
 
-static void part(struct check *c, struct check_row *row, const struct check_row *first_row,
-                 size_t first, size_t second)
+static void compare_runs(struct check *c, struct check_row *row, const struct check_row *first_row,
+                         size_t first, size_t second)
 {
     const struct check_run *a = &first_row->runs[first], *b = &row->runs[second];
-    struct check_parting *p = row->parting = arena_array(c->arena, struct check_parting, 1);
+    struct check_difference *p = row->difference = arena_array(c->arena, struct check_difference,
+                                                               1);
     p->side[0].row = first_row;
     p->side[0].run = first;
     p->side[1].row = row;
     p->side[1].run = second;
-    p->launch = check_runs_part(a, b);
+    p->launch = check_runs_differ_at(a, b);
     const struct check_run *longer = a->launch_count > b->launch_count ? a : b;
     p->kernel = p->launch < longer->launch_count ? longer->launches[p->launch].kernel : "";
     if (p->launch < a->launch_count && p->launch < b->launch_count) look_at(c, p);
-    else p->kind = a->launch_count == b->launch_count ? PART_BACK : PART_LAUNCHES;
+    else p->kind = a->launch_count == b->launch_count ? DIFFER_BACK : DIFFER_LAUNCHES;
 }
 
-void check_partings(struct check *c)
+void check_find_differences(struct check *c)
 {
     const struct check_row *reference = &c->rows[0];
     const size_t rows = c->facts.varies ? 1 : c->row_count;
@@ -223,15 +225,16 @@ void check_partings(struct check *c)
             const size_t first = row->classes[0].first;
             size_t best = row->classes[1].first, least = SIZE_MAX;
             for (size_t k = 1; k < row->class_count; k++) {
-                size_t at = check_runs_part(&row->runs[first], &row->runs[row->classes[k].first]);
+                size_t at = check_runs_differ_at(&row->runs[first],
+                                                 &row->runs[row->classes[k].first]);
                 if (at < least) {
                     least = at;
                     best = row->classes[k].first;
                 }
             }
-            part(c, row, row, first, best);
+            compare_runs(c, row, row, first, best);
         } else if (i && row->class_count && reference->class_count &&
                    row->runs[row->classes[0].first].id != reference->runs[0].id)
-            part(c, row, reference, 0, row->classes[0].first);
+            compare_runs(c, row, reference, 0, row->classes[0].first);
     }
 }

@@ -1,9 +1,9 @@
-/* cli/check_part.h: where the results of two runs part, and who wrote what differs there.
+/* cli/check_difference.h: where the results of two runs first differ, and the last writer of that memory.
  *
  * Both runs are made again up to that launch, with all memory written to a file; then once more, watched by
  * determinism/record/last_writers.h. Native runs may come out otherwise when they are watched: then nobody is named. */
-#ifndef HEDDLE_CLI_CHECK_PART_H
-#define HEDDLE_CLI_CHECK_PART_H
+#ifndef HEDDLE_CLI_CHECK_DIFFERENCE_H
+#define HEDDLE_CLI_CHECK_DIFFERENCE_H
 
 #include "cli/check.h"
 #include "determinism/record/last_writers.h"
@@ -11,12 +11,12 @@
 enum { MOST_WORDS = 4096 }; /* that are looked at */
 
 enum parting_kind {
-    PART_MEMORY,
-    PART_ALLOCATIONS, /* there are not the same ones */
-    PART_PRINTED,
-    PART_LAUNCHES, /* one run has more of them */
-    PART_BACK,     /* what was copied back */
-    PART_UNKNOWN,  /* a run could not be made again */
+    DIFFER_MEMORY,
+    DIFFER_ALLOCATIONS, /* there are not the same ones */
+    DIFFER_PRINTED,
+    DIFFER_LAUNCHES, /* one run has more of them */
+    DIFFER_BACK,     /* what was copied back */
+    DIFFER_UNKNOWN,  /* a run could not be made again */
 };
 
 struct part_word {             /* that differs */
@@ -26,13 +26,13 @@ struct part_word {             /* that differs */
     double size[2];
 };
 
-struct part_floats {        /* of the words, as elements of the type */
+struct float_difference {   /* of the words, as elements of the type */
     uint64_t elements, ulp; /* ulp, relative: the most; UINT64_MAX: of a NaN */
     double relative;
     bool order_only; /* they may differ by the order of additions alone */
 };
 
-struct check_parting {
+struct check_difference {
     enum parting_kind kind;
     struct {
         const struct check_row *row;
@@ -52,18 +52,18 @@ struct check_parting {
     size_t word_count;
     bool more_words;
     bool has_floats;
-    struct part_floats floats;
+    struct float_difference floats;
 };
 
-/* Finds out for each row where its results part from each other, or its result from the reference's. */
-void check_partings(struct check *c);
+/* Finds out for each row where its results first differ, or its result differs from the reference's. */
+void check_find_differences(struct check *c);
 
 /* Who wrote it in one of the runs, in words. */
-char *check_writer_text(struct arena *a, const struct check_parting *p, int side);
+char *check_writer_text(struct arena *a, const struct check_difference *p, int side);
 
 /* What differs; false: nothing does. Fills in all but the writers. */
 struct snapshot;
 bool part_compare(struct arena *a, const struct snapshot *const both[2], const int files[2],
-                  struct check_parting *p);
+                  struct check_difference *p);
 
 #endif
