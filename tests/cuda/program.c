@@ -560,7 +560,7 @@ Test(program, that_hangs_is_ended, .init = start_runs, .fini = stop)
     build_registered();
     expect_check(
         "--run-timeout 0.7 --runs 1 --order native --no-race ./app 0 hangs", 5,
-        "the run was ended after 0.7 s (--run-timeout): no kernel was running; 1 launch was done, the "
+        "the run was ended after 0.7 s (--run-timeout): no kernel was running; 1 launch had ended, the "
         "last of 'fill'\n  its last lines:\n  waits ");
     cr_expect(strstr(said.data, "\nnative       2        0           0       2\n"), "%s",
               said.data);

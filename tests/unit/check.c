@@ -191,7 +191,7 @@ Test(check, first_launch_address_and_writers_are_known)
     write_file("two.yaml", two_launches);
     struct result r = heddle("check two.yaml --no-race --runs 12");
     cr_expect(r.status == 6, "%s%s", r.out, r.err);
-    cr_expect(strstr(r.out, " part in launch 2 (last)\n"), "%s", r.out);
+    cr_expect(strstr(r.out, " differ in launch 2 (last)\n"), "%s", r.out);
     cr_expect(strstr(r.out, "element 3 (u32, as it was last written) 12 bytes into 'out', is the "
                             "first that differs"),
               "%s", r.out);
