@@ -118,13 +118,13 @@ struct check_request {
     const char *checks; /* --check without race and atomicity; NULL: not asked for */
 };
 
-/* A whole `heddle check`. cmd_check() (cli/check.c) owns it and hands it to one stage after the other; each stage writes
+/* A whole `heddle check`. cli/check.c owns it and hands it to one stage after the other; each stage writes
  * its own part and reads the earlier ones:
- *     check_options()   request, and the rows with the runs that are wanted
- *     check_pool()      the runs of the rows, race, interrupted
- *     check_judge()     the rows' classes, facts, verdict, status
- *     check_partings()  the rows' partings
- *     check_print_*()   nothing
+ *     check_options()           request, and the rows with the runs that are wanted
+ *     check_pool()              the runs of the rows, race, interrupted
+ *     check_judge()             the rows' classes, facts, verdict, status
+ *     check_find_differences()  where the results of each row first differ
+ *     check_print_*()           nothing
  * Its memory is the arena's. */
 struct check {
     struct arena *arena;
