@@ -6,10 +6,12 @@
 
 struct report;
 
-/* All that it says and its exit code go into the report, whose parts `arena`, `kind` and `name` are set. */
+/* All that it says and its exit code go into the report, whose parts `arena`, `kind` and `name` are
+ * set. */
 void run_target(struct report *r, struct run_options *o);
 
-/* `heddle run` with these words, of which so many behind the first are no user's. `estimates`: a stream that gets EVENT_ESTIMATE of each grid (session/event_stream.h); NULL: none. */
+/* `heddle run` with these words, of which so many behind the first are no user's. `estimates`: a
+ * stream that gets EVENT_ESTIMATE of each grid (session/event_stream.h); NULL: none. */
 struct event_stream;
 int run_command(int argc, char **argv, int added, struct event_stream *estimates);
 

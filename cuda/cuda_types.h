@@ -1,5 +1,5 @@
-/* cuda/cuda_types.h: enumerations and structures of the CUDA driver API: names, numbers and layouts of CUDA 13's binary
- * interface. Programs include cuda/cuda_api.h, which has the functions. */
+/* cuda/cuda_types.h: enumerations and structures of the CUDA driver API: names, numbers and layouts
+ * of CUDA 13's binary interface. Programs include cuda/cuda_api.h, which has the functions. */
 #ifndef HEDDLE_CUDA_CUDA_TYPES_H
 #define HEDDLE_CUDA_CUDA_TYPES_H
 

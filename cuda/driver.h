@@ -1,7 +1,7 @@
 /* cuda/driver.h: what the files of the driver API share.
  *
- * Every exported function is `begin, work, end`: one mutex guards all state. When work is done that streams are asked
- * for, cuda/queue.h says.
+ * Every exported function is `begin, work, end`: one mutex guards all state. When work is done that
+ * streams are asked for, cuda/queue.h says.
  *
  * Handles are pointers to objects that are never given back to the host before cuda_device_reset: a
  * destroyed object's kind is cleared and it waits in a list to be used again, so a stale handle is
@@ -283,7 +283,8 @@ struct call_name driver_call(enum numbered_call call);
 /* With the check of memory: where the program is now; 0 else. */
 unsigned driver_site(void);
 
-/* For the runtime API, which is another library: a call of it has failed. Exported by libcuda.so.1. */
+/* For the runtime API, which is another library: a call of it has failed. Exported by
+ * libcuda.so.1. */
 void heddle_call_failed(unsigned result, const char *name);
 /* Likewise: a function was called that is not there; the program's end says so. NOT_SUPPORTED. */
 CUresult heddle_absent(const char *name);
@@ -355,7 +356,8 @@ bool texture_format(CUarray_format format, unsigned channels, struct texture_mem
 CUresult texture_memory_of(const CUDA_RESOURCE_DESC *r, struct texture_memory *out);
 struct texture texture_of(const struct texture_memory *m, const CUDA_TEXTURE_DESC *d);
 
-/* From PTX, a fat binary, or (load) a wrapper of fat binaries; the context is the caller's to set. */
+/* From PTX, a fat binary, or (load) a wrapper of fat binaries; the context is the caller's to
+ * set. */
 CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
                      const CUjit_option *options, void **values);
 CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned count,

@@ -1,9 +1,9 @@
 /* cuda/report.h: what the library reports of a program's launches, and to whom.
  *
- * To the command line, which started the program: events (session/event_stream.h), with those of the run log
- * (session/run_log.h) in a run of `heddle check`. To the user: lines on stderr, or for the program that has configured the device
- * (cuda/device.h), and the document of HEDDLE_COUNTS. What is wanted is decided when the device begins; without any
- * wish a launch costs nothing here.
+ * To the command line, which started the program: events (session/event_stream.h), with those of
+ * the run log (session/run_log.h) in a run of `heddle check`. To the user: lines on stderr, or for
+ * the program that has configured the device (cuda/device.h), and the document of HEDDLE_COUNTS.
+ * What is wanted is decided when the device begins; without any wish a launch costs nothing here.
  *
  * The driver's lock guards all of it. */
 #ifndef HEDDLE_CUDA_REPORT_H
@@ -45,7 +45,8 @@ void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Likewise, each of which is something that a check has found. */
 #define driver_find(...) (driver_say(__VA_ARGS__), driver_found())
 void driver_found(void);
-/* Likewise, of memory: and where the program asked for the operation that is being done, and for what the text names. */
+/* Likewise, of memory: and where the program asked for the operation that is being done, and for
+ * what the text names. */
 void driver_find_memory(const char *text);
 void driver_say_sites(const char *text); /* that alone */
 

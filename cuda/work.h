@@ -4,8 +4,9 @@
  *     CUresult r = work_kernel(&w, c, &config, function, params, extra, false);   // checked, arguments copied
  *     if (r == CUDA_SUCCESS) r = stream_submit(c, stream, &w);                    // w is the stream's now
  *
- * The same value runs at once, waits in a stream, or is what a node of a graph stands for. Its type is that of such a
- * node. Nothing in it belongs to the caller: it may be copied with work_clone, and ends with work_end. */
+ * The same value runs at once, waits in a stream, or is what a node of a graph stands for. Its type
+ * is that of such a node. Nothing in it belongs to the caller: it may be copied with work_clone,
+ * and ends with work_end. */
 #ifndef HEDDLE_CUDA_WORK_H
 #define HEDDLE_CUDA_WORK_H
 
@@ -66,11 +67,12 @@ CUresult work_event(struct work *w, struct CUctx_st *c, CUgraphNodeType type, CU
 struct work work_clone(const struct work *w);
 void work_end(struct work *w);
 
-/* Executes the operation. The lock is held, except while functions of the host run. NOT_READY: the operation waits for
- * a value, or such a function has not returned. */
+/* Executes the operation. The lock is held, except while functions of the host run. NOT_READY: the
+ * operation waits for a value, or such a function has not returned. */
 CUresult work_execute(struct work *w);
 
-/* For an operation that is executed after the call returns: a copy from pageable memory reads it now, as CUDA does. */
+/* For an operation that is executed after the call returns: a copy from pageable memory reads it
+ * now, as CUDA does. */
 void work_snapshot_source(struct work *w);
 
 void **work_kernel_pointers(struct work *w);
@@ -82,9 +84,11 @@ void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
 CUresult kernel_execute(struct work *w);
 CUresult copy_check(const CUDA_MEMCPY3D *p);
 CUresult copy_execute(const CUDA_MEMCPY3D *p);
-/* The call returns when the copy is done: the target is host memory that the device cannot reach. */
+/* The call returns when the copy is done: the target is host memory that the device cannot
+ * reach. */
 bool copy_is_synchronous(const CUDA_MEMCPY3D *p);
-/* If the source is such memory: its bytes now, which the copy reads instead; the caller frees them. NULL: it is not. */
+/* If the source is such memory: its bytes now, which the copy reads instead; the caller frees them.
+ * NULL: it is not. */
 void *copy_snapshot_pageable_source(CUDA_MEMCPY3D *p);
 CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p);
 CUresult fill_execute(const CUDA_MEMSET_NODE_PARAMS *p);

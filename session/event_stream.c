@@ -16,9 +16,9 @@ enum { VERSION = 1 };                      /* to be changed with struct head and
 
 struct head { /* at the file's beginning, mapped by each process */
     uint64_t magic;
-    uint32_t version, size; /* size: of struct event */
-    uint32_t wanted;        /* enum events_wanted */
-    uint64_t attachment;    /* where it begins; 0: there is none */
+    uint32_t version, sizes; /* sizes: sizes_digest() */
+    uint32_t wanted;         /* enum events_wanted */
+    uint64_t attachment;     /* where it begins; 0: there is none */
     struct event_totals totals;
 };
 
@@ -27,9 +27,10 @@ struct event_stream {
     struct head *head;
 };
 
-/* ---- how events are written -------------------------------------------------------------------------- */
+/* ---- how events are written ------------------------------------------------------------------ */
 
-/* Behind each event's structure are its texts: a length of 32 bits, which counts the NUL, 0 for NULL, and the bytes. */
+/* Behind each event's structure are its texts: a length of 32 bits, which counts the NUL, 0 for
+ * NULL, and the bytes. */
 enum { MOST_TEXTS = 6 };
 static const struct layout {
     size_t size;                     /* of the structure */
@@ -59,6 +60,13 @@ static const struct layout {
     [EVENT_PLACE] = {sizeof(uint64_t), 0, {0}},
 #undef AT
 };
+/* Of the sizes of all events' structures. */
+static uint32_t sizes_digest(void)
+{
+    uint32_t digest = EVENT_KINDS;
+    for (size_t i = 0; i < EVENT_KINDS; i++) digest = digest * 31 + (uint32_t)layouts[i].size;
+    return digest;
+}
 enum { BODY = offsetof(struct event, count) }; /* of all members of the union */
 
 struct frame {
@@ -141,7 +149,7 @@ bool event_next(struct event_reader *r, struct event *out)
     return true;
 }
 
-/* ---- the stream -------------------------------------------------------------------------------------- */
+/* ---- the stream ------------------------------------------------------------------------------ */
 
 static struct event_stream *on_file(int file)
 {
@@ -155,7 +163,7 @@ static struct event_stream *on_file(int file)
 
 struct event_stream *event_stream_new(void)
 {
-    const struct head head = {.magic = MAGIC, .version = VERSION, .size = sizeof(struct event)};
+    const struct head head = {.magic = MAGIC, .version = VERSION, .sizes = sizes_digest()};
     const int file = memfd_create("heddle-events", MFD_CLOEXEC);
     struct event_stream *s = NULL;
     if (file >= 0 && write(file, &head, sizeof head) == (ssize_t)sizeof head) s = on_file(file);
@@ -170,7 +178,7 @@ struct event_stream *event_stream_open(const char *number)
     const long file = number && *number >= '0' && *number <= '9' ? strtol(number, &end, 10) : -1;
     if (file < 0 || file > INT_MAX || *end) return NULL;
     if (pread((int)file, &head, sizeof head, 0) != (ssize_t)sizeof head || head.magic != MAGIC ||
-        head.version != VERSION || head.size != sizeof(struct event))
+        head.version != VERSION || head.sizes != sizes_digest())
         return NULL;
     return on_file((int)file);
 }

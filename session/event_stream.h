@@ -1,29 +1,31 @@
-/* session/event_stream.h: the one stream in which a process that runs kernels reports to the one that started it.
+/* session/event_stream.h: the one stream in which a process that runs kernels reports to the one
+ * that started it.
  *
  * The command line makes a stream, says what it wants to know and starts a process:
  *
  *     struct event_stream *s = event_stream_new();
  *     event_stream_want(s, EVENTS_TOTALS | EVENTS_LAUNCHES);
- *     event_stream_pass_on(s);                     // HEDDLE_EVENTS for the processes that are started from now on
+ *     event_stream_pass_on(s);          // HEDDLE_EVENTS for the processes that are started now
  *     ... the program runs and ends ...
- *     struct event_reader r = event_reader_open(s, arena);
+ *     struct event_reader r = event_reader_open(s, &bytes);
  *     for (struct event e; event_next(&r, &e);) switch (e.kind) ...
  *
- * The process that runs kernels (libcuda.so.1; of `heddle check` and `heddle estimate` also a child of the command
- * line) writes:
+ * The process that runs kernels (libcuda.so.1; of `heddle check` and `heddle estimate` also a child
+ * of the command line) writes:
  *
  *     struct event_stream *s = event_stream_open(getenv(EVENT_STREAM_VARIABLE));
  *     if (event_stream_wants(s, EVENTS_LAUNCHES))
  *         event_write(s, &(struct event){.kind = EVENT_LAUNCH, .launch = record});
  *
- * The stream is a file in memory: a head with the version, the wishes and the totals, then events, each written at once
- * and never changed. So all that was reported is there when a program is killed; an event that was cut short ends the
- * stream for the reader. Several processes may write to one stream, one after the other or at once: processes that a
- * program starts inherit it.
+ * The stream is a file in memory: a head with the version, the wishes and the totals, then events,
+ * each written at once and never changed. So all that was reported is there when a program is
+ * killed; an event that was cut short ends the stream for the reader. Several processes may write
+ * to one stream, one after the other or at once: processes that a program starts inherit it.
  *
- * What is absent on purpose: nothing is read back from the command line while the program runs, and no event asks for
- * an answer; the writer never waits. Both ends are of the same build, which the version checks: events are written as
- * the structures are, so there is no second description of their fields. */
+ * What is absent on purpose: nothing is read back from the command line while the program runs, and
+ * no event asks for an answer; the writer never waits. Both ends are of the same build: events
+ * are written as the structures are, so there is no second description of their fields. The head
+ * has the version and a digest of the structures' sizes: a stream of another build is refused. */
 #ifndef HEDDLE_SESSION_EVENT_STREAM_H
 #define HEDDLE_SESSION_EVENT_STREAM_H
 
@@ -38,29 +40,27 @@
 /* The variable of the environment that holds the number of the stream's file descriptor. */
 #define EVENT_STREAM_VARIABLE "HEDDLE_EVENTS"
 
-enum events_wanted {                    /* bits: what the reader wants to know */
-                     EVENTS_TOTALS = 1, /* struct event_totals; instructions are counted for them */
-                     EVENTS_LAUNCHES = 2, /* EVENT_LAUNCH, _MESSAGE, _WRITE, _WRITES_LEFT_OUT */
-                     EVENTS_PROFILE =
-                         4, /* EVENT_PROFILE_LINE when the program ends; launches are counted with caches */
-                     EVENTS_RUN_LOG =
-                         16, /* EVENT_LAUNCH_BEGIN, _LAUNCH, _FINDING, _MESSAGE, _DIGEST, _END_DIGESTS */
-                     EVENTS_TASK =
-                         32, /* nothing: the first event is EVENT_TASK, for the process that runs */
-                     EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE; launches are traced */
+/* Bits: what the reader wants to know. */
+enum events_wanted {
+    EVENTS_TOTALS = 1,    /* struct event_totals; instructions are counted for them */
+    EVENTS_LAUNCHES = 2,  /* EVENT_LAUNCH, _MESSAGE, _WRITE, _WRITES_LEFT_OUT */
+    EVENTS_PROFILE = 4,   /* EVENT_PROFILE_LINE at the end; launches are counted with caches */
+    EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE; launches are traced */
+    /* EVENT_LAUNCH_BEGIN, _LAUNCH, _FINDING, _MESSAGE, _DIGEST, _END_DIGESTS */
+    EVENTS_RUN_LOG = 16,
+    EVENTS_TASK = 32, /* no events: the first one is EVENT_TASK, for the process that runs */
 };
 
-/* Sums over all launches of all processes of the stream. They are kept in its head, so that a long run costs no memory
- * when nobody wants its launches one by one. */
+/* Sums over all launches of all processes of the stream. They are kept in its head, so that a long
+ * run costs no memory when nobody wants its launches one by one. */
 struct event_totals {
     uint64_t launches, faults;
     uint64_t findings, suppressed; /* of all checks, those of API calls, too; left out as known */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
     uint64_t nanoseconds;                            /* of the host, in launches */
-    uint64_t no_device; /* the device could not be created: the program has computed nothing */
-    uint64_t bad_watch; /* places of --watch that were not there */
-    uint64_t
-        bad_recording; /* recordings that could not be written, or that were not replayed to their end */
+    uint64_t no_device;     /* the device could not be created: the program has computed nothing */
+    uint64_t bad_watch;     /* places of --watch that were not there */
+    uint64_t bad_recording; /* could not be written, or was not replayed to its end */
 };
 
 enum event_kind {
@@ -81,8 +81,8 @@ enum event_kind {
 };
 enum { EVENTS_MOST_WRITES = 1 << 20 }; /* EVENT_WRITE of one process */
 
-struct
-    event_write { /* a struct write (determinism/record/writes.h) of an element of at most 8 bytes */
+/* A struct write (determinism/record/writes.h) of an element of at most 8 bytes. */
+struct event_write {
     uint64_t address, before, after; /* before, after: the element's bits */
     uint64_t launch;                 /* number of the launch, from 1 */
     uint32_t kind;                   /* enum write_kind */
@@ -100,8 +100,9 @@ struct event_finding {
 
 struct event_digest {
     const char *kernel;
-    uint64_t
-        memory; /* and of all that was printed so far; 0: the program leaves open what memory holds here */
+    /* Of memory and of all that was printed so far; 0: the program's order leaves open what memory
+     * holds here. */
+    uint64_t memory;
 };
 
 struct event_end_digests {   /* 64 bits each */
@@ -133,7 +134,7 @@ struct event {
 
 struct event_stream;
 
-/* ---- the reader's side ------------------------------------------------------------------------------- */
+/* ---- the reader's side ----------------------------------------------------------------------- */
 
 struct event_stream *event_stream_new(void);                     /* NULL: errno says why */
 void event_stream_want(struct event_stream *s, unsigned wanted); /* enum events_wanted, added */
@@ -147,18 +148,21 @@ struct event_reader {
 };
 /* The events that are there by now, of which `bytes` gets a copy. */
 struct event_reader event_reader_open(const struct event_stream *s, struct buf *bytes);
-/* Texts of the event are good as long as the copy. false: there is no further event that is whole. */
+/* Texts of the event are good as long as the copy. false: there is no further event that is
+ * whole. */
 bool event_next(struct event_reader *r, struct event *out);
 
-/* ---- the writer's side ------------------------------------------------------------------------------- */
+/* ---- the writer's side ----------------------------------------------------------------------- */
 
-/* The stream of a descriptor's number. NULL: there is none, or it is of another version of Heddle. */
+/* The stream of a descriptor's number. NULL: there is none, or it is of another version of
+ * Heddle. */
 struct event_stream *event_stream_open(const char *number);
 /* s may be NULL: nothing is wanted then, and nothing written. */
 bool event_stream_wants(const struct event_stream *s, unsigned wanted);
 void event_write(struct event_stream *s, const struct event *e);
 
-/* Bulk data behind the events, the last that is written: a place in a file, at a page's beginning. */
+/* Bulk data behind the events, the last that is written: a place in a file, at a page's
+ * beginning. */
 struct event_attachment {
     int file;
     uint64_t offset;

@@ -5,16 +5,18 @@
  *     report_launch(report, &l, ...);                       // heddle run
  *     event_write(stream, &(struct event){.kind = EVENT_LAUNCH, .launch = l});
  *
- * The emulator describes a launch in two structures: what was asked for (struct emu_launch) and what came of it (struct
- * emu_report). launch_record_of() is the only place that joins them. Text and JSON reports, `heddle check`,
- * `heddle estimate` and the event stream (session/event_stream.h), which carries the record from the process of a CUDA
- * program to the command line, read nothing else.
+ * The emulator describes a launch in two structures: what was asked for (struct emu_launch) and
+ * what came of it (struct emu_report). launch_record_of() is the only place that joins them. Text
+ * and JSON reports, `heddle check`, `heddle estimate` and the event stream
+ * (session/event_stream.h), which carries the record from the process of a CUDA program to the
+ * command line, read nothing else.
  *
- * Ownership: a record owns nothing. Its pointers belong to the device's last launch and are good until the next one;
- * in a record from an event stream they point into the stream's bytes. Who keeps a record longer copies the texts.
+ * Ownership: a record owns nothing. Its pointers belong to the device's last launch and are good
+ * until the next one; in a record from an event stream they point into the stream's bytes. Who
+ * keeps a record longer copies the texts.
  *
- * A record holds no guest memory: digests of memory are events of their own, because launches of several streams may
- * be done in another order than they were asked for. */
+ * A record holds no guest memory: digests of memory are events of their own, because launches of
+ * several streams may be done in another order than they were asked for. */
 #ifndef HEDDLE_SESSION_LAUNCH_RECORD_H
 #define HEDDLE_SESSION_LAUNCH_RECORD_H
 

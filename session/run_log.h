@@ -1,7 +1,8 @@
-/* session/run_log.h: what a run of `heddle check` reports beyond its launches: digests of memory and of output.
+/* session/run_log.h: what a run of `heddle check` reports beyond its launches: digests of memory
+ * and of output.
  *
- * `heddle check` runs a target many times, each time in a process of its own, and compares what the launches left in
- * memory. The log is part of the run's event stream (session/event_stream.h):
+ * `heddle check` runs a target many times, each time in a process of its own, and compares what the
+ * launches left in memory. The log is part of the run's event stream (session/event_stream.h):
  *
  *     event_stream_want(s, EVENTS_RUN_LOG);                   // in the process that starts the run
  *
@@ -9,9 +10,10 @@
  *     ... run_log_begin_launch() and run_log_end_launch() around each launch, run_log_printed(), run_log_copied()
  *     run_log_end(log);
  *
- * When the logs of two runs differ, `heddle check` makes both again with another task, run_log_ask(): the process ends
- * after the first launch that differs, and leaves all memory (determinism/record/snapshot.h) or the last writers of
- * some words (determinism/record/last_writers.h) as the stream's attachment. Such a run writes no events. */
+ * When the logs of two runs differ, `heddle check` makes both again with another task,
+ * run_log_ask(): the process ends after the first launch that differs, and leaves all memory
+ * (determinism/record/snapshot.h) or the last writers of some words
+ * (determinism/record/last_writers.h) as the stream's attachment. Such a run writes no events. */
 #ifndef HEDDLE_SESSION_RUN_LOG_H
 #define HEDDLE_SESSION_RUN_LOG_H
 
@@ -49,11 +51,11 @@ void run_log_begin_launch(struct run_log *log, const char *kernel, struct emu_la
 /* The launch, its findings and its digest. */
 void run_log_end_launch(struct run_log *log, struct emu *e, const struct launch_record *l);
 
-/* The parts of run_log_end_launch(), for launches that are executed in another order than the program submitted them:
- * the launch and its findings; */
+/* The parts of run_log_end_launch(), for launches that are executed in another order than the
+ * program submitted them: the launch and its findings; */
 void run_log_report(struct run_log *log, const struct launch_record *l);
-/* the digest of memory now and of the output so far (if the task is to stop after this launch, the process ends); and
- * its event. */
+/* the digest of memory now and of the output so far (if the task is to stop after this launch, the
+ * process ends); and its event. */
 uint64_t run_log_digest(struct run_log *log, struct emu *e, uint64_t launch);
 void run_log_launch(struct run_log *log, const char *kernel, uint64_t digest);
 
@@ -61,7 +63,8 @@ void run_log_host_race(struct run_log *log, const char *text); /* between operat
 void run_log_printed(struct run_log *log, const char *text, size_t size);
 void run_log_copied(struct run_log *log, const void *bytes, size_t size);
 void run_log_message(struct run_log *log, const char *text);
-/* Writes the digests, and frees the log. A process made by fork() only frees it. NULL is allowed. */
+/* Writes the digests, and frees the log. A process made by fork() only frees it. NULL is
+ * allowed. */
 void run_log_end(struct run_log *log);
 
 #endif

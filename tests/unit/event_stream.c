@@ -152,12 +152,12 @@ Test(event_stream, ends_for_its_reader_where_an_event_was_cut_short)
     const off_t first = lseek(file_of(stream), 0, SEEK_END);
     event_write(stream, &(struct event){.kind = EVENT_MESSAGE, .text = "second"});
     const off_t all = lseek(file_of(stream), 0, SEEK_END);
-    for (off_t size = first; size <= all; size++) {
+    cr_assert(all > first);
+    for (off_t size = all - 1; size >= first; size--) { /* what is cut off does not come back */
         cr_assert(ftruncate(file_of(stream), size) == 0);
         struct event_reader r = event_reader_open(stream, &bytes);
         cr_expect(eq(str, (char *)next(&r).text, "first"));
         cr_expect(not(event_next(&r, &(struct event){0})), "%d bytes", (int)size);
-        if (size == first) cr_assert(all > first);
     }
 }
 
@@ -169,6 +169,9 @@ Test(event_stream, is_none_of_another_version_or_of_another_file)
     cr_expect(s != NULL);
     const uint32_t version = 0;
     cr_assert(pwrite(file, &version, sizeof version, 8) == sizeof version);
+    cr_expect(again() == NULL);
+    const uint32_t good[] = {1, 0}; /* the version, and sizes of other structures */
+    cr_assert(pwrite(file, good, sizeof good, 8) == sizeof good);
     cr_expect(again() == NULL);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         cr_expect(event_stream_open(wrong[i]) == NULL, "%zu", i);
@@ -262,6 +265,7 @@ Test(event_stream, ends_before_its_attachment)
         cr_expect(e.kind == EVENT_PLACE && e.count == places[i]);
     }
     cr_expect(not(event_next(&r, &e)));
+    cr_expect(memmem(bytes.data, bytes.size, "bulk", 4) == NULL, "it is not read");
     struct event_attachment again;
     cr_expect(event_stream_attachment(stream, &again) && again.offset == a.offset);
 }
