@@ -102,7 +102,7 @@ struct check_row {
 enum check_stop { STOP_MANY, STOP_DIFFERENT, STOP_NEVER };
 enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_GITHUB };
 
-/* What the command line asks for. cmd_check() and check_options() fill it in. After that only find_target()
+/* What the command line asks for. cli/check.c and check_options() fill it in. After that only find_target()
  * (cli/check.c) changes it: it replaces a source by the program that was built from it. */
 struct check_request {
     struct run_options *options;

@@ -3,7 +3,9 @@
 #include "cli/command.h"
 #include "cli/run_suite.h"
 
+#include "base/arena.h"
 #include "cuda/device.h"
+#include "session/settings.h"
 #include "suites/suite.h"
 
 #include <stdlib.h>
@@ -54,18 +56,31 @@ static bool run_one(const struct suite_workload *w, const struct suite_options *
 static const char command[] = "suite run";
 
 /* Checks them and hands them to the device, which takes its order from the environment. */
+/* By the table of settings, as everywhere. */
+static bool seed_ok(const char *text)
+{
+    struct arena *a = arena_new();
+    const uint32_t length = (uint32_t)strlen(text);
+    struct source source = {"command line", text, length};
+    struct diags d = {.arena = a, .source = &source};
+    struct settings s = {0};
+    const bool ok = setting_read(setting_find("seed", 4), &d, (struct piece){text, length, 0}, &s);
+    if (!ok) usage_error(command, "--%s", d.list[0].text);
+    arena_free(a);
+    return ok;
+}
+
 static bool set_order(const char *order, const char *seed)
 {
-    unsigned long n = 0;
     char *why = order ? heddle_order_check(order) : NULL;
     if (why) usage_error(command, "%s", why);
     const bool wrong = why != NULL;
     free(why);
     if (wrong) return false;
-    if (seed && !option_number(command, "--seed", seed, ~0ul, &n)) return false;
+    if (seed && !seed_ok(seed)) return false;
     if (seed && (!order || strcmp(order, heddle_order(0).name) == 0)) {
-        usage_error(command, "--seed needs a random order: add --order random, or is it "
-                             "--data-seed, of the inputs?");
+        usage_error(command, "--seed needs a random order: add --order random, or do you mean "
+                             "--data-seed, for the inputs?");
         return false;
     }
     if (order) setenv("HEDDLE_ORDER", order, 1);

@@ -161,7 +161,8 @@ static bool read_gpu(struct diags *d, struct piece v, struct settings *s)
     const bool file = gpu_is_file(s->gpu_name);
     s->gpu = file ? gpu_find(s->gpu_name, d->arena, &why) : emu_gpu_find(s->gpu_name);
     if (!s->gpu && file)
-        diag_error(d, v.at, v.length, "cannot read a GPU from this file:\n%.*s", (int)why.size - 1, why.data);
+        diag_error(d, v.at, v.length, "cannot read a GPU from this file:\n%.*s", (int)why.size - 1,
+                   why.data);
     else if (!s->gpu) say_gpu_names(d, v);
     buf_free(&why);
     return s->gpu != NULL;

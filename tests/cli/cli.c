@@ -187,6 +187,8 @@ static const struct call {
     {"run suite:bfs_racy --graph good.ptx", 2, "", "heddle run: good.ptx:1: no graph begins with"},
     {"suite run --graph none", 2, "", "cannot read 'none': No such file or directory"},
     {"suite run --size", 2, "", "--size wants a value"},
+    {"suite run saxpy --order random --seed 0x10", 0, "1 of 1 passed", ""},
+    {"suite run saxpy --order random --seed x", 2, "", "--seed wants a number from 0 to"},
     {"measure --ouput x", 2, "", "unknown option '--ouput'; did you mean '--output'?"},
     {"calibrate x.csv --predit", 2, "", "unknown option '--predit'; did you mean '--predict'?"},
     {"ptx check --format=xml good.ptx", 2, "", "--format is text or json, not 'xml'"},
