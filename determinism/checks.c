@@ -1,4 +1,4 @@
-/* Checks as observers of a launch. */
+/* The race detector and the check of strong atomicity as observers of a launch (determinism/checks.h). */
 #include "determinism/checks.h"
 
 #include "determinism/race/atomicity.h"

@@ -1,4 +1,5 @@
-/* determinism/checks.h: the checks of enum emu_check that are observers in this folder, for who launches.
+/* determinism/checks.h: the checks of enum emu_check that are observers in this folder (race, atomicity), for the code
+ * that launches kernels.
  *
  *     struct checks *c = checks_new(config.checks);
  *     checks_join(c, &launch);        // before each launch
@@ -9,7 +10,7 @@
 struct emu_launch;
 struct checks;
 
-struct checks *checks_new(unsigned checks); /* NULL: none of them is */
+struct checks *checks_new(unsigned checks); /* NULL: none of them was asked for */
 void checks_free(struct checks *c);         /* NULL is allowed */
 /* Adds them to the launch's observers, if there are any. The list is good until the next call. */
 void checks_join(struct checks *c, struct emu_launch *l);

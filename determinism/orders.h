@@ -1,6 +1,6 @@
-/* determinism/orders.h: the memory orders by name, for those who launch.
+/* determinism/orders.h: the memory orders by name, for the code that launches kernels.
  *
- * An order is said in one word: its name and, each behind a colon, the options that differ from their presets:
+ * An order is written as one word: its name, then each option that differs from its preset, behind a colon:
  *
  *     native     random:strategy=pct     gpudet:quantum=1000:bta=off
  *
@@ -28,10 +28,10 @@ struct order_option { /* of an order */
 };
 extern const char *const order_off_on[]; /* the words of a switch: "off", "on" */
 
-enum order_promise { /* what it promises a program for every seed */
+enum order_promise { /* what it guarantees a program for every seed */
                      ORDER_NO_PROMISE,
-                     ORDER_WEAK,   /* the same bits if it is free of races and strongly atomic */
-                     ORDER_STRONG, /* the same bits */
+                     ORDER_WEAK, /* weak determinism: the same bits if it is free of races and strongly atomic */
+                     ORDER_STRONG, /* strong determinism: the same bits */
 };
 
 struct order_kind {
@@ -44,7 +44,7 @@ struct order_kind {
         recorded; /* determinism/record/record.h can: it deals no CTAs, puts no warps to rest and lets no time run out */
     /* Why these options do not go together: a message to be freed, which names them. NULL: they do. May be NULL. */
     char *(*conflict)(const void *options);
-    /* With these options: a switch may give it up. NULL: nothing. */
+    /* What it guarantees with these options: some of them break the guarantee. NULL: nothing. */
     enum order_promise (*promise)(const void *options);
     /* NULL: the launch goes without one (native). */
     struct emu_order *(*make)(const void *options, uint64_t seed);

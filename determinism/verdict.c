@@ -1,4 +1,4 @@
-/* What many runs of one program say about it. */
+/* The verdict of many runs of one program (determinism/verdict.h). */
 #include "determinism/verdict.h"
 
 #include <math.h>

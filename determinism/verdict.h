@@ -1,4 +1,4 @@
-/* determinism/verdict.h: what many runs of one program say about it.
+/* determinism/verdict.h: the verdict of `heddle check`: what many runs of one program say about its determinism.
  *
  *     struct verdict_order rows[] = {{ORDER_NO_PROMISE, .runs = 20, .results = 3, .common = true}, ...};
  *     enum verdict v = verdict_of(rows, n, &(struct verdict_facts){.races = 1});
@@ -9,10 +9,10 @@
 #include "determinism/orders.h"
 
 enum verdict {                 /* the first that holds */
-               VERDICT_FAILED, /* a run did not come to a good end */
+               VERDICT_FAILED, /* a run ended with an error */
                VERDICT_BROKEN_PROMISE, /* an order gave several results that promises one: a bug of Heddle */
                VERDICT_RACY,
-               VERDICT_VARIES, /* native runs differ: the program does by itself */
+               VERDICT_VARIES, /* native runs differ: the program itself is not deterministic */
                VERDICT_NONDETERMINISTIC,
                VERDICT_SOME, /* one result under each order that promises one, not under all */
                VERDICT_DETERMINISTIC,
@@ -30,7 +30,7 @@ struct verdict_facts {
     size_t races, mixed; /* found; mixed: atomic and plain accesses of the same bytes */
     uint64_t suppressed; /* of both, and not among them */
     bool looked;         /* for them, in all launches */
-    bool varies;         /* the reference gave several results */
+    bool varies;         /* native runs gave several results */
 };
 
 enum verdict verdict_of(const struct verdict_order *orders, size_t n,
