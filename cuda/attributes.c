@@ -23,7 +23,7 @@ static int single_to_double(const struct emu_gpu *g)
 
 struct device_limits limits_of(const struct emu_gpu *g)
 {
-    const int block = 48 << 10, own = (int)g->shared_cta;
+    const int block = 48 << 10, own = (int)emu_gpu_shared_limit(g);
     return (struct device_limits){.major = (int)g->capability / 10,
                                   .minor = (int)g->capability % 10,
                                   .sms = (int)g->sms,

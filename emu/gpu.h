@@ -51,6 +51,10 @@ struct emu_occupancy {
     uint32_t registers;   /* of a thread */
     enum emu_limit limit; /* what there is no more of */
 };
+/* The most shared memory of a CTA in bytes, static and dynamic together. Launches, the layout of shared variables and the
+ * CUDA attributes take the limit from here. At most MEM_MAX_SHARED, which no known GPU exceeds. */
+uint32_t emu_gpu_shared_limit(const struct emu_gpu *g);
+
 /* CTAs of `threads` threads with `registers` registers each and `shared` bytes together. */
 struct emu_occupancy emu_occupancy(const struct emu_gpu *g, uint32_t threads, uint32_t registers,
                                    uint32_t shared);

@@ -38,9 +38,9 @@ enum {
     MEM_ALIGN = 256, /* of allocations */
     MEM_GAP = 256,
     MEM_SHARED_ALIGN = 64 << 10, /* of what the host shares: whole pages of any host */
-    MEM_MAX_SHARED = 227 * 1024,
-    MEM_RESERVED_SHARED = 1024, /* of a CTA, for the system: cooperative groups meet there */
-    MEM_MAX_LOCAL = 512 * 1024, /* per thread */
+    MEM_MAX_SHARED = 227 * 1024, /* of a CTA on any GPU; the limit of one: emu_gpu_shared_limit */
+    MEM_RESERVED_SHARED = 1024,  /* of a CTA, for the system: cooperative groups meet there */
+    MEM_MAX_LOCAL = 512 * 1024,  /* per thread */
     MEM_MAX_PARAMS = 32764,
 };
 

@@ -1,5 +1,7 @@
-/* The known GPUs, and how many CTAs an SM of them holds. */
+/* The known GPUs, the limits of a CTA, and how many CTAs an SM holds. */
 #include "emu/gpu.h"
+
+#include "emu/memory.h"
 
 #include <string.h>
 
@@ -45,6 +47,11 @@ uint32_t emu_register_ctas(const struct emu_register_file *f, uint32_t warps, ui
     const uint32_t ctas = f->registers / f->parts / of_warp * f->parts / warps;
     /* What does not run on other GPUs of Pascal does not on 6.0 either, where a part has twice the registers. */
     return f->capability == 60 && f->registers / 4 / of_warp * 4 < warps ? 0 : ctas;
+}
+
+uint32_t emu_gpu_shared_limit(const struct emu_gpu *g)
+{
+    return g->shared_cta < MEM_MAX_SHARED ? g->shared_cta : MEM_MAX_SHARED;
 }
 
 struct emu_occupancy emu_occupancy(const struct emu_gpu *g, uint32_t threads, uint32_t registers,

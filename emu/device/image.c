@@ -469,6 +469,7 @@ struct image *image_new(struct mem *mem, struct ptx_module *const *modules, size
     struct image *im = arena_alloc(arena, sizeof *im);
     im->arena = arena;
     im->mem = mem;
+    im->shared_limit = MEM_MAX_SHARED;
     im->func_map = map_new(arena);
     im->var_map = map_new(arena);
     *why = NULL;
@@ -564,6 +565,7 @@ struct image_shared *image_shared_new(const struct image *im, struct arena *aren
     s->count = c.count;
     s->image = im;
     s->map = c.seen;
+    const uint32_t limit = im->shared_limit;
     uint64_t size = 0, align = 16;
     for (size_t i = 0; i < c.count; i++) {
         struct image_shared_var *v = &s->vars[i];
@@ -577,22 +579,22 @@ struct image_shared *image_shared_new(const struct image *im, struct arena *aren
         v->size = ptx_var_size(v->var);
         size = align_up(size, v->align);
         v->offset = (uint32_t)size;
-        if (size > MEM_MAX_SHARED || v->size > MEM_MAX_SHARED - size) {
+        if (size > limit || v->size > limit - size) {
             const struct ptx_sym *sym = v->var->sym;
             complain(why, im->program->modules[c.list[i].module], sym->at, sym->name->length,
-                     "no room in shared memory for %llu bytes of '%.*s': %llu of %d are in use",
+                     "no room in shared memory for %llu bytes of '%.*s': %llu of %u are in use",
                      (unsigned long long)v->size, shown(sym->name), sym->name->text,
-                     (unsigned long long)size, MEM_MAX_SHARED);
+                     (unsigned long long)size, limit);
             return NULL;
         }
         size += v->size;
     }
     s->size = (uint32_t)size;
     s->dynamic = (uint32_t)align_up(size, align);
-    if (s->dynamic > MEM_MAX_SHARED) {
+    if (s->dynamic > limit) {
         complain(why, NULL, 0, 0,
-                 "shared memory of %d bytes has no place aligned to %llu for dynamic variables",
-                 MEM_MAX_SHARED, (unsigned long long)align);
+                 "shared memory of %u bytes has no place aligned to %llu for dynamic variables",
+                 limit, (unsigned long long)align);
         return NULL;
     }
     for (size_t i = 0; i < c.count; i++)

@@ -40,6 +40,8 @@ struct image {
     size_t var_count, var_cap;
     uint32_t func_count;
     struct image_map *func_map, *var_map;
+    uint32_t
+        shared_limit; /* bytes of shared memory of a CTA; MEM_MAX_SHARED unless the owner sets it */
 };
 
 /* Links the modules, places and initialises their variables. NULL: `*why` is the reason in malloc'd
@@ -97,7 +99,7 @@ struct image_shared {
 };
 
 /* Lays out every .shared variable that the functions name, whose bodies must have been read. What no
- * module defines is dynamic shared memory. NULL: more than MEM_MAX_SHARED; `*why` as above. */
+ * module defines is dynamic shared memory. NULL: more than image.shared_limit; `*why` as above. */
 struct image_shared *image_shared_new(const struct image *im, struct arena *arena,
                                       const struct ptx_reach *reach, char **why);
 

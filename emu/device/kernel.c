@@ -1,6 +1,7 @@
 /* Images, their kernels and variables; a kernel's code, made when a launch first wants it. */
 #define _GNU_SOURCE /* strdup */
 #include "emu/device/device.h"
+#include "emu/gpu.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -16,6 +17,7 @@ struct emu_image *emu_load(struct emu *e, struct ptx_module *const *modules, siz
 {
     struct image *im = image_new(e->mem, modules, count, why);
     if (!im) return NULL;
+    im->shared_limit = emu_gpu_shared_limit(e->gpu);
     struct arena *a = arena_new();
     struct emu_image *image = arena_alloc(a, sizeof *image);
     image->arena = a;

@@ -147,9 +147,9 @@ static const struct emu_report *check_sizes(struct emu *e, const struct emu_kern
     if (l->params_size != k->params.size)
         return refuse(e, "kernel '%s' takes %u bytes of parameters, not %u", k->name,
                       k->params.size, l->params_size);
-    if (shared > MEM_MAX_SHARED)
-        return refuse(e, "%llu bytes of shared memory: at most %d", (unsigned long long)shared,
-                      MEM_MAX_SHARED);
+    if (shared > emu_gpu_shared_limit(e->gpu))
+        return refuse(e, "%llu bytes of shared memory: a CTA on GPU %s has at most %u",
+                      (unsigned long long)shared, e->gpu->name, emu_gpu_shared_limit(e->gpu));
     return NULL;
 }
 
@@ -384,7 +384,7 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
         ctas *= grid[i];
     }
     ok = ok && threads <= info.max_threads && ctas <= UINT32_MAX / 2;
-    ok &= own_shared(p, shared) <= MEM_MAX_SHARED;
+    ok &= own_shared(p, shared) <= emu_gpu_shared_limit(m->emu->gpu);
     *error = ok ? 0 : INVALID_CONFIGURATION;
     return ok ? NULL : "an impossible configuration";
 }

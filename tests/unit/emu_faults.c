@@ -1,4 +1,5 @@
 /* Faults and findings: each kind of them, in each state space, with the place and the cause in its text. */
+#include "emu/gpu.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
 
@@ -356,6 +357,46 @@ Test(emu_faults, places_that_are_inlined)
     }
 }
 
+/* A CTA's shared memory, static and dynamic, is limited by the GPU. */
+Test(emu_faults, shared_memory_of_each_gpu)
+{
+    static const struct {
+        const char *gpu;
+        uint32_t statically, dynamically;
+        const char *text; /* NULL: the launch works */
+    } cases[] = {
+        {"v100", 1024, (96 << 10) - 1024, NULL},
+        {"v100", 1024, (96 << 10) - 1023, "98305 bytes of shared memory: a CTA on GPU v100 has"},
+        {"h100", 1024, (227 << 10) - 1024, NULL},
+        {"h100", 1024, (227 << 10) - 1023, "a CTA on GPU h100 has at most 232448"},
+        {"quadrofx5800", 16 << 10, 0, NULL},
+        {"quadrofx5800", (16 << 10) + 1, 0, "no room in shared memory for 16385 bytes of 's'"},
+        {"gtx480", 48 << 10, 1,
+         "49153 bytes of shared memory: a CTA on GPU gtx480 has at most 49152"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[400], *why = NULL;
+        snprintf(text, sizeof text,
+                 ".version 8.7\n.target sm_90\n.address_size 64\n.shared .b8 s[%u];\n"
+                 ".visible .entry k()\n{ .reg .b32 %%r; ld.shared.b8 %%r, [s]; ret; }\n",
+                 cases[i].statically);
+        struct parsed *m = parse_text("test.ptx", text, strlen(text));
+        struct emu *e = emu_new(
+            &(struct emu_config){.threads = 1, .gpu = emu_gpu_find(cases[i].gpu)});
+        struct emu_image *im = emu_load(e, &m->module, 1, &why);
+        cr_assert(im, "%s", why);
+        const struct emu_launch l = {
+            .grid = {1, 1, 1}, .block = {32, 1, 1}, .shared = cases[i].dynamically};
+        const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+        cr_expect(r->fault.kind == (cases[i].text ? EMU_BAD_LAUNCH : EMU_OK), "%zu", i);
+        cr_expect(!cases[i].text || strstr(r->fault.text, cases[i].text), "%zu: %s", i,
+                  r->fault.text);
+        emu_unload(im);
+        emu_free(e);
+        parsed_free(m);
+    }
+}
+
 Test(emu_faults, launches_that_cannot_be)
 {
     static const char plain[] =
@@ -387,10 +428,6 @@ Test(emu_faults, launches_that_cannot_be)
         {"",
          {.grid = {1, 1, 1}, .block = {32, 1, 1}, .params_size = 4},
          "takes 8 bytes of parameters, not 4"},
-        {"",
-         {.grid = {1, 1, 1}, .block = {32, 1, 1}, .params_size = 8, .shared = 231425},
-         "bytes of shared memory: at most 232448"},
-        {"", {.grid = {1, 1, 1}, .block = {32, 1, 1}, .params_size = 8, .shared = 231424}, NULL},
         {"",
          {.grid = {3, 1, 1}, .block = {32, 1, 1}, .params_size = 8, .cluster = {2, 1, 1}},
          "do not fill the grid"},
