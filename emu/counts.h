@@ -1,12 +1,13 @@
-/* emu/counts.h: what happened in a launch, in numbers.
+/* emu/counts.h: counters of events in a launch.
  *
  *     const struct emu_counts *c = report->counts;                // config.count was on
  *     c->phases[0].total.access[EMU_GLOBAL][EMU_LOADS].sectors
  *     emu_counts_visit(&c->phases[0].total, print_one, file);     // by name: "memory.global.load.sectors"
  *
- * Numbers are kept for each phase of a launch (native order: one) and each SM, and for each instruction.
- * They are the same for any number of host threads, any instruction set of the host, any compiler. What a
- * number means is said once, in counts.def; docs/counts.md has them for users. */
+ * There are counters for each phase of a launch (native order: one), for each SM, and for each
+ * instruction. They are the same for any number of host threads, any instruction set of the host
+ * and any compiler. counts.def defines every counter; docs/counts.md lists them for users.
+ * emu/measure/ counts, the model reads. */
 #ifndef HEDDLE_EMU_COUNTS_H
 #define HEDDLE_EMU_COUNTS_H
 
@@ -46,23 +47,24 @@ struct emu_events {
 };
 
 struct emu_phase {
-    const char *name; /* the order's, or as an order calls one of several */
-    uint64_t times;   /* how many of that name there were */
+    const char *name; /* the name of the order, or of its phase */
+    uint64_t times;   /* phases of that name */
     struct emu_events total;
     struct emu_events *sm; /* by SM */
 };
 
 struct emu_instruction {           /* a PTX instruction of the kernel or of what it calls */
-    const char *function, *module; /* the latter as the PTX text is called */
+    const char *function, *module; /* module: the name of the PTX text */
     const char *file;              /* of the source, from .loc; NULL: unknown */
     uint32_t line, source_line;    /* of the PTX; of the source, 0: unknown */
-    uint64_t warp, thread;         /* as often as it was issued; lanes that carried it out */
-    uint64_t off;                  /* lanes that its guard switched off */
-    uint64_t divergent;            /* a branch: as often as lanes of a warp went different ways */
-    uint64_t accesses, bytes, sectors; /* of global memory: by warps; bytes asked for; touched */
-    uint64_t shared, passes;           /* of shared memory: by warps; passes over the banks */
-    uint64_t collisions;               /* an atomic: lanes whose address an earlier lane had */
-    struct cache_events cache;         /* dram_writes: not by instruction */
+    uint64_t warp, thread;         /* times it was issued; lanes that executed it */
+    uint64_t off;                  /* lanes that its guard predicate disabled */
+    uint64_t divergent;            /* of a branch: times that lanes of a warp diverged */
+    uint64_t accesses, bytes,
+        sectors;               /* global memory: warp accesses; bytes requested; sectors touched */
+    uint64_t shared, passes;   /* shared memory: warp accesses; passes over the banks */
+    uint64_t collisions;       /* of an atomic: lanes whose address an earlier lane has */
+    struct cache_events cache; /* dram_writes: not by instruction */
 };
 
 struct emu_number { /* of an order */
@@ -77,21 +79,21 @@ struct emu_counts {
     uint32_t sms;
     struct emu_occupancy occupancy;
     uint64_t ctas,
-        waves;         /* rounds of full occupancy that the CTAs take, rounded up; 0: none fits */
+        waves;         /* rounds of full occupancy that the CTAs need, rounded up; 0: no CTA fits */
     bool caches;       /* config.caches was on */
     const char *order; /* "native" */
     const char *execution; /* emu_execution_name: "native", "ordered" */
     size_t number_count;
-    const struct emu_number *numbers; /* that it counted itself: "gpudet.quanta" */
+    const struct emu_number *numbers; /* counted by the order itself: "gpudet.quanta" */
     size_t option_count;
     const struct emu_number *options; /* of the order: "quantum" */
     size_t phase_count;
     const struct emu_phase *phases;
     size_t instruction_count;
     const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
-    const struct emu_trace *trace; /* NULL: config.trace was off, or an observer watched */
+    const struct emu_trace *trace; /* NULL: config.trace was off, or there was an observer */
     const struct emu_counts
-        *next; /* of the next grid that the kernel launched, in the order they ran */
+        *next; /* of the next grid that the kernel launched, in the order of execution */
 };
 
 /* Each number of `e` in a fixed order with its name, as "memory.global.load.sectors". */
@@ -99,8 +101,8 @@ void emu_counts_visit(const struct emu_events *e, bool caches,
                       void (*visit)(void *self, const char *name, uint64_t value), void *self);
 
 struct buf;
-/* Appends the counts of one launch as a JSON object, the schema of docs/counts.md: numbers that are 0 are
- * left out. `indent`: blanks before its lines. */
+/* Appends the counts of one launch as a JSON object, the schema of docs/counts.md: numbers that are
+ * 0 are left out. `indent`: blanks before its lines. */
 void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent);
 
 /* A document of the launches of a run, as docs/counts.md says:

@@ -10,12 +10,16 @@
  *     if (r->fault.kind) puts(r->fault.text);
  *     emu_copy_out(e, host_x, x, n * 4);
  *
- * A device is used by one thread at a time (callers lock); a launch uses config.threads host threads
- * inside. What a launch computes and counts depends on the modules, the launch, memory and the
- * configuration, never on the host's vector width or the compiler, and on the number of threads only where CTAs race through
- * plain loads and stores.
+ * Callers: library/, cuda/, calibrate/ and the tests. One thread at a time may use a device
+ * (callers lock); a launch uses config.threads host threads internally.
  *
- * The guest is hostile: whatever a module does, it can reach nothing but device memory. */
+ * Invariants. What a launch computes and counts depends on the modules, the launch, memory and the
+ * configuration; never on time, host addresses, the host's vector width or the compiler, and on the
+ * number of threads only where CTAs race through plain loads and stores. The guest is untrusted:
+ * whatever a module does, it reaches nothing but device memory.
+ *
+ * Not here: what observers and orders see (emu/order.h), counts (emu/counts.h), traces
+ * (emu/trace.h), GPUs (emu/gpu.h). */
 #ifndef HEDDLE_EMU_EMU_H
 #define HEDDLE_EMU_EMU_H
 
@@ -29,21 +33,23 @@ struct emu_kernel; /* an entry of an image */
 struct ptx_module;
 struct cta_arena;
 
-/* ---- the device -------------------------------------------------------------------------------- */
+/* ---- the device
+ * -------------------------------------------------------------------------------- */
 
 enum emu_divergence {
-    EMU_STACK, /* SIMT stack: lanes that part wait for each other where their ways meet */
+    EMU_STACK, /* SIMT stack: diverged lanes reconverge at the immediate post-dominator */
     EMU_ITS,   /* independent thread scheduling: every lane makes progress */
 };
 
-enum emu_check { /* what is checked beyond what always is (bounds, alignment, spaces) */
-                 /* released addresses are not used again, so that what uses them is found;
-                  * bad calls of the guest's free are findings, which a launch survives */
+enum emu_check { /* checks in addition to bounds, alignment and spaces, which are always on */
+                 /* released addresses are not reused, so any use of them is found;
+                  * bad calls of the guest's free are findings, and the launch goes on */
                  EMU_CHECK_MEMORY = 1,
                  EMU_CHECK_INIT = 2, /* reads of bytes that nothing wrote */
                  EMU_CHECK_SYNC =
                      4, /* barriers that part of a CTA reaches, shuffles of absent lanes, masks */
-                 /* for those who launch: emu knows no such check, but reports what an observer finds */
+                 /* for callers: emu itself ignores these; observers do these checks, and emu
+                  * reports what they find */
                  EMU_CHECK_RACE = 8,       /* determinism/race/race.h */
                  EMU_CHECK_ATOMICITY = 16, /* determinism/race/atomicity.h */
                  EMU_CHECK_API = 32,       /* cuda/: calls that fail */
@@ -55,25 +61,27 @@ struct emu_config {
     uint64_t memory;  /* bytes of device memory; 0: 8 GiB (host memory is used as it is touched) */
     unsigned threads; /* host threads of a launch; 0: one for each core */
     unsigned group_warps; /* warps of a CTA in lockstep, 1, 2 or 4; 0: 4 */
-    unsigned sms;         /* SMs that CTAs are dealt to; 0: as the GPU has */
+    unsigned sms;         /* SMs that CTAs are placed on; 0: as many as the GPU has */
     enum emu_divergence divergence;
-    enum emu_isa isa; /* which of the handlers, for tests; all give the same bits */
+    enum emu_isa isa; /* which host instruction set, for tests; all give the same results */
     unsigned checks;  /* enum emu_check */
     bool
         no_speculation; /* run each launch under its order or observers, without speculation (emu/order_fast.h) */
     bool count;  /* count events: emu_report.counts */
     bool caches; /* with count: also what hits in L1 and L2 (emu/measure/cache.h) */
-    /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). What the host copies in is then found in L2. */
+    /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). Bytes that the host copies in
+     * are then in L2. */
     bool trace;
-    bool phases;               /* with count: also by phase, of orders that have some */
-    const char *suppress;      /* findings that are counted only (emu/suppress.h): a file, "none";
-                                    * NULL: those known. One that cannot be read has been refused before */
-    uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
-    double timeout;            /* seconds of a launch; 0: none */
-    uint64_t heap;             /* bytes for device-side malloc; 0: 8 MiB */
-    const struct emu_gpu *gpu; /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
+    bool phases;          /* with count: also by phase, for orders that have phases */
+    const char *suppress; /* suppression list (emu/suppress.h): a file, "none", NULL: the built-in
+                                    * one. The caller has checked that it can be read */
+    uint64_t max_instructions;     /* warp instructions of a launch; 0: no limit */
+    double timeout;                /* seconds of a launch; 0: none */
+    uint64_t heap;                 /* bytes for device-side malloc; 0: 8 MiB */
+    const struct emu_gpu *gpu;     /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
-    /* Memory for CTAs that outlives the device (emu/cta_arena.h), of one device at a time; NULL: its own. */
+    /* Memory for CTAs that outlives the device (emu/cta_arena.h), used by one device at a time;
+     * NULL: its own. */
     struct cta_arena *cta_arena;
     /* What the guest prints, in the order of the CTAs; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
@@ -83,48 +91,50 @@ struct emu_config {
     void *progress_self;
 };
 
-/* Never NULL: a host that cannot reserve the address range aborts with a message. The config is
+/* Never NULL: aborts with a message if the host cannot reserve the address range. The config is
  * copied. */
 struct emu *emu_new(const struct emu_config *config);
 void emu_free(struct emu *e); /* NULL is allowed */
 
 /* ---- memory -------------------------------------------------------------------------------------
- * Device addresses are numbers in one reserved range (emu/memory.h has its map). Host pointers are other
- * numbers, but for memory that the host shares. */
+ * Device addresses are in one reserved range (emu/memory.h has its map). They differ from host
+ * pointers, except for memory that the host shares. */
 
-/* The address of `size` zeroed bytes, aligned to 256; 0 if memory is exhausted or size is 0. `name` is
- * copied and appears in reports ("x", "cudaMalloc at saxpy.cu:12"). */
+/* The address of `size` zeroed bytes, aligned to 256; 0 if memory is exhausted or size is 0. `name`
+ * is copied and appears in reports ("x", "cudaMalloc at saxpy.cu:12"). */
 uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name);
-/* As emu_alloc, of memory that the host uses, too, at emu_bytes: at the same address if it is free in
- * the host, as it is after an emu_unify that succeeded. Released as any other. */
+/* As emu_alloc, of memory that the host uses, too, at emu_bytes: at the same address if that is
+ * free in the host, as it is after a successful emu_unify. Released as any other. */
 uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name);
-/* Keeps the device's addresses free in the host: no two devices of a process can. false: not all are free. */
+/* Reserves the device's addresses in the host, for one device of a process. false: some are in
+ * use. */
 bool emu_unify(struct emu *e);
 bool emu_in_range(const struct emu *e, uint64_t address); /* of the device's addresses */
-/* The device's address of memory of the host's, which stays where it is, and must until that is released. */
+/* Gives host memory a device address. The memory must stay there until the address is released. */
 uint64_t emu_adopt(struct emu *e, void *host, uint64_t size, const char *name);
-/* Whether `address` was what one of these gave and is not yet freed. */
+/* false: `address` is not the start of a live allocation. */
 bool emu_release(struct emu *e, uint64_t address);
 bool emu_release_by(struct emu *e, uint64_t address,
                     const char *by); /* by: as `name`, "cudaFree #2" */
 
-/* Addresses without memory (emu/memory.h), which parts of get memory of the host's. */
+/* Reserved addresses without memory (emu/memory.h); emu_map backs parts of them with host
+ * memory. */
 uint64_t emu_reserve(struct emu *e, uint64_t size, uint64_t align, uint64_t at, const char *name);
 bool emu_unreserve(struct emu *e, uint64_t address);
 bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, bool read_only,
              const char *name);
 bool emu_unmap(struct emu *e, uint64_t address, const char *by);
 
-/* Whether all `size` bytes lie in one live allocation (or variable), or in several that have nothing between
- * them; nothing is copied otherwise. */
+/* Whether all `size` bytes lie in one live allocation or variable, or in several adjacent ones. The
+ * copies below return false and copy nothing otherwise. */
 bool emu_has(const struct emu *e, uint64_t address, uint64_t size);
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size);
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size);
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size);
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count);
 
-/* The bytes themselves, for a caller that has checked nothing itself: NULL if they are not all of one
- * live allocation. Valid until it is released. */
+/* A pointer to the bytes. NULL: they are not all in one live allocation. Valid until it is
+ * released. */
 void *emu_bytes(struct emu *e, uint64_t address, uint64_t size);
 
 struct emu_allocation {
@@ -136,27 +146,30 @@ struct emu_allocation {
 };
 /* The allocation that holds the address, or else the nearest; false: there is none at all. */
 bool emu_allocation_near(const struct emu *e, uint64_t address, struct emu_allocation *out);
-/* The address as seen from that allocation: lines as they stand in faults. */
+/* Describes the address relative to that allocation, as faults do: one or more lines. */
 void emu_describe(const struct emu *e, uint64_t address, char *out, size_t size);
 size_t emu_allocation_count(const struct emu *e);                       /* live ones */
 struct emu_allocation emu_allocation_at(const struct emu *e, size_t i); /* by address */
 uint64_t emu_memory_used(const struct emu *e);
-/* From the next launch on, device-side malloc has so many bytes. false: more than there is memory. */
+/* The size of the heap of device-side malloc from the next launch on. false: more than device
+ * memory. */
 bool emu_heap_limit(struct emu *e, uint64_t bytes);
 struct mem *emu_memory(struct emu *e); /* for emu/texture.h */
-/* What is still allocated but for variables and objects, merged by the place or name that allocated it:
- * findings of EMU_LEAK. Good until the next call. */
+/* Findings of EMU_LEAK: allocations that are still live, merged by the place or name that allocated
+ * them. Valid until the next call. */
 struct emu_finding;
 const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *count);
 
-/* A number that two devices share exactly if every live allocation and variable holds the same bytes
- * at the same addresses (XXH3-like, 64 bits, the same on every host). */
+/* A 64-bit hash of the addresses and bytes of all live allocations and variables. The same on every
+ * host. */
 uint64_t emu_digest(struct emu *e);
 
-/* ---- modules ----------------------------------------------------------------------------------- */
+/* ---- modules
+ * ----------------------------------------------------------------------------------- */
 
-/* Links the modules, gives their variables addresses and initial values. Bodies are read and lowered
- * when a kernel that reaches them is first launched. NULL: `*why` says why (in malloc'd text). */
+/* Links the modules and gives their variables addresses and initial values. A body is parsed and
+ * lowered when a kernel that calls it is first launched. NULL: `*why` has the reason (malloc'd
+ * text). */
 struct emu_image *emu_load(struct emu *e, struct ptx_module *const *modules, size_t count,
                            char **why);
 void emu_unload(struct emu_image *im);
@@ -181,7 +194,7 @@ struct emu_kernel_info {
     uint32_t cluster[3];              /* .reqnctapercluster; 0: any */
     int ptx_version, target;          /* 90, 75 */
 };
-/* false: the kernel cannot be lowered; its launch says why. */
+/* false: the kernel cannot be lowered; a launch reports the reason. */
 bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out);
 
 struct emu_variable {
@@ -189,16 +202,18 @@ struct emu_variable {
     uint64_t address, size;
     bool managed; /* the host shares it */
 };
-size_t emu_variable_count(const struct emu_image *im); /* those outside of functions come first */
+size_t
+emu_variable_count(const struct emu_image *im); /* variables outside of functions come first */
 struct emu_variable emu_variable_at(const struct emu_image *im, size_t i);
 /* A module variable by name: its address, 0 if there is none; `size` may be NULL. */
 uint64_t emu_variable(struct emu_image *im, const char *name, uint64_t *size);
 
-/* ---- launching --------------------------------------------------------------------------------- */
+/* ---- launching
+ * --------------------------------------------------------------------------------- */
 
 struct emu_launch {
     uint32_t grid[3], block[3];
-    uint32_t cluster[3]; /* 0: none, or as the kernel says */
+    uint32_t cluster[3]; /* 0: as the kernel declares, else none */
     uint32_t shared;     /* dynamic shared memory, bytes */
     const void *params;  /* packed at the offsets of emu_param */
     uint32_t params_size;
@@ -220,18 +235,18 @@ enum emu_fault_kind {
     EMU_UNINITIALISED,
     EMU_TRAP,
     EMU_ASSERT,   /* __assertfail */
-    EMU_BAD_CALL, /* an indirect call or branch that leads nowhere */
+    EMU_BAD_CALL, /* an indirect call or branch to an address without code */
     EMU_STACK_OVERFLOW,
-    EMU_BARRIER,   /* barrier misuse: wrong thread counts, lanes that can never come */
-    EMU_BAD_LANES, /* shuffles and votes of lanes that are not there */
-    EMU_DEADLOCK,  /* nothing can go on */
+    EMU_BARRIER,   /* barrier misuse: wrong thread counts, lanes that cannot arrive */
+    EMU_BAD_LANES, /* shuffles and votes with absent lanes */
+    EMU_DEADLOCK,  /* no thread can run */
     EMU_LIMIT,     /* max_instructions, timeout */
     EMU_DOUBLE_FREE,
-    EMU_BAD_FREE, /* of what malloc did not give */
+    EMU_BAD_FREE, /* of an address that malloc did not return */
     EMU_LEAK,
     EMU_RACE,
     EMU_MIXED,     /* atomic and plain accesses of the same bytes */
-    EMU_BAD_ORDER, /* the order cannot go on: a recording is of something else */
+    EMU_BAD_ORDER, /* the order reports an error: a recording of another run */
     EMU_FAULT_COUNT
 };
 const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */
@@ -247,7 +262,7 @@ struct emu_fault {
     const char *text; /* the whole message, several lines */
 };
 
-struct emu_finding { /* what config.checks found, merged by instruction; the launch went on */
+struct emu_finding {          /* of config.checks or an observer; merged by instruction */
     enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES, DOUBLE_FREE, BAD_FREE, RACE, MIXED */
     uint64_t count;
     uint32_t line;                          /* of the PTX */
@@ -272,12 +287,12 @@ struct emu_report {                     /* of the device's last launch: valid un
     struct emu_fault fault;             /* the first one; the launch ended there */
     const struct emu_finding *findings; /* of config.checks */
     size_t finding_count;
-    size_t suppressed; /* findings that are not among them, as config.suppress has it */
+    size_t suppressed; /* findings that the suppression list left out */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
     enum emu_execution execution; /* of the grid itself, not of those that it launched */
     /* Of the grid and, by `next`, of those it launched: emu/counts.h. NULL without config.count. */
     const struct emu_counts *counts;
-    double seconds; /* of wall-clock time: the only thing here that differs by host */
+    double seconds; /* of wall-clock time: the only value here that depends on the host */
 };
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k,
                                     const struct emu_launch *launch);

@@ -1,18 +1,18 @@
-/* emu/gpu.h: the GPU that a launch is placed on: what its SMs have room for, its caches, units, latencies,
- * clocks and bandwidths.
+/* emu/gpu.h: the configuration of a GPU: limits of its SMs, caches, units, latencies, clocks and
+ * bandwidths.
  *
- * Nothing here changes what a kernel computes. It decides how many CTAs an SM holds (occupancy, waves),
- * what the caches of emu/measure/cache.h look like, and what an estimate of cycles reckons with. What each number
- * means is said once, in emu/gpu.def. The known GPUs are the files model/gpus/NAME.yaml, with sources; the
- * build makes emu/device/gpu.c's table of them. */
+ * It does not change what a kernel computes. It decides the most shared memory of a CTA, how many
+ * CTAs an SM holds (occupancy, waves), the geometry of the caches (emu/measure/cache.h), and the
+ * input of cycle estimates. emu/gpu.def defines each number. The known GPUs are the files
+ * model/gpus/NAME.yaml, with a source for every value; the build compiles them into a table. */
 #ifndef HEDDLE_EMU_GPU_H
 #define HEDDLE_EMU_GPU_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What caches and DRAM move is counted in sectors of lines, as NVIDIA's profilers count it (Nsight Compute, Kernel
- * Profiling Guide, "Memory Chart"). */
+/* What caches and DRAM move is counted in sectors of lines, as NVIDIA's profilers count it (Nsight
+ * Compute, Kernel Profiling Guide, "Memory Chart"). */
 enum { EMU_SECTOR_BYTES = 32, EMU_LINE_BYTES = 128 };
 
 struct emu_gpu {
@@ -38,9 +38,10 @@ struct emu_register_file {
     uint32_t capability; /* as emu_gpu's */
     uint32_t registers, parts, unit;
 };
-/* How many CTAs of so many warps it has room for. Registers belong to an SM's parts, one of each scheduler: a warp is in
- * one of them, and has registers in units. On compute capability 1 they are given to CTAs, of an even number of warps.
- * (CUDA Occupancy Calculator; tests/programs/occupancy.cu asks cuda_occupancy.h.) */
+/* How many CTAs of `warps` warps fit into the register file. It is divided into parts, one for each
+ * scheduler; a warp has its registers in one part, allocated in units. On compute capability 1.x
+ * registers are allocated to CTAs, with an even number of warps. (CUDA Occupancy Calculator;
+ * tests/programs/occupancy.cu compares with cuda_occupancy.h.) */
 uint32_t emu_register_ctas(const struct emu_register_file *f, uint32_t warps, uint32_t registers);
 
 enum emu_limit { EMU_LIMIT_CTAS, EMU_LIMIT_WARPS, EMU_LIMIT_REGISTERS, EMU_LIMIT_SHARED };
@@ -49,10 +50,11 @@ const char *emu_limit_name(enum emu_limit limit); /* "registers" */
 struct emu_occupancy {
     uint32_t ctas, warps; /* resident on one SM; 0: not even one CTA fits */
     uint32_t registers;   /* of a thread */
-    enum emu_limit limit; /* what there is no more of */
+    enum emu_limit limit; /* the resource that limits it */
 };
-/* The most shared memory of a CTA in bytes, static and dynamic together. Launches, the layout of shared variables and the
- * CUDA attributes take the limit from here. At most MEM_MAX_SHARED, which no known GPU exceeds. */
+/* The most shared memory of a CTA in bytes, static and dynamic together. Launches, the layout of
+ * shared variables and the CUDA attributes take the limit from here. At most MEM_MAX_SHARED, which
+ * no known GPU exceeds. */
 uint32_t emu_gpu_shared_limit(const struct emu_gpu *g);
 
 /* CTAs of `threads` threads with `registers` registers each and `shared` bytes together. */

@@ -1,4 +1,4 @@
-/* emu/profile.h: which lines of a program cost what, over any number of launches.
+/* emu/profile.h: counters by source line, summed over any number of launches.
  *
  *     struct emu_profile *p = emu_profile_new();
  *     emu_profile_add(p, report->counts);                       // after each launch
@@ -15,8 +15,7 @@
 struct emu_profile_line {
     const char *file; /* of the source or, without .loc, of the PTX */
     uint32_t line;
-    uint64_t warp,
-        thread; /* instructions, as in struct emu_instruction, from which the rest is, too */
+    uint64_t warp, thread; /* instructions; all counters as in struct emu_instruction */
     uint64_t divergent, accesses, bytes, sectors, shared, passes, collisions;
     struct cache_events cache;
 };
@@ -26,7 +25,8 @@ struct emu_profile *emu_profile_new(void);
 void emu_profile_free(struct emu_profile *p); /* NULL is allowed */
 void emu_profile_add(struct emu_profile *p, const struct emu_counts *c);
 void emu_profile_add_lines(struct emu_profile *p, const struct emu_profile_line *list, size_t n);
-/* By warp instructions, the most first; lines that never ran are left out. Good until the next call. */
+/* By warp instructions, the most first; lines that never ran are left out. Valid until the next
+ * call. */
 const struct emu_profile_line *emu_profile_lines(struct emu_profile *p, size_t *count);
 
 #endif

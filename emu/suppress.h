@@ -1,17 +1,18 @@
-/* emu/suppress.h: findings that nobody wants to hear of: they are counted, and not told.
+/* emu/suppress.h: lists of known findings, which are counted and not reported.
  *
- *     struct suppressions *s = suppressions_read("races.supp", &why);     // a file; "none"; NULL: the known ones
+ *     struct suppressions *s = suppressions_read("races.supp", &why);     // a file; "none"; NULL: the built-in list
  *     if (suppressions_match(s, EMU_RACE, one, other)) ...
  *     suppressions_free(s);
  *
- * A list is text. A line is CHECK:PATTERN, or CHECK:PATTERN with PATTERN; # begins a comment. CHECK is race, atomicity,
- * init, sync or memory. A pattern is found anywhere in what a place is called, and its * stands for anything:
+ * A list is text. A line is CHECK:PATTERN, or CHECK:PATTERN with PATTERN; # begins a comment. CHECK
+ * is race, atomicity, init, sync or memory. A pattern matches anywhere in the description of a
+ * place, and its * matches any text:
  *
  *     FUNCTION (FILE:LINE, from HEADER:LINE): INSTRUCTION
  *
- * with PTX's name of the function and what is known of the source. Of a finding with two places one pattern has to fit
- * both, two patterns one each. Those known beforehand (emu/device/suppress.def) are in NVIDIA's headers; a list comes on top of
- * them. */
+ * with the PTX name of the function and what is known of the source. For a finding with two places
+ * one pattern must match both, two patterns one each. The built-in list (emu/device/suppress.def)
+ * has findings in NVIDIA's headers; a file adds to it. */
 #ifndef HEDDLE_EMU_SUPPRESS_H
 #define HEDDLE_EMU_SUPPRESS_H
 
@@ -19,11 +20,11 @@
 
 struct suppressions;
 
-/* NULL: it cannot be read, or is wrong; *why says so, the caller frees it. */
+/* NULL: it cannot be read or has an error; *why says so, and the caller frees it. */
 struct suppressions *suppressions_read(const char *path, char **why);
 void suppressions_free(struct suppressions *s); /* NULL is allowed */
 
-/* `other`: NULL if there is one place. */
+/* `other`: NULL if the finding has one place. */
 bool suppressions_match(const struct suppressions *s, enum emu_fault_kind kind, const char *one,
                         const char *other);
 

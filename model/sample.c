@@ -52,9 +52,9 @@ struct loads {
 };
 
 /* Sectors of L2. */
-static u32 asked_by(const struct trace_note *n)
+static u32 asked_by(const struct trace_line *n)
 {
-    if (n->how == TRACE_AROUND) return 0;
+    if (n->how == TRACE_UNCACHED) return 0;
     return timing_is_load(n) ? n->from_l2 : timing_popcount(n->sectors);
 }
 
@@ -72,8 +72,8 @@ static void add_cta(struct loads *l, const struct timing_machine *m, const struc
         /* Older ones go first. */
         if (*scheduler + (EACH - 1) * n > own->latest) own->latest = *scheduler + (EACH - 1) * n;
     }
-    for (u32 i = 0; i < c->note_count; i++) {
-        const struct trace_note *n = &c->notes[i];
+    for (u32 i = 0; i < c->line_count; i++) {
+        const struct trace_line *n = &c->lines[i];
         const u32 asked = asked_by(n), dram = n->from_dram,
                   slice = timing_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;

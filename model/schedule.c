@@ -284,7 +284,7 @@ static void put_accesses(const struct emu_trace *t, const struct moved *m,
 {
     for (u32 at = 0; at < count;) {
         struct place_of *p = &of[m->place[t->site_inst[words[at] >> 2]] - block->first];
-        const u32 size = 1 + trace_behind(words + at);
+        const u32 size = 1 + trace_access_words(words + at);
         if (!p->count) p->at = at;
         p->count += size;
         at += size;
@@ -300,7 +300,7 @@ static void put_accesses(const struct emu_trace *t, const struct moved *m,
 static bool all_of_block(const struct emu_trace *t, const struct moved *m,
                          const struct trace_block *block, const u32 *words, u32 count)
 {
-    for (u32 at = 0; at < count; at += 1 + trace_behind(words + at)) {
+    for (u32 at = 0; at < count; at += 1 + trace_access_words(words + at)) {
         const u32 inst = t->site_inst[words[at] >> 2];
         if (inst >= t->inst_count || m->place[inst] - block->first >= block->count) return false;
     }
@@ -314,11 +314,11 @@ static void put_warp(const struct emu_trace *t, const struct moved *m, const str
     for (u32 at = 0; at < w->count;) {
         const u32 word = w->words[at++], begin = at;
         if ((word & 3) != TRACE_BLOCK) {
-            at += trace_behind(w->words + at - 1);
+            at += trace_access_words(w->words + at - 1);
             continue;
         }
         while (at < w->count && (w->words[at] & 3) != TRACE_BLOCK)
-            at += 1 + trace_behind(w->words + at);
+            at += 1 + trace_access_words(w->words + at);
         const struct trace_block *block = &t->blocks[word >> 2];
         if (m->accesses[word >> 2] && all_of_block(t, m, block, w->words + begin, at - begin))
             put_accesses(t, m, block, w->words + begin, at - begin, of, to + begin);

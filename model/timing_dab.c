@@ -124,7 +124,7 @@ static bool add(const struct timing *c, const struct timing_warp *w)
     const uint32_t *words = timing_global_words(c, w),
                    lanes = words[2] & TRACE_ELEMENTS ? TRACE_SIZE_LANES(words[2]) : 0,
                    had = b->count;
-    const bool from_dram = w->cta_trace->notes[words[1]].from_dram;
+    const bool from_dram = w->cta_trace->lines[words[1]].from_dram;
     if (b->cap < had + lanes) {
         b->cap = had + 2 * lanes;
         b->entries = realloc(b->entries, b->cap * sizeof *b->entries);

@@ -182,7 +182,7 @@ static void ended(struct timing *c, struct timing_warp *w, double now)
 
 /* ---- write logs ---------------------------------------------------------------------------------------------- */
 
-static void append(const struct gpudet *g, struct log *l, const struct trace_note *n)
+static void append(const struct gpudet *g, struct log *l, const struct trace_line *n)
 {
     if (l->count == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 16;
@@ -202,7 +202,7 @@ static void forget(const struct gpudet *g, struct log *l)
 }
 
 /* The entry's data, and its address and mask. */
-static void store(struct timing *c, struct timing_warp *w, const struct trace_note *n, double now)
+static void store(struct timing *c, struct timing_warp *w, const struct trace_line *n, double now)
 {
     const struct gpudet *g = gpudet_of(c);
     struct hardware_warp *h = at(c, w);
@@ -216,7 +216,7 @@ static void store(struct timing *c, struct timing_warp *w, const struct trace_no
 }
 
 /* Whether the warp itself has stored to all of these sectors. */
-static bool holds(const struct log *l, const struct trace_note *n)
+static bool holds(const struct log *l, const struct trace_line *n)
 {
     uint32_t left = n->sectors;
     for (uint32_t i = l->count; left && i-- > 0;)
@@ -237,7 +237,7 @@ static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, doubl
 {
     const struct gpudet *g = gpudet_of(c);
     const uint32_t *words = w->trace->words + w->at;
-    const struct trace_note *n = w->cta_trace->notes + words[1];
+    const struct trace_line *n = w->cta_trace->lines + words[1];
     const uint32_t count = TRACE_SIZE_N(words[2]);
     const struct log *l = &at(c, w)->log;
     uint32_t walked = 0;

@@ -270,7 +270,7 @@ static inline uint32_t timing_popcount(uint32_t sectors)
 {
     return (uint32_t)(UINT64_C(0x4332322132212110) >> 4 * sectors & 15);
 }
-static inline bool timing_is_load(const struct trace_note *n)
+static inline bool timing_is_load(const struct trace_line *n)
 {
     return n->how == COUNT_LOAD || n->how == COUNT_LOAD_L2;
 }

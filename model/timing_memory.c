@@ -86,7 +86,7 @@ double timing_send(struct timing *c, uint32_t sm, double sectors, double now)
 /* When a slice begins with a request. If the SMs stand for all, the slices take requests in turn: their number was
  * found from the requests of each slice (model/sample.h). Lines that all SMs ask for take as long as if all SMs were
  * there. */
-static double take_slice(struct timing *c, u32 slice, const struct trace_note *n, double now,
+static double take_slice(struct timing *c, u32 slice, const struct trace_line *n, double now,
                          double service)
 {
     if (!c->mem.sampled)
@@ -117,7 +117,7 @@ static void set_event(struct timing_event *e, u32 name, double when)
 
 /* A request of an SM for sectors of a line: when the answer is back at the SM. `dram`: sectors that come from DRAM.
  * */
-static double through_l2(struct timing *c, u32 sm, const struct trace_note *n, u32 sectors,
+static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u32 sectors,
                          u32 dram, u32 rounds, double lanes, bool answers, double now, u8 *part)
 {
     const struct timing_machine *m = c->m;
@@ -166,10 +166,10 @@ static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
 }
 
 /* When one line of a load has arrived. */
-static double load_line(struct timing *c, u32 sm, const struct trace_note *n, double at, u8 *part)
+static double load_line(struct timing *c, u32 sm, const struct trace_line *n, double at, u8 *part)
 {
     const struct timing_machine *m = c->m;
-    const bool local = n->how == TRACE_AROUND;
+    const bool local = n->how == TRACE_UNCACHED;
     u32 want = n->sectors;
     *part = TIMING_L2;
     if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
@@ -207,10 +207,10 @@ void timing_empty_l1(struct timing *c)
     memset(c->mem.l1_seen, 0, (size_t)c->sms * c->mem.l1_sets);
 }
 
-static double store_line(struct timing *c, u32 sm, const struct trace_note *n, double at)
+static double store_line(struct timing *c, u32 sm, const struct trace_line *n, double at)
 {
     u8 part;
-    if (n->how == TRACE_AROUND && c->m->local_back) {
+    if (n->how == TRACE_UNCACHED && c->m->local_back) {
         struct timing_line *l = l1_find(c, sm, n->line);
         if (l->tag == n->line) {
             l->sectors |= n->sectors;
@@ -232,11 +232,11 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
 {
     const struct timing_machine *m = c->m;
     const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
-    const struct trace_note *notes = count ? w->cta_trace->notes + first : NULL;
+    const struct trace_line *notes = count ? w->cta_trace->lines + first : NULL;
     const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
-        const struct trace_note *n = &notes[k];
+        const struct trace_line *n = &notes[k];
         const u32 sectors = timing_popcount(n->sectors);
         const double need = m->l1_whole ? 1 : sectors / m->l1_sectors;
         if (n->how == COUNT_ATOMIC) {
@@ -251,7 +251,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
             continue;
         }
         const double at = timing_reserve(&c->mem.load_store[sm], now, need);
-        if (n->how == COUNT_STORE || (n->how == TRACE_AROUND && writes)) {
+        if (n->how == COUNT_STORE || (n->how == TRACE_UNCACHED && writes)) {
             const double done = store_line(c, sm, n, at);
             if (done > *stored) *stored = done;
         } else {
@@ -303,7 +303,7 @@ struct timing_access timing_access_memory(struct timing *c, struct timing_warp *
     struct timing_access a = {now + c->m->latency[PTX_COST_MEMORY], TIMING_L1};
     while (w->at < w->trace->count && timing_is_access_of(c->t, w->trace->words[w->at], inst)) {
         one_access(c, w, inst, now, &a);
-        w->at += 1 + trace_behind(w->trace->words + w->at);
+        w->at += 1 + trace_access_words(w->trace->words + w->at);
     }
     if (a.done > w->over) w->over = a.done;
     return a;
@@ -313,7 +313,7 @@ const uint32_t *timing_global_words(const struct timing *c, const struct timing_
 {
     const u32 *words = w->trace->words;
     for (u32 at = w->at; at < w->trace->count && timing_is_access_of(c->t, words[at], w->inst);
-         at += 1 + trace_behind(words + at))
+         at += 1 + trace_access_words(words + at))
         if ((words[at] & 3) == TRACE_GLOBAL) return words + at;
     return NULL;
 }
@@ -332,7 +332,7 @@ static u32 map_size(const struct emu_trace *t)
 {
     u64 notes = 0;
     u32 size = 256;
-    for (u32 k = 0; k < t->cta_count; k++) notes += t->ctas[k]->note_count;
+    for (u32 k = 0; k < t->cta_count; k++) notes += t->ctas[k]->line_count;
     while (size < MOST_EVENT_SLOTS && size < 4 * notes) size *= 2;
     return size;
 }

@@ -62,7 +62,7 @@ static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 p
         if (w->at == w->trace->count) return false;
         const u32 word = w->trace->words[w->at++];
         if ((word & 3) != TRACE_BLOCK) { /* of an instruction that nobody named */
-            w->at += trace_behind(w->trace->words + w->at - 1);
+            w->at += trace_access_words(w->trace->words + w->at - 1);
             continue;
         }
         w->inst = c->t->blocks[word >> 2].first;
@@ -337,7 +337,7 @@ static bool goes_on(const struct timing_warp *w)
     u32 at = w->at;
     if (w->left > 1) return true;
     while (at < w->trace->count && (words[at] & 3) != TRACE_BLOCK)
-        at += 1 + trace_behind(words + at);
+        at += 1 + trace_access_words(words + at);
     return at < w->trace->count;
 }
 
@@ -348,7 +348,7 @@ static bool is_own(const struct timing *c, const struct timing_warp *w)
     if (c->hooks || !goes_on(w)) return false;
     if (w->class != PTX_COST_MEMORY) return true;
     for (u32 at = w->at; at < w->trace->count && timing_is_access_of(c->t, words[at], w->inst);
-         at += 1 + trace_behind(words + at))
+         at += 1 + trace_access_words(words + at))
         if ((words[at] & 3) != TRACE_SHARED) return false;
     return true;
 }

@@ -1,4 +1,5 @@
-/* emu/device/check.h: what --check finds beyond the faults that end a launch: findings, which it survives. */
+/* emu/device/check.h: findings, which a launch survives, unlike faults: the list of a launch, and
+ * EMU_CHECK_INIT. */
 #ifndef HEDDLE_EMU_DEVICE_CHECK_H
 #define HEDDLE_EMU_DEVICE_CHECK_H
 
@@ -26,14 +27,15 @@ struct check {
     struct arena *arena;
 };
 
-/* Takes out those that are suppressed, when the launch has ended; how many. */
+/* At the end of the launch: removes suppressed findings. Returns their number. */
 size_t check_suppress(struct check *c);
 
-/* Adds a finding, or counts one more of an instruction that has been found before. */
+/* Adds a finding, or adds one to the count of a finding about the same instruction. */
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
                const u32 cta[3], const u32 thread[3], u64 address, const char *what);
 
-/* EMU_CHECK_INIT: an observer that knows which bytes of global and shared memory were written. */
+/* EMU_CHECK_INIT: an observer that keeps which bytes of global and shared memory have been
+ * written. */
 struct check_init;
 struct check_init *check_init_new(struct arena *arena, struct check *c);
 const struct emu_observer *check_init_observer(struct check_init *k);

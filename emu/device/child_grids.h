@@ -1,10 +1,11 @@
-/* emu/device/child_grids.h: grids that a kernel launches itself (dynamic parallelism, as of CUDA 12: "CDP2").
+/* emu/device/child_grids.h: dynamic parallelism: grids that a kernel launches itself (CUDA 12:
+ * "CDP2").
  *
- * A kernel asks for a buffer of parameters, fills it, and launches; the launch, and copies and fills
- * likewise, waits until the grid that asked for it has ended. Then they are carried out one by one, by
- * CTA and within a CTA in the order they were issued, each with all that it launched itself; last come
- * those of the tail-launch stream. That is one of the orders that streams allow, and the same each time: programs
- * that launch run their CTAs in turn, and warps are not in lockstep. */
+ * A kernel requests a parameter buffer, fills it, and launches. Launches, copies and fills wait
+ * until their parent grid has ended. Then they are carried out one by one, by CTA and within a CTA
+ * in the order of issue, each with all its own child grids; those of the tail-launch stream come
+ * last. That is one of the orders that streams allow, and it is deterministic: kernels that launch
+ * grids run their CTAs serialised, and their warps are not in lockstep. */
 #ifndef HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 #define HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 
@@ -18,7 +19,7 @@ enum {
 
 struct emu_kernel;
 
-struct grid_task {             /* what waits for the end of a grid */
+struct grid_task { /* a launch, copy or fill that waits for the end of its parent grid */
     struct emu_kernel *kernel; /* NULL: a copy or a fill */
     u32 grid[3], block[3], shared;
     u8 *params; /* malloc'd, GRIDS_PARAMS bytes */
@@ -26,12 +27,12 @@ struct grid_task {             /* what waits for the end of a grid */
     bool fills, tail;
     u8 value;
     u32 cta;
-    char by[200]; /* who asked for it */
+    char by[200]; /* the thread that issued it */
 };
 
-struct grid_buffer { /* parameters that are being filled in */
+struct grid_buffer { /* a parameter buffer */
     u64 address;
-    struct emu_kernel *kernel; /* NULL: cudaLaunchDevice will say */
+    struct emu_kernel *kernel; /* NULL: known when cudaLaunchDevice is called */
     u32 grid[3], block[3], shared;
 };
 
@@ -41,11 +42,11 @@ struct grids {               /* of one launch by the host */
     struct grid_buffer *buffers;
     size_t buffer_count, buffer_cap;
     u32 pending, depth; /* depth of the grid that runs, 0: the host's */
-    u64 handles;        /* streams and events that were made */
+    u64 handles;        /* streams and events created so far */
 };
 
-/* A call of the device runtime, by one lane. `arg`: its numbers, `dim`: its dim3s, in their order. false: a
- * fault was raised. */
+/* A call of the device runtime, by one lane. `arg`: its numbers, `dim`: its dim3s, in their order.
+ * false: a fault was raised. */
 bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
                 enum runtime_call call, const u64 arg[6], const u32 dim[2][3], u64 *value);
 /* Takes the tasks of the grid that has ended, in their order. To be freed with grids_drop. */
@@ -56,8 +57,8 @@ void grids_end(struct grids *q, struct mem *m);
 
 /* launch.c: the kernel whose address this is; NULL: it is none. */
 struct emu_kernel *grids_kernel(const struct emu_machine *m, u64 address);
-/* Whether a launch of it can be made; NULL, or why not: `*error` is what CUDA calls that, 0: nothing, since
- * Heddle cannot run it. */
+/* Whether a launch of it can be made; NULL, or why not: `*error` is what CUDA calls that, 0:
+ * nothing, since Heddle cannot run it. */
 const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const u32 grid[3],
                         const u32 block[3], u32 shared, u32 *error);
 

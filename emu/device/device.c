@@ -61,7 +61,7 @@ struct emu *emu_new(const struct emu_config *config)
 
 void emu_drop_launch(struct emu *e)
 {
-    if (e->traces.cta_arena) trace_room_leave(&e->traces);
+    if (e->traces.cta_arena) trace_arena_reset(&e->traces);
     arena_free(e->launch_arena);
 }
 

@@ -1,4 +1,5 @@
-/* emu/device/device.h: what a device, an image and a kernel are, for device.c, kernel.c and launch.c. */
+/* emu/device/device.h: the structures of a device, an image and a kernel, shared by device.c,
+ * kernel.c and launch.c. */
 #ifndef HEDDLE_EMU_DEVICE_DEVICE_H
 #define HEDDLE_EMU_DEVICE_DEVICE_H
 
@@ -24,12 +25,12 @@ struct emu {
     struct cache **l1;          /* by SM */
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
-    struct trace_room traces;   /* likewise; without rooms: it was never asked for */
+    struct trace_arena traces;  /* likewise; no cta_arena: tracing was never requested */
     struct arena *leak_arena;   /* of the last emu_leaks */
     struct emu_report report;
     u64 grids, heap_used;
     u32 sms;
-    struct suppressions *suppressions; /* NULL: nothing is looked for */
+    struct suppressions *suppressions; /* NULL: no check is on */
 };
 
 struct emu_kernel {
@@ -41,12 +42,13 @@ struct emu_kernel {
     struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
     char *failed;                            /* why it cannot be */
     u32 registers;
-    bool ran;                  /* a launch of it has */
-    bool looked, plain;        /* plain: emu_launch_traits's, once it has been looked at */
-    bool may_be_conflict_free; /* its warps may be apart (emu/speculate/conflict_free.h), */
-    u32 conflicts[2];          /* in so many launches they were not; and its threads */
-    u8 *tagged_sites;          /* by site of the program that is lowered with LOWER_TAGGED */
-    bool needs_log;            /* it has reductions whose order counts, */
+    bool ran;           /* a launch of it has */
+    bool looked, plain; /* plain: emu_launch_traits's, once it has been looked at */
+    bool
+        may_be_conflict_free; /* conflict-free speculation is possible (emu/speculate/conflict_free.h) */
+    u32 conflicts[2];         /* launches in which it failed: between warps, between threads */
+    u8 *tagged_sites;         /* by site of the program that is lowered with LOWER_TAGGED */
+    bool needs_log;           /* it has reductions whose order counts, */
     bool
         may_defer; /* and nothing else that would have a place among them but what emu/speculate/deferred.h has */
 };
@@ -62,17 +64,20 @@ struct emu_image {
 /* Forgets the last launch: its report, counts and traces. */
 void emu_drop_launch(struct emu *e);
 
-/* What bursts are counted in. Lanes that wait become contexts of their own where a turn ends (emu/sched/its.c): not after
- * every burst. */
+/* The unit of bursts. With independent thread scheduling, waiting lanes become contexts of their
+ * own at the end of a turn (emu/sched/its.c), so not after every burst. */
 enum emu_step emu_launch_step(const struct emu_launch *l, bool its);
-/* How a launch's kernels are lowered: what its order and observers want to be told (enum lower_watch). */
-unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its);
-/* The kernel's code for that, made when it is first needed and owned by the image; NULL: k->failed says why. */
+/* How a launch's kernels are lowered: the events that its order and observers need (enum
+ * lower_watch). */
+unsigned emu_kernel_lowering(const struct emu_launch *l, unsigned wants, bool its);
+/* The kernel's code for that, made when it is first needed and owned by the image. NULL: k->failed
+ * has the reason. */
 struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched);
-/* emu_launch_traits.plain; afterwards k->may_be_conflict_free is known, too, as far as the kernel is lowered. */
+/* emu_launch_traits.plain; afterwards k->may_be_conflict_free is known, too, as far as the kernel
+ * is lowered. */
 bool emu_kernel_plain(struct emu_kernel *k);
-/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on when its atomics and strong
- * loads come. It is the same however the kernel is lowered. */
+/* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on
+ * when its atomics and strong loads come. It is the same however the kernel is lowered. */
 bool emu_kernel_timeless(const struct emu_program *p);
 
 #endif

@@ -171,7 +171,7 @@ bool emu_kernel_plain(struct emu_kernel *k)
     return k->plain;
 }
 
-unsigned emu_kernel_told(const struct emu_launch *l, unsigned wants, bool its)
+unsigned emu_kernel_lowering(const struct emu_launch *l, unsigned wants, bool its)
 {
     const struct emu_order *o = l->order;
     unsigned w = 0;
@@ -192,9 +192,9 @@ static struct emu_program *any_program_of(struct emu_kernel *k)
     const struct emu_config *c = &k->image->emu->config;
     struct emu_program *const p = lowered(k);
     return p ? p
-             : emu_kernel_program(k, emu_kernel_told(&(struct emu_launch){.order = c->order},
-                                                     c->order ? c->order->wants : 0,
-                                                     c->divergence == EMU_ITS));
+             : emu_kernel_program(k, emu_kernel_lowering(&(struct emu_launch){.order = c->order},
+                                                         c->order ? c->order->wants : 0,
+                                                         c->divergence == EMU_ITS));
 }
 
 static const struct ptx_directive *directive(const struct emu_kernel *k, const char *word)

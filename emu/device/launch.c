@@ -1,4 +1,9 @@
-/* A launch: the checks before it, the machine that it runs on, and the grids that its kernels launch. emu/sched/launch.c runs one. */
+/* emu_launch(): a launch by the host and all grids that its kernels launch.
+ *
+ * For each grid: check sizes and limits, lower the kernel for the order and observers, set up the
+ * machine (struct emu_machine), and run it: with speculation (emu/speculate/) if that applies and
+ * succeeds, else with emu/sched/. Then add its counters to the report, and run its child grids
+ * (child_grids.h), depth first. */
 #define _GNU_SOURCE
 #include "emu/device/device.h"
 
@@ -45,7 +50,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* What shared memory leaves of L1 on an SM that is as full as it can be. */
+/* The caches. L1 has what the shared memory of a fully occupied SM leaves. */
 static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
                                  const struct emu_occupancy *o, struct arena *a)
 {
@@ -87,22 +92,22 @@ static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
 
 static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
 
-struct whole { /* a launch by the host, and all that its kernels launch */
+struct grid_tree { /* a launch by the host and all child grids */
     struct grids grids;
     struct check check;
     double deadline; /* 0: none */
     u64 warp_instructions, thread_instructions;
-    const struct emu_counts **last_counts; /* where the next grid's go */
+    const struct emu_counts **last_counts; /* where the counters of the next grid go */
 };
 
-static bool is_blind(const struct emu_launch *l)
+static bool ignore_data(const struct emu_launch *l)
 {
     for (size_t i = 0; i < l->observer_count; i++)
         if (!l->observers[i]->ignores_data) return false;
     return true;
 }
 
-/* Bytes of shared memory that a CTA has as its own. */
+/* The shared memory of a CTA without the system's part, in bytes. */
 static u64 own_shared(const struct emu_program *p, u32 dynamic)
 {
     return dynamic ? (u64)p->shared_dynamic + dynamic : p->shared_static;
@@ -113,7 +118,8 @@ static u32 with_reserved(const struct emu_program *p, u32 own)
     return p->reserves ? (own + 15) / 16 * 16 + MEM_RESERVED_SHARED : own;
 }
 
-/* What a launch is held against before there is a machine for it: NULL, or the report with what is wrong. */
+/* Checks the launch against the limits of CUDA, the kernel and the GPU. NULL: ok; else the report
+ * with the error. */
 static const struct emu_report *check_sizes(struct emu *e, const struct emu_kernel *k,
                                             const struct emu_launch *l,
                                             const struct emu_kernel_info *info, u64 shared,
@@ -153,7 +159,8 @@ static const struct emu_report *check_sizes(struct emu *e, const struct emu_kern
     return NULL;
 }
 
-/* The CTAs of a cluster, as the launch or the kernel has them; NULL, or the report with what is wrong. */
+/* Sets the cluster's shape from the launch or the kernel. NULL: ok; else the report with the
+ * error. */
 static const struct emu_report *set_clusters(struct emu *e, struct emu_machine *m,
                                              const struct emu_kernel_info *info)
 {
@@ -174,7 +181,7 @@ static const struct emu_report *set_clusters(struct emu *e, struct emu_machine *
     return NULL;
 }
 
-/* What an order cannot do with this machine; NULL, or the report with it. */
+/* Whether the order can run on this machine. NULL: ok; else the report with the error. */
 static const struct emu_report *check_order(struct emu *e, const struct emu_machine *m)
 {
     const struct emu_order *o = m->launch->order;
@@ -185,7 +192,7 @@ static const struct emu_report *check_order(struct emu *e, const struct emu_mach
     return NULL;
 }
 
-/* Parameters, and what a cooperative launch works with. */
+/* Parameters, and the workspace of a cooperative launch. */
 static void set_params(struct emu *e, struct emu_machine *m, struct arena *a)
 {
     const struct emu_launch *l = m->launch;
@@ -198,7 +205,7 @@ static void set_params(struct emu *e, struct emu_machine *m, struct arena *a)
     }
 }
 
-/* What keeps phases and traces, where they are asked for. */
+/* Sets up phases and traces, if they are requested. */
 static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_program *program,
                           struct arena *a)
 {
@@ -207,15 +214,15 @@ static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_progr
         m->phases = launch_phases_new(a, program, e->sms);
     if (e->config.trace && !l->observer_count && !m->its) {
         m->trace = arena_alloc(e->launch_arena, sizeof *m->trace);
-        if (!e->traces.cta_arena) trace_room_begin(&e->traces, cta_arena_sibling(e->cta_arena));
+        if (!e->traces.cta_arena) trace_arena_begin(&e->traces, cta_arena_sibling(e->cta_arena));
         trace_plan(m->trace, &e->traces, m);
         if (!program->traced) program->traced = trace_code_new(m->loaded->arena, program);
     }
 }
 
-/* As its order has it, told to its observers. */
-static void run_told(struct emu *e, struct emu_machine *m, struct arena *a,
-                     struct launch_counts *counts)
+/* As its order has it, lowering to its observers. */
+static void run_observed(struct emu *e, struct emu_machine *m, struct arena *a,
+                         struct launch_counts *counts)
 {
     const struct emu_launch *l = m->launch;
     for (size_t i = 0; i < l->observer_count; i++)
@@ -225,10 +232,10 @@ static void run_told(struct emu *e, struct emu_machine *m, struct arena *a,
         if (l->observers[i]->end) l->observers[i]->end(l->observers[i]->self);
 }
 
-/* Adds what the grid has counted to the report. */
+/* Adds the counters of the grid to the report. */
 static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine *m,
                         const struct emu_occupancy *occupancy, struct launch_counts *counts,
-                        enum emu_execution path, struct whole *all)
+                        enum emu_execution path, struct grid_tree *tree)
 {
     struct emu_counts *c = emu_counts_make(e->launch_arena, m, e->gpu, occupancy, counts);
     c->execution = emu_execution_name(path);
@@ -238,20 +245,20 @@ static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine 
         c->trace = trace;
     }
     k->ran = true;
-    *all->last_counts = c;
-    all->last_counts = &c->next;
+    *tree->last_counts = c;
+    tree->last_counts = &c->next;
 }
 
 static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
-                                            const struct emu_launch *l, struct whole *all,
+                                            const struct emu_launch *l, struct grid_tree *tree,
                                             struct arena *a)
 {
     const bool watched = l->order || l->observer_count;
     const bool its = e->config.divergence == EMU_ITS;
-    const unsigned wants = wants_of(l, k), told = emu_kernel_told(l, wants, its);
+    const unsigned wants = wants_of(l, k), lowering = emu_kernel_lowering(l, wants, its);
     /* It may be that no other is needed. */
     struct emu_program *program = emu_kernel_program(
-        k, speculation_applies(e, k, l, wants) && !e->config.count ? LOWER_TAGGED : told);
+        k, speculation_applies(e, k, l, wants) && !e->config.count ? LOWER_TAGGED : lowering);
     struct emu_kernel_info info;
     if (!program || !emu_kernel_info(k, &info))
         return refuse(e, "kernel '%s': %s", k->name, k->failed);
@@ -260,11 +267,11 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     const struct emu_report *refused = check_sizes(e, k, l, &info, shared, &threads, &ctas);
     if (refused) return refused;
     struct emu_machine m = {.emu = e,
-                            .check = &all->check,
-                            .grids = &all->grids,
+                            .check = &tree->check,
+                            .grids = &tree->grids,
                             .loaded = k->image,
-                            .deadline = all->deadline,
-                            .spent = all->warp_instructions,
+                            .deadline = tree->deadline,
+                            .spent = tree->warp_instructions,
                             .program = program,
                             .launch = l,
                             .mem = e->mem,
@@ -283,13 +290,13 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
                             .its = its,
                             .watched = watched,
-                            .blind = is_blind(l),
+                            .blind = ignore_data(l),
                             .issues = l->order ? emu_launch_step(l, its) == EMU_STEP_INSTRUCTION
-                                               : told & LOWER_ISSUES,
+                                               : lowering & LOWER_ISSUES,
                             .step = (u8)emu_launch_step(l, its),
                             .wants = wants,
                             .counting = e->handlers.counting};
-    m.group_warps = l->order || !m.blind || told & LOWER_ISSUES || m.its || program->launches
+    m.group_warps = l->order || !m.blind || lowering & LOWER_ISSUES || m.its || program->launches
                         ? 1
                         : e->config.group_warps;
     if ((refused = set_clusters(e, &m, &info))) return refused;
@@ -308,16 +315,16 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     enum emu_execution path = speculation_run(e, k, &m, counts);
     if (path == EMU_NATIVE || path == EMU_ROLLED_BACK) {
         if (path == EMU_NATIVE && l->order) path = EMU_ORDERED;
-        m.program = emu_kernel_program(k, told);
+        m.program = emu_kernel_program(k, lowering);
         if (!m.program) return refuse(e, "kernel '%s': %s", k->name, k->failed);
-        run_told(e, &m, a, counts);
+        run_observed(e, &m, a, counts);
     }
-    if (!all->grids.depth) e->report.execution = path;
+    if (!tree->grids.depth) e->report.execution = path;
     cta_arena_reset(e->cta_arena);
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
-    all->warp_instructions += counts->instructions;
-    all->thread_instructions += counts->thread_instructions;
-    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, path, all);
+    tree->warp_instructions += counts->instructions;
+    tree->thread_instructions += counts->thread_instructions;
+    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, path, tree);
     return &e->report;
 }
 
@@ -352,7 +359,8 @@ void emu_machine_identity(struct emu_machine *m, struct emu_identity *out)
     }
 }
 
-/* ---- grids that kernels launch --------------------------------------------------------------------- */
+/* ---- grids that kernels launch
+ * --------------------------------------------------------------------- */
 
 struct emu_kernel *grids_kernel(const struct emu_machine *m, u64 address)
 {
@@ -370,8 +378,8 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
     enum { INVALID_CONFIGURATION = 9 }; /* cudaErrorInvalidConfiguration */
     struct emu_kernel_info info;
     *error = 0;
-    const struct emu_program *p = emu_kernel_program(k,
-                                                     emu_kernel_told(m->launch, m->wants, m->its));
+    const struct emu_program *p = emu_kernel_program(
+        k, emu_kernel_lowering(m->launch, m->wants, m->its));
     if (!p || !emu_kernel_info(k, &info)) return k->failed;
     if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
     bool ok = true;
@@ -389,11 +397,11 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
     return ok ? NULL : "an impossible configuration";
 }
 
-static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole *all);
+static bool run_tasks(struct emu *e, const struct emu_launch *host, struct grid_tree *tree);
 
 /* false: the launch ends here, with a fault. */
 static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
-                     struct whole *all)
+                     struct grid_tree *tree)
 {
     struct emu_fault *f = &e->report.fault;
     struct arena *a = arena_new(), *whole = e->launch_arena;
@@ -406,7 +414,7 @@ static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_
                                .observer_count = host->observer_count};
         memcpy(l.grid, t->grid, sizeof l.grid);
         memcpy(l.block, t->block, sizeof l.block);
-        launch_grid(e, t->kernel, &l, all, a);
+        launch_grid(e, t->kernel, &l, tree, a);
     } else if (!(t->fills ? emu_fill(e, t->to, &t->value, 1, t->size)
                           : emu_copy(e, t->to, t->from, t->size))) {
         u64 at = emu_bytes(e, t->to, t->size) ? t->from : t->to;
@@ -422,22 +430,22 @@ static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_
     bool ok = f->kind == EMU_OK;
     if (!ok) f->text = arena_printf(whole, "%s  launched by %s\n", f->text, t->by);
     arena_free(a);
-    return ok && run_tasks(e, host, all);
+    return ok && run_tasks(e, host, tree);
 }
 
-/* What the grid that has just ended launched, each with what it launches. As deep as GRIDS_DEPTH. */
-static bool run_tasks(struct emu *e, const struct emu_launch *host, struct whole *all)
+/* Runs the child grids of the grid that has just ended, depth first, up to GRIDS_DEPTH levels. */
+static bool run_tasks(struct emu *e, const struct emu_launch *host, struct grid_tree *tree)
 {
     size_t n;
-    if (!all->grids.count) return true;
-    struct grid_task *tasks = grids_take(&all->grids, &n);
+    if (!tree->grids.count) return true;
+    struct grid_task *tasks = grids_take(&tree->grids, &n);
     bool ok = true;
-    all->grids.depth++;
+    tree->grids.depth++;
     for (size_t i = 0; i < n && ok; i++) {
-        ok = run_task(e, &tasks[i], host, all);
-        all->grids.pending--;
+        ok = run_task(e, &tasks[i], host, tree);
+        tree->grids.pending--;
     }
-    all->grids.depth--;
+    tree->grids.depth--;
     grids_drop(tasks, n);
     return ok;
 }
@@ -448,32 +456,32 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     emu_drop_launch(e);
     struct arena *a = e->launch_arena = arena_new();
     e->report = (struct emu_report){0};
-    struct whole all = {.check = {.arena = a, .suppressions = e->suppressions},
-                        .last_counts = &e->report.counts,
-                        .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
+    struct grid_tree tree = {.check = {.arena = a, .suppressions = e->suppressions},
+                             .last_counts = &e->report.counts,
+                             .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
     struct emu_launch watched_launch = *l;
     if (!l->order && e->config.order) {
         watched_launch.order = e->config.order;
         l = &watched_launch;
     }
-    /* The checks that watch are observers before the caller's own. */
+    /* Checks that are observers come before the caller's observers. */
     if (e->config.checks & EMU_CHECK_INIT) {
         const struct emu_observer **list = arena_array(a, const struct emu_observer *,
                                                        l->observer_count + 1);
-        list[0] = check_init_observer(check_init_new(a, &all.check));
+        list[0] = check_init_observer(check_init_new(a, &tree.check));
         for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
         watched_launch.observers = list;
         watched_launch.observer_count++;
         l = &watched_launch;
     }
-    launch_grid(e, k, l, &all, a);
-    if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &all);
-    grids_end(&all.grids, e->mem);
-    e->report.suppressed = check_suppress(&all.check);
-    e->report.findings = all.check.list;
-    e->report.finding_count = all.check.count;
-    e->report.warp_instructions = all.warp_instructions;
-    e->report.thread_instructions = all.thread_instructions;
+    launch_grid(e, k, l, &tree, a);
+    if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &tree);
+    grids_end(&tree.grids, e->mem);
+    e->report.suppressed = check_suppress(&tree.check);
+    e->report.findings = tree.check.list;
+    e->report.finding_count = tree.check.count;
+    e->report.warp_instructions = tree.warp_instructions;
+    e->report.thread_instructions = tree.thread_instructions;
     e->report.seconds = seconds() - start;
     return &e->report;
 }

@@ -55,69 +55,69 @@ void cache_begin_l1(struct caches *c, uint32_t sm)
 void cache_grow(struct cache_port *p)
 {
     p->cap = p->cap ? 2 * p->cap : 4 * CACHE_BATCH;
-    p->notes = realloc(p->notes, p->cap * sizeof *p->notes);
-    if (!p->notes) abort();
+    p->requests = realloc(p->requests, p->cap * sizeof *p->requests);
+    if (!p->requests) abort();
 }
 
 /* Some are not for the trace, or for no cache. */
-static void settle_mixed(struct cache_port *p, const u64 *notes, size_t count)
+static void resolve_mixed(struct cache_port *p, const u64 *requests, size_t count)
 {
     struct trace_cta *t = p->trace;
     u64 some[CACHE_BATCH + 1];
-    struct trace_note told[CACHE_BATCH];
+    struct trace_line traced[CACHE_BATCH];
     u32 to[CACHE_BATCH]; /* its place in the trace, from 1 on */
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        const u64 note = notes[i];
-        if (!(note & CACHE_NOTE_AROUND)) {
-            some[n] = note;
-            to[n++] = note & CACHE_NOTE_TRACED ? ++t->settled : 0;
+        const u64 request = requests[i];
+        if (!(request & CACHE_REQUEST_UNCACHED)) {
+            some[n] = request;
+            to[n++] = request & CACHE_REQUEST_TRACED ? ++t->resolved : 0;
             continue;
         }
-        const u32 sectors = CACHE_NOTE_SECTORS(note);
-        t->notes[t->settled++] = (struct trace_note){.line = CACHE_NOTE_LINE(note),
-                                                     .sectors = (u8)sectors,
-                                                     .how = TRACE_AROUND,
-                                                     .from_l2 = (u8)__builtin_popcount(sectors)};
+        const u32 sectors = CACHE_REQUEST_SECTORS(request);
+        t->lines[t->resolved++] = (struct trace_line){.line = CACHE_REQUEST_LINE(request),
+                                                      .sectors = (u8)sectors,
+                                                      .how = TRACE_UNCACHED,
+                                                      .from_l2 = (u8)__builtin_popcount(sectors)};
     }
-    if (n) p->caches->carry_out(p->caches, p->sm, some, n, told);
+    if (n) p->caches->carry_out(p->caches, p->sm, some, n, traced);
     for (size_t i = 0; i < n; i++)
-        if (to[i]) t->notes[to[i] - 1] = told[i];
+        if (to[i]) t->lines[to[i] - 1] = traced[i];
 }
 
-static void settle_traced(struct cache_port *p, u64 *notes, size_t count)
+static void resolve_traced(struct cache_port *p, u64 *requests, size_t count)
 {
     struct trace_cta *t = p->trace;
-    for (size_t n; count; notes += n, count -= n) {
-        u64 all = CACHE_NOTE_TRACED, some = 0;
+    for (size_t n; count; requests += n, count -= n) {
+        u64 all = CACHE_REQUEST_TRACED, some = 0;
         n = count < CACHE_BATCH ? count : CACHE_BATCH;
-        trace_room_for_notes(t, t->settled + (u32)n);
-        for (size_t i = 0; i < n; i++) all &= notes[i], some |= notes[i];
-        if (!all || some & CACHE_NOTE_AROUND) {
-            settle_mixed(p, notes, n);
+        trace_reserve_lines(t, t->resolved + (u32)n);
+        for (size_t i = 0; i < n; i++) all &= requests[i], some |= requests[i];
+        if (!all || some & CACHE_REQUEST_UNCACHED) {
+            resolve_mixed(p, requests, n);
             continue;
         }
-        p->caches->carry_out(p->caches, p->sm, notes, n, &t->notes[t->settled]);
-        t->settled += (u32)n;
+        p->caches->carry_out(p->caches, p->sm, requests, n, &t->lines[t->resolved]);
+        t->resolved += (u32)n;
     }
 }
 
-void cache_settle(struct cache_port *p)
+void cache_resolve(struct cache_port *p)
 {
-    if (p->count && p->trace) settle_traced(p, p->notes, p->count);
-    else if (p->count) p->caches->carry_out(p->caches, p->sm, p->notes, p->count, NULL);
+    if (p->count && p->trace) resolve_traced(p, p->requests, p->count);
+    else if (p->count) p->caches->carry_out(p->caches, p->sm, p->requests, p->count, NULL);
     p->count = 0;
 }
 
-void cache_take(struct cache_port *p, u64 *notes, size_t count)
+void cache_append(struct cache_port *p, u64 *requests, size_t count)
 {
     if (p->now && count >= CACHE_BATCH / 2) { /* from where they are */
-        cache_settle(p);
-        settle_traced(p, notes, count);
+        cache_resolve(p);
+        resolve_traced(p, requests, count);
     } else if (count) {
         while (p->cap - p->count < count + 1) cache_grow(p);
-        memcpy(&p->notes[p->count], notes, count * sizeof *notes);
-        cache_noted(p, count);
+        memcpy(&p->requests[p->count], requests, count * sizeof *requests);
+        cache_queued(p, count);
     }
 }
 
@@ -127,8 +127,8 @@ size_t cache_run(struct cache_port *p, uint64_t as, uint32_t first, uint32_t las
         u32 sectors = 15;
         if (line == first / 4) sectors &= 15u << first % 4;
         if (line == last / 4) sectors &= 15u >> (3 - last % 4);
-        *cache_room(p) = as | (u64)line << 32 | sectors;
-        cache_noted(p, 1);
+        *cache_reserve(p) = as | (u64)line << 32 | sectors;
+        cache_queued(p, 1);
     }
     return last / 4 - first / 4 + 1;
 }

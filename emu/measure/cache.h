@@ -1,13 +1,15 @@
 /* emu/measure/cache.h: a functional model of a GPU's caches: which sectors hit, not when.
  *
- * Each SM has an L1, all share an L2, both of 128-byte lines with 32-byte sectors, 16 ways (L2: fewer, if the
- * GPU has fewer), least recently used, their sets chosen by a hash of the line. L1 takes loads, is written through and gives a
- * stored sector no place; atomics and loads that ask for it go to L2. L2 takes everything and writes back
- * what is dirty when it gives a line up. L1 begins each launch empty, L2 stays between launches.
+ * Each SM has an L1, and all SMs share an L2. Both have lines of 128 bytes with sectors of 32
+ * bytes, 16 ways (L2: fewer, if the GPU has fewer), least-recently-used replacement, and sets that
+ * are chosen by a hash of the line. L1 holds loads; it is write-through and does not allocate on a
+ * store. Atomics, and loads that bypass L1, go to L2. L2 is write-back and allocates on every
+ * access. L1 is empty at the start of a launch; L2 keeps its contents between launches.
  *
- * CTAs go through the caches one after the other, in linear order, each with its accesses as it makes
- * them. Accesses are noted, and carried out in the CTA's turn; if it runs before (on another host thread)
- * all of them wait. So the numbers do not depend on the number of threads. */
+ * CTAs go through the caches one after the other, in linear order, each with its accesses in
+ * program order. Accesses become requests in the CTA's port. They are carried out when it is the
+ * CTA's turn; requests of a CTA that runs earlier, on another host thread, wait. So the numbers do
+ * not depend on the number of threads. */
 #ifndef HEDDLE_EMU_MEASURE_CACHE_H
 #define HEDDLE_EMU_MEASURE_CACHE_H
 
@@ -36,27 +38,27 @@ struct cache_events { /* sectors */
 #include "emu/counts.def"
 };
 
-/* What is noted of an access, one for each line: the line's number, the site, how (enum count_how), the
- * sectors, a bit each. */
-#define CACHE_NOTE(site, how, line, sectors)                                                       \
+/* A request, one for each line that an access touches: number of the line, site, enum count_how,
+ * mask of sectors. */
+#define CACHE_REQUEST(site, how, line, sectors)                                                    \
     ((uint64_t)(line) << 32 | ((site)&0x3ffffff) << 6 | (how) << 4 | (sectors))
-#define CACHE_NOTE_LINE(note) ((uint32_t)((note) >> 32))
-#define CACHE_NOTE_SITE(note) ((uint32_t)(note) >> 6 & 0xffffff)
-#define CACHE_NOTE_HOW(note) ((uint32_t)(note) >> 4 & 3)
-#define CACHE_NOTE_SECTORS(note) ((uint32_t)(note)&15)
+#define CACHE_REQUEST_LINE(request) ((uint32_t)((request) >> 32))
+#define CACHE_REQUEST_SITE(request) ((uint32_t)(request) >> 6 & 0xffffff)
+#define CACHE_REQUEST_HOW(request) ((uint32_t)(request) >> 4 & 3)
+#define CACHE_REQUEST_SECTORS(request) ((uint32_t)(request)&15)
 
-/* In those of an access that a trace has, too; and of these in those that no cache is asked for: .local memory. There are
- * fewer sites than that. */
-#define CACHE_NOTE_TRACED (UINT64_C(1) << 31)
-#define CACHE_NOTE_AROUND (UINT64_C(1) << 30)
+/* The access is traced, too; it bypasses the caches (.local memory; always traced). These bits are
+ * above all sites. */
+#define CACHE_REQUEST_TRACED (UINT64_C(1) << 31)
+#define CACHE_REQUEST_UNCACHED (UINT64_C(1) << 30)
 
 struct caches;
-struct trace_note;
-/* `told`: as many notes of a trace, what each came to; NULL: nobody asks. */
-typedef void cache_carry_out(struct caches *c, uint32_t sm, uint64_t *notes, size_t count,
-                             struct trace_note *told);
+struct trace_line;
+/* Carries out the requests. `traced`: gets a trace_line for each; NULL: not traced. */
+typedef void cache_carry_out(struct caches *c, uint32_t sm, uint64_t *requests, size_t count,
+                             struct trace_line *traced);
 struct cache;
-/* Sectors first .. last are written to L2 by nobody's SM. */
+/* Sectors first .. last are written to L2 by the host. */
 typedef void cache_fill(struct cache *l2, uint32_t first, uint32_t last);
 
 struct caches { /* of a launch */
@@ -76,35 +78,35 @@ struct cache *cache_new(uint32_t bytes,
 void cache_free(struct cache *c);       /* NULL is allowed */
 void cache_begin_l1(struct caches *c, uint32_t sm);
 
-/* What the loads, stores and atomics of one CTA go through. */
+/* The loads, stores and atomics of one CTA on their way to the caches. */
 struct cache_port {
     struct caches *caches;
-    struct trace_cta *trace; /* that is told of its notes what they came to; NULL: none */
+    struct trace_cta *trace; /* gets the results of traced requests; NULL: none */
     uint32_t sm;
-    bool now;        /* it is the CTA's turn: notes are carried out when there are CACHE_BATCH */
-    uint64_t *notes; /* malloc'd */
+    bool now;           /* it is the CTA's turn: every CACHE_BATCH requests are carried out */
+    uint64_t *requests; /* malloc'd */
     size_t count, cap;
 };
-/* Carries out what was noted. */
-void cache_settle(struct cache_port *p);
+/* Carries out the port's requests. */
+void cache_resolve(struct cache_port *p);
 
-/* Notes that were made elsewhere; there is room for one behind them. */
-void cache_take(struct cache_port *p, uint64_t *notes, size_t count);
+/* Appends requests that were made elsewhere; the array has capacity for one more. */
+void cache_append(struct cache_port *p, uint64_t *requests, size_t count);
 
 void cache_grow(struct cache_port *p);
-/* Where the next notes go: room for 32, and as much again behind them. */
-static inline uint64_t *cache_room(struct cache_port *p)
+/* Where the next requests go: at most 32, and the array has capacity for 32 more. */
+static inline uint64_t *cache_reserve(struct cache_port *p)
 {
     if (p->cap - p->count < 64) cache_grow(p);
-    return &p->notes[p->count];
+    return &p->requests[p->count];
 }
-static inline void cache_noted(struct cache_port *p, size_t count)
+static inline void cache_queued(struct cache_port *p, size_t count)
 {
     p->count += count;
-    if (p->now && p->count >= CACHE_BATCH) cache_settle(p);
+    if (p->now && p->count >= CACHE_BATCH) cache_resolve(p);
 }
-/* An access to sectors first .. last (numbers from the beginning of global memory); `as`: a note but for line and
- * sectors. How many notes that were. */
+/* An access to sectors first .. last (numbered from the start of global memory). `as`: a request
+ * without line and sectors. Returns the number of requests. */
 size_t cache_run(struct cache_port *p, uint64_t as, uint32_t first, uint32_t last);
 
 #endif

@@ -70,18 +70,18 @@ static inline struct cache_port *emu_port_of(const struct emu_group *g, u32 w)
 }
 /* Of an access to global or .local memory that made so many notes. */
 static inline void emu_trace_access(const struct emu_group *g, const struct emu_uop *in, u32 w,
-                                    u32 tag, u32 notes, u32 lanes, u32 rounds)
+                                    u32 tag, u32 requests, u32 lanes, u32 rounds)
 {
     struct trace_cta *t = g->worker->trace;
     struct trace_turns *turns = g->worker->turns;
     struct trace_warp *warp = &t->warps[g->first + w];
-    u32 *word = trace_room_for_words(t, warp, 3),
-        *first = turns ? &turns->warps[g->first + w].traced : &t->note_count;
+    u32 *word = trace_reserve_words(t, warp, 3),
+        *first = turns ? &turns->warps[g->first + w].traced : &t->line_count;
     word[0] = in->site << 2 | tag;
     word[1] = *first;
-    word[2] = TRACE_SIZE(notes, lanes, rounds);
+    word[2] = TRACE_SIZE(requests, lanes, rounds);
     warp->count += 3;
-    *first += notes;
+    *first += requests;
 }
 static inline void emu_trace_passes(const struct emu_group *g, const struct emu_uop *in, u32 w,
                                     u32 passes, u32 lanes, u32 rounds)
@@ -89,7 +89,7 @@ static inline void emu_trace_passes(const struct emu_group *g, const struct emu_
     if (!emu_is_traced(g, w)) return;
     struct trace_cta *t = g->worker->trace;
     struct trace_warp *warp = &t->warps[g->first + w];
-    u32 *word = trace_room_for_words(t, warp, 2);
+    u32 *word = trace_reserve_words(t, warp, 2);
     word[0] = in->site << 2 | TRACE_SHARED;
     word[1] = TRACE_SIZE(passes, lanes, rounds);
     warp->count += 2;
@@ -103,8 +103,8 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
     struct emu_site *s = &g->worker->sites[in->site];
     struct cache_port *port = emu_port_of(g, w);
     const bool traced = emu_is_traced(g, w);
-    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (traced ? CACHE_NOTE_TRACED : 0);
-    size_t notes = 0;
+    const u64 as = CACHE_REQUEST(in->site, how, 0, 0) | (traced ? CACHE_REQUEST_TRACED : 0);
+    size_t requests = 0;
     s->warps++;
     s->lanes += lanes;
     s->bytes += (u64)bytes_each * lanes;
@@ -112,10 +112,10 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
         const u32 first = emu_sector_of(from), last = emu_sector_of(from + bytes - 1);
         s->sectors += last - first + 1;
         s->lines += last / 4 - first / 4 + 1;
-        if (port && how != COUNT_CONSTANT) notes += cache_run(port, as, first, last);
+        if (port && how != COUNT_CONSTANT) requests += cache_run(port, as, first, last);
         from = second, second = 0;
     } while (from);
-    if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)notes, lanes, 1);
+    if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)requests, lanes, 1);
 }
 
 /* Lanes of one warp that access shared memory in so many passes. */

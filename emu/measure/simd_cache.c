@@ -122,120 +122,124 @@ enum { MOST = 2 * CACHE_BATCH }; /* notes that are carried out together */
 
 /* What L1 lacks, or need not be asked for. */
 struct lacking {
-    u64 note[MOST + 1];
+    u64 request[MOST + 1];
     u8 of[MOST + 1]; /* which note that is a part of; if somebody asks */
     u32 count;
 };
 
 /* Tells the trace of a note that so many sectors were wanted of L2. */
-static inline __attribute__((always_inline)) void tell(struct trace_note *to, u64 note, u32 from_l2)
+static inline __attribute__((always_inline)) void trace_request(struct trace_line *to, u64 request,
+                                                                u32 from_l2)
 {
-    *to = (struct trace_note){.line = CACHE_NOTE_LINE(note),
-                              .sectors = (u8)CACHE_NOTE_SECTORS(note),
-                              .how = (u8)CACHE_NOTE_HOW(note),
+    *to = (struct trace_line){.line = CACHE_REQUEST_LINE(request),
+                              .sectors = (u8)CACHE_REQUEST_SECTORS(request),
+                              .how = (u8)CACHE_REQUEST_HOW(request),
                               .from_l2 = (u8)from_l2};
 }
 
 /* Loads of one site, from L1. What it lacks is put at *lacking. `told`: of the first of them. Returns the first note of
  * another site or kind, as the next functions do. */
 static inline __attribute__((always_inline)) const u64 *
-load_l1(const struct cache l1, const struct cache l2, const u64 *note, u32 number,
-        struct lacking *lacking, struct sums *sum, struct trace_note *told)
+load_l1(const struct cache l1, const struct cache l2, const u64 *request, u32 number,
+        struct lacking *lacking, struct sums *sum, struct trace_line *traced)
 {
-    const u64 first = *note;
+    const u64 first = *request;
     const u32 all = all_ways(&l1);
     u32 out = lacking->count;
     do {
-        const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
+        const u32 line = CACHE_REQUEST_LINE(*request), sectors = CACHE_REQUEST_SECTORS(*request);
         u32 had, gone;
         u8 *state = find(set_of(&l1, line), all, line, &had, &gone);
         *state = (u8)(had | sectors);
         prefetch(set_of(&l2, line));
-        lacking->note[out] = *note & ~(u64)had;
+        lacking->request[out] = *request & ~(u64)had;
         const u32 hits = count4(sectors & had), wanted = count4(sectors);
-        if (told) {
-            tell(told++, *note, wanted - hits);
+        if (traced) {
+            trace_request(traced++, *request, wanted - hits);
             lacking->of[out] = (u8)number++;
         }
-        out += CACHE_NOTE_SECTORS(lacking->note[out]) != 0;
+        out += CACHE_REQUEST_SECTORS(lacking->request[out]) != 0;
         sum->all += wanted;
         sum->hits += hits;
-    } while (alike(*++note, first));
+    } while (alike(*++request, first));
     lacking->count = out;
-    return note;
+    return request;
 }
 
 /* Atomics are done in L2: what L1 has is old. */
-static inline void forget_l1(const struct cache *l1, u64 note)
+static inline void forget_l1(const struct cache *l1, u64 request)
 {
-    struct cache_set *s = set_of(l1, CACHE_NOTE_LINE(note));
-    const u32 way = ways_of(s, CACHE_NOTE_LINE(note));
-    if (way) s->state[__builtin_ctz(way)] &= (u8)~CACHE_NOTE_SECTORS(note);
+    struct cache_set *s = set_of(l1, CACHE_REQUEST_LINE(request));
+    const u32 way = ways_of(s, CACHE_REQUEST_LINE(request));
+    if (way) s->state[__builtin_ctz(way)] &= (u8)~CACHE_REQUEST_SECTORS(request);
 }
 
 /* `told`: of all notes; `of`: which of them these are. */
 static inline __attribute__((always_inline)) const u64 *
-access_l2(const struct cache l2, const u64 *note, bool writes, struct sums *sum,
-          struct trace_note *told, const u8 *of)
+access_l2(const struct cache l2, const u64 *request, bool writes, struct sums *sum,
+          struct trace_line *traced, const u8 *of)
 {
-    const u64 first = *note;
+    const u64 first = *request;
     const u32 all = all_ways(&l2);
     do {
-        const u32 line = CACHE_NOTE_LINE(*note), sectors = CACHE_NOTE_SECTORS(*note);
+        const u32 line = CACHE_REQUEST_LINE(*request), sectors = CACHE_REQUEST_SECTORS(*request);
         u32 had, gone;
         u8 *state = find(set_of(&l2, line), all, line, &had, &gone);
         *state = (u8)(had | sectors | (writes ? sectors << 4 : 0));
         const u32 hits = count4(sectors & had), wanted = count4(sectors);
-        if (told) told[*of++].from_dram = (u8)(wanted - hits);
+        if (traced) traced[*of++].from_dram = (u8)(wanted - hits);
         sum->all += wanted;
         sum->hits += hits;
         sum->gone += count4(gone);
-    } while (alike(*++note, first));
-    return note;
+    } while (alike(*++request, first));
+    return request;
 }
 
 /* Both go on to a note that is like no other. */
 static inline __attribute__((always_inline)) void through_l1(struct caches *c, u32 sm,
-                                                             const u64 *notes, const u64 *end,
+                                                             const u64 *requests, const u64 *end,
                                                              struct lacking *lacking,
-                                                             struct trace_note *told)
+                                                             struct trace_line *traced)
 {
     const struct cache l1 = *c->l1[sm];
     lacking->count = 0;
-    for (const u64 *note = notes; note < end;) {
-        const u32 how = CACHE_NOTE_HOW(*note), number = (u32)(note - notes);
+    for (const u64 *request = requests; request < end;) {
+        const u32 how = CACHE_REQUEST_HOW(*request), number = (u32)(request - requests);
         if (how == COUNT_LOAD) {
-            struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_NOTE_SITE(*note)];
+            struct cache_events *of_sm = &c->sm[sm],
+                                *of_site = &c->site[CACHE_REQUEST_SITE(*request)];
             struct sums sum = {0};
-            note = load_l1(l1, *c->l2, note, number, lacking, &sum, told ? told + number : NULL);
+            request = load_l1(l1, *c->l2, request, number, lacking, &sum,
+                              traced ? traced + number : NULL);
             of_sm->l1 += sum.all, of_site->l1 += sum.all;
             of_sm->l1_hits += sum.hits, of_site->l1_hits += sum.hits;
         } else {
-            if (how == COUNT_ATOMIC) forget_l1(&l1, *note);
-            if (told) {
-                tell(told + number, *note,
-                     how == COUNT_STORE ? 0 : count4(CACHE_NOTE_SECTORS(*note)));
+            if (how == COUNT_ATOMIC) forget_l1(&l1, *request);
+            if (traced) {
+                trace_request(traced + number, *request,
+                              how == COUNT_STORE ? 0 : count4(CACHE_REQUEST_SECTORS(*request)));
                 lacking->of[lacking->count] = (u8)number;
             }
-            lacking->note[lacking->count++] = *note++;
+            lacking->request[lacking->count++] = *request++;
         }
     }
 }
 
 static inline __attribute__((always_inline)) void through_l2(struct caches *c, u32 sm,
-                                                             const u64 *notes, const u64 *end,
-                                                             struct trace_note *told, const u8 *of)
+                                                             const u64 *requests, const u64 *end,
+                                                             struct trace_line *traced,
+                                                             const u8 *of)
 {
     const struct cache l2 = *c->l2;
-    for (const u64 *note = notes; note < end;) {
-        struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_NOTE_SITE(*note)];
-        const u32 how = CACHE_NOTE_HOW(*note);
+    for (const u64 *request = requests; request < end;) {
+        struct cache_events *of_sm = &c->sm[sm], *of_site = &c->site[CACHE_REQUEST_SITE(*request)];
+        const u32 how = CACHE_REQUEST_HOW(*request);
         const bool loads = how == COUNT_LOAD || how == COUNT_LOAD_L2;
         struct sums sum = {0};
-        struct trace_note *const to = how == COUNT_STORE ? NULL : told;
-        const u8 *const these = of + (note - notes);
-        note = loads ? access_l2(l2, note, false, &sum, to, these)
-                     : access_l2(l2, note, true, &sum, to, these);
+        struct trace_line *const to = how == COUNT_STORE ? NULL : traced;
+        const u8 *const these = of + (request - requests);
+        request = loads ? access_l2(l2, request, false, &sum, to, these)
+                        : access_l2(l2, request, true, &sum, to, these);
         const u32 read = how == COUNT_STORE ? 0 : sum.all - sum.hits;
         of_sm->dram_reads += read, of_site->dram_reads += read;
         of_sm->dram_writes += sum.gone; /* not to be laid to what drives a line out */
@@ -248,32 +252,33 @@ static inline __attribute__((always_inline)) void through_l2(struct caches *c, u
     }
 }
 
-static inline __attribute__((always_inline)) void go(struct caches *c, u32 sm, u64 *notes,
-                                                     size_t count, struct trace_note *told)
+static inline __attribute__((always_inline)) void go(struct caches *c, u32 sm, u64 *requests,
+                                                     size_t count, struct trace_line *traced)
 {
     struct lacking lacking;
     if (!c->l1_begun[sm]) cache_begin_l1(c, sm);
-    for (size_t n; count; notes += n, count -= n, told = told ? told + n : NULL) {
+    for (size_t n; count; requests += n, count -= n, traced = traced ? traced + n : NULL) {
         n = count < MOST ? count : MOST;
-        const u64 behind = notes[n];
-        u64 *from = notes, *end = notes + n, around = ~(u64)0;
-        LANE_LOOP for (size_t i = 0; i < n; i++) around &= notes[i] ^ notes[i] >> 1;
-        *end = ~end[-1];                  /* unlike the last */
-        if (!(around >> 4 & 1) || told) { /* some are loads or atomics */
-            through_l1(c, sm, from, end, &lacking, told);
-            from = lacking.note, end = from + lacking.count;
+        const u64 behind = requests[n];
+        u64 *from = requests, *end = requests + n, around = ~(u64)0;
+        LANE_LOOP for (size_t i = 0; i < n; i++) around &= requests[i] ^ requests[i] >> 1;
+        *end = ~end[-1];                    /* unlike the last */
+        if (!(around >> 4 & 1) || traced) { /* some are loads or atomics */
+            through_l1(c, sm, from, end, &lacking, traced);
+            from = lacking.request, end = from + lacking.count;
             *end = end > from ? ~end[-1] : 0;
         }
-        through_l2(c, sm, from, end, told, lacking.of);
-        notes[n] = behind;
+        through_l2(c, sm, from, end, traced, lacking.of);
+        requests[n] = behind;
     }
 }
 
 cache_carry_out CACHE_CARRY_OUT;
-void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *notes, size_t count, struct trace_note *told)
+void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *requests, size_t count,
+                     struct trace_line *traced)
 {
-    if (told) go(c, sm, notes, count, told);
-    else go(c, sm, notes, count, NULL);
+    if (traced) go(c, sm, requests, count, traced);
+    else go(c, sm, requests, count, NULL);
 }
 
 cache_fill CACHE_FILL;

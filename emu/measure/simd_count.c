@@ -164,7 +164,7 @@ static inline __m512i bit_at(const u32 *sector)
     return _mm512_sllv_epi32(_mm512_set1_epi32(1),
                              _mm512_and_si512(_mm512_loadu_si512(sector), _mm512_set1_epi32(3)));
 }
-static inline void put_notes(u64 *to, __m256i line, __m256i bits, __m512i as)
+static inline void put_requests(u64 *to, __m256i line, __m256i bits, __m512i as)
 {
     const __m512i above = _mm512_slli_epi64(_mm512_cvtepu32_epi64(line), 32);
     _mm512_storeu_si512(to,
@@ -174,7 +174,7 @@ static inline void put_notes(u64 *to, __m256i line, __m256i bits, __m512i as)
 
 /* Notes the sectors of the lanes of a mask, each line once if they stand side by side. Returns how many
  * notes that are; behind them there is room for 16. `as`: a note but for line and sectors. */
-static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
+static u32 request_lines(const u32 *sector, u32 mask, u64 as, u64 *requests)
 {
 #ifdef __AVX512BW__
     u32 room[16 + LANES + 16], *x = room + 16; /* the lanes' sectors, without gaps */
@@ -187,7 +187,7 @@ static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
     const u32 first = all & ((u32)_mm512_cmpneq_epi32_mask(line_at(x), line_at(x - 1)) |
                              (u32)_mm512_cmpneq_epi32_mask(line_at(x + 16), line_at(x + 15)) << 16);
     const u32 joined = (all & ~first) >> 1; /* with the next */
-    u64 *to = notes;
+    u64 *to = requests;
     for (u32 l = 0; l < count; l += 16) {
         const __mmask16 here = (__mmask16)(first >> l);
         __m512i line = line_at(x + l), bits = bit_at(x + l);
@@ -199,19 +199,19 @@ static u32 note_lines(const u32 *sector, u32 mask, u64 as, u64 *notes)
             bits = _mm512_maskz_compress_epi32(here, bits);
         }
         const __m512i rest = _mm512_set1_epi64((i64)as);
-        put_notes(to, _mm512_castsi512_si256(line), _mm512_castsi512_si256(bits), rest);
-        put_notes(to + 8, _mm512_extracti64x4_epi64(line, 1), _mm512_extracti64x4_epi64(bits, 1),
-                  rest);
+        put_requests(to, _mm512_castsi512_si256(line), _mm512_castsi512_si256(bits), rest);
+        put_requests(to + 8, _mm512_extracti64x4_epi64(line, 1), _mm512_extracti64x4_epi64(bits, 1),
+                     rest);
         to += emu_lanes_of(here);
     }
-    return (u32)(to - notes);
+    return (u32)(to - requests);
 #else
     u32 n = 0, sectors = 0, last = COUNT_NOBODY;
     for (; mask; mask &= mask - 1) {
         const u32 x = sector[__builtin_ctz(mask)], line = x / 4;
         n += line != last;
         sectors = (line != last ? 0 : sectors) | 1u << x % 4;
-        notes[n - 1] = as | (u64)line << 32 | sectors;
+        requests[n - 1] = as | (u64)line << 32 | sectors;
         last = line;
     }
     return n;
@@ -251,8 +251,9 @@ static u32 count_global(struct emu_group *g, const struct emu_uop *in, u32 w, co
 {
     struct emu_site *s = &g->worker->sites[in->site];
     struct cache_port *port = emu_port_of(g, w);
-    const u64 as = CACHE_NOTE(in->site, how, 0, 0) | (emu_is_traced(g, w) ? CACHE_NOTE_TRACED : 0);
-    u32 notes = 0;
+    const u64 as = CACHE_REQUEST(in->site, how, 0, 0) |
+                   (emu_is_traced(g, w) ? CACHE_REQUEST_TRACED : 0);
+    u32 requests = 0;
     s->bytes += (u64)emu_lanes_of(mask) * size;
     const u32 parts = size > SECTOR ? (size + SECTOR - 1) / SECTOR : 1;
     _Alignas(64) u32 sector[LANES], line[LANES];
@@ -267,11 +268,11 @@ static u32 count_global(struct emu_group *g, const struct emu_uop *in, u32 w, co
         s->sectors += emu_lanes_of(own);
         if (k == 0 || parts > 1) s->lines += emu_lanes_of(firsts(line) & mask);
         if (!port || how == COUNT_CONSTANT) continue;
-        const u32 n = note_lines(sector, own, as, cache_room(port));
-        cache_noted(port, n);
-        notes += n;
+        const u32 n = request_lines(sector, own, as, cache_reserve(port));
+        cache_queued(port, n);
+        requests += n;
     }
-    return notes;
+    return requests;
 }
 
 /* Lines of .local memory as a trace has them: above those of global memory, a region for each warp. */
@@ -279,7 +280,7 @@ static void trace_local(struct emu_group *g, const struct emu_uop *in, u32 w, co
                         u32 mask, u32 size, u32 how)
 {
     const u32 words = (size + 3) / 4;
-    u32 notes = 0;
+    u32 requests = 0;
     const u32 warp = g->cta->linear * g->cta->warps + g->first + w;
     struct cache_port *port = emu_port_of(g, w);
     for (u32 left = mask, done = 0; left; left &= left - 1) {
@@ -288,14 +289,15 @@ static void trace_local(struct emu_group *g, const struct emu_uop *in, u32 w, co
         u32 sectors = 0;
         for (u32 l = 0; l < LANES; l++)
             if (mask >> l & 1 && offset[l] == first) done |= 1u << l, sectors |= 1u << l / 8;
-        for (u32 k = 0; k < words; k++, notes++) {
+        for (u32 k = 0; k < words; k++, requests++) {
             const u32 line = TRACE_LOCAL_LINES | ((warp << 12) + (u32)(first / 4 + k));
-            *cache_room(port) = CACHE_NOTE(in->site, how & 3, line, sectors) | CACHE_NOTE_TRACED |
-                                CACHE_NOTE_AROUND;
-            cache_noted(port, 1);
+            *cache_reserve(port) = CACHE_REQUEST(in->site, how & 3, line, sectors) |
+                                   CACHE_REQUEST_TRACED | CACHE_REQUEST_UNCACHED;
+            cache_queued(port, 1);
         }
     }
-    emu_trace_access(g, in, w, TRACE_LOCAL, notes, emu_lanes_of(mask), how == COUNT_ATOMIC ? 2 : 1);
+    emu_trace_access(g, in, w, TRACE_LOCAL, requests, emu_lanes_of(mask),
+                     how == COUNT_ATOMIC ? 2 : 1);
 }
 
 /* What an access to .local memory adds: word i of a warp's lanes is one line. */
@@ -353,16 +355,16 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
     }
     mask &= ~(shared | local);
     if (!mask) return;
-    const u32 notes = count_global(g, in, w, at, mask, size, how);
+    const u32 requests = count_global(g, in, w, at, mask, size, how);
     if (!emu_is_traced(g, w)) return;
     const struct emu_machine *m = g->worker->machine;
     const bool named = how == COUNT_ATOMIC &&
                        (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
     if (named) rounds |= TRACE_ELEMENTS;
-    emu_trace_access(g, in, w, TRACE_GLOBAL, notes, emu_lanes_of(mask), rounds);
+    emu_trace_access(g, in, w, TRACE_GLOBAL, requests, emu_lanes_of(mask), rounds);
     if (!named) return;
     struct trace_warp *warp = &g->worker->trace->warps[g->first + w];
-    u32 *word = trace_room_for_words(g->worker->trace, warp, LANES);
+    u32 *word = trace_reserve_words(g->worker->trace, warp, LANES);
     for (u32 left = mask; left; left &= left - 1, warp->count++)
         *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4);
 }

@@ -19,10 +19,10 @@ enum {
     LEAST = 512,            /* of a warp, however many there are */
 };
 
-void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine *m)
+void trace_plan(struct trace *t, struct trace_arena *r, const struct emu_machine *m)
 {
     const u64 warps = (u64)m->cta_count * m->warps_per_cta;
-    *t = (struct trace){.room = r, .sms_traced = m->sms, .ctas_traced = m->cta_count};
+    *t = (struct trace){.arena = r, .sms_traced = m->sms, .ctas_traced = m->cta_count};
     if (warps > WHOLE) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
@@ -36,13 +36,13 @@ void trace_plan(struct trace *t, struct trace_room *r, const struct emu_machine 
     t->most = most > LEAST ? (u32)most : LEAST;
 }
 
-void trace_room_begin(struct trace_room *r, struct cta_arena *cta_arena)
+void trace_arena_begin(struct trace_arena *r, struct cta_arena *cta_arena)
 {
-    *r = (struct trace_room){.cta_arena = cta_arena};
+    *r = (struct trace_arena){.cta_arena = cta_arena};
     pthread_mutex_init(&r->lock, NULL);
 }
 
-void trace_room_leave(struct trace_room *r)
+void trace_arena_reset(struct trace_arena *r)
 {
     cta_arena_reset(r->cta_arena);
     memset(r->free, 0, sizeof r->free);
@@ -51,7 +51,7 @@ void trace_room_leave(struct trace_room *r)
 enum { LEAST_PIECE = 8 }; /* its n */
 
 /* At least `size` bytes: how many. What is in them is anything. */
-static void *take(struct trace_room *r, size_t *size)
+static void *take(struct trace_arena *r, size_t *size)
 {
     u32 n = LEAST_PIECE;
     while ((size_t)1 << n < *size) n++;
@@ -62,7 +62,7 @@ static void *take(struct trace_room *r, size_t *size)
     return p;
 }
 
-static void give_back(struct trace_room *r, void *p, size_t size)
+static void give_back(struct trace_arena *r, void *p, size_t size)
 {
     const u32 n = (u32)__builtin_ctzll(size);
     memcpy(p, &r->free[n], sizeof p);
@@ -70,7 +70,7 @@ static void give_back(struct trace_room *r, void *p, size_t size)
 }
 
 /* So many elements at least. */
-static void *grow(struct trace_room *r, void *from, u32 *cap, u32 least, size_t each)
+static void *grow(struct trace_arena *r, void *from, u32 *cap, u32 least, size_t each)
 {
     size_t size = least * each;
     pthread_mutex_lock(&r->lock);
@@ -86,14 +86,14 @@ static void *grow(struct trace_room *r, void *from, u32 *cap, u32 least, size_t 
 
 void trace_grow_words(struct trace_cta *c, struct trace_warp *w)
 {
-    w->words = grow(c->room, w->words, &w->cap, w->cap ? 2 * w->cap : 64, sizeof *w->words);
+    w->words = grow(c->arena, w->words, &w->cap, w->cap ? 2 * w->cap : 64, sizeof *w->words);
 }
 
-void trace_room_for_notes(struct trace_cta *c, uint32_t count)
+void trace_reserve_lines(struct trace_cta *c, uint32_t count)
 {
     if (count < 256) count = 256;
-    if (count > c->note_cap)
-        c->notes = grow(c->room, c->notes, &c->note_cap, count, sizeof *c->notes);
+    if (count > c->line_cap)
+        c->lines = grow(c->arena, c->lines, &c->line_cap, count, sizeof *c->lines);
 }
 
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
@@ -101,12 +101,12 @@ struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint
     if (linear >= t->ctas_traced || linear % m->sms >= t->sms_traced) return NULL;
     const size_t warps = m->warps_per_cta * sizeof(struct trace_warp);
     size_t size = sizeof(struct trace_cta) + warps;
-    pthread_mutex_lock(&t->room->lock);
-    struct trace_cta *c = take(t->room, &size);
-    pthread_mutex_unlock(&t->room->lock);
+    pthread_mutex_lock(&t->arena->lock);
+    struct trace_cta *c = take(t->arena, &size);
+    pthread_mutex_unlock(&t->arena->lock);
     *c = (struct trace_cta){.linear = linear,
                             .warp_count = m->warps_per_cta,
-                            .room = t->room,
+                            .arena = t->arena,
                             .warps = (struct trace_warp *)(c + 1),
                             .most = t->most,
                             .next = t->first};
@@ -201,9 +201,9 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     count = 0;
     for (struct trace_cta *c = t->first; c; c = c->next) {
         list[count++] = c;
-        if (c->settled < c->note_count) { /* the launch has failed */
-            trace_room_for_notes(c, c->note_count);
-            memset(&c->notes[c->settled], 0, (c->note_count - c->settled) * sizeof *c->notes);
+        if (c->resolved < c->line_count) { /* the launch has failed */
+            trace_reserve_lines(c, c->line_count);
+            memset(&c->lines[c->resolved], 0, (c->line_count - c->resolved) * sizeof *c->lines);
         }
         for (u32 w = 0; w < c->warp_count; w++) {
             out->instructions += c->warps[w].instructions;

@@ -17,7 +17,7 @@ enum { RECORD_RUN = 0x6e757248, RECORD_LAUNCH = 0x656e6948, LONGEST = 1 << 30, V
 static u32 layout(void)
 {
     return (u32)(sizeof(struct emu_gpu) ^ sizeof(struct emu_events) << 12 ^
-                 sizeof(struct trace_note) << 24 ^ PTX_FORM_COUNT << 2 ^ VERSION << 28);
+                 sizeof(struct trace_line) << 24 ^ PTX_FORM_COUNT << 2 ^ VERSION << 28);
 }
 
 static u64 sum_of(const char *bytes, size_t n)
@@ -98,8 +98,8 @@ static void put_cta(struct buf *b, const struct trace_cta *c)
         put_u32(b, c->warps[w].cut);
         put(b, c->warps[w].words, c->warps[w].count * sizeof(u32));
     }
-    put_u32(b, c->note_count);
-    put(b, c->notes, c->note_count * sizeof *c->notes);
+    put_u32(b, c->line_count);
+    put(b, c->lines, c->line_count * sizeof *c->lines);
 }
 
 bool trace_file_add(FILE *to, const struct emu_counts *c)
@@ -194,8 +194,8 @@ static struct trace_cta *get_cta(struct reader *r)
         warp->cut = get_u32(r);
         warp->words = get_array(r, warp->count, sizeof(u32));
     }
-    c->note_count = c->note_cap = c->settled = get_u32(r);
-    c->notes = get_array(r, c->note_count, sizeof *c->notes);
+    c->line_count = c->line_cap = c->resolved = get_u32(r);
+    c->lines = get_array(r, c->line_count, sizeof *c->lines);
     return c;
 }
 

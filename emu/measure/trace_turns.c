@@ -70,7 +70,7 @@ void trace_turns_cut(struct trace_turns *t, u32 warp, enum trace_turn end, u32 a
         w->cap = w->cap ? 2 * w->cap : 4;
         w->pieces = more(w->pieces, w->cap * sizeof *w->pieces);
     }
-    w->pieces[w->count++] = (struct trace_piece){.notes = t->ports[warp].count,
+    w->pieces[w->count++] = (struct trace_piece){.requests = t->ports[warp].count,
                                                  .words = t->cta->warps[warp].count,
                                                  .traced = w->traced,
                                                  .ended = w->alive - alive,
@@ -97,16 +97,16 @@ static const struct trace_piece *put(struct trace_turns *t, u32 warp, struct cac
     for (u32 *words = t->cta->warps[warp].words; w->words_done < p->words;) {
         u32 *word = &words[w->words_done++];
         if ((*word & 3) == TRACE_BLOCK) continue;
-        w->words_done += trace_behind(word);
-        if ((*word & 3) != TRACE_SHARED) word[1] += t->cta->note_count;
+        w->words_done += trace_access_words(word);
+        if ((*word & 3) != TRACE_SHARED) word[1] += t->cta->line_count;
     }
-    t->cta->note_count += p->traced;
-    if (to && p->notes > w->notes_done)
-        cache_take(to, from->notes + w->notes_done, p->notes - w->notes_done);
-    w->notes_done = p->notes;
+    t->cta->line_count += p->traced;
+    if (to && p->requests > w->requests_done)
+        cache_append(to, from->requests + w->requests_done, p->requests - w->requests_done);
+    w->requests_done = p->requests;
     if (w->done < w->count) return p;
     w->done = w->count = 0; /* p stays */
-    if (p->notes == from->count) from->count = w->notes_done = 0;
+    if (p->requests == from->count) from->count = w->requests_done = 0;
     return p;
 }
 
@@ -147,7 +147,7 @@ void trace_turns_free(struct trace_turns *t)
 {
     trace_turns_drop(t);
     for (u32 w = 0; w < t->cap; w++) {
-        free(t->ports[w].notes);
+        free(t->ports[w].requests);
         free(t->warps[w].pieces);
     }
     free(t->ports);

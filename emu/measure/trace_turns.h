@@ -19,12 +19,12 @@ enum trace_turn { /* how a piece ends */
 enum { TURN_LENGTH = 1 << 16 }; /* warp instructions of a group before the next one */
 
 struct trace_piece {
-    size_t notes; /* where it ends in the warp's, */
-    u32 words;    /* and in its words */
-    u32 traced;   /* notes that the trace has */
-    u32 ended;    /* lanes that ended in it */
-    u32 arrive;   /* at the barrier */
-    u8 end;       /* enum trace_turn */
+    size_t requests; /* where it ends in the warp's, */
+    u32 words;       /* and in its words */
+    u32 traced;      /* notes that the trace has */
+    u32 ended;       /* lanes that ended in it */
+    u32 arrive;      /* at the barrier */
+    u8 end;          /* enum trace_turn */
 };
 
 struct trace_turns {          /* of a CTA */
@@ -39,7 +39,7 @@ struct trace_turns {          /* of a CTA */
         bool waits;    /* pieces of others come first */
         struct trace_piece *pieces;
         u32 count, cap, done; /* pieces; so many of them are in order, */
-        size_t notes_done;    /* and what they have */
+        size_t requests_done; /* and what they have */
         u32 words_done;
     } * warps;
     u32 count, cap, at; /* warps; whose turn it is */

@@ -268,9 +268,9 @@ void slot_free(struct slot *p, const struct emu_machine *m)
 {
     for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++)
         if (p->cta.groups[w].stack_cap > OWN_STACK) free(p->cta.groups[w].stack);
-    if (p->port.now) cache_settle(&p->port);
+    if (p->port.now) cache_resolve(&p->port);
     trace_turns_free(&p->turns_of);
-    free(p->port.notes);
+    free(p->port.requests);
     free(p->cta.runtime);
 }
 

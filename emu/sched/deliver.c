@@ -26,7 +26,7 @@ static void free_list(struct emu_outbox *o)
     for (struct emu_outbox *next; o; o = next) {
         next = o->next;
         free(o->reds);
-        free(o->port.notes);
+        free(o->port.requests);
         buf_free(&o->text);
         free(o);
     }
@@ -158,13 +158,13 @@ static struct emu_outbox *take_outbox(struct launch_context *ctx, u32 cta)
 void deliver_ended(struct launch_context *ctx, struct slot *p)
 {
     const u32 cta = p->cta.linear;
-    if (p->port.now) cache_settle(&p->port);
+    if (p->port.now) cache_resolve(&p->port);
     if (p->port.count) {
         struct emu_outbox *o = outbox_of(ctx, &p->cta);
-        const struct cache_port spare = {.notes = o->port.notes, .cap = o->port.cap};
+        const struct cache_port spare = {.requests = o->port.requests, .cap = o->port.cap};
         o->port = p->port;
         p->port = spare;
-        grow(ctx, o, o->port.cap * sizeof *o->port.notes);
+        grow(ctx, o, o->port.cap * sizeof *o->port.requests);
     }
     atomic_fetch_or(&ctx->ended[cta / 64], (u64)1 << cta % 64);
     while (has_ended(ctx, atomic_load(&ctx->deliver))) {
@@ -173,7 +173,7 @@ void deliver_ended(struct launch_context *ctx, struct slot *p)
             struct emu_outbox *o = take_outbox(ctx, at);
             if (o) {
                 pour_out(ctx, o);
-                cache_settle(&o->port);
+                cache_resolve(&o->port);
                 put_back(ctx, o);
             }
             atomic_store(&ctx->deliver, at + 1);
@@ -207,12 +207,12 @@ void deliver_count_for(struct host_worker *h, struct slot *p)
     h->worker.turns = p->turns_of.cta ? &p->turns_of : NULL;
     if (!m->caches) return;
     struct cache_port *before = h->worker.port;
-    if (before && before->now) cache_settle(before);
+    if (before && before->now) cache_resolve(before);
     p->port.caches = m->caches;
     p->port.sm = sm;
     p->port.trace = p->trace;
     p->port.now = caches_are_free(h->ctx, &p->cta);
-    if (p->port.now) cache_settle(&p->port);
+    if (p->port.now) cache_resolve(&p->port);
     h->worker.port = &p->port;
 }
 

@@ -164,7 +164,7 @@ static void vacate(struct ordered *o, u32 slot)
 {
     insert_vacant(o, slot);
     struct sm_slot *p = &o->sm_slots[slot];
-    if (p->room->port.now) cache_settle(&p->room->port);
+    if (p->room->port.now) cache_resolve(&p->room->port);
     p->room->next = o->spare;
     o->spare = p->room;
     *p = (struct sm_slot){0};

@@ -164,12 +164,12 @@ Test(emu_counts, accesses_go_to_the_caches_line_by_line)
                 const uint64_t sector = (a.at[l] - MEM_GLOBAL) / 32;
                 seen[lanes] = sector;
                 if (!(a.mask >> l & 1) || distinct(seen, lanes + 1) != lanes + 1) continue;
-                if (!lanes++ || CACHE_NOTE_LINE(expected[lines - 1]) != sector / 4)
-                    expected[lines++] = CACHE_NOTE(1, COUNT_STORE, sector / 4, 0);
+                if (!lanes++ || CACHE_REQUEST_LINE(expected[lines - 1]) != sector / 4)
+                    expected[lines++] = CACHE_REQUEST(1, COUNT_STORE, sector / 4, 0);
                 expected[lines - 1] |= 1u << sector % 4;
             }
             cr_assert(noted.count == lines &&
-                          memcmp(noted.notes, expected, lines * sizeof *expected) == 0,
+                          memcmp(noted.requests, expected, lines * sizeof *expected) == 0,
                       "way %zu, access %d: %zu lines, not %u", i, n, noted.count, lines);
         }
 }
@@ -199,10 +199,10 @@ Test(emu_counts, passes_over_banks_of_any_access)
 Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
 {
     struct cta_arena *rooms = cta_arena_new();
-    struct trace_room room;
+    struct trace_arena arena;
     struct trace_warp warp = {0};
-    struct trace_cta cta = {.room = &room, .warps = &warp, .warp_count = 1};
-    trace_room_begin(&room, rooms);
+    struct trace_cta cta = {.arena = &arena, .warps = &warp, .warp_count = 1};
+    trace_arena_begin(&arena, rooms);
     recording = &cta;
     for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
         for (int n = 0; runs_here(i) && n < 20000; n++) {
@@ -296,17 +296,17 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                             .site_count = 3};
     struct naive_cache naive1[2] = {{.ways = WAYS}, {.ways = WAYS}}, naive2 = {.ways = ways};
     struct cta_arena *rooms = cta_arena_new();
-    struct trace_room room;
-    trace_room_begin(&room, rooms);
-    struct trace_cta traces[2] = {{.room = &room}, {.room = &room}};
+    struct trace_arena arena;
+    trace_arena_begin(&arena, rooms);
+    struct trace_cta traces[2] = {{.arena = &arena}, {.arena = &arena}};
     struct cache_port ports[2] = {{.caches = &caches, .trace = &traces[0]},
                                   {.caches = &caches, .sm = 1, .trace = &traces[1]}};
-    struct trace_note *told[2] = {calloc(MOST_TOLD, sizeof **told),
+    struct trace_line *told[2] = {calloc(MOST_TOLD, sizeof **told),
                                   calloc(MOST_TOLD, sizeof **told)};
     unsigned p = 0, how = 0, traced = 0, count[2] = {0};
     for (int n = 0; n < 200000; n++) {
         if (random32() % 100 == 0) { /* the other one's turn; now and then what it does must wait */
-            cache_settle(&ports[p]);
+            cache_resolve(&ports[p]);
             p = !p;
             ports[p].now = random32() % 3;
         }
@@ -314,28 +314,29 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
         if (random32() % 100 == 0) traced = random32() % 4;
         if (traced && random32() % 50 == 0) { /* .local memory */
             const unsigned sectors = random32() % 15 + 1;
-            *cache_room(&ports[p]) = CACHE_NOTE(1, 0, n, sectors) | CACHE_NOTE_TRACED |
-                                     CACHE_NOTE_AROUND;
-            cache_noted(&ports[p], 1);
-            told[p][count[p]++] = (struct trace_note){.line = (uint32_t)n,
+            *cache_reserve(&ports[p]) = CACHE_REQUEST(1, 0, n, sectors) | CACHE_REQUEST_TRACED |
+                                        CACHE_REQUEST_UNCACHED;
+            cache_queued(&ports[p], 1);
+            told[p][count[p]++] = (struct trace_line){.line = (uint32_t)n,
                                                       .sectors = (uint8_t)sectors,
-                                                      .how = TRACE_AROUND,
+                                                      .how = TRACE_UNCACHED,
                                                       .from_l2 = (uint8_t)ones(sectors)};
         }
         uint32_t first = random32() % (n / 20000 * 60 + 40),
                  last = first + (random32() % 4 ? 0 : random32() % 9);
-        const size_t lines = cache_run(
-            &ports[p], CACHE_NOTE(1 + n / 8 % 2, how, 0, 0) | (traced ? CACHE_NOTE_TRACED : 0),
-            first, last);
+        const size_t lines = cache_run(&ports[p],
+                                       CACHE_REQUEST(1 + n / 8 % 2, how, 0, 0) |
+                                           (traced ? CACHE_REQUEST_TRACED : 0),
+                                       first, last);
         cr_expect(lines == last / 4 - first / 4 + 1);
         for (uint32_t line = first / 4; line <= last / 4; line++) {
             unsigned sectors = 0;
             for (uint32_t x = first; x <= last; x++)
                 if (x / 4 == line) sectors |= 1u << x % 4;
             struct cache_events *e = &expected[p], was = *e;
-            struct trace_note *t = &told[p][count[p]];
+            struct trace_line *t = &told[p][count[p]];
             if (traced) count[p]++;
-            *t = (struct trace_note){
+            *t = (struct trace_line){
                 .line = line, .sectors = (uint8_t)sectors, .how = (uint8_t)how};
             if (how == COUNT_LOAD) {
                 uint64_t none = 0;
@@ -358,16 +359,16 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
         }
         cr_assert(count[p] < MOST_TOLD - 4);
     }
-    cache_settle(&ports[p]);
+    cache_resolve(&ports[p]);
     for (p = 0; p < 2; p++) {
         cr_expect(memcmp(&sm[p], &expected[p], sizeof sm[p]) == 0,
                   "SM %u: %llu of %llu hits in L1, not %llu of %llu", p,
                   (unsigned long long)sm[p].l1_hits, (unsigned long long)sm[p].l1,
                   (unsigned long long)expected[p].l1_hits, (unsigned long long)expected[p].l1);
-        cr_expect(traces[p].settled == count[p] && count[p] > 10000 &&
-                      memcmp(traces[p].notes, told[p], count[p] * sizeof **told) == 0,
+        cr_expect(traces[p].resolved == count[p] && count[p] > 10000 &&
+                      memcmp(traces[p].lines, told[p], count[p] * sizeof **told) == 0,
                   "SM %u: what %u notes came to", p, count[p]);
-        free(ports[p].notes);
+        free(ports[p].requests);
         free(told[p]);
         cache_free(l1[p]);
     }

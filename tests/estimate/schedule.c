@@ -128,7 +128,7 @@ static u64 content(const struct emu_trace *t, const struct trace_warp *w, const 
         if (in_order) cr_expect(now >= last, "an access before its turn");
         last = now;
         u64 hash = block ^ now * 0xff51afd7ed558ccdu;
-        const u32 size = 1 + trace_behind(w->words + at);
+        const u32 size = 1 + trace_access_words(w->words + at);
         for (u32 k = 1; k < size; k++) hash = (hash ^ w->words[at + k]) * 0xc4ceb9fe1a85ec53u;
         sum += hash ^ hash >> 29;
         at += size;

@@ -254,8 +254,8 @@ static bool same_trace(const struct emu_trace *a, const struct emu_trace *b)
     bool same = a->cta_count == b->cta_count && a->instructions == b->instructions;
     for (uint32_t k = 0; same && k < a->cta_count; k++) {
         const struct trace_cta *x = a->ctas[k], *y = b->ctas[k];
-        same = x->linear == y->linear && x->note_count == y->note_count &&
-               alike(x->notes, y->notes, x->note_count * sizeof *x->notes);
+        same = x->linear == y->linear && x->line_count == y->line_count &&
+               alike(x->lines, y->lines, x->line_count * sizeof *x->lines);
         for (uint32_t w = 0; same && w < x->warp_count; w++)
             same = x->warps[w].count == y->warps[w].count &&
                    alike(x->warps[w].words, y->warps[w].words,
@@ -474,9 +474,9 @@ Test(timing, a_trace_says_what_was_done)
     cr_expect(eq(u32, tags[TRACE_SHARED], 3));
     cr_expect(eq(u64, instructions, 3 + 3 * 5 + 3));
     cr_expect(eq(u64, t->instructions, 3 + 3 * 5 + 3));
-    cr_assert(eq(u32, t->ctas[0]->note_count, 3));
-    cr_expect(eq(u32, t->ctas[0]->notes[0].from_dram, 1));
-    cr_expect(eq(u32, t->ctas[0]->notes[1].from_l2, 0));
+    cr_assert(eq(u32, t->ctas[0]->line_count, 3));
+    cr_expect(eq(u32, t->ctas[0]->lines[0].from_dram, 1));
+    cr_expect(eq(u32, t->ctas[0]->lines[1].from_l2, 0));
     device_free(&d);
 }
 

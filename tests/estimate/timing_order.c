@@ -66,8 +66,8 @@ static void expect_same_words(const struct emu_trace *a, const struct emu_trace 
                 cr_expect(eq(u32, x->words[i], y->words[i]));
                 blocks += tag == TRACE_BLOCK;
                 if (tag != TRACE_GLOBAL) continue;
-                cr_expect(eq(u32, a->ctas[k]->notes[x->words[i + 1]].line,
-                             b->ctas[k]->notes[y->words[i + 1]].line));
+                cr_expect(eq(u32, a->ctas[k]->lines[x->words[i + 1]].line,
+                             b->ctas[k]->lines[y->words[i + 1]].line));
                 lines++;
                 i += 2; /* where notes stand depends on which warp came first */
             }
