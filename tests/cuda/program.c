@@ -658,7 +658,7 @@ Test(program, is_compiled_from_its_source, .init = start_runs, .fini = stop)
     cr_expect_eq(sh("NVCC=./no-compiler '%s' run sum.cu", heddle), 2);
     cr_expect(strstr(said.data, "cannot run './no-compiler': No such file"), "%s", said.data);
     cr_expect_eq(sh("NVCC=/usr/bin/clang++-19 '%s' run sum.cu", heddle), 2);
-    cr_expect(strstr(said.data, "does not stand in for nvcc"), "%s", said.data);
+    cr_expect(strstr(said.data, "cannot replace nvcc"), "%s", said.data);
 }
 
 Test(program, is_run_again_by_what_a_check_prints, .init = start_runs, .fini = stop)

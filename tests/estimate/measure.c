@@ -171,7 +171,7 @@ Test(measure, does_not_take_heddles_library_for_a_driver)
     static char said[4096];
     want_libraries();
     cr_expect(eq(int, call("LD_LIBRARY_PATH=%L %P measure saxpy", said, sizeof said), 1));
-    cr_expect(strstr(said, "is Heddle's own, no driver's") != NULL, "%s", said);
+    cr_expect(strstr(said, "is Heddle's own, not a driver's") != NULL, "%s", said);
 }
 
 /* A driver without a device is told of by its own words. */
