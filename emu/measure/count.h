@@ -83,8 +83,9 @@ static inline void emu_trace_access(const struct emu_group *g, const struct emu_
     warp->count += 3;
     *first += requests;
 }
-static inline void emu_trace_passes(const struct emu_group *g, const struct emu_uop *in, u32 w,
-                                    u32 passes, u32 lanes, u32 rounds)
+static inline void emu_trace_bank_conflict_passes(const struct emu_group *g,
+                                                  const struct emu_uop *in, u32 w, u32 passes,
+                                                  u32 lanes, u32 rounds)
 {
     if (!emu_is_traced(g, w)) return;
     struct trace_cta *t = g->worker->trace;
@@ -118,17 +119,36 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
     if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)requests, lanes, 1);
 }
 
+/* An access of shared memory is carried out in passes: in one, each bank serves one word (CUDA C++ Programming Guide,
+ * "Shared Memory"). bank_conflict_passes() in simd_count.c counts the passes of any addresses; the two functions here
+ * give the same number for regular addresses on 32 banks without a look at each lane. */
+
+/* All lanes read one element, or adjacent elements in the order of lanes. */
+static inline u32 bank_conflict_passes_of_run(u32 size, bool same)
+{
+    return same || size <= 4 ? 1 : size / 4;
+}
+
+/* Each half of a warp reads one word, or 16 adjacent ones: `width`. Two words meet at a bank if they are equal modulo 32
+ * and are not the same word. */
+static inline u32 bank_conflict_passes_of_halves(u64 first, u64 second, u64 width)
+{
+    const u64 distance = (second > first ? second - first : first - second) / 4,
+              modulo = distance % LANES;
+    return distance >= width && (modulo < width || LANES - modulo < width) ? 2 : 1;
+}
+
 /* Lanes of one warp that access shared memory in so many passes. */
-static inline void emu_count_passes(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lanes,
-                                    u32 passes)
+static inline void emu_count_bank_conflict_passes(struct emu_group *g, const struct emu_uop *in,
+                                                  u32 w, u32 lanes, u32 passes)
 {
     struct emu_site *s = &g->worker->sites[in->site];
     s->warps++;
     s->lanes += lanes;
     s->shared++;
     s->shared_lanes += lanes;
-    s->passes += passes;
-    emu_trace_passes(g, in, w, passes, lanes, 1);
+    s->bank_conflict_passes += passes;
+    emu_trace_bank_conflict_passes(g, in, w, passes, lanes, 1);
 }
 
 #endif

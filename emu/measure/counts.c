@@ -99,7 +99,7 @@ static void add_site(struct emu_events *e, const struct emu_program *p, u32 i,
     a->sectors += s->sectors;
     a->lines += s->lines;
     add_access(e, EMU_SHARED, kind, s->shared, s->shared_lanes);
-    e->access[EMU_SHARED][kind].passes += s->passes;
+    e->access[EMU_SHARED][kind].passes += s->bank_conflict_passes;
     add_access(e, EMU_LOCAL, kind, s->local, s->local_lanes);
     e->access[EMU_LOCAL][kind].sectors += s->local_sectors;
 }
@@ -203,7 +203,7 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
             to->bytes += s.bytes;
             to->sectors += s.sectors;
             to->shared += s.shared;
-            to->passes += s.passes;
+            to->passes += s.bank_conflict_passes;
         }
         if (!m->caches) continue;
         static_assert(sizeof to->cache % sizeof(u64) == 0, "numbers alone");

@@ -99,8 +99,8 @@ static u32 degree(const u32 *word, u32 mask)
 /* Accesses of 8 or 16 bytes are made by half- and quarter-warps (CUDA C++ Programming Guide, "Shared
  * Memory" of compute capability 5.x and later: 32 banks of 4 bytes). Lanes that want the same word share
  * a pass, but for atomics, which take their turns. */
-static inline __attribute__((always_inline)) u32 passes_of(const u64 *at, u32 mask, const u32 each,
-                                                           bool atomic)
+static inline __attribute__((always_inline)) u32
+bank_conflict_passes_32(const u64 *at, u32 mask, const u32 each, bool atomic)
 {
     const u32 lanes = LANES / each, words = (u32)((1ull << each) - 1);
     u32 total = 0;
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) u32 passes_of(const u64 *at, u32 ma
 
 /* Of 16 banks: a half-warp at once, a quarter or an eighth of a warp of 8 or 16 bytes each (the same guide, compute
  * capability 1.x). */
-static u32 narrow_passes(const u64 *at, u32 mask, u32 size, bool atomic)
+static u32 bank_conflict_passes_16(const u64 *at, u32 mask, u32 size, bool atomic)
 {
     enum { BANKS = LANES / 2 };
     const u32 each = size <= 4 ? 1 : size / 4;
@@ -143,14 +143,15 @@ static u32 narrow_passes(const u64 *at, u32 mask, u32 size, bool atomic)
     return total;
 }
 
-static u32 passes(const struct emu_group *g, const u64 *at, u32 mask, u32 size, bool atomic)
+static u32 bank_conflict_passes(const struct emu_group *g, const u64 *at, u32 mask, u32 size,
+                                bool atomic)
 {
-    if (g->worker->machine->narrow_banks) return narrow_passes(at, mask, size, atomic);
+    if (g->worker->machine->narrow_banks) return bank_conflict_passes_16(at, mask, size, atomic);
     switch (size) {
-    case 8: return passes_of(at, mask, 2, atomic);
-    case 16: return passes_of(at, mask, 4, atomic);
-    case 32: return passes_of(at, mask, 8, atomic);
-    default: return passes_of(at, mask, 1, atomic);
+    case 8: return bank_conflict_passes_32(at, mask, 2, atomic);
+    case 16: return bank_conflict_passes_32(at, mask, 4, atomic);
+    case 32: return bank_conflict_passes_32(at, mask, 8, atomic);
+    default: return bank_conflict_passes_32(at, mask, 1, atomic);
     }
 }
 
@@ -344,9 +345,9 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
         LANE_LOOP for (u32 l = 0; l < LANES; l++) offset[l] = at[l] - base;
         s->shared++;
         s->shared_lanes += emu_lanes_of(shared);
-        const u32 n = passes(g, offset, shared, size, how == COUNT_ATOMIC);
-        s->passes += n;
-        emu_trace_passes(g, in, w, n, emu_lanes_of(shared), rounds);
+        const u32 n = bank_conflict_passes(g, offset, shared, size, how == COUNT_ATOMIC);
+        s->bank_conflict_passes += n;
+        emu_trace_bank_conflict_passes(g, in, w, n, emu_lanes_of(shared), rounds);
     }
     if (local) {
         u64 offset[LANES];
@@ -392,14 +393,14 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     s->lanes += LANES;
     s->shared++;
     s->shared_lanes += LANES;
-    const u32 passes = narrow      ? narrow_passes(wide, ~0u, size, true)
-                       : size == 8 ? passes_of(wide, ~0u, 2, true)
+    const u32 passes = narrow      ? bank_conflict_passes_16(wide, ~0u, size, true)
+                       : size == 8 ? bank_conflict_passes_32(wide, ~0u, 2, true)
                                    : degree(word, ~0u);
-    s->passes += passes;
+    s->bank_conflict_passes += passes;
     const u32 again = shared_with_later(g->worker->who, word);
     s->extra += emu_lanes_of(again);
     if (emu_is_traced(g, w))
-        emu_trace_passes(g, in, w, passes, LANES, livelock_proof_of(word, again));
+        emu_trace_bank_conflict_passes(g, in, w, passes, LANES, livelock_proof_of(word, again));
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* simd_cache.c */

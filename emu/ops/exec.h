@@ -279,7 +279,8 @@ struct emu_site {              /* what one instruction did, on one SM; see emu/m
     u64 warps, lanes;          /* warp instructions, active lanes */
     u64 bytes, sectors, lines; /* of global memory: what lanes ask for; 32-byte sectors and 128-byte
                                 * lines touched, a warp at a time */
-    u64 shared, shared_lanes, passes; /* accesses to shared memory, and passes over its banks */
+    u64 shared, shared_lanes;  /* accesses to shared memory, by warp and by lane */
+    u64 bank_conflict_passes; /* passes over the banks that these took; an access without conflicts takes one */
     u64 local, local_lanes, local_sectors;
     u64 extra; /* branches: divergent ones. Atomics: lanes whose address an earlier lane had */
 };

@@ -185,15 +185,15 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
                banks = space == PTX_SPACE_SHARED && !g->worker->machine->narrow_banks;
     const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
     if (run && banks) {
-        emu_count_passes(g, in, w, lanes, way == WAY_SAME || size <= 4 ? 1 : size / 4);
+        emu_count_bank_conflict_passes(g, in, w, lanes,
+                                       bank_conflict_passes_of_run(size, way == WAY_SAME));
     } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
         emu_count_run(g, in, w, from, 0, bytes, lanes, size, in->y);
     } else if (banks && size == 4 && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME)) {
-        /* Two halves meet at a bank if their words do modulo 32, and are not the same words. */
-        u64 apart = (at[16] > at[0] ? at[16] - at[0] : at[0] - at[16]) / 4, modulo = apart % LANES;
-        u64 width = way == WAY_HALVES_SAME ? 1 : LANES / 2;
-        emu_count_passes(g, in, w, lanes,
-                         apart >= width && (modulo < width || LANES - modulo < width) ? 2 : 1);
+        emu_count_bank_conflict_passes(
+            g, in, w, lanes,
+            bank_conflict_passes_of_halves(at[0], at[LANES / 2],
+                                           way == WAY_HALVES_SAME ? 1 : LANES / 2));
     } else if (space != PTX_SPACE_SHARED && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
                lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
         emu_count_run(g, in, w, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2,
