@@ -188,9 +188,10 @@ Test(emu_counts, passes_over_banks_of_any_access)
             for (unsigned l = 0; l < 32; l++)
                 if (a.mask >> l & 1) of[lanes++] = a.at[l];
             unsigned expected = bank_passes(a.at, a.mask, a.size, atomic, narrow_banks ? 16 : 32);
-            cr_assert(s.passes == expected && s.shared == 1 && s.shared_lanes == lanes,
+            cr_assert(s.bank_conflict_passes == expected && s.shared == 1 &&
+                          s.shared_lanes == lanes,
                       "way %zu, access %d of %u bytes: %llu passes, not %u", i, n, a.size,
-                      (unsigned long long)s.passes, expected);
+                      (unsigned long long)s.bank_conflict_passes, expected);
             if (atomic) cr_assert(s.extra == lanes - distinct(of, lanes), "access %d", n);
             narrow_banks = false;
         }
@@ -230,7 +231,7 @@ Test(emu_counts, generic_accesses_by_the_space_they_reach)
         for (unsigned l = 0; l < 32; l++)
             a.at[l] = l < 8 ? MEM_SHARED + 128 * l : l < 16 ? MEM_LOCAL + 8 : MEM_GLOBAL + 32 * l;
         struct emu_site s = count_once(countings[i], &a, PTX_SPACE_GENERIC, COUNT_STORE);
-        cr_expect(s.shared == 1 && s.shared_lanes == 4 && s.passes == 4);
+        cr_expect(s.shared == 1 && s.shared_lanes == 4 && s.bank_conflict_passes == 4);
         cr_expect(s.local == 1 && s.local_lanes == 8 && s.local_sectors == 4);
         cr_expect(s.sectors == 16 && s.lines == 4 && s.bytes == 64 && s.lanes == 28);
     }
