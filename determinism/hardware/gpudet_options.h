@@ -31,7 +31,7 @@ enum gpudet_choice { GPUDET_FIXED, GPUDET_ANY }; /* of `shared` and `distributio
     X(requests)     /* entries of a Z unit's request buffer (4.4.3) */                             \
     X(fetch)        /* cycles of the Z unit until depths are there, or a lock's atomic is done */  \
     X(barrier)      /* cycles of the SM for a barrier between modes (6.3.4); of estimates alone */ \
-    X(serial)       /* enum gpudet_serialisation (4.5) */                                                 \
+    X(serial)       /* enum gpudet_serialisation (4.5) */                                          \
     X(shared)       /* enum gpudet_choice: shared memory (4.6) */                                  \
     X(distribution) /* enum gpudet_choice: slots of CTAs */
 

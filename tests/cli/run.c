@@ -470,8 +470,8 @@ Test(run, numbers_that_do_not_fit)
         snprintf(args, sizeof args, "k.ptx --kernel twice --arg 'b=buf:%s' --arg 0 --arg 0",
                  rows[i]);
         struct result r = run(args);
-        cr_expect(r.status == 2 && strstr(r.err, "' is not a valid "), "%s: %d %s", rows[i], r.status,
-                  r.err);
+        cr_expect(r.status == 2 && strstr(r.err, "' is not a valid "), "%s: %d %s", rows[i],
+                  r.status, r.err);
         drop(&r);
     }
 }

@@ -352,7 +352,8 @@ Test(compare, puts_gpus_and_orders_side_by_side)
     cr_expect(strstr(text, "\ntitanv,gpudet,,2,") != NULL, "%s", text);
     free(text);
     text = run("compare --traces=/nowhere/file suite:sum_tree", &status);
-    cr_expect(status == 2 && strstr(text, "--traces is an option of 'heddle estimate'"), "%s", text);
+    cr_expect(status == 2 && strstr(text, "--traces is an option of 'heddle estimate'"), "%s",
+              text);
     free(text);
     text = run("compare --order=native,gpudet:buffer=no suite:sum_tree", &status);
     cr_expect(eq(int, status, 2));
