@@ -204,9 +204,11 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(VERSION)|' library/heddle.pc.in \
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
-	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle'
-	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
-	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/guide'
+	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide' '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
+	install -m 644 README.md CHANGELOG.md LICENSE '$(DESTDIR)$(DATADIR)/doc/heddle'
+	install -m 644 docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle/docs'
+	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide'
+	install -m 644 examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
 	install -m 644 docs/man/*.1 '$(DESTDIR)$(DATADIR)/man/man1'
 	install -m 644 completion/heddle.bash '$(DESTDIR)$(DATADIR)/bash-completion/completions/heddle'
 
