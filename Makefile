@@ -311,10 +311,10 @@ fuzz-job:                       ## fuzz the reader of job files for SECONDS, sta
 	@tools/deps.sh build check
 	@mkdir -p $(FUZZ)/job/found $(FUZZ)/job/seeds
 	sed -n '/^```yaml/,/^```/p' docs/job-files.md | grep -v '```' > $(FUZZ)/job/seeds/example
-	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san build/clang-san/libheddle.a
+	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san build/clang-san/internal.a
 	clang -std=c11 -O1 -g -ffp-contract=off -I. -Iinclude -fsanitize=fuzzer,address,undefined \
 	    -fno-sanitize-recover=all -o $(FUZZ)/fuzz_job tests/fuzz/fuzz_job.c $(JOB_READER) \
-	    build/clang-san/libheddle.a -lfyaml $(LIB_LIBS)
+	    build/clang-san/internal.a -lfyaml $(LIB_LIBS)
 	cd $(FUZZ)/job && ../fuzz_job -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=2048 \
 	    -detect_leaks=0 -print_final_stats=1 found seeds > log 2>&1 \
 	    || { tail -40 log; exit 1; }; tail -12 log # libfyaml leaks a little on some errors

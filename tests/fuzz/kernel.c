@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "ptx/ptx.h"
-#include "tests/forms.h"
+#include "tests/support/forms.h"
 
 #include <string.h>
 
