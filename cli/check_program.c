@@ -40,8 +40,9 @@ static void set_run(const struct check *c, const struct check_task *t)
     setenv("HEDDLE_CHECK", both, 1);
     setenv("HEDDLE_THREADS", "1", 1);
     if (!event_stream_pass_on(t->events)) give_up(c, "no memory");
+    const char *events = getenv(EVENT_STREAM_VARIABLE);
     const size_t used = strlen(t->order) + strlen(seed) + strlen(both) +
-                        strlen(getenv(EVENT_STREAM_VARIABLE));
+                        (events ? strlen(events) : 0);
     memset(padding, '-', SIZE);
     padding[used < SIZE ? SIZE - used : 0] = '\0';
     setenv("HEDDLE_PADDING", padding, 1);

@@ -34,9 +34,7 @@ static int ptx_print(int argc, char **argv)
 {
     bool check = false;
     struct words w = {.command = &command_ptx_print, .argc = argc, .argv = argv};
-    for (int id; (id = words_next(&w));) {
-        check = true;
-    }
+    while (words_next(&w)) check = true; /* it has one option */
     if (w.wrong) return EXIT_USAGE;
     argv++;
     argc = w.operands;
