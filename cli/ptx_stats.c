@@ -136,9 +136,9 @@ static int ptx_stats(int argc, char **argv)
 {
     bool json = false;
     struct words w = {.command = &command_ptx_stats, .argc = argc, .argv = argv};
-    for (int id; (id = words_next(&w));) {
+    while (words_next(&w))
         if (!option_format(command, w.value, &json)) return EXIT_USAGE;
-    }
+
     if (w.wrong) return EXIT_USAGE;
     argv++;
     argc = w.operands;
