@@ -254,9 +254,9 @@ struct flag *race_add_flag(struct race *r, struct cta *home, uint64_t address);
 void race_remove_flag(struct race *r, struct cta *home, struct flag *f);
 /* After a weak store to it: removes the flag, if any. */
 void race_clear_flag(struct race *r, struct cta *home, uint64_t address);
-/* Prefetches the number of the flag in global memory; with `number_read`, the flag itself. */
+/* Prefetches the number of the flag in global memory; with `was_read`, the flag itself. */
 void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address,
-                        bool number_read);
+                        bool was_read);
 void race_flags_clear(struct race *r, struct flags *f);
 /* Drops the flags of global memory when the clocks have been cleared. */
 void race_flags_forget(struct race *r);

@@ -19,10 +19,10 @@ enum {
     LEAST = 512,            /* of a warp, however many there are */
 };
 
-void trace_plan(struct trace *t, struct trace_arena *r, const struct emu_machine *m)
+void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m)
 {
     const u64 warps = (u64)m->cta_count * m->warps_per_cta;
-    *t = (struct trace){.arena = r, .sms_traced = m->sms, .ctas_traced = m->cta_count};
+    *t = (struct trace){.arena = a, .sms_traced = m->sms, .ctas_traced = m->cta_count};
     if (warps > WHOLE) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
@@ -36,29 +36,29 @@ void trace_plan(struct trace *t, struct trace_arena *r, const struct emu_machine
     t->most = most > LEAST ? (u32)most : LEAST;
 }
 
-void trace_arena_begin(struct trace_arena *r, struct cta_arena *cta_arena)
+void trace_arena_begin(struct trace_arena *a, struct cta_arena *cta_arena)
 {
-    *r = (struct trace_arena){.cta_arena = cta_arena};
-    pthread_mutex_init(&r->lock, NULL);
+    *a = (struct trace_arena){.cta_arena = cta_arena};
+    pthread_mutex_init(&a->lock, NULL);
 }
 
-void trace_arena_reset(struct trace_arena *r)
+void trace_arena_reset(struct trace_arena *a)
 {
-    cta_arena_reset(r->cta_arena);
-    memset(r->free, 0, sizeof r->free);
+    cta_arena_reset(a->cta_arena);
+    memset(a->free, 0, sizeof a->free);
 }
 
 enum { LEAST_PIECE = 8 }; /* its n */
 
 /* At least `size` bytes: how many. What is in them is anything. */
-static void *take(struct trace_arena *r, size_t *size)
+static void *take(struct trace_arena *a, size_t *size)
 {
     u32 n = LEAST_PIECE;
     while ((size_t)1 << n < *size) n++;
     *size = (size_t)1 << n;
-    void *p = r->free[n];
-    if (p) memcpy(&r->free[n], p, sizeof p);
-    else p = cta_arena_take(r->cta_arena, *size).at;
+    void *p = a->free[n];
+    if (p) memcpy(&a->free[n], p, sizeof p);
+    else p = cta_arena_take(a->cta_arena, *size).at;
     return p;
 }
 
