@@ -183,7 +183,7 @@ deps:                           ## install what is missing (Debian packages)
 
 demo:                           ## build, read the checked-in PTX, run the workloads
 	@tools/deps.sh build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -j2 --no-print-directory all
 	@tools/demo.sh
 
 install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## install below PREFIX (/usr/local), DESTDIR in front
