@@ -127,6 +127,7 @@ static const char *many_registers(void)
     return text;
 }
 
+/* INFINITY: such a GPU cannot run the kernel. */
 static double cycles_of(size_t k, const struct emu_gpu *g)
 {
     char ptx[1 << 14];
@@ -147,8 +148,12 @@ static double cycles_of(size_t k, const struct emu_gpu *g)
                                  .params_size = sizeof param};
     const struct emu_report *r = emu_launch(e, emu_kernel_at(image, 0), &l);
     struct launch_estimate t;
-    cr_assert(r->fault.kind == EMU_OK, "kernel %zu: %s", k, r->fault.text);
-    cr_assert(launch_estimate_of(r->counts, &t));
+    if (r->fault.kind == EMU_BAD_LAUNCH)
+        t.cycles = INFINITY;
+    else {
+        cr_assert(r->fault.kind == EMU_OK, "kernel %zu: %s", k, r->fault.text);
+        cr_assert(launch_estimate_of(r->counts, &t));
+    }
     emu_unload(image);
     emu_free(e);
     parsed_free(parsed);
@@ -201,7 +206,10 @@ static bool has_effect(const struct emu_gpu *base, double *cycles, int key)
         struct emu_gpu other = *base;
         if (!change(&other, key, n)) continue;
         for (size_t k = 0; k < KERNELS; k++) {
-            if (!(cycles[k] > 0)) cycles[k] = cycles_of(k, base);
+            if (!(cycles[k] > 0)) {
+                cycles[k] = cycles_of(k, base);
+                cr_assert(isfinite(cycles[k]), "kernel %zu cannot be launched", k);
+            }
             const double now = cycles_of(k, &other);
             if (fabs(now - cycles[k]) > 1e-6 * cycles[k]) return true;
         }
