@@ -59,7 +59,7 @@ CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d)
 
 CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *d)
 {
-    if (!d) return CUDA_ERROR_INVALID_VALUE;
+    if (!d) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return create(array,
                   &(CUDA_ARRAY3D_DESCRIPTOR){.Width = d->Width,
                                              .Height = d->Height,

@@ -24,7 +24,7 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream stream)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     const CUresult r = check_contexts(p->dstContext, p->srcContext);
     if (r != CUDA_SUCCESS) return r;
     CUDA_MEMCPY3D c; /* the contexts are where it has something reserved */
@@ -65,9 +65,10 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes
 {
     CUresult r = CUDA_SUCCESS;
     if (!to || !from || !sizes || !count || !attributes_ok(attributes, indices, n, count))
-        return CUDA_ERROR_INVALID_VALUE;
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
-        r = sizes[i] ? cuMemcpyAsync(to[i], from[i], sizes[i], stream) : CUDA_ERROR_INVALID_VALUE;
+        r = sizes[i] ? cuMemcpyAsync(to[i], from[i], sizes[i], stream)
+                     : driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return r;
 }
 
@@ -144,7 +145,7 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *list,
                                  unsigned long long flags, CUstream stream)
 {
     CUresult r = CUDA_SUCCESS;
-    if (!count || !list || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!count || !list || flags) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) r = copy_operands(&list[i], stream);
     return r;
 }

@@ -386,7 +386,8 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *depende
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     const CUstreamCaptureMode before = thread_mode;
     thread_mode = *mode;
     *mode = before;

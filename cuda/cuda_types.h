@@ -651,7 +651,12 @@ typedef struct CUdevprop_st {
 } CUdevprop;
 
 typedef struct CUexecAffinityParam_st CUexecAffinityParam; /* must be NULL */
-typedef struct CUctxCreateParams_st CUctxCreateParams;     /* likewise */
+typedef struct CUctxCigParam_st CUctxCigParam;             /* likewise */
+typedef struct CUctxCreateParams_st { /* all zero: a context as NULL makes it */
+    CUexecAffinityParam *execAffinityParams;
+    int numExecAffinityParams;
+    CUctxCigParam *cigParams;
+} CUctxCreateParams;
 
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef void (*CUhostFn)(void *data);

@@ -147,6 +147,12 @@ CUresult driver_end(CUresult result)
     return result;
 }
 
+CUresult driver_refuse(CUresult result)
+{
+    driver_lock();
+    return driver_end(result);
+}
+
 void heddle_call_failed(unsigned result, const char *name)
 {
     driver_lock();
@@ -292,7 +298,7 @@ static void no_device(void)
 CUresult cuInit(unsigned flags)
 {
     static bool registered;
-    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    if (flags) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     if (driver.initialised) return driver_end(CUDA_SUCCESS);
     if (!driver.configured && !environment_read(&driver.config)) {
@@ -484,14 +490,19 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *params, int count, unsigned flags,
                         CUdevice device)
 {
-    if (params || count) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (params || count) return driver_refuse(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
     return create(context, flags, device, 11040);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned flags,
                         CUdevice device)
 {
-    if (params) return CUDA_ERROR_NOT_SUPPORTED;
+    if (params && params->numExecAffinityParams)
+        return driver_refuse(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    if (params && params->cigParams) {
+        heddle_absent("cuCtxCreate with CUctxCreateParams.cigParams");
+        return driver_refuse(CUDA_ERROR_NOT_SUPPORTED);
+    }
     return create(context, flags, device, 12050);
 }
 

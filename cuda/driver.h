@@ -276,6 +276,9 @@ extern struct driver driver;
 CUresult driver_begin(struct CUctx_st **context);
 CUresult driver_end(CUresult result);
 CUresult driver_begin_without(void); /* initialised is enough */
+/* For a call that fails before it takes the lock: records the failure as driver_end does. Returns
+ * `result`. */
+CUresult driver_refuse(CUresult result);
 
 extern const char *const driver_call_names[CALL_COUNT]; /* "cuMemAlloc" */
 /* Counts a call that is about to be carried out. */

@@ -235,7 +235,7 @@ static CUresult begin_type(CUgraphNode node, CUgraphNodeType type, const void *p
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = *p};
     return cuGraphAddNode_v2(node, graph, dependencies, NULL, count, &q);
 }
@@ -261,7 +261,7 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
 
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = *p};
     return cuGraphNodeSetParams(node, &q);
 }
@@ -269,7 +269,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = *p};
     return cuGraphExecNodeSetParams(exec, node, &q);
 }
@@ -312,7 +312,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID id,
 CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                               size_t count, const CUDA_MEMCPY3D *p, CUcontext context)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEMCPY, .memcpy = {0, 0, context, *p}};
     return cuGraphAddNode_v2(node, graph, dependencies, NULL, count, &q);
 }
@@ -326,7 +326,7 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
 
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEMCPY, .memcpy.copyParams = *p};
     return cuGraphNodeSetParams(node, &q);
 }
@@ -334,7 +334,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p,
                                         CUcontext context)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEMCPY, .memcpy = {0, 0, context, *p}};
     return cuGraphExecNodeSetParams(exec, node, &q);
 }
@@ -342,7 +342,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                               size_t count, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .memset = {*p, context}};
     return cuGraphAddNode_v2(node, graph, dependencies, NULL, count, &q);
 }
@@ -356,7 +356,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p
 
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .memset.fill = *p};
     return cuGraphNodeSetParams(node, &q);
 }
@@ -364,7 +364,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .memset = {*p, context}};
     return cuGraphExecNodeSetParams(exec, node, &q);
 }
@@ -372,7 +372,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
 CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                             size_t count, const CUDA_HOST_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = *p};
     return cuGraphAddNode_v2(node, graph, dependencies, NULL, count, &q);
 }
@@ -387,7 +387,7 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = *p};
     return cuGraphNodeSetParams(node, &q);
 }
@@ -395,7 +395,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = *p};
     return cuGraphExecNodeSetParams(exec, node, &q);
 }
@@ -494,7 +494,7 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CU
 CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                 size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .alloc = *p};
     const CUresult r = cuGraphAddNode_v2(node, graph, dependencies, NULL, count, &q);
     if (r == CUDA_SUCCESS) p->dptr = q.alloc.dptr;
@@ -525,7 +525,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address)
 CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                   size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *p};
     return cuGraphAddNode_v2(node, graph, dependencies, NULL, count, &q);
 }
@@ -542,7 +542,7 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE
 
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *p};
     return cuGraphNodeSetParams(node, &q);
 }
@@ -550,7 +550,7 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_O
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                             const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUgraphNodeParams q = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *p};
     return cuGraphExecNodeSetParams(exec, node, &q);
 }

@@ -50,7 +50,7 @@ void logs_add(const char *format, ...)
 
 CUresult cuLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *out)
 {
-    if (!callback) return CUDA_ERROR_INVALID_VALUE;
+    if (!callback) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     struct CUlogsCallbackEntry_st *c = calloc(1, sizeof *c);
     if (!c) abort();
     driver_lock();
@@ -69,13 +69,14 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
     c = *at;
     if (c) *at = c->next;
     driver_unlock();
+    if (!c) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     free(c);
-    return c ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuLogsCurrent(CUlogIterator *out, unsigned flags)
 {
-    if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || flags) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     *out = end;
     driver_unlock();
@@ -119,11 +120,9 @@ static CUresult dump(CUlogIterator *iterator, char *to, size_t *size)
 
 CUresult cuLogsDumpToMemory(CUlogIterator *from, char *to, size_t *size, unsigned flags)
 {
-    if (!to || !size || !*size || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !size || !*size || flags) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     driver_lock();
-    const CUresult r = from && *from > end ? CUDA_ERROR_INVALID_VALUE : dump(from, to, size);
-    driver_unlock();
-    return r;
+    return driver_end(from && *from > end ? CUDA_ERROR_INVALID_VALUE : dump(from, to, size));
 }
 
 CUresult cuLogsDumpToFile(CUlogIterator *from, const char *path, unsigned flags)
@@ -131,8 +130,9 @@ CUresult cuLogsDumpToFile(CUlogIterator *from, const char *path, unsigned flags)
     char text[MOST + 1];
     size_t size = sizeof text;
     FILE *f = path && !flags ? fopen(path, "w") : NULL;
-    if (!f) return CUDA_ERROR_INVALID_VALUE;
+    if (!f) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     const CUresult r = cuLogsDumpToMemory(from, text, &size, 0);
     const bool ok = r != CUDA_SUCCESS || fwrite(text, 1, size, f) == size;
-    return fclose(f) == 0 && ok ? r : CUDA_ERROR_INVALID_VALUE;
+    if (fclose(f) != 0 || !ok) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
+    return r;
 }

@@ -198,7 +198,7 @@ CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t c
                                  CUmemLocation *locations, size_t *from, size_t n,
                                  unsigned long long flags, CUstream stream)
 {
-    if (!addresses || !sizes || !count || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!addresses || !sizes || !count || flags) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     CUresult r = CUDA_SUCCESS;
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
         CUmemLocation l = {CU_MEM_LOCATION_TYPE_INVALID, 0};

@@ -203,11 +203,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
                             unsigned element_size)
 {
-    if (!pitch || !width || !height || width > SIZE_MAX / 2) return CUDA_ERROR_INVALID_VALUE;
+    if (!pitch || !width || !height || width > SIZE_MAX / 2)
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     if (element_size != 4 && element_size != 8 && element_size != 16)
-        return CUDA_ERROR_INVALID_VALUE;
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     size_t row = (width + 511) / 512 * 512;
-    if (row > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (row > SIZE_MAX / height) return driver_refuse(CUDA_ERROR_OUT_OF_MEMORY);
     CUresult r = device_allocate(address, row * height, CALL_MEM_ALLOC_PITCH);
     if (r == CUDA_SUCCESS) *pitch = row;
     return r;
@@ -679,14 +680,14 @@ static CUDA_MEMCPY3D plane(const CUDA_MEMCPY2D *p)
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     const CUDA_MEMCPY3D q = plane(p);
     return copy_in_stream(&q, stream, false);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
 {
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     const CUDA_MEMCPY3D q = plane(p);
     return copy_in_stream(&q, NULL, true);
 }
@@ -784,44 +785,44 @@ static struct contiguous_span span_in_device(CUdeviceptr p)
 CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t size,
                               CUstream stream)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_array(to, offset), span_in_host(from), size, stream, false);
 }
 
 CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t size, CUstream stream)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_host(to), span_in_array(from, offset), size, stream, false);
 }
 
 CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t size)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_array(to, offset), span_in_host(from), size, NULL, true);
 }
 
 CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t size)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_host(to), span_in_array(from, offset), size, NULL, true);
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t size)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_array(to, offset), span_in_device(from), size, NULL, false);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t size)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_device(to), span_in_array(from, offset), size, NULL, false);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                          size_t size)
 {
-    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_array(to, to_offset), span_in_array(from, from_offset), size,
                                NULL, false);
 }

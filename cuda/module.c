@@ -118,7 +118,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule modul
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
-    if (!mode) return CUDA_ERROR_INVALID_VALUE;
+    if (!mode) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     *mode = CU_MODULE_LAZY_LOADING; /* bodies are lowered when they are first launched */
     return CUDA_SUCCESS;
 }
@@ -416,7 +416,7 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
 
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device)
 {
-    if (!device_ok(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!device_ok(device)) return driver_refuse(CUDA_ERROR_INVALID_DEVICE);
     return cuFuncSetCacheConfig((CUfunction)kernel, config);
 }
 
@@ -428,14 +428,14 @@ CUresult cuKernelGetName(const char **name, CUkernel kernel)
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
                               CUdevice device)
 {
-    if (!device_ok(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!device_ok(device)) return driver_refuse(CUDA_ERROR_INVALID_DEVICE);
     return cuFuncGetAttribute(value, attribute, (CUfunction)kernel);
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
                               CUdevice device)
 {
-    if (!device_ok(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!device_ok(device)) return driver_refuse(CUDA_ERROR_INVALID_DEVICE);
     return cuFuncSetAttribute((CUfunction)kernel, attribute, value);
 }
 

@@ -11,7 +11,7 @@
 
 CUresult cuDriverGetVersion(int *version)
 {
-    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    if (!version) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     *version = DRIVER_VERSION;
     return CUDA_SUCCESS;
 }
@@ -80,7 +80,7 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
                              CUdriverProcAddressQueryResult *status)
 {
     if (!name || !function || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
-        return CUDA_ERROR_INVALID_VALUE;
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     int best = -1;
     bool known = false;
     for (size_t i = 0; i < sizeof api / sizeof *api; i++) {

@@ -149,9 +149,10 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
                                        CUmemAllocationGranularity_flags option)
 {
     (void)option;
-    CUresult r = granularity ? check_prop(prop) : CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) *granularity = UNIT;
-    return r;
+    const CUresult r = granularity ? check_prop(prop) : CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS) return driver_refuse(r);
+    *granularity = UNIT;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
