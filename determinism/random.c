@@ -438,9 +438,8 @@ static void buffer_lanes(struct random_order *r, const struct emu_access *a, uin
     }
 }
 
-/* The lines of the SM's L1 that it writes to are invalid. */
-static void invalidate_written_lines(struct random_order *r, const struct emu_access *a,
-                                     uint32_t size)
+/* The lines of the SM's L1 that it accesses are invalid. */
+static void invalidate_lines(struct random_order *r, const struct emu_access *a, uint32_t size)
 {
     const struct sm *sm = &r->sms[a->who->sm];
     if (!sm->lines) return;
@@ -467,6 +466,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     if (a->flags & EMU_ACQUIRE) l1_invalidate(&r->sms[a->who->sm]);
     if (seen) {
         const bool strong = a->flags & EMU_RELAXED;
+        if (strong) invalidate_lines(r, a, size); /* no later plain load may see an older value */
         const struct reader by = {r->fresh_one_in && !strong ? &r->sms[a->who->sm] : NULL,
                                   store_buffer_of(r, a->who)};
         if (!by.sm && !by.w) return EMU_PROCEED;
@@ -481,7 +481,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     }
     for (uint32_t m = store_buffer_of(r, a->who) ? a->lanes : 0; m; m &= m - 1)
         drain_overlapping(r, a->who, a->address[__builtin_ctz(m)], size);
-    if (a->kind != EMU_LOAD) invalidate_written_lines(r, a, size);
+    if (a->kind != EMU_LOAD) invalidate_lines(r, a, size);
     return EMU_PROCEED;
 }
 

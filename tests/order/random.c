@@ -312,3 +312,40 @@ Test(random_order, the_first_cta_meets_the_last)
     cr_expect(met > SEEDS / 50 && met < SEEDS, "%u", met);
     tear_down(&b);
 }
+
+/* A strong read that sees a write orders it before the thread's later plain reads (causality order: observation, then
+ * program order), and a barrier carries that to the other warps of the CTA. `block` 64: the last read is by warp 1. */
+static void expect_no_way_back(const char *body, uint32_t block)
+{
+    struct bench b;
+    uint32_t w[WORDS];
+    unsigned seen = 0;
+    set_up(&b, body);
+    b.block = block;
+    for (uint64_t seed = 1; seed <= 3 * SEEDS; seed++) {
+        run(&b, "random", seed, 2, w);
+        seen += !w[32] && w[33];
+        cr_expect(!w[33] || w[34], "seed %u: %u %u %u", (unsigned)seed, w[32], w[33], w[34]);
+    }
+    cr_expect(seen > 0);
+    tear_down(&b);
+}
+
+Test(random_order, a_plain_read_does_not_go_back_behind_a_strong_one)
+{
+    expect_no_way_back(HEAD "@%p1 bra writer; ld.weak.global.u32 %r2, [%d1];\n"
+                            "ld.relaxed.gpu.global.u32 %r3, [%d1]; ld.weak.global.u32 %r4, [%d1];\n"
+                            "st.global.u32 [%d1+128], %r2; st.global.u32 [%d1+132], %r3;\n"
+                            "st.global.u32 [%d1+136], %r4; ret;\n"
+                            "writer: st.relaxed.gpu.global.u32 [%d1], 1; ret;",
+                       1);
+    expect_no_way_back(
+        HEAD "@%p1 bra writer; mov.u32 %r5, %tid.x; setp.ge.u32 %p2, %r5, 32;\n"
+             "@!%p2 ld.weak.global.u32 %r2, [%d1];\n"
+             "@!%p2 ld.relaxed.gpu.global.u32 %r3, [%d1]; bar.sync 0;\n"
+             "@%p2 ld.weak.global.u32 %r4, [%d1]; @%p2 st.global.u32 [%d1+136], %r4;\n"
+             "@!%p2 st.global.u32 [%d1+128], %r2; @!%p2 st.global.u32 [%d1+132], %r3; ret;\n"
+             "writer: setp.ne.u32 %p2, %r1, 0; mov.u32 %r5, %tid.x;\n"
+             "setp.eq.u32 %p2, %r5, 0; @%p2 st.relaxed.gpu.global.u32 [%d1], 1; ret;",
+        64);
+}
