@@ -195,7 +195,7 @@ bool capture_wait(struct CUstream_st *s, CUevent e, unsigned flags, CUresult *r)
 
 static CUresult begin_stream(CUstream handle, struct CUctx_st **c, struct CUstream_st **s)
 {
-    const CUresult r = driver_begin(c);
+    const CUresult r = driver_begin_on(handle, c);
     if (r != CUDA_SUCCESS) return r;
     *s = stream_of(*c, handle);
     return *s ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;

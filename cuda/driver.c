@@ -106,16 +106,38 @@ CUresult driver_begin_without(void)
     return driver.initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult driver_begin(struct CUctx_st **context)
+/* `of`: the context of a handle that the call was given; NULL: the current one. */
+static CUresult begin(struct CUctx_st *of, struct CUctx_st **context)
 {
-    CUresult r = driver_begin_without();
-    if (r != CUDA_SUCCESS) return r;
     if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
     driver.begun++;
-    *context = current_context();
+    *context = of ? of : current_context();
     if (!*context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!object_check(*context, OBJECT_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return (*context)->broken;
+}
+
+CUresult driver_begin(struct CUctx_st **context)
+{
+    const CUresult r = driver_begin_without();
+    return r == CUDA_SUCCESS ? begin(NULL, context) : r;
+}
+
+CUresult driver_begin_on(CUstream stream, struct CUctx_st **context)
+{
+    const CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return r;
+    const struct CUstream_st *s = object_check(stream, OBJECT_STREAM);
+    return begin(s ? s->context : NULL, context);
+}
+
+CUresult driver_begin_event(CUevent event, struct CUctx_st **context)
+{
+    const CUresult r = driver_begin_without();
+    if (r != CUDA_SUCCESS) return r;
+    const struct CUevent_st *e = object_check(event, OBJECT_EVENT);
+    const CUresult begun = begin(e ? e->context : NULL, context);
+    return begun == CUDA_SUCCESS && !e ? CUDA_ERROR_INVALID_HANDLE : begun;
 }
 
 /* A call has failed, which the log is told, and with the check the user. What a launch did to its context is told once, and that something is not ready

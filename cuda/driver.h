@@ -276,6 +276,11 @@ extern struct driver driver;
 CUresult driver_begin(struct CUctx_st **context);
 CUresult driver_end(CUresult result);
 CUresult driver_begin_without(void); /* initialised is enough */
+/* For a call on a stream: the context is that of the stream, and none need be current. A default
+ * stream (NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD) is that of the current context. */
+CUresult driver_begin_on(CUstream stream, struct CUctx_st **context);
+/* For a call on an event, likewise; INVALID_HANDLE if it is none. */
+CUresult driver_begin_event(CUevent event, struct CUctx_st **context);
 /* For a call that fails before it takes the lock: records the failure as driver_end does. Returns
  * `result`. */
 CUresult driver_refuse(CUresult result);

@@ -195,6 +195,12 @@ static CUresult begin_exec(CUgraphExec exec, struct CUctx_st **c)
     return r == CUDA_SUCCESS && !object_check(exec, OBJECT_EXEC) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
+static CUresult begin_exec_on(CUgraphExec exec, CUstream stream, struct CUctx_st **c)
+{
+    const CUresult r = driver_begin_on(stream, c);
+    return r == CUDA_SUCCESS && !object_check(exec, OBJECT_EXEC) ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
 CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags)
 {
     struct CUctx_st *c;
@@ -239,7 +245,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     struct CUctx_st *c;
     struct work w = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
-    CUresult r = begin_exec(exec, &c);
+    CUresult r = begin_exec_on(exec, stream, &c);
     struct CUstream_st *s = r == CUDA_SUCCESS ? stream_of(c, stream) : NULL;
     if (r == CUDA_SUCCESS && !s) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS && !s->capture) r = take_back(exec);
@@ -255,7 +261,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 {
     struct CUctx_st *c;
-    CUresult r = begin_exec(exec, &c);
+    CUresult r = begin_exec_on(exec, stream, &c);
     if (r == CUDA_SUCCESS && !stream_of(c, stream)) r = CUDA_ERROR_INVALID_HANDLE;
     return driver_end(r);
 }

@@ -233,7 +233,7 @@ static CUresult launch(const CUlaunchConfig *g, CUfunction function, void **para
 {
     struct CUctx_st *c;
     struct work w;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(g ? g->hStream : NULL, &c);
     if (r == CUDA_SUCCESS) r = work_kernel(&w, c, g, function, params, extra, cooperative);
     return stream_call(g ? g->hStream : NULL, r, c, &w, false);
 }

@@ -99,7 +99,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t length, unsigned flags)
 {
     struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     const bool known = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST ||
@@ -166,7 +166,7 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t size, CUmemLocation l
 {
     struct CUctx_st *c;
     struct part p;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS && flags) r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) r = check_location(&location);
@@ -214,7 +214,7 @@ CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t co
 {
     struct CUctx_st *c;
     struct part p;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS && (!addresses || !sizes || !count || flags))
         r = CUDA_ERROR_INVALID_VALUE;

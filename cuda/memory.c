@@ -268,7 +268,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     struct work w = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = address};
     if (r == CUDA_SUCCESS && !address) r = CUDA_ERROR_INVALID_VALUE;
     w.context = r == CUDA_SUCCESS ? c : NULL;
@@ -453,7 +453,7 @@ static CUresult copy_in_stream(const CUDA_MEMCPY3D *p, CUstream stream, bool syn
 {
     struct CUctx_st *c;
     struct work w;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS) r = work_copy(&w, c, p);
     return stream_call(stream, r, c, &w, synchronous);
 }
@@ -763,7 +763,7 @@ static CUresult copy_span_in_stream(struct contiguous_span to, struct contiguous
                                     size_t size, CUstream stream, bool synchronous)
 {
     struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS) r = copy_span(c, &to, &from, size, stream, synchronous);
     return driver_end(r);
@@ -862,7 +862,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned widt
 {
     struct CUctx_st *c;
     struct work w;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     const CUDA_MEMSET_NODE_PARAMS p = {device_address(to), pitch, value, width, count, rows};
     if (r == CUDA_SUCCESS) r = work_fill(&w, c, &p);
     return stream_call(stream, r, c, &w, false);

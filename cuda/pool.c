@@ -113,7 +113,7 @@ static CUresult take(struct CUctx_st *c, struct CUmemPoolHandle_st *p, size_t si
 
 static CUresult begin_alloc(struct CUctx_st **c, const CUdeviceptr *address, CUstream stream)
 {
-    CUresult r = driver_begin(c);
+    CUresult r = driver_begin_on(stream, c);
     if (r == CUDA_SUCCESS && !stream_ok(stream)) r = CUDA_ERROR_INVALID_HANDLE;
     return r == CUDA_SUCCESS && !address ? CUDA_ERROR_INVALID_VALUE : r;
 }

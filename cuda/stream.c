@@ -62,7 +62,7 @@ bool stream_ok(CUstream s)
 
 static CUresult begin_stream(CUstream handle, struct CUctx_st **c, struct CUstream_st **s)
 {
-    const CUresult r = driver_begin(c);
+    const CUresult r = driver_begin_on(handle, c);
     if (r != CUDA_SUCCESS) return r;
     *s = stream_of(*c, handle);
     return *s ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
@@ -243,7 +243,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
     struct CUctx_st *c;
     struct work w;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS) r = work_host(&w, c, &(CUDA_HOST_NODE_PARAMS){function, data});
     return stream_call(stream, r, c, &w, false);
 }
@@ -255,7 +255,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMem
 {
     struct CUctx_st *c;
     struct work w;
-    CUresult r = driver_begin(&c);
+    CUresult r = driver_begin_on(stream, &c);
     if (r == CUDA_SUCCESS) r = work_batch(&w, c, count, params, flags);
     return stream_call(stream, r, c, &w, false);
 }
@@ -297,8 +297,7 @@ CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, uint64_t 
 static CUresult begin_event(CUevent e)
 {
     struct CUctx_st *c;
-    CUresult r = driver_begin(&c);
-    return r == CUDA_SUCCESS && !object_check(e, OBJECT_EVENT) ? CUDA_ERROR_INVALID_HANDLE : r;
+    return driver_begin_event(e, &c);
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
