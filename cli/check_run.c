@@ -93,7 +93,9 @@ bool check_run_read(struct arena *a, const struct event_stream *events, struct c
     *out = (struct check_run){.fault = {"", "", "", 0, 0, false},
                               .found = totals->findings,
                               .suppressed = totals->suppressed,
-                              .status = totals->no_device ? EXIT_USAGE : EXIT_FINE};
+                              .status = totals->no_device  ? EXIT_USAGE
+                                        : totals->rejected ? EXIT_INPUT
+                                                           : EXIT_FINE};
     for (struct event e; event_next(&reader, &e);) switch (e.kind) {
         case EVENT_LAUNCH_BEGIN: out->going = e.text; break;
         case EVENT_LAUNCH: end_launch(out, &e.launch); break;

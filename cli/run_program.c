@@ -242,6 +242,7 @@ static void print_totals(const struct event_totals *o)
             (unsigned long long)o->thread_instructions, seconds * 1e3,
             (unsigned long long)o->faults, (unsigned long long)o->findings);
     if (o->suppressed) fprintf(stderr, ", %llu suppressed", (unsigned long long)o->suppressed);
+    if (o->rejected) fprintf(stderr, ", %llu rejected modules", (unsigned long long)o->rejected);
     fprintf(stderr, "\n");
 }
 
@@ -251,7 +252,7 @@ static int finish(struct running *r, int status)
     struct report *report = r->report;
     const struct event_totals *totals = event_stream_totals(r->events);
     read_events(r);
-    if (totals->bad_recording) report->status = EXIT_INPUT;
+    if (totals->bad_recording || totals->rejected) report->status = EXIT_INPUT;
     if (totals->bad_watch || totals->no_device) report->status = EXIT_USAGE;
     if (totals->faults || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "ptx/ptx.h"
+#include "session/event_stream.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -85,6 +86,15 @@ static unsigned device_sm(void)
     return (unsigned)(10 * driver.limits.major + driver.limits.minor);
 }
 
+/* A program that gives a buffer for the messages expects that its PTX may be wrong, and one that passes other images may
+ * try several. What nvcc put into the program is to load, and so is PTX whose errors nobody wants to know: the program
+ * has not computed what it was to compute, whatever its exit status. */
+static void note_rejected(CUresult r, bool wrapper, const struct jit *jit)
+{
+    if (wrapper || (r == CUDA_ERROR_INVALID_PTX && !jit->error.text))
+        event_stream_totals(driver.reports.events)->rejected++;
+}
+
 CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
                      const CUjit_option *options, void **values)
 {
@@ -97,6 +107,7 @@ CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
     p.name = name_of(p.arena, image);
     CUresult r = module_text_add_image(&p, image, &jit.error);
     if (r == CUDA_SUCCESS) r = make(out, &p, &jit.error);
+    if (r != CUDA_SUCCESS) note_rejected(r, image_kind(image) == IMAGE_WRAPPER, &jit);
     if (r != CUDA_SUCCESS) arena_free(p.arena);
     jit_end(&jit, begun);
     return r;
@@ -114,6 +125,7 @@ CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned coun
     CUresult r = module_text_read_file(path, &b);
     if (r == CUDA_SUCCESS) r = module_text_add_sized(&p, b.data, b.size, &jit.error);
     if (r == CUDA_SUCCESS) r = make(out, &p, &jit.error);
+    if (r != CUDA_SUCCESS) note_rejected(r, false, &jit);
     if (r != CUDA_SUCCESS) arena_free(p.arena);
     buf_free(&b);
     jit_end(&jit, begun);

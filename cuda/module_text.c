@@ -32,8 +32,8 @@ void log_say(struct log *error, const char *text)
 {
     const size_t n = strlen(text);
     log_write(error, text);
-    if (error->text || driver.watch.quiet) return;
-    fprintf(stderr, "heddle: %s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
+    if (error->text) return;
+    driver_say("heddle: %s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
 }
 
 void jit_read(struct jit *j, unsigned count, const CUjit_option *options, void **values)

@@ -27,16 +27,21 @@ void driver_found(void)
 
 void driver_say(const char *format, ...)
 {
-    char text[4096];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = malloc((size_t)length + 1);
+    if (!text) abort();
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
     va_end(args);
     if (event_stream_wants(driver.reports.events, EVENTS_LAUNCHES))
         event_write(driver.reports.events, &(struct event){.kind = EVENT_MESSAGE, .text = text});
     if (driver.reports.run_log) run_log_message(driver.reports.run_log, text);
     else if (driver.watch.say) driver.watch.say(driver.watch.self, text);
     else if (!driver.watch.quiet) fputs(text, stderr);
+    free(text);
 }
 
 /* "cuMemAlloc #3" at the text's start: where that was. */

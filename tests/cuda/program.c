@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cuda/program.h"
 #include "tests/support/fatbins.h"
+#include "tests/support/programs.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -17,38 +18,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/heddle-program-XXXXXX";
-static struct buf said; /* what the last command printed, errors too */
-
-__attribute__((format(printf, 1, 2))) static int sh(const char *format, ...)
-{
-    char command[4096], chunk[4096];
-    int n = snprintf(command, sizeof command, "exec 2>&1; cd '%s' || exit; ", folder);
-    size_t got;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command + n, sizeof command - (size_t)n, format, args);
-    va_end(args);
-    said.size = 0;
-    FILE *f = popen(command, "r");
-    cr_assert(f);
-    while ((got = fread(chunk, 1, sizeof chunk, f)) > 0) buf_add(&said, chunk, got);
-    buf_putc(&said, '\0');
-    const int status = pclose(f);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void start(void)
-{
-    cr_assert(mkdtemp(folder));
-}
-
-static void stop(void)
-{
-    sh("rm -r '%s'", folder);
-    buf_free(&said);
-}
 
 /* ---- what files say ------------------------------------------------------------------------------------ */
 
@@ -86,7 +55,7 @@ static struct program linked(unsigned kind, const char *library)
     return program_of("program");
 }
 
-Test(program, is_served_with_ptx_and_a_shared_runtime, .init = start, .fini = stop)
+Test(program, is_served_with_ptx_and_a_shared_runtime, .init = program_start, .fini = program_stop)
 {
     struct program p = linked(FATBIN_PTX, "libcudart.so.13");
     cr_expect_eq(p.kind, PROGRAM_SERVED);
@@ -97,7 +66,7 @@ Test(program, is_served_with_ptx_and_a_shared_runtime, .init = start, .fini = st
     cr_expect_eq(p.kind, PROGRAM_PLAIN);
 }
 
-Test(program, is_to_be_built_again_otherwise, .init = start, .fini = stop)
+Test(program, is_to_be_built_again_otherwise, .init = program_start, .fini = program_stop)
 {
     struct program p = linked(FATBIN_PTX, "libother.so");
     cr_expect_eq(p.kind, PROGRAM_STATIC);
@@ -110,7 +79,7 @@ Test(program, is_to_be_built_again_otherwise, .init = start, .fini = stop)
     cr_expect_str_eq(program_flags(&p), "-gencode arch=compute_75,code=compute_75");
 }
 
-Test(program, may_be_anything, .init = start, .fini = stop)
+Test(program, may_be_anything, .init = program_start, .fini = program_stop)
 {
     char path[200], *why = NULL;
     struct program p;
@@ -125,22 +94,6 @@ Test(program, may_be_anything, .init = start, .fini = stop)
 }
 
 /* ---- run ----------------------------------------------------------------------------------------------- */
-
-static char heddle[500], libraries[500], here[400];
-
-/* Where they are; a library that is not there, or sanitized, serves no program. */
-static void start_runs(void)
-{
-    const char *name = getenv("HEDDLE");
-    start();
-    cr_assert(getcwd(here, sizeof here));
-    if (SANITIZED) cr_skip_test("sanitized libraries serve sanitized programs alone");
-    snprintf(heddle, sizeof heddle, "%s/%s", here, name ? name : "heddle");
-    snprintf(libraries, sizeof libraries, "%s/%.*s", here,
-             name ? (int)(strrchr(name, '/') - name) : 17, name ? name : "build/gcc-release");
-    if (access(heddle, X_OK) != 0 || sh("test -r '%s/libcudart.so.13'", libraries) != 0)
-        cr_skip_test("libcudart.so.13 is not built");
-}
 
 static const char kernels[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -192,7 +145,8 @@ static void build_registered(void)
     build_registered_on("libcudart.so.13");
 }
 
-Test(program, runs_with_its_arguments_and_exit_status, .init = start_runs, .fini = stop)
+Test(program, runs_with_its_arguments_and_exit_status, .init = program_start_runs,
+     .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run ./app", heddle), 0);
@@ -205,7 +159,7 @@ Test(program, runs_with_its_arguments_and_exit_status, .init = start_runs, .fini
 }
 
 /* nvcc names libcudart_static.a unless it is told otherwise; with -L it is Heddle's. */
-Test(program, linked_with_the_static_runtime_runs, .init = start_runs, .fini = stop)
+Test(program, linked_with_the_static_runtime_runs, .init = program_start_runs, .fini = program_stop)
 {
     build_registered_on("static-13/libcudart_static.a");
     cr_expect_eq(program_of("app").kind, PROGRAM_SERVED);
@@ -214,7 +168,8 @@ Test(program, linked_with_the_static_runtime_runs, .init = start_runs, .fini = s
 }
 
 /* As cuBLAS and its like do, which hold it. NVRTC goes on without. */
-Test(program, a_library_with_the_runtime_of_NVIDIA_is_named, .init = start_runs, .fini = stop)
+Test(program, a_library_with_the_runtime_of_NVIDIA_is_named, .init = program_start_runs,
+     .fini = program_stop)
 {
     cr_assert_eq(
         sh("echo 'int cuInit(int), cuGetExportTable(const void **, const char *);"
@@ -233,7 +188,7 @@ Test(program, a_library_with_the_runtime_of_NVIDIA_is_named, .init = start_runs,
     cr_expect(!strstr(said.data, "holds"), "%s", said.data);
 }
 
-Test(program, that_faults_exits_with_3, .init = start_runs, .fini = stop)
+Test(program, that_faults_exits_with_3, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run ./app 0 astray", heddle), 3);
@@ -243,7 +198,7 @@ Test(program, that_faults_exits_with_3, .init = start_runs, .fini = stop)
     cr_expect(strstr(said.data, "1 faults, 0 findings\n"), "%s", said.data);
 }
 
-Test(program, that_calls_wrongly_is_told_where, .init = start_runs, .fini = stop)
+Test(program, that_calls_wrongly_is_told_where, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const calls[] = {
         "cudaMemcpy failed: cudaErrorInvalidValue",
@@ -265,16 +220,8 @@ Test(program, that_calls_wrongly_is_told_where, .init = start_runs, .fini = stop
     }
 }
 
-/* Whoever misuses memory is named, and who allocated and freed it, under an order that puts operations off, too. */
-static size_t times(const char *text)
-{
-    size_t n = 0;
-    for (const char *at = said.data; (at = strstr(at, text)); at++) n++;
-    return n;
-}
-
 /* 40 CTAs write to a variable, one thread to an element of an allocation. */
-Test(program, writes_are_watched, .init = start_runs, .fini = stop)
+Test(program, writes_are_watched, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const orders[] = {"native", "random --seed 3", "gpudet", "dab"};
     static const char fill[] =
@@ -303,7 +250,7 @@ Test(program, writes_are_watched, .init = start_runs, .fini = stop)
               said.data);
 }
 
-Test(program, writes_are_in_json, .init = start_runs, .fini = stop)
+Test(program, writes_are_in_json, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run --format json --watch 'latest[1]' --watch 'cuMemAlloc #1[99]:f32' "
@@ -329,7 +276,7 @@ Test(program, writes_are_in_json, .init = start_runs, .fini = stop)
 }
 
 /* Which is a wrong call, known before the program starts or when it has ended. */
-Test(program, what_is_not_there_is_not_watched, .init = start_runs, .fini = stop)
+Test(program, what_is_not_there_is_not_watched, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run --watch 'lates[1]' ./app 0 mark", heddle), 2);
@@ -347,7 +294,8 @@ Test(program, what_is_not_there_is_not_watched, .init = start_runs, .fini = stop
     cr_expect(strstr(said.data, "HEDDLE_WATCH:1:10: error: 'u' is not a type"), "%s", said.data);
 }
 
-Test(program, that_misuses_memory_is_told_where, .init = start_runs, .fini = stop)
+/* Whoever misuses memory is named, and who allocated and freed it, under an order that puts operations off, too. */
+Test(program, that_misuses_memory_is_told_where, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const orders[] = {"native", "random"};
     static const char *const parts[] = {"out of bounds: write of 401 bytes at ",
@@ -380,7 +328,7 @@ Test(program, that_misuses_memory_is_told_where, .init = start_runs, .fini = sto
     cr_expect(strstr(said.data, "  cuMemAlloc #1:\n  called by main at "), "%s", said.data);
 }
 
-Test(program, counts_go_to_a_file, .init = start_runs, .fini = stop)
+Test(program, counts_go_to_a_file, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run --counts counts.json ./app && cat counts.json", heddle), 0);
@@ -388,13 +336,8 @@ Test(program, counts_go_to_a_file, .init = start_runs, .fini = stop)
               said.data);
 }
 
-static void expect_output(const char *part)
-{
-    cr_expect(strstr(said.data, part), "no '%s' in %s", part, said.data);
-}
-
 /* One document, in which what the program prints is, too. */
-Test(program, is_told_of_as_json, .init = start_runs, .fini = stop)
+Test(program, is_told_of_as_json, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run --format json ./app 7", heddle), 7);
@@ -417,7 +360,7 @@ Test(program, is_told_of_as_json, .init = start_runs, .fini = stop)
     cr_expect_eq(sh("'%s' run --format xml ./app", heddle), 2);
 }
 
-Test(program, is_profiled, .init = start_runs, .fini = stop)
+Test(program, is_profiled, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run --profile ./app", heddle), 0);
@@ -430,7 +373,7 @@ Test(program, is_profiled, .init = start_runs, .fini = stop)
 }
 
 /* A setting means the same to a program as to a kernel file: one table reads it in both processes. */
-Test(program, takes_settings_as_kernel_files_do, .init = start_runs, .fini = stop)
+Test(program, takes_settings_as_kernel_files_do, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const settings[] = {"--memory 1T", "--order random --seed 0x10",
                                            "--max-instructions 0x100000", "--threads 0x2"};
@@ -448,7 +391,7 @@ Test(program, takes_settings_as_kernel_files_do, .init = start_runs, .fini = sto
 }
 
 /* The program looks at no error and exits with 0. */
-Test(program, without_a_device_has_not_passed, .init = start_runs, .fini = stop)
+Test(program, without_a_device_has_not_passed, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("HEDDLE_MEMORY=8X '%s' run ./app 0 careless", heddle), 2, "%s", said.data);
@@ -468,7 +411,8 @@ Test(program, without_a_device_has_not_passed, .init = start_runs, .fini = stop)
 }
 
 /* What the program itself puts into its environment is seen by its own process alone. */
-Test(program, that_spoils_its_environment_has_not_passed, .init = start_runs, .fini = stop)
+Test(program, that_spoils_its_environment_has_not_passed, .init = program_start_runs,
+     .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run ./app 0 careless-by-itself", heddle), 2, "%s", said.data);
@@ -484,7 +428,7 @@ Test(program, that_spoils_its_environment_has_not_passed, .init = start_runs, .f
 }
 
 /* What `sum` comes to depends on the order; with another program it is told what differs. */
-Test(program, is_recorded_and_replayed, .init = start_runs, .fini = stop)
+Test(program, is_recorded_and_replayed, .init = program_start_runs, .fini = program_stop)
 {
     char first[400];
     build_registered();
@@ -507,7 +451,7 @@ Test(program, is_recorded_and_replayed, .init = start_runs, .fini = stop)
     cr_expect_eq(sh("'%s' run --replay a.rec --order random ./app", heddle), 2);
 }
 
-Test(program, that_cannot_be_served_is_refused, .init = start_runs, .fini = stop)
+Test(program, that_cannot_be_served_is_refused, .init = program_start_runs, .fini = program_stop)
 {
     (void)linked(FATBIN_CUBIN, "libother.so");
     cr_expect_eq(sh("'%s' run ./program", heddle), 1);
@@ -533,7 +477,7 @@ static void expect_check(const char *arguments, int status, const char *text)
     cr_expect(strstr(said.data, text), "%s: not '%s': %s", arguments, text, said.data);
 }
 
-Test(program, is_checked, .init = start_runs, .fini = stop)
+Test(program, is_checked, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     expect_check("--runs 3 ./app", 0,
@@ -554,7 +498,7 @@ Test(program, is_checked, .init = start_runs, .fini = stop)
 }
 
 /* Neither of the two processes is left; a hang of the host is told from one of a kernel. */
-Test(program, that_hangs_is_ended, .init = start_runs, .fini = stop)
+Test(program, that_hangs_is_ended, .init = program_start_runs, .fini = program_stop)
 {
     int first, second;
     build_registered();
@@ -583,7 +527,7 @@ Test(program, that_hangs_is_ended, .init = start_runs, .fini = stop)
 }
 
 /* Programs copy addresses of the host, in structures, and what they hold is no result. */
-Test(program, has_the_same_addresses_in_all_runs, .init = start_runs, .fini = stop)
+Test(program, has_the_same_addresses_in_all_runs, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     expect_check("--runs 12 --order random,gpudet:quantum=300 ./app 0 pointer", 0,
@@ -591,7 +535,7 @@ Test(program, has_the_same_addresses_in_all_runs, .init = start_runs, .fini = st
 }
 
 /* What Heddle allocates for an order is not the program's. */
-Test(program, has_a_heap_of_its_own, .init = start_runs, .fini = stop)
+Test(program, has_a_heap_of_its_own, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     expect_check("--runs 8 --order random,gpudet:quantum=300,dab --no-race ./app 0 heap", 0,
@@ -599,13 +543,13 @@ Test(program, has_a_heap_of_its_own, .init = start_runs, .fini = stop)
 }
 
 /* Under random a launch may be done after the host has asked for more memory, which is no result of it. */
-Test(program, allocates_beside_launches, .init = start_runs, .fini = stop)
+Test(program, allocates_beside_launches, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     expect_check("--runs 8 --order random ./app 0 allocates", 0, "deterministic (");
 }
 
-Test(program, that_varies_by_itself_is_told_apart, .init = start_runs, .fini = stop)
+Test(program, that_varies_by_itself_is_told_apart, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     expect_check("--runs 3 ./app 0 process", 6, "./app: varies by itself\n");
@@ -626,7 +570,7 @@ static void make_compiler(void)
     cr_assert_eq(setenv("NVCC", "./compiler", 1), 0);
 }
 
-Test(program, is_compiled_from_its_source, .init = start_runs, .fini = stop)
+Test(program, is_compiled_from_its_source, .init = program_start_runs, .fini = program_stop)
 {
     make_compiler();
     cr_expect_eq(sh("TMPDIR=temporary '%s' run sum.cu 7", heddle), 7, "%s", said.data);
@@ -661,7 +605,7 @@ Test(program, is_compiled_from_its_source, .init = start_runs, .fini = stop)
     cr_expect(strstr(said.data, "cannot replace nvcc"), "%s", said.data);
 }
 
-Test(program, is_run_again_by_what_a_check_prints, .init = start_runs, .fini = stop)
+Test(program, is_run_again_by_what_a_check_prints, .init = program_start_runs, .fini = program_stop)
 {
     char command[200], first[300];
     build_registered();
@@ -677,7 +621,8 @@ Test(program, is_run_again_by_what_a_check_prints, .init = start_runs, .fini = s
 
 /* ---- those of older versions ------------------------------------------------------------------------------ */
 
-Test(program, of_cuda_11_and_12_finds_their_structures, .init = start_runs, .fini = stop)
+Test(program, of_cuda_11_and_12_finds_their_structures, .init = program_start_runs,
+     .fini = program_stop)
 {
     static const struct {
         const char *library;
@@ -694,7 +639,8 @@ Test(program, of_cuda_11_and_12_finds_their_structures, .init = start_runs, .fin
     }
 }
 
-Test(program, structures_are_laid_out_as_each_version_has_them, .init = start_runs, .fini = stop)
+Test(program, structures_are_laid_out_as_each_version_has_them, .init = program_start_runs,
+     .fini = program_stop)
 {
     static const int versions[] = {11080, 12040, 13000};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
@@ -718,7 +664,7 @@ static const char references[] =
     " st.global.f32 [%rd3], %f8; shl.b32 %r7, %r1, 2; mov.b32 %r8, %f1;\n"
     " sust.b.2d.b32.trap [surf, {%r7, %r6}], {%r8}; ret;\n}\n";
 
-Test(program, of_cuda_11_binds_texture_references, .init = start_runs, .fini = stop)
+Test(program, of_cuda_11_binds_texture_references, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const orders[] = {"native", "random", "gpudet", "dab"};
     write_container("code", references, sizeof references);
@@ -747,7 +693,7 @@ static void nvcc_program(const char *name, const char *flags)
                      said.data);
 }
 
-Test(program, of_nvcc_basics, .init = start_runs, .fini = stop)
+Test(program, of_nvcc_basics, .init = program_start_runs, .fini = program_stop)
 {
     nvcc_program("basics", "-rdc=true");
     nvcc_program("basics", "-default-stream per-thread");
@@ -782,8 +728,8 @@ ParameterizedTestParameters(program, finds_no_error_under_any_order)
 }
 
 /* And all print the same. */
-ParameterizedTest(struct built *p, program, finds_no_error_under_any_order, .init = start_runs,
-                  .fini = stop)
+ParameterizedTest(struct built *p, program, finds_no_error_under_any_order,
+                  .init = program_start_runs, .fini = program_stop)
 {
     static const char *const orders[] = {"random --seed 1", "random --seed 2", "gpudet", "dab"};
     if (!*p->name) cr_skip_test("no programs: `make programs` builds them");
@@ -797,7 +743,7 @@ ParameterizedTest(struct built *p, program, finds_no_error_under_any_order, .ini
 }
 
 /* On GPUs whose SMs hold blocks by other rules. */
-Test(program, fits_blocks_as_cuda_s_calculator, .init = start_runs, .fini = stop)
+Test(program, fits_blocks_as_cuda_s_calculator, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const gpus[] = {"gtx680", "titanx",    "p100",    "gtx1080", "v100",
                                        "a100",   "rtx2080ti", "rtx3070", "rtx4090", "b200"};
@@ -809,14 +755,14 @@ Test(program, fits_blocks_as_cuda_s_calculator, .init = start_runs, .fini = stop
             "%s: %s", gpus[i], said.data);
 }
 
-Test(program, of_nvcc_graphs, .init = start_runs, .fini = stop)
+Test(program, of_nvcc_graphs, .init = program_start_runs, .fini = program_stop)
 {
     nvcc_program("captures", "");
     nvcc_program("captures", "-default-stream per-thread");
 }
 
 /* Two streams without an event between them: chance shows what may come out; with one it is the same. */
-Test(program, streams_come_as_chance_has_it, .init = start_runs, .fini = stop)
+Test(program, streams_come_as_chance_has_it, .init = program_start_runs, .fini = program_stop)
 {
     char first[64] = "";
     bool differ = false;
@@ -833,7 +779,7 @@ Test(program, streams_come_as_chance_has_it, .init = start_runs, .fini = stop)
     cr_expect(differ);
 }
 
-Test(program, is_checked_with_its_streams, .init = start_runs, .fini = stop)
+Test(program, is_checked_with_its_streams, .init = program_start_runs, .fini = program_stop)
 {
     if (sh("command -v nvcc") != 0) cr_skip_test("no nvcc here");
     cr_assert_eq(sh("nvcc -cudart shared -o app '%s/tests/programs/racy/stream_race.cu'", here), 0);
@@ -869,19 +815,22 @@ static void expect_races_by_name(const char *source, const char *format, unsigne
 }
 
 /* With what CUDA C++ has for order. */
-Test(program, has_the_races_that_its_kernels_names_say, .init = start_runs, .fini = stop)
+Test(program, has_the_races_that_its_kernels_names_say, .init = program_start_runs,
+     .fini = program_stop)
 {
     expect_races_by_name("syncs.cu", "kernel '%s': race: ", 31, 28);
 }
 
 /* Textures and surfaces. */
-Test(program, fetches_what_it_has_written_and_is_told_so, .init = start_runs, .fini = stop)
+Test(program, fetches_what_it_has_written_and_is_told_so, .init = program_start_runs,
+     .fini = program_stop)
 {
     expect_races_by_name("fetches.cu", "kernel '%s': race: ", 13, 13);
 }
 
 /* Programmatic dependent launches. */
-Test(program, begun_early_races_with_the_kernel_before, .init = start_runs, .fini = stop)
+Test(program, begun_early_races_with_the_kernel_before, .init = program_start_runs,
+     .fini = program_stop)
 {
     expect_races_by_name("dependents.cu",
                          "in kernel '%s' would, which was launched to begin early\n", 12, 12);
