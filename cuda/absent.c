@@ -1,6 +1,7 @@
 /* What is not there yet answers that it is not supported, and is listed when the program ends. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
+#include "cuda/per_thread.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -76,3 +77,19 @@ static CUresult absent(const char *name)
 #include "cuda/absent.def"
 #undef ABSENT
 #pragma GCC visibility pop
+
+static const struct {
+    const char *name;
+    entry_point *function;
+} stubs[] = {
+#define ABSENT(name) {#name, (entry_point *)(name)},
+#include "cuda/absent.def"
+#undef ABSENT
+};
+
+entry_point *absent_entry_point(const char *name)
+{
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++)
+        if (strcmp(stubs[i].name, name) == 0) return stubs[i].function;
+    return NULL;
+}

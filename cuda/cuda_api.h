@@ -51,6 +51,10 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device);
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
                                  CUdevice to);
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned *out, const unsigned *operations,
+                                           unsigned count, CUdevice device);
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned *out, const unsigned *operations, unsigned count,
+                                          CUdevice from, CUdevice to);
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format,
                                             unsigned channels, CUdevice device);
 CUresult cuCtxResetPersistingL2Cache(void);
@@ -272,6 +276,11 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                       CUcontext from_context, size_t size);
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream stream);
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p);
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                            CUmemcpyAttributes *attributes, size_t *indices, size_t n,
+                            size_t *failed, CUstream stream);
+CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed,
+                              unsigned long long flags, CUstream stream);
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
                                CUmemcpyAttributes *attributes, size_t *indices, size_t n,
                                CUstream stream);
@@ -373,6 +382,8 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority);
 CUresult cuStreamGetFlags(CUstream stream, unsigned *flags);
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
+CUresult cuStreamGetGreenCtx(CUstream stream, CUgreenCtx *green);
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
 CUresult cuStreamGetAttribute(CUstream stream, CUlaunchAttributeID id,
                               CUlaunchAttributeValue *value);

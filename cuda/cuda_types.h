@@ -650,6 +650,7 @@ typedef struct CUdevprop_st {
     int textureAlign;
 } CUdevprop;
 
+typedef struct CUgreenCtx_st *CUgreenCtx;                  /* there is none but NULL */
 typedef struct CUexecAffinityParam_st CUexecAffinityParam; /* must be NULL */
 typedef struct CUctxCigParam_st CUctxCigParam;             /* likewise */
 typedef struct CUctxCreateParams_st { /* all zero: a context as NULL makes it */

@@ -70,4 +70,23 @@ CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *sta
 {
     return cuStreamGetCaptureInfo(stream ? stream : CU_STREAM_PER_THREAD, status, id);
 }
+
+/* Before CUDA 13 a batch says which of its copies has failed; SIZE_MAX: that is not known. */
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                            CUmemcpyAttributes *attributes, size_t *indices, size_t n,
+                            size_t *failed, CUstream stream)
+{
+    const CUresult r = cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, n,
+                                             stream);
+    if (r != CUDA_SUCCESS && failed) *failed = SIZE_MAX;
+    return r;
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed,
+                              unsigned long long flags, CUstream stream)
+{
+    const CUresult r = cuMemcpy3DBatchAsync_v2(count, list, flags, stream);
+    if (r != CUDA_SUCCESS && failed) *failed = SIZE_MAX;
+    return r;
+}
 #pragma GCC visibility pop

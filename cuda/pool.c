@@ -16,8 +16,9 @@ struct CUmemPoolHandle_st {
     struct object object;
     enum pool_place place;
     uint64_t used, used_high, held, held_high, threshold;
-    uint64_t most; /* of `used` */
-    int reuse[3];  /* CU_MEMPOOL_ATTR_REUSE_...: there is nothing that they change */
+    uint64_t most;            /* of `used` */
+    int reuse[3];             /* CU_MEMPOOL_ATTR_REUSE_...: there is nothing that they change */
+    CUmemAccess_flags device; /* what the device may do with it, as cuMemPoolGetAccess reports it */
     bool is_default, ended;
 };
 
@@ -36,6 +37,8 @@ static struct CUmemPoolHandle_st *pool_new(enum pool_place place)
     struct CUmemPoolHandle_st *p = object_new(OBJECT_POOL, sizeof *p);
     p->place = place;
     p->most = UINT64_MAX;
+    p->device = place == POOL_HOST ? CU_MEM_ACCESS_FLAGS_PROT_NONE
+                                   : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     for (int i = 0; i < 3; i++) p->reuse[i] = 1;
     return p;
 }
@@ -155,8 +158,7 @@ static CUresult place_of(const CUmemLocation *l, CUmemAllocationType type, enum 
         *place = POOL_DEVICE;
         return device_ok(l->id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: *place = POOL_HOST; return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA: *place = POOL_HOST; return CUDA_SUCCESS;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
@@ -262,20 +264,40 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     return driver_end(r);
 }
 
-/* ---- who may use it: the one device, always ---------------------------------------------------------------- */
+/* ---- who may use it ----------------------------------------------------------------------------------------- */
 
-static CUresult check_access(const CUmemAccessDesc *d)
+/* The host may use its pools and managed memory, always; a pool of the device is the device's alone. */
+static CUmemAccess_flags host_access(const struct CUmemPoolHandle_st *p)
 {
+    return p->place == POOL_DEVICE ? CU_MEM_ACCESS_FLAGS_PROT_NONE
+                                   : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
+static bool of_host(const CUmemLocation *l)
+{
+    return l->type == CU_MEM_LOCATION_TYPE_HOST || l->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+           l->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+/* Only the access of the device to a pool of the host can be granted and revoked. */
+static CUresult check_access(const struct CUmemPoolHandle_st *p, const CUmemAccessDesc *d)
+{
+    const bool all = d->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    if (!all && d->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_ERROR_INVALID_VALUE;
+    if (of_host(&d->location))
+        return d->flags == host_access(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (d->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
     if (!device_ok(d->location.id)) return CUDA_ERROR_INVALID_DEVICE;
-    return d->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return all || p->place == POOL_HOST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *list, size_t count)
 {
     CUresult r = begin_pool(pool);
     if (r == CUDA_SUCCESS && !list && count) r = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) r = check_access(&list[i]);
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) r = check_access(pool, &list[i]);
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
+        if (!of_host(&list[i].location)) pool->device = list[i].flags;
     return driver_end(r);
 }
 
@@ -286,8 +308,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
     if (r != CUDA_SUCCESS) return driver_end(r);
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && !device_ok(location->id))
         return driver_end(CUDA_ERROR_INVALID_DEVICE);
-    const bool has = location->type == CU_MEM_LOCATION_TYPE_DEVICE || pool->place != POOL_DEVICE;
-    *flags = has ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    *flags = location->type == CU_MEM_LOCATION_TYPE_DEVICE ? pool->device : host_access(pool);
     return driver_end(CUDA_SUCCESS);
 }
 

@@ -88,20 +88,19 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
         known = true;
         if (api[i].since <= version && (best < 0 || api[i].since > api[best].since)) best = (int)i;
     }
-    CUdriverProcAddressQueryResult s = CU_GET_PROC_ADDRESS_SUCCESS;
-    if (best < 0)
-        s = known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                  : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    const bool own = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    /* A driver has the functions that Heddle does not have: programs call them without a look at the address. */
+    entry_point *f = best < 0 ? (known ? NULL : absent_entry_point(name))
+                     : own    ? per_thread_of(api[best].function)
+                              : api[best].function;
+    const CUdriverProcAddressQueryResult s = f       ? CU_GET_PROC_ADDRESS_SUCCESS
+                                             : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                                     : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     if (status) *status = s;
-    *function = NULL;
-    if (best >= 0) {
-        entry_point *f = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
-                             ? per_thread_of(api[best].function)
-                             : api[best].function;
-        memcpy(function, &f, sizeof *function);
-    }
+    if (f) memcpy(function, &f, sizeof *function);
+    else *function = NULL;
     /* with a place for the status, that is where the answer is */
-    return best >= 0 || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return f || status ? CUDA_SUCCESS : driver_refuse(CUDA_ERROR_NOT_FOUND);
 }
 
 CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
@@ -251,6 +250,35 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
     if (r == CUDA_SUCCESS && (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
                               attribute > CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED))
         r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && (!device_ok(to) || from == to)) r = CUDA_ERROR_INVALID_DEVICE;
+    return driver_end(r);
+}
+
+enum { ATOMIC_OPERATIONS = 13 }; /* CUatomicOperation */
+
+static CUresult check_operations(CUresult begun, const unsigned *operations, unsigned count)
+{
+    if (begun != CUDA_SUCCESS) return begun;
+    if (!operations || !count) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++)
+        if (operations[i] >= ATOMIC_OPERATIONS) return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* None, as CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED says: the link to the host is PCIe. */
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned *out, const unsigned *operations,
+                                           unsigned count, CUdevice device)
+{
+    const CUresult r = check_operations(begin_device(device, out), operations, count);
+    if (r == CUDA_SUCCESS) memset(out, 0, count * sizeof *out);
+    return driver_end(r);
+}
+
+/* Of two devices; there is one. */
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned *out, const unsigned *operations, unsigned count,
+                                          CUdevice from, CUdevice to)
+{
+    CUresult r = check_operations(begin_device(from, out), operations, count);
     if (r == CUDA_SUCCESS && (!device_ok(to) || from == to)) r = CUDA_ERROR_INVALID_DEVICE;
     return driver_end(r);
 }

@@ -149,6 +149,19 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
     ASK(stream, context, s->context);
 }
 
+/* No stream is of a green context: none can be made. */
+CUresult cuStreamGetGreenCtx(CUstream stream, CUgreenCtx *green)
+{
+    ASK(stream, green, NULL);
+}
+
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green)
+{
+    if (!green) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
+    *green = NULL;
+    return cuStreamGetCtx(stream, context);
+}
+
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
 {
     ASK(stream, device, 0);

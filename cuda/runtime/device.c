@@ -100,6 +100,18 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
     RUNTIME_CALL(cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, from, to));
 }
 
+cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned *out, const unsigned *operations,
+                                                unsigned count, int device)
+{
+    RUNTIME_CALL(cuDeviceGetHostAtomicCapabilities(out, operations, count, device));
+}
+
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned *out, const unsigned *operations,
+                                               unsigned count, int from, int to)
+{
+    RUNTIME_CALL(cuDeviceGetP2PAtomicCapabilities(out, operations, count, from, to));
+}
+
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     RUNTIME_CALL(cuCtxResetPersistingL2Cache());

@@ -607,6 +607,10 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels,
                                                  const struct cudaChannelFormatDesc *d, int device);
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
                                       int to);
+cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned *out, const unsigned *operations,
+                                                unsigned count, int device);
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned *out, const unsigned *operations,
+                                               unsigned count, int from, int to);
 cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
                                            const cudaLaunchConfig_t *config);

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdint.h>
+#include <string.h>
 
 static CUcontext context;
 static CUmodule module;
@@ -113,4 +114,96 @@ Test(driver_contexts, default_streams_are_of_the_current_one, .init = start, .fi
     IS(cuStreamSynchronize(s), CUDA_ERROR_INVALID_CONTEXT); /* destroyed: it has none any more */
     OK(cuCtxSetCurrent(context));
     IS(cuStreamSynchronize(s), CUDA_ERROR_INVALID_HANDLE);
+}
+
+Test(driver_contexts, a_stream_is_of_no_green_context, .init = start, .fini = stop)
+{
+    CUstream s;
+    CUcontext c = NULL;
+    CUgreenCtx green = (CUgreenCtx)&c;
+    OK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    OK(cuStreamGetCtx_v2(s, &c, &green));
+    cr_expect(c == context && !green);
+    green = (CUgreenCtx)&c;
+    OK(cuStreamGetGreenCtx(s, &green));
+    cr_expect(!green);
+    IS(cuStreamGetCtx_v2(s, &c, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* cuda.h: a pool of the host is accessible from the host CPU, and from a device when that was granted. */
+Test(driver_contexts, pools_of_the_host_grant_access, .init = start, .fini = stop)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
+    CUmemLocation host = props.location, device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    CUmemAccessDesc d = {host, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemoryPool pool, own;
+    CUmemAccess_flags flags;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolSetAccess(pool, &d, 1));
+    OK(cuMemPoolGetAccess(&flags, pool, &host));
+    cr_expect_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    OK(cuMemPoolGetAccess(&flags, pool, &device));
+    cr_expect_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    d.location = device;
+    OK(cuMemPoolSetAccess(pool, &d, 1));
+    OK(cuMemPoolGetAccess(&flags, pool, &device));
+    cr_expect_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    d.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    OK(cuMemPoolSetAccess(pool, &d, 1));
+    OK(cuMemPoolGetAccess(&flags, pool, &device));
+    cr_expect_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    OK(cuDeviceGetDefaultMemPool(&own, 0));
+    IS(cuMemPoolSetAccess(own, &d, 1), CUDA_ERROR_INVALID_VALUE);
+    d = (CUmemAccessDesc){host, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    IS(cuMemPoolSetAccess(own, &d, 1), CUDA_ERROR_INVALID_VALUE);
+    props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+    IS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* The types of cudaTypedefs.h for CUDA 12.8. */
+typedef CUresult batch_v12080(CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *,
+                              size_t *, size_t, size_t *, CUstream);
+
+Test(driver_contexts, entry_points_of_older_versions_and_of_stubs, .init = start, .fini = stop)
+{
+    batch_v12080 *copy;
+    CUresult (*stub)(void);
+    CUdriverProcAddressQueryResult status;
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    CUstream s;
+    CUdeviceptr p, q;
+    uint32_t got = 0;
+    size_t size = 4, first = 0, failed = 7;
+    OK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    OK(cuMemAlloc(&p, 4));
+    OK(cuMemAlloc(&q, 4));
+    OK(cuMemsetD32(p, 42, 1));
+    OK(cuGetProcAddress("cuMemcpyBatchAsync", (void **)&copy, 12080, 0, &status));
+    cr_assert(copy && status == CU_GET_PROC_ADDRESS_SUCCESS);
+    OK(copy(&q, &p, &size, 1, &attributes, &first, 1, &failed, s));
+    OK(cuMemcpyDtoHAsync(&got, q, 4, s));
+    OK(cuStreamSynchronize(s));
+    cr_expect_eq(got, 42);
+    IS(copy(&q, &p, &size, 0, &attributes, &first, 1, &failed, s), CUDA_ERROR_INVALID_VALUE);
+    cr_expect_eq(failed, SIZE_MAX);
+    OK(cuGetProcAddress("cuTensorMapEncodeTiled", (void **)&stub, 13000, 0, &status));
+    cr_assert(stub && status == CU_GET_PROC_ADDRESS_SUCCESS);
+    IS(stub(), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuGetProcAddress("cuFrobnicate", (void **)&stub, 13000, 0, &status));
+    cr_expect(!stub && status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+}
+
+Test(driver_contexts, the_device_has_no_atomics_on_the_host, .init = start, .fini = stop)
+{
+    const unsigned all[13] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, wrong = 13;
+    unsigned can[13];
+    int native = 1; /* 86: CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED */
+    memset(can, 0xff, sizeof can);
+    OK(cuDeviceGetHostAtomicCapabilities(can, all, 13, 0));
+    OK(cuDeviceGetAttribute(&native, (CUdevice_attribute)86, 0));
+    cr_expect_eq(native, 0);
+    for (int i = 0; i < 13; i++) cr_expect_eq(can[i], 0);
+    IS(cuDeviceGetHostAtomicCapabilities(can, &wrong, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuDeviceGetP2PAtomicCapabilities(can, all, 1, 0, 0), CUDA_ERROR_INVALID_DEVICE);
 }
