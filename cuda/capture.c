@@ -62,6 +62,29 @@ static void end(struct capture *k)
     free(k);
 }
 
+static bool reaches(const struct CUgraphNode_st *node, const struct nodes *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (from->at[i] == node || graph_is_behind(from->at[i], node)) return true;
+    return false;
+}
+
+/* Whether another stream of the capture comes after all that this one has captured. */
+static bool is_waited_for(const struct capture *k, const struct CUstream_st *s)
+{
+    size_t behind = 0;
+    for (size_t i = 0; i < s->frontier.count; i++)
+        for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o;
+             o = o->next) {
+            const struct CUstream_st *other = (struct CUstream_st *)o;
+            if (other == s || other->capture != k || !reaches(s->frontier.at[i], &other->frontier))
+                continue;
+            behind++;
+            break;
+        }
+    return behind == s->frontier.count;
+}
+
 void capture_leave(struct CUstream_st *s)
 {
     struct capture *k = s->capture;
@@ -70,7 +93,7 @@ void capture_leave(struct CUstream_st *s)
         if (!k->to_graph) graph_drop(k->graph);
         end(k);
     } else {
-        capture_invalidate(k);
+        if (!is_waited_for(k, s)) capture_invalidate(k);
         s->capture = NULL;
         nodes_free(&s->frontier);
     }
@@ -249,13 +272,6 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
     if (r == CUDA_SUCCESS) r = begin_capture(c, s, graph, mode);
     if (r == CUDA_SUCCESS) set_nodes(&s->frontier, dependencies, count);
     return driver_end(r);
-}
-
-static bool reaches(const struct CUgraphNode_st *node, const struct nodes *from)
-{
-    for (size_t i = 0; i < from->count; i++)
-        if (from->at[i] == node || graph_is_behind(from->at[i], node)) return true;
-    return false;
 }
 
 /* Whether all that the capture's streams did last comes before what its origin does next. */

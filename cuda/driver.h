@@ -222,7 +222,10 @@ struct driver_memory {
     size_t count, cap;              /* of allocations */
     size_t registered;              /* allocations of ALLOCATION_REGISTERED */
     struct CUmemPoolHandle_st *default_pools[POOL_PLACES], *current_pools[POOL_PLACES];
-    uint64_t pools_idle;              /* bytes that pools hold and no allocation uses */
+    uint64_t pools_idle;        /* bytes that pools hold and no allocation uses */
+    struct graph_memory_count { /* bytes, and the most since that was set back */
+        uint64_t now, most;
+    } graphs_used, graphs_held;       /* that launches of graphs allocated; that they reserved */
     struct reservation *reservations; /* of addresses (cuda/virtual.c) */
     struct mapping *mappings;         /* likewise */
 };

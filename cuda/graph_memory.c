@@ -1,5 +1,8 @@
 /* Memory that graphs allocate. An address stays the same from launch to launch, so it is taken from the device when the
- * node is made, and given back when no node and nobody else has it. Whether it may be used is a matter of its nodes. */
+ * node is made, and given back when no node and nobody else has it. Whether it may be used is a matter of its nodes.
+ *
+ * The footprint that cuDeviceGetGraphMemAttribute reports is that of a device which backs the addresses with memory when a
+ * launch allocates, uses the memory again for what is allocated later, and keeps it until cuDeviceGraphMemTrim. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -12,15 +15,10 @@ struct graph_memory {
     bool live; /* allocated by a launch, and not freed since */
 };
 
-/* Bytes by now, and the most since that was set back: of what launches have allocated, and of what nodes hold. */
-static struct {
-    uint64_t now, most;
-} used, held;
-
-static void grow(uint64_t *now, uint64_t *most, uint64_t size)
+static void set(struct graph_memory_count *c, uint64_t now)
 {
-    *now += size;
-    if (*now > *most) *most = *now;
+    c->now = now;
+    if (c->now > c->most) c->most = c->now;
 }
 
 static struct graph_memory *find(CUdeviceptr address)
@@ -36,7 +34,6 @@ static void end(struct graph_memory *m)
     if (m->nodes || m->live) return;
     while (*at != m) at = &(*at)->next;
     *at = m->next;
-    held.now -= m->size;
     if (allocation_find(m->address)) (void)memory_free(m->address, CALL_MEM_FREE_ASYNC);
     free(m);
 }
@@ -50,7 +47,6 @@ CUresult graph_memory_work(struct work *w, struct CUctx_st *c, size_t size, CUde
     *m = (struct graph_memory){
         .next = driver.graph_memory, .address = *address, .size = size, .nodes = 1};
     driver.graph_memory = m;
-    grow(&held.now, &held.most, size);
     *w = (struct work){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
                        .context = c,
                        .alloc = {.params = {.bytesize = size, .dptr = *address}, .memory = m}};
@@ -70,7 +66,9 @@ void graph_memory_release(struct graph_memory *m)
 
 CUresult graph_memory_take(struct graph_memory *m)
 {
-    if (!m->live) grow(&used.now, &used.most, m->size);
+    struct driver_memory *d = &driver.memory;
+    if (!m->live) set(&d->graphs_used, d->graphs_used.now + m->size);
+    if (d->graphs_used.now > d->graphs_held.now) set(&d->graphs_held, d->graphs_used.now);
     m->live = true;
     return CUDA_SUCCESS;
 }
@@ -91,7 +89,7 @@ CUresult graph_memory_give(CUdeviceptr address)
     if (!m) return memory_free(address, CALL_MEM_FREE_ASYNC);
     if (!m->live) return CUDA_ERROR_INVALID_VALUE;
     m->live = false;
-    used.now -= m->size;
+    driver.memory.graphs_used.now -= m->size;
     end(m);
     return CUDA_SUCCESS;
 }
@@ -101,10 +99,10 @@ CUresult graph_memory_give(CUdeviceptr address)
 static uint64_t *counter_of(CUgraphMem_attribute attribute)
 {
     switch (attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: return &used.now;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: return &used.most;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: return &held.now;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: return &held.most;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: return &driver.memory.graphs_used.now;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: return &driver.memory.graphs_used.most;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: return &driver.memory.graphs_held.now;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: return &driver.memory.graphs_held.most;
     }
     return NULL;
 }
@@ -138,10 +136,11 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     return driver_end(r);
 }
 
-/* Nothing is held that no node has. */
+/* What is allocated stays. */
 CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
     CUresult r = driver_begin_without();
     if (r == CUDA_SUCCESS && !device_ok(device)) r = CUDA_ERROR_INVALID_DEVICE;
+    if (r == CUDA_SUCCESS) driver.memory.graphs_held.now = driver.memory.graphs_used.now;
     return driver_end(r);
 }
