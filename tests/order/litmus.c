@@ -1,0 +1,276 @@
+/* Litmus tests under `random`: what PTX's axioms (tests/support/axioms.h) do not allow must never be seen.
+ *
+ * The shapes of determinism/litmus/shapes.c, each with all variants and placements. HEDDLE_LITMUS_SEEDS sets the launches
+ * of each program, HEDDLE_LITMUS_PROGRAMS the random programs. */
+#include <criterion/criterion.h>
+
+#include "base/buf.h"
+#include "base/rng.h"
+#include "determinism/litmus/litmus.h"
+#include "determinism/orders.h"
+#include "tests/support/axioms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned number_of(const char *variable, unsigned preset)
+{
+    const char *text = getenv(variable);
+    return text ? (unsigned)strtoul(text, NULL, 10) : preset;
+}
+
+static struct litmus test_of(const char *text, enum litmus_variant how, enum litmus_placement where)
+{
+    struct litmus t;
+    const char *why = litmus_parse(&t, text);
+    cr_assert_null(why, "%s: %s", text, why);
+    litmus_strengthen(&t, how);
+    litmus_place(&t, where);
+    return t;
+}
+
+static uint64_t outcome_of(const struct litmus *t, const char *text)
+{
+    uint64_t outcome = 0;
+    unsigned at = 0;
+    for (const char *p = text; *p; p++) {
+        if (*p >= '0' && *p <= '9') outcome |= (uint64_t)(*p - '0') << 4 * at++;
+    }
+    cr_assert_eq(at, t->reads + t->locations, "%s", text);
+    return outcome;
+}
+
+/* ---- the enumerator --------------------------------------------------------------------------- */
+
+/* Whether PTX allows an outcome: from the ISA's text and from Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA
+ * PTX Memory Consistency Model", ASPLOS 2019. */
+static const struct {
+    const char *text;
+    enum litmus_placement where;
+    const char *outcome;
+    bool allowed;
+} judged[] = {
+    {"W x 1; W y 1 || R y; R x", LITMUS_GRID, "1 0, 1 1", true},
+    {"W x 1; W.rel y 1 || R.acq y; R x", LITMUS_GRID, "1 0, 1 1", false},
+    {"W x 1; W.rel y 1 || R.acq y; R x", LITMUS_GRID, "1 1, 1 1", true},
+    {"W x 1; W.rel.cta y 1 || R.acq y; R x", LITMUS_GRID, "1 0, 1 1", true},
+    {"W x 1; W.rel.cta y 1 || R.acq.cta y; R x", LITMUS_BLOCK, "1 0, 1 1", false},
+    {"W x 1; F.ar.gpu; W y 1 || R.acq y; R x", LITMUS_GRID, "1 0, 1 1", true}, /* a weak flag */
+    {"W x 1; F.ar.gpu; W.rlx y 1 || R.rlx y; F.ar.gpu; R x", LITMUS_GRID, "1 0, 1 1", false},
+    {"W x 1; F.ar.cta; W.rlx y 1 || R.rlx y; F.ar.gpu; R x", LITMUS_GRID, "1 0, 1 1", true},
+    {"W x 1; W.rel y 1 || A.rlx y 1 || R.acq y; R x", LITMUS_GRID, "1 2 0, 1 2", false},
+    {"W x 1; W.rel y 1; W.rlx y 2 || R.acq y; R x", LITMUS_GRID, "2 0, 1 2", false},
+    {"W.rel x 1; R.acq y || W.rel y 1; R.acq x", LITMUS_GRID, "0 0, 1 1", true},
+    {"W.rlx x 1; F.sc.gpu; R.rlx y || W.rlx y 1; F.sc.gpu; R.rlx x", LITMUS_GRID, "0 0, 1 1",
+     false},
+    {"W.rlx x 1; F.sc.cta; R.rlx y || W.rlx y 1; F.sc.cta; R.rlx x", LITMUS_GRID, "0 0, 1 1", true},
+    {"W.rlx x 1; F.ar.gpu; R.rlx y || W.rlx y 1; F.ar.gpu; R.rlx x", LITMUS_GRID, "0 0, 1 1", true},
+    {"R.rlx x; W.rlx y 1 || R.rlx y; W.rlx x 1", LITMUS_GRID, "1 1, 1 1", true},
+    {"R.rlx x; W.rlx y r0 || R.rlx y; W.rlx x r0", LITMUS_GRID, "1 1, 1 1", false}, /* thin air */
+    {"R.acq x; W.rel y 1 || R.acq y; W.rel x 1", LITMUS_GRID, "1 1, 1 1", false},
+    {"W.rlx x 1 || R.rlx x; R.rlx x", LITMUS_GRID, "1 0, 1", false},
+    {"W x 1 || R x; R x", LITMUS_GRID, "1 0, 1", true},
+    {"W.rlx x 1 || R x; R.rlx x; R x", LITMUS_GRID, "0 1 0, 1", false},
+    {"W.rlx.cta x 1 || R.rlx x; R.rlx x", LITMUS_GRID, "1 0, 1", true},
+    {"W.rlx.cta x 1 || R.rlx.cta x; R.rlx x", LITMUS_BLOCK, "1 0, 1", false},
+    {"W x 1; R x", LITMUS_GRID, "0, 1", false},
+    {"W x 1; W x 2", LITMUS_GRID, "1", false},
+    {"W.rlx x 1 || W.rlx y 1 || R.acq x; R.acq y || R.acq y; R.acq x", LITMUS_GRID, "1 0 1 0, 1 1",
+     true},
+    {"W.rlx x 1 || W.rlx y 1 || R.rlx x; F.sc.gpu; R.rlx y || R.rlx y; F.sc.gpu; R.rlx x",
+     LITMUS_GRID, "1 0 1 0, 1 1", false},
+    {"W.rlx x 1 || R.rlx x; W.rel y 1 || R.acq y; R.rlx x", LITMUS_GRID, "1 1 0, 1 1", false},
+    {"W x 1 || R x; W.rel y 1 || R.acq y; R x", LITMUS_GRID, "1 1 0, 1 1", true},
+    {"W x 1; W.rel.cta y 1 || R.acq.cta y; W.rel z 1 || R.acq z; R x", LITMUS_PAIRS, "1 1 0, 1 1 1",
+     false},
+    {"A x 1 || A x 1", LITMUS_GRID, "0 0, 1", false},
+    {"A.rlx.cta x 1 || A.rlx.cta x 1", LITMUS_GRID, "0 0, 1", true},
+    {"A.rlx.cta x 1 || A.rlx.cta x 1", LITMUS_BLOCK, "0 0, 1", false},
+    {"W x 1; B; R y || W y 1; B; R x", LITMUS_BLOCK, "0 1, 1 1", false},
+    {"W.rlx x 1; W.rlx y 2 || W.rlx y 1; W.rlx x 2", LITMUS_GRID, "1 1", true},
+    {"W.rlx x 1; F.sc.gpu; W.rlx y 2 || W.rlx y 1; F.sc.gpu; W.rlx x 2", LITMUS_GRID, "1 1", false},
+};
+
+Test(litmus, the_enumerator_knows_the_model)
+{
+    static struct axioms_set allowed;
+    for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+        const struct litmus t = test_of(judged[i].text, LITMUS_AS_IS, judged[i].where);
+        cr_assert(axioms_allowed(&t, AXIOMS_PTX, &allowed));
+        cr_expect_eq(axioms_has(&allowed, outcome_of(&t, judged[i].outcome)), judged[i].allowed,
+                     "%s: %s", judged[i].text, judged[i].outcome);
+    }
+}
+
+/* SC is stronger than TSO, and TSO than PTX; without fences each shape's weak outcome is not SC, and PTX allows it unless
+ * one location alone forbids it. */
+Test(litmus, the_models_are_ordered)
+{
+    static struct axioms_set sc, tso, ptx;
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        for (int v = 0; v < LITMUS_VARIANTS; v++) {
+            const struct litmus t = test_of(litmus_shapes[i].text, (enum litmus_variant)v,
+                                            LITMUS_GRID);
+            if (!axioms_allowed(&t, AXIOMS_SC, &sc)) continue; /* CoRR2 */
+            cr_assert(axioms_allowed(&t, AXIOMS_TSO, &tso) && axioms_allowed(&t, AXIOMS_PTX, &ptx));
+            cr_expect(sc.count > 0 && sc.count <= tso.count && tso.count <= ptx.count);
+            for (size_t k = 0; k < sc.count; k++) cr_expect(axioms_has(&tso, sc.outcome[k]));
+            for (size_t k = 0; k < tso.count; k++)
+                cr_expect(axioms_has(&ptx, tso.outcome[k]), "%s %s", litmus_shapes[i].name,
+                          litmus_variants[v]);
+            if (v == LITMUS_AS_IS)
+                cr_expect(!axioms_has(&sc, outcome_of(&t, strchr(litmus_shapes[i].weak, '=')
+                                                              ? litmus_shapes[i].weak
+                                                              : "")),
+                          "%s", litmus_shapes[i].name);
+        }
+}
+
+/* ---- the machine ------------------------------------------------------------------------------- */
+
+struct seen {
+    struct axioms_set set;
+    unsigned count[AXIOMS_OUTCOMES];
+};
+
+static void note(struct seen *s, uint64_t outcome)
+{
+    size_t at = 0;
+    while (at < s->set.count && s->set.outcome[at] != outcome) at++;
+    if (at == AXIOMS_OUTCOMES) return;
+    if (at == s->set.count) s->set.outcome[s->set.count++] = outcome;
+    s->count[at]++;
+}
+
+static void run(const struct litmus *t, const char *order, unsigned launches, uint64_t seed,
+                struct seen *out)
+{
+    const char *fault = NULL;
+    char *why = NULL;
+    struct litmus_bench *b = litmus_bench_new(t, &fault);
+    struct orders *o = orders_new(order, seed, &why);
+    cr_assert(b && o, "%s%s", b ? "" : fault, why ? why : "");
+    out->set.count = 0;
+    memset(out->count, 0, sizeof out->count);
+    for (unsigned i = 0; i < launches; i++) {
+        uint64_t outcome = 0;
+        cr_assert(litmus_bench_run(b, orders_get(o), &outcome, &fault), "%s", fault);
+        note(out, outcome);
+    }
+    orders_free(o);
+    litmus_bench_free(b);
+}
+
+static void expect_allowed(const struct litmus *t, const struct seen *s,
+                           const struct axioms_set *allowed, const char *name)
+{
+    for (size_t i = 0; i < s->set.count; i++) {
+        struct buf b = {0};
+        if (axioms_has(allowed, s->set.outcome[i])) continue;
+        litmus_print(&b, t, s->set.outcome[i]);
+        litmus_ptx(&b, t);
+        cr_expect(false, "%s: forbidden, seen %u times: %s", name, s->count[i], b.data);
+        buf_free(&b);
+    }
+}
+
+/* Runs all programs of the shapes; *could is how many outcomes are allowed, *seen how many of them came. */
+static void run_shapes(const char *order, enum axioms_model model, unsigned launches)
+{
+    static struct axioms_set allowed;
+    static struct seen s;
+    const bool prints = getenv("HEDDLE_LITMUS_PRINT");
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        for (int v = 0; v < LITMUS_VARIANTS; v++)
+            for (int p = 0; p < LITMUS_PLACEMENTS; p++) {
+                const struct litmus t = test_of(litmus_shapes[i].text, (enum litmus_variant)v,
+                                                (enum litmus_placement)p);
+                char name[64];
+                snprintf(name, sizeof name, "%s+%s@%s", litmus_shapes[i].name, litmus_variants[v],
+                         litmus_placements[p]);
+                if (t.threads < 3 && p == LITMUS_PAIRS) continue;
+                if (!axioms_allowed(&t, model, &allowed)) {
+                    cr_expect_str_eq(litmus_shapes[i].name, "CoRR2", "too large");
+                    continue; /* six atomics of one location */
+                }
+                run(&t, order, launches, 1 + i * 1000, &s);
+                expect_allowed(&t, &s, &allowed, name);
+                if (prints && s.set.count < allowed.count)
+                    for (size_t k = 0; k < allowed.count; k++) {
+                        struct buf b = {0};
+                        size_t at = 0;
+                        while (at < s.set.count && s.set.outcome[at] != allowed.outcome[k]) at++;
+                        litmus_print(&b, &t, allowed.outcome[k]);
+                        if (at == s.set.count) fprintf(stderr, "unseen %s %s\n", name, b.data);
+                        buf_free(&b);
+                    }
+            }
+}
+
+Test(litmus, random_shows_no_forbidden_outcome)
+{
+    run_shapes("random", AXIOMS_PTX, number_of("HEDDLE_LITMUS_SEEDS", 50));
+}
+
+Test(litmus, without_its_switches_random_is_sequentially_consistent)
+{
+    run_shapes("random:late-stores=off:stale-loads=off", AXIOMS_SC,
+               number_of("HEDDLE_LITMUS_SEEDS", 50) / 2);
+}
+
+/* ---- random programs -------------------------------------------------------------------------------- */
+
+static struct litmus random_program(uint64_t seed)
+{
+    struct litmus t = {.threads = 2 + rng_below(&seed, 3), .locations = 1 + rng_below(&seed, 3)};
+    const uint32_t most = t.threads == 2 ? 4 : 3;
+    const uint32_t strong = 1 + rng_below(&seed, 4); /* how many of 4 are */
+    for (uint32_t i = 0; i < t.threads; i++) {
+        const uint32_t n = 1 + rng_below(&seed, most);
+        for (uint32_t k = 0; k < n; k++) {
+            struct litmus_op op = {
+                .kind = (uint8_t)rng_below(&seed, 12),
+                .location = (uint8_t)rng_below(&seed, t.locations),
+                .value = (uint8_t)(1 + rng_below(&seed, 3)),
+                .scope = (uint8_t)(rng_below(&seed, 2) ? EMU_SCOPE_GPU : EMU_SCOPE_CTA),
+                .from = -1,
+                .result = -1};
+            if (op.kind >= LITMUS_BARRIER)
+                op.kind = rng_below(&seed, 2) ? LITMUS_LOAD : LITMUS_STORE;
+            if (op.kind == LITMUS_FENCE)
+                op.strength = rng_below(&seed, 2) ? LITMUS_SC : LITMUS_ACQ_REL;
+            else if (op.kind >= LITMUS_EXCHANGE)
+                op.strength = (uint8_t)(LITMUS_RELAXED + rng_below(&seed, 4));
+            else if (rng_below(&seed, 4) < strong) {
+                op.strength = rng_below(&seed, 2)      ? LITMUS_RELAXED
+                              : op.kind == LITMUS_LOAD ? LITMUS_ACQUIRE
+                                                       : LITMUS_RELEASE;
+            }
+            if (op.kind == LITMUS_REDUCE &&
+                (op.strength == LITMUS_ACQUIRE || op.strength == LITMUS_ACQ_REL))
+                op.strength = LITMUS_RELEASE;
+            if (op.kind != LITMUS_STORE && op.kind != LITMUS_REDUCE && op.kind != LITMUS_FENCE)
+                op.result = (int16_t)t.reads++;
+            t.ops[i][t.count[i]++] = op;
+        }
+    }
+    litmus_place(&t, (enum litmus_placement)rng_below(&seed, LITMUS_PLACEMENTS));
+    return t;
+}
+
+Test(litmus, random_shows_no_forbidden_outcome_of_random_programs)
+{
+    static struct axioms_set allowed;
+    static struct seen s;
+    const unsigned programs = number_of("HEDDLE_LITMUS_PROGRAMS", 200),
+                   launches = number_of("HEDDLE_LITMUS_SEEDS", 50);
+    for (unsigned n = 1; n <= programs; n++) {
+        char name[32];
+        const struct litmus t = random_program(n);
+        if (!axioms_allowed(&t, AXIOMS_PTX, &allowed)) continue;
+        run(&t, "random", launches, n, &s);
+        snprintf(name, sizeof name, "program %u", n);
+        expect_allowed(&t, &s, &allowed, name);
+    }
+}

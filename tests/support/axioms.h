@@ -1,0 +1,32 @@
+/* tests/support/axioms.h: the outcomes of a litmus test that a memory model allows, by its axioms.
+ *
+ *     struct axioms_set allowed;
+ *     axioms_allowed(&t, AXIOMS_PTX, &allowed);            // t: a struct litmus
+ *     if (!axioms_has(&allowed, outcome)) ...
+ *
+ * PTX: ISA 9.0, "Memory Consistency Model". All candidate executions are enumerated: what each read reads from, a total
+ * order of the writes to each location, a total order of the fence.sc. Of the total orders only what the ISA relates
+ * counts: writes that are morally strong or ordered by causality; fences that are morally strong. An execution is allowed
+ * if it contradicts none of the axioms Coherence, Fence-SC, Atomicity, No-Thin-Air, SC-per-Location and Causality.
+ * All accesses have one size and the generic proxy.
+ *
+ * SC: program order, reads-from, coherence and from-read together have no cycle. TSO: the same without the order of a
+ * store before a later load of another location, unless a fence.sc or an atomic is between them (Owens, Sarkar, Sewell,
+ * "A better x86 memory model: x86-TSO", TPHOLs 2009); each location is sequentially consistent. */
+#ifndef HEDDLE_TESTS_SUPPORT_AXIOMS_H
+#define HEDDLE_TESTS_SUPPORT_AXIOMS_H
+
+#include "determinism/litmus/litmus.h"
+
+enum axioms_model { AXIOMS_PTX, AXIOMS_TSO, AXIOMS_SC };
+enum { AXIOMS_OUTCOMES = 4096 };
+struct axioms_set {
+    uint64_t outcome[AXIOMS_OUTCOMES]; /* as litmus_bench_run gives them, ascending */
+    size_t count;
+};
+/* false: the test has too many events or outcomes for the enumerator. */
+bool axioms_allowed(const struct litmus *t, enum axioms_model model, struct axioms_set *out);
+bool axioms_add(struct axioms_set *s, uint64_t outcome); /* false: it is full */
+bool axioms_has(const struct axioms_set *s, uint64_t outcome);
+
+#endif
