@@ -85,7 +85,7 @@ static int check_command_line(int argc, char **argv)
 const struct command command_check = {
     .name = "check",
     .summary = "run a target under many seeds and orders: is it deterministic?",
-    .usage = "check TARGET [options]\ncheck [options] PROGRAM [arguments]",
+    .usage = "check TARGET [options]\ncheck [options] [--] PROGRAM [arguments]",
     .description =
         "Runs the TARGET, as 'heddle run' takes it with its options (but not --dump, --counts, "
         "--profile, --threads, "

@@ -254,7 +254,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *estimates
 const struct command command_run = {
     .name = "run",
     .summary = "run a kernel, a job file, a workload or a CUDA program",
-    .usage = "run TARGET [options]\nrun [options] PROGRAM [arguments]",
+    .usage = "run TARGET [options]\nrun [options] [--] PROGRAM [arguments]",
     .description =
         "TARGET is a kernel file (FILE.ptx; '-' is standard input), a job file (FILE.yaml or "
         "FILE.yml, as "
@@ -264,7 +264,8 @@ const struct command command_run = {
         "12 or 13) or the "
         "driver API, or a source FILE.cu, which nvcc compiles first. It runs with Heddle's CUDA "
         "libraries. Words "
-        "behind it are its arguments. The exit status is that of the program, unless Heddle "
+        "behind it are its arguments; a warning is printed if the first of them is an option of Heddle, unless "
+        "'--' stands before the program. The exit status is that of the program, unless Heddle "
         "found an error.",
     .options = run_options_table,
     .option_count = RUN_OPTION_COUNT,

@@ -384,12 +384,41 @@ const struct run_option *run_option_find(const struct run_options *o, enum run_o
     return NULL;
 }
 
+/* The first words behind a program are its own. One that is an option of this command may be a mistake. */
+static void warn_of_arguments(const struct run_options *o, const struct piece *words, int count)
+{
+    bool value = false; /* the word may belong to the one before */
+    for (int i = 0; i < count; i++) {
+        const struct piece w = words[i];
+        const bool option = w.length > 2 && memcmp(w.text, "--", 2) == 0;
+        if (!option && !value) return;
+        const char *equals = memchr(w.text, '=', w.length);
+        const struct piece name = {w.text + 2, (uint32_t)(equals ? equals - w.text : w.length) - 2,
+                                   0};
+        value = option && !equals;
+        if (!option || !option_find(o, name)) continue;
+        fprintf(
+            stderr,
+            "heddle %s: warning: --%.*s is behind the program's name and is passed to the "
+            "program; options of heddle are before it. Write 'heddle %s [options] -- PROGRAM' if "
+            "the program has such an option.\n",
+            o->command, (int)name.length, name.text, o->command);
+        return;
+    }
+}
+
 bool run_options_read(struct run_options *o, int argc, char **argv)
 {
     struct piece *words = words_of(o, argc, argv);
+    bool ended = false; /* by "--": the next word is the target, whatever it looks like */
     o->command = argv[0];
     for (int i = 1; i < argc;) {
-        if (words[i].length > 1 && *words[i].text == '-') {
+        if (!ended && is(words[i], "--")) {
+            ended = true;
+            i++;
+            continue;
+        }
+        if (!ended && words[i].length > 1 && *words[i].text == '-') {
             i += read_option(o, &words[i], argc - i);
             continue;
         }
@@ -401,7 +430,10 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
             o->target = words[i];
             o->kind = run_target_kind(o->target);
             o->rest = i;
-            if (o->kind == TARGET_PROGRAM) break;
+            if (o->kind == TARGET_PROGRAM) {
+                if (!ended) warn_of_arguments(o, &words[i + 1], argc - i - 1);
+                break;
+            }
         }
         i++;
     }

@@ -40,3 +40,35 @@ Test(program_outcome, a_program_may_ask_why_its_module_is_rejected, .init = prog
     expect_output("218\n");
     expect_output("0 findings\n");
 }
+
+/* ---- whose options they are -------------------------------------------------------------------------------- */
+
+/* Prints its arguments. */
+static const char arguments[] =
+    "int main(int argc, char **argv)\n{\n"
+    "    CUcontext c; CUdeviceptr p; unsigned n = 1;\n"
+    "    for (int i = 1; i < argc; i++) printf(\"[%s]\", argv[i]);\n"
+    "    printf(\"\\n\");\n"
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuMemAlloc(&p, 4); cuMemcpyHtoD(p, &n, 4);\n"
+    "    return 0;\n}\n";
+
+Test(program_outcome, options_behind_the_program_are_its_own, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", arguments);
+    cr_expect_eq(sh("'%s' run ./app --seed 7", heddle), 0, "%s", said.data);
+    expect_output("heddle run: warning: --seed is behind the program's name");
+    expect_output("[--seed][7]\n");
+    cr_expect_eq(sh("'%s' run ./app -v --own 3 --check=race", heddle), 0, "%s", said.data);
+    cr_expect_eq(times("warning"), 0, "%s", said.data); /* -v is none of Heddle's */
+    cr_expect_eq(sh("'%s' run ./app --own 3 --check=race", heddle), 0, "%s", said.data);
+    expect_output("warning: --check is behind");
+    cr_expect_eq(sh("'%s' run --quiet -- ./app --seed 7", heddle), 0, "%s", said.data);
+    cr_expect_str_eq(said.data, "[--seed][7]\n");
+    cr_expect_eq(sh("'%s' run --quiet ./app -- x", heddle), 0, "%s", said.data);
+    cr_expect_str_eq(said.data, "[--][x]\n");
+    (void)sh("'%s' check ./app --runs 200", heddle);
+    expect_output("heddle check: warning: --runs is behind");
+    cr_expect_eq(sh("'%s' run -- --quiet", heddle), 2, "%s", said.data);
+    cr_expect_eq(times("warning"), 0, "%s", said.data);
+}
