@@ -232,20 +232,6 @@ static void read_events(struct running *r)
     buf_free(&bytes);
 }
 
-static void print_totals(const struct event_totals *o)
-{
-    const double seconds = (double)o->nanoseconds / 1e9;
-    fprintf(stderr,
-            "heddle: %llu launches, %llu warp instructions, %llu thread instructions, %.3f ms; "
-            "%llu faults, %llu findings",
-            (unsigned long long)o->launches, (unsigned long long)o->warp_instructions,
-            (unsigned long long)o->thread_instructions, seconds * 1e3,
-            (unsigned long long)o->faults, (unsigned long long)o->findings);
-    if (o->suppressed) fprintf(stderr, ", %llu suppressed", (unsigned long long)o->suppressed);
-    if (o->rejected) fprintf(stderr, ", %llu rejected modules", (unsigned long long)o->rejected);
-    fprintf(stderr, "\n");
-}
-
 /* Both ways end with the exit status. */
 static int finish(struct running *r, int status)
 {
@@ -264,7 +250,7 @@ static int finish(struct running *r, int status)
     } else {
         counts_print(report->counts);
         (void)fflush(stdout);
-        if (!report->quiet) print_totals(totals);
+        if (!report->quiet) event_totals_print(totals, stderr);
     }
     return report->status ? report->status : status;
 }

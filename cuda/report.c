@@ -170,10 +170,11 @@ static void report_profile(void)
                     &(struct event){.kind = EVENT_PROFILE_LINE, .line = lines[i]});
 }
 
-/* `heddle run` says so itself. */
+/* The last line of the run says so, if there is one (cuda/exit.c). */
 static void say_suppressed(void)
 {
-    if (driver.reports.suppressed && !driver.reports.events && !driver.configured)
+    if (driver.reports.suppressed && !driver.reports.events && !driver.configured &&
+        !driver.config.checks)
         driver_say("heddle: %llu findings suppressed\n",
                    (unsigned long long)driver.reports.suppressed);
 }

@@ -254,3 +254,16 @@ void event_totals_add(struct event_totals *t, const struct launch_record *l)
     t->thread_instructions += l->thread_instructions;
     t->nanoseconds += (uint64_t)(l->seconds * 1e9);
 }
+
+void event_totals_print(const struct event_totals *t, FILE *out)
+{
+    fprintf(out,
+            "heddle: %llu launches, %llu warp instructions, %llu thread instructions, %.3f ms; "
+            "%llu faults, %llu findings",
+            (unsigned long long)t->launches, (unsigned long long)t->warp_instructions,
+            (unsigned long long)t->thread_instructions, (double)t->nanoseconds / 1e6,
+            (unsigned long long)t->faults, (unsigned long long)t->findings);
+    if (t->suppressed) fprintf(out, ", %llu suppressed", (unsigned long long)t->suppressed);
+    if (t->rejected) fprintf(out, ", %llu rejected modules", (unsigned long long)t->rejected);
+    fprintf(out, "\n");
+}

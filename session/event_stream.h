@@ -36,6 +36,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* The variable of the environment that holds the number of the stream's file descriptor. */
 #define EVENT_STREAM_VARIABLE "HEDDLE_EVENTS"
@@ -175,5 +176,7 @@ bool event_stream_attachment(const struct event_stream *s, struct event_attachme
 /* For both sides: to be added to by the writer. s may be NULL: totals that nobody reads. */
 struct event_totals *event_stream_totals(const struct event_stream *s);
 void event_totals_add(struct event_totals *t, const struct launch_record *l);
+/* The last line of a program's run: "heddle: 5 launches, ... 0 faults, 0 findings". */
+void event_totals_print(const struct event_totals *t, FILE *out);
 
 #endif

@@ -2,6 +2,8 @@
 #include "tests/support/programs.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- modules that are rejected --------------------------------------------------------------------------- */
 
@@ -71,4 +73,61 @@ Test(program_outcome, options_behind_the_program_are_its_own, .init = program_st
     expect_output("heddle check: warning: --runs is behind");
     cr_expect_eq(sh("'%s' run -- --quiet", heddle), 2, "%s", said.data);
     cr_expect_eq(times("warning"), 0, "%s", said.data);
+}
+
+/* ---- without the command line ------------------------------------------------------------------------------ */
+
+/* CTAs write their number to one word; `astray` writes to address 8. The argument names the kernel. */
+static const char launches[] =
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"
+    "    \".visible .entry last(.param .u64 out)\\n{\\n .reg .b32 %r1; .reg .b64 %rd1;\\n\"\n"
+    "    \" ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;\\n}\\n\"\n"
+    "    \".visible .entry first(.param .u64 out)\\n{\\n .reg .pred %p; .reg .b32 %r1; .reg .b64 %rd1;\\n\"\n"
+    "    \" ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p, %r1, 0; @%p ret;\\n\"\n"
+    "    \" st.global.u32 [%rd1], %r1; ret;\\n}\\n\"\n"
+    "    \".visible .entry astray(.param .u64 out)\\n{\\n .reg .b64 %rd1; mov.u64 %rd1, 8;\\n\"\n"
+    "    \" st.global.u32 [%rd1], 1; ret;\\n}\\n\";\n"
+    "static void bye(void) { printf(\"bye\\n\"); }\n"
+    "int main(int argc, char **argv)\n{\n"
+    "    CUcontext c; CUmodule m; CUfunction f; CUdeviceptr p;\n"
+    "    atexit(bye);\n"
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx); cuMemAlloc(&p, 4);\n"
+    "    cuModuleGetFunction(&f, m, argv[1]);\n"
+    "    cuLaunchKernel(f, 4, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL);\n"
+    "    cuCtxSynchronize();\n"
+    "    printf(\"done\\n\");\n"
+    "    return argc > 2 ? atoi(argv[2]) : 0;\n}\n";
+
+/* Line and status are those of `heddle run`; of the line only the time differs. */
+static void same_end(const char *check, const char *kernel, int own, int want)
+{
+    char line[200];
+    cr_expect_eq(
+        sh("'%s' run %s%s ./app %s %d", heddle, *check ? "--check " : "", check, kernel, own), want,
+        "%s", said.data);
+    const char *last = strstr(said.data, "heddle: 1 launches, ");
+    cr_assert(last, "%s", said.data);
+    snprintf(line, sizeof line, "%.*s", (int)(strstr(last, "thread instructions") - last), last);
+    const char *end = strstr(last, " ms; ");
+    cr_assert(end, "%s", said.data);
+    char rest[200];
+    snprintf(rest, sizeof rest, "%s", end);
+    cr_expect_eq(
+        sh("HEDDLE_CHECK=%s LD_LIBRARY_PATH='%s' ./app %s %d", check, libraries, kernel, own), want,
+        "%s", said.data);
+    expect_output(line);
+    expect_output(rest);
+    cr_expect(times("done\n") == 1 && times("bye\n") == 1, "%s", said.data);
+}
+
+Test(program_outcome, is_the_same_without_the_command_line, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", launches);
+    same_end("race", "last", 0, 3);
+    same_end("race", "first", 0, 0);
+    same_end("race", "first", 9, 9);
+    same_end("", "astray", 0, 3);
+    cr_expect_eq(sh("LD_LIBRARY_PATH='%s' ./app first 5", libraries), 5);
+    cr_expect_str_eq(said.data, "done\nbye\n");
 }
