@@ -14,8 +14,15 @@
  *
  * Not all CTAs are traced. Of a large grid the trace has the CTAs that a few SMs would get if CTAs
  * were dealt round robin (linear index modulo SMs below `sms_traced`), and of these the first ones.
- * The choice depends on the grid alone, so a trace is the same for any number of host threads. A
- * warp is traced for a limited number of instructions. */
+ * The choice depends on the grid alone, so a trace is the same for any number of host threads. Of
+ * the other CTAs the trace has those whose warps execute most (`heavy`).
+ *
+ * A warp's first instructions are traced one by one. After them the trace has *windows*: some
+ * instructions in a row that stand for 2^level times as many, at a random place among these. Levels
+ * grow with the number of instructions, so a trace grows with their logarithm and has samples of all
+ * phases of a warp (Wunderlich et al., "SMARTS", ISCA 2003, sample in the same way). All warps have
+ * their windows at the same numbers of instructions. Barriers are sampled by their number, so all
+ * warps of a CTA have the same ones. Under an order, traces end after the first instructions. */
 #ifndef HEDDLE_EMU_TRACE_H
 #define HEDDLE_EMU_TRACE_H
 
@@ -27,7 +34,7 @@
 struct ptx_op;
 
 enum trace_tag {              /* of a word, its low bits */
-                 TRACE_BLOCK, /* block << 2 */
+                 TRACE_BLOCK, /* TRACE_BLOCK_WORD */
                  TRACE_GLOBAL, /* site << 2; two more words: the first line's index; lines, lanes, rounds */
                  TRACE_SHARED, /* site << 2; one more word: passes, lanes, rounds */
                  TRACE_LOCAL,  /* site << 2; two more words as of TRACE_GLOBAL */
@@ -40,6 +47,13 @@ enum { TRACE_ELEMENTS = 64 };
 #define TRACE_SIZE_N(word) ((word) >> 14)
 #define TRACE_SIZE_LANES(word) ((word) >> 7 & 127)
 #define TRACE_SIZE_ROUNDS(word) ((word)&63)
+/* The word of a block: its number; level of the window, 2^level executions of the block are meant;
+ * whether its barriers are left out. TRACE_BARRIER: one barrier of the block, and nothing else. */
+enum { TRACE_BARRIER = 31, TRACE_UNSYNCED = 4, TRACE_BLOCK_SHIFT = 8 };
+#define TRACE_BLOCK_WORD(block, level)                                                             \
+    ((uint32_t)(block) << TRACE_BLOCK_SHIFT | (uint32_t)(level) << 3 | TRACE_BLOCK)
+#define TRACE_BLOCK_OF(word) ((word) >> TRACE_BLOCK_SHIFT)
+#define TRACE_LEVEL_OF(word) ((word) >> 3 & 31)
 /* The number of words of an access after its first, from its tag and last word. */
 static inline uint32_t trace_words(uint32_t tag, uint32_t size)
 {
@@ -56,9 +70,27 @@ static inline uint32_t trace_access_words(const uint32_t *word)
 struct trace_warp {
     uint32_t *words;
     uint32_t count, cap;
-    uint32_t instructions; /* of these blocks */
-    bool cut;              /* the warp executed more than was traced */
+    uint64_t instructions; /* that the warp executed; under an order: that were traced */
+    uint64_t folded;   /* of these, what windows of level 1 and more stand for, by their levels */
+    uint32_t plain;    /* traced one by one */
+    uint32_t recorded; /* instructions of these blocks */
+    bool cut;          /* the warp executed more than was traced */
+    /* while it is recorded: */
+    bool on;               /* the block that was entered last is */
+    uint8_t level;         /* of this window or the next */
+    uint32_t length, most; /* instructions of this window; with so many it ends */
+    uint32_t windows;      /* that ended */
+    uint32_t barriers;     /* that the warp passed */
+    uint64_t next;         /* the next window begins after so many instructions */
+    uint64_t covered;      /* windows so far stand for the first so many */
 };
+
+/* What an instruction in a window of level 1 and more stands for, beyond 2^level: the last window of a warp may end
+ * before or after the warp did. */
+static inline double trace_warp_rest(const struct trace_warp *w)
+{
+    return w->folded ? (double)(w->instructions - w->plain) / (double)w->folded : 1;
+}
 
 enum count_how {                /* how an access goes through the caches */
                  COUNT_LOAD,    /* L1, then L2 */
@@ -86,7 +118,11 @@ struct trace_cta {
     uint32_t line_count, line_cap;
     /* So many have results; later ones are still requests in the caches (emu/measure/cache.h). */
     uint32_t resolved;
-    uint32_t most; /* instructions of a warp */
+    bool late; /* traced only if a warp executes much: emu/measure/trace_windows.c */
+    /* By block: its barriers. NULL: the program has none; or under an order, where traces end. */
+    const uint8_t *barriers;
+    uint32_t barriers_all; /* so many of a warp are all recorded */
+    bool windows;          /* not under an order */
     struct trace_cta *next;
 };
 
@@ -104,9 +140,14 @@ struct emu_trace {
     uint32_t sms, sms_traced; /* of the launch */
     uint32_t cta_count;       /* traced ones, in the order of their linear index */
     const struct trace_cta **ctas;
-    uint64_t instructions; /* warp instructions of these */
-    bool cut;              /* of some warp only a part is traced */
-    bool again;            /* the device has run the kernel before: its code is in caches */
+    uint64_t instructions; /* warp instructions that these stand for */
+    uint64_t recorded;     /* warp instructions that are there */
+    /* Others, whose warps execute more than most: those with the longest warps. In the order of
+     * their linear index. */
+    uint32_t heavy_count;
+    const struct trace_cta **heavy;
+    bool cut;   /* of some warp only a part is traced */
+    bool again; /* the device has run the kernel before: its code is in caches */
     const struct trace_inst *insts;
     const uint32_t *regs; /* numbers below reg_count, no two functions' alike */
     const struct trace_block *blocks;
@@ -130,10 +171,16 @@ void trace_arena_begin(struct trace_arena *a, struct cta_arena *cta_arena);
 /* Frees all traces in it. */
 void trace_arena_reset(struct trace_arena *a);
 
+enum { TRACE_HEAVY = 64 /* CTAs, at most */ };
 struct trace { /* of a running launch */
     struct trace_arena *arena;
-    uint32_t sms_traced, ctas_traced, most;
-    struct trace_cta *first; /* all that are recorded, in no order */
+    uint32_t sms_traced, ctas_traced;
+    uint32_t most;                        /* instructions of a warp that are traced one by one */
+    bool windows;                         /* not under an order */
+    const uint8_t *barriers;              /* by block */
+    struct trace_cta *first;              /* all that are recorded, in no order */
+    struct trace_cta *heavy[TRACE_HEAVY]; /* likewise: a heap, the lightest first */
+    uint32_t heavy_count;
 };
 /* Decides how much of the launch is traced; its traces go into the arena. */
 void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m);
@@ -146,7 +193,8 @@ struct trace_code {
     const struct trace_block *blocks;
     const uint32_t *site_inst;
     uint32_t inst_count, block_count, site_count, reg_count;
-    bool lockstep; /* warps may run in lockstep; trace_turns.h serialises the trace */
+    const uint8_t *barriers; /* by block, how many it has; NULL: none has any */
+    bool lockstep;           /* warps may run in lockstep; trace_turns.h serialises the trace */
 };
 const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p);
 /* The finished trace, in the arena `a`. CTAs stay in the trace's own arena, code in
@@ -165,14 +213,33 @@ static inline uint32_t *trace_reserve_words(struct trace_cta *c, struct trace_wa
     return &w->words[w->count];
 }
 
+/* ---- windows (emu/measure/trace_windows.c) ------------------------------------------------------------ */
+
+/* The window of the warp has ended: when the next begins. */
+void trace_next_window(const struct trace_cta *c, struct trace_warp *w);
+/* The warp enters a block with so many barriers. `recorded`: the block is in a window, its word is the last one. */
+void trace_barriers(struct trace_cta *c, struct trace_warp *w, uint32_t block, uint32_t count,
+                    bool recorded);
+/* Begins and ends the recording of a CTA's warps. */
+void trace_windows_begin(const struct trace *t, struct trace_cta *c);
+void trace_windows_end(struct trace_cta *c);
+/* The instructions of its longest warp. */
+uint64_t trace_longest(const struct trace_cta *c);
+/* A CTA has ended, and its accesses have gone through the caches: it is kept if it is heavy. */
+void trace_late_ended(struct trace *t, struct trace_cta *c);
+
 static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t block, uint32_t count)
 {
     struct trace_warp *w = &c->warps[warp];
-    w->cut |= w->instructions >= c->most;
-    if (w->cut) return;
+    if (w->on && w->length >= w->most) trace_next_window(c, w);
+    w->on = w->instructions >= w->next;
     w->instructions += count;
-    *trace_reserve_words(c, w, 1) = block << 2 | TRACE_BLOCK;
-    w->count++;
+    if (w->on) {
+        w->length += count;
+        *trace_reserve_words(c, w, 1) = TRACE_BLOCK_WORD(block, w->level);
+        w->count++;
+    }
+    if (c->barriers && c->barriers[block]) trace_barriers(c, w, block, c->barriers[block], w->on);
 }
 
 #endif

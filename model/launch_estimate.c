@@ -2,6 +2,7 @@
 
 #include "emu/trace.h"
 #include "model/config.h"
+#include "model/heavy.h"
 #include "model/machine.h"
 #include "model/sample.h"
 #include "model/schedule.h"
@@ -37,7 +38,7 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_UNMEASURED:
         return "no cycles of this GPU were measured: latencies and bandwidths are those of its "
                "configuration, the interval that of the others by theirs";
-    case LAUNCH_PARTLY: return "some SMs were traced, the others are taken to be alike";
+    case LAUNCH_PARTLY: return "a part of the launch was traced, the rest is taken to be alike";
     case LAUNCH_ORDER:
         return "the order's times are those of its paper's mechanism: no GPU has it, and no interval "
                "is known";
@@ -64,6 +65,39 @@ enum timing_part launch_bound(const struct launch_estimate *t)
     return most;
 }
 
+/* The heavy CTAs of a large grid end last: the rest of the launch waits for them. */
+static void wait_for_heavy(const struct emu_counts *c, const struct timing_machine *m,
+                           const struct heavy *h, uint32_t slots, uint32_t l1_bytes,
+                           struct timing_result *t)
+{
+    struct timing_result alone;
+    if (!h->trace.cta_count) return;
+    struct schedule in_order = {.trace = h->trace};
+    if (m->scheduled) schedule_take(&h->trace, &in_order);
+    timing_run(&in_order.trace, m, slots, l1_bytes, &alone);
+    schedule_free(&in_order);
+    const double cycles = heavy_begin(h, c, t->cycles - m->start) + alone.cycles;
+    if (cycles <= t->cycles) return;
+    t->part[TIMING_IDLE] += cycles - t->cycles;
+    t->cycles = cycles;
+}
+
+/* Of some SMs to all. */
+static void scale_to_all(const struct sample *s, const struct timing_machine *m,
+                         struct timing_result *t)
+{
+    const double begun = t->part[TIMING_START],
+                 whole = m->start + (t->cycles - m->start) * s->scale,
+                 scale = t->cycles > begun ? (whole - begun) / (t->cycles - begun) : 1;
+    t->cycles = begun + (t->cycles - begun) * scale;
+    double busy = 0;
+    for (int p = 0; p < TIMING_PARTS; p++)
+        if (p != TIMING_START) t->part[p] *= scale * (p == TIMING_IDLE ? 1 : s->busy);
+    for (int u = 0; u < TIMING_UNITS; u++) t->by_unit[u] *= scale * s->busy;
+    for (int p = 0; p < TIMING_PARTS; p++) busy += p == TIMING_IDLE ? 0 : t->part[p];
+    if (s->busy != 1) t->part[TIMING_IDLE] = t->cycles - busy;
+}
+
 double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
                      struct timing_result *t)
 {
@@ -73,24 +107,20 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
     (void)timing_order_of(c, &o);
     const uint64_t each = (c->ctas + c->sms - 1) / c->sms; /* CTAs that an SM is given */
     const uint32_t slots = c->occupancy.ctas ? c->occupancy.ctas : 1,
-                   here = each < slots ? (uint32_t)each : slots;
+                   here = each < slots ? (uint32_t)each : slots,
+                   l1_bytes = machine_l1_bytes(c->gpu, here, c->shared);
     struct sample s;
-    sample_take(c, m, all || o.kind != TIMING_NATIVE, &s);
+    struct heavy h;
+    heavy_take(c, &h);
+    sample_take(c, &h.rest, h.rest_instructions, m, all || o.kind != TIMING_NATIVE, &s);
     struct schedule in_order = {.trace = s.trace};
     if (m->scheduled) schedule_take(&s.trace, &in_order);
-    timing_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots,
-                       machine_l1_bytes(c->gpu, here, c->shared), t);
+    timing_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots, l1_bytes, t);
     schedule_free(&in_order);
-    const double begun = t->part[TIMING_START], whole = m->start + (t->cycles - m->start) * s.scale,
-                 scale = t->cycles > begun ? (whole - begun) / (t->cycles - begun) : 1;
-    t->cycles = begun + (t->cycles - begun) * scale;
-    double busy = 0;
-    for (int p = 0; p < TIMING_PARTS; p++)
-        if (p != TIMING_START) t->part[p] *= scale * (p == TIMING_IDLE ? 1 : s.busy);
-    for (int u = 0; u < TIMING_UNITS; u++) t->by_unit[u] *= scale * s.busy;
-    for (int p = 0; p < TIMING_PARTS; p++) busy += p == TIMING_IDLE ? 0 : t->part[p];
-    if (s.busy != 1) t->part[TIMING_IDLE] = t->cycles - busy;
+    scale_to_all(&s, m, t);
     sample_free(&s);
+    wait_for_heavy(c, m, &h, slots, l1_bytes, t);
+    heavy_free(&h);
     return t->cycles;
 }
 
@@ -146,7 +176,8 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
         if (strcmp(fit->gpu, c->gpu->name) != 0) out->warnings |= LAUNCH_TWIN;
     }
     const bool wider = out->warnings >= LAUNCH_TWIN, changed = fit && is_changed(c->gpu);
-    if (c->trace->instructions < e->warp_instructions) out->warnings |= LAUNCH_PARTLY;
+    if (c->trace->instructions < e->warp_instructions || c->trace->cut)
+        out->warnings |= LAUNCH_PARTLY;
     if (changed) out->warnings |= LAUNCH_CHANGED;
     if (!native) out->warnings |= LAUNCH_ORDER;
     if (changed || !native) return;

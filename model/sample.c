@@ -32,6 +32,7 @@ enum { RARELY = 32 };
 
 struct load {         /* of the SMs that share a port */
     u64 instructions; /* of warps */
+    u64 recorded;     /* that have to be executed */
     u64 busiest;      /* of the scheduler that has most of them */
     u64 asked, dram;  /* sectors: of L2, of DRAM */
     u64 latest;       /* when the warp that ends last may end */
@@ -44,11 +45,12 @@ struct loads {
     u32 total, count; /* ports; of which SMs have CTAs */
     u32 sms, ctas;    /* of all */
     u32 share_dram;   /* SMs that do, with those that were not traced */
-    u64 instructions, asked, dram;
+    u64 instructions, recorded, asked, dram;
     struct timing_slices slices;
     u64 *loads, *writes; /* sectors that are asked of each slice */
     u64 *channels;       /* and of each channel */
     u64 *schedulers;     /* instructions of each */
+    bool *seen;          /* by SM: it has CTAs */
 };
 
 /* Sectors of L2. */
@@ -58,27 +60,53 @@ static u32 asked_by(const struct trace_line *n)
     return timing_is_load(n) ? n->from_l2 : timing_popcount(n->sectors);
 }
 
-static void add_cta(struct loads *l, const struct timing_machine *m, const struct trace_cta *c,
-                    u32 sms)
+/* What an access asks of L2 and DRAM, so many times. */
+static void add_access(struct loads *l, struct load *own, const struct timing_machine *m,
+                       const struct trace_line *lines, u32 count, u64 times)
 {
-    const u32 sm = c->linear % sms, before = c->linear / sms * c->warp_count,
-              per = m->slices / m->channels;
-    struct load *own = &l->of[sm % l->total];
-    for (u32 w = 0; w < c->warp_count; w++) {
-        const u32 n = c->warps[w].instructions;
-        u64 *scheduler = &l->schedulers[sm * m->schedulers + (before + w) % m->schedulers];
-        own->instructions += n, *scheduler += n;
-        if (*scheduler > own->busiest) own->busiest = *scheduler;
-        /* Older ones go first. */
-        if (*scheduler + (EACH - 1) * n > own->latest) own->latest = *scheduler + (EACH - 1) * n;
-    }
-    for (u32 i = 0; i < c->line_count; i++) {
-        const struct trace_line *n = &c->lines[i];
-        const u32 asked = asked_by(n), dram = n->from_dram,
-                  slice = timing_slice_of(&l->slices, n->line);
+    const u32 per = m->slices / m->channels;
+    for (u32 i = 0; i < count; i++) {
+        const struct trace_line *n = &lines[i];
+        const u64 asked = asked_by(n) * times, dram = n->from_dram * times;
+        const u32 slice = timing_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;
         (timing_is_load(n) ? l->loads : l->writes)[slice] += asked;
         if (dram) l->channels[slice / per] += dram;
+    }
+}
+
+static void add_accesses(struct loads *l, struct load *own, const struct timing_machine *m,
+                         const struct trace_cta *c, const struct trace_warp *w)
+{
+    const double rest = trace_warp_rest(w);
+    u64 times = 1;
+    for (u32 at = 0; at < w->count; at++) {
+        const u32 word = w->words[at], level = TRACE_LEVEL_OF(word);
+        if ((word & 3) == TRACE_BLOCK) {
+            times = level && level != TRACE_BARRIER ? (u64)((1u << level) * rest + 0.5) : 1;
+            continue;
+        }
+        if ((word & 3) != TRACE_SHARED)
+            add_access(l, own, m, c->lines + w->words[at + 1], TRACE_SIZE_N(w->words[at + 2]),
+                       times);
+        at += trace_access_words(w->words + at);
+    }
+}
+
+static void add_cta(struct loads *l, const struct timing_machine *m, const struct trace_cta *c,
+                    u32 sms)
+{
+    const u32 sm = c->linear % sms, before = c->linear / sms * c->warp_count;
+    struct load *own = &l->of[sm % l->total];
+    for (u32 w = 0; w < c->warp_count; w++) {
+        const u64 n = c->warps[w].instructions;
+        u64 *scheduler = &l->schedulers[sm * m->schedulers + (before + w) % m->schedulers];
+        own->instructions += n, *scheduler += n;
+        own->recorded += c->warps[w].recorded;
+        if (*scheduler > own->busiest) own->busiest = *scheduler;
+        /* Older ones go first. */
+        if (*scheduler + (EACH - 1) * n > own->latest) own->latest = *scheduler + (EACH - 1) * n;
+        add_accesses(l, own, m, c, &c->warps[w]);
     }
 }
 
@@ -90,11 +118,13 @@ static void loads_of(struct loads *l, const struct emu_trace *t, const struct ti
     l->loads = timing_calloc(m->slices, sizeof *l->loads);
     l->writes = timing_calloc(m->slices, sizeof *l->writes);
     l->channels = timing_calloc(m->channels, sizeof *l->channels);
+    l->seen = timing_calloc(sms, sizeof *l->seen);
     l->schedulers = timing_calloc((size_t)sms * m->schedulers, sizeof *l->schedulers);
     for (u32 k = 0; k < t->cta_count; k++) {
         const u32 linear = t->ctas[k]->linear;
         struct load *own = &l->of[linear % sms % total];
-        if (linear < sms) own->sms++, l->sms++; /* it is the first of its SM */
+        if (!l->seen[linear % sms]) own->sms++, l->sms++;
+        l->seen[linear % sms] = true;
         own->ctas++, l->ctas++;
         add_cta(l, m, t->ctas[k], sms);
     }
@@ -102,6 +132,7 @@ static void loads_of(struct loads *l, const struct emu_trace *t, const struct ti
     l->share_dram = t->sms_traced < t->sms ? t->sms : l->sms;
     for (u32 i = 0; i < l->count; i++) {
         l->instructions += l->of[i].instructions;
+        l->recorded += l->of[i].recorded;
         l->asked += l->of[i].asked, l->dram += l->of[i].dram;
     }
 }
@@ -113,6 +144,7 @@ static void loads_free(struct loads *l)
     free(l->writes);
     free(l->channels);
     free(l->schedulers);
+    free(l->seen);
 }
 
 enum amount { INSTRUCTIONS, ASKED, DRAM };
@@ -134,15 +166,12 @@ static bool deviates(const struct loads *l, enum amount a, double more)
     return sqrt(sum / l->sms) > more * mean;
 }
 
-/* SMs ask for such different amounts of memory that it matters; also if traces were cut, and what they do behind that
- * is different. */
-static bool is_irregular(const struct loads *l, bool cut)
+/* SMs ask for such different amounts of memory that it matters. */
+static bool is_irregular(const struct loads *l)
 {
     const bool ask = l->asked * RARELY > l->instructions,
                ask_dram = l->dram * RARELY > l->instructions;
-    return (ask &&
-            (deviates(l, ASKED, DEVIATION) || (cut && deviates(l, INSTRUCTIONS, DEVIATION)))) ||
-           (ask_dram && deviates(l, DRAM, DEVIATION));
+    return (ask && deviates(l, ASKED, DEVIATION)) || (ask_dram && deviates(l, DRAM, DEVIATION));
 }
 
 /* The timing model gives the SMs of such a trace their part of L2 and DRAM by themselves. */
@@ -187,9 +216,9 @@ static u64 within(u64 x, u64 least, u64 most)
 /* So many ports' SMs are taken. */
 static u32 how_many(const struct loads *l, const struct timing_machine *m)
 {
-    const u64 want = within(l->instructions / PART, LEAST, MOST);
-    if (!l->instructions) return l->count;
-    u64 n = (want * l->count + l->instructions - 1) / l->instructions;
+    const u64 want = within(l->recorded / PART, LEAST, MOST);
+    if (!l->recorded) return l->count;
+    u64 n = (want * l->count + l->recorded - 1) / l->recorded;
     u32 sms = l->asked * RARELY > l->instructions ? LEAST_ASKING : LEAST_SMS;
     if (l->dram * RARELY > l->instructions && sms < LEAST_CHANNELS * l->share_dram / m->channels)
         sms = LEAST_CHANNELS * l->share_dram / m->channels;
@@ -293,12 +322,10 @@ static void keep_taken(struct sample *s, const struct loads *l)
     for (u32 i = 0; i < l->count; i++) s->trace.sms_traced += l->of[i].taken ? l->of[i].sms : 0;
 }
 
-void sample_take(const struct emu_counts *c, const struct timing_machine *m, bool whole,
-                 struct sample *s)
+void sample_take(const struct emu_counts *c, const struct emu_trace *t, double all,
+                 const struct timing_machine *m, bool whole, struct sample *s)
 {
-    const struct emu_trace *t = c->trace;
-    const double all = (double)c->phases[0].total.warp_instructions,
-                 traced = (double)t->instructions * t->sms / t->sms_traced;
+    const double traced = (double)t->instructions * t->sms / t->sms_traced;
     struct loads l;
     *s = (struct sample){.trace = *t, .scale = 1, .busy = 1};
     if (!t->instructions) return;
@@ -306,7 +333,7 @@ void sample_take(const struct emu_counts *c, const struct timing_machine *m, boo
     if (whole || is_whole(c, m)) return;
     loads_of(&l, t, m);
     const bool in_part = traced_in_part(c),
-               all_needed = is_irregular(&l, t->cut) ||
+               all_needed = is_irregular(&l) ||
                             (in_part && deviates(&l, INSTRUCTIONS, DEVIATION / 8));
     const u32 taken = all_needed ? l.count : how_many(&l, m);
     if (taken < l.count) {

@@ -1,7 +1,7 @@
 /* model/sample.h: which SMs of a trace the timing model executes, and what they stand for.
  *
  *     struct sample s;
- *     sample_take(counts, &machine, false, &s);
+ *     sample_take(counts, counts->trace, instructions, &machine, false, &s);
  *     timing_run_ordered(&s.trace, &machine, &native, s.some ? &s.share : NULL, slots, l1_bytes, &t);
  *     cycles = t.cycles * s.scale;
  *     sample_free(&s);
@@ -37,9 +37,9 @@ struct sample {
     const struct trace_cta **list;
 };
 
-/* `whole`: chooses all traced SMs. */
-void sample_take(const struct emu_counts *c, const struct timing_machine *m, bool whole,
-                 struct sample *s);
+/* From a trace of the launch whose warp instructions are `all`. `whole`: chooses all traced SMs. */
+void sample_take(const struct emu_counts *c, const struct emu_trace *t, double all,
+                 const struct timing_machine *m, bool whole, struct sample *s);
 void sample_free(struct sample *s);
 
 #endif

@@ -319,8 +319,9 @@ static void put_warp(const struct emu_trace *t, const struct moved *m, const str
         }
         while (at < w->count && (w->words[at] & 3) != TRACE_BLOCK)
             at += 1 + trace_access_words(w->words + at);
-        const struct trace_block *block = &t->blocks[word >> 2];
-        if (m->accesses[word >> 2] && all_of_block(t, m, block, w->words + begin, at - begin))
+        const u32 number = TRACE_BLOCK_OF(word);
+        const struct trace_block *block = &t->blocks[number];
+        if (m->accesses[number] && all_of_block(t, m, block, w->words + begin, at - begin))
             put_accesses(t, m, block, w->words + begin, at - begin, of, to + begin);
     }
 }

@@ -39,7 +39,8 @@ void timing_run_ordered(const struct emu_trace *t, const struct timing_machine *
                                                              &timing_dab_hooks};
     *out = (struct timing_result){0};
     if (!t->cta_count) return;
-    struct timing c = {.t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX};
+    struct timing c = {
+        .t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX, .fold = 1};
     c.sms = t->sms_traced;
     c.issue_cycles = 1.0 / (m->issue ? m->issue : 1);
     c.warps_per_cta = t->ctas[0]->warp_count;

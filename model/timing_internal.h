@@ -14,7 +14,11 @@
  * (a unit, a port, a slice, a channel) is a double: the cycle in which it is free again (timing_reserve). There is no
  * queue of events. Each scheduler knows the cycle in which it may issue next, a tree has the least of them over SMs,
  * and an issue computes at once when its results will be there. So requests reach a resource in the order of their
- * issue, not of their arrival. */
+ * issue, not of their arrival.
+ *
+ * An instruction in a window of a trace stands for `fold` instructions of the warp, one after the other. It occupies
+ * each unit and each part of the memory system so many times as long, and its latencies are so many times as long.
+ * So warps with windows of one level contend as they would without, at a slower pace. */
 #ifndef HEDDLE_MODEL_TIMING_INTERNAL_H
 #define HEDDLE_MODEL_TIMING_INTERNAL_H
 
@@ -50,7 +54,10 @@ struct timing_warp {
     uint8_t class;               /* of the next instruction */
     uint32_t cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
     bool live;
-    bool waits; /* at a barrier */
+    bool waits;    /* at a barrier */
+    bool unsynced; /* barriers of the block are left out of the trace */
+    double fold;   /* so many executions are meant by one of the block, */
+    double rest;   /* in windows: by 2^level times this */
     double *regs;
     uint8_t *reg_parts;
 };
@@ -211,7 +218,9 @@ struct timing { /* one run */
     const struct timing_order_hooks *hooks; /* of the order; NULL: native */
     void *order;                            /* what it keeps */
     double issue_cycles;                    /* of a scheduler, for an instruction */
-    double end;                             /* of the last CTA so far */
+    double
+        fold; /* the instruction that is issued stands for so many in a row (emu/trace.h, windows) */
+    double end; /* of the last CTA so far */
     /* sizes: SMs, slots for CTAs of an SM, warps of a CTA, of an SM, schedulers of all */
     uint32_t sms, slots, warps_per_cta, warps_per_sm, scheduler_count;
     struct timing_code code;

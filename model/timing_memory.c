@@ -57,7 +57,7 @@ static double row_open(struct timing *c, u32 channel, u32 line, double now)
     b->last = (b->last + 1) % BANK_ROWS;
     b->row[b->last] = row;
     return b->opened[b->last] = timing_reserve(&b->free, now,
-                                               m->row_interval / c->mem.channel_rate);
+                                               m->row_interval * c->fold / c->mem.channel_rate);
 }
 
 /* `sectors` of a line from DRAM: when they are in L2. */
@@ -67,20 +67,21 @@ double timing_from_dram(struct timing *c, u32 slice, u32 line, u32 sectors, doub
     const u32 channel = channel_of(c, slice, line);
     if (m->dram_least > 1) sectors = (sectors + m->dram_least - 1) / m->dram_least * m->dram_least;
     const double begin = m->row_interval > 0 ? row_open(c, channel, line, now) : now;
-    const double at = timing_reserve(&c->mem.channel[channel], begin,
-                                     sectors * m->dram_interval / c->mem.channel_rate);
-    return at + sectors * m->dram_interval + m->dram_latency;
+    const double moved = sectors * m->dram_interval * c->fold;
+    const double at = timing_reserve(&c->mem.channel[channel], begin, moved / c->mem.channel_rate);
+    return at + moved + m->dram_latency * c->fold;
 }
 
 double timing_send(struct timing *c, uint32_t sm, double sectors, double now)
 {
     const struct timing_machine *m = c->m;
+    sectors *= c->fold;
     double sent = timing_reserve(&c->mem.port_out[sm % c->mem.ports], now,
                                  sectors / m->port_requests);
     if (m->network_requests > 0)
         sent = timing_reserve(&c->mem.network, sent,
                               sectors / (m->network_requests * c->mem.fraction));
-    return sent + m->l2_latency / 2;
+    return sent + m->l2_latency / 2 * c->fold;
 }
 
 /* When a slice begins with a request. If the SMs stand for all, the slices take requests in turn: their number was
@@ -128,6 +129,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     const double sent = timing_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
     double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
+    service *= c->fold;
     const double begin = take_slice(c, slice, n, sent, service);
     double there = begin + service;
     struct timing_event *fill = event_of(c, &c->mem.fills, n->line);
@@ -139,11 +141,11 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
         there = fill->when;
         *part = TIMING_DRAM;
     }
-    if (atomic) there += m->atomic_latency, *part = TIMING_ATOMIC;
-    if (!answers) return there + m->l2_latency / 2;
+    if (atomic) there += m->atomic_latency * c->fold, *part = TIMING_ATOMIC;
+    if (!answers) return there + m->l2_latency / 2 * c->fold;
     const double back = timing_reserve(&c->mem.port_in[port], there,
-                                       (atomic ? requests : sectors) / m->port_sectors);
-    return back + m->l2_latency / 2;
+                                       (atomic ? requests : sectors) * c->fold / m->port_sectors);
+    return back + m->l2_latency / 2 * c->fold;
 }
 
 /* The line in L1, or the least recently used one of its set. */
@@ -174,10 +176,12 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
     *part = TIMING_L2;
     if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
         return through_l2(c, sm, n, timing_popcount(want), n->from_dram, 1, 0, true, at, part) +
-               m->l1_latency;
+               m->l1_latency * c->fold;
     if (m->l1_whole) want = 15;
     struct timing_line *l = l1_find(c, sm, n->line);
-    const u32 had = l->tag == n->line ? l->sectors : 0, lacks = want & ~had;
+    const u32 had = l->tag == n->line ? l->sectors : 0;
+    /* In a window, L1 may lack what instructions before it have loaded; the functional caches know. */
+    const u32 lacks = c->fold > 1 && !n->from_l2 && !local ? 0 : want & ~had;
     double there = at;
     if (had & want && l->filled > at) there = l->filled, *part = TIMING_L2;
     else if (!lacks) *part = TIMING_L1;
@@ -193,7 +197,7 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
         if (filled > there) there = filled;
     }
     l->used = at;
-    return there + m->l1_latency;
+    return there + m->l1_latency * c->fold;
 }
 
 void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now)
@@ -238,15 +242,16 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
     for (u32 k = 0; k < count; k++) {
         const struct trace_line *n = &notes[k];
         const u32 sectors = timing_popcount(n->sectors);
-        const double need = m->l1_whole ? 1 : sectors / m->l1_sectors;
+        const double need = (m->l1_whole ? 1 : sectors / m->l1_sectors) * c->fold;
         if (n->how == COUNT_ATOMIC) {
             u8 part = TIMING_ATOMIC;
             const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
-            const double at = timing_reserve(&c->mem.load_store[sm], now, all * m->atomic_issue);
+            const double issue = m->atomic_issue * c->fold;
+            const double at = timing_reserve(&c->mem.load_store[sm], now, all * issue);
             const double done = through_l2(c, sm, n, sectors, n->from_dram, all, lanes, true, at,
                                            &part) +
-                                (all - 1) * m->atomic_issue;
-            at_least(a, done + m->l1_latency, TIMING_ATOMIC);
+                                (all - 1) * issue;
+            at_least(a, done + m->l1_latency * c->fold, TIMING_ATOMIC);
             if (done > *stored) *stored = done;
             continue;
         }
@@ -261,8 +266,9 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
         }
     }
     if (!count)
-        at_least(a, timing_reserve(&c->mem.load_store[sm], now, 1) + m->constant_latency,
-                 TIMING_L1);
+        at_least(
+            a, timing_reserve(&c->mem.load_store[sm], now, c->fold) + m->constant_latency * c->fold,
+            TIMING_L1);
 }
 
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load before it: on one element
@@ -270,7 +276,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
 static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
                  struct timing_access *a)
 {
-    const double least = c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency,
+    const double least = (c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency) * c->fold,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
         const struct timing_event *last = event_of(c, &c->mem.swaps, elements[l]);
@@ -286,8 +292,8 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
     const u32 *words = w->trace->words + w->at;
     if ((words[0] & 3) == TRACE_SHARED) {
         const double passes = TRACE_SIZE_N(words[1]);
-        const double at = timing_reserve(&c->mem.load_store[w->sm], now, passes);
-        at_least(a, at + passes - 1 + c->m->shared_latency, TIMING_SHARED);
+        const double at = timing_reserve(&c->mem.load_store[w->sm], now, passes * c->fold);
+        at_least(a, at + (passes - 1 + c->m->shared_latency) * c->fold, TIMING_SHARED);
         return;
     }
     if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;
@@ -300,7 +306,7 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
 struct timing_access timing_access_memory(struct timing *c, struct timing_warp *w, u32 inst,
                                           double now)
 {
-    struct timing_access a = {now + c->m->latency[PTX_COST_MEMORY], TIMING_L1};
+    struct timing_access a = {now + c->m->latency[PTX_COST_MEMORY] * c->fold, TIMING_L1};
     while (w->at < w->trace->count && timing_is_access_of(c->t, w->trace->words[w->at], inst)) {
         one_access(c, w, inst, now, &a);
         w->at += 1 + trace_access_words(w->trace->words + w->at);

@@ -54,6 +54,20 @@ static double fetch(struct timing *c, u32 sm, u32 inst, double now)
     return oldest->filled;
 }
 
+/* The word of a block that the warp enters. */
+static void enter_block(const struct timing *c, struct timing_warp *w, u32 word)
+{
+    const struct trace_block *b = &c->t->blocks[TRACE_BLOCK_OF(word)];
+    const u32 level = TRACE_LEVEL_OF(word);
+    w->inst = b->first;
+    w->left = w->entered = b->count;
+    w->unsynced = word & TRACE_UNSYNCED;
+    w->fold = level && level != TRACE_BARRIER ? (double)(1u << level) * w->rest : 1;
+    if (level != TRACE_BARRIER) return;
+    while (w->left > 1 && c->code.insts[w->inst].class != PTX_COST_BARRIER) w->inst++, w->left--;
+    w->left = 1;
+}
+
 /* The next instruction: when its registers are there. false: there is none. */
 static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 part)
 {
@@ -65,8 +79,7 @@ static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 p
             w->at += trace_access_words(w->trace->words + w->at - 1);
             continue;
         }
-        w->inst = c->t->blocks[word >> 2].first;
-        w->left = w->entered = c->t->blocks[word >> 2].count;
+        enter_block(c, w, word);
     }
     const struct timing_inst *i = &c->code.insts[w->inst];
     const u32 *of = c->code.reg_of + i->reg;
@@ -121,6 +134,8 @@ static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
                                   .scheduler = w->scheduler,
                                   .next = w->next,
                                   .begun = -1,
+                                  .fold = 1,
+                                  .rest = trace_warp_rest(&trace->warps[k]),
                                   .regs = w->regs,
                                   .reg_parts = w->reg_parts};
         w->next->age = c->age++;
@@ -193,10 +208,10 @@ static void end_warp(struct timing *c, struct timing_warp *w, double now)
 /* The instruction occupies its unit. Some GPUs have lanes that serve either integers or f32 (int_fp32); branches and
  * shuffles need none of them. */
 static void take_unit(const struct timing *c, struct timing_scheduler *s,
-                      const struct timing_inst *i, double now, double interval)
+                      const struct timing_inst *i, double now, double interval, double fold)
 {
     const u32 unit = i->unit, class = i->class;
-    const double both = now + c->m->int_fp32;
+    const double both = now + c->m->int_fp32 * fold;
     const bool ints = unit == TIMING_UNIT_INT && class != PTX_COST_SHUFFLE &&
                       class != PTX_COST_CONTROL && class != PTX_COST_BARRIER;
     *s->unit[unit] = now + interval;
@@ -210,20 +225,25 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     const struct timing_machine *m = c->m;
     const u32 inst = w->inst, class = w->class;
     const struct timing_inst *i = &c->code.insts[inst];
-    struct timing_access done = {now + m->latency[class], TIMING_LATENCY};
-    double after = now + m->next;
-    double interval = m->interval[class];
+    const double fold = w->fold;
+    struct timing_access done = {now + m->latency[class] * fold, TIMING_LATENCY};
+    double after = now + m->next * fold;
+    double interval = m->interval[class] * fold;
     if (class == PTX_COST_TENSOR) {
         interval *= c->code.matrices[inst];
-        if (interval > m->interval[class]) done.done += interval - m->interval[class];
+        if (interval > m->interval[class] * fold) done.done += interval - m->interval[class] * fold;
     }
-    take_unit(c, s, i, now, interval);
-    s->part[TIMING_ISSUE] += c->issue_cycles;
-    s->by_unit[i->unit] += c->issue_cycles;
+    take_unit(c, s, i, now, interval, fold);
+    s->part[TIMING_ISSUE] += c->issue_cycles * fold;
+    s->by_unit[i->unit] += c->issue_cycles * fold;
     c->out->instructions++;
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
-    if (class == PTX_COST_MEMORY) done = timing_access_memory(c, w, inst, now);
+    if (class == PTX_COST_MEMORY) {
+        c->fold = fold;
+        done = timing_access_memory(c, w, inst, now);
+        c->fold = 1;
+    }
     const bool waits = m->atomic_blocks && done.part == TIMING_ATOMIC;
     u8 part = waits ? TIMING_ATOMIC : TIMING_LATENCY;
     if (waits && done.done > after) after = done.done;
@@ -232,13 +252,13 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         w->regs[reg] = done.done;
         w->reg_parts[reg] = done.part;
     }
-    if (class == PTX_COST_CONTROL) after = now + m->branch;
+    if (class == PTX_COST_CONTROL) after = now + m->branch * fold;
     const bool async = c->code.steps && c->code.steps[inst];
     if (async) {
         const struct timing_access there = timing_async(c, w, inst, done);
         if (there.done > after) after = there.done, part = there.part;
     }
-    if (class == PTX_COST_BARRIER) {
+    if (class == PTX_COST_BARRIER && !w->unsynced) {
         w->next->ready = TIMING_NEVER;
         w->waits = true;
         c->ctas[w->cta].arrived++;
@@ -320,7 +340,7 @@ static void step(struct timing *c, struct timing_choice *choice)
                  taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
     if (waited > 0) s->part[w->part] += waited - taken;
     if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
-    s->last = now + c->issue_cycles;
+    s->last = now + c->issue_cycles * w->fold;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;
     c->stepping = choice->scheduler, c->woken = TIMING_NEVER;

@@ -91,8 +91,12 @@ static void resolve_traced(struct cache_port *p, u64 *requests, size_t count)
     for (size_t n; count; requests += n, count -= n) {
         u64 all = CACHE_REQUEST_TRACED, some = 0;
         n = count < CACHE_BATCH ? count : CACHE_BATCH;
-        trace_reserve_lines(t, t->resolved + (u32)n);
         for (size_t i = 0; i < n; i++) all &= requests[i], some |= requests[i];
+        if (!(some & (CACHE_REQUEST_TRACED | CACHE_REQUEST_UNCACHED))) {
+            p->caches->carry_out(p->caches, p->sm, requests, n, NULL);
+            continue;
+        }
+        trace_reserve_lines(t, t->resolved + (u32)n);
         if (!all || some & CACHE_REQUEST_UNCACHED) {
             resolve_mixed(p, requests, n);
             continue;

@@ -61,7 +61,7 @@ static inline u32 emu_sector_of(u64 address)
 static inline bool emu_is_traced(const struct emu_group *g, u32 w)
 {
     const struct trace_cta *t = g->worker->trace;
-    return t && !t->warps[g->first + w].cut;
+    return t && t->warps[g->first + w].on;
 }
 /* Where it notes its accesses; NULL: nobody asks for caches. */
 static inline struct cache_port *emu_port_of(const struct emu_group *g, u32 w)

@@ -22,7 +22,10 @@ enum {
 void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m)
 {
     const u64 warps = (u64)m->cta_count * m->warps_per_cta;
-    *t = (struct trace){.arena = a, .sms_traced = m->sms, .ctas_traced = m->cta_count};
+    *t = (struct trace){.arena = a,
+                        .sms_traced = m->sms,
+                        .ctas_traced = m->cta_count,
+                        .windows = !m->launch->order};
     if (warps > WHOLE) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
@@ -98,7 +101,8 @@ void trace_reserve_lines(struct trace_cta *c, uint32_t count)
 
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
 {
-    if (linear >= t->ctas_traced || linear % m->sms >= t->sms_traced) return NULL;
+    const bool late = linear >= t->ctas_traced || linear % m->sms >= t->sms_traced;
+    if (late && !t->windows) return NULL;
     const size_t warps = m->warps_per_cta * sizeof(struct trace_warp);
     size_t size = sizeof(struct trace_cta) + warps;
     pthread_mutex_lock(&t->arena->lock);
@@ -108,10 +112,78 @@ struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint
                             .warp_count = m->warps_per_cta,
                             .arena = t->arena,
                             .warps = (struct trace_warp *)(c + 1),
-                            .most = t->most,
-                            .next = t->first};
-    memset(c->warps, 0, warps);
-    return t->first = c;
+                            .late = late,
+                            .next = late ? NULL : t->first};
+    t->barriers = m->program->traced->barriers;
+    trace_windows_begin(t, c);
+    return late ? c : (t->first = c);
+}
+
+/* ---- heavy CTAs --------------------------------------------------------------------------------------- */
+
+uint64_t trace_longest(const struct trace_cta *c)
+{
+    u64 most = 0;
+    for (u32 w = 0; w < c->warp_count; w++)
+        if (c->warps[w].instructions > most) most = c->warps[w].instructions;
+    return most;
+}
+
+static void drop(struct trace_arena *a, struct trace_cta *c)
+{
+    size_t size = (size_t)1 << LEAST_PIECE;
+    while (size < sizeof *c + c->warp_count * sizeof *c->warps) size *= 2;
+    for (u32 w = 0; w < c->warp_count; w++)
+        if (c->warps[w].cap)
+            give_back(a, c->warps[w].words, c->warps[w].cap * sizeof *c->warps->words);
+    if (c->line_cap) give_back(a, c->lines, c->line_cap * sizeof *c->lines);
+    give_back(a, c, size);
+}
+
+/* Of CTAs with equally long warps the first one is heavier, so that the order in which they end has no effect. */
+static bool is_lighter(const struct trace_cta *a, const struct trace_cta *b)
+{
+    const u64 x = trace_longest(a), y = trace_longest(b);
+    return x < y || (x == y && a->linear > b->linear);
+}
+
+static void sift_down(struct trace *t)
+{
+    for (u32 i = 0, least;; i = least) {
+        least = i;
+        for (u32 k = 2 * i + 1; k <= 2 * i + 2 && k < t->heavy_count; k++)
+            if (is_lighter(t->heavy[k], t->heavy[least])) least = k;
+        if (least == i) return;
+        struct trace_cta *other = t->heavy[i];
+        t->heavy[i] = t->heavy[least];
+        t->heavy[least] = other;
+    }
+}
+
+static void sift_up(struct trace *t, u32 i)
+{
+    for (u32 up; i && (up = (i - 1) / 2, is_lighter(t->heavy[i], t->heavy[up])); i = up) {
+        struct trace_cta *other = t->heavy[i];
+        t->heavy[i] = t->heavy[up];
+        t->heavy[up] = other;
+    }
+}
+
+void trace_late_ended(struct trace *t, struct trace_cta *c)
+{
+    bool any = false;
+    if (!c->late) return;
+    for (u32 w = 0; w < c->warp_count; w++) any |= c->warps[w].windows || c->warps[w].length;
+    pthread_mutex_lock(&t->arena->lock);
+    if (any && t->heavy_count < TRACE_HEAVY) {
+        t->heavy[t->heavy_count++] = c;
+        sift_up(t, t->heavy_count - 1);
+    } else if (any && is_lighter(t->heavy[0], c)) {
+        drop(t->arena, t->heavy[0]);
+        t->heavy[0] = c;
+        sift_down(t);
+    } else drop(t->arena, c);
+    pthread_mutex_unlock(&t->arena->lock);
 }
 
 /* ---- the code ----------------------------------------------------------------------------------------- */
@@ -176,6 +248,14 @@ const struct trace_code *trace_code_new(struct arena *a, const struct emu_progra
     struct trace_block *blocks = arena_array(a, struct trace_block, p->block_count);
     for (u32 b = 0; b < p->block_count; b++)
         blocks[b] = (struct trace_block){p->blocks[b].first_pc, p->blocks[b].count};
+    u8 *barriers = arena_array(a, u8, p->block_count);
+    for (u32 b = 0; b < p->block_count; b++)
+        for (u32 i = 0; i < p->blocks[b].count && barriers[b] < UINT8_MAX; i++) {
+            const struct ptx_op *op = k.insts[p->blocks[b].first_pc + i].op;
+            if (!op || op->form->cost != PTX_COST_BARRIER) continue;
+            barriers[b]++;
+            out->barriers = barriers;
+        }
     u32 *sites = arena_array(a, u32, p->site_count);
     for (u32 s = 1; s < p->site_count; s++) sites[s] = p->sites[s].pc;
     out->insts = k.insts, out->inst_count = p->place_count;
@@ -192,6 +272,27 @@ static int by_linear(const void *a, const void *b)
     return (x->linear > y->linear) - (x->linear < y->linear);
 }
 
+/* Ends the recording of a CTA. */
+static void end_cta(struct trace_cta *c)
+{
+    trace_windows_end(c);
+    if (c->resolved == c->line_count) return; /* else the launch has failed */
+    trace_reserve_lines(c, c->line_count);
+    memset(&c->lines[c->resolved], 0, (c->line_count - c->resolved) * sizeof *c->lines);
+}
+
+static void put_heavy(struct arena *a, struct trace *t, struct emu_trace *out)
+{
+    const struct trace_cta **list = arena_array(a, const struct trace_cta *, t->heavy_count);
+    for (u32 k = 0; k < t->heavy_count; k++) {
+        end_cta(t->heavy[k]);
+        list[k] = t->heavy[k];
+    }
+    if (t->heavy_count) qsort(list, t->heavy_count, sizeof *list, by_linear);
+    out->heavy = list;
+    out->heavy_count = t->heavy_count;
+}
+
 struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_machine *m)
 {
     struct emu_trace *out = arena_alloc(a, sizeof *out);
@@ -201,16 +302,15 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     count = 0;
     for (struct trace_cta *c = t->first; c; c = c->next) {
         list[count++] = c;
-        if (c->resolved < c->line_count) { /* the launch has failed */
-            trace_reserve_lines(c, c->line_count);
-            memset(&c->lines[c->resolved], 0, (c->line_count - c->resolved) * sizeof *c->lines);
-        }
+        end_cta(c);
         for (u32 w = 0; w < c->warp_count; w++) {
             out->instructions += c->warps[w].instructions;
+            out->recorded += c->warps[w].recorded;
             out->cut |= c->warps[w].cut;
         }
     }
     if (count) qsort(list, count, sizeof(struct trace_cta *), by_linear);
+    put_heavy(a, t, out);
     out->sms = m->sms;
     out->sms_traced = t->sms_traced;
     out->cta_count = count;

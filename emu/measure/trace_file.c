@@ -11,7 +11,7 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-enum { RECORD_RUN = 0x6e757248, RECORD_LAUNCH = 0x656e6948, LONGEST = 1 << 30, VERSION = 3 };
+enum { RECORD_RUN = 0x6e757248, RECORD_LAUNCH = 0x656e6948, LONGEST = 1 << 30, VERSION = 4 };
 
 /* What a reader must agree in. */
 static u32 layout(void)
@@ -94,7 +94,10 @@ static void put_cta(struct buf *b, const struct trace_cta *c)
     put_u32(b, c->warp_count);
     for (u32 w = 0; w < c->warp_count; w++) {
         put_u32(b, c->warps[w].count);
-        put_u32(b, c->warps[w].instructions);
+        put(b, &c->warps[w].instructions, sizeof c->warps[w].instructions);
+        put(b, &c->warps[w].folded, sizeof c->warps[w].folded);
+        put_u32(b, c->warps[w].plain);
+        put_u32(b, c->warps[w].recorded);
         put_u32(b, c->warps[w].cut);
         put(b, c->warps[w].words, c->warps[w].count * sizeof(u32));
     }
@@ -121,6 +124,7 @@ bool trace_file_add(FILE *to, const struct emu_counts *c)
     put(&b, t, sizeof *t);
     put_code(&b, t);
     for (u32 i = 0; i < t->cta_count; i++) put_cta(&b, t->ctas[i]);
+    for (u32 i = 0; i < t->heavy_count; i++) put_cta(&b, t->heavy[i]);
     return put_record(to, RECORD_LAUNCH, &b);
 }
 
@@ -190,7 +194,10 @@ static struct trace_cta *get_cta(struct reader *r)
     for (u32 w = 0; w < c->warp_count; w++) {
         struct trace_warp *warp = &c->warps[w];
         warp->count = warp->cap = get_u32(r);
-        warp->instructions = get_u32(r);
+        get(r, &warp->instructions, sizeof warp->instructions);
+        get(r, &warp->folded, sizeof warp->folded);
+        warp->plain = get_u32(r);
+        warp->recorded = get_u32(r);
         warp->cut = get_u32(r);
         warp->words = get_array(r, warp->count, sizeof(u32));
     }
@@ -218,9 +225,13 @@ static struct emu_counts *get_launch(struct reader *r)
     get(r, &phase->total, sizeof phase->total);
     get(r, t, sizeof *t);
     get_code(r, t);
-    const struct trace_cta **ctas = arena_array(r->arena, const struct trace_cta *, t->cta_count);
+    const struct trace_cta **ctas = arena_array(r->arena, const struct trace_cta *, t->cta_count),
+                           **heavy = arena_array(r->arena, const struct trace_cta *,
+                                                 t->heavy_count);
     for (u32 i = 0; i < t->cta_count; i++) ctas[i] = get_cta(r);
+    for (u32 i = 0; i < t->heavy_count; i++) heavy[i] = get_cta(r);
     t->ctas = ctas;
+    t->heavy = heavy;
     *phase = (struct emu_phase){.name = "native", .times = 1, .total = phase->total};
     c->gpu = gpu, c->order = "native", c->caches = true;
     c->phase_count = 1, c->phases = phase, c->trace = t;

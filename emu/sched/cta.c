@@ -340,11 +340,12 @@ void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
     memset(c->shared, 0, c->shared_size);
     p->turns = 0;
     c->group_count = 0;
-    const bool in_turns = p->trace && m->group_warps > 1 && c->warps > 1 && m->program->traced &&
+    const bool traced = p->trace && !p->trace->late,
+               in_turns = traced && m->group_warps > 1 && c->warps > 1 && m->program->traced &&
                           m->program->traced->lockstep;
     trace_turns_drop(&p->turns_of);
     if (in_turns) trace_turns_begin(&p->turns_of, p->trace, c->threads);
-    const u32 width = p->trace && !in_turns ? 1 : m->group_warps;
+    const u32 width = traced && !in_turns ? 1 : m->group_warps;
     const struct emu_frame from = written_first(m);
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];

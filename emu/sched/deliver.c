@@ -7,6 +7,7 @@
 #include "emu/atomic.h"
 #include "emu/measure/cache.h"
 #include "emu/speculate/speculation.h"
+#include "emu/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,9 +164,11 @@ void deliver_ended(struct launch_context *ctx, struct slot *p)
         struct emu_outbox *o = outbox_of(ctx, &p->cta);
         const struct cache_port spare = {.requests = o->port.requests, .cap = o->port.cap};
         o->port = p->port;
+        o->port.trace = p->trace;
         p->port = spare;
         grow(ctx, o, o->port.cap * sizeof *o->port.requests);
-    }
+    } else if (p->trace) trace_late_ended(ctx->m->trace, p->trace);
+    p->trace = p->port.trace = NULL;
     atomic_fetch_or(&ctx->ended[cta / 64], (u64)1 << cta % 64);
     while (has_ended(ctx, atomic_load(&ctx->deliver))) {
         if (pthread_mutex_trylock(&ctx->turn) != 0) break;
@@ -174,6 +177,8 @@ void deliver_ended(struct launch_context *ctx, struct slot *p)
             if (o) {
                 pour_out(ctx, o);
                 cache_resolve(&o->port);
+                if (o->port.trace) trace_late_ended(ctx->m->trace, o->port.trace);
+                o->port.trace = NULL;
                 put_back(ctx, o);
             }
             atomic_store(&ctx->deliver, at + 1);

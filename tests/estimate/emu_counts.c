@@ -201,7 +201,7 @@ Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
 {
     struct cta_arena *rooms = cta_arena_new();
     struct trace_arena arena;
-    struct trace_warp warp = {0};
+    struct trace_warp warp = {.on = true};
     struct trace_cta cta = {.arena = &arena, .warps = &warp, .warp_count = 1};
     trace_arena_begin(&arena, rooms);
     recording = &cta;

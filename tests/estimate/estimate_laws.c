@@ -9,6 +9,7 @@
 #include "suites/suite.h"
 #include "tests/support/emu.h"
 #include "tests/support/support.h"
+#include "tests/support/timed_kernel.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -133,57 +134,11 @@ Test(laws, one_more_sm_never_hurts)
 
 /* ---- kernels made for it ------------------------------------------------------------------------------------- */
 
-struct kernel {
-    struct parsed *parsed;
-    struct emu *emu;
-    struct emu_image *image;
-    uint64_t params[2]; /* memory, iterations */
-};
-
-static struct kernel kernel_new(const char *body, const struct emu_gpu *g)
-{
-    const char *ptx = emu_ptx(".param .u64 p, .param .u64 q", body);
-    struct kernel k = {.parsed = parse_text("test.ptx", ptx, strlen(ptx))};
-    char *why = NULL;
-    cr_assert(k.parsed->ok, "%s", first_error(k.parsed));
-    k.emu = emu_new(&(struct emu_config){.trace = true, .memory = 256 << 20, .gpu = g});
-    k.image = emu_load(k.emu, &k.parsed->module, 1, &why);
-    cr_assert(k.image != NULL, "%s", why ? why : "");
-    k.params[0] = emu_alloc(k.emu, 128 << 20, "memory");
-    return k;
-}
-
-/* Of a launch, beyond what it costs to launch something. */
-static double cycles(struct kernel *k, uint32_t grid, uint32_t block, uint32_t shared,
-                     uint64_t iterations)
-{
-    struct timing_machine m;
-    struct launch_estimate t;
-    k->params[1] = iterations;
-    const struct emu_launch l = {.grid = {grid, 1, 1},
-                                 .block = {block, 1, 1},
-                                 .shared = shared,
-                                 .params = k->params,
-                                 .params_size = sizeof k->params};
-    const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
-    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    cr_assert(launch_estimate_of(r->counts, &t));
-    (void)machine_of(r->counts->gpu, &m);
-    return t.cycles - m.start;
-}
-
 /* With CTAs of 256 threads, that find in caches what they left there. */
 static double warm_cycles(struct kernel *k, uint32_t grid, uint64_t iterations)
 {
     (void)cycles(k, grid, 256, 0, iterations);
     return cycles(k, grid, 256, 0, iterations);
-}
-
-static void kernel_free(struct kernel *k)
-{
-    emu_unload(k->image);
-    emu_free(k->emu);
-    parsed_free(k->parsed);
 }
 
 #define LOOP_END(text, end)                                                                        \

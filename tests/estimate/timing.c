@@ -400,7 +400,7 @@ static void is_carried_out_whole(const char *gpu, const char *body)
     struct timing_result t;
     machine_of(c->gpu, &m);
     (void)launch_cycles(c, &m, false, &t);
-    cr_expect(eq(u64, t.instructions, c->trace->instructions), "%s", body);
+    cr_expect(eq(u64, t.instructions, c->trace->recorded), "%s", body);
     device_free(&d);
 }
 
@@ -435,7 +435,7 @@ Test(timing, what_is_cut_at_a_barrier_has_ended)
         cr_assert(c->trace->cut);
         machine_of(c->gpu, &m);
         timing_run(c->trace, &m, 32, 16384, &t);
-        cr_expect(eq(u64, t.instructions, c->trace->instructions), "%u CTAs", grid);
+        cr_expect(eq(u64, t.instructions, c->trace->recorded), "%u CTAs", grid);
         cr_expect(ge(dbl, t.cycles, t.chain), "%u CTAs", grid);
     }
     device_free(&d);
@@ -458,7 +458,7 @@ Test(timing, a_trace_says_what_was_done)
     for (uint32_t i = 0; i < w->count; i++) {
         const uint32_t tag = w->words[i] & 3;
         tags[tag]++;
-        if (tag == TRACE_BLOCK) instructions += t->blocks[w->words[i] >> 2].count;
+        if (tag == TRACE_BLOCK) instructions += t->blocks[TRACE_BLOCK_OF(w->words[i])].count;
         if (tag == TRACE_SHARED) {
             cr_expect(eq(u32, TRACE_SIZE_N(w->words[i + 1]), 1));
             i += 1;

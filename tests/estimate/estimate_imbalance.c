@@ -1,0 +1,115 @@
+/* Estimates of launches whose warps do different amounts of work, or different things one after another. The bounds are
+ * chains of loads: each takes the latency of the GPU's configuration at least, whatever else runs. */
+#include "tests/support/timed_kernel.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+
+/* Warp 0 of the CTA q >> 32 makes as many loads as q says, each of the address that the one before loaded; they hit in
+ * L1, but for the first. All other warps make one. */
+static const char one_long_warp[] =
+    ".reg .u64 %a, %q, %h; .reg .u32 %t, %c, %x, %i, %n, %v; .reg .pred %p, %r;"
+    "ld.param.u64 %a, [p]; ld.param.u64 %q, [q]; cvt.u32.u64 %n, %q; shr.u64 %h, %q, 32;"
+    "cvt.u32.u64 %x, %h; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %i, 0;"
+    "setp.ne.u32 %p, %c, %x; setp.ge.u32 %r, %t, 32; or.pred %p, %p, %r; @%p mov.u32 %n, 1;"
+    "L: ld.global.u32 %v, [%a]; cvt.u64.u32 %h, %v; add.u64 %a, %a, %h;"
+    "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra L; st.global.u32 [%a], %v; ret;";
+
+Test(imbalance, one_long_warp_takes_the_time_of_its_chain)
+{
+    static const char *const names[] = {"titanv", "gtx480", "a100"};
+    static const uint32_t grids[] = {8, 64, 512, 4096};
+    enum { LOADS = 2000 };
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(names[g]);
+        struct kernel k = kernel_new(one_long_warp, gpu);
+        const double least = LOADS * gpu->l1_latency;
+        for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+            const uint32_t last = grids[i] - 1, places[] = {0, last / 2, last};
+            const double others = cycles(&k, grids[i], 256, 0, 1);
+            double first = 0;
+            for (size_t at = 0; at < 3; at++) {
+                const double took = cycles(&k, grids[i], 256, 0,
+                                           (uint64_t)places[at] << 32 | LOADS);
+                cr_expect(took >= least, "%s, %u CTAs, CTA %u: %g cycles, the chain takes %g",
+                          names[g], grids[i], places[at], took, least);
+                if (!at) first = took;
+                cr_expect(fabs(took - first) <= 0.05 * first + others,
+                          "%s, %u CTAs, CTA %u: %g cycles, at the first place %g", names[g],
+                          grids[i], places[at], took, first);
+            }
+        }
+        kernel_free(&k);
+    }
+}
+
+/* Twice the loads in the long warp take twice the time of its chain. */
+Test(imbalance, more_work_in_one_cta_never_takes_less)
+{
+    struct kernel k = kernel_new(one_long_warp, emu_gpu_find("titanv"));
+    (void)cycles(&k, 4096, 256, 0, 1);
+    double last = 0;
+    for (uint64_t loads = 1; loads <= 1 << 17; loads *= 2) {
+        const double took = cycles(&k, 4096, 256, 0, (uint64_t)77 << 32 | loads);
+        cr_expect(took >= last * 0.99, "%d loads take %g cycles, half as many %g", (int)loads, took,
+                  last);
+        cr_expect(loads < 4096 || took < 2.1 * last, "%d loads: %g and %g", (int)loads, took, last);
+        last = took;
+    }
+    kernel_free(&k);
+}
+
+/* 256 threads fill q words, with a remainder each, so that most of the instructions are in the first phase. Then thread
+ * 0 makes 2,000 loads from L2 in a chain. */
+static const char fill_then_chase[] =
+    ".reg .u64 %a, %b, %h; .reg .u32 %t, %n, %i, %v; .reg .pred %p;"
+    "ld.param.u64 %a, [p]; ld.param.u32 %n, [q]; mov.u32 %t, %tid.x; mov.u32 %i, %t;"
+    "F: mul.wide.u32 %h, %i, 4; add.u64 %b, %a, %h; mov.u32 %v, 0; st.global.u32 [%b], %v;"
+    "add.u32 %i, %i, 256; setp.lt.u32 %p, %i, %n; @%p bra F;"
+    "bar.sync 0; setp.ne.u32 %p, %t, 0; @%p bra E; mov.u32 %i, 0;"
+    "C: ld.global.cg.u32 %v, [%a]; cvt.u64.u32 %h, %v; add.u64 %a, %a, %h;"
+    "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 2000; @%p bra C; st.global.u32 [%a], %v;"
+    "E: ret;";
+
+Test(imbalance, a_serial_tail_is_not_lost)
+{
+    static const char *const names[] = {"titanv", "gtx480", "a100"};
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(names[g]);
+        struct kernel k = kernel_new(fill_then_chase, gpu);
+        const double least = 2000 * gpu->l2_latency * 0.85; /* fits have shorter ones */
+        double last = 0;
+        for (uint64_t words = 1 << 18; words <= 1 << 24; words *= 4) {
+            const double took = cycles(&k, 1, 256, 0, words);
+            cr_expect(took >= least, "%s, %d words: %g cycles, the chain takes %g", names[g],
+                      (int)words, took, least);
+            cr_expect(took >= last * 0.99, "%s, %d words: %g cycles, fewer take %g", names[g],
+                      (int)words, took, last);
+            last = took;
+        }
+        kernel_free(&k);
+    }
+}
+
+/* 512 CTAs of 8 warps: in each turn one of the warps runs through a chain of additions, then all meet at a barrier. */
+static const char phases_of_all_warps[] =
+    ".reg .u32 %t, %w, %e, %n, %i, %v; .reg .u64 %a; .reg .pred %p;"
+    "ld.param.u64 %a, [p]; ld.param.u32 %n, [q]; mov.u32 %t, %tid.x; shr.u32 %w, %t, 5;"
+    "mov.u32 %e, 0; mov.u32 %v, 0;"
+    "L: and.b32 %i, %e, 7; setp.ne.u32 %p, %i, %w; @%p bra B; mov.u32 %i, 0;"
+    "C: add.u32 %v, %v, %t; add.u32 %v, %v, %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 16; @%p bra C;"
+    "B: bar.sync 0; add.u32 %e, %e, 1; setp.lt.u32 %p, %e, %n; @%p bra L;"
+    "st.global.u32 [%a], %v; ret;";
+
+Test(imbalance, warps_with_barriers_are_executed_to_their_end)
+{
+    struct kernel k = kernel_new(phases_of_all_warps, emu_gpu_find("titanv"));
+    double last = 0;
+    for (uint64_t turns = 8; turns <= 512; turns *= 2) {
+        const double took = cycles(&k, 512, 256, 0, turns);
+        cr_expect(took >= last * 0.99, "%d turns take %g cycles, fewer %g", (int)turns, took, last);
+        last = took;
+    }
+    kernel_free(&k);
+}
