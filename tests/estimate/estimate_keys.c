@@ -148,8 +148,7 @@ static double cycles_of(size_t k, const struct emu_gpu *g)
                                  .params_size = sizeof param};
     const struct emu_report *r = emu_launch(e, emu_kernel_at(image, 0), &l);
     struct launch_estimate t;
-    if (r->fault.kind == EMU_BAD_LAUNCH)
-        t.cycles = INFINITY;
+    if (r->fault.kind == EMU_BAD_LAUNCH) t.cycles = INFINITY;
     else {
         cr_assert(r->fault.kind == EMU_OK, "kernel %zu: %s", k, r->fault.text);
         cr_assert(launch_estimate_of(r->counts, &t));
