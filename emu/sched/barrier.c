@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include <stdio.h>
+
 static void tell_release(const struct emu_cta *c, u32 id)
 {
     const struct emu_group *g = &c->groups[c->group_at[0]];
@@ -65,72 +67,74 @@ static bool all_hold(const struct emu_group *g, u32 row, u32 value)
     return !differ;
 }
 
-const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
+static bool all_lanes_arrive(const struct emu_group *g)
 {
-    if (g->depth && !g->worker->machine->its)
-        emu_end_idle(g); /* as an assembler makes of a branch to the end an exit */
-    /* All lanes that live must be here, or other warps of the group could never come. */
-    if (g->warps > 1)
-        for (u32 w = 0; w < g->warps; w++)
-            if (g->exec[w] != g->alive[w]) {
-                g->pc = in;
-                g->state = GROUP_SPLIT;
-                return NULL;
-            }
-    u32 fw = 0;
-    while (!g->exec[fw]) fw++;
-    u32 fl = (u32)__builtin_ctz(g->exec[fw]);
-    u32 id = (u32)emu_get(g, 4, in->a, fw, fl),
-        threads = in->y ? (u32)emu_get(g, 4, in->b, fw, fl) : 0;
-    const bool same = all_hold(g, in->a, id) && (!in->y || all_hold(g, in->b, threads));
-    for (u32 w = 0; w < g->warps && !same; w++)
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->exec[w] != g->alive[w]) return false;
+    return true;
+}
+
+/* true: every lane that executes `in` names barrier `id` for so many threads. */
+static bool lanes_agree(struct emu_group *g, const struct emu_uop *in, u32 id, u32 threads)
+{
+    if (all_hold(g, in->a, id) && (!in->y || all_hold(g, in->b, threads))) return true;
+    for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
-            u32 l = (u32)__builtin_ctz(m);
+            const u32 l = (u32)__builtin_ctz(m);
             if (emu_get(g, 4, in->a, w, l) != id ||
-                (in->y && emu_get(g, 4, in->b, w, l) != threads)) {
-                if (g->warps == 1)
-                    return emu_raise(g, in, EMU_BARRIER, w, l, 0, 0,
-                                     "lanes of a warp name different barriers");
-                g->pc = in;
-                g->state = GROUP_SPLIT;
-                return NULL;
-            }
+                (in->y && emu_get(g, 4, in->b, w, l) != threads))
+                return false;
         }
-    if (id > 15) return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0, "barrier %u: there are 16", id);
-    if (in->y && (threads == 0 || threads % LANES))
-        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
-                         "barrier %u for %u threads: no multiple of 32", id, threads);
-    struct emu_barrier *b = &g->cta->barriers[id];
-    if (b->arrivals && b->needed != threads)
-        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
-                         "barrier %u for %u threads, which others wait at for %u (0: all)", id,
-                         threads, b->needed);
-    struct emu_sync s = {.kind = EMU_SYNC_BARRIER,
-                         .flags = in->x == BAR_ARRIVE ? EMU_RELEASE : EMU_RELEASE | EMU_ACQUIRE,
-                         .id = id,
-                         .count = threads};
-    if (g->worker->machine->watched && !(emu_notify_step(g, in) && emu_notify_sync(g, in, &s)))
-        return NULL;
-    const struct speculation *const spec = g->worker->machine->speculation;
-    if (spec && spec->barrier_arrival) spec->barrier_arrival(g, id, threads, in->x != BAR_ARRIVE);
-    if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
-    g->cta->awaited |= 1u << id;
+    return true;
+}
+
+/* The fault of an arrival that the PTX ISA does not allow ("bar", operands), in words; NULL: it is allowed. */
+static const char *arrival_fault(const struct emu_group *g, bool counted, u32 id, u32 threads,
+                                 char text[static 96])
+{
+    if (id > 15) snprintf(text, 96, "barrier %u: there are 16", id);
+    else if (counted && (threads == 0 || threads % LANES))
+        snprintf(text, 96, "barrier %u for %u threads: no multiple of 32", id, threads);
+    else if (g->cta->barriers[id].arrivals && g->cta->barriers[id].needed != threads)
+        snprintf(text, 96, "barrier %u for %u threads, which others wait at for %u (0: all)", id,
+                 threads, g->cta->barriers[id].needed);
+    else return NULL;
+    return text;
+}
+
+/* Adds the warps of a group to a barrier: their threads, and their part of what barrier.red computes. */
+static void add_arrivals(struct emu_group *g, const struct emu_uop *in, struct emu_barrier *b)
+{
+    if (g->worker->turns)
+        for (u32 w = 0; w < g->warps; w++)
+            if (g->exec[w])
+                trace_turns_cut(g->worker->turns, g->first + w, TURN_BARRIER,
+                                emu_lanes_of(g->exec[w]), emu_lanes_of(g->alive[w]));
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
-        if (g->worker->turns)
-            trace_turns_cut(g->worker->turns, g->first + w, TURN_BARRIER, emu_lanes_of(g->exec[w]),
-                            emu_lanes_of(g->alive[w]));
         /* A count is of whole warps: lanes that have ended, or never were, come with the others. */
-        bool all = threads && g->exec[w] == emu_warp_alive(g, w);
+        const bool all = b->needed && g->exec[w] == emu_warp_alive(g, w);
         b->arrived += all ? LANES : emu_lanes_of(g->exec[w]);
         b->arrivals++;
         if (in->x >= BAR_POPC) {
-            u32 on = emu_mask_of(g, in->c, w) & g->exec[w];
+            const u32 on = emu_mask_of(g, in->c, w) & g->exec[w];
             b->value += emu_lanes_of(on);
             b->any |= on != 0;
             b->all &= on == g->exec[w];
         }
     }
+}
+
+static const struct emu_uop *split_group(struct emu_group *g, const struct emu_uop *in)
+{
+    g->pc = in;
+    g->state = GROUP_SPLIT;
+    return NULL;
+}
+
+/* The group stays at the barrier until enough have come. Next instruction; NULL: it waits. */
+static const struct emu_uop *wait_at_barrier(struct emu_group *g, const struct emu_uop *in, u32 id)
+{
     if (in->x != BAR_ARRIVE) {
         g->pc = in;
         g->state = GROUP_BARRIER;
@@ -145,6 +149,40 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
     if (in->x == BAR_ARRIVE) return in + 1;
     if (g->state == GROUP_READY && !g->asleep) return g->pc; /* it was the last */
     return NULL;
+}
+
+const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct emu_machine *const m = g->worker->machine;
+    if (g->depth && !m->its)
+        emu_end_idle(g); /* as an assembler makes of a branch to the end an exit */
+    /* All lanes that live must be here, or other warps of the group could never come. */
+    if (g->warps > 1 && !all_lanes_arrive(g)) return split_group(g, in);
+    u32 fw = 0;
+    while (!g->exec[fw]) fw++;
+    const u32 fl = (u32)__builtin_ctz(g->exec[fw]);
+    const u32 id = (u32)emu_get(g, 4, in->a, fw, fl),
+              threads = in->y ? (u32)emu_get(g, 4, in->b, fw, fl) : 0;
+    if (!lanes_agree(g, in, id, threads)) {
+        if (g->warps > 1) return split_group(g, in);
+        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0,
+                         "lanes of a warp name different barriers");
+    }
+    char text[96];
+    if (arrival_fault(g, in->y, id, threads, text))
+        return emu_raise(g, in, EMU_BARRIER, fw, fl, 0, 0, "%s", text);
+    struct emu_sync s = {.kind = EMU_SYNC_BARRIER,
+                         .flags = in->x == BAR_ARRIVE ? EMU_RELEASE : EMU_RELEASE | EMU_ACQUIRE,
+                         .id = id,
+                         .count = threads};
+    if (m->watched && !(emu_notify_step(g, in) && emu_notify_sync(g, in, &s))) return NULL;
+    if (m->speculation && m->speculation->barrier_arrival)
+        m->speculation->barrier_arrival(g, id, threads, in->x != BAR_ARRIVE);
+    struct emu_barrier *b = &g->cta->barriers[id];
+    if (!b->arrivals) *b = (struct emu_barrier){.needed = threads, .all = true};
+    g->cta->awaited |= 1u << id;
+    add_arrivals(g, in, b);
+    return wait_at_barrier(g, in, id);
 }
 
 /* Lanes of a warp that are here are together already. */

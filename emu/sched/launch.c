@@ -266,6 +266,88 @@ bool launch_over_limit(struct host_worker *h)
     return (ctx->limit && spent > ctx->limit) || late(ctx);
 }
 
+/* What one pass over the resident CTAs of a worker found. */
+struct slots_pass {
+    bool ran, impatient, removed;
+};
+
+/* The launch takes more instructions or time than it may: the first worker that sees it stops it. */
+static bool stopped_by_limit(struct host_worker *h)
+{
+    struct launch_context *ctx = h->ctx;
+    if (!launch_over_limit(h) || !h->resident) return false;
+    pthread_mutex_lock(&ctx->lock);
+    const bool first = !atomic_exchange(&ctx->give_up, true);
+    pthread_mutex_unlock(&ctx->lock);
+    if (first) launch_stop(h->resident, EMU_LIMIT);
+    return true;
+}
+
+static void note_cta_end(struct host_worker *h, struct slot *p)
+{
+    if (p->turns != UINT32_MAX) {
+        launch_tell_cta(h->ctx->m, &p->cta, EMU_SYNC_CTA_EXIT);
+        if (h->ctas) h->ctas[p->cta.sm]++;
+        deliver_ended(h->ctx, p);
+    }
+    p->turns = UINT32_MAX;
+}
+
+/* Runs a turn of a CTA. true: its slot is to be removed. */
+static bool run_slot(struct host_worker *h, struct slot *p, u32 patience, struct slots_pass *pass)
+{
+    enum progress progress = p->cta.running ? run_turn(h, p) : ENDED;
+    if (!p->cta.running) progress = ENDED;
+    if (progress == FAILED) {
+        give_up_on(h, p);
+        return true;
+    }
+    if (progress == ENDED) {
+        note_cta_end(h, p);
+        const bool remove = whole_cluster_ended(p);
+        pass->ran |= remove;
+        return remove;
+    }
+    if (progress == STUCK && only_barriers(p)) {
+        launch_stop(p, EMU_DEADLOCK);
+        return true;
+    }
+    pass->ran |= progress == RAN;
+    pass->impatient &= p->turns >= patience;
+    return false;
+}
+
+static struct slots_pass run_resident(struct host_worker *h, u32 patience)
+{
+    struct launch_context *ctx = h->ctx;
+    struct slots_pass pass = {.impatient = true};
+    for (struct slot **at = &h->resident; *at;) {
+        struct slot *p = *at;
+        const bool void_since_fault = /* an earlier CTA has failed */
+            p->cta.failed || p->cta.linear > atomic_load(&ctx->stop_at);
+        if (!void_since_fault && p != h->resident && deliver_is_full(ctx)) break;
+        if (void_since_fault || run_slot(h, p, patience, &pass)) {
+            remove_slot(h, at);
+            pass.removed = true;
+        } else at = &p->next;
+    }
+    return pass;
+}
+
+/* After a pass in which no CTA came or left. true: the resident CTAs can never end. */
+static bool stopped_by_deadlock(struct host_worker *h, bool ran)
+{
+    if (!h->resident) return false;
+    if (ran && ++h->passes % 16 == 0 && deadlock_proved(h) && !deadlock_time_out(h)) {
+        atomic_store(&h->ctx->is_deadlock, true);
+        atomic_store(&h->ctx->give_up, true);
+        return true;
+    }
+    if (ran || deadlock_time_out(h)) return false;
+    launch_stop(h->resident, EMU_DEADLOCK);
+    return true;
+}
+
 static void *work(void *arg)
 {
     struct host_worker *h = arg;
@@ -275,70 +357,12 @@ static void *work(void *arg)
     bool more = true;
     while (!atomic_load(&ctx->give_up)) {
         if (!h->resident && !(more && (more = admit(h)))) break;
-        if (launch_over_limit(h) && h->resident) {
-            pthread_mutex_lock(&ctx->lock);
-            bool first = !atomic_exchange(&ctx->give_up, true);
-            pthread_mutex_unlock(&ctx->lock);
-            if (first) launch_stop(h->resident, EMU_LIMIT);
-            break;
-        }
-        bool ran = false, impatient = true, removed = false;
-        for (struct slot **at = &h->resident; *at;) {
-            struct slot *p = *at;
-            if (p->cta.failed ||
-                p->cta.linear > atomic_load(&ctx->stop_at)) { /* an earlier CTA has failed */
-                removed = true;
-                remove_slot(h, at);
-                continue;
-            }
-            if (p != h->resident && deliver_is_full(ctx)) break;
-            enum progress progress = p->cta.running ? run_turn(h, p) : STUCK;
-            if (!p->cta.running) progress = ENDED;
-            if (progress == FAILED) {
-                give_up_on(h, p);
-                remove_slot(h, at);
-                removed = true;
-                continue;
-            }
-            if (progress == ENDED) {
-                if (p->turns != UINT32_MAX) {
-                    launch_tell_cta(ctx->m, &p->cta, EMU_SYNC_CTA_EXIT);
-                    if (h->ctas) h->ctas[p->cta.sm]++;
-                    deliver_ended(ctx, p);
-                }
-                p->turns = UINT32_MAX;
-                if (whole_cluster_ended(p)) {
-                    ran = removed = true;
-                    remove_slot(h, at);
-                    continue;
-                }
-                at = &p->next;
-                continue;
-            }
-            if (progress == STUCK && only_barriers(p)) {
-                launch_stop(p, EMU_DEADLOCK);
-                remove_slot(h, at);
-                removed = true;
-                continue;
-            }
-            ran |= progress == RAN;
-            impatient &= p->turns >= patience;
-            at = &p->next;
-        }
-        if (removed || !impatient) continue;
+        if (stopped_by_limit(h)) break;
+        const struct slots_pass pass = run_resident(h, patience);
+        if (pass.removed || !pass.impatient) continue;
         combine_flush(h->worker.combine);
         if (more && !deliver_is_full(ctx) && (more = admit(h))) continue;
-        if (ran && h->resident && ++h->passes % 16 == 0 && deadlock_proved(h) &&
-            !deadlock_time_out(h)) {
-            atomic_store(&ctx->is_deadlock, true);
-            atomic_store(&ctx->give_up, true);
-            break;
-        }
-        if (!ran && h->resident && deadlock_time_out(h)) continue;
-        if (!ran && h->resident) { /* nobody can go on, and nobody is left to come */
-            launch_stop(h->resident, EMU_DEADLOCK);
-            break;
-        }
+        if (stopped_by_deadlock(h, pass.ran)) break;
     }
     combine_flush(h->worker.combine);
     launch_over_limit(h);
