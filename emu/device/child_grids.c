@@ -166,6 +166,41 @@ static bool give(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
     return emu_lane_write(g, in, w, lane, PTX_SPACE_GENERIC, at, size, &value);
 }
 
+/* A buffer of parameters for the launch that it describes (cudaGetParameterBufferV2). *buffer: 0 with an error. false:
+ * a fault. */
+static bool parameters_of_launch(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
+                                 const u64 arg[6], const u32 dim[2][3], u64 *buffer, u32 *error)
+{
+    const struct emu_machine *m = g->worker->machine;
+    struct grid_buffer like = {.kernel = grids_kernel(m, arg[0]), .shared = (u32)arg[3]};
+    memcpy(like.grid, dim[0], sizeof like.grid);
+    memcpy(like.block, dim[1], sizeof like.block);
+    if (!check(g, in, w, lane, like.kernel, like.grid, like.block, like.shared, error))
+        return false;
+    if (!*error && m->grids->depth >= GRIDS_DEPTH) *error = DEPTH_EXCEEDED;
+    if (!*error) *buffer = buffer_new(m, &like, error);
+    return true;
+}
+
+/* cudaLaunchDevice: the launch is described by its arguments, the parameters by a buffer. false: a fault. */
+static bool launch_with_buffer(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
+                               const u64 arg[6], const u32 dim[2][3], u32 *error)
+{
+    const struct emu_machine *m = g->worker->machine;
+    struct grid_buffer *b = buffer_at(m->grids, arg[1]);
+    if (!b) {
+        *error = INVALID_VALUE;
+        return true;
+    }
+    b->kernel = grids_kernel(m, arg[0]);
+    memcpy(b->grid, dim[0], sizeof b->grid);
+    memcpy(b->block, dim[1], sizeof b->block);
+    b->shared = (u32)arg[4];
+    if (!check(g, in, w, lane, b->kernel, b->grid, b->block, b->shared, error)) return false;
+    if (!*error) *error = launch(g, w, lane, b, arg[5]);
+    return true;
+}
+
 bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
                 enum runtime_call call, const u64 arg[6], const u32 dim[2][3], u64 *value)
 {
@@ -175,17 +210,10 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
     u32 error = 0, *last = last_error(g, w, lane);
     *value = 0;
     switch (call) {
-    case RUNTIME_PARAMETERS_2: {
-        struct grid_buffer like = {.kernel = grids_kernel(m, arg[0]), .shared = (u32)arg[3]};
-        memcpy(like.grid, dim[0], sizeof like.grid);
-        memcpy(like.block, dim[1], sizeof like.block);
-        if (!check(g, in, w, lane, like.kernel, like.grid, like.block, like.shared, &error))
-            return false;
-        if (!error && q->depth >= GRIDS_DEPTH) error = DEPTH_EXCEEDED;
-        if (!error) *value = buffer_new(m, &like, &error);
+    case RUNTIME_PARAMETERS_2:
+        if (!parameters_of_launch(g, in, w, lane, arg, dim, value, &error)) return false;
         if (error) *last = error;
         return true; /* NULL tells of the error */
-    }
     case RUNTIME_PARAMETERS:
         if (arg[1] > GRIDS_PARAMS || arg[0] > MEM_ALIGN) error = INVALID_VALUE;
         else *value = buffer_new(m, &(struct grid_buffer){0}, &error);
@@ -196,17 +224,7 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
         error = b && b->kernel ? launch(g, w, lane, b, arg[1]) : INVALID_VALUE;
         break;
     case RUNTIME_LAUNCH:
-        b = buffer_at(q, arg[1]);
-        if (!b) {
-            error = INVALID_VALUE;
-            break;
-        }
-        b->kernel = grids_kernel(m, arg[0]);
-        memcpy(b->grid, dim[0], sizeof b->grid);
-        memcpy(b->block, dim[1], sizeof b->block);
-        b->shared = (u32)arg[4];
-        if (!check(g, in, w, lane, b->kernel, b->grid, b->block, b->shared, &error)) return false;
-        if (!error) error = launch(g, w, lane, b, arg[5]);
+        if (!launch_with_buffer(g, in, w, lane, arg, dim, &error)) return false;
         break;
     case RUNTIME_LAST_ERROR:
         *value = *last;

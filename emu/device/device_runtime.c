@@ -103,78 +103,93 @@ static bool number(const struct caller *c, const char **f, struct varargs *args,
     return true;
 }
 
-/* One conversion, at the % sign. */
-static bool convert(const struct caller *c, const char **format, struct varargs *args,
-                    struct buf *out)
+/* A conversion of a format: `%-8.3lld`. */
+struct conversion {
+    char spec[64]; /* the same for the host's printf, up to the precision */
+    size_t length; /* of spec */
+    char kind;     /* the last letter; 0: the format ends before it */
+    bool wide;     /* l, j, z or t: an integer of 8 bytes */
+    unsigned cut;  /* upper bits of 32 that h (16) and hh (24) remove */
+};
+
+/* Reads the conversion at the % sign and moves *format behind it. false: an argument could not be read. */
+static bool read_conversion(const struct caller *c, const char **format, struct varargs *args,
+                            struct conversion *k)
 {
     const char *f = *format + 1;
-    char spec[64] = "%";
-    size_t n = 1;
+    *k = (struct conversion){.spec = "%", .length = 1};
     while (*f && strchr("-+ #0", *f)) {
-        if (n < 8) spec[n++] = *f;
+        if (k->length < 8) k->spec[k->length++] = *f;
         f++;
     }
     int width = 0, precision = -1;
     if (!number(c, &f, args, &width)) return false;
     if (width < 0) {
-        spec[n++] = '-';
+        k->spec[k->length++] = '-';
         width = -width;
     }
     if (*f == '.') {
         f++;
         if (!number(c, &f, args, &precision)) return false;
     }
-    bool wide = false;
-    unsigned cut = 0; /* bits that h and hh leave away */
-    while (*f && strchr("hljztL", *f)) {
-        wide |= *f == 'l' || *f == 'j' || *f == 'z' || *f == 't';
-        if (*f == 'h') cut = cut ? 24 : 16;
-        f++;
+    for (; *f && strchr("hljztL", *f); f++) {
+        k->wide |= *f == 'l' || *f == 'j' || *f == 'z' || *f == 't';
+        if (*f == 'h') k->cut = k->cut ? 24 : 16;
     }
-    char kind = *f;
-    if (kind) f++;
-    *format = f;
-    if (kind == '%') {
+    k->kind = *f;
+    *format = f + (*f != 0);
+    if (width)
+        k->length += (size_t)snprintf(k->spec + k->length, sizeof k->spec - k->length, "%d", width);
+    if (precision >= 0)
+        k->length += (size_t)snprintf(k->spec + k->length, sizeof k->spec - k->length, ".%d",
+                                      precision);
+    return true;
+}
+
+static void print_integer(const struct conversion *k, u64 v, struct buf *out)
+{
+    char spec[80];
+    snprintf(spec, sizeof spec, "%sll%c", k->spec, k->kind);
+    if (!k->wide) v = (u32)v << k->cut >> k->cut;
+    if (k->kind != 'd' && k->kind != 'i') buf_printf(out, spec, (unsigned long long)v);
+    else
+        buf_printf(out, spec,
+                   k->wide ? (long long)(i64)v : (long long)((i32)((u32)v << k->cut) >> k->cut));
+}
+
+/* One conversion, at the % sign. false: an argument or a text could not be read. */
+static bool convert(const struct caller *c, const char **format, struct varargs *args,
+                    struct buf *out)
+{
+    struct conversion k;
+    if (!read_conversion(c, format, args, &k)) return false;
+    if (k.kind == '%') {
         buf_putc(out, '%');
         return true;
     }
-    if (!kind || !strchr("diouxXcpseEfFgGaA", kind)) {
+    if (!k.kind || !strchr("diouxXcpseEfFgGaA", k.kind)) {
         buf_puts(out, "(invalid format)");
         return true;
     }
-    bool is_float = strchr("eEfFgGaA", kind) != NULL, is_text = kind == 's';
-    u32 size = is_float || is_text || kind == 'p' || wide ? 8 : 4;
+    const bool is_float = strchr("eEfFgGaA", k.kind) != NULL;
     u64 v;
-    if (!take_argument(c, args, size, &v)) return false;
-    n += (size_t)snprintf(spec + n, sizeof spec - n, "%d", width);
-    if (!width) n--;
-    if (precision >= 0) n += (size_t)snprintf(spec + n, sizeof spec - n, ".%d", precision);
+    if (!take_argument(c, args, is_float || k.kind == 's' || k.kind == 'p' || k.wide ? 8 : 4, &v))
+        return false;
+    char spec[80];
+    snprintf(spec, sizeof spec, "%s%c", k.spec, k.kind);
     if (is_float) {
         double d;
         memcpy(&d, &v, sizeof d);
-        snprintf(spec + n, sizeof spec - n, "%c", kind);
         buf_printf(out, spec, d);
-    } else if (is_text) {
+    } else if (k.kind == 's') {
         struct buf text = {0};
-        bool ok = read_text(c, v, &text);
-        snprintf(spec + n, sizeof spec - n, "s");
+        const bool ok = read_text(c, v, &text);
         if (ok) buf_printf(out, spec, text.data ? text.data : "");
         buf_free(&text);
         return ok;
-    } else if (kind == 'c') {
-        snprintf(spec + n, sizeof spec - n, "c");
-        buf_printf(out, spec, (int)(u8)v);
-    } else if (kind == 'p') {
-        buf_printf(out, "0x%" PRIx64, v);
-    } else {
-        bool sign = kind == 'd' || kind == 'i';
-        snprintf(spec + n, sizeof spec - n, "ll%c", kind);
-        if (size == 4) v = (u32)v << cut >> cut;
-        if (sign)
-            buf_printf(out, spec,
-                       size == 8 ? (long long)(i64)v : (long long)((i32)((u32)v << cut) >> cut));
-        else buf_printf(out, spec, (unsigned long long)v);
-    }
+    } else if (k.kind == 'c') buf_printf(out, spec, (int)(u8)v);
+    else if (k.kind == 'p') buf_printf(out, "0x%" PRIx64, v);
+    else print_integer(&k, v, out);
     return true;
 }
 

@@ -72,6 +72,24 @@ static const struct ptx_opnd *element(const struct ptx_opnd *o, u32 k)
 
 enum { ATOM, RED };
 
+/* The micro-operation without an order or observers. */
+static unsigned plain_atomic_uop(const struct atomic_desc *v, unsigned type, u8 space)
+{
+    const unsigned id = v->count == 1 ? fast(v->op, type) : 0;
+    if (id && space == PTX_SPACE_SHARED) return id;
+    if (id && (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC)) return id + 1;
+    return UOP_atom;
+}
+
+/* Only adds to memory: nobody reads its result, and it may be deferred (emu/speculate/deferred.h) or commutes. */
+static bool is_reduction(const struct atomic_desc *v, unsigned type, u8 space)
+{
+    const bool may_wait = space != PTX_SPACE_SHARED && space != PTX_SPACE_SHARED_CLUSTER &&
+                          v->op != ATOMIC_CAS && (v->width == 4 || v->width == 8);
+    return (v->red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
+           (may_wait || atomic_commutes(v->op, type));
+}
+
 static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
@@ -102,23 +120,12 @@ static bool lower_atomic(struct lower *L, const struct ptx_inst *i)
     }
     const u32 site = lower_site(L, SITE_ATOMIC, a.space);
     lower_site_op(L, site, v->op);
-    unsigned id = UOP_atom;
-    if (v->count == 1 && fast(v->op, type)) {
-        if (a.space == PTX_SPACE_SHARED) id = fast(v->op, type);
-        if (a.space == PTX_SPACE_GLOBAL || a.space == PTX_SPACE_GENERIC) id = fast(v->op, type) + 1;
-    }
-    /* Those whose order counts are done later (emu/speculate/deferred.h), or the launch is run otherwise. */
-    const bool may_wait = a.space != PTX_SPACE_SHARED && a.space != PTX_SPACE_SHARED_CLUSTER &&
-                          !cas && (width == 4 || width == 8);
-    const bool reduces = (red || v->flags & EMU_DEAD_RESULT) && v->count == 1 &&
-                         (may_wait || atomic_commutes(v->op, type));
+    unsigned id = plain_atomic_uop(v, type, a.space);
+    const bool reduces = is_reduction(v, type, a.space);
     if (!reduces) lower_is_timed(L);
-    if (lower_watched(L) & LOWER_TAGGED && reduces) {
+    if (lower_watched(L)) {
         v->plain = lower_handler(L, id);
-        id = UOP_red_tagged;
-    } else if (lower_watched(L)) {
-        v->plain = lower_handler(L, id);
-        id = UOP_atom_watched;
+        id = lower_watched(L) & LOWER_TAGGED && reduces ? UOP_red_tagged : UOP_atom_watched;
     }
     struct emu_uop *u = lower_emit(L, id, v->result[0], a.row, v->operand[0], v->comparand[0]);
     u->x = a.bytes;

@@ -496,93 +496,130 @@ static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uo
     return v->plain(g, in);
 }
 
-/* Where an order or observers take part. Without an order things are done as they
- * are without observers. */
-const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_uop *in)
+/* What a watched atomic has read before it is reported: a lane has 64 bytes of each. Of a compare-and-swap the
+ * comparand is at 0 and the new value at 32 of `data`. */
+struct atomic_operands {
+    struct emu_lanes lanes;
+    u8 data[LANES * 64], old[LANES * 64];
+    bool global; /* the last lane's address is in global memory */
+};
+
+/* All lanes name one allocation, and the access is in its bounds. */
+static const struct emu_uop *atom_watched_at_once(struct emu_group *g, const struct emu_uop *in,
+                                                  struct atomic_operands *o, struct emu_access *a)
 {
     const struct atomic_desc *const v = in->ext;
-    const u32 width = v->width, size = width * v->count, mask = g->exec[0];
-    const bool cas = v->op == ATOMIC_CAS;
-    struct emu_lanes lanes;
-    u64 *const at = lanes.at;
-    u8 data[LANES * 64], old[LANES * 64];
-    bool global = false;
-    struct emu_access a;
-    enum emu_verdict verdict;
-    if (!emu_notify_step(g, in)) return NULL;
-    if (g->asked) return emu_notify_retry(g, in, EMU_ATOMIC, v->flags, v->plain);
-    if (g->warps > 1) return tell_group(g, in);
     struct emu_machine *const m = g->worker->machine;
-    if (m->wants & EMU_SKIP_COMMUTING_SHARED && v->at.space == PTX_SPACE_SHARED &&
-        m->program->shared_commutes)
-        return v->plain(g, in);
-    if (found(g, in, 0, &lanes, &a)) {
-        const bool told = tells_data(g, v);
-        if (is_looked_at(m, v) || told) a.data = operands(g, v, data, &a.stride);
-        if (!v->red) a.result = old;
-        if (told) emu_machine_fetch(m, &a);
-        if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
-        if (verdict == EMU_PROCEED) return v->plain(g, in);
-        if (g->worker->sites) emu_count_lanes(g, in, 0, at, mask, size, v->at.space, COUNT_ATOMIC);
-        for (u32 left = is_wanted(v) ? mask : 0; left; left &= left - 1) {
-            const u32 l = (u32)__builtin_ctz(left);
-            lane_give(g, v->result[0], width, 0, l, old + a.stride * l);
-        }
-        return in + 1;
-    }
-    for (u32 left = mask; left; left &= left - 1) {
+    const u32 mask = g->exec[0];
+    enum emu_verdict verdict;
+    const bool reports_data = tells_data(g, v);
+    if (is_looked_at(m, v) || reports_data) a->data = operands(g, v, o->data, &a->stride);
+    if (!v->red) a->result = o->old;
+    if (reports_data) emu_machine_fetch(m, a);
+    if (!emu_notify_access(g, in, a, &verdict)) return NULL;
+    if (verdict == EMU_PROCEED) return v->plain(g, in);
+    if (g->worker->sites)
+        emu_count_lanes(g, in, 0, o->lanes.at, mask, v->width * v->count, v->at.space,
+                        COUNT_ATOMIC);
+    for (u32 left = is_wanted(v) ? mask : 0; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
-        u8 *b = data + 64 * l;
-        at[l] = lane_address(g, &v->at, 0, l);
-        const u8 *p = emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
-        if (!p) return NULL;
-        global = atomic_is_global(g, v->at.space, at[l]);
-        if (global && g->worker->machine->blind)
-            emu_find_bound(g, in, at[l], true, &g->worker->bounds[in->site]);
-        if (v->count > 1 && !global)
-            return emu_raise(g, in, EMU_WRONG_SPACE, 0, l, at[l], size,
-                             "a vector atomic outside of global memory");
+        lane_give(g, v->result[0], v->width, 0, l, o->old + a->stride * l);
+    }
+    return in + 1;
+}
+
+/* Addresses, operands and old values of all lanes. false: a lane's address is wrong, which is a fault. */
+static bool atom_read_lanes(struct emu_group *g, const struct emu_uop *in,
+                            struct atomic_operands *o)
+{
+    const struct atomic_desc *const v = in->ext;
+    const u32 width = v->width, size = width * v->count;
+    const bool cas = v->op == ATOMIC_CAS;
+    for (u32 left = g->exec[0]; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        u8 *b = o->data + 64 * l;
+        const u64 at = o->lanes.at[l] = lane_address(g, &v->at, 0, l);
+        const u8 *p = emu_lane_host(g, in, 0, l, v->at.space, at, size, true);
+        if (!p) return false;
+        o->global = atomic_is_global(g, v->at.space, at);
+        if (o->global && g->worker->machine->blind)
+            emu_find_bound(g, in, at, true, &g->worker->bounds[in->site]);
+        if (v->count > 1 && !o->global) {
+            emu_raise(g, in, EMU_WRONG_SPACE, 0, l, at, size,
+                      "a vector atomic outside of global memory");
+            return false;
+        }
         if (cas) lane_take(g, v->comparand[0], width, 0, l, b);
         for (u32 k = 0; k < v->count; k++)
             lane_take(g, v->operand[k], width, 0, l, b + k * width + (cas ? 32 : 0));
-        memcpy(old + 64 * l, p, size);
+        memcpy(o->old + 64 * l, p, size);
     }
+    return true;
+}
+
+/* Executes the lanes that the order has not executed (`done`), and gives all lanes their results. */
+static void atom_apply_lanes(struct emu_group *g, const struct emu_uop *in,
+                             struct atomic_operands *o, u32 done)
+{
+    const struct atomic_desc *const v = in->ext;
+    const u32 width = v->width, size = width * v->count;
+    const bool cas = v->op == ATOMIC_CAS, wanted = is_wanted(v);
+    const bool at_once = wanted ||
+                         g->worker->machine->launch->order; /* not deferred to its CTA's turn */
+    for (u32 left = g->exec[0]; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        const u64 at = o->lanes.at[l];
+        const u8 *b = o->data + 64 * l;
+        u8 *p = done >> l & 1 ? NULL : emu_lane_host(g, in, 0, l, v->at.space, at, size, true);
+        const bool global = p && atomic_is_global(g, v->at.space, at);
+        const u32 op = p ? atomic_op_in(v, global) : 0;
+        for (u32 k = 0; k < v->count; k++) {
+            const u32 part = k * width;
+            const u8 *operand = cas ? b + 32 : b + part, *comparand = cas ? b : NULL;
+            u8 *result = o->old + 64 * l + part;
+            if (p && at_once) atomic_apply(op, v->type, p + part, operand, comparand, result);
+            else if (p)
+                atomic_reduce(g, in, global, at + part, p + part, op, v->type, operand, comparand);
+            if (wanted) lane_give(g, v->result[k], width, 0, l, result);
+        }
+    }
+}
+
+/* Where an order or observers take part. Without an order the result is the one without observers. */
+const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct atomic_desc *const v = in->ext;
+    struct emu_machine *const m = g->worker->machine;
+    struct atomic_operands o;
+    struct emu_access a;
+    if (!emu_notify_step(g, in)) return NULL;
+    if (g->asked) return emu_notify_retry(g, in, EMU_ATOMIC, v->flags, v->plain);
+    if (g->warps > 1) return tell_group(g, in);
+    if (m->wants & EMU_SKIP_COMMUTING_SHARED && v->at.space == PTX_SPACE_SHARED &&
+        m->program->shared_commutes)
+        return v->plain(g, in);
+    if (found(g, in, 0, &o.lanes, &a)) return atom_watched_at_once(g, in, &o, &a);
+    o.global = false;
+    if (!atom_read_lanes(g, in, &o)) return NULL;
     a = (struct emu_access){.kind = v->red ? EMU_RED : EMU_ATOMIC,
                             .space = (u8)v->at.space,
                             .flags = v->flags,
                             .scope = v->scope,
-                            .op = (u8)atomic_op_in(v, global),
+                            .op = (u8)atomic_op_in(v, o.global),
                             .type = v->type,
                             .width = v->width,
                             .count = v->count,
-                            .lanes = mask,
-                            .address = at,
+                            .lanes = g->exec[0],
+                            .address = o.lanes.at,
                             .stride = 64,
-                            .data = data,
-                            .result = v->red ? NULL : old,
+                            .data = o.data,
+                            .result = v->red ? NULL : o.old,
                             .pc = in->pc};
     u32 done;
     if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
-    if (g->worker->sites) emu_count_lanes(g, in, 0, at, mask, size, v->at.space, COUNT_ATOMIC);
-    const bool wanted = is_wanted(v);
-    const bool plain = wanted ||
-                       g->worker->machine->launch->order; /* nothing waits for its CTA's turn */
-    for (u32 left = mask; left; left &= left - 1) {
-        const u32 l = (u32)__builtin_ctz(left);
-        const u8 *b = data + 64 * l;
-        u8 *p = done >> l & 1 ? NULL : emu_lane_host(g, in, 0, l, v->at.space, at[l], size, true);
-        for (u32 k = 0; k < v->count; k++) {
-            const u32 o = k * width;
-            if (p && plain)
-                atomic_apply(atomic_op_in(v, atomic_is_global(g, v->at.space, at[l])), v->type,
-                             p + o, cas ? b + 32 : b + o, cas ? b : NULL, old + 64 * l + o);
-            else if (p) {
-                const bool far = atomic_is_global(g, v->at.space, at[l]);
-                atomic_reduce(g, in, far, at[l] + o, p + o, atomic_op_in(v, far), v->type,
-                              cas ? b + 32 : b + o, cas ? b : NULL);
-            }
-            if (wanted) lane_give(g, v->result[k], width, 0, l, old + 64 * l + o);
-        }
-    }
+    if (g->worker->sites)
+        emu_count_lanes(g, in, 0, o.lanes.at, g->exec[0], v->width * v->count, v->at.space,
+                        COUNT_ATOMIC);
+    atom_apply_lanes(g, in, &o, done);
     return in + 1;
 }
