@@ -119,13 +119,27 @@ static int status_of(const struct check *c)
     }
 }
 
+/* Of the lines of the source: the instructions of an unrolled loop are one finding. */
+static bool same_source(const struct check_finding *f, const struct check_finding *g)
+{
+    const char *const *a = (const char *[]){f->source_file, f->source_file2};
+    const char *const *b = (const char *[]){g->source_file, g->source_file2};
+    const unsigned x[] = {f->source_line, f->source_line2}, y[] = {g->source_line, g->source_line2};
+    if (!*a[0] || !*a[1]) return false;
+    for (int turned = 0; turned < 2; turned++)
+        if (x[0] == y[turned] && x[1] == y[!turned] && strcmp(a[0], b[turned]) == 0 &&
+            strcmp(a[1], b[!turned]) == 0)
+            return true;
+    return false;
+}
+
 /* Whichever access came first. Modules of a program have lines of the same numbers. */
 static bool same_finding(const struct check_finding *f, const struct check_finding *g)
 {
     const bool same = f->line == g->line && f->line2 == g->line2,
                turned = f->line == g->line2 && f->line2 == g->line;
-    return f->race == g->race && (same || turned) && strcmp(f->kernel, g->kernel) == 0 &&
-           (f->line || strcmp(f->text, g->text) == 0);
+    return f->race == g->race && (same || turned || same_source(f, g)) &&
+           strcmp(f->kernel, g->kernel) == 0 && (f->line || strcmp(f->text, g->text) == 0);
 }
 
 /* Launches of one kernel find the same again. */

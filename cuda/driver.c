@@ -9,6 +9,7 @@
 #include "cuda/logs.h"
 #include "cuda/queue.h"
 #include "cuda/recording.h"
+#include "cuda/repeats.h"
 #include "cuda/report.h"
 #include "cuda/watch_points.h"
 
@@ -360,6 +361,7 @@ static void reset(void)
     for (struct object *o = driver.objects.all[list_of(OBJECT_STREAM)]; o; o = o->next)
         unordered_leave((struct CUstream_st *)o);
     launch_log_drop();
+    repeats_say();
     unordered_end();
     capture_drop_all();
     graph_drop_all(NULL);

@@ -149,20 +149,56 @@ void allocation_drop_variables(const struct CUmod_st *m)
         if (driver.memory.allocations[i].module == m) take_out(&driver.memory.allocations[i]);
 }
 
-void allocation_leaks(const struct CUctx_st *c)
+/* What was allocated at one place and not released. */
+struct leaks {
+    unsigned site; /* driver_call_site(); 0: unknown */
+    struct emu_allocation first;
+    uint64_t count, bytes;
+};
+
+static bool is_leak(const struct allocation *a, const struct CUctx_st *c)
 {
-    char text[1024];
+    return !a->module && !a->mapping && (!c || a->context == c) &&
+           !a->context->broken; /* nothing can be freed then */
+}
+
+static size_t find_leaks(struct leaks *list, const struct CUctx_st *c)
+{
+    size_t n = 0, last = 0; /* last: most allocations of a place lie behind each other */
     for (size_t i = 0; i < driver.memory.count; i++) {
         const struct allocation *a = &driver.memory.allocations[i];
         struct emu_allocation known;
-        if (a->module || a->mapping || (c && a->context != c)) continue;
-        if (a->context->broken) continue; /* nothing can be freed then */
-        if (!emu_allocation_near(driver.emu, a->address, &known)) continue;
-        snprintf(text, sizeof text,
-                 "heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64 ", was not released\n",
-                 known.name, known.size, known.address);
+        if (!is_leak(a, c) || !emu_allocation_near(driver.emu, a->address, &known)) continue;
+        const unsigned site = driver_call_site(known.name);
+        size_t k = site && last < n && list[last].site == site ? last : 0;
+        while (k < n && (!site || list[k].site != site)) k++;
+        if (k == n) list[n++] = (struct leaks){.site = site, .first = known};
+        list[k].count++;
+        list[k].bytes += known.size;
+        last = k;
+    }
+    return n;
+}
+
+void allocation_leaks(const struct CUctx_st *c)
+{
+    char text[1024];
+    struct leaks *list = calloc(driver.memory.count + 1, sizeof *list);
+    if (!list) abort();
+    const size_t n = find_leaks(list, c);
+    for (size_t i = 0; i < n; i++) {
+        const struct leaks *l = &list[i];
+        int size = snprintf(text, sizeof text,
+                            "heddle: leak: '%s', %" PRIu64 " bytes at 0x%" PRIx64
+                            ", was not released\n",
+                            l->first.name, l->first.size, l->first.address);
+        if (l->count > 1 && size > 0 && (size_t)size < sizeof text)
+            snprintf(text + size, sizeof text - (size_t)size,
+                     "  ... and %" PRIu64 " more from there, %" PRIu64 " bytes in all\n",
+                     l->count - 1, l->bytes);
         driver_find_memory(text);
     }
+    free(list);
 }
 
 void allocation_drop(struct CUctx_st *c, const char *by)

@@ -5,6 +5,7 @@
 #include "cuda/driver.h"
 #include "cuda/logs.h"
 #include "cuda/recording.h"
+#include "cuda/repeats.h"
 #include "cuda/watch_points.h"
 
 #include "emu/profile.h"
@@ -44,20 +45,34 @@ void driver_say(const char *format, ...)
     free(text);
 }
 
-/* "cuMemAlloc #3" at the text's start: where that was. */
+/* "cuMemAlloc #3" at the text's start: which call that is. false: it names none that has a place. */
+static bool read_call(const char *text, size_t *call, unsigned long long *number)
+{
+    for (*call = 0; *call < CALL_COUNT; ++*call) {
+        const size_t n = strlen(driver_call_names[*call]);
+        if (strncmp(text, driver_call_names[*call], n) != 0 || strncmp(text + n, " #", 2) != 0)
+            continue;
+        *number = strtoull(text + n + 2, NULL, 10);
+        return *number && *number <= driver.calls[*call].count && driver.calls[*call].sites;
+    }
+    return false;
+}
+
+unsigned driver_call_site(const char *name)
+{
+    size_t call;
+    unsigned long long number;
+    return read_call(name, &call, &number) ? driver.calls[call].sites[number - 1] : 0;
+}
+
 static void say_site_of(const char *text)
 {
-    char *end;
-    for (size_t i = 0; i < CALL_COUNT; i++) {
-        const size_t n = strlen(driver_call_names[i]);
-        if (strncmp(text, driver_call_names[i], n) != 0 || strncmp(text + n, " #", 2) != 0)
-            continue;
-        const unsigned long long number = strtoull(text + n + 2, &end, 10);
-        if (!number || number > driver.calls[i].count || !driver.calls[i].sites) return;
-        const unsigned site = driver.calls[i].sites[number - 1];
-        const char *lines = site == driver.site ? "" : caller_noted(site);
-        if (*lines) driver_say("  %s #%llu:\n%s", driver_call_names[i], number, lines);
-    }
+    size_t call;
+    unsigned long long number;
+    if (!read_call(text, &call, &number)) return;
+    const unsigned site = driver.calls[call].sites[number - 1];
+    const char *lines = site == driver.site ? "" : caller_noted(site);
+    if (*lines) driver_say("  %s #%llu:\n%s", driver_call_names[call], number, lines);
 }
 
 void driver_say_sites(const char *text)
@@ -94,10 +109,11 @@ static void say_findings(const struct launch_record *l)
 {
     for (size_t i = 0; i < l->finding_count; i++) {
         const struct emu_finding *f = &l->findings[i];
+        if (!repeats_add(l->kernel, f)) continue;
         driver_find("heddle: kernel '%s': %s", l->kernel, f->text);
         if (f->count > 1)
-            driver_say("  ... and %llu more of this instruction\n",
-                       (unsigned long long)f->count - 1);
+            driver_say("  ... and %llu more %s\n", (unsigned long long)f->count - 1,
+                       f->line2 ? "of these instructions" : "of this instruction");
         driver_say_sites(f->text);
     }
 }
@@ -183,6 +199,7 @@ void driver_report_end(void)
 {
     end_recording();
     driver_write_counts();
+    repeats_say();
     if (!driver.configured) driver_report_leaks();
     report_profile();
     watch_points_end();

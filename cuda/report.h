@@ -49,5 +49,8 @@ void driver_found(void);
  * what the text names. */
 void driver_find_memory(const char *text);
 void driver_say_sites(const char *text); /* that alone */
+/* Of a call as driver_call() named it ("cuMemAlloc #3"), with the check of memory: where it was made, a number that is
+ * equal for equal stacks. 0: unknown. */
+unsigned driver_call_site(const char *name);
 
 #endif

@@ -22,6 +22,13 @@ static void count_in_report(struct race *r, struct reported_pair *n)
     n->uncounted = 0;
 }
 
+/* A lane of the event that is not its tag's `lane`, if several lanes read the bytes together. */
+static uint32_t another_lane(const struct event *e, uint32_t lane)
+{
+    const uint32_t others = e->flags & EVENT_PENDING ? 0 : e->mask & ~1u;
+    return others ? lane + (uint32_t)__builtin_ctz(others) : lane;
+}
+
 void race_report(const struct access *k, tag own, tag other, uint32_t lane, uint64_t address,
                  struct reported_pair *n)
 {
@@ -42,13 +49,16 @@ void race_report(const struct access *k, tag own, tag other, uint32_t lane, uint
     else
         snprintf(what, sizeof what, "two unordered accesses to %s memory at 0x%llx",
                  k->home ? "shared" : "global", at);
+    const bool same_warp = a->cta == b->cta && a->warp == b->warp;
+    uint32_t lane2 = other % LANES;
+    if (same_warp && lane2 == lane) lane2 = another_lane(b, lane2);
+    if (same_warp && lane2 == lane) lane = another_lane(a, lane);
     name(first, sizeof first, a->kind, a, "");
     name(second, sizeof second, b->kind, b, "and ");
-    emu_machine_report(
-        k->r->machine, EMU_RACE, what,
-        &(struct emu_access_site){a->pc, a->cta, a->warp * LANES + lane, first},
-        &(struct emu_access_site){b->pc, b->cta, b->warp * LANES + other % LANES, second},
-        k->home ? 0 : address + MEM_GLOBAL);
+    emu_machine_report(k->r->machine, EMU_RACE, what,
+                       &(struct emu_access_site){a->pc, a->cta, a->warp * LANES + lane, first},
+                       &(struct emu_access_site){b->pc, b->cta, b->warp * LANES + lane2, second},
+                       k->home ? 0 : address + MEM_GLOBAL);
 }
 
 void race_count_reports(struct race *r)

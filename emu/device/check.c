@@ -80,16 +80,63 @@ static void add(struct check *c, const struct emu_machine *m, u32 pc, u32 pc2,
                            sizeof *c->places);
     c->list[c->count] = finding;
     c->places[c->count] = (struct check_place){m->program, pc, pc2,
-                                               is_suppressed(c, m, finding.kind, pc, pc2)};
+                                               is_suppressed(c, m, finding.kind, pc, pc2), false};
     put_in_slot(c, (u32)c->count++);
 }
 
-size_t check_suppress(struct check *c)
+/* Whether two instructions are of one line of the source, inlined at one place. */
+static bool same_source(const struct check_place *a, u32 pc, const struct check_place *b, u32 pc2)
 {
-    size_t kept = 0;
+    const struct emu_place_of *x = &a->program->places[pc], *y = &b->program->places[pc2];
+    if (!x->source_file || !y->source_file || x->source_line != y->source_line ||
+        strcmp(x->source_file, y->source_file) != 0)
+        return false;
+    if (!x->from_file || !y->from_file) return x->from_file == y->from_file;
+    return x->from_line == y->from_line && strcmp(x->from_file, y->from_file) == 0;
+}
+
+/* Whether two findings about pairs of accesses are about the same lines of one kernel: one bug, which unrolled loops and
+ * read-modify-writes show at several instructions. */
+static bool same_lines(const struct check *c, size_t i, size_t k)
+{
+    const struct check_place *a = &c->places[i], *b = &c->places[k];
+    const enum emu_fault_kind kind = c->list[i].kind;
+    if ((kind != EMU_RACE && kind != EMU_MIXED) || c->list[k].kind != kind) return false;
+    if (a->pc == UINT32_MAX || b->pc == UINT32_MAX) return false; /* of no place */
+    if (a->program->codes[0] != b->program->codes[0]) return false;
+    return (same_source(a, a->pc, b, b->pc) && same_source(a, a->pc2, b, b->pc2)) ||
+           (same_source(a, a->pc, b, b->pc2) && same_source(a, a->pc2, b, b->pc));
+}
+
+/* Adds the findings of the same lines to the first of them, whose text says how many there were. */
+static void merge_lines(struct check *c, size_t first)
+{
+    size_t merged = 0;
+    for (size_t k = first + 1; k < c->count; k++) {
+        if (c->places[k].left_out || !same_lines(c, first, k)) continue;
+        c->list[first].count += c->list[k].count;
+        c->places[k].left_out = true;
+        merged++;
+    }
+    if (!merged) return;
+    struct buf b = {0};
+    buf_printf(&b, "%s  %zu more pair%s of instructions at these lines: counted here\n",
+               c->list[first].text, merged, merged > 1 ? "s" : "");
+    c->list[first].text = arena_copy(c->arena, b.data, b.size);
+    buf_free(&b);
+}
+
+size_t check_end(struct check *c)
+{
+    size_t kept = 0, suppressed = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        suppressed += c->places[i].suppressed;
+        c->places[i].left_out = c->places[i].suppressed;
+    }
     for (size_t i = 0; i < c->count; i++)
-        if (!c->places[i].suppressed) c->list[kept++] = c->list[i];
-    const size_t suppressed = c->count - kept;
+        if (!c->places[i].left_out) merge_lines(c, i);
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->places[i].left_out) c->list[kept++] = c->list[i];
     c->count = kept;
     return suppressed;
 }

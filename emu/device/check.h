@@ -18,7 +18,7 @@ struct check {
     struct check_place {
         const struct emu_program *program;
         u32 pc, pc2;
-        bool suppressed;
+        bool suppressed, left_out; /* left_out: in check_end() */
     } * places; /* of each: the instruction, and the other one of two (else the same) */
     size_t count, cap, place_cap;
     u32 *slots,
@@ -27,8 +27,9 @@ struct check {
     struct arena *arena;
 };
 
-/* At the end of the launch: removes suppressed findings. Returns their number. */
-size_t check_suppress(struct check *c);
+/* At the end of the launch: removes suppressed findings and returns their number; findings about two
+ * accesses at the same lines of the source become one. */
+size_t check_end(struct check *c);
 
 /* Adds a finding, or adds one to the count of a finding about the same instruction. */
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,

@@ -477,7 +477,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     launch_grid(e, k, l, &tree, a);
     if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &tree);
     grids_end(&tree.grids, e->mem);
-    e->report.suppressed = check_suppress(&tree.check);
+    e->report.suppressed = check_end(&tree.check);
     e->report.findings = tree.check.list;
     e->report.finding_count = tree.check.count;
     e->report.warp_instructions = tree.warp_instructions;

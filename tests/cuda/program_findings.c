@@ -1,0 +1,77 @@
+/* How often one bug of a CUDA program is reported, and what the report says. */
+#include "tests/support/programs.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* The kernel of a program: lines 7 and 8 of k.cu race, in two copies as an unrolled loop has them. `line` is that of the
+ * second copy's accesses. */
+#define COPIES(line)                                                                                 \
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"             \
+    "    \".visible .entry k(.param .u64 out)\\n{\\n .reg .b32 %r<9>; .reg .b64 %rd1;\\n\"\n"        \
+    "    \" ld.param.u64 %rd1, [out];\\n .loc 1 7 0\\n ld.global.u32 %r1, [%rd1];\\n\"\n"            \
+    "    \" add.u32 %r1, %r1, 1;\\n st.global.u32 [%rd1], %r1;\\n .loc 1 " line " 0\\n\"\n"          \
+    "    \" ld.global.u32 %r2, [%rd1];\\n add.u32 %r2, %r2, 1;\\n st.global.u32 [%rd1], %r2;\\n\"\n" \
+    "    \" ret;\\n}\\n.file 1 \\\"k.cu\\\"\\n\";\n"                                                 \
+    "int main(void)\n{\n"                                                                            \
+    "    CUcontext c; CUmodule m; CUfunction f; CUdeviceptr p;\n"                                    \
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx); cuMemAlloc(&p, 4);\n"    \
+    "    cuModuleGetFunction(&f, m, \"k\"); cuMemsetD32(p, 0, 1);\n"                                 \
+    "    for (int i = 0; i < 3; i++)\n"                                                              \
+    "        cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&p}, NULL);\n"                 \
+    "    cuCtxSynchronize(); return 0;\n}\n"
+
+Test(program_findings, races_of_one_line_are_one_report, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", COPIES("7"));
+    cr_expect_eq(sh("'%s' run --check race ./app", heddle), 3, "%s", said.data);
+    cr_expect_eq(times("heddle: kernel 'k': race: two unordered accesses"), 1, "%s", said.data);
+    expect_output("more pairs of instructions at these lines: counted here\n");
+    expect_output("heddle: kernel 'k': race at k.cu:7 and k.cu:7: again in 2 later launches, ");
+    expect_output("0 faults, 1 findings\n");
+    cr_expect_eq(sh("'%s' check --runs 2 ./app", heddle), 7, "%s", said.data);
+    expect_output("races: 1, ");
+}
+
+Test(program_findings, races_of_two_lines_are_not, .init = program_start_runs, .fini = program_stop)
+{
+    build_on_driver("app", COPIES("8"));
+    cr_expect_eq(sh("'%s' run --check race ./app", heddle), 3, "%s", said.data);
+    cr_expect_eq(times("heddle: kernel 'k': race: two unordered accesses"), 3, "%s", said.data);
+    expect_output("0 faults, 3 findings\n"); /* 7 and 7, 7 and 8, 8 and 8 */
+}
+
+/* Of h[x[i]] += 1: the two sides of a race are never one thread. */
+Test(program_findings, a_race_is_of_two_threads, .init = program_start_runs, .fini = program_stop)
+{
+    build_on_driver("app", COPIES("8"));
+    cr_expect_eq(sh("'%s' run --check race ./app", heddle), 3, "%s", said.data);
+    size_t races = 0;
+    for (const char *at = said.data; (at = strstr(at, "race: two unordered")); races++) {
+        const char *one = strstr(at, "  by thread "),
+                   *other = one ? strstr(one + 1, "  by thread ") : NULL;
+        cr_assert(one && other, "%s", at);
+        const size_t length = strcspn(one, "\n");
+        cr_expect(strncmp(one, other, length) != 0, "%.*s", (int)(other + length - at), at);
+        at = other;
+    }
+    cr_expect_eq(races, 3);
+}
+
+Test(program_findings, leaks_of_one_place_are_one_report, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", "int main(void)\n{\n"
+                           "    CUcontext c; CUdeviceptr p;\n"
+                           "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0);\n"
+                           "    for (int i = 0; i < 300; i++) cuMemAlloc(&p, 40);\n"
+                           "    cuMemAlloc(&p, 7);\n"
+                           "    return 0;\n}\n");
+    cr_expect_eq(sh("'%s' run --check memory ./app", heddle), 3, "%s", said.data);
+    cr_expect_eq(times("leak: "), 2, "%s", said.data);
+    expect_output("leak: 'cuMemAlloc #1', 40 bytes at ");
+    expect_output("  ... and 299 more from there, 12000 bytes in all\n");
+    expect_output("leak: 'cuMemAlloc #301', 7 bytes at ");
+    expect_output("0 faults, 2 findings\n");
+}
