@@ -25,11 +25,11 @@ struct cta_arena *cta_arena_new(void);
 void cta_arena_free(struct cta_arena *r);
 /* `size` bytes, until cta_arena_reset. */
 struct cta_block cta_arena_take(struct cta_arena *r, size_t size);
-/* Makes part of a room zeros, as far as it is not clean. */
+/* Writes zeros to part of a block, as far as it is not clean. */
 void cta_block_clear(const struct cta_block *r, void *part, size_t size);
-/* Others beside them, for what stays until the next launch, with a cta_arena_reset of their own. */
+/* A second arena for blocks that stay until the next launch; it has a cta_arena_reset of its own. */
 struct cta_arena *cta_arena_sibling(struct cta_arena *r);
-/* Takes all cta_arena back. More than 256 MiB that were written to are not kept. */
+/* Frees all blocks. Of memory that was written to, the arena keeps 256 MiB at most. */
 void cta_arena_reset(struct cta_arena *r);
 
 #endif

@@ -115,7 +115,7 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
     sample_take(c, &h.rest, h.rest_instructions, m, all || o.kind != TIMING_NATIVE, &s);
     struct schedule in_order = {.trace = s.trace};
     if (m->scheduled) schedule_take(&s.trace, &in_order);
-    timing_run_ordered(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots, l1_bytes, t);
+    timing_run_launch(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots, l1_bytes, t);
     schedule_free(&in_order);
     scale_to_all(&s, m, t);
     sample_free(&s);

@@ -2,7 +2,7 @@
  *
  *     struct sample s;
  *     sample_take(counts, counts->trace, instructions, &machine, false, &s);
- *     timing_run_ordered(&s.trace, &machine, &native, s.some ? &s.share : NULL, slots, l1_bytes, &t);
+ *     timing_run_launch(&s.trace, &machine, &native, s.some ? &s.share : NULL, slots, l1_bytes, &t);
  *     cycles = t.cycles * s.scale;
  *     sample_free(&s);
  *

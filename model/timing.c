@@ -31,9 +31,9 @@ static void sum_up(struct timing *c)
     }
 }
 
-void timing_run_ordered(const struct emu_trace *t, const struct timing_machine *m,
-                        const struct timing_order *o, const struct timing_share *share,
-                        uint32_t slots, uint32_t l1_bytes, struct timing_result *out)
+void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m,
+                       const struct timing_order *o, const struct timing_share *share,
+                       uint32_t slots, uint32_t l1_bytes, struct timing_result *out)
 {
     static const struct timing_order_hooks *const hooks[] = {NULL, &timing_gpudet_hooks,
                                                              &timing_dab_hooks};
@@ -73,6 +73,6 @@ void timing_run_ordered(const struct emu_trace *t, const struct timing_machine *
 void timing_run(const struct emu_trace *t, const struct timing_machine *m, uint32_t slots,
                 uint32_t l1_bytes, struct timing_result *out)
 {
-    timing_run_ordered(t, m, &(struct timing_order){.kind = TIMING_NATIVE}, NULL, slots, l1_bytes,
-                       out);
+    timing_run_launch(t, m, &(struct timing_order){.kind = TIMING_NATIVE}, NULL, slots, l1_bytes,
+                      out);
 }

@@ -1,7 +1,7 @@
 /* model/timing_order.h: what GPUDet and DAB cost, in the timing model.
  *
  *     struct timing_order o;
- *     if (timing_order_of(report->counts, &o)) timing_run_ordered(trace, &machine, &o, NULL, slots,
+ *     if (timing_order_of(report->counts, &o)) timing_run_launch(trace, &machine, &o, NULL, slots,
  *                                                      l1_bytes, &t);
  *
  * The trace is that of a launch that ran under the order. The model executes the mechanism on it: it finds where each
@@ -77,8 +77,8 @@ bool timing_order_of(const struct emu_counts *c, struct timing_order *out);
 
 /* As timing_run (model/timing.h), for a trace that was made under the order. `share`: of a native run, what the
  * trace's SMs have of L2 and DRAM; NULL: the same part that they are of all SMs. */
-void timing_run_ordered(const struct emu_trace *t, const struct timing_machine *m,
-                        const struct timing_order *o, const struct timing_share *share,
-                        uint32_t slots, uint32_t l1_bytes, struct timing_result *out);
+void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m,
+                       const struct timing_order *o, const struct timing_share *share,
+                       uint32_t slots, uint32_t l1_bytes, struct timing_result *out);
 
 #endif

@@ -175,7 +175,7 @@ static enum emu_verdict buffer_reduction(struct dab *d, struct dab_warp *w,
     return EMU_DONE;
 }
 
-/* ---- shared memory: the warps of a crew reach the same. They are those of a CTA; of a cluster, whose CTAs are in
+/* ---- shared memory: the warps of a group reach the same. They are those of a CTA; of a cluster, whose CTAs are in
  * slots side by side (unless they are anywhere, and nothing is promised) ---------------------------------- */
 
 static uint32_t group_slots(const struct dab *d)
@@ -431,7 +431,7 @@ static void flush(struct dab *d)
     grant_next(d);
 }
 
-/* The turn of a crew goes to one that waits for it. */
+/* The turn of a group of warps goes to one that waits for it. */
 static bool offer_smem_turn(struct dab *d, uint32_t group, bool all)
 {
     uint32_t *turn = &d->waits.smem_turn[group];

@@ -433,7 +433,7 @@ static int place_cta(void *self, const uint32_t *free_slots, size_t count, uint3
 
 /* ---- quanta ----------------------------------------------------------------------------------------------- */
 
-/* Everybody may go on who has stopped, in hardware's order; a unit by its slot. */
+/* Resumes all stopped warps in the order of their numbers in hardware; a group of warps by its slot. */
 static void resume_warps(struct gpudet *g)
 {
     GPUDET_EACH(i, g->stopped, g->warp_count)
@@ -699,7 +699,7 @@ static void release(struct emu_order *o)
 const struct order_kind gpudet_kind = {
     .name = "gpudet",
     .what =
-        "GPUDet: quanta of parallel, commit and issue_seq mode; the same bits for every seed, races "
+        "GPUDet: quanta of parallel, commit and serial mode; the same bits for every seed, races "
         "included",
     .options = gpudet_option_list,
     .size = sizeof(struct gpudet_options),

@@ -234,7 +234,7 @@ static inline u32 lanes_with(const u32 *element, u32 x)
 }
 
 /* The most lanes that name one element; `again`: those whose element another one names, too, but for one of each. */
-static u32 livelock_proof_of(const u32 *element, u32 again)
+static u32 most_lanes_of_one_element(const u32 *element, u32 again)
 {
     u32 most = 1;
     while (again) {
@@ -338,7 +338,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
                                                                              : COUNT_NOBODY + l;
         const u32 again = mask & ~firsts(element);
         s->extra += emu_lanes_of(again);
-        if (again && emu_is_traced(g, w)) rounds = livelock_proof_of(element, again);
+        if (again && emu_is_traced(g, w)) rounds = most_lanes_of_one_element(element, again);
     }
     if (shared) {
         u64 offset[LANES];
@@ -400,7 +400,8 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     const u32 again = shared_with_later(g->worker->who, word);
     s->extra += emu_lanes_of(again);
     if (emu_is_traced(g, w))
-        emu_trace_bank_conflict_passes(g, in, w, passes, LANES, livelock_proof_of(word, again));
+        emu_trace_bank_conflict_passes(g, in, w, passes, LANES,
+                                       most_lanes_of_one_element(word, again));
 }
 
 cache_carry_out CACHE_CARRY_OUT; /* simd_cache.c */

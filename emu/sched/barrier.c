@@ -8,9 +8,8 @@
 #include "emu/sched/notify.h"
 #include "emu/speculate/speculation.h"
 
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 static void tell_release(const struct emu_cta *c, u32 id)
 {

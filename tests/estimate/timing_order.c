@@ -146,7 +146,7 @@ static struct timing_result times_under(const char *order, const char *body, uin
     struct timing_result t;
     cr_assert(timing_order_of(o.counts, &c));
     c.z_interval = 2;
-    timing_run_ordered(o.counts->trace, m, &c, NULL, slots, 16384, &t);
+    timing_run_launch(o.counts->trace, m, &c, NULL, slots, 16384, &t);
     if (quanta) *quanta = counted(&o, "gpudet.quanta");
     ordered_free(&o);
     double sum = 0;
@@ -193,7 +193,7 @@ Test(timing_gpudet, there_are_as_many_quanta_as_the_order_had)
             struct timing_order c;
             struct timing_result t;
             cr_assert(timing_order_of(l.counts, &c));
-            timing_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
+            timing_run_launch(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
             cr_expect(eq(u64, t.quanta, counted(&l, "gpudet.quanta")), "body %zu, %s", b,
                       orders[o]);
             ordered_free(&l);
@@ -369,7 +369,7 @@ Test(timing_dab, there_are_as_many_flushes_as_the_order_had)
             flushes += counted(&l, name);
         }
         cr_assert(timing_order_of(l.counts, &c));
-        timing_run_ordered(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
+        timing_run_launch(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
         cr_expect(eq(u64, t.flushes, flushes), "%s", orders[i]);
         cr_expect(gt(u64, flushes, 1));
         ordered_free(&l);
