@@ -64,6 +64,7 @@ struct check_run {
     size_t finding_count;
     uint64_t found;      /* by checks, all that a program was told of */
     uint64_t suppressed; /* findings that a list of such left out */
+    uint64_t absent;     /* functions that a program called and that Heddle does not have */
     uint64_t id;         /* of all its digests */
 };
 

@@ -82,12 +82,14 @@ const char *check_program_said(const struct check *c, int file)
 }
 
 /* What the table and the exit status call it. */
-static int status_of(const struct check_run *r, int exit)
+static int status_of(const struct check *c, const struct check_run *r, int exit)
 {
     if (r->status) return r->status; /* it got no device */
     if (*r->fault.kind) return r->fault.limit ? EXIT_LIMIT : EXIT_FAULT;
     if (r->found) return EXIT_FAULT;
     if (!r->launch_count) return EXIT_INPUT;
+    if (r->absent && run_option_find(c->request.options, OPTION_REQUIRE_SUPPORTED))
+        return EXIT_INPUT;
     return exit ? EXIT_DIFFERS : EXIT_FINE;
 }
 
@@ -101,7 +103,7 @@ void check_program_end(const struct check *c, const struct check_task *t, struct
                                          strsignal(WTERMSIG(status)))
                           : arena_printf(c->arena, "the program ended with exit status %d", exit);
     r->state = killed ? RUN_DIED : RUN_ENDED;
-    r->status = killed ? WTERMSIG(status) : status_of(r, exit);
+    r->status = killed ? WTERMSIG(status) : status_of(c, r, exit);
     if (!check_run_failed(r)) return;
     r->messages = arena_printf(c->arena, "%s%s%s; %s", r->messages, how,
                                r->launch_count ? "" : " and has launched no kernel",

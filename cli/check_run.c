@@ -93,6 +93,7 @@ bool check_run_read(struct arena *a, const struct event_stream *events, struct c
     *out = (struct check_run){.fault = {"", "", "", 0, 0, false},
                               .found = totals->findings,
                               .suppressed = totals->suppressed,
+                              .absent = totals->absent,
                               .status = totals->no_device  ? EXIT_USAGE
                                         : totals->rejected ? EXIT_INPUT
                                                            : EXIT_FINE};

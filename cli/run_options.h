@@ -39,6 +39,7 @@ enum run_option_id {
     OPTION_WATCH,
     OPTION_RECORD,
     OPTION_REPLAY,
+    OPTION_REQUIRE_SUPPORTED,
     OPTION_SETTING, /* session/settings.h */
     /* of `heddle check` alone */
     OPTION_CHECK,
@@ -76,7 +77,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 30, CHECK_OPTION_COUNT = 12 };
+enum { RUN_OPTION_COUNT = 31, CHECK_OPTION_COUNT = 12 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

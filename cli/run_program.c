@@ -239,6 +239,8 @@ static int finish(struct running *r, int status)
     const struct event_totals *totals = event_stream_totals(r->events);
     read_events(r);
     if (totals->bad_recording || totals->rejected) report->status = EXIT_INPUT;
+    if (totals->absent && run_option_find(r->o, OPTION_REQUIRE_SUPPORTED))
+        report->status = EXIT_INPUT;
     if (totals->bad_watch || totals->no_device) report->status = EXIT_USAGE;
     if (totals->faults || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {

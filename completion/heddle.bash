@@ -14,10 +14,10 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'suite list') echo "--help";;
     'suite run') echo "--size --data-seed --order --seed --graph --help";;
     'ptx check') echo "--format --max-errors --link --quiet --help";;

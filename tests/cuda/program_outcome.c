@@ -131,3 +131,32 @@ Test(program_outcome, is_the_same_without_the_command_line, .init = program_star
     cr_expect_eq(sh("LD_LIBRARY_PATH='%s' ./app first 5", libraries), 5);
     cr_expect_str_eq(said.data, "done\nbye\n");
 }
+
+/* ---- functions that Heddle does not have ------------------------------------------------------------------- */
+
+/* Asks for memory of another process, in the way of the headers, and goes on. */
+static const char absent[] =
+    "CUresult cuIpcGetMemHandle(void *, CUdeviceptr);\n"
+    "int main(void)\n{\n"
+    "    char handle[64]; CUresult (*encode)(void);\n"
+    "    cuInit(0);\n"
+    "    cuGetProcAddress(\"cuTensorMapEncodeTiled\", (void **)&encode, 12000, 0, NULL);\n"
+    "    printf(\"%d %d\\n\", cuIpcGetMemHandle(handle, 8), encode());\n"
+    "    return 0;\n}\n";
+
+Test(program_outcome, functions_that_are_not_there_may_be_a_failure, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", absent);
+    cr_expect_eq(sh("'%s' run ./app", heddle), 0, "%s", said.data);
+    expect_output("801 801\n");
+    expect_output(
+        "heddle: cuIpcGetMemHandle was called and is not supported yet: keep allocations");
+    expect_output(
+        "heddle: cuTensorMapEncodeTiled was called and is not supported yet: use a path ");
+    cr_expect_eq(sh("'%s' run --require-supported ./app", heddle), 1, "%s", said.data);
+    cr_expect_eq(sh("'%s' run --require-supported --format json ./app 2>/dev/null", heddle), 1);
+    expect_output("\"status\": \"bad input\"");
+    build_on_driver("app", arguments);
+    cr_expect_eq(sh("'%s' run --require-supported ./app", heddle), 0, "%s", said.data);
+}
