@@ -133,6 +133,20 @@ bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size);
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size);
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count);
 
+/* What the host does to memory, for analyses that follow data through a program
+ * (determinism/communication/communication.h). Called before the copy, of copies that succeed. */
+struct emu_memory_observer {
+    void *self;
+    void (*write)(void *self, uint64_t to, uint64_t size);  /* emu_copy_in, emu_fill */
+    void (*read)(void *self, uint64_t from, uint64_t size); /* emu_copy_out */
+    void (*copy)(void *self, uint64_t to, uint64_t from, uint64_t size);
+    void (*release)(void *self, uint64_t address, uint64_t size);
+    /* The host can read and write these bytes from now on without a call. */
+    void (*shares)(void *self, uint64_t address, uint64_t size);
+};
+/* Copied. NULL: none from now on. */
+void emu_observe_memory(struct emu *e, const struct emu_memory_observer *o);
+
 /* A pointer to the bytes. NULL: they are not all in one live allocation. Valid until it is
  * released. */
 void *emu_bytes(struct emu *e, uint64_t address, uint64_t size);

@@ -96,14 +96,27 @@ bool emu_in_range(const struct emu *e, uint64_t address)
     return address >= MEM_GLOBAL && address - MEM_GLOBAL < mem_space(e->mem);
 }
 
+void emu_observe_memory(struct emu *e, const struct emu_memory_observer *o)
+{
+    e->memory_observer = o ? *o : (struct emu_memory_observer){0};
+}
+
+/* The address, which is 0 if there is no such memory. */
+static u64 shared_at(struct emu *e, u64 address, u64 size)
+{
+    const struct emu_memory_observer *o = &e->memory_observer;
+    if (address && o->shares) o->shares(o->self, address, size);
+    return address;
+}
+
 uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name)
 {
-    return mem_alloc_shared(e->mem, size, name, false);
+    return shared_at(e, mem_alloc_shared(e->mem, size, name, false), size);
 }
 
 uint64_t emu_adopt(struct emu *e, void *host, uint64_t size, const char *name)
 {
-    return mem_adopt(e->mem, host, size, name);
+    return shared_at(e, mem_adopt(e->mem, host, size, name), size);
 }
 
 bool emu_release(struct emu *e, uint64_t address)
@@ -114,8 +127,12 @@ bool emu_release(struct emu *e, uint64_t address)
 bool emu_release_by(struct emu *e, uint64_t address, const char *by)
 {
     const struct mem_block *b = mem_find(e->mem, address, 1);
-    return b && b->address == address && !b->variable && !b->at &&
-           mem_release_by(e->mem, address, by);
+    const struct emu_memory_observer *o = &e->memory_observer;
+    if (!b || b->address != address || b->variable || b->at) return false;
+    const u64 size = b->size;
+    if (!mem_release_by(e->mem, address, by)) return false;
+    if (o->release) o->release(o->self, address, size);
+    return true;
 }
 
 void emu_describe(const struct emu *e, uint64_t address, char *out, size_t size)
@@ -154,7 +171,9 @@ bool emu_unreserve(struct emu *e, uint64_t address)
 bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, bool read_only,
              const char *name)
 {
-    return mem_map(e->mem, address, host, size, read_only, name);
+    if (!mem_map(e->mem, address, host, size, read_only, name)) return false;
+    (void)shared_at(e, address, size);
+    return true;
 }
 
 bool emu_unmap(struct emu *e, uint64_t address, const char *by)
@@ -190,7 +209,9 @@ static bool may_write(const struct emu *e, u64 address, u64 size)
 
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 {
+    const struct emu_memory_observer *o = &e->memory_observer;
     if (!may_write(e, to, size)) return false;
+    if (o->write) o->write(o->self, to, size);
     mem_mark_written(e->mem, to, size);
     for (u64 done = 0, n = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &n);
@@ -202,7 +223,9 @@ bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
 
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
 {
+    const struct emu_memory_observer *o = &e->memory_observer;
     if (!emu_has(e, from, size)) return false;
+    if (o->read) o->read(o->self, from, size);
     for (u64 done = 0, n = 0; done < size; done += n) {
         const u8 *p = part_at(e, from + done, size - done, &n);
         memcpy((u8 *)to + done, p, n);
@@ -212,7 +235,9 @@ bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
 
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 {
+    const struct emu_memory_observer *o = &e->memory_observer;
     if (!may_write(e, to, size) || !emu_has(e, from, size)) return false;
+    if (o->copy) o->copy(o->self, to, from, size);
     mem_mark_written(e->mem, to, size);
     for (u64 done = 0, n = 0, m = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &m);
@@ -225,7 +250,9 @@ bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count)
 {
     if (!count || !width) return true;
+    const struct emu_memory_observer *o = &e->memory_observer;
     if (count > UINT64_MAX / width || !may_write(e, to, count * width)) return false;
+    if (o->write) o->write(o->self, to, count * width);
     mem_mark_written(e->mem, to, count * width);
     for (u64 done = 0, n = 0; done < count * width;
          done += n) { /* parts are multiples of any width */

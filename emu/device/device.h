@@ -30,7 +30,8 @@ struct emu {
     struct emu_report report;
     u64 grids, heap_used;
     u32 sms;
-    struct suppressions *suppressions; /* NULL: no check is on */
+    struct suppressions *suppressions;          /* NULL: no check is on */
+    struct emu_memory_observer memory_observer; /* without callbacks: none */
 };
 
 struct emu_kernel {
