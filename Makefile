@@ -68,7 +68,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
-        bench claims papers measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims communication papers measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff man regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -223,6 +223,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	tests/programs/objects.sh --check
 	tools/counts-doc.sh --check
 	tools/cuda-doc.sh --check
+	tools/communication.sh --check
 	docs/guide/generate.sh --check
 	HEDDLE='$B/heddle' tests/docs.sh
 	CC='$(CC)' tests/examples.sh $B
@@ -326,6 +327,9 @@ ptxas-diff:                     ## mutate good modules and compare the verdicts 
 
 man: heddle                     ## write the manual pages, docs/reference.md and the completion of bash from the tables of options
 	./heddle help --write .
+
+communication: heddle           ## write the table of docs/communication.md
+	@tools/communication.sh
 
 regs: heddle                    ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh

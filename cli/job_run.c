@@ -57,6 +57,7 @@ static bool load(struct runner *r)
     if (!ok) return false;
     r->device = heddle_device_new(&job->device);
     device_watch(r->device, r->report->watch);
+    device_log_communication(r->device, r->report->communication);
     if (heddle_device_load(r->device, r->modules, job->module_count)) return true;
     report_fail(r->report, EXIT_INPUT, "heddle run: %s\n", heddle_device_error(r->device));
     return false;

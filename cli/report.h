@@ -12,6 +12,7 @@
 
 #include "heddle.h"
 
+struct communication_log;
 struct device_watch;
 struct progress;
 
@@ -24,7 +25,8 @@ struct report {
     /* The run is looked at from inside: nothing is printed, no file is written. NULL: it is not. */
     const struct device_watch *watch;
     struct recording *recording;
-    struct watch_report *watches; /* NULL: nothing is watched */
+    struct watch_report *watches;            /* NULL: nothing is watched */
+    struct communication_log *communication; /* of `heddle communication`; NULL */
     double started;
     int status;         /* an exit code: the first thing that went wrong */
     int program_status; /* of a program: its own */

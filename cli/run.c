@@ -14,6 +14,8 @@
 #include "cuda/outcome.h"
 #include "determinism/orders.h"
 #include "emu/order.h"
+#include "session/communication_log.h"
+#include "session/event_stream.h"
 
 #include "base/arena.h"
 
@@ -184,7 +186,7 @@ void run_target(struct report *r, struct run_options *o)
 
 /* Its process counts, and writes --counts itself. */
 static int run_program(struct run_options *o, char **argv, struct report *r,
-                       struct event_stream *estimates)
+                       struct event_stream *events)
 {
     struct settings settings = {0};
     struct heddle_device_options device = {0};
@@ -194,7 +196,7 @@ static int run_program(struct run_options *o, char **argv, struct report *r,
     if (ok && watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
         const int status = recording_of_program(r->recording, &device)
-                               ? program_run(o, argv, r, estimates)
+                               ? program_run(o, argv, r, events)
                                : r->status;
         recording_end(r->recording);
         counts_free(r->counts);
@@ -212,13 +214,14 @@ static int run_command_line(int argc, char **argv)
     return run_command(argc, argv, 0, NULL);
 }
 
-int run_command(int argc, char **argv, int added, struct event_stream *estimates)
+int run_command(int argc, char **argv, int added, struct event_stream *events)
 {
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena, .added = added};
     struct progress progress;
-    struct counts counts = {.estimates = estimates,
-                            .traces = estimates ? getenv(CUDA_TRACES) : NULL};
+    const bool estimating = event_stream_wants(events, EVENTS_ESTIMATES);
+    struct counts counts = {.estimates = estimating ? events : NULL,
+                            .traces = estimating ? getenv(CUDA_TRACES) : NULL};
     struct watch_report watches = {0};
     struct recording recording = {0};
     bool ok = run_options_read(&o, argc, argv);
@@ -234,14 +237,16 @@ int run_command(int argc, char **argv, int added, struct event_stream *estimates
     report_begin(&r);
     if (ok && o.kind == TARGET_PROGRAM) {
         counts.estimates = NULL; /* the program's process writes them */
-        const int status = run_program(&o, argv + o.rest, &r, estimates);
+        const int status = run_program(&o, argv + o.rest, &r, events);
         arena_free(arena);
         return status;
     }
+    r.communication = communication_log_open(events);
     r.progress = &progress;
     progress_begin(&progress);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
+    communication_log_end(r.communication, events);
     recording_end(&recording);
     end_counts(&r);
     int status = report_end(&r);

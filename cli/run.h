@@ -10,10 +10,10 @@ struct report;
  * set. */
 void run_target(struct report *r, struct run_options *o);
 
-/* `heddle run` with these words, of which so many behind the first are no user's. `estimates`: a
- * stream that gets EVENT_ESTIMATE of each grid (session/event_stream.h); NULL: none. */
+/* `heddle run` with these words, of which so many behind the first are no user's. `events`: a
+ * stream that gets what it wants of EVENTS_ESTIMATES and EVENTS_COMMUNICATION (session/event_stream.h); NULL: none. */
 struct event_stream;
-int run_command(int argc, char **argv, int added, struct event_stream *estimates);
+int run_command(int argc, char **argv, int added, struct event_stream *events);
 
 const char *run_target_name(enum run_target kind); /* "ptx", "job", "suite" */
 

@@ -177,10 +177,10 @@ struct running {
     int printed; /* a file; -1: none */
 };
 
-static bool prepare(struct running *r, struct event_stream *estimates)
+static bool prepare(struct running *r, struct event_stream *events)
 {
     const bool profile = counts_profiling(r->report->counts);
-    r->events = estimates ? estimates : event_stream_new();
+    r->events = events ? events : event_stream_new();
     if (!r->events) return false;
     event_stream_want(r->events, EVENTS_TOTALS | (r->report->json ? EVENTS_LAUNCHES : 0u) |
                                      (profile ? EVENTS_PROFILE : 0u));
@@ -258,12 +258,13 @@ static int finish(struct running *r, int status)
 }
 
 int program_run(const struct run_options *o, char **argv, struct report *report,
-                struct event_stream *estimates)
+                struct event_stream *events)
 {
     struct running r = {.o = o, .report = report, .printed = -1};
-    int status = program_find(o, "run", argv, estimates != NULL, &r.target);
+    int status = program_find(o, "run", argv, event_stream_wants(events, EVENTS_ESTIMATES),
+                              &r.target);
     if (status != EXIT_FINE) return status;
-    if (!prepare(&r, estimates)) return usage_error("run", "no memory: %s", strerror(errno));
+    if (!prepare(&r, events)) return usage_error("run", "no memory: %s", strerror(errno));
     program_environment(&r.target, o);
     status = run(&r);
     program_release(&r.target);

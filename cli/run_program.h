@@ -29,9 +29,9 @@ void program_environment(const struct program_target *p, const struct run_option
 /* `heddle run PROGRAM ARGUMENTS...`. argv: the program and its arguments, NULL behind them. The
  * exit status: the program's, 128 and the signal that ended it, or EXIT_FAULT if Heddle found
  * something. The report, whose `counts` have begun, is printed as is asked for; with JSON what the
- * program prints is in there. `estimates`: the stream of `heddle estimate`, in which the program is
- * to report, too; NULL: a stream of its own. */
+ * program prints is in there. `events`: the stream of `heddle estimate` or `heddle communication`, in
+ * which the program is to report, too; NULL: a stream of its own. */
 int program_run(const struct run_options *o, char **argv, struct report *r,
-                struct event_stream *estimates);
+                struct event_stream *events);
 
 #endif

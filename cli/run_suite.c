@@ -111,8 +111,11 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     config.order = orders_get(orders);
     if (recording_order(r->recording)) config.order = recording_order(r->recording);
     cuda_device_configure(&config);
-    cuda_device_watch(
-        &(struct cuda_watch){.self = r, .before = before, .after = after, .quiet = true});
+    cuda_device_watch(&(struct cuda_watch){.self = r,
+                                           .before = before,
+                                           .after = after,
+                                           .quiet = true,
+                                           .communication = r->communication});
     struct suite_result result = suite_run(w, &options);
     if (watch_report_observer(r->watches)) watch_report_check_found(r->watches, cuda_device_emu());
     cuda_device_watch(NULL);

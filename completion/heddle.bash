@@ -6,7 +6,7 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare suite ptx isa orders gpus calibrate measure";;
+    '') echo "run check estimate compare suite ptx isa orders gpus calibrate measure communication";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
     esac
@@ -29,6 +29,7 @@ _heddle_options() # COMMAND
     'gpus') echo "--help";;
     'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
     esac
 }
 _heddle_values() # COMMAND --OPTION
@@ -169,6 +170,38 @@ _heddle_values() # COMMAND --OPTION
     'measure --graph') echo "FILE";;
     'measure --output') echo "FILE";;
     'measure --driver') echo "FILE";;
+    'communication --granularity') echo "thread warp cta kernel";;
+    'communication --format') echo "table json csv";;
+    'communication --graph') echo "FILE";;
+    'communication --matrix') echo "FILE";;
+    'communication --partition') echo "";;
+    'communication --by') echo "linear x y z metis";;
+    'communication --link-bandwidth') echo "";;
+    'communication --gpu') echo "$_heddle_gpus";;
+    'communication --memory') echo "";;
+    'communication --threads') echo "";;
+    'communication --order') echo "$_heddle_orders";;
+    'communication --seed') echo "";;
+    'communication --divergence') echo "stack its";;
+    'communication --speculate') echo "on off";;
+    'communication --check') echo "memory init sync race atomicity api all";;
+    'communication --suppress') echo "FILE";;
+    'communication --max-instructions') echo "";;
+    'communication --timeout') echo "";;
+    'communication --counts') echo "FILE";;
+    'communication --watch') echo "";;
+    'communication --record') echo "FILE";;
+    'communication --replay') echo "FILE";;
+    'communication --kernel') echo "";;
+    'communication --grid') echo "";;
+    'communication --block') echo "";;
+    'communication --cluster') echo "";;
+    'communication --shared') echo "";;
+    'communication --arg') echo "";;
+    'communication --expect') echo "";;
+    'communication --tolerance') echo "";;
+    'communication --dump') echo "FILE";;
+    'communication --data-seed') echo "";;
     *) return 1;;
     esac
 }

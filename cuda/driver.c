@@ -18,6 +18,7 @@
 #include "emu/cta_arena.h"
 #include "emu/gpu.h"
 #include "model/estimate_cache.h"
+#include "session/communication_log.h"
 #include "session/event_stream.h"
 #include "session/run_log.h"
 
@@ -340,6 +341,7 @@ CUresult cuInit(unsigned flags)
     if (!driver.cta_arena) driver.cta_arena = cta_arena_new();
     if (!driver.config.cta_arena) driver.config.cta_arena = driver.cta_arena;
     driver.emu = emu_new(&driver.config);
+    communication_log_device(driver_communication(), driver.emu);
     driver.checks = checks_new(driver.config.checks);
     driver.unified = emu_unify(driver.emu);
     driver.limits = limits_of(driver.config.gpu);
@@ -421,6 +423,12 @@ void cuda_device_watch(const struct cuda_watch *watch)
     driver_lock();
     driver.watch = watch ? *watch : (struct cuda_watch){0};
     driver_unlock();
+}
+
+struct communication_log *driver_communication(void)
+{
+    struct communication_log *own = driver.reports.communication;
+    return own ? own : driver.watch.communication;
 }
 
 struct emu *cuda_device_emu(void)

@@ -239,6 +239,9 @@ struct driver_queues {
     uint64_t choices; /* state of these draws */
 };
 
+/* Where launches and copies go; NULL: nowhere. */
+struct communication_log *driver_communication(void);
+
 /* The whole state of the driver API: there is one device. */
 struct driver {
     bool initialised;

@@ -6,6 +6,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/launch_log.h"
+#include "session/communication_log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -129,6 +130,7 @@ static CUresult step(struct CUstream_st *s)
     CUresult r;
     o->running = true;
     driver.site = o->site;
+    communication_log_stream(driver_communication(), s->legacy ? 0 : (uint32_t)s->id);
     unordered_begin(s, o->stamp);
     if (o->work.context->broken) r = o->work.context->broken;
     else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);

@@ -11,6 +11,7 @@
 #include "emu/profile.h"
 #include "emu/trace_file.h"
 #include "model/estimate_cache.h"
+#include "session/communication_log.h"
 #include "session/event_stream.h"
 #include "session/run_log.h"
 
@@ -204,6 +205,8 @@ void driver_report_end(void)
     report_profile();
     watch_points_end();
     say_suppressed();
+    communication_log_end(driver.reports.communication, driver.reports.events);
+    driver.reports.communication = NULL;
     run_log_end(driver.reports.run_log);
     driver.reports.run_log = NULL;
 }

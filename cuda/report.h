@@ -15,18 +15,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct communication_log;
 struct run_log;
 struct emu_profile;
 struct event_stream;
 struct estimate_cache;
 
 struct driver_reports {
-    struct event_stream *events;      /* NULL: the program was not started by the command line */
-    struct run_log *run_log;          /* NULL: it is no run of `heddle check` */
-    char *counts_path;                /* of HEDDLE_COUNTS; NULL: not asked for */
-    struct emu_counts_writer counts;  /* with it */
-    struct emu_profile *profile;      /* NULL: not asked for */
-    struct estimate_cache *estimates; /* NULL: launches are not estimated */
+    struct event_stream *events; /* NULL: the program was not started by the command line */
+    struct run_log *run_log;     /* NULL: it is no run of `heddle check` */
+    struct communication_log *communication; /* NULL: it is no run of `heddle communication` */
+    char *counts_path;                       /* of HEDDLE_COUNTS; NULL: not asked for */
+    struct emu_counts_writer counts;         /* with it */
+    struct emu_profile *profile;             /* NULL: not asked for */
+    struct estimate_cache *estimates;        /* NULL: launches are not estimated */
     double estimated;    /* seconds of all launches so far by these: the clock of CUDA's events */
     FILE *traces;        /* of HEDDLE_ESTIMATE_TRACES; NULL: not asked for */
     uint64_t suppressed; /* findings of launches that were left out as known */

@@ -12,6 +12,7 @@
 #include "emu/profile.h"
 #include "emu/suppress.h"
 #include "model/gpu_file.h"
+#include "session/communication_log.h"
 
 #include "library/device.h"
 
@@ -41,6 +42,7 @@ struct heddle_device {
     struct device_watch watch;
     struct device_written written;
     struct device_recording recording;
+    struct communication_log *communication; /* NULL: none */
 };
 
 /* NULL: it cannot be had, `*wrong` says why. */
@@ -279,6 +281,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     l.observer_count = d->observer != NULL;
     if (d->watch.before) d->watch.before(d->watch.self, d->emu, launch->kernel, &l);
     checks_join(d->checks, &l);
+    communication_log_join(d->communication, &l);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
     if (d->watch.after) d->watch.after(d->watch.self, d->emu, launch->kernel, &l, r);
     free(params);
@@ -298,6 +301,12 @@ void device_watch(struct heddle_device *d, const struct device_watch *w)
 void device_observe(struct heddle_device *d, const struct emu_observer *o)
 {
     d->observer = o;
+}
+
+void device_log_communication(struct heddle_device *d, struct communication_log *log)
+{
+    d->communication = log;
+    communication_log_device(log, d->emu);
 }
 
 void device_set_order(struct heddle_device *d, const struct emu_order *o)

@@ -29,6 +29,9 @@ void device_watch(struct heddle_device *d, const struct device_watch *w); /* cop
 /* Observes all launches from now on; one at most, NULL: none. */
 struct emu_observer;
 void device_observe(struct heddle_device *d, const struct emu_observer *o);
+/* All launches and copies go into the log, from now on. */
+struct communication_log;
+void device_log_communication(struct heddle_device *d, struct communication_log *log);
 /* Of all launches from now on, in place of that of the options; NULL: theirs. */
 struct emu_order;
 void device_set_order(struct heddle_device *d, const struct emu_order *o);

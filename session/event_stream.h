@@ -49,6 +49,9 @@ enum events_wanted {
     EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE; launches are traced */
     /* EVENT_LAUNCH_BEGIN, _LAUNCH, _FINDING, _MESSAGE, _DIGEST, _END_DIGESTS */
     EVENTS_RUN_LOG = 16,
+    /* No events, but an attachment (session/communication_log.h), of this unit times enum communication_unit. */
+    EVENTS_COMMUNICATION = 64,
+    EVENTS_COMMUNICATION_UNIT = 128, /* and 256 */
     EVENTS_TASK = 32, /* no events: the first one is EVENT_TASK, for the process that runs */
 };
 

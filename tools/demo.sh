@@ -39,6 +39,10 @@ rm "$counts"
 say "heddle suite run: workloads, each compared with the host bit for bit"
 ./heddle suite run
 
+say "heddle communication: which CTAs of a stencil pass data to which, and what would cross between GPUs"
+./heddle communication suite:stencil_2d --partition 2,4,8 --link-bandwidth 25GB/s --matrix build/stencil.svg
+echo "the matrix of writers and readers: build/stencil.svg"
+
 say "heddle check: who depends on the order? A search with a race, and a sum of floats by atomics"
 ./heddle check suite:bfs_racy --quiet || true
 echo
