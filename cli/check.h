@@ -62,10 +62,12 @@ struct check_run {
     } fault;
     struct check_finding *findings;
     size_t finding_count;
-    uint64_t found;      /* by checks, all that a program was told of */
-    uint64_t suppressed; /* findings that a list of such left out */
-    uint64_t absent;     /* functions that a program called and that Heddle does not have */
-    uint64_t id;         /* of all its digests */
+    uint64_t found;          /* by checks, all that a program was told of */
+    uint64_t suppressed;     /* findings that a list of such left out */
+    uint64_t absent;         /* functions that a program called and that Heddle does not have */
+    uint64_t id;             /* of all its digests */
+    uint64_t output;         /* of a program: a digest of what it printed (cli/check_output.h) */
+    const char *output_text; /* the beginning of that; NULL: no program */
 };
 
 bool check_run_failed(const struct check_run *r);
@@ -115,8 +117,23 @@ struct check_request {
     enum check_stop stop;
     enum check_format format;
     bool no_race, quiet;
-    const char *junit;  /* a file; NULL: not asked for */
+    const char *junit; /* a file; NULL: not asked for */
+    const struct output_filter *ignored_output;
     const char *checks; /* --check without race and atomicity; NULL: not asked for */
+};
+
+/* What the programs of all runs printed (cli/check_output.h). */
+struct check_output {
+    enum output_kind {
+        OUTPUT_NOT_COMPARED, /* it is no program, or the native run failed */
+        OUTPUT_SAME,
+        OUTPUT_VARIES,  /* native runs differ */
+        OUTPUT_DIFFERS, /* another run does */
+    } kind;
+    bool breaks_guarantee; /* it differs between runs of an order that guarantees one result */
+    const struct check_run *first; /* the native run */
+    const struct check_row *row;   /* the first run that differs from it */
+    size_t run;
 };
 
 /* A whole `heddle check`. cli/check.c owns it and hands it to one stage after the other; each stage writes
@@ -134,6 +151,7 @@ struct check {
     size_t row_count;
     struct check_run race; /* the native run that races are looked for in */
     bool interrupted;
+    struct check_output output;
     struct verdict_facts facts;
     enum verdict verdict;
     int status; /* enum exit_code */

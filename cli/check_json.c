@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 static json_t *text_or_null(const char *text)
 {
@@ -191,6 +191,15 @@ static json_t *findings(const struct check *c)
     return list;
 }
 
+static json_t *output(const struct check *c)
+{
+    static const char *const kinds[] = {[OUTPUT_NOT_COMPARED] = "not compared",
+                                        [OUTPUT_SAME] = "same",
+                                        [OUTPUT_VARIES] = "varies by itself",
+                                        [OUTPUT_DIFFERS] = "differs"};
+    return json_string(kinds[c->output.kind]);
+}
+
 void check_print_json(const struct check *c)
 {
     json_t *o = json_object(), *target = json_object(), *orders = json_array();
@@ -210,6 +219,7 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "mixed", json_count(c->facts.mixed));
     json_object_set_new(o, "findings", findings(c));
     json_object_set_new(o, "suppressed", json_count(c->race.suppressed));
+    json_object_set_new(o, "output", output(c));
     json_dumpf(o, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(o);

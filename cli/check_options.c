@@ -1,5 +1,6 @@
 /* The command line of `heddle check`, and those of the runs that it makes. */
 #define _GNU_SOURCE
+#include "cli/check_output.h"
 #include "cli/check_program.h"
 #include "cli/replace.h"
 #include "emu/order.h"
@@ -162,7 +163,7 @@ bool check_options(struct check *c)
     c->request.quiet = o->quiet;
     c->request.jobs = (size_t)jobs;
     return ok && !d->errors && read_orders(c, (size_t)runs, settings.independent_threads) &&
-           read_checks(c) && read_floats(c);
+           read_checks(c) && read_floats(c) && check_output_options(c);
 }
 
 /* ---- command lines of runs ------------------------------------------------------------------------ */

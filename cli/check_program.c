@@ -2,6 +2,7 @@
 #include "cli/check_program.h"
 
 #include "base/arena.h"
+#include "cli/check_output.h"
 #include "cli/cli.h"
 #include "cli/memory_file.h"
 #include "cli/run_program.h"
@@ -103,6 +104,7 @@ void check_program_end(const struct check *c, const struct check_task *t, struct
                                          strsignal(WTERMSIG(status)))
                           : arena_printf(c->arena, "the program ended with exit status %d", exit);
     r->state = killed ? RUN_DIED : RUN_ENDED;
+    check_output_read(c, t->err, r);
     r->status = killed ? WTERMSIG(status) : status_of(c, r, exit);
     if (!check_run_failed(r)) return;
     r->messages = arena_printf(c->arena, "%s%s%s; %s", r->messages, how,

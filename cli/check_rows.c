@@ -2,6 +2,7 @@
 #include "cli/check.h"
 
 #include "base/arena.h"
+#include "cli/check_output.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -181,6 +182,11 @@ void check_judge(struct check *c)
     c->facts.suppressed = c->race.suppressed;
     c->facts.varies = c->rows[0].class_count > 1;
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
+    check_output_compare(c);
+    const bool output_differs = c->output.kind == OUTPUT_DIFFERS;
+    if ((c->verdict == VERDICT_DETERMINISTIC && output_differs) ||
+        (c->verdict == VERDICT_SOME && c->output.breaks_guarantee))
+        c->verdict = VERDICT_NONDETERMINISTIC;
     const bool good = c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME;
     if (good && check_run_lost(&c->race)) c->verdict = VERDICT_FAILED;
     if (c->interrupted && (c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME))

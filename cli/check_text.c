@@ -1,5 +1,6 @@
 /* What `heddle check` prints for people. */
 #include "cli/check_difference.h"
+#include "cli/check_output.h"
 #include "cli/cli.h"
 
 #include "base/arena.h"
@@ -255,11 +256,13 @@ static void print_verdict(const struct check *c)
 void check_print_text(const struct check *c)
 {
     print_table(c);
+    check_output_print(c, false);
     print_certainty(c);
     print_failures(c);
     if (!c->request.quiet) {
         print_findings(c);
         print_differences(c);
+        check_output_print(c, true);
         print_results(c);
         printf("\n");
     }

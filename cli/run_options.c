@@ -207,6 +207,15 @@ const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
      .id = OPTION_FLOAT,
      .targets = TARGET_ANY,
      .repeated = true},
+    {.name = "ignore-output",
+     .argument = "REGEX",
+     .standard = "lines with a time or a rate",
+     .help =
+         "Leave lines that match REGEX (POSIX, extended) out when the output of a program is compared, besides lines "
+         "that seem to tell a time or a rate. May be given several times.",
+     .id = OPTION_IGNORE_OUTPUT,
+     .targets = TARGET_PROGRAM,
+     .repeated = true},
     {.name = "no-race",
      .help =
          "Do not look for data races. Otherwise one more native run has --check race,atomicity, "

@@ -15,7 +15,7 @@ _heddle_options() # COMMAND
 {
     case $1 in
     'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
     'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'suite list') echo "--help";;
@@ -70,6 +70,7 @@ _heddle_values() # COMMAND --OPTION
     'check --jobs') echo "";;
     'check --run-timeout') echo "";;
     'check --float') echo "";;
+    'check --ignore-output') echo "";;
     'check --format') echo "text json github";;
     'check --junit') echo "FILE";;
     'check --gpu') echo "$_heddle_gpus";;

@@ -75,3 +75,50 @@ Test(program_findings, leaks_of_one_place_are_one_report, .init = program_start_
     expect_output("leak: 'cuMemAlloc #301', 7 bytes at ");
     expect_output("0 faults, 2 findings\n");
 }
+
+/* ---- what the program prints ------------------------------------------------------------------------------- */
+
+/* The kernel writes 5 to managed memory; the host reads it before or after it has waited, and tells a time. */
+#define READS(early)                                                                               \
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"           \
+    "    \".visible .entry k(.param .u64 out)\\n{\\n .reg .b64 %rd1;\\n\"\n"                       \
+    "    \" ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 5; ret;\\n}\\n\";\n"                   \
+    "int main(void)\n{\n"                                                                          \
+    "    CUcontext c; CUmodule m; CUfunction f; CUdeviceptr p;\n"                                  \
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx);\n"                     \
+    "    cuMemAllocManaged(&p, 4, CU_MEM_ATTACH_GLOBAL);\n"                                        \
+    "    volatile unsigned *const host = (volatile unsigned *)p;\n"                                \
+    "    *host = 0;\n"                                                                             \
+    "    cuModuleGetFunction(&f, m, \"k\");\n"                                                     \
+    "    cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL);\n"                    \
+    "    if (!" early ") cuCtxSynchronize();\n"                                                    \
+    "    printf(\"value %u\\n\", *host);\n"                                                        \
+    "    printf(\"took %d ms\\n\", (int)getpid());\n"                                              \
+    "    cuCtxSynchronize(); return 0;\n}\n"
+
+Test(program_findings, a_host_that_reads_too_early_is_not_deterministic, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", READS("1"));
+    cr_expect_eq(sh("'%s' check --no-race --runs 6 ./app", heddle), 6, "%s", said.data);
+    expect_output("output: what the program prints differs between runs\n");
+    expect_output("    native: value 5\n    random seed ");
+    expect_output(": value 0\n");
+    expect_output("./app: nondeterministic\n");
+    cr_expect_eq(sh("'%s' check --no-race --runs 2 --ignore-output '^value' ./app", heddle), 0,
+                 "%s", said.data);
+    cr_expect_eq(sh("'%s' check --ignore-output '(' ./app", heddle), 2, "%s", said.data);
+    build_on_driver("app", READS("0"));
+    cr_expect_eq(sh("'%s' check --no-race --runs 6 ./app", heddle), 0, "%s", said.data);
+    cr_expect_eq(times("output: "), 0, "%s", said.data);
+}
+
+Test(program_findings, output_that_varies_by_itself_is_not_compared, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", READS("printf(\"%d\\n\", (int)getpid())"));
+    cr_expect_eq(sh("'%s' check --no-race --runs 2 ./app", heddle), 0, "%s", said.data);
+    expect_output("output: not compared, native runs print different lines 1 (--ignore-output ");
+    cr_expect_eq(sh("'%s' check --no-race --runs 6 --ignore-output '^[0-9]+$' ./app", heddle), 6,
+                 "%s", said.data);
+}
