@@ -129,6 +129,7 @@ struct trace_cta {
 struct trace_inst {              /* a PTX instruction */
     const struct ptx_op *op;     /* NULL: none */
     uint32_t reg, reads, writes; /* regs[reg ..]: those read, then those written */
+    uint32_t place;              /* its number among emu_counts.instructions */
     bool dead_result;            /* an atomic whose result no instruction reads */
     uint8_t pending;             /* cp.async.wait_group: groups that it does not wait for */
 };

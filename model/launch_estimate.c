@@ -6,6 +6,7 @@
 #include "model/machine.h"
 #include "model/sample.h"
 #include "model/schedule.h"
+#include "model/time_lapse.h"
 #include "model/timing_order.h"
 
 #include <string.h>
@@ -98,8 +99,9 @@ static void scale_to_all(const struct sample *s, const struct timing_machine *m,
     if (s->busy != 1) t->part[TIMING_IDLE] = t->cycles - busy;
 }
 
-double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
-                     struct timing_result *t)
+/* `modelled`: cycles before the heavy CTAs are waited for. */
+static double cycles_over_time(const struct emu_counts *c, const struct timing_machine *m, bool all,
+                               struct time_lapse *lapse, double *modelled, struct timing_result *t)
 {
     struct timing_result own;
     struct timing_order o = {.kind = TIMING_NATIVE};
@@ -115,13 +117,21 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
     sample_take(c, &h.rest, h.rest_instructions, m, all || o.kind != TIMING_NATIVE, &s);
     struct schedule in_order = {.trace = s.trace};
     if (m->scheduled) schedule_take(&s.trace, &in_order);
-    timing_run_launch(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots, l1_bytes, t);
+    timing_run_lapse(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots, l1_bytes, lapse, t);
     schedule_free(&in_order);
     scale_to_all(&s, m, t);
+    *modelled = t->cycles;
     sample_free(&s);
     wait_for_heavy(c, m, &h, slots, l1_bytes, t);
     heavy_free(&h);
     return t->cycles;
+}
+
+double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
+                     struct timing_result *t)
+{
+    double modelled;
+    return cycles_over_time(c, m, all, NULL, &modelled, t);
 }
 
 /* The timing model does not write dirty sectors back: a store is done when L2 has it. But no launch ends before DRAM
@@ -185,7 +195,9 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     out->high = out->cycles * (wider ? high * high : high);
 }
 
-bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
+/* `modelled`: cycles of the model's run, before heavy CTAs and DRAM are waited for. */
+static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *lapse,
+                     double *modelled, struct launch_estimate *out)
 {
     struct timing_machine m;
     struct timing_result t;
@@ -196,7 +208,7 @@ bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
     *out = (struct launch_estimate){
         .ctas = c->occupancy.ctas,
         .warps = c->occupancy.warps,
-        .cycles = launch_cycles(c, &m, false, &t),
+        .cycles = cycles_over_time(c, &m, all, lapse, modelled, &t),
         .warp_instructions = e->warp_instructions,
         .thread_instructions = e->thread_instructions,
         .dram_bytes = 32.0 * (double)(e->cache.dram_reads + e->cache.dram_writes)};
@@ -213,6 +225,24 @@ bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
     out->ipc = (double)e->thread_instructions / out->cycles;
     out->roofline = roofline_of(c->gpu, (double)e->warp_instructions, out->dram_bytes, out->cycles);
     judge(c, fit, o.kind == TIMING_NATIVE, out);
+    return true;
+}
+
+bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out)
+{
+    double modelled;
+    return estimate(c, false, NULL, &modelled, out);
+}
+
+bool launch_estimate_lapse(const struct emu_counts *c, bool all, struct time_lapse *lapse,
+                           struct lapse_whole *whole, struct launch_estimate *out)
+{
+    double modelled;
+    if (!estimate(c, all, lapse, &modelled, out)) return false;
+    *whole = (struct lapse_whole){.scale = lapse->cycles > 0 ? modelled / lapse->cycles : 1,
+                                  .drain = out->cycles - modelled,
+                                  .sms = c->sms,
+                                  .ran = lapse->sms};
     return true;
 }
 

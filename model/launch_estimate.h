@@ -72,6 +72,18 @@ double launch_cycles(const struct emu_counts *c, const struct timing_machine *m,
 /* Of one grid (not of counts->next). false: it was not traced. */
 bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out);
 
+/* The same, with what the model did over time. The lapse is of the model's run, which stands for more than itself
+ * where SMs were sampled or traces cut: `whole.scale` says for how much. `all`: all that was traced is carried out,
+ * which may give other cycles than launch_estimate_of. The caller frees the lapse (time_lapse_free). */
+struct lapse_whole {
+    double scale;      /* cycles of the estimate = lapse.cycles * scale + drain */
+    double drain;      /* cycles after the run in which DRAM takes what was written */
+    uint32_t sms, ran; /* SMs that the launch has; whose work is in the lapse */
+};
+struct time_lapse;
+bool launch_estimate_lapse(const struct emu_counts *c, bool all, struct time_lapse *lapse,
+                           struct lapse_whole *whole, struct launch_estimate *out);
+
 /* The largest part but for TIMING_IDLE, unless that is more than half. */
 enum timing_part launch_bound(const struct launch_estimate *t);
 

@@ -25,22 +25,29 @@ static void sum_up(struct timing *c)
     for (u32 s = 0; s < c->scheduler_count; s++) {
         struct timing_scheduler *x = &c->schedulers[s];
         if (c->end > x->last) x->part[TIMING_IDLE] += c->end - x->last;
+        if (c->lapse) time_lapse_part(c, s, TIMING_IDLE, x->last, c->end);
         for (u32 p = 0; p < TIMING_PARTS; p++) out->part[p] += x->part[p] / c->scheduler_count;
         for (u32 u = 0; u < TIMING_UNITS; u++)
             out->by_unit[u] += x->by_unit[u] / c->scheduler_count;
     }
 }
 
-void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m,
-                       const struct timing_order *o, const struct timing_share *share,
-                       uint32_t slots, uint32_t l1_bytes, struct timing_result *out)
+void timing_run_lapse(const struct emu_trace *t, const struct timing_machine *m,
+                      const struct timing_order *o, const struct timing_share *share,
+                      uint32_t slots, uint32_t l1_bytes, struct time_lapse *lapse,
+                      struct timing_result *out)
 {
     static const struct timing_order_hooks *const hooks[] = {NULL, &timing_gpudet_hooks,
                                                              &timing_dab_hooks};
     *out = (struct timing_result){0};
     if (!t->cta_count) return;
-    struct timing c = {
-        .t = t, .m = m, .out = out, .running = UINT32_MAX, .stepping = UINT32_MAX, .fold = 1};
+    struct timing c = {.t = t,
+                       .m = m,
+                       .out = out,
+                       .lapse = lapse,
+                       .running = UINT32_MAX,
+                       .stepping = UINT32_MAX,
+                       .fold = 1};
     c.sms = t->sms_traced;
     c.issue_cycles = 1.0 / (m->issue ? m->issue : 1);
     c.warps_per_cta = t->ctas[0]->warp_count;
@@ -54,6 +61,7 @@ void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m
     timing_prepare_memory(&c, share, l1_bytes);
     prepare_copies(&c);
     if (c.hooks) c.hooks->begin(&c, o);
+    if (c.lapse) time_lapse_begin(&c);
     for (u32 k = 0; k < c.slots; k++)
         for (u32 sm = 0; sm < c.sms; sm++)
             timing_place_cta(&c, sm * c.slots + k, m->start + k * m->cta_interval, TIMING_START);
@@ -66,8 +74,16 @@ void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m
         timing_run_sm(&c, c.key[1].sm, now);
     }
     sum_up(&c);
+    if (c.lapse) time_lapse_end(&c);
     if (c.hooks) c.hooks->end(&c);
     timing_give_back(&c.storage);
+}
+
+void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m,
+                       const struct timing_order *o, const struct timing_share *share,
+                       uint32_t slots, uint32_t l1_bytes, struct timing_result *out)
+{
+    timing_run_lapse(t, m, o, share, slots, l1_bytes, NULL, out);
 }
 
 void timing_run(const struct emu_trace *t, const struct timing_machine *m, uint32_t slots,

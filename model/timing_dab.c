@@ -485,15 +485,18 @@ static bool has_warps(const struct timing *c, const struct timing_scheduler *s)
     return false;
 }
 
-static void account(const struct timing *c, uint32_t scheduler, double begun, double end)
+static void account(struct timing *c, uint32_t scheduler, double begun, double end)
 {
     struct timing_scheduler *s = &c->schedulers[scheduler];
     if (s->last < begun) {
-        s->part[has_warps(c, s) ? TIMING_FULL : TIMING_IDLE] += begun - s->last;
+        const enum timing_part waits = has_warps(c, s) ? TIMING_FULL : TIMING_IDLE;
+        s->part[waits] += begun - s->last;
+        if (c->lapse) time_lapse_part(c, scheduler, waits, s->last, begun);
         s->last = begun;
     }
     if (s->last < end) {
         s->part[TIMING_FLUSH] += end - s->last;
+        if (c->lapse) time_lapse_part(c, scheduler, TIMING_FLUSH, s->last, end);
         s->last = end;
     }
 }
@@ -532,6 +535,7 @@ static void flush_some(struct timing *c, uint32_t first, uint32_t last)
     double begun = 0;
     for (uint32_t s = first * each; s < last * each; s++) begun = later(begun, closed(c, s));
     const double end = flush(c, first, last, begun);
+    if (c->lapse) time_lapse_mode(c, LAPSE_FLUSH, first, last - first, begun, end);
     for (uint32_t s = first * each; s < last * each; s++) {
         account(c, s, begun, end);
         d->turns[s].closed = d->turns[s].granted = end;

@@ -67,7 +67,8 @@ struct gpudet {
         *sender_at;           /* warps by SM that have entries; whose turn it is */
     struct request *requests; /* a heap, the earliest first */
     uint32_t request_count, request_cap, numbers;
-    double end; /* of the commit: when the last answer is back */
+    double end;   /* of the commit: when the last answer is back */
+    double begun; /* the quantum */
 };
 
 static struct gpudet *gpudet_of(const struct timing *c)
@@ -474,6 +475,18 @@ static bool has_warps(const struct timing *c, const struct timing_scheduler *s)
     return false;
 }
 
+static void account_lapse(struct timing *c, uint32_t scheduler, double parallel, double committed,
+                          double end)
+{
+    const struct timing_scheduler *s = &c->schedulers[scheduler];
+    const double told = parallel + gpudet_of(c)->o.barrier;
+    time_lapse_part(c, scheduler, has_warps(c, s) ? TIMING_QUANTUM : TIMING_IDLE, s->last,
+                    parallel);
+    time_lapse_part(c, scheduler, TIMING_QUANTUM, parallel, told);
+    time_lapse_part(c, scheduler, TIMING_COMMIT, told, committed);
+    time_lapse_part(c, scheduler, TIMING_SERIAL, committed, end);
+}
+
 static void account(struct timing *c, double parallel, double committed, double end)
 {
     const double barrier = gpudet_of(c)->o.barrier;
@@ -483,9 +496,15 @@ static void account(struct timing *c, double parallel, double committed, double 
         s->part[TIMING_QUANTUM] += barrier;
         s->part[TIMING_COMMIT] += committed - (parallel + barrier);
         s->part[TIMING_SERIAL] += end - committed;
+        if (c->lapse) account_lapse(c, i, parallel, committed, end);
         s->last = end;
     }
-    c->end = end;
+    if (c->lapse) {
+        time_lapse_mode(c, LAPSE_PARALLEL, 0, c->sms, gpudet_of(c)->begun, parallel);
+        time_lapse_mode(c, LAPSE_COMMIT, 0, c->sms, parallel, committed);
+        time_lapse_mode(c, LAPSE_SERIAL, 0, c->sms, committed, end);
+    }
+    c->end = gpudet_of(c)->begun = end;
 }
 
 static void go_on(struct timing *c, struct timing_warp *w, double now)

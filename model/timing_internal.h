@@ -9,6 +9,7 @@
  *     timing_gpudet.c      GPUDet: quanta, write logs, commits, serial mode
  *     timing_dab.c         DAB: buffers of reductions, turns, flushes
  *     timing_storage.c     memory of one run
+ *     time_lapse.c         what the run did over time
  *
  * `struct timing` is one run. Time is in cycles of the SMs' clock. A resource that serves one request after another
  * (a unit, a port, a slice, a channel) is a double: the cycle in which it is free again (timing_reserve). There is no
@@ -23,6 +24,7 @@
 #define HEDDLE_MODEL_TIMING_INTERNAL_H
 
 #include "emu/trace.h"
+#include "model/time_lapse.h"
 #include "model/timing.h"
 #include "model/timing_order.h"
 
@@ -215,6 +217,7 @@ struct timing { /* one run */
     const struct emu_trace *t;
     const struct timing_machine *m;
     struct timing_result *out;
+    struct time_lapse *lapse; /* what gets what happens over time; NULL: nothing does */
     const struct timing_order_hooks *hooks; /* of the order; NULL: native */
     void *order;                            /* what it keeps */
     double issue_cycles;                    /* of a scheduler, for an instruction */

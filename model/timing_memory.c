@@ -69,6 +69,7 @@ double timing_from_dram(struct timing *c, u32 slice, u32 line, u32 sectors, doub
     const double begin = m->row_interval > 0 ? row_open(c, channel, line, now) : now;
     const double moved = sectors * m->dram_interval * c->fold;
     const double at = timing_reserve(&c->mem.channel[channel], begin, moved / c->mem.channel_rate);
+    if (c->lapse) time_lapse_dram(c, channel, sectors, at);
     return at + moved + m->dram_latency * c->fold;
 }
 
@@ -131,6 +132,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
     service *= c->fold;
     const double begin = take_slice(c, slice, n, sent, service);
+    if (c->lapse) time_lapse_l2(c, slice, requests, dram, sent, begin);
     double there = begin + service;
     struct timing_event *fill = event_of(c, &c->mem.fills, n->line);
     if (dram) {
@@ -185,6 +187,7 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
     double there = at;
     if (had & want && l->filled > at) there = l->filled, *part = TIMING_L2;
     else if (!lacks) *part = TIMING_L1;
+    if (c->lapse) time_lapse_l1(c, sm, timing_popcount(want & had), timing_popcount(lacks), at);
     if (lacks) {
         const u32 lacking = timing_popcount(lacks);
         u32 dram = n->from_dram;

@@ -62,6 +62,7 @@ struct timing_share;
 struct timing_result;
 struct emu_counts;
 struct emu_trace;
+struct time_lapse;
 
 enum timing_order_kind { TIMING_NATIVE, TIMING_GPUDET, TIMING_DAB };
 struct timing_order {
@@ -80,5 +81,11 @@ bool timing_order_of(const struct emu_counts *c, struct timing_order *out);
 void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m,
                        const struct timing_order *o, const struct timing_share *share,
                        uint32_t slots, uint32_t l1_bytes, struct timing_result *out);
+
+/* The same; `lapse` gets what happens over time (model/time_lapse.h). NULL: nothing does. */
+void timing_run_lapse(const struct emu_trace *t, const struct timing_machine *m,
+                      const struct timing_order *o, const struct timing_share *share,
+                      uint32_t slots, uint32_t l1_bytes, struct time_lapse *lapse,
+                      struct timing_result *out);
 
 #endif

@@ -123,6 +123,7 @@ static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
     struct timing_cta *cta = &c->ctas[slot];
     *cta = (struct timing_cta){.live = 0, .ends = now};
     if (c->hooks) c->hooks->placed(c, slot);
+    if (c->lapse) time_lapse_cta_begin(c, slot, number, now);
     if (c->code.steps) timing_async_place(c, slot);
     for (u32 k = 0; k < c->warps_per_cta; k++) {
         struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
@@ -165,6 +166,7 @@ void timing_place_cta(struct timing *c, u32 slot, double now, enum timing_part p
 static void end_cta(struct timing *c, u32 slot)
 {
     const double ends = c->ctas[slot].ends;
+    if (c->lapse) time_lapse_cta_end(c, slot, ends);
     if (ends > c->end) c->end = ends;
     timing_place_cta(c, slot, ends + c->m->cta_start, TIMING_START);
 }
@@ -340,6 +342,8 @@ static void step(struct timing *c, struct timing_choice *choice)
                  taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
     if (waited > 0) s->part[w->part] += waited - taken;
     if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
+    if (c->lapse)
+        time_lapse_issue(c, choice->scheduler, w->inst, w->part, s->last, taken, now, w->fold);
     s->last = now + c->issue_cycles * w->fold;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;

@@ -245,6 +245,7 @@ const struct trace_code *trace_code_new(struct arena *a, const struct emu_progra
     struct trace_code *out = arena_alloc(a, sizeof *out);
     struct code k = {.arena = a, .insts = arena_array(a, struct trace_inst, p->place_count)};
     for (u32 c = 0; c < p->code_count; c++) put_function(&k, p, p->codes[c]);
+    for (u32 i = 0; i < p->place_count; i++) k.insts[i].place = i;
     struct trace_block *blocks = arena_array(a, struct trace_block, p->block_count);
     for (u32 b = 0; b < p->block_count; b++)
         blocks[b] = (struct trace_block){p->blocks[b].first_pc, p->blocks[b].count};

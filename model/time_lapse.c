@@ -1,0 +1,225 @@
+/* Rows of numbers by interval, merged in pairs when they become too many. */
+#include "model/time_lapse.h"
+
+#include "model/timing_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef uint8_t u8;
+
+const char *lapse_mode_name(enum lapse_mode m)
+{
+    static const char *const names[LAPSE_MODES] = {[LAPSE_PARALLEL] = "parallel",
+                                                   [LAPSE_COMMIT] = "commit",
+                                                   [LAPSE_SERIAL] = "serial",
+                                                   [LAPSE_FLUSH] = "flush"};
+    return names[m];
+}
+
+static u64 tick(double cycles)
+{
+    return (u64)(cycles * LAPSE_TICKS + 0.5);
+}
+
+static void *grown(void *list, size_t count, size_t size)
+{
+    void *p = realloc(list, count * size);
+    if (!p) abort();
+    return p;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------- */
+
+static void halve(struct time_lapse *l)
+{
+    for (u32 i = 0; 2 * i < l->intervals; i++) {
+        u64 *to = l->rows + i * l->width;
+        const u64 *a = l->rows + 2 * (size_t)i * l->width, *b = a + l->width;
+        if (i) memcpy(to, a, l->width * sizeof *to);
+        if (2 * i + 1 < l->intervals)
+            for (size_t k = 0; k < l->width; k++) to[k] += b[k];
+    }
+    l->intervals = (l->intervals + 1) / 2;
+    l->interval *= 2;
+}
+
+static size_t most_rows(const struct time_lapse *l)
+{
+    const size_t most = LAPSE_MOST_BYTES / (l->width * sizeof *l->rows);
+    if (!l->fixed) return LAPSE_AUTO_INTERVALS;
+    return most < 2 ? 2 : most;
+}
+
+/* The number of the interval that has the tick; its row is there. */
+static u32 interval_at(struct time_lapse *l, u64 at)
+{
+    u64 k;
+    while ((k = at / (u64)(l->interval * LAPSE_TICKS)) >= most_rows(l)) {
+        halve(l);
+        l->coarser |= l->fixed;
+    }
+    if (k >= l->row_cap) {
+        size_t cap = l->row_cap ? 2 * l->row_cap : 64;
+        while (cap <= k) cap *= 2;
+        l->rows = grown(l->rows, cap * l->width, sizeof *l->rows);
+        l->row_cap = cap;
+    }
+    for (; l->intervals <= k; l->intervals++)
+        memset(l->rows + l->intervals * l->width, 0, l->width * sizeof *l->rows);
+    return (u32)k;
+}
+
+static u64 *sm_at(const struct time_lapse *l, u32 interval, u32 sm)
+{
+    return l->rows + interval * l->width + (size_t)sm * LAPSE_SM_COLUMNS;
+}
+
+static u64 *slice_at(const struct time_lapse *l, u32 interval, u32 slice)
+{
+    return sm_at(l, interval, l->sms) + (size_t)slice * LAPSE_SLICE_COLUMNS;
+}
+
+/* Ticks from `from` to `to`, times `times`, to a column of the SM: to each interval its part. */
+static void add_span(struct time_lapse *l, u32 sm, u32 column, u64 from, u64 to, u64 times)
+{
+    if (to <= from) return;
+    (void)interval_at(l, to - 1); /* the interval does not change below */
+    const u64 each = (u64)(l->interval * LAPSE_TICKS);
+    for (u64 k = from / each; from < to; k++) {
+        const u64 end = (k + 1) * each < to ? (k + 1) * each : to;
+        sm_at(l, (u32)k, sm)[column] += (end - from) * times;
+        from = end;
+    }
+}
+
+/* ---- what the timing model reports ------------------------------------------------------------------------------ */
+
+void time_lapse_begin(struct timing *c)
+{
+    struct time_lapse *l = c->lapse;
+    const double interval = l->interval;
+    *l = (struct time_lapse){.interval = interval >= 1 ? interval : 1,
+                             .fixed = interval >= 1,
+                             .sms = c->sms,
+                             .schedulers = c->m->schedulers,
+                             .slices = c->m->slices,
+                             .channels = c->m->channels,
+                             .instructions = c->t->inst_count};
+    l->interval = (double)(u64)l->interval;
+    l->width = (size_t)l->sms * LAPSE_SM_COLUMNS + (size_t)l->slices * LAPSE_SLICE_COLUMNS +
+               l->channels + l->instructions;
+    l->line_ticks = timing_calloc((size_t)l->instructions * TIMING_PARTS, sizeof *l->line_ticks);
+    l->slot_cta = timing_calloc((size_t)c->sms * c->slots, sizeof *l->slot_cta);
+    l->sm_names = timing_calloc(c->sms, sizeof *l->sm_names);
+    for (u32 sm = 0; sm < c->sms; sm++)
+        l->sm_names[sm] = sm < c->t->cta_count ? c->t->ctas[sm]->linear % c->t->sms : sm;
+}
+
+void time_lapse_part(struct timing *c, u32 scheduler, enum timing_part part, double begin,
+                     double end)
+{
+    if (end > begin)
+        add_span(c->lapse, scheduler / c->m->schedulers, (u32)part, tick(begin), tick(end), 1);
+}
+
+void time_lapse_issue(struct timing *c, u32 scheduler, u32 inst, u8 part, double last, double taken,
+                      double now, double fold)
+{
+    struct time_lapse *l = c->lapse;
+    const u32 sm = scheduler / c->m->schedulers, place = c->t->insts[inst].place;
+    const u64 from = tick(last), free = tick(taken > 0 ? now - taken : now), issued = tick(now),
+              end = tick(now + c->issue_cycles * fold);
+    u64 *line = l->line_ticks + (size_t)place * TIMING_PARTS;
+    add_span(l, sm, part, from, free, 1);
+    add_span(l, sm, TIMING_UNIT, free, issued, 1);
+    add_span(l, sm, TIMING_ISSUE, issued, end, 1);
+    line[part] += free > from ? free - from : 0;
+    line[TIMING_UNIT] += issued - free;
+    line[TIMING_ISSUE] += end - issued;
+    const u32 k = interval_at(l, issued);
+    sm_at(l, k, sm)[LAPSE_ISSUED] += tick(fold);
+    (slice_at(l, k, l->slices) + l->channels)[place] += tick(fold);
+}
+
+void time_lapse_l1(struct timing *c, u32 sm, u32 hits, u32 misses, double now)
+{
+    u64 *to = sm_at(c->lapse, interval_at(c->lapse, tick(now)), sm);
+    to[LAPSE_L1_HITS] += hits * tick(c->fold);
+    to[LAPSE_L1_MISSES] += misses * tick(c->fold);
+}
+
+void time_lapse_l2(struct timing *c, u32 slice, u32 sectors, u32 misses, double sent, double begin)
+{
+    u64 *to = slice_at(c->lapse, interval_at(c->lapse, tick(begin)), slice);
+    to[LAPSE_L2_SECTORS] += sectors * tick(c->fold);
+    to[LAPSE_L2_MISSES] += misses * tick(c->fold);
+    if (begin > sent) to[LAPSE_L2_WAITED] += tick(begin) - tick(sent);
+}
+
+void time_lapse_dram(struct timing *c, u32 channel, u32 sectors, double now)
+{
+    struct time_lapse *l = c->lapse;
+    slice_at(l, interval_at(l, tick(now)), l->slices)[channel] += sectors * tick(c->fold);
+}
+
+void time_lapse_cta_begin(struct timing *c, u32 slot, u32 number, double now)
+{
+    struct time_lapse *l = c->lapse;
+    if (l->cta_count == l->cta_cap) {
+        l->cta_cap = l->cta_cap ? 2 * l->cta_cap : 256;
+        l->ctas = grown(l->ctas, l->cta_cap, sizeof *l->ctas);
+    }
+    l->ctas[l->cta_count++] = (struct lapse_cta){.linear = c->t->ctas[number]->linear,
+                                                 .sm = slot / c->slots,
+                                                 .slot = slot % c->slots,
+                                                 .warps = c->warps_per_cta,
+                                                 .begin = now,
+                                                 .end = -1};
+    l->slot_cta[slot] = (u32)l->cta_count;
+}
+
+void time_lapse_cta_end(struct timing *c, u32 slot, double now)
+{
+    struct time_lapse *l = c->lapse;
+    if (!l->slot_cta[slot]) return;
+    struct lapse_cta *cta = &l->ctas[l->slot_cta[slot] - 1];
+    l->slot_cta[slot] = 0;
+    cta->end = now;
+    add_span(l, cta->sm, LAPSE_WARP_TICKS, tick(cta->begin), tick(now), cta->warps);
+}
+
+void time_lapse_mode(struct timing *c, enum lapse_mode mode, u32 sm, u32 sms, double begin,
+                     double end)
+{
+    struct time_lapse *l = c->lapse;
+    if (end <= begin) return;
+    if (l->span_count == LAPSE_MOST_SPANS) {
+        l->spans_left_out++;
+        return;
+    }
+    if (l->span_count == l->span_cap) {
+        l->span_cap = l->span_cap ? 2 * l->span_cap : 256;
+        l->spans = grown(l->spans, l->span_cap, sizeof *l->spans);
+    }
+    l->spans[l->span_count++] = (struct lapse_span){(u8)mode, sm, sms, begin, end};
+}
+
+void time_lapse_end(struct timing *c)
+{
+    c->lapse->cycles = c->end;
+    free(c->lapse->slot_cta);
+    c->lapse->slot_cta = NULL;
+}
+
+void time_lapse_free(struct time_lapse *l)
+{
+    free(l->rows);
+    free(l->line_ticks);
+    free(l->ctas);
+    free(l->spans);
+    free(l->sm_names);
+    *l = (struct time_lapse){0};
+}

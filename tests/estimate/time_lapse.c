@@ -1,0 +1,201 @@
+/* What the timing model reports over time, against its totals and against what the trace says. */
+#include "model/time_lapse.h"
+#include "determinism/orders.h"
+#include "emu/counts.h"
+#include "emu/trace.h"
+#include "model/timing_order.h"
+#include "tests/support/emu.h"
+#include "tests/support/timing.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ELEMENT                                                                                    \
+    ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %r<9>; .reg .f32 %f; .reg .pred %q;"                  \
+    "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x;"         \
+    "mad.lo.u32 %t, %c, %n, %t; mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b;"
+
+static const char *const bodies[] = {
+    ELEMENT "ld.global.u32 %r1, [%b]; add.u32 %r1, %r1, 1; st.global.u32 [%b], %r1; ret;",
+    ELEMENT "mov.u32 %r1, 0; L: ld.global.u32 %r2, [%b]; bar.sync 0; add.u32 %r1, %r1, 1;"
+            "setp.lt.u32 %q, %r1, 5; @%q bra L; st.global.u32 [%b], %r2; ret;",
+    ELEMENT "and.b32 %r1, %c, 7; mul.lo.u32 %r3, %r1, 20; mov.u32 %r1, 0;"
+            "L: add.u32 %r1, %r1, 1; setp.le.u32 %q, %r1, %r3; @%q bra L;"
+            "red.global.add.u32 [%a], 1; st.global.u32 [%b+4096], %r1; ret;",
+};
+static const char *const orders[] = {
+    "native",           "gpudet", "gpudet:bta=off:dwp=off:quantum=20",
+    "gpudet:barrier=7", "dab",    "dab:entries=32"};
+
+struct run {
+    struct orders *order;
+    struct device device;
+    const struct emu_counts *counts;
+    struct timing_machine m;
+    struct timing_order timing;
+    struct timing_result result;
+    struct time_lapse lapse;
+};
+
+static struct run run_new(const char *order, const char *body, double interval)
+{
+    struct run r = {.m = machine_new(), .lapse = {.interval = interval}};
+    char *why = NULL;
+    r.order = orders_new(order, 1, &why);
+    cr_assert(why == NULL, "%s", why);
+    r.m.sms = 4, r.m.schedulers = 2, r.m.slices = 4, r.m.channels = 2, r.m.network_requests = 3;
+    for (int u = 0; u < TIMING_UNITS; u++) r.m.units[u] = 2;
+    r.device = device_new(
+        emu_ptx(".param .u64 p", body),
+        (struct emu_config){.sms = r.m.sms, .threads = 1, .order = orders_get(r.order)});
+    r.counts = counts_of(&r.device, 61, 128);
+    cr_assert(timing_order_of(r.counts, &r.timing));
+    timing_run_lapse(r.counts->trace, &r.m, &r.timing, NULL, 4, 16384, &r.lapse, &r.result);
+    return r;
+}
+
+static void run_free(struct run *r)
+{
+    time_lapse_free(&r->lapse);
+    device_free(&r->device);
+    orders_free(r->order);
+}
+
+static uint64_t ticks_of(double cycles)
+{
+    return (uint64_t)(cycles * LAPSE_TICKS + 0.5);
+}
+
+/* Each tick of each scheduler is in exactly one part, and the parts are those of the result. */
+static void expect_parts(const struct run *r)
+{
+    const struct time_lapse *l = &r->lapse;
+    uint64_t part[TIMING_PARTS] = {0}, issued = 0;
+    for (uint32_t sm = 0; sm < l->sms; sm++) {
+        uint64_t all = 0;
+        for (uint32_t i = 0; i < l->intervals; i++) {
+            const uint64_t *x = time_lapse_sm(l, i, sm);
+            uint64_t here = 0;
+            for (int p = 0; p < TIMING_PARTS; p++) part[p] += x[p], here += x[p];
+            all += here;
+            issued += x[LAPSE_ISSUED];
+            cr_expect(here <= l->schedulers * ticks_of(l->interval));
+        }
+        cr_expect(eq(u64, all, l->schedulers * ticks_of(r->result.cycles)), "SM %u", sm);
+    }
+    cr_expect(eq(u64, issued, LAPSE_TICKS * r->result.instructions));
+    for (int p = 0; p < TIMING_PARTS; p++) {
+        const double mean = (double)part[p] / LAPSE_TICKS / (l->sms * l->schedulers);
+        cr_expect(fabs(mean - r->result.part[p]) <= 1e-3 + 1e-3 * r->result.part[p],
+                  "part %d: %.6f, not %.6f", p, mean, r->result.part[p]);
+    }
+}
+
+static void expect_issues(const struct run *r)
+{
+    const struct time_lapse *l = &r->lapse;
+    cr_assert(eq(sz, l->instructions, r->counts->instruction_count));
+    for (uint32_t k = 0; k < l->instructions; k++) {
+        uint64_t issued = 0;
+        for (uint32_t i = 0; i < l->intervals; i++) issued += time_lapse_issues(l, i)[k];
+        cr_expect(eq(u64, issued, LAPSE_TICKS * r->counts->instructions[k].warp), "instruction %u",
+                  k);
+    }
+}
+
+static void expect_ctas(const struct run *r)
+{
+    const struct time_lapse *l = &r->lapse;
+    uint64_t ticks = 0, resident = 0;
+    cr_assert(eq(sz, l->cta_count, 61));
+    bool seen[61] = {false};
+    for (size_t k = 0; k < l->cta_count; k++) {
+        const struct lapse_cta *c = &l->ctas[k];
+        cr_expect(seen[c->linear] == false && c->sm < 4 && c->begin < c->end &&
+                  c->end <= r->result.cycles + 1e-9);
+        seen[c->linear] = true;
+        ticks += 4 * (ticks_of(c->end) - ticks_of(c->begin));
+    }
+    for (uint32_t i = 0; i < l->intervals; i++)
+        for (uint32_t sm = 0; sm < 4; sm++) resident += time_lapse_sm(l, i, sm)[LAPSE_WARP_TICKS];
+    cr_expect(eq(u64, resident, ticks));
+}
+
+Test(time_lapse, sums_equal_the_totals_for_any_interval)
+{
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
+            for (double interval = 0; interval < 4000; interval = interval * 9 + 1) {
+                struct run r = run_new(orders[o], bodies[b], interval);
+                expect_parts(&r);
+                expect_issues(&r);
+                expect_ctas(&r);
+                if (interval > 0) cr_expect(eq(dbl, r.lapse.interval, interval));
+                if (interval <= 0) cr_expect(le(u32, r.lapse.intervals, LAPSE_AUTO_INTERVALS));
+                run_free(&r);
+            }
+}
+
+Test(time_lapse, changes_nothing)
+{
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+            struct run r = run_new(orders[o], bodies[b], 0);
+            struct timing_result plain;
+            timing_run_launch(r.counts->trace, &r.m, &r.timing, NULL, 4, 16384, &plain);
+            cr_expect(memcmp(&plain, &r.result, sizeof plain) == 0, "%s", orders[o]);
+            run_free(&r);
+        }
+}
+
+Test(time_lapse, sectors_of_dram_are_those_of_the_trace)
+{
+    struct run r = run_new("native", bodies[0], 0);
+    const struct emu_trace *t = r.counts->trace;
+    uint64_t want = 0, got = 0, missed = 0;
+    for (uint32_t k = 0; k < t->cta_count; k++)
+        for (uint32_t i = 0; i < t->ctas[k]->line_count; i++)
+            want += t->ctas[k]->lines[i].how == COUNT_LOAD ? t->ctas[k]->lines[i].from_dram : 0;
+    for (uint32_t i = 0; i < r.lapse.intervals; i++) {
+        for (uint32_t k = 0; k < r.lapse.channels; k++) got += time_lapse_channels(&r.lapse, i)[k];
+        for (uint32_t k = 0; k < r.lapse.slices; k++)
+            missed += time_lapse_slice(&r.lapse, i, k)[LAPSE_L2_MISSES];
+    }
+    cr_expect(gt(u64, want, 0));
+    cr_expect(eq(u64, got, LAPSE_TICKS * want));
+    cr_expect(eq(u64, missed, LAPSE_TICKS * want));
+    run_free(&r);
+}
+
+/* As many parallel modes as quanta, side by side, and no commit within one. */
+Test(time_lapse, modes_of_gpudet_follow_each_other)
+{
+    struct run r = run_new("gpudet:quantum=20", bodies[2], 0);
+    uint64_t modes[LAPSE_MODES] = {0};
+    double end = 0;
+    for (size_t i = 0; i < r.lapse.span_count; i++) {
+        const struct lapse_span *s = &r.lapse.spans[i];
+        cr_expect(eq(dbl, s->begin, end));
+        cr_expect(eq(u32, s->sms, 4));
+        end = s->end;
+        modes[s->mode]++;
+    }
+    cr_expect(le(u64, modes[LAPSE_PARALLEL], r.result.quanta));
+    cr_expect(gt(u64, modes[LAPSE_PARALLEL], r.result.quanta / 2));
+    cr_expect(modes[LAPSE_COMMIT] && modes[LAPSE_SERIAL]);
+    cr_expect(le(dbl, end, r.result.cycles));
+    run_free(&r);
+}
+
+Test(time_lapse, flushes_of_dab_are_those_of_the_run)
+{
+    struct run r = run_new("dab:entries=32", bodies[2], 0);
+    uint64_t flushes = 0;
+    for (size_t i = 0; i < r.lapse.span_count; i++) flushes += r.lapse.spans[i].mode == LAPSE_FLUSH;
+    cr_expect(gt(u64, flushes, 0));
+    cr_expect(eq(u64, flushes, r.result.flushes));
+    run_free(&r);
+}
