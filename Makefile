@@ -23,9 +23,9 @@ INLINE := $(shell $(CC) -Werror $(INLINE) -E -x c /dev/null >/dev/null 2>&1 && e
 ALL_CFLAGS = -std=c11 -fPIC -ffp-contract=off $(INLINE) -DHEDDLE_VERSION='"$(VERSION)"' $(WARN) -I. -Iinclude $(CFLAGS.$(MODE)) $(CFLAGS)
 TEST_WARN  := -Wall -Wextra
 
-LIB_LIBS := -lpcre2-8 -lpthread -lm
+LIB_LIBS := -lpcre2-8 -lzstd -lpthread -lm
 SUITE_LIBS := -lz -lm
-CUDA_LIBS := -llz4 -lzstd
+CUDA_LIBS := -llz4
 CLI_LIBS := -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
 # emu/*/simd_*.c are compiled for each host instruction set; the best one is chosen at run time.

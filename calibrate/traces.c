@@ -17,6 +17,7 @@ const char *traces_read(struct traces *t, const char *path)
     if (!f) return strerror(errno);
     struct trace_file in = {.file = f, .arena = t->arena};
     for (const struct emu_counts *c; (c = trace_file_next(&in));) {
+        if (strcmp(c->order, "native") != 0) continue; /* no GPU has the order */
         t->list = arena_grow(t->arena, t->list, t->count, &t->cap, t->count + 1, sizeof *t->list);
         t->list[t->count++] = (struct trace_of){in.run ? in.run : "", in.launch, c};
     }

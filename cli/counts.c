@@ -1,7 +1,6 @@
 #include "cli/counts.h"
 
 #include "cli/json.h"
-#include "emu/trace_file.h"
 #include "session/event_stream.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@ bool counts_begin(struct counts *c, const char *path, bool profile)
 {
     *c = (struct counts){.path = path, .estimates = c->estimates, .traces = c->traces};
     if (c->estimates) c->times = estimate_cache_new();
-    if (c->traces && !(c->traces_file = fopen(c->traces, "ab"))) return false;
+    if (c->traces && !(c->writer_of_traces.file = fopen(c->traces, "ab"))) return false;
     if (profile) c->profile = emu_profile_new();
     if (!path) return true;
     if (!replacement_open(&c->file, path)) return replacement_close(&c->file, false);
@@ -28,9 +27,10 @@ void counts_launch(struct counts *c, const struct emu_counts *counts)
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
     struct event e = {.kind = EVENT_ESTIMATE};
-    for (; c->estimates && counts; counts = counts->next) {
-        if (estimate_cache_get(c->times, counts, &e.estimate)) event_write(c->estimates, &e);
-        if (c->traces_file) (void)trace_file_add(c->traces_file, counts);
+    for (; counts && (c->estimates || c->traces); counts = counts->next) {
+        if (c->estimates && estimate_cache_get(c->times, counts, &e.estimate))
+            event_write(c->estimates, &e);
+        if (c->writer_of_traces.file) (void)trace_file_add(&c->writer_of_traces, counts);
     }
 }
 
@@ -45,7 +45,7 @@ void counts_free(struct counts *c)
 {
     emu_profile_free(c->profile);
     estimate_cache_free(c->times);
-    if (c->traces_file) (void)fclose(c->traces_file);
+    if (c->writer_of_traces.file) (void)fclose(c->writer_of_traces.file);
 }
 
 bool counts_profiling(const struct counts *c)

@@ -6,6 +6,7 @@
 
 #include "emu/counts.h"
 #include "emu/profile.h"
+#include "emu/trace_file.h"
 #include "model/estimate_cache.h"
 
 #include <jansson.h>
@@ -20,7 +21,7 @@ struct counts {
     struct event_stream
         *estimates;     /* where `heddle estimate` wants EVENT_ESTIMATE of each grid; NULL */
     const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */
-    FILE *traces_file;
+    struct trace_writer writer_of_traces;
     struct estimate_cache *times; /* with estimates */
 };
 

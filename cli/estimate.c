@@ -214,7 +214,8 @@ static bool name_run(const struct estimate_call *c)
         const char *word = c->words[i], *slash = i == c->target ? strrchr(word, '/') : NULL;
         buf_printf(&name, "%s%s", i > c->target ? " " : "", slash ? slash + 1 : word);
     }
-    const bool named = f && trace_file_run(f, name.data ? name.data : "");
+    struct trace_writer w = {.file = f};
+    const bool named = f && trace_file_run(&w, name.data ? name.data : "");
     const bool ok = f && fclose(f) == 0 && named;
     buf_free(&name);
     return ok;

@@ -45,8 +45,8 @@ static void print(void *self, const char *text, size_t length)
 
 static bool open_traces(const char *text)
 {
-    driver.reports.traces = fopen(text, "ab");
-    return driver.reports.traces != NULL;
+    driver.reports.traces.file = fopen(text, "ab");
+    return driver.reports.traces.file != NULL;
 }
 
 /* cuInit is called again after it failed, and after a reset: what is open stays open. */
@@ -59,7 +59,7 @@ static bool open_private(struct emu_config *c)
         bool (*open)(const char *text);
     } variables[] = {
         {EVENT_STREAM_VARIABLE, r->events != NULL, open_events},
-        {CUDA_TRACES, r->traces != NULL, open_traces},
+        {CUDA_TRACES, r->traces.file != NULL, open_traces},
     };
     bool ok = true;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -70,7 +70,7 @@ static bool open_private(struct emu_config *c)
     }
     c->count |= event_stream_wants(r->events, EVENTS_TOTALS | EVENTS_LAUNCHES | EVENTS_PROFILE);
     c->caches |= r->profile != NULL;
-    c->trace |= r->estimates || r->traces;
+    c->trace |= r->estimates || r->traces.file;
     if (r->run_log) c->print = print, c->print_self = r->run_log;
     return ok;
 }

@@ -9,7 +9,6 @@
 #include "cuda/watch_points.h"
 
 #include "emu/profile.h"
-#include "emu/trace_file.h"
 #include "model/estimate_cache.h"
 #include "session/communication_log.h"
 #include "session/event_stream.h"
@@ -97,13 +96,13 @@ static void report_estimates(const struct emu_counts *c)
     struct driver_reports *const r = &driver.reports;
     struct event e = {.kind = EVENT_ESTIMATE};
     for (; c; c = c->next) {
-        if (estimate_cache_get(r->estimates, c, &e.estimate)) {
+        if (r->estimates && estimate_cache_get(r->estimates, c, &e.estimate)) {
             event_write(r->events, &e);
             r->estimated += e.estimate.seconds;
         }
-        if (r->traces) (void)trace_file_add(r->traces, c);
+        if (r->traces.file) (void)trace_file_add(&r->traces, c);
     }
-    if (r->traces) (void)fflush(r->traces);
+    if (r->traces.file) (void)fflush(r->traces.file);
 }
 
 static void say_findings(const struct launch_record *l)
@@ -138,7 +137,7 @@ void driver_report_launch(const struct launch_record *l)
         event_write(r->events, &(struct event){.kind = EVENT_LAUNCH, .launch = *l});
     if (r->profile) emu_profile_add(r->profile, l->counts);
     if (r->counts_path) emu_counts_add(&r->counts, l->counts);
-    if (r->estimates) report_estimates(l->counts);
+    if (r->estimates || r->traces.file) report_estimates(l->counts);
     say_findings(l);
     if (l->fault) say_fault(l);
 }

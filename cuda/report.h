@@ -10,6 +10,7 @@
 #define HEDDLE_CUDA_REPORT_H
 
 #include "emu/counts.h"
+#include "emu/trace_file.h"
 #include "session/launch_record.h"
 
 #include <stdbool.h>
@@ -29,9 +30,9 @@ struct driver_reports {
     struct emu_counts_writer counts;         /* with it */
     struct emu_profile *profile;             /* NULL: not asked for */
     struct estimate_cache *estimates;        /* NULL: launches are not estimated */
-    double estimated;    /* seconds of all launches so far by these: the clock of CUDA's events */
-    FILE *traces;        /* of HEDDLE_ESTIMATE_TRACES; NULL: not asked for */
-    uint64_t suppressed; /* findings of launches that were left out as known */
+    double estimated; /* seconds of all launches so far by these: the clock of CUDA's events */
+    struct trace_writer traces; /* of HEDDLE_ESTIMATE_TRACES; without a file: not asked for */
+    uint64_t suppressed;        /* findings of launches that were left out as known */
 };
 
 /* A launch has ended. */

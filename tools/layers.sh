@@ -41,5 +41,6 @@ ban 'base/* session/* library/* emu/* cuda/* suites/* ptx/* cli/[a-xz]* cli/y[b-
 ban 'base/* session/* library/* cli/* emu/* cuda/* suites/* ptx/[a-km-z]*' 'pcre2' 'PCRE2 stays in ptx/lex.c' '^library/heddle.pc.in'
 ban 'cli/* determinism/* model/* session/* suites/* calibrate/[a-eg-z]* calibrate/figures*' 'gsl_' 'GSL stays in calibrate/fit.c'
 ban 'base/* session/* library/* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
-ban 'base/* session/* library/* ptx/* emu/* determinism/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' 'decompression stays in cuda/fatbin.c'
+ban 'base/* session/* library/* ptx/* emu/* determinism/* model/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' \
+    'compression stays in cuda/fatbin.c and emu/measure/trace_codec.c' '^emu/measure/trace_codec.c'
 exit $fail

@@ -1,8 +1,11 @@
-/* Records, each with its length in front and a sum behind it. */
+/* Launches as frames: code, launch, CTAs, end. docs/formats.md describes each frame.
+ *
+ * A CTA's frame has the words of its warps, and with each access its lines; a line is the difference to the line
+ * before of the same site. Indices of lines are not stored: they follow from the order. */
 #include "emu/trace_file.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "emu/measure/trace_codec.h"
 #include "emu/trace.h"
 
 #include <stdlib.h>
@@ -10,257 +13,635 @@
 
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef uint8_t u8;
 
-enum { RECORD_RUN = 0x6e757248, RECORD_LAUNCH = 0x656e6948, LONGEST = 1 << 30, VERSION = 4 };
-
-/* What a reader must agree in. */
-static u32 layout(void)
-{
-    return (u32)(sizeof(struct emu_gpu) ^ sizeof(struct emu_events) << 12 ^
-                 sizeof(struct trace_line) << 24 ^ PTX_FORM_COUNT << 2 ^ VERSION << 28);
-}
-
-static u64 sum_of(const char *bytes, size_t n)
-{
-    u64 sum = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++) sum = (sum ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    return sum;
-}
-
-struct head {
-    u32 kind, layout;
-    u64 length, sum;
+static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'E', 'T', 'R'};
+enum { HEAD = 16 /* bytes in front of the frames: magic, version, flags (0) */ };
+enum {
+    EVENTS = sizeof(struct emu_events) / sizeof(u64),
+    CACHE = sizeof(struct cache_events) / sizeof(u64)
 };
+_Static_assert(sizeof(struct emu_events) % sizeof(u64) == 0, "all members are uint64_t");
 
-static bool put_record(FILE *to, u32 kind, struct buf *b)
+/* Opcodes are looked up as a module of the newest version and target would. */
+static struct ptx_isa *newest(struct arena *a)
 {
-    const struct head h = {kind, layout(), b->size, sum_of(b->data, b->size)};
-    const bool ok = fwrite(&h, sizeof h, 1, to) == 1 && fwrite(b->data, 1, b->size, to) == b->size;
-    buf_free(b);
-    return ok;
+    return ptx_isa_new(a, 90, 121, 'a');
 }
 
-bool trace_file_run(FILE *to, const char *run)
+/* ---- writing: one frame after the other ------------------------------------------------------------------- */
+
+static bool put_head(struct trace_writer *w)
+{
+    if (w->begun) return true;
+    w->begun = true;
+    if (fseek(w->file, 0, SEEK_END) == 0 && ftell(w->file) > 0) return true;
+    const unsigned char rest[8] = {TRACE_FILE_VERSION};
+    return fwrite(magic, 1, sizeof magic, w->file) == sizeof magic &&
+           fwrite(rest, 1, sizeof rest, w->file) == sizeof rest;
+}
+
+bool trace_file_run(struct trace_writer *w, const char *run)
 {
     struct buf b = {0};
-    buf_add(&b, run, strlen(run) + 1);
-    return put_record(to, RECORD_RUN, &b);
+    put_text(&b, run);
+    put_text(&b, HEDDLE_VERSION);
+    return put_head(w) && frame_write(w->file, TRACE_FRAME_RUN, &b);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
-
-static void put(struct buf *b, const void *from, size_t size)
+/* Which of the rows of one spelling it is. */
+static u32 rank_of(struct ptx_isa *isa, const struct ptx_op *op)
 {
-    if (size) buf_add(b, from, size);
+    u32 rank = 0;
+    for (const struct ptx_op *o = ptx_isa_find(isa, op->text, op->text_length); o;
+         o = o->next, rank++)
+        if (o->form == op->form) return rank;
+    return 0;
 }
 
-static void put_u32(struct buf *b, u32 x)
+static void put_inst(struct buf *b, struct ptx_isa *isa, const struct trace_inst *i)
 {
-    put(b, &x, sizeof x);
-}
-
-static void put_text(struct buf *b, const char *text)
-{
-    const u32 n = (u32)strlen(text) + 1;
-    put_u32(b, n);
-    put(b, text, n);
+    put_number(b, i->op ? i->op->text_length : 0);
+    if (i->op) buf_add(b, i->op->text, i->op->text_length);
+    if (i->op) put_number(b, rank_of(isa, i->op));
+    put_number(b, i->reg);
+    put_number(b, i->reads);
+    put_number(b, i->writes);
+    put_number(b, i->place);
+    put_number(b, i->dead_result);
+    put_number(b, i->pending);
 }
 
 static void put_code(struct buf *b, const struct emu_trace *t)
 {
-    put_u32(b, t->inst_count);
+    struct arena *scratch = arena_new();
+    struct ptx_isa *isa = newest(scratch);
     u32 regs = 0;
+    put_number(b, t->inst_count);
     for (u32 i = 0; i < t->inst_count; i++) {
-        struct trace_inst inst = t->insts[i];
-        const u32 form = inst.op ? (u32)(inst.op->form - ptx_forms) : UINT32_MAX;
-        if (inst.reg + inst.reads + inst.writes > regs) regs = inst.reg + inst.reads + inst.writes;
-        put_u32(b, form);
-        if (inst.op) put_u32(b, inst.op->text_length);
-        if (inst.op) put(b, inst.op->text, inst.op->text_length);
-        inst.op = NULL;
-        put(b, &inst, sizeof inst);
+        const struct trace_inst *inst = &t->insts[i];
+        if (inst->reg + inst->reads + inst->writes > regs)
+            regs = inst->reg + inst->reads + inst->writes;
+        put_inst(b, isa, inst);
     }
-    put_u32(b, regs);
-    put(b, t->regs, regs * sizeof *t->regs);
-    put_u32(b, t->block_count);
-    put(b, t->blocks, t->block_count * sizeof *t->blocks);
-    put_u32(b, t->site_count);
-    put(b, t->site_inst, t->site_count * sizeof *t->site_inst);
+    put_number(b, regs);
+    for (u32 i = 0; i < regs; i++) put_number(b, t->regs[i]);
+    put_number(b, t->reg_count);
+    put_number(b, t->block_count);
+    for (u32 i = 0; i < t->block_count; i++) {
+        put_number(b, t->blocks[i].first);
+        put_number(b, t->blocks[i].count);
+    }
+    put_number(b, t->site_count);
+    for (u32 i = 0; i < t->site_count; i++) put_number(b, t->site_inst[i]);
+    arena_free(scratch);
 }
 
-static void put_cta(struct buf *b, const struct trace_cta *c)
+static void put_gpu(struct buf *b, const struct emu_gpu *g)
 {
-    put_u32(b, c->linear);
-    put_u32(b, c->warp_count);
-    for (u32 w = 0; w < c->warp_count; w++) {
-        put_u32(b, c->warps[w].count);
-        put(b, &c->warps[w].instructions, sizeof c->warps[w].instructions);
-        put(b, &c->warps[w].folded, sizeof c->warps[w].folded);
-        put_u32(b, c->warps[w].plain);
-        put_u32(b, c->warps[w].recorded);
-        put_u32(b, c->warps[w].cut);
-        put(b, c->warps[w].words, c->warps[w].count * sizeof(u32));
-    }
-    put_u32(b, c->line_count);
-    put(b, c->lines, c->line_count * sizeof *c->lines);
+    put_text(b, g->name);
+    put_text(b, g->title);
+#define COUNT(section, key, field, least, most, unit, text) put_number(b, g->field);
+#define RATE(section, key, field, least, most, unit, text) put_real(b, g->field);
+#define FLAG(section, key, field, text) put_number(b, g->field);
+#include "emu/gpu.def"
 }
 
-bool trace_file_add(FILE *to, const struct emu_counts *c)
+static void put_numbers(struct buf *b, const struct emu_number *list, size_t count)
+{
+    put_number(b, count);
+    for (size_t i = 0; i < count; i++) {
+        put_text(b, list[i].name);
+        put_number(b, list[i].value);
+    }
+}
+
+static void put_words(struct buf *b, const void *from, size_t count)
+{
+    const char *at = from;
+    for (u64 x; count; count--, at += sizeof x) {
+        memcpy(&x, at, sizeof x);
+        put_number(b, x);
+    }
+}
+
+/* Files are named once: the text, or the distance to the instruction that named it before, and one. */
+static void put_instruction(struct buf *b, const struct emu_instruction *list, size_t i)
+{
+    const struct emu_instruction *x = &list[i], *before = i ? x - 1 : NULL;
+    const bool same = before && ((before->file && x->file && strcmp(before->file, x->file) == 0) ||
+                                 (!before->file && !x->file));
+    put_number(b, same);
+    if (!same) put_text(b, x->file);
+    const bool alike = before && strcmp(before->function, x->function) == 0 &&
+                       strcmp(before->module, x->module) == 0;
+    put_number(b, alike);
+    if (!alike) put_text(b, x->function), put_text(b, x->module);
+    put_number(b, x->line);
+    put_number(b, x->source_line);
+    const u64 counts[] = {x->warp,  x->thread,  x->off,    x->divergent, x->accesses,
+                          x->bytes, x->sectors, x->shared, x->passes,    x->collisions};
+    put_words(b, counts, sizeof counts / sizeof *counts);
+    put_words(b, &x->cache, CACHE);
+}
+
+static void put_launch(struct buf *b, const struct emu_counts *c)
+{
+    const struct emu_trace *t = c->trace;
+    put_text(b, c->kernel);
+    put_gpu(b, c->gpu);
+    for (int i = 0; i < 3; i++) put_number(b, c->grid[i]);
+    for (int i = 0; i < 3; i++) put_number(b, c->block[i]);
+    for (int i = 0; i < 3; i++) put_number(b, c->cluster[i]);
+    put_number(b, c->shared);
+    put_number(b, c->sms);
+    put_number(b, c->occupancy.ctas);
+    put_number(b, c->occupancy.warps);
+    put_number(b, c->occupancy.registers);
+    put_number(b, c->occupancy.limit);
+    put_number(b, c->ctas);
+    put_number(b, c->waves);
+    put_text(b, c->order);
+    put_text(b, c->execution);
+    put_numbers(b, c->numbers, c->number_count);
+    put_numbers(b, c->options, c->option_count);
+    put_number(b, EVENTS);
+    put_words(b, &c->phases[0].total, EVENTS);
+    put_number(b, c->instruction_count);
+    for (size_t i = 0; i < c->instruction_count; i++) put_instruction(b, c->instructions, i);
+    put_number(b, t->sms);
+    put_number(b, t->sms_traced);
+    put_number(b, t->instructions);
+    put_number(b, t->recorded);
+    put_number(b, t->cut);
+    put_number(b, t->again);
+}
+
+static void put_access(struct buf *b, const struct trace_cta *c, const u32 *words, u32 *last)
+{
+    const u32 tag = words[0] & 3, size = words[tag == TRACE_SHARED ? 1 : 2],
+              more = size & TRACE_ELEMENTS ? TRACE_SIZE_LANES(size) : 0;
+    u32 *before = &last[words[0] >> 2];
+    put_number(b, size);
+    for (u32 i = 0; tag != TRACE_SHARED && i < TRACE_SIZE_N(size); i++) {
+        const struct trace_line *n = &c->lines[words[1] + i];
+        put_signed(b, (int64_t)n->line - *before);
+        *before = n->line;
+        buf_putc(b, (char)(n->sectors | n->how << 4));
+        buf_putc(b, (char)(n->from_l2 | n->from_dram << 4));
+    }
+    u32 element = 0;
+    for (u32 i = 0; i < more; i++) {
+        const u32 x = words[(tag == TRACE_SHARED ? 2 : 3) + i];
+        put_signed(b, (int64_t)x - element);
+        element = x;
+    }
+}
+
+static void put_cta(struct buf *b, const struct trace_cta *c, u32 sites, bool heavy)
+{
+    u32 *last = calloc(sites + 1, sizeof *last);
+    if (!last) abort();
+    put_number(b, heavy);
+    put_number(b, c->linear);
+    put_number(b, c->warp_count);
+    for (u32 w = 0; w < c->warp_count; w++) {
+        const struct trace_warp *warp = &c->warps[w];
+        u32 tokens = 0;
+        for (u32 at = 0; at < warp->count; tokens++)
+            at += (warp->words[at] & 3) == TRACE_BLOCK ? 1
+                                                       : 1 + trace_access_words(warp->words + at);
+        put_number(b, tokens);
+        put_number(b, warp->instructions);
+        put_number(b, warp->folded);
+        put_number(b, warp->plain);
+        put_number(b, warp->recorded);
+        put_number(b, warp->cut);
+        for (u32 at = 0; at < warp->count;) {
+            const u32 *words = warp->words + at;
+            put_number(b, words[0]);
+            if ((words[0] & 3) == TRACE_BLOCK) {
+                at++;
+                continue;
+            }
+            put_access(b, c, words, last);
+            at += 1 + trace_access_words(words);
+        }
+    }
+    free(last);
+}
+
+static u32 frame_crc(u8 type, const struct buf *b)
+{
+    return crc32c(crc32c(0, &type, 1), b->data, b->size);
+}
+
+bool trace_file_add(struct trace_writer *w, const struct emu_counts *c)
 {
     const struct emu_trace *t = c->trace;
     struct buf b = {0};
-    if (!t || !t->cta_count || strcmp(c->order, "native") != 0) return true;
-    put_text(&b, c->kernel);
-    put_text(&b, c->gpu->name);
-    put_text(&b, c->gpu->title);
-    put(&b, c->gpu, sizeof *c->gpu);
-    put(&b, c->grid, sizeof c->grid);
-    put(&b, c->block, sizeof c->block);
-    put(&b, &c->occupancy, sizeof c->occupancy);
-    put(&b, &c->ctas, sizeof c->ctas);
-    put_u32(&b, c->shared);
-    put_u32(&b, c->sms);
-    put(&b, &c->phases[0].total, sizeof c->phases[0].total);
-    put(&b, t, sizeof *t);
+    if (!t || !t->cta_count) return true;
+    bool ok = put_head(w);
     put_code(&b, t);
-    for (u32 i = 0; i < t->cta_count; i++) put_cta(&b, t->ctas[i]);
-    for (u32 i = 0; i < t->heavy_count; i++) put_cta(&b, t->heavy[i]);
-    return put_record(to, RECORD_LAUNCH, &b);
+    const u32 code = crc32c(0, b.data, b.size);
+    if (code == w->code) buf_free(&b);
+    else ok = ok && frame_write(w->file, TRACE_FRAME_CODE, &b);
+    buf_free(&b);
+    w->code = code;
+    put_launch(&b, c);
+    u32 digest = frame_crc(TRACE_FRAME_LAUNCH, &b);
+    ok = ok && frame_write(w->file, TRACE_FRAME_LAUNCH, &b);
+    const u32 ctas = t->cta_count + t->heavy_count;
+    for (u32 i = 0; ok && i < ctas; i++) {
+        const bool heavy = i >= t->cta_count;
+        put_cta(&b, heavy ? t->heavy[i - t->cta_count] : t->ctas[i], t->site_count, heavy);
+        digest = digest * 31 + frame_crc(TRACE_FRAME_CTA, &b);
+        ok = frame_write(w->file, TRACE_FRAME_CTA, &b);
+    }
+    put_number(&b, ctas);
+    put_number(&b, digest);
+    ok = ok && frame_write(w->file, TRACE_FRAME_END, &b);
+    buf_free(&b);
+    return ok;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading: each number that becomes an index or a size is checked --------------------------------------- */
 
-struct reader { /* of a record whose sum is right */
-    const char *at;
+struct reader {
+    struct cursor c;
     struct arena *arena;
 };
 
-static void get(struct reader *r, void *to, size_t size)
+static bool get_inst(struct reader *r, struct ptx_isa *isa, struct trace_inst *i)
 {
-    if (size) memcpy(to, r->at, size);
-    r->at += size;
+    struct cursor *c = &r->c;
+    const u32 n = get_count(c, 1);
+    if (c->bad || (size_t)(c->end - c->at) < n) return false;
+    if (n) {
+        const char *text = arena_copy(r->arena, (const char *)c->at, n);
+        c->at += n;
+        const struct ptx_op *op = ptx_isa_find(isa, text, n);
+        for (u32 rank = get_below(c, 1000); op && rank; rank--) op = op->next;
+        if (!op) return false;
+        i->op = op;
+    }
+    i->reg = get_below(c, UINT32_MAX);
+    i->reads = get_below(c, UINT16_MAX);
+    i->writes = get_below(c, UINT16_MAX);
+    i->place = get_below(c, UINT32_MAX);
+    i->dead_result = get_below(c, 1);
+    i->pending = (u8)get_below(c, UINT8_MAX);
+    return !c->bad;
 }
 
-static u32 get_u32(struct reader *r)
+static bool get_regs(struct reader *r, struct emu_trace *t)
 {
-    u32 x;
-    get(r, &x, sizeof x);
-    return x;
+    const u32 n = get_count(&r->c, 1);
+    u32 *regs = arena_array(r->arena, u32, n), most = 0;
+    for (u32 i = 0; i < n; i++) {
+        regs[i] = get_below(&r->c, UINT32_MAX - 1);
+        if (regs[i] >= most) most = regs[i] + 1;
+    }
+    t->regs = regs;
+    t->reg_count = get_below(&r->c, 1 << 24);
+    for (u32 i = 0; i < t->inst_count; i++) {
+        const struct trace_inst *x = &t->insts[i];
+        if (x->reg > n || x->reads + x->writes > n - x->reg || x->place >= t->inst_count)
+            return false;
+    }
+    return most <= t->reg_count;
 }
 
-static void *get_array(struct reader *r, u32 count, size_t size)
+static const struct emu_trace *get_code(struct reader *r)
 {
-    void *list = arena_alloc_n(r->arena, count, size);
-    get(r, list, count * size);
+    struct emu_trace *t = arena_alloc(r->arena, sizeof *t);
+    struct ptx_isa *isa = newest(r->arena);
+    t->inst_count = get_count(&r->c, 7);
+    struct trace_inst *insts = arena_array(r->arena, struct trace_inst, t->inst_count);
+    t->insts = insts;
+    for (u32 i = 0; i < t->inst_count; i++)
+        if (!get_inst(r, isa, &insts[i])) return NULL;
+    if (!get_regs(r, t)) return NULL;
+    t->block_count = get_count(&r->c, 2);
+    struct trace_block *blocks = arena_array(r->arena, struct trace_block, t->block_count);
+    for (u32 i = 0; i < t->block_count; i++) {
+        blocks[i].first = get_below(&r->c, t->inst_count);
+        blocks[i].count = get_below(&r->c, t->inst_count - blocks[i].first);
+    }
+    t->blocks = blocks;
+    t->site_count = get_count(&r->c, 1);
+    u32 *sites = arena_array(r->arena, u32, t->site_count);
+    for (u32 i = 0; i < t->site_count; i++)
+        sites[i] = get_below(&r->c, t->inst_count ? t->inst_count - 1 : 0);
+    t->site_inst = sites;
+    return r->c.bad || r->c.at != r->c.end ? NULL : t;
+}
+
+static const struct emu_gpu *get_gpu(struct reader *r)
+{
+    struct emu_gpu *g = arena_alloc(r->arena, sizeof *g);
+    struct cursor *c = &r->c;
+    g->name = get_text(c, r->arena);
+    g->title = get_text(c, r->arena);
+#define COUNT(section, key, field, least, most, unit, text)                                        \
+    g->field = get_below(c, most);                                                                 \
+    if ((double)g->field < (least)) c->bad = true;
+#define RATE(section, key, field, least, most, unit, text)                                         \
+    g->field = get_real(c);                                                                        \
+    if (!(g->field >= (least) && g->field <= (most))) c->bad = true;
+#define FLAG(section, key, field, text) g->field = get_below(c, 1);
+#include "emu/gpu.def"
+    return g;
+}
+
+static const struct emu_number *get_numbers(struct reader *r, size_t *count)
+{
+    *count = get_count(&r->c, 2);
+    struct emu_number *list = arena_array(r->arena, struct emu_number, *count);
+    for (size_t i = 0; i < *count; i++) {
+        list[i].name = get_text(&r->c, r->arena);
+        list[i].value = get_number(&r->c);
+    }
     return list;
 }
 
-static const char *get_text(struct reader *r)
+static void get_words(struct cursor *c, void *to, size_t count)
 {
-    const u32 n = get_u32(r);
-    return get_array(r, n, 1);
-}
-
-static void get_code(struct reader *r, struct emu_trace *t)
-{
-    struct trace_inst *insts = arena_array(r->arena, struct trace_inst, t->inst_count);
-    struct ptx_op *ops = arena_array(r->arena, struct ptx_op, t->inst_count);
-    (void)get_u32(r);
-    for (u32 i = 0; i < t->inst_count; i++) {
-        const u32 form = get_u32(r);
-        if (form != UINT32_MAX) {
-            ops[i].form = &ptx_forms[form];
-            ops[i].text_length = get_u32(r);
-            ops[i].text = get_array(r, ops[i].text_length, 1);
-        }
-        get(r, &insts[i], sizeof insts[i]);
-        if (form != UINT32_MAX) insts[i].op = &ops[i];
+    char *at = to;
+    for (; count; count--, at += sizeof(u64)) {
+        const u64 x = get_number(c);
+        memcpy(at, &x, sizeof x);
     }
-    t->insts = insts;
-    const u32 regs = get_u32(r);
-    t->regs = get_array(r, regs, sizeof(u32));
-    const u32 blocks = get_u32(r);
-    t->blocks = get_array(r, blocks, sizeof *t->blocks);
-    const u32 sites = get_u32(r);
-    t->site_inst = get_array(r, sites, sizeof(u32));
 }
 
-static struct trace_cta *get_cta(struct reader *r)
+static void get_instruction(struct reader *r, struct emu_instruction *list, size_t i)
 {
-    struct trace_cta *c = arena_alloc(r->arena, sizeof *c);
-    c->linear = get_u32(r);
-    c->warp_count = get_u32(r);
-    c->warps = arena_array(r->arena, struct trace_warp, c->warp_count);
-    for (u32 w = 0; w < c->warp_count; w++) {
-        struct trace_warp *warp = &c->warps[w];
-        warp->count = warp->cap = get_u32(r);
-        get(r, &warp->instructions, sizeof warp->instructions);
-        get(r, &warp->folded, sizeof warp->folded);
-        warp->plain = get_u32(r);
-        warp->recorded = get_u32(r);
-        warp->cut = get_u32(r);
-        warp->words = get_array(r, warp->count, sizeof(u32));
-    }
-    c->line_count = c->line_cap = c->resolved = get_u32(r);
-    c->lines = get_array(r, c->line_count, sizeof *c->lines);
-    return c;
+    struct emu_instruction *x = &list[i];
+    struct cursor *c = &r->c;
+    u64 counts[10];
+    if (get_below(c, i != 0)) x->file = x[-1].file;
+    else x->file = get_text(c, r->arena);
+    if (x->file && !*x->file) x->file = NULL;
+    if (get_below(c, i != 0)) x->function = x[-1].function, x->module = x[-1].module;
+    else x->function = get_text(c, r->arena), x->module = get_text(c, r->arena);
+    x->line = get_below(c, UINT32_MAX);
+    x->source_line = get_below(c, UINT32_MAX);
+    get_words(c, counts, 10);
+    x->warp = counts[0], x->thread = counts[1], x->off = counts[2], x->divergent = counts[3];
+    x->accesses = counts[4], x->bytes = counts[5], x->sectors = counts[6];
+    x->shared = counts[7], x->passes = counts[8], x->collisions = counts[9];
+    get_words(c, &x->cache, CACHE);
 }
 
-static struct emu_counts *get_launch(struct reader *r)
+static void get_shape(struct cursor *c, struct emu_counts *out)
 {
-    struct emu_counts *c = arena_alloc(r->arena, sizeof *c);
-    struct emu_gpu *gpu = arena_alloc(r->arena, sizeof *gpu);
+    u64 all = 1;
+    for (int i = 0; i < 3; i++) all *= out->grid[i] = get_below(c, INT32_MAX);
+    if (!all) c->bad = true;
+    for (int i = 0; i < 3; i++) out->block[i] = get_below(c, 1024);
+    for (int i = 0; i < 3; i++) out->cluster[i] = get_below(c, 1024);
+    out->shared = get_below(c, UINT32_MAX);
+    out->sms = get_below(c, 1024);
+    out->occupancy.ctas = get_below(c, 1024);
+    out->occupancy.warps = get_below(c, 1024);
+    out->occupancy.registers = get_below(c, 65536);
+    out->occupancy.limit = (enum emu_limit)get_below(c, EMU_LIMIT_SHARED);
+    out->ctas = get_number(c);
+    out->waves = get_number(c);
+    if (!out->sms) c->bad = true;
+}
+
+/* The launch but for its CTAs. NULL: something in it cannot be. */
+static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *code)
+{
+    struct emu_counts *out = arena_alloc(r->arena, sizeof *out);
     struct emu_phase *phase = arena_alloc(r->arena, sizeof *phase);
     struct emu_trace *t = arena_alloc(r->arena, sizeof *t);
-    c->kernel = get_text(r);
-    const char *name = get_text(r), *title = get_text(r);
-    get(r, gpu, sizeof *gpu);
-    gpu->name = name, gpu->title = title;
-    get(r, c->grid, sizeof c->grid);
-    get(r, c->block, sizeof c->block);
-    get(r, &c->occupancy, sizeof c->occupancy);
-    get(r, &c->ctas, sizeof c->ctas);
-    c->shared = get_u32(r);
-    c->sms = get_u32(r);
-    get(r, &phase->total, sizeof phase->total);
-    get(r, t, sizeof *t);
-    get_code(r, t);
-    const struct trace_cta **ctas = arena_array(r->arena, const struct trace_cta *, t->cta_count),
-                           **heavy = arena_array(r->arena, const struct trace_cta *,
-                                                 t->heavy_count);
-    for (u32 i = 0; i < t->cta_count; i++) ctas[i] = get_cta(r);
-    for (u32 i = 0; i < t->heavy_count; i++) heavy[i] = get_cta(r);
-    t->ctas = ctas;
-    t->heavy = heavy;
-    *phase = (struct emu_phase){.name = "native", .times = 1, .total = phase->total};
-    c->gpu = gpu, c->order = "native", c->caches = true;
-    c->phase_count = 1, c->phases = phase, c->trace = t;
-    return c;
+    struct cursor *c = &r->c;
+    *t = *code;
+    out->kernel = get_text(c, r->arena);
+    out->gpu = get_gpu(r);
+    get_shape(c, out);
+    out->order = get_text(c, r->arena);
+    out->execution = get_text(c, r->arena);
+    out->numbers = get_numbers(r, &out->number_count);
+    out->options = get_numbers(r, &out->option_count);
+    if (get_number(c) != EVENTS) c->bad = true;
+    get_words(c, &phase->total, EVENTS);
+    out->instruction_count = get_count(c, 14 + CACHE);
+    struct emu_instruction *list = arena_array(r->arena, struct emu_instruction,
+                                               out->instruction_count);
+    for (size_t i = 0; i < out->instruction_count && !c->bad; i++) get_instruction(r, list, i);
+    out->instructions = list;
+    t->sms = get_below(c, 1024);
+    t->sms_traced = get_below(c, t->sms);
+    t->instructions = get_number(c);
+    t->recorded = get_number(c);
+    t->cut = get_below(c, 1);
+    t->again = get_below(c, 1);
+    phase->name = out->order, phase->times = 1;
+    out->caches = true;
+    out->phase_count = 1, out->phases = phase, out->trace = t;
+    const bool fits = !out->instruction_count || out->instruction_count == t->inst_count;
+    return c->bad || c->at != c->end || !t->sms_traced || !fits ? NULL : out;
+}
+
+/* A CTA that is read: words and lines grow. */
+struct growing {
+    struct trace_cta *cta;
+    size_t line_cap, word_cap;
+    u32 *words, count;
+    u32 *last; /* by site */
+};
+
+static void add_word(struct growing *g, u32 word)
+{
+    if (g->count == g->word_cap) {
+        g->word_cap = g->word_cap ? 2 * g->word_cap : 256;
+        g->words = realloc(g->words, g->word_cap * sizeof *g->words);
+        if (!g->words) abort();
+    }
+    g->words[g->count++] = word;
+}
+
+static void get_line(struct reader *r, struct growing *g, u32 site)
+{
+    struct trace_cta *cta = g->cta;
+    struct cursor *c = &r->c;
+    cta->lines = arena_grow(r->arena, cta->lines, cta->line_count, &g->line_cap,
+                            cta->line_count + 1, sizeof *cta->lines);
+    struct trace_line *n = &cta->lines[cta->line_count++];
+    n->line = g->last[site] += (u32)get_signed(c);
+    const u32 how = c->end - c->at < 2 ? 0 : *c->at, from = how ? c->at[1] : 0;
+    if (c->end - c->at < 2) c->bad = true;
+    else c->at += 2;
+    n->sectors = how & 15, n->how = (u8)(how >> 4);
+    n->from_l2 = from & 15, n->from_dram = (u8)(from >> 4);
+    if (n->how > TRACE_UNCACHED || n->from_l2 > 4 || n->from_dram > 4) c->bad = true;
+}
+
+static bool get_access(struct reader *r, struct growing *g, u32 word)
+{
+    struct cursor *c = &r->c;
+    const u32 tag = word & 3, size = get_below(c, UINT32_MAX), site = word >> 2;
+    const u32 lines = tag == TRACE_SHARED ? 0 : TRACE_SIZE_N(size),
+              more = size & TRACE_ELEMENTS ? TRACE_SIZE_LANES(size) : 0;
+    if (lines > (size_t)(c->end - c->at) / 3) c->bad = true;
+    add_word(g, word);
+    if (tag != TRACE_SHARED) add_word(g, g->cta->line_count);
+    add_word(g, size);
+    for (u32 i = 0; i < lines && !c->bad; i++) get_line(r, g, site);
+    for (u32 i = 0, element = 0; i < more && !c->bad; i++)
+        add_word(g, element += (u32)get_signed(c));
+    return !c->bad;
+}
+
+static bool get_warp(struct reader *r, struct growing *g, const struct emu_trace *t,
+                     struct trace_warp *w)
+{
+    struct cursor *c = &r->c;
+    const u32 tokens = get_count(c, 1);
+    g->count = 0;
+    w->instructions = get_number(c);
+    w->folded = get_number(c);
+    w->plain = get_below(c, UINT32_MAX);
+    w->recorded = get_below(c, UINT32_MAX);
+    if (w->plain > w->instructions) c->bad = true;
+    w->cut = get_below(c, 1);
+    for (u32 i = 0; i < tokens && !c->bad; i++) {
+        const u32 word = get_below(c, UINT32_MAX);
+        if ((word & 3) == TRACE_BLOCK) {
+            if (TRACE_BLOCK_OF(word) >= t->block_count) return false;
+            add_word(g, word);
+        } else if (word >> 2 >= t->site_count || !get_access(r, g, word)) return false;
+    }
+    w->count = w->cap = g->count;
+    w->words = arena_array(r->arena, u32, g->count);
+    if (g->count) memcpy(w->words, g->words, g->count * sizeof *w->words);
+    return !c->bad;
+}
+
+static const struct trace_cta *get_cta(struct reader *r, const struct emu_counts *l, bool *heavy)
+{
+    const struct emu_trace *t = l->trace;
+    const u32 threads = l->block[0] * l->block[1] * l->block[2];
+    struct growing g = {.cta = arena_alloc(r->arena, sizeof *g.cta),
+                        .last = calloc((size_t)t->site_count + 1, sizeof *g.last)};
+    if (!g.last) abort();
+    *heavy = get_below(&r->c, 1);
+    g.cta->linear = get_below(&r->c, UINT32_MAX);
+    g.cta->warp_count = get_below(&r->c, 32);
+    bool ok = !r->c.bad && g.cta->warp_count == (threads + 31) / 32;
+    if (ok) g.cta->warps = arena_array(r->arena, struct trace_warp, g.cta->warp_count);
+    for (u32 w = 0; ok && w < g.cta->warp_count; w++) ok = get_warp(r, &g, t, &g.cta->warps[w]);
+    g.cta->line_cap = g.cta->resolved = g.cta->line_count;
+    free(g.words);
+    free(g.last);
+    return ok && r->c.at == r->c.end ? g.cta : NULL;
+}
+
+/* ---- reading: frames ------------------------------------------------------------------------------------------ */
+
+static bool next_frame(struct trace_file *f, struct frame *frame)
+{
+    const int got = frame_read(f->file, TRACE_FRAME_MOST, frame);
+    if (got < 0) f->why = "it is cut off or damaged";
+    if (got <= 0) return false;
+    f->frames++;
+    f->bytes += frame->stored;
+    f->full += frame->size;
+    return true;
+}
+
+static bool read_head(struct trace_file *f)
+{
+    unsigned char head[HEAD];
+    const size_t n = fread(head, 1, sizeof head, f->file);
+    f->begun = true;
+    f->launch = UINT32_MAX;
+    if (!n) return false;
+    if (n < sizeof head || memcmp(head, magic, sizeof magic) != 0)
+        f->why = "it is no file of traces";
+    else if (head[8] != TRACE_FILE_VERSION || head[9] || head[10] || head[11])
+        f->why = "its version is not 1, which this Heddle reads";
+    else
+        for (int i = 12; i < HEAD; i++)
+            if (head[i]) f->why = "it is cut off or damaged";
+    return !f->why;
+}
+
+static bool is_end(struct cursor *c, u32 ctas, u32 digest)
+{
+    const bool same = get_number(c) == ctas && get_number(c) == digest;
+    return same && !c->bad && c->at == c->end;
+}
+
+struct cta_list {
+    const struct trace_cta **list;
+    size_t count, cap;
+};
+
+/* false: it is not behind those before. */
+static bool add_cta(struct trace_file *f, struct cta_list *l, const struct trace_cta *cta)
+{
+    if (l->count && l->list[l->count - 1]->linear >= cta->linear) return false;
+    l->list = arena_grow(f->arena, l->list, l->count, &l->cap, l->count + 1, sizeof *l->list);
+    l->list[l->count++] = cta;
+    return true;
+}
+
+/* The CTAs of a launch, until its end: those of the SMs, then heavy ones. */
+static bool read_ctas(struct trace_file *f, const struct emu_counts *l, struct emu_trace *t,
+                      u32 digest)
+{
+    struct cta_list lists[2] = {{0}, {0}};
+    for (struct frame frame; next_frame(f, &frame);) {
+        struct reader r = {{frame.plain, frame.plain + frame.size, false}, f->arena};
+        const struct trace_cta *cta = NULL;
+        bool heavy = false;
+        const u32 count = (u32)(lists[0].count + lists[1].count);
+        if (frame.type == TRACE_FRAME_CTA) cta = get_cta(&r, l, &heavy);
+        const bool whole = frame.type == TRACE_FRAME_END && is_end(&r.c, count, digest) &&
+                           lists[0].count;
+        free(frame.plain);
+        if (whole) {
+            t->ctas = lists[0].list, t->cta_count = (u32)lists[0].count;
+            t->heavy = lists[1].list, t->heavy_count = (u32)lists[1].count;
+            return true;
+        }
+        if (!cta || (!heavy && lists[1].count) || !add_cta(f, &lists[heavy], cta)) break;
+        digest = digest * 31 + frame.crc;
+    }
+    f->why = "it is cut off or damaged";
+    return false;
+}
+
+static bool read_run(struct trace_file *f, struct reader *r)
+{
+    const char *run = get_text(&r->c, f->arena), *version = get_text(&r->c, f->arena);
+    f->run = run;
+    f->launch = UINT32_MAX;
+    return run && version && r->c.at == r->c.end;
 }
 
 const struct emu_counts *trace_file_next(struct trace_file *f)
 {
-    struct head h;
-    for (;;) {
-        const size_t n = fread(&h, 1, sizeof h, f->file);
-        if (!n) return NULL;
-        const bool known = n == sizeof h && (h.kind == RECORD_RUN || h.kind == RECORD_LAUNCH);
-        if (!known) return f->why = "it is no file of traces", NULL;
-        if (h.layout != layout()) return f->why = "another version of Heddle wrote it", NULL;
-        char *bytes = h.length <= LONGEST ? malloc(h.length + 1) : NULL;
-        const bool whole = bytes && fread(bytes, 1, h.length, f->file) == h.length &&
-                           sum_of(bytes, h.length) == h.sum;
-        struct reader r = {bytes, f->arena};
-        const struct emu_counts *c = NULL;
-        if (!whole) f->why = "it is cut off or damaged";
-        else if (h.kind == RECORD_RUN) {
-            f->run = arena_copy(f->arena, bytes, strlen(bytes));
-            f->launch = UINT32_MAX;
-        } else {
-            c = get_launch(&r);
-            f->launch++;
-        }
-        free(bytes);
-        if (c || f->why) return c;
+    if (f->why || (!f->begun && !read_head(f))) return NULL;
+    bool fresh = false; /* code without a launch so far */
+    for (struct frame frame; next_frame(f, &frame);) {
+        struct reader r = {{frame.plain, frame.plain + frame.size, false}, f->arena};
+        struct emu_counts *l = NULL;
+        bool ok = false;
+        if (frame.type == TRACE_FRAME_RUN) ok = read_run(f, &r);
+        if (frame.type == TRACE_FRAME_CODE) ok = (f->code = get_code(&r)) != NULL;
+        if (frame.type == TRACE_FRAME_LAUNCH && f->code) ok = (l = get_launch(&r, f->code)) != NULL;
+        free(frame.plain);
+        if (!ok) break;
+        fresh = frame.type == TRACE_FRAME_CODE;
+        if (!l) continue;
+        f->launch++;
+        return read_ctas(f, l, (struct emu_trace *)l->trace, frame.crc) ? l : NULL;
     }
+    if (fresh || !feof(f->file) || ferror(f->file)) f->why = "it is cut off or damaged";
+    return NULL;
 }

@@ -501,9 +501,10 @@ Test(timing, a_trace_from_a_file_takes_the_same_time)
     const struct emu_report *r = emu_launch(d.emu, emu_kernel_at(d.image, 0), &l);
     struct launch_estimate before, after;
     FILE *f = tmpfile();
+    struct trace_writer w = {.file = f};
     cr_assert(launch_estimate_of(r->counts, &before));
-    cr_assert(trace_file_run(f, "work 200") && trace_file_add(f, r->counts) &&
-              trace_file_add(f, r->counts));
+    cr_assert(trace_file_run(&w, "work 200") && trace_file_add(&w, r->counts) &&
+              trace_file_add(&w, r->counts));
     rewind(f);
     struct trace_file in = {.file = f, .arena = arena_new()};
     for (uint32_t i = 0; i < 2; i++) {
@@ -534,7 +535,8 @@ Test(timing, a_file_of_traces_that_is_not_whole_is_refused)
     char *text;
     size_t size;
     FILE *to = open_memstream(&text, &size);
-    cr_assert(trace_file_add(to, emu_launch(d.emu, emu_kernel_at(d.image, 0), &l)->counts));
+    struct trace_writer w = {.file = to};
+    cr_assert(trace_file_add(&w, emu_launch(d.emu, emu_kernel_at(d.image, 0), &l)->counts));
     fclose(to);
     for (int how = 0; how < 3; how++) {
         struct trace_file in = {.arena = arena_new()};

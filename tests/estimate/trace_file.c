@@ -1,0 +1,296 @@
+/* `.hdt` files: against a reader of their own, written from docs/formats.md, and damaged in every way. */
+#define _GNU_SOURCE /* fmemopen */
+#include "emu/trace_file.h"
+#include "base/arena.h"
+#include "determinism/orders.h"
+#include "emu/trace.h"
+#include "model/launch_estimate.h"
+#include "tests/support/emu.h"
+#include "tests/support/timing.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+static const char body[] =
+    ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %r<9>; .reg .pred %q; .shared .u32 s[32];"
+    "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x;"
+    "mad.lo.u32 %t, %c, %n, %t; mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b;"
+    "ld.global.u32 %r1, [%b]; st.shared.u32 [s], %r1; bar.sync 0;"
+    "L: add.u32 %r1, %r1, 7; setp.lt.u32 %q, %r1, 40; @%q bra L;"
+    "atom.global.cas.b32 %r3, [%a], %r1, %r1; red.global.add.u32 [%b], 1; st.global.u32 [%b+256], %r3; ret;";
+
+struct file {
+    struct orders *order;
+    struct device device;
+    const struct emu_counts *counts;
+    char *bytes;
+    size_t size;
+};
+
+static struct file file_new(const char *order, uint32_t grid, uint32_t times)
+{
+    struct file f = {0};
+    char *why = NULL;
+    f.order = orders_new(order, 1, &why);
+    cr_assert(why == NULL, "%s", why);
+    f.device = device_new(emu_ptx(".param .u64 p", body),
+                          (struct emu_config){.threads = 1, .order = orders_get(f.order)});
+    f.counts = counts_of(&f.device, grid, 96);
+    FILE *to = open_memstream(&f.bytes, &f.size);
+    struct trace_writer w = {.file = to};
+    cr_assert(trace_file_run(&w, "a run"));
+    for (uint32_t i = 0; i < times; i++) cr_assert(trace_file_add(&w, f.counts));
+    fclose(to);
+    return f;
+}
+
+static void file_free(struct file *f)
+{
+    free(f->bytes);
+    device_free(&f->device);
+    orders_free(f->order);
+}
+
+/* ---- a reader by the description alone ------------------------------------------------------------------ */
+
+struct bytes {
+    const unsigned char *at, *end;
+};
+
+static uint64_t number(struct bytes *b)
+{
+    uint64_t x = 0, factor = 1;
+    for (;; factor *= 128) {
+        cr_assert(b->at < b->end);
+        const unsigned byte = *b->at++;
+        x += byte % 128 * factor;
+        if (byte < 128) return x;
+    }
+}
+
+static int64_t zigzag(struct bytes *b)
+{
+    const uint64_t x = number(b);
+    return x % 2 ? -(int64_t)(x / 2) - 1 : (int64_t)(x / 2);
+}
+
+static uint32_t castagnoli(uint32_t crc, const unsigned char *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            const bool low = (crc ^ (uint32_t)at[i] >> bit) & 1;
+            crc = crc / 2 ^ (low ? 0x82f63b78u : 0);
+        }
+    return crc;
+}
+
+/* The next frame's plain bytes, in a block of memory that the caller frees. */
+static int frame(struct bytes *b, unsigned char **plain, struct bytes *inside)
+{
+    const unsigned char type = *b->at++;
+    const size_t stored = number(b), size = (size_t)ZSTD_getFrameContentSize(b->at, stored);
+    *plain = malloc(size + 1);
+    cr_assert(eq(sz, ZSTD_decompress(*plain, size, b->at, stored), size));
+    b->at += stored;
+    const uint32_t want = ~castagnoli(castagnoli(~0u, &type, 1), *plain, size);
+    const uint32_t got = b->at[0] + b->at[1] * 256u + b->at[2] * 65536u + b->at[3] * 16777216u;
+    cr_expect(eq(u32, got, want));
+    b->at += 4;
+    *inside = (struct bytes){*plain, *plain + size};
+    return type;
+}
+
+/* The same words, lines and elements, as the description says them. */
+static void expect_warp(struct bytes *b, const struct trace_cta *c, const struct trace_warp *w,
+                        int64_t *before)
+{
+    const uint64_t tokens = number(b);
+    uint32_t at = 0;
+    cr_expect(eq(u64, number(b), w->instructions));
+    cr_expect(eq(u64, number(b), w->folded));
+    cr_expect(eq(u64, number(b), w->plain));
+    cr_expect(eq(u64, number(b), w->recorded));
+    cr_expect(eq(u64, number(b), w->cut));
+    for (uint64_t i = 0; i < tokens; i++) {
+        const uint64_t word = number(b);
+        cr_assert(eq(u64, word, w->words[at]));
+        at++;
+        if (word % 4 == 0) continue;
+        const bool shared = word % 4 == 2;
+        const uint32_t first = shared ? 0 : w->words[at++];
+        const uint64_t size = number(b), lines = shared ? 0 : size >> 14, lanes = size >> 7 & 127;
+        cr_expect(eq(u64, size, w->words[at]));
+        at++;
+        for (uint64_t k = 0; k < lines; k++) {
+            const struct trace_line *n = &c->lines[first + k];
+            before[word / 4] += zigzag(b);
+            cr_expect(eq(u64, (uint64_t)before[word / 4], n->line));
+            const unsigned how = *b->at++, from = *b->at++;
+            cr_expect(how % 16 == n->sectors && how / 16 == n->how);
+            cr_expect(from % 16 == n->from_l2 && from / 16 == n->from_dram);
+        }
+        int64_t element = 0;
+        for (uint64_t k = 0; size & 64 && k < lanes; k++)
+            cr_expect(eq(u64, (uint64_t)(element += zigzag(b)), w->words[at++]));
+    }
+    cr_expect(eq(u32, at, w->count));
+}
+
+static void expect_cta(struct bytes *b, const struct emu_trace *t, uint32_t k)
+{
+    const struct trace_cta *c = t->ctas[k];
+    int64_t *before = calloc(t->site_count, sizeof *before);
+    cr_expect(eq(u64, number(b), 0)); /* not heavy */
+    cr_expect(eq(u64, number(b), c->linear));
+    cr_assert(eq(u64, number(b), c->warp_count));
+    for (uint32_t w = 0; w < c->warp_count; w++) expect_warp(b, c, &c->warps[w], before);
+    cr_expect(b->at == b->end);
+    free(before);
+}
+
+Test(trace_file, is_what_its_description_says)
+{
+    static const char *const orders[] = {"native", "gpudet", "dab"};
+    for (size_t o = 0; o < 3; o++) {
+        struct file f = file_new(orders[o], 9, 1);
+        struct bytes b = {(unsigned char *)f.bytes, (unsigned char *)f.bytes + f.size};
+        cr_assert(memcmp(b.at, "HEDDLETR\1\0\0\0\0\0\0\0", 16) == 0);
+        b.at += 16;
+        char types[64] = "";
+        uint32_t ctas = 0;
+        while (b.at < b.end) {
+            unsigned char *plain;
+            struct bytes inside;
+            const int type = frame(&b, &plain, &inside);
+            cr_assert(lt(sz, strlen(types), sizeof types - 1));
+            types[strlen(types)] = (char)('0' + type);
+            if (type == 4) expect_cta(&inside, f.counts->trace, ctas++);
+            free(plain);
+        }
+        cr_expect(eq(str, types, "1234444444445"));
+        cr_expect(eq(u32, ctas, f.counts->trace->cta_count));
+        file_free(&f);
+    }
+}
+
+/* ---- reading, and writing again --------------------------------------------------------------------------- */
+
+Test(trace_file, what_is_read_is_written_alike_and_takes_the_same_time)
+{
+    static const char *const orders[] = {"native", "gpudet:quantum=20", "dab:entries=32"};
+    for (size_t o = 0; o < 3; o++) {
+        struct file f = file_new(orders[o], 50, 2);
+        struct trace_file in = {.file = fmemopen(f.bytes, f.size, "r"), .arena = arena_new()};
+        char *again;
+        size_t size;
+        FILE *to = open_memstream(&again, &size);
+        struct trace_writer w = {.file = to};
+        struct launch_estimate before, after;
+        cr_assert(trace_file_run(&w, "a run"));
+        cr_assert(launch_estimate_of(f.counts, &before));
+        for (uint32_t i = 0; i < 2; i++) {
+            const struct emu_counts *c = trace_file_next(&in);
+            cr_assert(c != NULL, "%s", in.why);
+            cr_expect(eq(u32, in.launch, i));
+            cr_expect(eq(str, (char *)c->order, (char *)f.counts->order));
+            cr_assert(launch_estimate_of(c, &after));
+            cr_expect(eq(dbl, after.cycles, before.cycles));
+            cr_expect(memcmp(before.part, after.part, sizeof after.part) == 0);
+            cr_expect(eq(u64, after.thread_instructions, before.thread_instructions));
+            cr_expect(eq(u32, after.warnings, before.warnings));
+            cr_expect(eq(str, after.gpu, before.gpu));
+            cr_assert(trace_file_add(&w, c));
+        }
+        cr_expect(trace_file_next(&in) == NULL && in.why == NULL);
+        fclose(to);
+        cr_assert(eq(sz, size, f.size));
+        cr_expect(memcmp(again, f.bytes, size) == 0);
+        free(again);
+        fclose(in.file);
+        arena_free(in.arena);
+        file_free(&f);
+    }
+}
+
+/* How many launches are read; -1: the file is refused. */
+static int read_all(char *bytes, size_t size)
+{
+    struct trace_file in = {.file = fmemopen(bytes, size, "r"), .arena = arena_new()};
+    int launches = 0;
+    while (trace_file_next(&in)) launches++;
+    if (in.why) launches = -1;
+    fclose(in.file);
+    arena_free(in.arena);
+    return launches;
+}
+
+Test(trace_file, what_is_cut_off_is_refused)
+{
+    struct file f = file_new("native", 3, 2);
+    int whole = 0;
+    for (size_t n = 1; n < f.size; n++) {
+        const int got = read_all(f.bytes, n);
+        cr_expect(got <= 1, "%zu bytes", n);
+        whole += got >= 0;
+    }
+    cr_expect(eq(int, whole, 3)); /* behind the head, the run and the first launch */
+    cr_expect(eq(int, read_all(f.bytes, f.size), 2));
+    file_free(&f);
+}
+
+Test(trace_file, what_is_flipped_is_refused_or_says_the_same, .timeout = 120)
+{
+    struct file f = file_new("gpudet", 4, 2);
+    uint64_t random = 1;
+    int refused = 0;
+    for (int i = 0; i < 10000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const size_t bit = (size_t)(random >> 20) % (8 * f.size);
+        f.bytes[bit / 8] ^= (char)(1 << bit % 8);
+        const int got = read_all(f.bytes, f.size);
+        cr_expect(got == -1 || got == 2, "bit %zu", bit);
+        refused += got == -1;
+        f.bytes[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    cr_expect(gt(int, refused, 9900));
+    file_free(&f);
+}
+
+/* With a right checksum, but numbers that cannot be. */
+Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
+{
+    struct file f = file_new("native", 2, 1);
+    uint64_t random = 7;
+    for (int i = 0; i < 3000; i++) {
+        struct bytes b = {(unsigned char *)f.bytes + 16, (unsigned char *)f.bytes + f.size};
+        char *out;
+        size_t size;
+        FILE *to = open_memstream(&out, &size);
+        fwrite(f.bytes, 1, 16, to);
+        for (int k = 0; b.at < b.end; k++) {
+            unsigned char *plain, packed[1 << 16];
+            struct bytes inside;
+            const unsigned char type = (unsigned char)frame(&b, &plain, &inside);
+            const size_t n = (size_t)(inside.end - inside.at);
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            if (i % 6 == k) plain[(random >> 33) % n] = (unsigned char)(random >> 20);
+            const uint32_t crc = ~castagnoli(castagnoli(~0u, &type, 1), plain, n);
+            const size_t stored = ZSTD_compress(packed, sizeof packed, plain, n, 1);
+            fputc(type, to);
+            for (size_t x = stored;; x /= 128) {
+                fputc((int)(x % 128 + (x >= 128) * 128), to);
+                if (x < 128) break;
+            }
+            fwrite(packed, 1, stored, to);
+            for (int k2 = 0; k2 < 4; k2++) fputc((int)(crc >> 8 * k2 & 255), to);
+            free(plain);
+        }
+        fclose(to);
+        cr_expect(le(int, read_all(out, size), 1));
+        free(out);
+    }
+    file_free(&f);
+}
