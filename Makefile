@@ -44,7 +44,7 @@ OPS_FLAGS.release := -O3
 OPS_FLAGS.tsan := -O0
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
-CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c))
+CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c)) $B/cli/page_text.o
 CALIBRATE := $(patsubst %.c,$B/%.o,$(wildcard calibrate/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
@@ -176,6 +176,14 @@ $B/emu/gpus.c: $B/tools/compile_gpus $(GPU_FILES)
 	$(call say,GEN,$@)$< $(GPU_FILES) > $@.new && mv $@.new $@
 $B/emu/gpus.o: $B/emu/gpus.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The page of `heddle report` as text in the program.
+PAGE := $(wildcard cli/page/report.*)
+$B/cli/page_text.c: $(PAGE) tools/text-to-c.sh
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)tools/text-to-c.sh cli/page.h $(PAGE) >$@.new && mv $@.new $@
+$B/cli/page_text.o: $B/cli/page_text.c cli/page.h
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 -include $(LIB:.o=.d) $B/tools/compile_gpus.d $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 
 deps:                           ## install what is missing (Debian packages)

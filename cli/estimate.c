@@ -145,6 +145,19 @@ static bool set_coefficients(struct estimate_call *c, const char *text)
     return set_file(c, "--coefficients", text, &c->coefficients);
 }
 
+/* Whether the word is an option that another command adds. */
+static bool take_added(struct estimate_call *c, char **argv, int *i, bool *ok)
+{
+    for (const struct estimate_option *o = c->added; o && o->name; o++) {
+        const char *value = o->flag ? (strcmp(argv[*i], o->name) == 0 ? "" : NULL)
+                                    : option_value(argv, i, o->name);
+        if (!value) continue;
+        *ok = o->set(c, value);
+        return true;
+    }
+    return false;
+}
+
 bool estimate_read_call(struct estimate_call *c, int argc, char **argv)
 {
     c->status = EXIT_USAGE;
@@ -162,6 +175,11 @@ bool estimate_read_call(struct estimate_call *c, int argc, char **argv)
     c->word_count += ADDED_WORDS;
     for (int i = 1; i < argc && argv[i]; i++) {
         const char *value = NULL;
+        bool ok = true;
+        if (take_added(c, argv, &i, &ok)) {
+            if (!ok) return false;
+            continue;
+        }
         for (size_t k = 0; !value && k < sizeof own / sizeof *own; k++) {
             value = option_value(argv, &i, own[k].name);
             if (value && !own[k].set(c, value)) return false;

@@ -42,10 +42,20 @@ struct estimate_call {
     int target;               /* which of the words it is */
     FILE *input;              /* of a target '-': what came on standard input, for each run; NULL */
     int status;               /* of a wrong call */
+    const struct estimate_option
+        *added; /* the other command's, name NULL behind the last; NULL: none */
+    void *self; /* for these */
 };
 
 /* Own options (--gpu, --order, --format, --traces, --coefficients) are taken out, the others are for `heddle run`.
  * false: one is wrong, which has been said; `status` is the exit code. Without --gpu it is a TITAN V. */
+/* An own option of another command: estimate_read_call gives it the value. false: it is wrong, which has been said. */
+struct estimate_option {
+    const char *name; /* "--output" */
+    bool (*set)(struct estimate_call *c, const char *value);
+    bool flag; /* without a value: set() gets "" */
+};
+
 bool estimate_read_call(struct estimate_call *c, int argc, char **argv);
 
 /* From here on, estimates of a GPU are by the file that --coefficients names for it, if any. The exit code. */

@@ -6,7 +6,7 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare suite ptx isa orders gpus calibrate measure communication";;
+    '') echo "run check estimate compare report suite ptx isa orders gpus calibrate measure communication";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
     esac
@@ -18,6 +18,7 @@ _heddle_options() # COMMAND
     'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
     'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'suite list') echo "--help";;
     'suite run') echo "--size --data-seed --order --seed --graph --help";;
     'ptx check') echo "--format --max-errors --link --quiet --help";;
@@ -29,7 +30,7 @@ _heddle_options() # COMMAND
     'gpus') echo "--help";;
     'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
     esac
 }
 _heddle_values() # COMMAND --OPTION
@@ -147,6 +148,42 @@ _heddle_values() # COMMAND --OPTION
     'compare --dump') echo "FILE";;
     'compare --data-seed') echo "";;
     'compare --graph') echo "FILE";;
+    'report --output') echo "FILE";;
+    'report --gpu') echo "$_heddle_gpus";;
+    'report --order') echo "$_heddle_orders";;
+    'report --from') echo "FILE";;
+    'report --interval') echo "";;
+    'report --json') echo "FILE";;
+    'report --csv') echo "FILE";;
+    'report --svg') echo "FILE";;
+    'report --perfetto') echo "FILE";;
+    'report --chrome-trace') echo "FILE";;
+    'report --aerialvision') echo "FILE";;
+    'report --memory') echo "";;
+    'report --threads') echo "";;
+    'report --seed') echo "";;
+    'report --divergence') echo "stack its";;
+    'report --speculate') echo "on off";;
+    'report --check') echo "memory init sync race atomicity api all";;
+    'report --suppress') echo "FILE";;
+    'report --max-instructions') echo "";;
+    'report --timeout') echo "";;
+    'report --format') echo "text json";;
+    'report --counts') echo "FILE";;
+    'report --watch') echo "";;
+    'report --record') echo "FILE";;
+    'report --replay') echo "FILE";;
+    'report --kernel') echo "";;
+    'report --grid') echo "";;
+    'report --block') echo "";;
+    'report --cluster') echo "";;
+    'report --shared') echo "";;
+    'report --arg') echo "";;
+    'report --expect') echo "";;
+    'report --tolerance') echo "";;
+    'report --dump') echo "FILE";;
+    'report --data-seed') echo "";;
+    'report --graph') echo "FILE";;
     'suite run --size') echo "small medium large";;
     'suite run --data-seed') echo "";;
     'suite run --order') echo "$_heddle_orders";;

@@ -1,0 +1,59 @@
+/* cli/lapse.h: launches over time, for every output of `heddle report`.
+ *
+ *     const struct lapse_sink *sinks[] = {&csv, &html};
+ *     struct lapse_source s = {.trace = "app.hdt", .gpu = "gv100", .order = "native"};
+ *     const char *why = lapse_read(&s, sinks, 2);        // NULL: all launches went to all sinks
+ *
+ * A trace file (emu/trace_file.h) is read launch by launch. The timing model executes each with a time lapse
+ * (model/time_lapse.h), every sink gets it, and it is freed: memory is that of one launch. */
+#ifndef HEDDLE_CLI_LAPSE_H
+#define HEDDLE_CLI_LAPSE_H
+
+#include "emu/counts.h"
+#include "model/launch_estimate.h"
+#include "model/time_lapse.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+struct lapse_source {  /* a run: the target on one GPU, under one order */
+    const char *trace; /* path */
+    const char *gpu,
+        *order; /* as the user named them; NULL: of a file that was given, whose launches say */
+    double interval; /* cycles; 0: chosen */
+    bool all_sms;    /* no SMs stand for others */
+    uint32_t number; /* of the run, from 0 */
+};
+
+struct lapse_launch {
+    const struct lapse_source *run;
+    uint32_t number; /* in the run, from 0 */
+    const struct emu_counts *counts;
+    const struct launch_estimate *estimate;
+    const struct time_lapse *lapse;
+    const struct lapse_whole *whole;
+    double begin; /* seconds, of the estimates of the launches before */
+};
+
+struct lapse_sink { /* an output; any function may be NULL */
+    void *self;
+    void (*begin)(void *self, const struct lapse_source *run);
+    void (*launch)(void *self, const struct lapse_launch *l);
+    void (*end)(void *self, const struct lapse_source *run);
+};
+
+/* NULL, or what is wrong with the file. `launches` gets how many were estimated. */
+const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *const *sinks,
+                       size_t count, size_t *launches);
+
+/* Cycles as text, exactly: a whole number, or with as many digits as ticks have. */
+void lapse_put_ticks(struct buf *out, uint64_t ticks);
+/* Text as JSON, with quotes; also '<', '>' and '&' are escaped, so that it may stand in HTML. */
+void lapse_put_json(struct buf *out, const char *text);
+/* The columns of a row of an SM by name: "issue", ..., "instructions", "l1_hits", "l1_misses", "resident". */
+const char *lapse_column_name(unsigned column);
+
+#endif

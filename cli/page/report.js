@@ -1,0 +1,376 @@
+'use strict';
+/* Draws the report. All guest text goes through textContent or canvas text: nothing is ever parsed as HTML. */
+const $ = id => document.getElementById(id);
+const PARTS = { /* colours: Okabe and Ito's, and Tol's, which differ also for colour-blind readers */
+  issue:'#0072b2', units:'#56b4e9', latency:'#88ccee', shared:'#44aa99', l1:'#117733', l2:'#999933', dram:'#d55e00',
+  atomics:'#cc79a7', barriers:'#f0e442', fetch:'#aa4499', log:'#ddcc77', quantum:'#e69f00', commit:'#882255', serial:'#cc3311',
+  turns:'#ddaa33', full:'#ee8866', flush:'#aa3377', launch:'#bbbbbb', imbalance:'#dddddd' };
+const ABOUT = { issue:'instructions are issued', units:'the functional unit is busy', latency:'result of arithmetic',
+  l1:'L1', l2:'L2', dram:'DRAM', shared:'shared memory', atomics:'atomics', barriers:'barriers', fetch:'instruction cache',
+  imbalance:'no warps left on the scheduler', launch:'start of the launch or of a CTA', log:'GPUDet: search of the write log',
+  quantum:'GPUDet: end of parallel mode', commit:'GPUDet: commit mode', serial:'atomics one after another',
+  turns:'DAB: the warp\'s turn', full:'DAB: the buffer is full', flush:'DAB: flush' };
+const METRICS = { instructions:['warp instructions / cycle','SM'], resident:['resident warps','SM'], l1_hits:['L1 sectors hit / cycle','SM'],
+  l1_misses:['L1 sectors missed / cycle','SM'], l2_sectors:['L2 sectors / cycle','slice'], dram_sectors:['DRAM sectors / cycle','channel'] };
+const COUNT = new Intl.NumberFormat('en', {maximumFractionDigits:0});
+const count = x => COUNT.format(x);
+const real = (x, n = 3) => x === 0 ? '0' : Math.abs(x) >= 1000 ? count(x) : x.toPrecision(n).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+const percent = x => (100 * x).toFixed(1) + ' %';
+let data, view = {launch:0, metric:'instructions', from:0, to:0}, panels = [];
+
+function el(name, text, cls) {
+  const e = document.createElement(name);
+  if (text !== undefined && text !== null) e.textContent = text;
+  if (cls) e.className = cls;
+  return e;
+}
+function table(heads, rows, cls) {
+  const t = el('table', null, cls), head = t.createTHead().insertRow(), body = t.createTBody();
+  for (const h of heads) { const th = el('th', h.name, h.text ? 'text' : ''); if (h.help) th.title = h.help; head.append(th); }
+  for (const r of rows) {
+    const tr = body.insertRow();
+    r.forEach((c, i) => {
+      const td = tr.insertCell();
+      if (heads[i].text) td.className = heads[i].text === 2 ? 'name' : 'text';
+      if (c instanceof Node) td.append(c); else td.textContent = c;
+      if (heads[i].text === 2) td.title = td.textContent;
+    });
+  }
+  return t;
+}
+function put(section, ...nodes) { const b = document.querySelector('#' + section + ' .body'); b.replaceChildren(...nodes); return b; }
+const runName = r => (r.file ? r.file + ': ' : '') + r.gpu + ', ' + r.order;
+const total = (r, key) => r.launches.reduce((s, l) => s + l[key], 0);
+
+/* ---- tables -------------------------------------------------------------------------------------------- */
+function bar(parts, all) {
+  const s = el('span', null, 'parts');
+  for (const p in PARTS) {
+    if (!(parts[p] > 0)) continue;
+    const i = el('i'); i.style.width = 100 * parts[p] / all + '%'; i.style.background = PARTS[p];
+    i.title = p + ': ' + percent(parts[p] / all) + ' (' + ABOUT[p] + ')'; s.append(i);
+  }
+  return s;
+}
+function sumParts(launches) { const s = {}; for (const l of launches) for (const p in l.parts) s[p] = (s[p] || 0) + l.parts[p]; return s; }
+function legend(names) {
+  const d = el('div', null, 'legend');
+  for (const p in PARTS) if (names.has(p)) { const s = el('span'), b = el('b'); b.style.background = PARTS[p]; s.title = ABOUT[p]; s.append(b, p); d.append(s); }
+  return d;
+}
+function usedParts() { const n = new Set(); for (const r of data.runs) for (const l of r.launches) for (const p in l.parts) n.add(p); return n; }
+function drawRuns() {
+  const first = data.runs[0] ? total(data.runs[0], 'cycles') : 0, firstUs = data.runs[0] ? total(data.runs[0], 'us') : 0;
+  put('runs', table([{name:'GPU', text:1}, {name:'order', text:1}, {name:'launches'}, {name:'cycles'}, {name:'µs'}, {name:'cycles, relative'}, {name:'time, relative'}, {name:'what schedulers do', text:1}],
+    data.runs.map(r => { const c = total(r, 'cycles'), u = total(r, 'us'); return [r.title ? r.gpu + ' (' + r.title + ', ' + r.sms + ' SMs, ' + real(r.mhz, 4) + ' MHz)' : r.gpu, r.order, count(r.launches.length), count(c), real(u, 5), real(c / first), real(u / firstUs), bar(sumParts(r.launches), c)]; })), legend(usedParts()));
+}
+function drawVerdicts() {
+  const nodes = [];
+  if (data.check) {
+    const c = data.check, good = c.exit_status === 0;
+    nodes.push(el('h3', 'Is there one result? (heddle check)'), el('p', c.verdict, good ? 'good' : 'bad'));
+    nodes.push(table([{name:'order', text:1}, {name:'runs'}, {name:'results'}, {name:'at the end'}, {name:'failed'}, {name:'first difference', text:1}], c.orders.map(o => [o.order, o.runs, el('span', o.distinct, o.distinct > 1 ? 'bad' : 'good'), o.distinct_at_the_end, o.failed.length, o.first_difference ? 'launch ' + ((o.first_difference.launch ?? 0)) + (o.first_difference.kernel ? ' (' + o.first_difference.kernel + ')' : '') : ''])));
+  }
+  if (data.races) {
+    const r = data.races, lists = (r.launches || []).map(l => l.findings), list = lists.filter(Array.isArray).flat().concat(Array.isArray(r.findings) ? r.findings : []);
+    const n = lists.reduce((sum, f) => sum + (typeof f === 'number' ? f : Array.isArray(f) ? f.length : 0), 0) + (Array.isArray(r.findings) ? r.findings.length : 0);
+    nodes.push(el('h3', 'Data races (heddle run --check race)'), el('p', n ? n + (n > 1 ? ' findings' : ' finding') : r.status === 'ok' || r.exit_status === 0 ? 'none found in this run' : 'the run ended with status ' + r.exit_status, n || r.exit_status ? 'bad' : 'good'));
+    const s = el('div', null, 'scroll');
+    for (const f of list) if (f.text) s.append(el('div', f.text, 'finding'));
+    if (r.messages) s.append(el('div', Array.isArray(r.messages) ? r.messages.join('\n') : r.messages, 'finding'));
+    nodes.push(s);
+  }
+  $('verdicts').hidden = !nodes.length;
+  put('verdicts', ...nodes);
+}
+function drawCompare() {
+  $('compare').hidden = data.runs.length < 2;
+  if (data.runs.length < 2) return;
+  const most = Math.max(...data.runs.map(r => r.launches.length)), rows = [], heads = [{name:'launch'}, {name:'kernel', text:2}];
+  data.runs.forEach((r, i) => { heads.push({name:runName(r), help:'cycles'}); if (i) heads.push({name:'×', help:'relative to ' + runName(data.runs[0])}); heads.push({name:'parts', text:1}); });
+  for (let k = 0; k < most && rows.length < 400; k++) {
+    const all = data.runs.map(r => r.launches[k]), name = all.find(l => l);
+    if (!matches(name.kernel)) continue;
+    const row = [k, name.kernel];
+    all.forEach((l, i) => {
+      const same = l && l.kernel === name.kernel;
+      row.push(l ? count(l.cycles) + (same ? '' : ' (' + l.kernel + ')') : 'no launch');
+      if (i) row.push(l && all[0] ? real(l.cycles / all[0].cycles) : '');
+      row.push(l ? bar(l.parts, l.cycles) : '');
+    });
+    rows.push(row);
+  }
+  const s = el('div', null, 'scroll'), t = table(heads, rows); pickable(t, rows.map(r => r[0])); s.append(t);
+  put('compare', el('p', 'Launches are aligned by their number. A launch with another kernel is named.', 'note'), s);
+}
+function pickable(t, numbers) {
+  [...t.tBodies[0].rows].forEach((tr, i) => { tr.classList.add('pick'); tr.dataset.launch = numbers[i]; tr.onclick = () => choose(+numbers[i]); });
+}
+let sortBy = ['number', 1];
+const COLUMNS = [['number','launch'],['kernel','kernel'],['grid','grid'],['block','block'],['cycles','cycles'],['us','µs'],['interval','8 of 10 within'],['ipc','IPC'],['most','most'],['warp_instructions','warp instructions'],['warnings','notes']];
+const matches = text => { const q = $('search').value.toLowerCase(); return !q || String(text).toLowerCase().includes(q); };
+function drawLaunches() {
+  const nodes = [];
+  for (const r of data.runs) {
+    const list = r.launches.filter(l => matches(l.kernel)).sort((a, b) => { const x = a[sortBy[0]], y = b[sortBy[0]]; return (x < y ? -1 : x > y ? 1 : a.number - b.number) * sortBy[1]; });
+    const shown = list.slice(0, 1000);
+    const t = table([...COLUMNS.map(c => ({name:c[1], text:c[0] === 'kernel' ? 2 : c[0] === 'most' || c[0] === 'warnings' ? 1 : 0, help:c[0] === 'ipc' ? 'thread instructions per cycle of the whole GPU' : c[0] === 'interval' ? 'cycles: 8 of 10 measured launches lay so around their estimates' : ''})), {name:'parts', text:1}],
+      shown.map(l => [l.number, l.kernel, l.grid.join('×').replace(/(×1)+$/, ''), l.block.join('×').replace(/(×1)+$/, ''), count(l.cycles), real(l.us, 4), l.high ? count(l.low) + '–' + count(l.high) : 'unknown', l.ipc.toFixed(1), l.most, count(l.warp_instructions), Object.assign(el('span', l.warnings.length || ''), {title:l.warnings.join('\n')}), bar(l.parts, l.cycles)]));
+    [...t.tHead.rows[0].cells].forEach((th, i) => { if (!COLUMNS[i]) return; th.classList.add('sort'); if (COLUMNS[i][0] === sortBy[0]) th.textContent += sortBy[1] > 0 ? ' ▲' : ' ▼'; th.onclick = () => { sortBy = [COLUMNS[i][0], sortBy[0] === COLUMNS[i][0] ? -sortBy[1] : COLUMNS[i][0] === 'kernel' || i === 0 ? 1 : -1]; drawLaunches(); }; });
+    pickable(t, shown.map(l => l.number));
+    const s = el('div', null, 'scroll'); s.append(t);
+    nodes.push(el('h3', runName(r)), s);
+    if (list.length > shown.length) nodes.push(el('p', count(list.length - shown.length) + ' more launches are not shown; search for a kernel', 'note'));
+    const notes = [...new Set(r.launches.flatMap(l => l.warnings))];
+    for (const n of notes) nodes.push(el('p', 'note: ' + n, 'note'));
+  }
+  put('launches', ...nodes); mark();
+}
+function mark() { for (const tr of document.querySelectorAll('tr.pick')) tr.classList.toggle('chosen', +tr.dataset.launch === view.launch); }
+
+/* ---- over time ------------------------------------------------------------------------------------------ */
+function bytes(text) { const s = atob(text), b = new Uint8Array(s.length); for (let i = 0; i < s.length; i++) b[i] = s.charCodeAt(i); return b; }
+const dark = () => document.documentElement.classList.contains('dark');
+function ramp(x) { /* 0: background; light theme: darker is more; dark theme: brighter is more. Even steps of lightness. */
+  const stops = dark() ? [[16,20,24],[38,53,110],[52,112,160],[92,177,163],[253,231,100]] : [[255,255,255],[187,214,235],[99,160,203],[31,95,160],[8,29,88]];
+  const k = Math.min(3, Math.floor(4 * x)), f = 4 * x - k, a = stops[k], b = stops[k + 1];
+  return [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * f));
+}
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const LEFT = 64, RIGHT = 12, AXIS = 30;
+function axisSteps(from, to) { const raw = (to - from) / 8, p = 10 ** Math.floor(Math.log10(raw)), s = [1, 2, 5, 10].find(m => m * p >= raw) * p, list = []; for (let x = Math.ceil(from / s) * s; x <= to; x += s) list.push(x); return list; }
+function canvas(height) { const c = el('canvas'); c.height = height; return c; }
+function fit(c, height) { const w = Math.max(300, c.parentNode.clientWidth), r = devicePixelRatio || 1; c.style.width = w + 'px'; c.style.height = height + 'px'; c.width = Math.round(w * r); c.height = Math.round(height * r); const g = c.getContext('2d'); g.setTransform(r, 0, 0, r, 0, 0); g.clearRect(0, 0, w, height); g.font = '12px system-ui, sans-serif'; return [g, w]; }
+function axis(g, w, y, label) {
+  const px = x => LEFT + (x - view.from) / (view.to - view.from) * (w - LEFT - RIGHT);
+  g.fillStyle = css('--dim'); g.strokeStyle = css('--line'); g.textAlign = 'center';
+  for (const s of axisSteps(view.from, view.to)) { g.beginPath(); g.moveTo(px(s), y); g.lineTo(px(s), y + 4); g.stroke(); g.fillText(count(s), px(s), y + 16); }
+  g.textAlign = 'right'; g.fillText(label, w - RIGHT, y + 28); g.textAlign = 'left';
+}
+function metricOf(l) { return l.lapse && l.lapse.maps[view.metric]; }
+function labelOf(metric) { return METRICS[metric] ? METRICS[metric] : [metric + ': schedulers of the SM (' + ABOUT[metric] + ')', 'SM']; }
+function drawHeat(p) {
+  const {l, c} = p, t = l.lapse, m = metricOf(l), rows = m ? m.rows : 1, each = Math.max(3, Math.min(14, Math.floor(420 / rows))), h = rows * each;
+  const [g, w] = fit(c, h + AXIS + 14), inner = w - LEFT - RIGHT, top = 10;
+  p.geometry = {top, each, rows, inner};
+  const image = g.createImageData(1, 1), off = document.createElement('canvas'); off.width = Math.round(inner); off.height = rows;
+  const og = off.getContext('2d'), img = og.createImageData(off.width, rows), px = new Uint32Array(img.data.buffer);
+  if (m && !m.raw) m.raw = bytes(m.cells);
+  const most = p.most(), table = new Uint32Array(256);
+  for (let v = 0; v < 256; v++) { const q = ramp(Math.min(1, v / 255 * (m ? m.most : 1) / most)); table[v] = 0xff000000 | q[2] << 16 | q[1] << 8 | q[0]; }
+  const n = t.intervals, per = (view.to - view.from) / off.width;
+  for (let x = 0; x < off.width; x++) {
+    const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
+    for (let r = 0; r < rows; r++) {
+      let v = 0, k = 0;
+      if (m) for (let i = a; i < b && i < n; i++, k++) v += m.raw[r * n + i];
+      px[r * off.width + x] = table[k ? Math.round(v / k) : 0];
+    }
+  }
+  og.putImageData(img, 0, 0);
+  const behind = Math.max(0, Math.min(off.width, Math.round((t.cycles - view.from) / per))); g.imageSmoothingEnabled = false; g.drawImage(off, LEFT, top, inner, h);
+  if (behind < off.width) { g.fillStyle = css('--soft'); g.fillRect(LEFT + behind, top, inner - behind, h); g.fillStyle = css('--dim'); g.fillRect(LEFT + behind, top, 1, h); if (inner - behind > 90) g.fillText('end: ' + count(t.cycles), LEFT + behind + 5, top + 14); }
+  const X = x => LEFT + (x - view.from) / (view.to - view.from) * inner;
+  if (t.modes.length) { /* beginnings of modes other than parallel, above and across the map */
+    const colour = {commit:PARTS.commit, serial:PARTS.serial, flush:PARTS.flush};
+    const seen = t.modes.filter(s => s[4] >= view.from && s[3] <= view.to && s[0] !== 'parallel'), lines = seen.length < inner / 3;
+    for (const s of seen) { g.fillStyle = colour[s[0]]; const a = Math.max(LEFT, X(s[3])), b = Math.min(LEFT + inner, X(s[4])); g.fillRect(a, 0, Math.max(1, b - a), 7); if (lines && s[0] !== 'serial') { g.globalAlpha = .45; g.fillRect(a, top, 1, h); g.globalAlpha = 1; } }
+  }
+  g.strokeStyle = css('--line'); g.strokeRect(LEFT - .5, top - .5, inner + 1, h + 1);
+  g.fillStyle = css('--dim'); g.textAlign = 'right';
+  const unit = labelOf(view.metric)[1], step = Math.ceil(14 / each);
+  for (let r = 0; r < rows; r += Math.max(step, Math.ceil(rows / 10))) g.fillText(unit + ' ' + (unit === 'SM' ? t.sms[r] : r), LEFT - 6, top + r * each + Math.min(each, 12));
+  g.textAlign = 'left';
+  if (!m) { g.fillStyle = css('--dim'); g.fillText('nothing of ' + view.metric + ' in this run', LEFT + 8, top + 10); }
+  axis(g, w, top + h, 'cycles of the SM');
+}
+function drawStack(p) {
+  const {l, s} = p, t = l.lapse, H = 120, [g, w] = fit(s, H + AXIS), inner = w - LEFT - RIGHT, names = Object.keys(PARTS).filter(n => t.sums[n]);
+  const all = t.interval * t.schedulers * t.sms.length, per = (view.to - view.from) / inner;
+  for (let x = 0; x < inner; x++) {
+    const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
+    let y = H;
+    for (const n of names) { let v = 0, k = 0; for (let i = a; i < b && i < t.intervals; i++, k++) v += t.sums[n][i]; if (!k) continue; const d = v / k / all * (H - 6); g.fillStyle = PARTS[n]; g.fillRect(LEFT + x, y - d, 1.02, d); y -= d; }
+  }
+  g.strokeStyle = css('--line'); g.strokeRect(LEFT - .5, 5.5, inner + 1, H - 5); g.fillStyle = css('--dim'); g.textAlign = 'right'; g.fillText('100 %', LEFT - 6, 16); g.fillText('0 %', LEFT - 6, H); axis(g, w, H, 'what schedulers do, share of all');
+}
+function drawTime() {
+  const some = data.runs.map(r => r.launches[view.launch]).filter(l => l);
+  $('chosen').textContent = some.length ? 'launch ' + view.launch + ', ' + some[0].kernel : 'no launch';
+  const nodes = [], ends = some.filter(l => l.lapse).map(l => l.lapse.cycles);
+  panels = [];
+  if (!(view.to > view.from)) { view.from = 0; view.to = Math.max(1, ...ends); }
+  for (const r of data.runs) {
+    const l = r.launches[view.launch];
+    if (!l) continue;
+    const d = el('div', null, 'panel'); d.append(el('h3', runName(r) + ': ' + count(l.cycles) + ' cycles, ' + real(l.us, 4) + ' µs'));
+    nodes.push(d);
+    if (!l.lapse) { d.append(el('p', 'The longest launches of a run have a time lapse; this one is not among them.', 'note')); continue; }
+    const t = l.lapse, notes = [];
+    notes.push('interval: ' + count(t.interval) + ' cycles' + (t.coarser ? ' (the one that was asked for would take too much memory)' : ''));
+    if (t.sms.length < r.sms) notes.push('modelled: ' + t.sms.length + ' of ' + r.sms + ' SMs; the others were not traced or are taken to be alike');
+    if (Math.abs(t.scale - 1) > 1e-6) notes.push('the model ran ' + count(t.cycles) + ' cycles, which stand for ' + real(t.scale, 4) + ' times as many');
+    if (t.drain > 0.5) notes.push('not shown: ' + count(t.drain) + ' cycles at the end, which wait for the longest CTAs or for DRAM');
+    if (t.mode_count > t.modes.length) notes.push('modes: the first ' + count(t.modes.length) + ' of ' + count(t.mode_count));
+    d.append(el('p', notes.join(' · '), 'note'));
+    const c = canvas(100), s = canvas(100), p = {l, r, c, s, most:() => Math.max(1e-30, ...some.map(x => metricOf(x) ? metricOf(x).most : 0))};
+    d.append(c, s); panels.push(p); listen(p);
+  }
+  if (panels.length) {
+    const key = el('div', null, 'legend'), m = el('span', labelOf(view.metric)[0] + ': 0 '), r = el('span', null, 'ramp'), most = panels[0].most();
+    const stops = [0, .25, .5, .75, 1].map(x => 'rgb(' + ramp(x).join(',') + ')'); r.style.background = 'linear-gradient(90deg,' + stops.join(',') + ')';
+    m.append(r, ' ' + real(most)); key.append(m);
+    if (panels.some(p => p.l.lapse.modes.length)) for (const n of ['commit', 'serial', 'flush']) if (panels.some(p => p.l.lapse.modes.some(x => x[0] === n))) { const q = el('span'), b = el('b'); b.style.background = PARTS[n]; q.append(b, n + ' mode'); key.append(q); }
+    nodes.unshift(key); nodes.push(legend(new Set(panels.flatMap(p => Object.keys(p.l.lapse.sums)))));
+  }
+  put('time', ...nodes); redraw(); mark(); keep();
+}
+function redraw() { for (const p of panels) { drawHeat(p); drawStack(p); } }
+function cycleAt(c, x) { const w = c.clientWidth; return view.from + (x - LEFT) / (w - LEFT - RIGHT) * (view.to - view.from); }
+function listen(p) {
+  for (const c of [p.c, p.s]) {
+    let start = null;
+    c.onmousedown = e => { start = e.offsetX; };
+    c.onmouseup = e => { if (start !== null && Math.abs(e.offsetX - start) > 4) { const a = cycleAt(c, start), b = cycleAt(c, e.offsetX); zoom(Math.min(a, b), Math.max(a, b)); } start = null; };
+    c.ondblclick = () => zoom(0, 0);
+    c.onmouseleave = () => { $('tip').hidden = true; start = null; };
+    c.onmousemove = e => { tip(p, c, e); if (start !== null) { redraw(); const g = c.getContext('2d'); g.fillStyle = '#8888'; g.fillRect(start, 0, e.offsetX - start, c.clientHeight); } };
+  }
+}
+function tip(p, c, e) {
+  const t = p.l.lapse, at = cycleAt(c, e.offsetX), i = Math.floor(at / t.interval), box = $('tip');
+  if (at < view.from || at > view.to || i < 0 || i >= t.intervals) { box.hidden = true; return; }
+  let text = 'cycles ' + count(i * t.interval) + ' to ' + count((i + 1) * t.interval);
+  if (c === p.c && metricOf(p.l)) {
+    const m = metricOf(p.l), r = Math.floor((e.offsetY - p.geometry.top) / p.geometry.each);
+    if (r >= 0 && r < m.rows) { const u = labelOf(view.metric); text += '\n' + u[1] + ' ' + (u[1] === 'SM' ? t.sms[r] : r) + ': ' + real(m.raw[r * t.intervals + i] / 255 * m.most) + ' ' + u[0]; }
+    const mode = t.modes.find(s => s[3] <= at && at < s[4]); if (mode) text += '\nmode: ' + mode[0];
+  } else {
+    const all = t.interval * t.schedulers * t.sms.length;
+    for (const n of Object.keys(PARTS)) if (t.sums[n] && t.sums[n][i] > 0) text += '\n' + n + ': ' + percent(t.sums[n][i] / all);
+  }
+  box.textContent = text; box.hidden = false;
+  box.style.left = Math.min(e.clientX + 14, innerWidth - box.offsetWidth - 8) + 'px'; box.style.top = Math.min(e.clientY + 14, innerHeight - box.offsetHeight - 8) + 'px';
+}
+function zoom(from, to) { view.from = Math.max(0, from); view.to = to; if (!(to > from)) view.to = 0; drawTime(); }
+function choose(n) { view.launch = n; view.from = view.to = 0; $('launch').value = n; drawTime(); drawSource(); }
+function keep() { history.replaceState(null, '', '#launch=' + view.launch + '&metric=' + view.metric + '&from=' + Math.round(view.from) + '&to=' + Math.round(view.to)); }
+function recall() { const q = new URLSearchParams(location.hash.slice(1)); for (const k of ['launch', 'from', 'to']) if (q.has(k) && isFinite(+q.get(k))) view[k] = +q.get(k); if (q.has('metric')) view.metric = q.get('metric'); }
+
+/* ---- roofline, occupancy ---------------------------------------------------------------------------------- */
+function svg(name, attributes, text) { const e = document.createElementNS('http://www.w3.org/2000/svg', name); for (const k in attributes) e.setAttribute(k, attributes[k]); if (text) e.textContent = text; return e; }
+const MARKS = ['circle', 'square', 'triangle', 'diamond'];
+function mark4(kind, x, y, fill) { const d = {square:`M${x-5},${y-5}h10v10h-10z`, triangle:`M${x},${y-6}l6,11h-12z`, diamond:`M${x},${y-7}l6,7l-6,7l-6,-7z`}[kind]; return kind === 'circle' ? svg('circle', {cx:x, cy:y, r:5, fill, stroke:css('--bg')}) : svg('path', {d, fill, stroke:css('--bg')}); }
+function drawRoofline() {
+  const points = data.runs.flatMap((r, i) => r.launches.filter(l => l.intensity > 0 && l.performance > 0).map(l => ({l, r, i})));
+  if (!points.length) { put('roofline', el('p', 'No launch moved anything from or to DRAM.', 'note')); return; }
+  const W = 900, H = 380, L = 70, B = 50, lo = (a, f) => Math.floor(Math.log10(Math.min(...a.map(f)))), hi = (a, f) => Math.ceil(Math.log10(Math.max(...a.map(f))));
+  const x0 = lo(points, p => p.l.intensity), x1 = Math.max(x0 + 1, hi(points, p => p.l.intensity)), y0 = lo(points, p => Math.min(p.l.performance, p.l.roof)), y1 = Math.max(y0 + 1, hi(points, p => p.l.roof));
+  const X = v => L + (Math.log10(v) - x0) / (x1 - x0) * (W - L - 20), Y = v => H - B - (Math.log10(v) - y0) / (y1 - y0) * (H - B - 16);
+  const s = svg('svg', {viewBox:`0 0 ${W} ${H}`, width:W, height:H, role:'img'}); s.style.maxWidth = '100%';
+  for (let e = x0; e <= x1; e++) { s.append(svg('line', {x1:X(10 ** e), x2:X(10 ** e), y1:16, y2:H - B, stroke:css('--line')}), svg('text', {x:X(10 ** e), y:H - B + 16, 'text-anchor':'middle'}, real(10 ** e))); }
+  for (let e = y0; e <= y1; e++) { s.append(svg('line', {x1:L, x2:W - 20, y1:Y(10 ** e), y2:Y(10 ** e), stroke:css('--line')}), svg('text', {x:L - 6, y:Y(10 ** e) + 4, 'text-anchor':'end'}, real(10 ** e))); }
+  s.append(svg('text', {x:(L + W) / 2, y:H - 12, 'text-anchor':'middle'}, 'warp instructions for each byte of DRAM'), svg('text', {x:16, y:H / 2, transform:`rotate(-90 16 ${H / 2})`, 'text-anchor':'middle'}, 'warp instructions / cycle'));
+  const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
+  const seen = new Map();
+  points.forEach(p => { const key = p.r.gpu; if (!seen.has(key)) seen.set(key, []); seen.get(key).push(p.l); });
+  for (const [gpu, list] of seen) { /* slope: bytes per cycle, from any launch under the slope; flat: the most */
+    const flat = Math.max(...list.map(l => l.roof)), slope = Math.max(...list.map(l => l.roof / l.intensity)), knee = flat / slope, xa = 10 ** x0, xb = 10 ** x1;
+    const path = knee > xa && knee < xb ? [[xa, slope * xa], [knee, flat], [xb, flat]] : [[xa, Math.min(flat, slope * xa)], [xb, Math.min(flat, slope * xb)]];
+    s.append(svg('polyline', {points:path.map(q => X(q[0]) + ',' + Math.min(H - B, Y(Math.max(q[1], 10 ** y0)))).join(' '), fill:'none', stroke:css('--dim'), 'stroke-width':1.5}), svg('text', {x:X(xb) - 4, y:Y(flat) - 5, 'text-anchor':'end'}, gpu));
+  }
+  for (const p of points) { const m = mark4(MARKS[p.i % 4], X(p.l.intensity), Y(p.l.performance), colours[p.i % 6]); m.append(svg('title', {}, `${p.l.kernel} (launch ${p.l.number}, ${runName(p.r)})\n${real(p.l.performance)} warp instructions/cycle, ${percent(p.l.performance / p.l.roof)} of ${real(p.l.roof)}`)); m.style.cursor = 'pointer'; m.onclick = () => choose(p.l.number); s.append(m); }
+  const key = el('div', null, 'legend');
+  data.runs.forEach((r, i) => { const q = el('span'), v = svg('svg', {width:16, height:16}); v.append(mark4(MARKS[i % 4], 8, 8, colours[i % 6])); q.append(v, ' ' + runName(r)); key.append(q); });
+  put('roofline', key, s, el('p', 'The roof: instructions that all schedulers could issue, or DRAM could feed. Click a mark for its launch.', 'note'));
+}
+function drawOccupancy() {
+  const seen = new Set(), rows = [];
+  for (const r of data.runs) for (const l of r.launches) {
+    const o = l.occupancy, key = [r.gpu, l.kernel, l.block, l.grid, o.ctas].join('|');
+    if (seen.has(key) || !matches(l.kernel)) continue;
+    seen.add(key);
+    rows.push([r.gpu, l.kernel, l.grid.join('×').replace(/(×1)+$/, ''), l.block.join('×').replace(/(×1)+$/, ''), o.ctas, o.warps + ' of ' + o.most_warps, percent(o.warps / o.most_warps), o.limit, o.registers, count(o.shared), o.waves]);
+  }
+  const s = el('div', null, 'scroll'); s.append(table([{name:'GPU', text:1}, {name:'kernel', text:2}, {name:'grid'}, {name:'block'}, {name:'CTAs / SM'}, {name:'warps / SM'}, {name:'occupancy'}, {name:'limited by', text:1}, {name:'registers'}, {name:'shared bytes'}, {name:'waves'}], rows));
+  put('occupancy', s);
+}
+
+/* ---- source ------------------------------------------------------------------------------------------------- */
+const HEATS = { cycles:['scheduler cycles', l => Object.values(l.parts).reduce((a, b) => a + b, 0)], warp:['warp instructions', l => l.warp || 0], sectors:['sectors of global memory', l => l.sectors || 0],
+  passes:['extra passes of shared memory', l => Math.max(0, (l.passes || 0) - (l.shared || 0))], lanes:['idle lanes', l => Math.max(0, 32 * (l.warp || 0) - (l.thread || 0))], divergent:['divergent branches', l => l.divergent || 0], collisions:['colliding lanes of atomics', l => l.collisions || 0] };
+function addTo(sum, l) { for (const k in l) if (typeof l[k] === 'number' && k !== 'line') sum[k] = (sum[k] || 0) + l[k]; for (const p in l.parts) sum.parts[p] = (sum.parts[p] || 0) + l.parts[p]; }
+function drawSource() {
+  const r = data.runs[+$('srcrun').value || 0], heat = HEATS[$('heat').value] || HEATS.cycles, files = new Map(), nodes = [];
+  if (!r) return;
+  for (const l of r.launches) for (const n of l.lines) { if (!files.has(n.file)) files.set(n.file, new Map()); const m = files.get(n.file); if (!m.has(n.line)) m.set(n.line, {line:n.line, parts:{}}); addTo(m.get(n.line), n); }
+  let all = 0, most = 0;
+  for (const m of files.values()) for (const n of m.values()) { const x = heat[1](n); all += x; most = Math.max(most, x); }
+  for (const [file, m] of [...files].sort((a, b) => [...b[1].values()].reduce((s, n) => s + heat[1](n), 0) - [...a[1].values()].reduce((s, n) => s + heat[1](n), 0))) {
+    if (!matches(file) && !r.launches.some(l => matches(l.kernel))) continue;
+    const text = data.files[file], rows = [], hot = new Set(m.keys()), show = new Set();
+    if (text && $('whole').checked) text.forEach((_, i) => show.add(i + 1));
+    for (const n of hot) for (let k = n - 2; k <= n + 2; k++) if (hot.has(k) || (text && k > 0 && k <= text.length)) show.add(k);
+    let before = 0;
+    for (const n of [...show].sort((a, b) => a - b)) {
+      if (before && n > before + 1) rows.push(null);
+      rows.push(n); before = n;
+    }
+    const t = el('table', null, 'code'), head = t.createTHead().insertRow(), body = t.createTBody();
+    for (const h of [heat[0], '%', 'warp instructions', 'lanes', 'sectors / access', 'passes / access', 'mostly']) head.append(el('th', h));
+    head.append(el('th', 'line'), el('th', text ? 'source' : 'source (the file could not be read)', 'text'));
+    for (const n of rows) {
+      const tr = body.insertRow();
+      if (n === null) { const td = tr.insertCell(); td.colSpan = 9; td.textContent = '⋯'; td.style.textAlign = 'center'; continue; }
+      const x = m.get(n), v = x ? heat[1](x) : 0, cells = x ? [v ? count(v) : '', v && all ? (100 * v / all).toFixed(1) : '', count(x.warp || 0), x.warp ? ((x.thread || 0) / x.warp).toFixed(1) : '', x.accesses ? (x.sectors / x.accesses).toFixed(1) : '', x.shared ? (x.passes / x.shared).toFixed(1) : '', why(x)] : ['', '', '', '', '', '', ''];
+      cells.forEach((c, i) => { const td = tr.insertCell(); td.textContent = c; if (i === 0) { td.className = 'heat'; td.style.backgroundSize = (most ? 100 * v / most : 0) + '% 100%'; } if (i === 6) { td.className = 'text'; if (x) td.title = Object.entries(x.parts).map(e => e[0] + ': ' + count(e[1])).join('\n'); } });
+      tr.append(el('td', n)); tr.append(el('td', text && text[n - 1] !== undefined ? text[n - 1] : '', 'src'));
+    }
+    const s = el('div', null, 'scroll'); s.style.maxHeight = '44rem'; s.append(t); nodes.push(el('h3', file), s);
+  }
+  nodes.unshift(el('p', 'Sums over all launches of the run. Scheduler cycles: what schedulers spent before and on the issue of the line’s instructions, in the SMs that were modelled.', 'note'));
+  put('source', ...nodes);
+}
+function why(x) { let best = '', most = 0; for (const p in x.parts) if (x.parts[p] > most) most = x.parts[p], best = p; return best; }
+
+/* ---- the page ----------------------------------------------------------------------------------------------- */
+function setTheme(d) { document.documentElement.classList.toggle('dark', d); }
+function fillSelects() {
+  const names = new Set(); for (const r of data.runs) for (const l of r.launches) if (l.lapse) for (const m in l.lapse.maps) names.add(m);
+  for (const m of [...Object.keys(METRICS), ...Object.keys(PARTS)]) if (names.has(m)) { const o = el('option', labelOf(m)[0]); o.value = m; $('metric').append(o); }
+  if (!names.has(view.metric)) view.metric = 'instructions'; $('metric').value = view.metric;
+  const most = Math.max(0, ...data.runs.map(r => r.launches.length));
+  for (let k = 0; k < most; k++) { const l = data.runs.map(r => r.launches[k]).find(x => x), o = el('option', k + ': ' + l.kernel + (data.runs.some(r => r.launches[k] && r.launches[k].lapse) ? '' : ' (numbers only)')); o.value = k; $('launch').append(o); }
+  if (!(view.launch < most)) view.launch = 0; $('launch').value = view.launch;
+  data.runs.forEach((r, i) => { const o = el('option', runName(r)); o.value = i; $('srcrun').append(o); });
+  for (const h in HEATS) { const o = el('option', HEATS[h][0]); o.value = h; $('heat').append(o); }
+}
+function step(n) { const most = $('launch').length - 1; choose(Math.max(0, Math.min(most, view.launch + n))); }
+function scale(f) { const mid = (view.from + view.to) / 2, half = (view.to - view.from) / 2 * f; zoom(mid - half, mid + half); }
+function onKey(e) {
+  if (e.target.matches('input, select') && e.key !== 'Escape') return;
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const keys = { j:() => step(1), k:() => step(-1), m:() => { const s = $('metric'); s.selectedIndex = (s.selectedIndex + 1) % s.length; s.onchange(); }, '0':() => zoom(0, 0), '+':() => scale(.5), '=':() => scale(.5), '-':() => scale(2),
+    '/':() => $('search').focus(), t:() => $('theme').click(), '?':() => $('keys').showModal(), Escape:() => e.target.blur() };
+  if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
+}
+async function unpack() {
+  const packed = bytes($('data').textContent.trim()), stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return JSON.parse(await new Response(stream).text());
+}
+async function main() {
+  setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
+  data = await unpack(); recall();
+  document.title = 'heddle report: ' + data.target; $('target').textContent = data.target;
+  $('about').textContent = data.command + ' · Heddle ' + data.heddle;
+  fillSelects(); drawRuns(); drawVerdicts(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); drawOccupancy(); drawSource();
+  for (const s of document.querySelectorAll('main > section:not([hidden])')) { const a = el('a', s.querySelector('h2').firstChild.textContent.replace(/: $/, '')); a.href = '#' + s.id; a.onclick = e => { e.preventDefault(); s.scrollIntoView(); }; $('contents').append(a); }
+  $('metric').onchange = () => { view.metric = $('metric').value; drawTime(); }; $('launch').onchange = () => choose(+$('launch').value); $('reset').onclick = () => zoom(0, 0);
+  $('srcrun').onchange = $('heat').onchange = $('whole').onchange = drawSource;
+  $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawSource(); mark(); };
+  $('theme').onclick = () => { setTheme(!dark()); drawTime(); drawRoofline(); }; $('help').onclick = () => $('keys').showModal();
+  document.addEventListener('keydown', onKey); addEventListener('resize', redraw);
+  addEventListener('beforeprint', () => { setTheme(false); redraw(); });
+  document.documentElement.dataset.ready = 'yes';
+}
+main().catch(e => { const p = document.createElement('p'); p.className = 'warning'; p.textContent = 'This report could not be shown: ' + e.message + ' (it needs a browser with DecompressionStream: Chrome 80, Firefox 113, Safari 16.4)'; document.body.prepend(p); document.documentElement.dataset.ready = 'failed'; });

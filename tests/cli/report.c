@@ -1,0 +1,504 @@
+/* heddle report: its outputs against each other, against heddle estimate, and each by a reader of its own, written from
+ * the published description of the format. */
+#define _GNU_SOURCE
+#include "tests/support/support.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char folder[] = "/tmp/heddle-report-test-XXXXXX";
+
+static void set_up(void)
+{
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static void tear_down(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_expect(system(command) == 0);
+}
+
+TestSuite(report, .init = set_up, .fini = tear_down, .timeout = 120);
+
+/* What a command of the shell prints; %s in it is the folder, %p the program. */
+static char *shell(const char *words, int *status)
+{
+    char command[2000], *at = command, *text = NULL;
+    const char *program = getenv("HEDDLE");
+    size_t size = 0;
+    for (const char *w = words; *w; w++) {
+        if (*w != '%') *at++ = *w;
+        else at += sprintf(at, "%s", *++w == 's' ? folder : program ? program : "./heddle");
+    }
+    *at = '\0';
+    FILE *p = popen(command, "r"), *m = open_memstream(&text, &size);
+    for (int c; (c = getc(p)) != EOF;) putc(c, m);
+    fclose(m);
+    const int s = pclose(p);
+    *status = WIFEXITED(s) ? WEXITSTATUS(s) : -1;
+    return text;
+}
+
+static void make(const char *words)
+{
+    int status;
+    char *said = shell(words, &status);
+    cr_assert(eq(int, status, 0), "%s: %s", words, said);
+    free(said);
+}
+
+static unsigned char *read_all(const char *name, size_t *size)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "rb");
+    cr_assert(f != NULL, "%s is not there", path);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    unsigned char *bytes = malloc(*size + 1);
+    cr_assert(eq(sz, fread(bytes, 1, *size, f), *size));
+    bytes[*size] = 0;
+    fclose(f);
+    return bytes;
+}
+
+static json_t *document(const char *name)
+{
+    size_t size;
+    char *text = (char *)read_all(name, &size);
+    json_error_t e;
+    json_t *d = json_loads(text, 0, &e);
+    cr_assert(d != NULL, "%s: %s", name, e.text);
+    free(text);
+    return d;
+}
+
+static json_t *at(json_t *o, const char *key)
+{
+    json_t *x = json_object_get(o, key);
+    cr_assert(x != NULL, "no %s", key);
+    return x;
+}
+
+static double number(json_t *o, const char *key)
+{
+    return json_number_value(at(o, key));
+}
+
+#define ORDERS "--gpu titanv --order native,gpudet,dab"
+#define TARGET "suite:sum_atomic"
+
+Test(report, cycles_are_those_of_the_estimate)
+{
+    make("%p report " TARGET " " ORDERS " --json %s/r.json 2>&1");
+    json_t *d = document("r.json"), *run;
+    size_t k;
+    cr_expect(eq(str, (char *)json_string_value(at(d, "format")), "heddle-report"));
+    json_array_foreach(at(d, "runs"), k, run)
+    {
+        static const char *const orders[] = {"native", "gpudet", "dab"};
+        char words[200];
+        snprintf(words, sizeof words,
+                 "%%p estimate " TARGET " --format=json --order %s 2>&1 >%%s/e.json", orders[k]);
+        make(words);
+        json_t *e = document("e.json"), *l;
+        json_t *list = at(json_array_get(at(e, "gpus"), 0), "launches");
+        size_t i;
+        cr_assert(eq(sz, json_array_size(at(run, "launches")), json_array_size(list)));
+        json_array_foreach(at(run, "launches"), i, l)
+        {
+            json_t *want = json_array_get(list, i), *lapse = at(l, "lapse");
+            cr_expect(eq(dbl, number(l, "cycles"), number(want, "cycles")));
+            cr_expect(eq(dbl, number(l, "ipc"), number(want, "ipc")));
+            const double model = number(lapse, "cycles") * number(lapse, "scale") +
+                                 number(lapse, "drain");
+            cr_expect(fabs(model - number(l, "cycles")) < 1e-6 * model);
+        }
+        json_decref(e);
+    }
+    json_decref(d);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 34, FIRST = 8 /* of numbers */ };
+struct row {
+    char *words[COLUMNS];
+    int64_t ticks[COLUMNS]; /* in 1/1024 */
+};
+
+static struct row split(char *line)
+{
+    struct row r = {0};
+    for (int k = 0; k < COLUMNS; k++) {
+        r.words[k] = strsep(&line, ",");
+        cr_assert(r.words[k] != NULL, "column %d", k);
+        r.ticks[k] = (int64_t)(strtod(r.words[k], NULL) * 1024 + 0.5);
+    }
+    cr_assert(line == NULL);
+    return r;
+}
+
+Test(report, rows_of_the_csv_sum_to_their_totals)
+{
+    size_t size, totals = 0;
+    make("%p report " TARGET " " ORDERS " --csv %s/r.csv --json %s/r.json 2>&1");
+    char *text = (char *)read_all("r.csv", &size), *next = text;
+    struct row head = split(strsep(&next, "\n"));
+    cr_expect(eq(str, head.words[FIRST], "issue"));
+    cr_expect(eq(str, head.words[FIRST + 19], "instructions"));
+    json_t *d = document("r.json");
+    int64_t sum[COLUMNS] = {0};
+    for (char *line; (line = strsep(&next, "\n")) && *line;) {
+        const struct row r = split(line);
+        const bool total = strcmp(r.words[FIRST - 1], "all") == 0;
+        int64_t parts = 0;
+        if (!total)
+            for (int k = FIRST; k < COLUMNS; k++) sum[k] += r.ticks[k];
+        if (!total) continue;
+        for (int k = FIRST; k < COLUMNS; k++)
+            cr_expect(eq(i64, sum[k], r.ticks[k]), "column %d", k);
+        memset(sum, 0, sizeof sum);
+        totals++;
+        if (strcmp(r.words[5], "sm") != 0) continue;
+        json_t *run = json_array_get(at(d, "runs"), (size_t)atoi(r.words[0]));
+        json_t *lapse = at(json_array_get(at(run, "launches"), (size_t)atoi(r.words[3])), "lapse");
+        for (int k = FIRST; k < FIRST + 19; k++) parts += r.ticks[k];
+        const double cycles = number(lapse, "cycles") * number(lapse, "schedulers");
+        cr_expect(fabs((double)parts / 1024 - cycles) < 0.01, "%g, not %g", parts / 1024.0, cycles);
+    }
+    cr_expect(gt(sz, totals, 10));
+    free(text);
+    json_decref(d);
+}
+
+/* ---- Perfetto: protobuf by its encoding rules, fields by perfetto's .proto files ----------------------------- */
+
+struct message {
+    const unsigned char *at, *end;
+};
+struct field {
+    unsigned number, wire;
+    uint64_t value;      /* wire type 0, 1 */
+    struct message text; /* wire type 2 */
+};
+
+static uint64_t varint(struct message *m)
+{
+    uint64_t x = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        cr_assert(m->at < m->end);
+        x |= (uint64_t)(*m->at & 0x7f) << shift;
+        if (!(*m->at++ & 0x80)) return x;
+    }
+    cr_assert(false, "a varint of more than 64 bits");
+    return 0;
+}
+
+static bool next(struct message *m, struct field *f)
+{
+    if (m->at == m->end) return false;
+    const uint64_t key = varint(m);
+    *f = (struct field){.number = (unsigned)(key >> 3), .wire = key & 7};
+    if (f->wire == 0) f->value = varint(m);
+    else if (f->wire == 1) {
+        cr_assert(m->end - m->at >= 8);
+        for (int i = 0; i < 8; i++) f->value |= (uint64_t)*m->at++ << 8 * i;
+    } else {
+        cr_assert(f->wire == 2);
+        const uint64_t n = varint(m);
+        cr_assert(n <= (uint64_t)(m->end - m->at));
+        f->text = (struct message){m->at, m->at + n};
+        m->at += n;
+    }
+    return true;
+}
+
+static bool find(struct message m, unsigned number, struct field *f)
+{
+    while (next(&m, f))
+        if (f->number == number) return true;
+    return false;
+}
+
+struct track {
+    uint64_t uuid, last;
+    int depth, slices, counters;
+    double sum;
+};
+static struct track tracks[4096];
+static size_t track_count;
+
+static struct track *track_of(uint64_t uuid, bool add)
+{
+    for (size_t i = 0; i < track_count; i++)
+        if (tracks[i].uuid == uuid) return &tracks[i];
+    cr_assert(add && track_count < 4096, "an event of an unknown track");
+    tracks[track_count] = (struct track){.uuid = uuid};
+    return &tracks[track_count++];
+}
+
+static void read_event(struct message event, uint64_t when)
+{
+    struct field type, track, value;
+    cr_assert(find(event, 9, &type) && find(event, 11, &track));
+    struct track *t = track_of(track.value, false);
+    cr_expect(ge(u64, when, t->last));
+    t->last = when;
+    if (type.value == 1) {
+        struct field name;
+        cr_expect(find(event, 23, &name) && name.text.at < name.text.end);
+        t->depth++, t->slices++;
+    } else if (type.value == 2) t->depth--;
+    else {
+        double x;
+        cr_assert(type.value == 4 && find(event, 44, &value) && value.wire == 1);
+        memcpy(&x, &value.value, sizeof x);
+        cr_expect(x >= 0 && isfinite(x));
+        t->counters++, t->sum += x;
+    }
+    cr_expect(t->depth >= 0 && t->depth <= 1);
+}
+
+/* How many slices the Chrome trace has, by an independent JSON reader. */
+static int chrome_slices(void)
+{
+    json_t *d = document("r.trace.json"), *e;
+    size_t i;
+    int slices = 0;
+    json_array_foreach(d, i, e)
+    {
+        const char *ph = json_string_value(at(e, "ph"));
+        cr_expect(strchr("XMC", *ph) != NULL);
+        cr_expect(gt(dbl, number(e, "pid"), 0));
+        if (*ph != 'X') continue;
+        slices++;
+        cr_expect(ge(dbl, number(e, "dur"), 0));
+        cr_expect(ge(dbl, number(e, "ts"), 0));
+    }
+    json_decref(d);
+    return slices;
+}
+
+Test(report, perfetto_and_chrome_have_each_launch_mode_and_cta)
+{
+    size_t size, k, i;
+    int want = 0, got = 0;
+    make("%p report " TARGET " " ORDERS " --perfetto %s/r.pftrace --chrome-trace %s/r.trace.json "
+         "--json %s/r.json 2>&1");
+    unsigned char *bytes = read_all("r.pftrace", &size);
+    struct message all = {bytes, bytes + size};
+    for (struct field packet; next(&all, &packet);) {
+        struct field inside, when, uuid;
+        cr_assert(packet.number == 1 && packet.wire == 2);
+        cr_expect(find(packet.text, 10, &inside) && inside.value);
+        if (find(packet.text, 60, &inside)) {
+            cr_assert(find(inside.text, 1, &uuid));
+            track_of(uuid.value, true);
+        } else {
+            cr_assert(find(packet.text, 8, &when) && find(packet.text, 11, &inside));
+            read_event(inside.text, when.value);
+        }
+    }
+    for (size_t t = 0; t < track_count; t++) {
+        cr_expect(eq(int, tracks[t].depth, 0));
+        got += tracks[t].slices;
+    }
+    json_t *d = document("r.json"), *run, *l;
+    json_array_foreach(at(d, "runs"), k, run) json_array_foreach(at(run, "launches"), i, l)
+    {
+        json_t *lapse = at(l, "lapse");
+        want += 1 + (int)number(lapse, "cta_count") + (int)number(lapse, "mode_count");
+    }
+    cr_expect(gt(int, want, 30));
+    cr_expect(eq(int, got, want));
+    cr_expect(eq(int, chrome_slices(), want));
+    json_decref(d);
+    free(bytes);
+}
+
+/* ---- AerialVision: lines "name: values", as its lexyacc.py reads them --------------------------------------------- */
+
+Test(report, aerialvision_counts_up_to_the_totals)
+{
+    char path[200], line[1 << 14];
+    long long cycles = 0, instructions = 0, by_sm = 0;
+    int intervals = 0;
+    make("%p report " TARGET " --gpu titanv --aerialvision %s/r.log.gz --json %s/r.json 2>&1");
+    snprintf(path, sizeof path, "%s/r.log.gz", folder);
+    gzFile f = gzopen(path, "rb");
+    while (gzgets(f, line, sizeof line)) {
+        char *colon = strchr(line, ':'), *rest = colon + 1;
+        cr_assert(colon && strchr(line, '\n'));
+        *colon = '\0';
+        if (strcmp(line, "shaderwarpinsncount") == 0) {
+            by_sm = 0;
+            for (char *end;; rest = end) {
+                const long long x = strtoll(rest, &end, 10);
+                if (end == rest) break;
+                by_sm += x;
+            }
+        }
+        if (strcmp(line, "globaltotinsncount") == 0) {
+            cr_expect(ge(i64, atoll(rest), instructions));
+            instructions = atoll(rest);
+            cr_expect(eq(i64, by_sm, instructions));
+        }
+        if (strcmp(line, "globalcyclecount") == 0) {
+            cr_expect(gt(i64, atoll(rest), cycles));
+            cycles = atoll(rest);
+            intervals++;
+        }
+    }
+    gzclose(f);
+    json_t *d = document("r.json"), *x;
+    json_t *l = json_array_get(at(json_array_get(at(d, "runs"), 0), "launches"), 0);
+    json_t *lapse = at(l, "lapse");
+    size_t i;
+    long long want = 0;
+    json_array_foreach(at(at(lapse, "sums"), "instructions"), i, x)
+        want += (long long)json_number_value(x);
+    cr_expect(eq(i64, instructions, want));
+    cr_expect(fabs((double)cycles - number(lapse, "cycles")) <= 1);
+    cr_expect(eq(int, intervals, (int)number(lapse, "intervals")));
+    json_decref(d);
+}
+
+/* ---- the page ------------------------------------------------------------------------------------------------------- */
+
+static const char hostile[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".file 1 \"</script><script>document.title='owned'</script>.cu\"\n"
+    ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<2>; .reg .b64 %%rd<2>;\n.loc 1 3 0\n"
+    "ld.param.u64 %%rd1, [p];\nmov.u32 %%r1, 7;\nst.global.u32 [%%rd1], %%r1;\nret;\n}\n";
+
+static void write_hostile(void)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/<script>alert(1)<script>.ptx", folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f != NULL);
+    fprintf(f, hostile);
+    fclose(f);
+}
+
+#define HOSTILE "'%s/<script>alert(1)<script>.ptx' --arg 'p=buf:u32[4]'"
+
+Test(report, no_text_of_a_guest_is_read_as_html)
+{
+    size_t size;
+    write_hostile();
+    make("%p report " HOSTILE " --output %s/r.html 2>&1");
+    char *text = (char *)read_all("r.html", &size);
+    cr_expect(strstr(text, "alert(1)<") == NULL && strstr(text, "owned") == NULL);
+    cr_expect(strstr(text, "&lt;script>alert(1)&lt;script>") != NULL);
+    free(text);
+}
+
+/* The page as a browser has it once its script has run; NULL: there is no browser. */
+static char *rendered(void)
+{
+    int status;
+    char *text = shell("command -v chromium", &status);
+    free(text);
+    if (status) return NULL;
+    text = shell("chromium --headless=new --no-sandbox --disable-gpu --user-data-dir=%s/chrome "
+                 "--virtual-time-budget=10000 --enable-logging=stderr --window-size=1280,2000 "
+                 "--dump-dom file://%s/r.html 2>%s/said",
+                 &status);
+    size_t size;
+    char *said = (char *)read_all("said", &size);
+    cr_expect(strstr(said, "CONSOLE") == NULL, "%s", said);
+    free(said);
+    cr_assert(strstr(text, "data-ready=\"yes\"") != NULL, "the page did not come up: %.2000s",
+              text);
+    return text;
+}
+
+static void with_commas(char *out, double x)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.0f", x);
+    const size_t n = strlen(digits);
+    for (size_t i = 0; i < n; i++) {
+        *out++ = digits[i];
+        if ((n - i) % 3 == 1 && i + 1 < n) *out++ = ',';
+    }
+    *out = '\0';
+}
+
+Test(report, the_page_shows_the_numbers_of_the_document)
+{
+    make("%p report " TARGET " " ORDERS " --races --json %s/r.json --output %s/r.html 2>&1");
+    char *dom = rendered();
+    if (!dom) cr_skip_test("no chromium here");
+    json_t *d = document("r.json"), *run, *l;
+    size_t k, i;
+    json_array_foreach(at(d, "runs"), k, run) json_array_foreach(at(run, "launches"), i, l)
+    {
+        char cycles[64], cell[80];
+        with_commas(cycles, number(l, "cycles"));
+        snprintf(cell, sizeof cell, "<td>%s</td>", cycles);
+        cr_expect(strstr(dom, cell) != NULL, "%s is not there", cell);
+        with_commas(cycles, number(l, "warp_instructions"));
+        snprintf(cell, sizeof cell, "<td>%s</td>", cycles);
+        cr_expect(strstr(dom, cell) != NULL, "%s is not there", cell);
+    }
+    cr_expect(strstr(dom, "none found in this run") != NULL);
+    free(dom);
+    json_decref(d);
+}
+
+Test(report, a_page_of_hostile_names_shows_them_as_text)
+{
+    write_hostile();
+    make("%p report " HOSTILE " --output %s/r.html 2>&1");
+    char *dom = rendered();
+    if (!dom) cr_skip_test("no chromium here");
+    cr_expect(strstr(dom, "<title>heddle report: ") != NULL);
+    cr_expect(strstr(dom, "<title>owned") == NULL);
+    cr_expect(strstr(dom, "&lt;script&gt;document.title='owned'&lt;/script&gt;.cu") != NULL);
+    free(dom);
+}
+
+Test(report, wrong_calls_are_refused)
+{
+    static const char *const calls[] = {"%p report 2>&1",
+                                        "%p report --from a.hdt suite:saxpy 2>&1",
+                                        "%p report suite:saxpy --interval 0 2>&1",
+                                        "%p report suite:saxpy --csv a --csv b 2>&1",
+                                        "%p report suite:saxpy --csv %s/none/r.csv 2>&1",
+                                        "%p report suite:saxpy --traces a 2>&1"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        int status;
+        char *said = shell(calls[i], &status);
+        cr_expect(eq(int, status, 2), "%s: %s", calls[i], said);
+        cr_expect(strncmp(said, "heddle report: ", 15) == 0, "%s", said);
+        free(said);
+    }
+}
+
+Test(report, traces_of_a_file_give_the_same_document)
+{
+    make("%p estimate " TARGET " --gpu titanv --traces %s/r.hdt 2>&1");
+    make("%p report --from %s/r.hdt,%s/r.hdt --json %s/a.json 2>&1");
+    make("%p report " TARGET " --gpu titanv --json %s/b.json 2>&1");
+    json_t *a = document("a.json"), *b = document("b.json");
+    json_t *want = at(json_array_get(at(b, "runs"), 0), "launches");
+    cr_assert(eq(sz, json_array_size(at(a, "runs")), 2));
+    for (size_t k = 0; k < 2; k++)
+        cr_expect(json_equal(at(json_array_get(at(a, "runs"), k), "launches"), want));
+    json_decref(a);
+    json_decref(b);
+}
