@@ -26,7 +26,7 @@ TEST_WARN  := -Wall -Wextra
 LIB_LIBS := -lpcre2-8 -lzstd -lpthread -lm
 SUITE_LIBS := -lz -lm
 CUDA_LIBS := -llz4
-CLI_LIBS := -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
+CLI_LIBS := -lsqlite3 -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
 # emu/*/simd_*.c are compiled for each host instruction set; the best one is chosen at run time.
 OPS := $(wildcard emu/*/simd_*.c)

@@ -41,7 +41,8 @@ struct command {
 extern const struct command command_run, command_check, command_suite_list, command_suite_run,
     command_ptx_check, command_ptx_print, command_ptx_stats, command_ptx_cfg, command_isa,
     command_estimate, command_compare, command_orders, command_calibrate, command_measure,
-    command_gpus, command_communication, command_report;
+    command_gpus, command_communication, command_report, command_sweep, command_sweep_query,
+    command_sweep_report;
 
 /* ---- all commands (cli/commands.c) ----------------------------------------------------------------------- */
 

@@ -7,8 +7,10 @@ _heddle_words() # [the first word of a command]
 {
     case $1 in
     '') echo "run check estimate compare report suite ptx isa orders gpus calibrate measure communication";;
+    '') echo "run check estimate compare suite ptx isa orders gpus calibrate measure communication sweep";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
+    sweep) echo "query report";;
     esac
 }
 _heddle_options() # COMMAND
@@ -31,6 +33,9 @@ _heddle_options() # COMMAND
     'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
     'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'sweep query') echo "--help";;
+    'sweep report') echo "--rows --columns --value --format --help";;
+    'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     esac
 }
 _heddle_values() # COMMAND --OPTION
@@ -240,6 +245,20 @@ _heddle_values() # COMMAND --OPTION
     'communication --tolerance') echo "";;
     'communication --dump') echo "FILE";;
     'communication --data-seed') echo "";;
+    'sweep report --rows') echo "target order seed gpu";;
+    'sweep report --columns') echo "target order seed gpu";;
+    'sweep report --value') echo "results cells failed racy cycles seconds";;
+    'sweep report --format') echo "text csv html";;
+    'sweep --output') echo "";;
+    'sweep --plan') echo "";;
+    'sweep --order') echo "$_heddle_orders";;
+    'sweep --seeds') echo "";;
+    'sweep --gpu') echo "$_heddle_gpus";;
+    'sweep --measure') echo "digest estimate races";;
+    'sweep --jobs') echo "";;
+    'sweep --merge') echo "";;
+    'sweep --cache') echo "";;
+    'sweep --junit') echo "FILE";;
     *) return 1;;
     esac
 }

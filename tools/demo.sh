@@ -52,6 +52,27 @@ say "heddle check: a CUDA program, as nvcc built it, whose queue of a graph's no
 make -s build/programs/graphs
 if [ -x build/programs/graphs ]; then ./heddle check --quiet build/programs/graphs || true; fi
 
+say "heddle sweep: 60 cells as one plan; it is killed half-way and goes on where it was"
+sweep=$(mktemp -d)
+cat >"$sweep/plan.yaml" <<'END'
+sweep: demo
+targets: [suite:sum_atomic, suite:saxpy, suite:histogram_global, suite:append]
+orders: [random, "gpudet:quantum={q}"]
+vary: {q: [100, 200]}
+seeds: 1-5
+gpus: [gtx480]
+END
+./heddle sweep "$sweep/plan.yaml" --output "$sweep/out" --quiet >/dev/null 2>&1 &
+half=$!
+sleep 2
+kill -9 "$half" 2>/dev/null || true
+wait "$half" 2>/dev/null || true
+echo "cells in the journal after kill -9: $(wc -l <"$sweep/out/journal.ndjson")"
+./heddle sweep "$sweep/plan.yaml" --output "$sweep/out" --quiet || true
+echo "and when it has gone on: $(wc -l <"$sweep/out/journal.ndjson")"
+./heddle sweep report "$sweep/out" --rows target --columns order --value results
+rm -rf "$sweep"
+
 say "heddle estimate: how long it would take, and what takes so long"
 ./heddle estimate suite:transpose_naive --gpu titanv,gtx480
 ./heddle estimate suite:transpose_padded --gpu titanv,gtx480

@@ -8,7 +8,7 @@ packages=
 for purpose in "$@"; do
     case $purpose in
     build) packages="$packages gcc libc6-dev libpcre2-dev libjansson-dev libfyaml-dev zlib1g-dev \
-        liblz4-dev libzstd-dev libgsl-dev" ;;
+        liblz4-dev libzstd-dev libgsl-dev libsqlite3-dev" ;;
     test) packages="$packages libcriterion-dev pkg-config" ;;
     check) packages="$packages clang clang-format clang-tidy libclang-rt-14-dev chromium" ;;
     *) echo "deps.sh: unknown purpose '$purpose'" >&2; exit 2 ;;

@@ -43,4 +43,5 @@ ban 'cli/* determinism/* model/* session/* suites/* calibrate/[a-eg-z]* calibrat
 ban 'base/* session/* library/* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'jansson and GSL stay out of the library'
 ban 'base/* session/* library/* ptx/* emu/* determinism/* model/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' \
     'compression stays in cuda/fatbin.c and emu/measure/trace_codec.c' '^emu/measure/trace_codec.c'
+ban 'base/* session/* library/* ptx/* emu/* determinism/* model/* suites/* cuda/* cli/[a-rt-z]*' 'sqlite3' 'SQLite stays in cli/sweep_*.c'
 exit $fail

@@ -1,0 +1,252 @@
+/* `heddle sweep`: plans and their errors, journal, resuming after kills, cache, results. The environment's HEDDLE names
+ * the program; without it, ./heddle. */
+#define _GNU_SOURCE /* mkdtemp */
+#include "base/buf.h"
+#include "base/rng.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/heddle-sweep-XXXXXX";
+static char *program;
+
+static void set_up(void)
+{
+    const char *name = getenv("HEDDLE");
+    program = realpath(name ? name : "./heddle", NULL);
+    cr_assert(program, "the program is not there: build it, or set HEDDLE");
+    cr_assert(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+}
+
+static void tear_down(void)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    (void)!system(command);
+    free(program);
+}
+
+TestSuite(sweep, .init = set_up, .fini = tear_down);
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* What `heddle sweep ARGUMENTS` prints, standard error included; its exit status. */
+static int run(const char *arguments, struct buf *out)
+{
+    char command[1024], part[4096];
+    snprintf(command, sizeof command, "%s sweep %s 2>&1", program, arguments);
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    out->size = 0;
+    buf_puts(out, "");
+    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) buf_add(out, part, n);
+    const int status = pclose(f);
+    cr_assert(WIFEXITED(status), "%s", arguments);
+    return WEXITSTATUS(status);
+}
+
+static const char plan[] =
+    "sweep: p\ntargets: [suite:sum_atomic, suite:saxpy]\n"
+    "orders: [native, random, 'gpudet:quantum={q}']\nvary: {q: [100, 200]}\n"
+    "seeds: 1-4\ngpus: [gtx480]\nmeasure: [digest, races]\nlimits: {timeout: 120s}\n";
+enum { CELLS = 2 * (1 + 3 * 4) };
+
+/* Everything but times. */
+#define DUMP                                                                                            \
+    "query p.sweep 'select id,target,order_name,seed,gpu,state,exit,digest,launches,warp_instructions," \
+    "races,cycles from cells order by id'"
+
+static char *dump(void)
+{
+    struct buf out = {0};
+    cr_assert_eq(run(DUMP, &out), 0, "%s", out.data);
+    return out.data;
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) n += *text == '\n';
+    return n;
+}
+
+static char *journal(void)
+{
+    struct buf text = {0};
+    cr_assert(buf_add_file(&text, "p.sweep/journal.ndjson", 1 << 20));
+    return text.data;
+}
+
+/* Starts the sweep and kills it with all its cells after so many milliseconds. true: it had ended by itself. */
+static bool start_and_kill(uint32_t milliseconds)
+{
+    int status = 0;
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nowhere = open("/dev/null", O_RDWR);
+        (void)dup2(nowhere, 1);
+        (void)dup2(nowhere, 2);
+        execl(program, "heddle", "sweep", "plan.yaml", "--jobs", "3", (char *)NULL);
+        _exit(127);
+    }
+    (void)nanosleep(&time, NULL);
+    (void)kill(child, SIGKILL);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status);
+}
+
+Test(sweep, kills_lose_nothing_and_repeat_nothing, .timeout = 600)
+{
+    struct buf out = {0};
+    uint64_t g = 7;
+    unsigned kills = 0;
+    write_file("plan.yaml", plan);
+    cr_assert_eq(run("plan.yaml --jobs 1 --quiet", &out), 6, "sum_atomic under random: %s",
+                 out.data);
+    char *alone = dump();
+    cr_expect_eq(lines_of(alone), CELLS + 1);
+    cr_assert_eq(rename("p.sweep", "first"), 0);
+    while (kills < 100 && !start_and_kill(50 + rng_below(&g, 700))) kills++;
+    cr_expect_gt(kills, 1);
+    cr_assert_eq(run("plan.yaml --quiet", &out), 6, "%s", out.data);
+    char *killed = dump(), *text = journal();
+    cr_expect_str_eq(killed, alone, "the same results after %u kills", kills);
+    cr_expect_eq(lines_of(text), CELLS, "a line for each cell, %zu", lines_of(text));
+    cr_expect_leq(strlen(text), 200 * CELLS);
+    free(killed);
+    free(text);
+    free(alone);
+    buf_free(&out);
+}
+
+Test(sweep, damaged_lines_run_again, .timeout = 300)
+{
+    struct buf out = {0};
+    write_file("plan.yaml", plan);
+    (void)run("plan.yaml --quiet", &out);
+    char *whole = dump(), *text = journal();
+    char *digest = strstr(text, "\"digest\":\"") + strlen("\"digest\":\"");
+    *digest = *digest == '0' ? '1' : '0'; /* another result */
+    text[strlen(text) - 9] = '\0';        /* the last line is cut short */
+    write_file("p.sweep/journal.ndjson", text);
+    cr_assert_eq(run("plan.yaml", &out), 6);
+    cr_expect(strstr(out.data, "2 of 2 cells"), "%s", out.data);
+    cr_expect(strstr(out.data, "2 damaged lines"), "%s", out.data);
+    char *again = dump();
+    cr_expect_str_eq(again, whole);
+    free(again);
+    free(whole);
+    free(text);
+    buf_free(&out);
+}
+
+Test(sweep, finished_cells_are_not_run_again, .timeout = 300)
+{
+    struct buf out = {0};
+    cr_assert_eq(run("suite:saxpy --order random --seeds 1-3 --gpu gtx480", &out), 0, "%s",
+                 out.data);
+    cr_expect(strstr(out.data, "3 of 3 cells, 0 failed"), "%s", out.data);
+    cr_expect_eq(run("suite:saxpy --order random --seeds 1-3 --gpu gtx480", &out), 0);
+    cr_expect(strstr(out.data, "0 of 0 cells"), "%s", out.data);
+    cr_expect_eq(run("suite:saxpy --order random --seeds 1-5 --gpu gtx480", &out), 2);
+    cr_expect(strstr(out.data, "another plan") && strstr(out.data, "--mix"), "%s", out.data);
+    cr_expect_eq(run("suite:saxpy --order random --seeds 1-5 --gpu gtx480 --mix", &out), 0);
+    cr_expect(strstr(out.data, "2 of 2 cells"), "%s", out.data);
+    cr_expect_eq(run("report sweep.sweep --columns seed", &out), 0);
+    cr_expect(strstr(out.data, "suite:saxpy           1           1"), "%s", out.data);
+    buf_free(&out);
+}
+
+Test(sweep, cache_and_merge, .timeout = 300)
+{
+    struct buf out = {0};
+    cr_assert_eq(run("suite:saxpy --order random --seeds 1-3 --output a --cache c", &out), 0, "%s",
+                 out.data);
+    cr_assert_eq(run("suite:saxpy --order random --seeds 2-5 --output b --cache c", &out), 0, "%s",
+                 out.data);
+    cr_expect(strstr(out.data, "2 cells from the cache"), "%s", out.data);
+    cr_assert_eq(run("suite:saxpy --order random --seeds 1-5 --output d --merge a --merge b", &out),
+                 0);
+    cr_expect(strstr(out.data, "3 cells from 'a'") && strstr(out.data, "2 cells from 'b'"), "%s",
+              out.data);
+    cr_expect(strstr(out.data, "0 of 0 cells"), "%s", out.data);
+    buf_free(&out);
+}
+
+Test(sweep, failed_cells, .timeout = 300)
+{
+    struct buf out = {0};
+    write_file("plan.yaml", "sweep: p\ntargets: [suite:saxpy]\nlimits: {instructions: 10}\n");
+    cr_assert_eq(run("plan.yaml --junit j.xml", &out), 3, "%s", out.data);
+    cr_expect(strstr(out.data, "1 of 1 cells, 1 failed"), "%s", out.data);
+    cr_expect_eq(run("plan.yaml", &out), 3);
+    cr_expect(strstr(out.data, "0 of 0 cells"), "%s", out.data);
+    cr_expect_eq(run("plan.yaml --retry-failed", &out), 3);
+    cr_expect(strstr(out.data, "1 of 1 cells"), "%s", out.data);
+    struct buf junit = {0};
+    cr_assert(buf_add_file(&junit, "j.xml", 1 << 16));
+    cr_expect(strstr(junit.data, "<failure message=\"0 results, 0 racy, 1 failed of 1 cells\"/>"),
+              "%s", junit.data);
+    buf_free(&junit);
+    buf_free(&out);
+}
+
+Test(sweep, errors_stand_where_they_are, .timeout = 300)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"target: [suite:saxpy]\n", "plan.yaml:1:1: error: a plan has no key 'target'"},
+        {"target: [suite:saxpy]\n", "did you mean 'targets'?"},
+        {"targets: [suite:saxpi]\n", "plan.yaml:1:17: error: there is no workload 'saxpi'"},
+        {"targets: [suite:saxpi]\n", "did you mean 'saxpy'?"},
+        {"targets: [suite:saxpy]\norders: [randon]\n",
+         "plan.yaml:2:10: error: there is no order 'randon'"},
+        {"targets: [suite:saxpy]\norders: ['gpudet:quantun=3']\n", "did you mean 'quantum'"},
+        {"targets: [suite:saxpy]\norders: ['gpudet:quantum={p}']\n", "'vary' has no 'p'"},
+        {"targets: [suite:saxpy]\ngpus: [gtx48]\n", "did you mean 'gtx480'?"},
+        {"targets: [suite:saxpy]\nmeasure: [digests]\n", "did you mean 'digest'?"},
+        {"targets: [suite:saxpy]\nseeds: 5-1\n", "seeds are N or FIRST-LAST"},
+        {"targets: [suite:saxpy]\nlimits: {time: 3}\n", "a limit is timeout"},
+        {"targets: [/nowhere/app]\n", "cannot read '/nowhere/app'"},
+        {"targets: []\norders: [", "error"},
+    };
+    struct buf out = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_file("plan.yaml", rows[i].text);
+        cr_expect_eq(run("plan.yaml --check", &out), 1, "%s", rows[i].text);
+        cr_expect(strstr(out.data, rows[i].message), "%s: %s", rows[i].text, out.data);
+    }
+    write_file("plan.yaml", "sweep: ../out\ntargets: [suite:saxpy]\n");
+    cr_expect_eq(run("plan.yaml", &out), 2, "%s", out.data);
+    write_file("plan.yaml", "targets: [{program: /bin/true}]\n");
+    cr_expect_eq(run("plan.yaml --no-programs --check", &out), 1);
+    cr_expect(strstr(out.data, "--no-programs is given"), "%s", out.data);
+    buf_free(&out);
+}
+
+Test(sweep, plans_that_are_built_in, .timeout = 300)
+{
+    static const char *const names[] = {"nightly", "thesis-quantum", "dab-buffers", "litmus"};
+    struct buf out = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char arguments[80];
+        snprintf(arguments, sizeof arguments, "--plan %s --check", names[i]);
+        cr_expect_eq(run(arguments, &out), 0, "%s: %s", names[i], out.data);
+    }
+    buf_free(&out);
+}
