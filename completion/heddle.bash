@@ -6,8 +6,7 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report suite ptx isa orders gpus calibrate measure communication";;
-    '') echo "run check estimate compare suite ptx isa orders gpus calibrate measure communication sweep";;
+    '') echo "run check estimate compare report suite ptx isa orders gpus calibrate measure communication sweep";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
     sweep) echo "query report";;
