@@ -55,6 +55,12 @@ static const struct command_option options[] = {
      .standard = "built in",
      .help = "The numbers that 'heddle calibrate --traces' fitted for one of the GPUs.",
      .id = 1},
+    {.name = "from",
+     .argument = "FILE",
+     .help =
+         "Estimate the launches of a trace file ('heddle trace record') instead of a target. The GPU and the order "
+         "are those of the file. Nothing is run.",
+     .id = 1},
     {.name = "traces",
      .argument = "FILE",
      .help = "Add the launches' traces to FILE, for 'heddle calibrate --traces'.",
@@ -480,14 +486,72 @@ static void print_json(const struct estimates *e, size_t count, const char *orde
     json_decref(document);
 }
 
+static bool set_from(struct estimate_call *c, const char *value)
+{
+    const char **from = c->self;
+    return set_file(c, "--from", value, from);
+}
+
+/* The launches of a file, by GPU and order, of which there may be as many as a command line takes. */
+static int estimate_file(struct estimate_call *c, const char *path, struct estimates *all,
+                         size_t *count)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return usage_error("estimate", "cannot read '%s': %s", path, strerror(errno));
+    struct trace_file in = {.file = f, .arena = c->arena};
+    struct launch_estimate t;
+    for (const struct emu_counts *l; (l = trace_file_next(&in));) {
+        size_t k = 0;
+        while (k < *count &&
+               (strcmp(all[k].gpu->name, l->gpu->name) != 0 || strcmp(all[k].order, l->order) != 0))
+            k++;
+        if (k == MOST_GPUS || !launch_estimate_of(l, &t)) continue;
+        if (k == *count) all[(*count)++] = (struct estimates){.gpu = l->gpu, .order = l->order};
+        add(c, &all[k], &t);
+    }
+    (void)fclose(f);
+    if (in.why) fprintf(stderr, "heddle estimate: '%s': %s\n", path, in.why);
+    else if (!*count) fprintf(stderr, "heddle estimate: '%s' has no launches\n", path);
+    return in.why || !*count ? EXIT_INPUT : EXIT_FINE;
+}
+
+static int print_all(const struct estimate_call *c, const struct estimates *all, size_t count,
+                     const char *order)
+{
+    for (size_t i = 0; c->format == FORMAT_TABLE && i < count; i++) print_table(&all[i]);
+    if (c->format == FORMAT_TABLE && count > 1) print_comparison(all, count);
+    if (c->format == FORMAT_CSV) print_csv(all, count);
+    if (c->format == FORMAT_JSON) print_json(all, count, order);
+    return EXIT_FINE;
+}
+
+static int estimate_from(struct estimate_call *c, const char *from)
+{
+    struct estimates all[MOST_GPUS] = {0};
+    size_t count = 0;
+    if (c->target || c->order_count || c->traces)
+        return usage_error("estimate", "--from takes no target, --order or --traces");
+    int status = estimate_coefficients(c);
+    if (status == EXIT_FINE) status = estimate_file(c, from, all, &count);
+    return status == EXIT_FINE ? print_all(c, all, count, all[0].order) : status;
+}
+
 static int estimate(int argc, char **argv)
 {
+    static const struct estimate_option from_option[] = {{"--from", set_from, false},
+                                                         {NULL, NULL, false}};
     struct arena *arena = arena_new();
-    struct estimate_call c = {.arena = arena, .command = "estimate"};
+    const char *from = NULL;
+    struct estimate_call c = {
+        .arena = arena, .command = "estimate", .added = from_option, .self = &from};
     struct estimates all[MOST_GPUS] = {0};
     int status = EXIT_FINE;
     if (!estimate_read_call(&c, argc, argv)) status = c.status;
-    else if (c.order_count > 1)
+    else if (from) {
+        status = estimate_from(&c, from);
+        arena_free(arena);
+        return finish_output("estimate", status);
+    } else if (c.order_count > 1)
         status = usage_error("estimate", "one order: 'heddle compare' takes several");
     else status = estimate_coefficients(&c);
     const char *order = c.order_count ? c.orders[0] : "native";

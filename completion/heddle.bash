@@ -6,7 +6,8 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report suite ptx isa orders gpus calibrate measure communication sweep";;
+    '') echo "run check estimate compare report trace suite ptx isa orders gpus calibrate measure communication sweep";;
+    trace) echo "record info check dump";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
     sweep) echo "query report";;
@@ -17,9 +18,13 @@ _heddle_options() # COMMAND
     case $1 in
     'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'trace info') echo "--help";;
+    'trace check') echo "--help";;
+    'trace dump') echo "--launch --cta --warp --help";;
     'suite list') echo "--help";;
     'suite run') echo "--size --data-seed --order --seed --graph --help";;
     'ptx check') echo "--format --max-errors --link --quiet --help";;
@@ -99,6 +104,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --order') echo "$_heddle_orders";;
     'estimate --format') echo "table json csv";;
     'estimate --coefficients') echo "FILE";;
+    'estimate --from') echo "FILE";;
     'estimate --traces') echo "FILE";;
     'estimate --memory') echo "";;
     'estimate --threads') echo "";;
@@ -188,6 +194,37 @@ _heddle_values() # COMMAND --OPTION
     'report --dump') echo "FILE";;
     'report --data-seed') echo "";;
     'report --graph') echo "FILE";;
+    'trace record --output') echo "FILE";;
+    'trace record --gpu') echo "$_heddle_gpus";;
+    'trace record --order') echo "$_heddle_orders";;
+    'trace record --memory') echo "";;
+    'trace record --threads') echo "";;
+    'trace record --seed') echo "";;
+    'trace record --divergence') echo "stack its";;
+    'trace record --speculate') echo "on off";;
+    'trace record --check') echo "memory init sync race atomicity api all";;
+    'trace record --suppress') echo "FILE";;
+    'trace record --max-instructions') echo "";;
+    'trace record --timeout') echo "";;
+    'trace record --format') echo "text json";;
+    'trace record --counts') echo "FILE";;
+    'trace record --watch') echo "";;
+    'trace record --record') echo "FILE";;
+    'trace record --replay') echo "FILE";;
+    'trace record --kernel') echo "";;
+    'trace record --grid') echo "";;
+    'trace record --block') echo "";;
+    'trace record --cluster') echo "";;
+    'trace record --shared') echo "";;
+    'trace record --arg') echo "";;
+    'trace record --expect') echo "";;
+    'trace record --tolerance') echo "";;
+    'trace record --dump') echo "FILE";;
+    'trace record --data-seed') echo "";;
+    'trace record --graph') echo "FILE";;
+    'trace dump --launch') echo "";;
+    'trace dump --cta') echo "";;
+    'trace dump --warp') echo "";;
     'suite run --size') echo "small medium large";;
     'suite run --data-seed') echo "";;
     'suite run --order') echo "$_heddle_orders";;

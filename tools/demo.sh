@@ -77,6 +77,10 @@ say "heddle estimate: how long it would take, and what takes so long"
 ./heddle estimate suite:transpose_naive --gpu titanv,gtx480
 ./heddle estimate suite:transpose_padded --gpu titanv,gtx480
 
+say "heddle report: what a run did over time, under three orders below each other"
+mkdir -p build/demo
+./heddle report suite:bfs_racy --gpu titanv --order native,gpudet,dab --races --output build/demo/report.html 2>&1 | tail -1
+
 say "heddle compare: what GPUDet and DAB would take on a TITAN V, if a GPU without them takes 1"
 rows=$(mktemp)
 for workload in saxpy sgemm_16 hotspot stencil_3d bfs_parent histogram_shared sum_atomic conv_gradient centrality:small; do
@@ -89,3 +93,6 @@ grep "# parallel" "$rows.text"
 awk '{ sum[$1] += log($2); n[$1]++ }
      END { printf "geometric mean: native 1, gpudet %.2f, dab %.2f\n", exp(sum["gpudet"] / n["gpudet"]), exp(sum["dab"] / n["dab"]) }' "$rows"
 rm -f "$rows" "$rows.text"
+
+echo
+echo "build/demo/report.html shows a run over time: open it in a browser"

@@ -334,7 +334,7 @@ function drawSource() {
 function why(x) { let best = '', most = 0; for (const p in x.parts) if (x.parts[p] > most) most = x.parts[p], best = p; return best; }
 
 /* ---- the page ----------------------------------------------------------------------------------------------- */
-function setTheme(d) { document.documentElement.classList.toggle('dark', d); }
+function setTheme(d) { document.documentElement.classList.toggle('dark', d); PARTS.launch = d ? '#5d6670' : '#bbbbbb'; PARTS.imbalance = d ? '#363e47' : '#dddddd'; }
 function fillSelects() {
   const names = new Set(); for (const r of data.runs) for (const l of r.launches) if (l.lapse) for (const m in l.lapse.maps) names.add(m);
   for (const m of [...Object.keys(METRICS), ...Object.keys(PARTS)]) if (names.has(m)) { const o = el('option', labelOf(m)[0]); o.value = m; $('metric').append(o); }
@@ -368,9 +368,9 @@ async function main() {
   $('metric').onchange = () => { view.metric = $('metric').value; drawTime(); }; $('launch').onchange = () => choose(+$('launch').value); $('reset').onclick = () => zoom(0, 0);
   $('srcrun').onchange = $('heat').onchange = $('whole').onchange = drawSource;
   $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawSource(); mark(); };
-  $('theme').onclick = () => { setTheme(!dark()); drawTime(); drawRoofline(); }; $('help').onclick = () => $('keys').showModal();
+  $('theme').onclick = () => { setTheme(!dark()); drawRuns(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); }; $('help').onclick = () => $('keys').showModal();
   document.addEventListener('keydown', onKey); addEventListener('resize', redraw);
-  addEventListener('beforeprint', () => { setTheme(false); redraw(); });
+  addEventListener('beforeprint', () => { if (dark()) $('theme').click(); });
   document.documentElement.dataset.ready = 'yes';
 }
 main().catch(e => { const p = document.createElement('p'); p.className = 'warning'; p.textContent = 'This report could not be shown: ' + e.message + ' (it needs a browser with DecompressionStream: Chrome 80, Firefox 113, Safari 16.4)'; document.body.prepend(p); document.documentElement.dataset.ready = 'failed'; });

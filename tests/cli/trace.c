@@ -1,0 +1,110 @@
+/* heddle trace record|info|check|dump, and heddle estimate --from. */
+#define _GNU_SOURCE
+#include "tests/support/support.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/heddle-trace-test-XXXXXX";
+
+static void set_up(void)
+{
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static void tear_down(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_expect(system(command) == 0);
+}
+
+TestSuite(trace_command, .init = set_up, .fini = tear_down, .timeout = 120);
+
+/* What `heddle WORDS` prints; each %s in it is the folder. */
+static char *heddle(const char *words, int want)
+{
+    char command[1000], *text = NULL;
+    const char *program = getenv("HEDDLE");
+    size_t size = 0;
+    int n = snprintf(command, sizeof command, "%s ", program ? program : "./heddle");
+    snprintf(command + n, sizeof command - (size_t)n, words, folder, folder, folder);
+    strcat(command, " 2>&1");
+    FILE *p = popen(command, "r"), *m = open_memstream(&text, &size);
+    for (int c; (c = getc(p)) != EOF;) putc(c, m);
+    fclose(m);
+    const int status = pclose(p);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    cr_assert(code == want, "%s: %d: %s", command, code, text);
+    return text;
+}
+
+static void record(const char *options)
+{
+    char words[200];
+    snprintf(words, sizeof words,
+             "trace record suite:transpose_naive %s --output %%s/a.hdt >/dev/null", options);
+    free(heddle(words, 0));
+}
+
+Test(trace_command, an_estimate_from_a_file_is_that_of_the_run)
+{
+    static const char *const options[] = {"--gpu gv100", "--gpu titanv --order gpudet"};
+    for (size_t i = 0; i < 2; i++) {
+        char words[200];
+        record(options[i]);
+        snprintf(words, sizeof words, "estimate suite:transpose_naive %s --format=csv 2>/dev/null",
+                 options[i]);
+        char *live = heddle(words, 0), *later = heddle("estimate --from %s/a.hdt --format=csv", 0);
+        cr_expect(eq(str, later, live));
+        free(live);
+        free(later);
+    }
+}
+
+Test(trace_command, what_is_printed_is_what_was_run)
+{
+    record("--gpu gv100");
+    char *info = heddle("trace info %s/a.hdt", 0), *check = heddle("trace check %s/a.hdt", 0),
+         *dump = heddle("trace dump --launch 1 --cta 0 --warp 3 %s/a.hdt", 0);
+    cr_expect(strstr(info, "run: suite:transpose_naive") != NULL, "%s", info);
+    cr_expect(strstr(info, "3 launches") && strstr(info, " 96256 "), "%s", info);
+    cr_expect(strstr(check, "frames are whole") != NULL);
+    cr_expect(strstr(dump, "launch 1: transpose_naive, gv100, native") == dump, "%s", dump);
+    cr_expect(strstr(dump, " CTA 0\n  warp 3: ") && !strstr(dump, "warp 2") &&
+              !strstr(dump, "CTA 1"));
+    /* Threads of a warp read 32 floats in a row: one line; and write a column: 32 lines, one sector each. */
+    char *load = strstr(dump, "ld.global.f32 lanes=32 0x"),
+         *store = strstr(dump, "st.global.f32 lanes=32 0x");
+    cr_assert(load && store, "%s", dump);
+    cr_expect(strncmp(strchr(load, '/'), "/f\n", 3) == 0, "%.60s", load);
+    int lines = 0;
+    for (const char *p = store; *p != '\n'; p++) lines += *p == '/';
+    cr_expect(eq(int, lines, 32));
+    free(info);
+    free(check);
+    free(dump);
+}
+
+Test(trace_command, a_file_that_is_cut_off_is_refused)
+{
+    char path[100];
+    record("--gpu gv100");
+    snprintf(path, sizeof path, "%s/a.hdt", folder);
+    cr_assert(truncate(path, 30000) == 0);
+    char *said = heddle("trace check %s/a.hdt", 1);
+    cr_expect(strstr(said, "it is cut off or damaged") != NULL, "%s", said);
+    free(said);
+    free(heddle("trace info %s/a.hdt", 1));
+    free(heddle("estimate --from %s/a.hdt", 1));
+    free(heddle("report --from %s/a.hdt --output %s/r.html", 1));
+    free(heddle("trace check %s/none.hdt", 2));
+    free(heddle("trace check", 2));
+    free(heddle("estimate --from %s/a.hdt suite:saxpy", 2));
+    free(heddle("trace record suite:saxpy --gpu gv100,titanv", 2));
+}
