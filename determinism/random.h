@@ -6,14 +6,12 @@
  * It chooses which slot of which SM gets the next CTA, which warp goes on and for how many instructions (down to one), and
  * when memory changes:
  *
- *  - A plain, relaxed or volatile store to global memory is buffered by its warp, which alone sees it, and drained later;
- *    stores to different bytes in any order. Fences, barriers, releases, mbarriers and the warp's own atomics on those bytes
- *    drain it before they go on; a fence that is not .sc only before the warp's later writes.
- *  - A plain load may read what the SM read earlier (L1 caches are not coherent) until a fence or an acquire by a warp of the
- *    SM. Stores of the SM's own warps show there as soon as they are visible.
+ *  - A store becomes visible to other threads late, and stores to different places in any order.
+ *  - A load may read a value that has been overwritten, if the thread need not see the newer one.
+ *  - Fences, releases, acquires and atomics order for the threads of their scope only.
  *
- * Atomics and strong loads go to memory at once. Both behaviours are allowed by PTX's memory model: a program without data
- * races has the same results as under any other order. */
+ * determinism/views/views.h does this within the axioms of PTX's memory model. A program without data races has the same
+ * results as under any other order, unless it depends on the order of atomics. */
 #ifndef HEDDLE_DETERMINISM_RANDOM_H
 #define HEDDLE_DETERMINISM_RANDOM_H
 
@@ -32,8 +30,11 @@ enum random_strategy {
 struct random_options { /* as struct order_option wants them */
     uint32_t strategy;  /* enum random_strategy */
     /* Switches of the memory model: each off makes some outcome impossible. */
-    uint32_t late_stores; /* else they are visible at once */
-    uint32_t stale_loads; /* else loads are never stale */
+    uint32_t late_stores;  /* else they are visible at once */
+    uint32_t stale_loads;  /* else loads are never stale */
+    uint32_t stale_strong; /* else strong loads are never stale */
+    uint32_t scopes;       /* else each scope is that of the GPU */
+    uint32_t shared;       /* else plain accesses of shared memory are made at once, in long runs */
 };
 /* Its options, and how orders.h makes one. */
 extern const struct order_kind random_kind;

@@ -164,11 +164,12 @@ struct emu_sync {
 /* ---- orders --------------------------------------------------------------------------------------- */
 
 /* An order is always asked about atomics, reductions, strong accesses (volatile, relaxed, acquire, release) of global
- * and shared memory, asynchronous copies and every sync. These flags add weak accesses of global memory.
+ * and shared memory, asynchronous copies and every sync. These flags add weak accesses.
  * emu/order_fast.h has further flags. */
 enum emu_want {
     EMU_WANT_LOADS = 1, /* weak loads, .nc, surfaces, tiles */
     EMU_WANT_STORES = 2,
+    EMU_WANT_SHARED = 64, /* weak loads and stores of shared memory; 4 to 32: emu/order_fast.h */
 };
 
 enum emu_step {                       /* the unit of a burst (pick) and of emu_warp.serial */
@@ -269,6 +270,9 @@ void emu_machine_store(struct emu_machine *m, struct emu_issuer by, uint64_t add
                        const void *data, uint32_t size);
 /* false: there is no such memory. */
 bool emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint64_t size);
+/* Likewise of shared memory of the warp's CTA, from an offset or a generic address on; bytes behind its end are zeros. */
+void emu_machine_load_shared(struct emu_machine *m, const struct emu_warp *who, uint64_t address,
+                             void *data, uint64_t size);
 /* Reduces one element. `operand`: as emu_access.data; old: NULL or where the old value goes. */
 void emu_machine_reduce(struct emu_machine *m, struct emu_issuer by, uint64_t address, uint8_t op,
                         uint8_t type, const void *operand, void *old);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
+enum { VERSION = 3, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
 static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'R', 'E', 'C'};
 #define CHECK_START UINT64_C(0xcbf29ce484222325)
 
@@ -749,12 +749,13 @@ struct player *player_new(FILE *in, char **why)
         memcmp(start, magic, sizeof start) != 0)
         refuse(p, "this is no recording of 'heddle run --record'");
     const uint64_t version = get(p);
-    if (version != VERSION)
-        refuse(p, "the recording has version %llu, and this reads version %d",
-               (unsigned long long)version, VERSION);
+    if (version < OLDEST_VERSION || version > VERSION)
+        refuse(p, "the recording has version %llu, and this reads versions %d to %d",
+               (unsigned long long)version, OLDEST_VERSION, VERSION);
     get_text(p, p->name, sizeof p->name);
     const uint32_t wants = get_small(p), step = get_small(p), has = get_small(p);
-    if (wants > (EMU_WANT_LOADS | EMU_WANT_STORES) || step > EMU_STEP_EVENT || has > 63)
+    if (wants & ~(unsigned)(EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED) ||
+        step > EMU_STEP_EVENT || has > 63)
         refuse(p, "the recording is damaged: there is no such order");
     next_token(p);
     if (p->wrong.size) {

@@ -110,9 +110,10 @@ enum lower_watch { /* what orders and observers are told of; 0: nobody is there 
                    LOWER_STORES = 4,
                    LOWER_NEAR = 8,    /* and of all other spaces, */
                    LOWER_ISSUES = 16, /* and of each instruction */
-                   LOWER_TAGGED =
-                       32, /* or nobody: but what is loaded and stored is marked (emu/speculate/conflict_free.h) */
-                   LOWER_WAYS = 33
+                   LOWER_SHARED = 32, /* also plain loads and stores of shared memory */
+                   /* or of nothing: but what is loaded and stored has tags (emu/speculate/conflict_free.h) */
+                   LOWER_TAGGED = 64,
+                   LOWER_WAYS = 65
 };
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,

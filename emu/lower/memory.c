@@ -66,6 +66,8 @@ static bool is_told_of(const struct lower *L, const struct mem_desc *v, bool sto
                any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC;
     if (watched & LOWER_NEAR) return true;
     if (v->flags & EMU_RELAXED) return watched && (any || shared);
+    if (shared || v->space == PTX_SPACE_GENERIC)
+        if (watched & LOWER_SHARED) return true;
     return any && watched & (store ? LOWER_STORES : LOWER_LOADS);
 }
 

@@ -230,7 +230,8 @@ static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
     const bool strong = v->flags & EMU_RELAXED,
                any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
                shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
-    if (strong ? !any && !shared : !any || !(m->wants & want)) return true;
+    const bool weak_is_asked = (any && m->wants & want) || (shared && m->wants & EMU_WANT_SHARED);
+    if (strong ? !any && !shared : !weak_is_asked) return true;
     return emu_notify_step(g, in);
 }
 

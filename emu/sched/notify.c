@@ -25,6 +25,7 @@ static bool is_wanted(const struct emu_machine *m, const struct emu_access *a)
     if (a->flags & EMU_ASYNC || a->kind == EMU_ATOMIC || a->kind == EMU_RED ||
         a->flags & EMU_RELAXED)
         return global || is_shared(a->space);
+    if (is_shared(a->space)) return m->wants & EMU_WANT_SHARED;
     return global && m->wants & (a->kind == EMU_LOAD ? EMU_WANT_LOADS : EMU_WANT_STORES);
 }
 

@@ -35,7 +35,7 @@ static const char spin_lock[] =
     ".reg .u64 %d<3>; .reg .u32 %r<6>; .reg .pred %p1;\n"
     "ld.param.u64 %d1, [lock]; ld.param.u64 %d2, [sum];\n"
     "again:\natom.global.cas.b32 %r1, [%d1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra again;\n"
-    "ld.volatile.global.u32 %r2, [%d2]; mov.u32 %r3, %tid.x; add.u32 %r2, %r2, %r3;\n"
+    "membar.gl; ld.volatile.global.u32 %r2, [%d2]; mov.u32 %r3, %tid.x; add.u32 %r2, %r2, %r3;\n"
     "st.volatile.global.u32 [%d2], %r2; membar.gl;\natom.global.exch.b32 %r4, [%d1], 0;\nret;\n";
 
 static struct emu_run lock_run(uint32_t *lock, uint32_t *sum)

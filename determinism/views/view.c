@@ -1,0 +1,108 @@
+/* Views and publications: sets of messages of bounded size. */
+#include "determinism/views/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void view_clear(struct view *v)
+{
+    v->all = 0;
+    v->writer_count = v->message_count = 0;
+}
+
+void view_add_all(struct view *v, uint64_t until)
+{
+    uint32_t n = 0;
+    if (until <= v->all) return;
+    v->all = until;
+    for (uint32_t i = 0; i < v->writer_count; i++)
+        if (v->writers[i].until > until) v->writers[n++] = v->writers[i];
+    v->writer_count = n;
+    n = 0;
+    for (uint32_t i = 0; i < v->message_count; i++)
+        if (v->messages[i] > until) v->messages[n++] = v->messages[i];
+    v->message_count = n;
+}
+
+void view_add_writer(struct view *v, uint32_t writer, uint64_t until)
+{
+    if (until <= v->all) return;
+    uint32_t oldest = 0;
+    for (uint32_t i = 0; i < v->writer_count; i++) {
+        if (v->writers[i].writer == writer) {
+            if (v->writers[i].until < until) v->writers[i].until = until;
+            return;
+        }
+        if (v->writers[i].until < v->writers[oldest].until) oldest = i;
+    }
+    if (v->writer_count == VIEW_WRITERS) {
+        const uint64_t least = v->writers[oldest].until;
+        view_add_all(v, least < until ? least : until);
+        if (v->all >= until) return;
+    }
+    v->writers[v->writer_count++] = (struct view_writer){until, writer};
+}
+
+void view_add_message(struct view *v, uint64_t born)
+{
+    if (born <= v->all) return;
+    uint64_t oldest = born;
+    for (uint32_t i = 0; i < v->message_count; i++) {
+        if (v->messages[i] == born) return;
+        if (v->messages[i] < oldest) oldest = v->messages[i];
+    }
+    if (v->message_count == VIEW_MESSAGES) {
+        view_add_all(v, oldest);
+        if (v->all >= born) return;
+    }
+    v->messages[v->message_count++] = born;
+}
+
+void view_join(struct view *v, const struct view *from)
+{
+    view_add_all(v, from->all);
+    for (uint32_t i = 0; i < from->writer_count; i++)
+        view_add_writer(v, from->writers[i].writer, from->writers[i].until);
+    for (uint32_t i = 0; i < from->message_count; i++) view_add_message(v, from->messages[i]);
+}
+
+/* ---- publications ------------------------------------------------------------------------------------------- */
+
+struct publication *publication_new(struct publication_pool *pool)
+{
+    struct publication *p = pool->spare;
+    if (p) pool->spare = p->next;
+    else if (!(p = malloc(sizeof *p))) abort();
+    p->refs = 1;
+    p->count = 0;
+    p->next = NULL;
+    return p;
+}
+
+/* What is full is merged into its last entry, which every thread may acquire then. */
+void publication_add(struct publication *p, const struct published *by)
+{
+    if (p->count < PUBLISHED) {
+        p->by[p->count++] = *by;
+        return;
+    }
+    struct published *last = &p->by[PUBLISHED - 1];
+    if (last->has_wide) view_join(&last->narrow, &last->wide);
+    view_join(&last->narrow, &by->narrow);
+    if (by->has_wide) view_join(&last->narrow, &by->wide);
+    last->is_anyones = true;
+    last->has_wide = false;
+}
+
+void publication_release(struct publication_pool *pool, struct publication *p)
+{
+    if (!p || --p->refs) return;
+    p->next = pool->spare;
+    pool->spare = p;
+}
+
+void publication_pool_free(struct publication_pool *pool)
+{
+    for (struct publication *p = pool->spare, *next; p; p = next) next = p->next, free(p);
+    pool->spare = NULL;
+}

@@ -1,0 +1,77 @@
+/* determinism/views/view.h: what a thread must see of the writes of a launch.
+ *
+ * A write to memory is a *message*: its writer and the time at which it was born, which is unique in a launch. A view is
+ * the set of messages that precede the thread's next operation in the causality order of the PTX ISA ("Memory Consistency
+ * Model", Causality Order). A read may not return a value that is older than a message in the thread's view.
+ *
+ *     view_add_message(&v, born);                   // a strong read has observed it
+ *     view_add_writer(&v, warp, now);               // all that this warp has written so far
+ *     view_join(&v, &published);                    // an acquire pattern has read from a release pattern
+ *     if (view_covers(&v, writer, born)) ...
+ *
+ * A view has a bounded size. When it is full, its oldest entry is replaced by "everything born until then", which contains
+ * it. So a view may contain more than causality order demands, never less: outcomes are lost, none is added. */
+#ifndef HEDDLE_DETERMINISM_VIEWS_VIEW_H
+#define HEDDLE_DETERMINISM_VIEWS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { VIEW_WRITERS = 8, VIEW_MESSAGES = 8 };
+
+struct view {
+    uint64_t all; /* every message born until then */
+    uint32_t writer_count, message_count;
+    struct view_writer {
+        uint64_t until;
+        uint32_t writer;
+    } writers[VIEW_WRITERS];          /* messages of one writer born until then */
+    uint64_t messages[VIEW_MESSAGES]; /* single ones: when they were born */
+};
+
+static inline bool view_covers(const struct view *v, uint32_t writer, uint64_t born)
+{
+    if (born <= v->all) return true;
+    for (uint32_t i = 0; i < v->writer_count; i++)
+        if (v->writers[i].writer == writer && born <= v->writers[i].until) return true;
+    for (uint32_t i = 0; i < v->message_count; i++)
+        if (v->messages[i] == born) return true;
+    return false;
+}
+
+void view_clear(struct view *v);
+void view_add_all(struct view *v, uint64_t until);
+void view_add_writer(struct view *v, uint32_t writer, uint64_t until);
+void view_add_message(struct view *v, uint64_t born);
+void view_join(struct view *v, const struct view *from);
+
+/* ---- what release patterns publish ------------------------------------------------------------------------- */
+
+enum { PUBLISHED = 3 };
+
+/* The views of the release patterns (ISA, "Release and Acquire Patterns") that a strong write belongs to: its own, and
+ * those of the write before it if it is an atomic (observation order goes on through atomics). Shared and counted. */
+struct publication {
+    uint32_t refs, count;
+    struct published {
+        uint32_t cta;    /* of the thread that released */
+        bool is_anyones; /* merged from several: every thread may acquire `narrow` */
+        bool has_wide;   /* `wide` is set */
+        /* of the last release whose scope is at least the CTA, and at least the cluster. The scope of a cluster is treated
+         * as that of the GPU. */
+        struct view narrow, wide;
+    } by[PUBLISHED];
+    struct publication *next; /* of those that are not in use */
+};
+
+struct publication_pool {
+    struct publication *spare;
+};
+/* With one reference, empty. */
+struct publication *publication_new(struct publication_pool *pool);
+void publication_add(struct publication *p, const struct published *by);
+void publication_release(struct publication_pool *pool,
+                         struct publication *p); /* NULL is allowed */
+void publication_pool_free(struct publication_pool *pool);
+
+#endif

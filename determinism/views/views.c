@@ -1,0 +1,494 @@
+/* Views at loads, stores and atomics. */
+#include "determinism/views/views.h"
+
+#include "base/rng.h"
+#include "determinism/views/internal.h"
+#include "emu/atomic.h"
+#include "emu/memory.h"
+#include "ptx/ptx.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct views *views_new(void)
+{
+    struct views *v = calloc(1, sizeof *v);
+    if (!v) abort();
+    return v;
+}
+
+void views_free(struct views *v)
+{
+    if (!v) return;
+    histories_free(&v->histories);
+    free(v->agents);
+    free(v->ctas);
+    free(v);
+}
+
+void views_begin(struct views *v, struct emu_machine *m, const struct views_settings *settings,
+                 uint64_t *state)
+{
+    v->m = m;
+    v->shape = emu_machine_shape(m);
+    v->settings = *settings;
+    v->state = state;
+    v->now = v->access = 0;
+    view_clear(&v->sc);
+    histories_begin(&v->histories);
+    const size_t agents = (size_t)v->shape.slots * v->shape.warps_per_cta;
+    if (agents > v->agent_capacity) {
+        free(v->agents);
+        v->agents = calloc(agents, sizeof *v->agents);
+        v->agent_capacity = agents;
+    }
+    if (v->shape.slots > v->cta_capacity) {
+        free(v->ctas);
+        v->ctas = calloc(v->shape.slots, sizeof *v->ctas);
+        v->cta_capacity = v->shape.slots;
+    }
+    if (!v->agents || !v->ctas) abort();
+}
+
+void views_settle(struct views *v)
+{
+    histories_drop_all(&v->histories, ++v->now);
+}
+
+/* The history's invisible messages give way to what was before them. */
+static void lose(struct views *v, uint64_t address, const struct history *h)
+{
+    uint32_t lost = 0, at = h->count;
+    while (at > 1 && h->messages[at - 1].visible > v->now) lost |= h->messages[--at].bytes;
+    for (uint32_t i = 0; i < SECTOR_BYTES; i++)
+        if (lost >> i & 1)
+            emu_machine_store(v->m, (struct emu_issuer){.kind = EMU_STORE}, address + i,
+                              h->messages[at - 1].data + i, 1);
+}
+
+void views_lose_late_stores(struct views *v)
+{
+    for (uint32_t i = 0; v->histories.used && i < HISTORY_COUNT; i++)
+        if (v->histories.keys[i] && !(v->histories.keys[i] >> 63))
+            lose(v, v->histories.keys[i] * SECTOR_BYTES, &v->histories.table[i]);
+    views_settle(v);
+}
+
+/* ---- one access: its sectors --------------------------------------------------------------------------- */
+
+struct touch {
+    struct views *v;
+    struct agent *g;
+    const struct emu_access *a;
+    uint32_t size; /* bytes of a lane */
+    bool strong, wide, acquires, releases, shared;
+    bool placed; /* a store has taken its place before a message, and is not written to memory */
+    bool fetched;
+};
+typedef void on_sector(struct touch *t, uint64_t address, uint32_t bytes);
+
+static uint32_t bytes_of(uint64_t address, uint64_t size)
+{
+    return (uint32_t)(((UINT64_C(1) << size) - 1) << address % SECTOR_BYTES);
+}
+
+/* Calls f for each sector; more than once where other lanes' sectors come in between. */
+static void each_sector(struct touch *t, on_sector *f)
+{
+    const struct emu_access *a = t->a;
+    const bool is_run = a->contiguous && a->stride == t->size;
+    const uint64_t each = is_run ? UINT64_C(32) * t->size : t->size;
+    uint64_t sector = UINT64_MAX;
+    uint32_t bytes = 0;
+    for (uint32_t m = is_run ? 1 : a->lanes; m; m &= m - 1) {
+        uint64_t at = a->address[__builtin_ctz(m)];
+        for (uint64_t left = each; left;) {
+            const uint64_t room = SECTOR_BYTES - at % SECTOR_BYTES, n = left < room ? left : room;
+            if (at / SECTOR_BYTES != sector && bytes) {
+                f(t, sector * SECTOR_BYTES, bytes);
+                bytes = 0;
+            }
+            sector = at / SECTOR_BYTES;
+            bytes |= bytes_of(at, n);
+            at += n;
+            left -= n;
+        }
+    }
+    if (bytes) f(t, sector * SECTOR_BYTES, bytes);
+}
+
+/* Of a sector of global memory, or of the CTA's shared memory; never 0. */
+static uint64_t key_of(const struct touch *t, uint64_t address)
+{
+    const uint64_t at = t->shared && address >= MEM_SHARED ? address - MEM_SHARED : address,
+                   sector = at / SECTOR_BYTES;
+    return t->shared ? UINT64_C(1) << 63 | (uint64_t)t->g->cta << 24 | sector : sector;
+}
+
+/* What memory holds of a sector; bytes outside of allocations are 0. */
+static void read_memory(const struct touch *t, uint64_t address, uint8_t out[SECTOR_BYTES])
+{
+    struct emu_machine *m = t->v->m;
+    if (t->shared) {
+        emu_machine_load_shared(m, t->a->who, address, out, SECTOR_BYTES);
+        return;
+    }
+    if (emu_machine_load(m, address, out, SECTOR_BYTES)) return;
+    for (uint32_t i = 0; i < SECTOR_BYTES; i++) emu_machine_load(m, address + i, out + i, 1);
+}
+
+/* ---- what is morally strong, and what a read adds to the view ---------------------------------------------- */
+
+static bool covers(const struct agent *g, const struct message *m)
+{
+    return m->writer == g->writer || view_covers(&g->now, m->writer, m->born);
+}
+
+static bool is_morally_strong(const struct touch *t, const struct message *m)
+{
+    if (m->writer == HISTORY_NOBODY || m->writer == t->g->writer) return true;
+    return t->strong && m->is_strong && (m->cta == t->g->cta || (t->wide && m->is_wide));
+}
+
+static void acquire(const struct touch *t, const struct publication *p)
+{
+    struct agent *g = t->g;
+    for (uint32_t i = 0; p && i < p->count; i++) {
+        const struct published *by = &p->by[i];
+        if (by->is_anyones || by->cta == g->cta)
+            view_join(t->acquires ? &g->now : &g->acquired, &by->narrow);
+        else if (by->has_wide)
+            view_join(t->acquires && t->wide ? &g->now : &g->acquired_wide, &by->wide);
+    }
+}
+
+/* A strong read of these bytes after the message `at`: observation order, and acquire patterns. */
+static void observe(const struct touch *t, const struct history *h, uint32_t at, uint32_t bytes)
+{
+    for (uint32_t i = at + 1; i-- > 0 && bytes;) {
+        const struct message *m = &h->messages[i];
+        if (!(m->bytes & bytes)) continue;
+        bytes &= ~m->bytes;
+        if (!is_morally_strong(t, m)) continue;
+        if (i && m->writer != t->g->writer) view_add_message(&t->g->now, m->born);
+        acquire(t, m->published);
+    }
+}
+
+/* ---- loads ------------------------------------------------------------------------------------------------ */
+
+static bool is_stale(struct touch *t)
+{
+    const struct views_settings *s = &t->v->settings;
+    if (!s->fresh_one_in) return false;
+    if (t->strong) return s->stale_one_in && !rng_below(t->v->state, s->stale_one_in);
+    return rng_below(t->v->state, s->fresh_one_in);
+}
+
+/* The message that a load of these bytes reads; what is newer does not overlap it, or is not read. */
+static uint32_t choose(struct touch *t, const struct history *h, uint32_t bytes)
+{
+    uint32_t may[HISTORY_DEPTH], count = 0, newest = HISTORY_DEPTH; /* newest: the visible one */
+    for (uint32_t i = h->count; i-- > 0;) {
+        const struct message *m = &h->messages[i];
+        if (i && !(m->bytes & bytes)) continue;
+        const bool covered = !i || covers(t->g, m);
+        if (newest == HISTORY_DEPTH && (covered || m->visible <= t->v->now)) newest = count;
+        may[count++] = i;
+        if (covered) break;
+    }
+    const uint32_t older = count - 1 - newest;
+    assert(newest < count); /* the base is always covered */
+    return may[older && is_stale(t) ? newest + 1 + rng_below(t->v->state, older) : newest];
+}
+
+/* Whether a message behind this one has some of the bytes. */
+static bool is_overwritten(const struct history *h, uint32_t at, uint32_t bytes)
+{
+    for (uint32_t i = at + 1; i < h->count; i++)
+        if (h->messages[i].bytes & bytes) return true;
+    return false;
+}
+
+/* The lanes that load from the sector get these bytes of it. */
+static void give(const struct touch *t, uint64_t address, const uint8_t data[SECTOR_BYTES])
+{
+    const struct emu_access *a = t->a;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint64_t from = a->address[l], to = from + t->size;
+        if (from >= address + SECTOR_BYTES || to <= address) continue;
+        const uint64_t first = from > address ? from : address,
+                       last = to < address + SECTOR_BYTES ? to : address + SECTOR_BYTES;
+        memcpy(a->result + (size_t)a->stride * l + (first - from), data + (first - address),
+               last - first);
+    }
+}
+
+/* What memory holds now, for all lanes. */
+static void fetch(struct touch *t)
+{
+    const struct emu_access *a = t->a;
+    if (t->fetched) return;
+    t->fetched = true;
+    if (!t->shared) emu_machine_fetch(t->v->m, a);
+    for (uint32_t m = t->shared ? a->lanes : 0; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        emu_machine_load_shared(t->v->m, a->who, a->address[l], a->result + (size_t)a->stride * l,
+                                t->size);
+    }
+}
+
+static void load_sector(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    const struct history *h = histories_find(&t->v->histories, key_of(t, address));
+    if (!h) {
+        if (t->acquires) view_add_all(&t->g->now, t->v->histories.lost);
+        else if (t->strong) view_add_all(&t->g->acquired, t->v->histories.lost);
+        return;
+    }
+    const uint32_t at = choose(t, h, bytes);
+    if (is_overwritten(h, at, bytes)) {
+        fetch(t);
+        give(t, address, h->messages[at].data);
+    }
+    if (t->strong) observe(t, h, at, bytes);
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------------- */
+
+/* The history of the sector, made if there is none. */
+static struct history *history_of(struct touch *t, uint64_t address)
+{
+    struct histories *all = &t->v->histories;
+    struct history *h = histories_find(all, key_of(t, address));
+    return h ? h : histories_add(all, key_of(t, address), ++t->v->now);
+}
+
+/* The release patterns that the message belongs to. An atomic goes on with those of what it read, a strong write with
+ * those of the same warp's writes to the place. */
+static struct publication *publish(const struct touch *t, const struct history *h, uint32_t at,
+                                   uint32_t bytes, bool atomic)
+{
+    struct publication *p = NULL;
+    const struct agent *g = t->g;
+    bool reads = atomic;
+    if (!t->strong) return NULL;
+    for (uint32_t i = at; i-- > 0;) {
+        const struct message *m = &h->messages[i];
+        if (i && !(m->bytes & bytes)) continue;
+        const bool goes_on = (reads || !i || m->writer == g->writer) && is_morally_strong(t, m);
+        reads &= (m->bytes & bytes) != bytes;
+        for (uint32_t k = 0; goes_on && m->published && k < m->published->count; k++) {
+            if (!p) p = publication_new(&t->v->histories.pool);
+            publication_add(p, &m->published->by[k]);
+        }
+    }
+    if (!g->has_released && !t->releases) return p;
+    struct published by = {.cta = g->cta};
+    by.has_wide = g->has_released_wide || (t->releases && t->wide);
+    by.narrow = t->releases ? views_of_release(t->v, g) : g->released;
+    if (by.has_wide) by.wide = t->releases && t->wide ? by.narrow : g->released_wide;
+    if (!p) p = publication_new(&t->v->histories.pool);
+    publication_add(p, &by);
+    return p;
+}
+
+static void describe(struct touch *t, struct message *m, uint32_t bytes, bool atomic)
+{
+    struct views *v = t->v;
+    const uint32_t late = v->settings.late_for;
+    m->born = ++v->now;
+    m->visible = v->now;
+    if (late && rng_below(v->state, 2)) m->visible += 1 + rng_below(v->state, late);
+    m->access = v->access;
+    m->writer = t->g->writer;
+    m->cta = t->g->cta;
+    m->bytes = bytes;
+    m->is_strong = t->strong;
+    m->is_wide = t->wide;
+    m->is_atomic = atomic;
+}
+
+/* Where the store takes its place: behind all messages, or before some that are still invisible, and that have all of its
+ * bytes, so that memory need not change. */
+static uint32_t place(struct touch *t, const struct history *h, uint32_t bytes)
+{
+    uint32_t at = h->count;
+    if (!t->v->settings.late_for || h->count == HISTORY_DEPTH) return at;
+    for (uint32_t i = h->count; i-- > 1;) {
+        const struct message *m = &h->messages[i];
+        if (bytes & ~m->bytes || m->visible <= t->v->now || covers(t->g, m)) break;
+        if (m->is_atomic && is_morally_strong(t, m)) break;
+        if (rng_below(t->v->state, 2)) break;
+        at = i;
+    }
+    return at;
+}
+
+static void push(struct touch *t, struct history *h, uint64_t address, uint32_t bytes, bool atomic)
+{
+    struct message *last = &h->messages[h->count - 1];
+    uint8_t memory[SECTOR_BYTES];
+    if (h->count > 1 && last->access == t->v->access) { /* other lanes of this instruction */
+        last->bytes |= bytes;
+        return;
+    }
+    struct publication *p = publish(t, h, h->count, bytes, atomic);
+    read_memory(t, address, memory);
+    struct message *m = history_push(&t->v->histories, h, memory);
+    describe(t, m, bytes, atomic);
+    m->published = p;
+}
+
+/* The bytes that the lanes store into this sector. */
+static void take(const struct touch *t, uint64_t address, uint8_t data[SECTOR_BYTES])
+{
+    const struct emu_access *a = t->a;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        for (uint32_t i = 0; i < t->size; i++) {
+            const uint64_t at = a->address[l] + i - address;
+            if (at < SECTOR_BYTES) data[at] = a->data[(size_t)a->stride * l + i];
+        }
+    }
+}
+
+static void store_sector(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    push(t, history_of(t, address), address, bytes, false);
+}
+
+/* The first and only sector of a store. true: it has taken its place before a newer message. */
+static bool store_before(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    struct history *h = histories_find(&t->v->histories, key_of(t, address));
+    const uint32_t at = h ? place(t, h, bytes) : 0;
+    if (!h || at == h->count) return false;
+    struct publication *p = publish(t, h, at, bytes, false);
+    struct message *m = history_insert(h, at);
+    describe(t, m, bytes, false);
+    m->published = p;
+    take(t, address, m->data);
+    return true;
+}
+
+/* ---- atomics ---------------------------------------------------------------------------------------------- */
+
+static void atomic_sector(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    struct history *h = history_of(t, address);
+    if (h->count > 1 && h->messages[h->count - 1].access == t->v->access) {
+        push(t, h, address, bytes, true);
+        return;
+    }
+    observe(t, h, h->count - 1, bytes);
+    push(t, h, address, bytes, true);
+}
+
+/* An atomic may read a message behind which only writes are that are not morally strong with it: it is not atomic against
+ * them. Returns the message; the newest if there is none, or by chance. */
+static uint32_t choose_old(struct touch *t, const struct history *h, uint32_t bytes)
+{
+    uint32_t at = h->count - 1;
+    if (!t->v->settings.fresh_one_in) return at;
+    for (; at > 0; at--) {
+        const struct message *m = &h->messages[at];
+        if (!(m->bytes & bytes)) continue;
+        if (covers(t->g, m) || is_morally_strong(t, m) || rng_below(t->v->state, 2)) break;
+    }
+    return at;
+}
+
+/* An atomic of one element of one sector of global memory that reads an older value. false: it does not. */
+static bool atomic_on_old(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    const struct emu_access *a = t->a;
+    struct history *h = histories_find(&t->v->histories, key_of(t, address));
+    if (!h || t->shared || a->count != 1 || !a->data) return false;
+    const uint32_t at = choose_old(t, h, bytes);
+    if (!is_overwritten(h, at, bytes)) return false;
+    uint8_t sector[SECTOR_BYTES];
+    memcpy(sector, h->messages[at].data, SECTOR_BYTES);
+    observe(t, h, at, bytes);
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint8_t *operand = a->data + (size_t)a->stride * l;
+        const bool cas = a->op == ATOMIC_CAS;
+        atomic_apply(a->op, a->type, sector + a->address[l] % SECTOR_BYTES,
+                     cas ? operand + 32 : operand, cas ? operand : NULL,
+                     a->result ? a->result + (size_t)a->stride * l : NULL);
+    }
+    /* Observed at `at`, it takes its place behind all messages. */
+    struct publication *p = publish(t, h, at + 1, bytes, true);
+    uint8_t memory[SECTOR_BYTES];
+    read_memory(t, address, memory);
+    struct message *m = history_push(&t->v->histories, h, memory);
+    describe(t, m, bytes, true);
+    m->published = p;
+    for (uint32_t i = 0; i < SECTOR_BYTES; i++)
+        if (bytes >> i & 1) emu_machine_store(t->v->m, emu_issuer(a), address + i, sector + i, 1);
+    return true;
+}
+
+/* ---- accesses ------------------------------------------------------------------------------------------------ */
+
+static void drop_sector(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    (void)bytes;
+    histories_drop(&t->v->histories, key_of(t, address), t->v->now);
+}
+
+/* Whether the access lies in one sector: then *address is that sector, *bytes its bytes. */
+static bool is_in_one_sector(const struct touch *t, uint64_t *address, uint32_t *bytes)
+{
+    const struct emu_access *a = t->a;
+    *address = a->address[__builtin_ctz(a->lanes)] / SECTOR_BYTES * SECTOR_BYTES;
+    *bytes = 0;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint64_t at = a->address[__builtin_ctz(m)];
+        if (at < *address || at + t->size > *address + SECTOR_BYTES) return false;
+        *bytes |= bytes_of(at, t->size);
+    }
+    return true;
+}
+
+enum emu_verdict views_access(struct views *v, const struct emu_access *a)
+{
+    struct touch t = {.v = v,
+                      .g = views_agent(v, a->who),
+                      .a = a,
+                      .size = (uint32_t)a->width * a->count,
+                      .strong = a->flags & EMU_RELAXED || a->kind > EMU_STORE,
+                      .wide = views_is_wide(v, a->scope),
+                      .acquires = a->flags & EMU_ACQUIRE,
+                      .releases = a->flags & EMU_RELEASE,
+                      .shared = a->space == PTX_SPACE_SHARED ||
+                                a->space == PTX_SPACE_SHARED_CLUSTER};
+    uint64_t address;
+    uint32_t bytes;
+    v->access = ++v->now;
+    if (a->space != PTX_SPACE_GLOBAL && !(t.shared && v->settings.has_shared)) return EMU_PROCEED;
+    if (a->flags & (EMU_ASYNC | EMU_NONCOHERENT)) {
+        if (a->kind != EMU_LOAD) each_sector(&t, drop_sector);
+        return EMU_PROCEED;
+    }
+    switch (a->kind) {
+    case EMU_LOAD:
+        if (!v->histories.used && !t.strong) return EMU_PROCEED;
+        each_sector(&t, load_sector);
+        return t.fetched ? EMU_DONE : EMU_PROCEED;
+    case EMU_STORE:
+        if (v->settings.late_for && is_in_one_sector(&t, &address, &bytes) &&
+            store_before(&t, address, bytes))
+            return EMU_DONE;
+        each_sector(&t, store_sector);
+        return EMU_PROCEED;
+    default:
+        if (is_in_one_sector(&t, &address, &bytes) && atomic_on_old(&t, address, bytes))
+            return EMU_DONE;
+        each_sector(&t, atomic_sector);
+        return EMU_PROCEED;
+    }
+}
