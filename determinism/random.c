@@ -160,7 +160,7 @@ static const struct emu_order_fast fast = {.wants = wants_of};
 
 static void begin_views(struct random_order *r, struct emu_machine *m)
 {
-    static const uint32_t late[] = {8, 64, 512, 4096}, fresh[] = {2, 8, 64}, stale[] = {2, 8, 64};
+    static const uint32_t late[] = {8, 32, 128, 512}, fresh[] = {2, 8, 64}, stale[] = {2, 8, 64};
     struct views_settings s = {.late_for = late[below(r, 4)],
                                .fresh_one_in = fresh[below(r, 3)],
                                .stale_one_in = stale[below(r, 3)],

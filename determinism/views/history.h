@@ -20,13 +20,13 @@
 enum {
     SECTOR_BYTES = 32,
     HISTORY_DEPTH = 6,    /* messages, with the base */
-    HISTORY_COUNT = 2048, /* sectors; a power of two */
+    HISTORY_COUNT = 4096, /* sectors; a power of two */
 };
 #define HISTORY_NOBODY UINT32_MAX /* the writer of a base */
 
 struct message {
     uint64_t born;    /* unique */
-    uint64_t visible; /* until then, threads that need not see it do not: a late store */
+    uint64_t visible; /* until that access, threads that need not see it do not: a late store */
     uint64_t access;  /* of its instruction */
     uint32_t writer, cta;
     uint32_t bytes; /* of the sector */

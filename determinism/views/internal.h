@@ -7,11 +7,11 @@
 
 struct agent { /* a resident warp */
     uint32_t cta, writer;
-    bool has_released, has_released_wide;
     struct view now; /* what precedes its next operation */
     /* What a fence will add: strong reads have read it from releases of the CTA, or of others. */
     struct view acquired, acquired_wide;
-    struct view released, released_wide; /* by its last fences */
+    uint64_t last_acquired;       /* the publication that was joined last, and how */
+    struct publication *released; /* by its last fences; NULL: none */
 };
 enum { BARRIERS = 16 };
 struct cta_views { /* of a slot */
@@ -27,11 +27,13 @@ struct views {
     struct emu_shape shape;
     struct views_settings settings;
     uint64_t *state;
-    uint64_t now, access; /* accesses and messages; the number of this access */
+    uint64_t now;    /* messages and other events */
+    uint64_t access; /* how many accesses there have been */
     struct histories histories;
     struct agent *agents;   /* by slot and warp */
     struct cta_views *ctas; /* by slot */
     struct view sc;
+    bool has_fences; /* some agent has released something */
     size_t agent_capacity, cta_capacity;
 };
 
@@ -43,12 +45,11 @@ static inline bool views_is_wide(const struct views *v, uint8_t scope)
 {
     return scope != EMU_SCOPE_CTA || v->settings.ignores_scopes;
 }
-/* What the warp's next release publishes: its view, and all that it has written. */
-static inline struct view views_of_release(const struct views *v, const struct agent *g)
+/* What a release of the warp publishes now: its view, and all that it has written. */
+static inline void views_of_release(const struct views *v, const struct agent *g, struct view *out)
 {
-    struct view w = g->now;
-    view_add_writer(&w, g->writer, v->now);
-    return w;
+    view_copy(out, &g->now);
+    view_add_writer(out, g->writer, v->now);
 }
 
 #endif

@@ -1,30 +1,44 @@
 /* Views at fences, barriers, and when CTAs begin. */
 #include "determinism/views/internal.h"
 
+/* The fence begins release patterns: later strong writes publish the view. A fence of the CTA's scope leaves what a wider
+ * one before it has published to other CTAs. */
+static void release(struct views *v, struct agent *g, bool wide)
+{
+    struct publication *p = publication_new(&v->histories.pool), *old = g->released;
+    struct published *by = &p->by[0];
+    p->count = 1;
+    by->cta = g->cta;
+    by->is_anyones = false;
+    by->has_wide = wide || (old && old->by[0].has_wide);
+    views_of_release(v, g, &by->narrow);
+    if (by->has_wide) view_copy(&by->wide, wide ? &by->narrow : &old->by[0].wide);
+    publication_release(&v->histories.pool, old);
+    g->released = p;
+    v->has_fences = true;
+}
+
 static void fence(struct views *v, struct agent *g, const struct emu_sync *s)
 {
     const bool wide = views_is_wide(v, s->scope);
     view_join(&g->now, &g->acquired);
     if (wide) view_join(&g->now, &g->acquired_wide);
     if (s->sc) { /* a total order of the fences that are morally strong */
-        struct view *cta = &v->ctas[s->who->slot].sc;
+        struct view *cta = &v->ctas[s->who->slot].sc, out;
         view_join(&g->now, cta);
         if (wide) view_join(&g->now, &v->sc);
-        const struct view out = views_of_release(v, g);
+        views_of_release(v, g, &out);
         view_join(cta, &out);
         if (wide) view_join(&v->sc, &out);
     }
-    g->released = views_of_release(v, g);
-    g->has_released = true;
-    if (!wide) return;
-    g->released_wide = g->released;
-    g->has_released_wide = true;
+    release(v, g, wide);
 }
 
 static void arrive(struct views *v, struct agent *g, const struct emu_sync *s)
 {
-    const struct view out = views_of_release(v, g);
+    struct view out;
     struct cta_views *c = &v->ctas[s->who->slot];
+    views_of_release(v, g, &out);
     view_join(&c->barriers[s->id % BARRIERS].released, &out);
     if (s->flags & EMU_ACQUIRE)
         c->barriers[s->id % BARRIERS].waiting |= UINT64_C(1) << s->who->warp % 64;
@@ -55,7 +69,9 @@ static void begin_cta(struct views *v, const struct emu_warp *cta)
         struct agent *g = views_agent(v, &who);
         g->cta = who.cta;
         g->writer = who.cta * v->shape.warps_per_cta + who.warp;
-        g->has_released = g->has_released_wide = false;
+        publication_release(&v->histories.pool, g->released);
+        g->released = NULL;
+        g->last_acquired = 0;
         view_clear(&g->now);
         view_clear(&g->acquired);
         view_clear(&g->acquired_wide);

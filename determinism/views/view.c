@@ -46,16 +46,39 @@ void view_add_writer(struct view *v, uint32_t writer, uint64_t until)
 void view_add_message(struct view *v, uint64_t born)
 {
     if (born <= v->all) return;
-    uint64_t oldest = born;
-    for (uint32_t i = 0; i < v->message_count; i++) {
-        if (v->messages[i] == born) return;
-        if (v->messages[i] < oldest) oldest = v->messages[i];
-    }
+    uint32_t at = v->message_count;
+    while (at && v->messages[at - 1] > born) at--;
+    if (at && v->messages[at - 1] == born) return;
     if (v->message_count == VIEW_MESSAGES) {
-        view_add_all(v, oldest);
-        if (v->all >= born) return;
+        if (!at) {
+            view_add_all(v, born);
+            return;
+        }
+        view_add_all(v, v->messages[0]); /* one at least is free then */
+        at = v->message_count;
+        while (at && v->messages[at - 1] > born) at--;
     }
-    v->messages[v->message_count++] = born;
+    memmove(v->messages + at + 1, v->messages + at, (v->message_count++ - at) * sizeof born);
+    v->messages[at] = born;
+}
+
+/* Merges the messages of both; the newest ones are kept. */
+static void join_messages(struct view *v, const struct view *from)
+{
+    uint64_t both[2 * VIEW_MESSAGES];
+    uint32_t n = 0, i = 0, k = 0;
+    while (i < v->message_count || k < from->message_count) {
+        const uint64_t a = i < v->message_count ? v->messages[i] : UINT64_MAX,
+                       b = k < from->message_count ? from->messages[k] : UINT64_MAX,
+                       least = a < b ? a : b;
+        i += a == least;
+        k += b == least;
+        if (least > v->all) both[n++] = least;
+    }
+    const uint32_t skip = n > VIEW_MESSAGES ? n - VIEW_MESSAGES : 0;
+    v->message_count = n - skip;
+    memcpy(v->messages, both + skip, v->message_count * sizeof *both);
+    if (skip) view_add_all(v, both[skip - 1]);
 }
 
 void view_join(struct view *v, const struct view *from)
@@ -63,7 +86,16 @@ void view_join(struct view *v, const struct view *from)
     view_add_all(v, from->all);
     for (uint32_t i = 0; i < from->writer_count; i++)
         view_add_writer(v, from->writers[i].writer, from->writers[i].until);
-    for (uint32_t i = 0; i < from->message_count; i++) view_add_message(v, from->messages[i]);
+    if (from->message_count) join_messages(v, from);
+}
+
+void view_copy(struct view *v, const struct view *from)
+{
+    v->all = from->all;
+    v->writer_count = from->writer_count;
+    v->message_count = from->message_count;
+    memcpy(v->writers, from->writers, v->writer_count * sizeof *v->writers);
+    memcpy(v->messages, from->messages, v->message_count * sizeof *v->messages);
 }
 
 /* ---- publications ------------------------------------------------------------------------------------------- */
@@ -73,6 +105,7 @@ struct publication *publication_new(struct publication_pool *pool)
     struct publication *p = pool->spare;
     if (p) pool->spare = p->next;
     else if (!(p = malloc(sizeof *p))) abort();
+    p->id = ++pool->ids;
     p->refs = 1;
     p->count = 0;
     p->next = NULL;
@@ -83,7 +116,12 @@ struct publication *publication_new(struct publication_pool *pool)
 void publication_add(struct publication *p, const struct published *by)
 {
     if (p->count < PUBLISHED) {
-        p->by[p->count++] = *by;
+        struct published *to = &p->by[p->count++];
+        to->cta = by->cta;
+        to->is_anyones = by->is_anyones;
+        to->has_wide = by->has_wide;
+        view_copy(&to->narrow, &by->narrow);
+        if (by->has_wide) view_copy(&to->wide, &by->wide);
         return;
     }
     struct published *last = &p->by[PUBLISHED - 1];

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { VIEW_WRITERS = 8, VIEW_MESSAGES = 8 };
+enum { VIEW_WRITERS = 8, VIEW_MESSAGES = 40 };
 
 struct view {
     uint64_t all; /* every message born until then */
@@ -26,7 +26,7 @@ struct view {
         uint64_t until;
         uint32_t writer;
     } writers[VIEW_WRITERS];          /* messages of one writer born until then */
-    uint64_t messages[VIEW_MESSAGES]; /* single ones: when they were born */
+    uint64_t messages[VIEW_MESSAGES]; /* single ones: when they were born, ascending */
 };
 
 static inline bool view_covers(const struct view *v, uint32_t writer, uint64_t born)
@@ -34,12 +34,13 @@ static inline bool view_covers(const struct view *v, uint32_t writer, uint64_t b
     if (born <= v->all) return true;
     for (uint32_t i = 0; i < v->writer_count; i++)
         if (v->writers[i].writer == writer && born <= v->writers[i].until) return true;
-    for (uint32_t i = 0; i < v->message_count; i++)
+    for (uint32_t i = v->message_count; i-- > 0 && v->messages[i] >= born;)
         if (v->messages[i] == born) return true;
     return false;
 }
 
 void view_clear(struct view *v);
+void view_copy(struct view *v, const struct view *from);
 void view_add_all(struct view *v, uint64_t until);
 void view_add_writer(struct view *v, uint32_t writer, uint64_t until);
 void view_add_message(struct view *v, uint64_t born);
@@ -52,6 +53,7 @@ enum { PUBLISHED = 3 };
 /* The views of the release patterns (ISA, "Release and Acquire Patterns") that a strong write belongs to: its own, and
  * those of the write before it if it is an atomic (observation order goes on through atomics). Shared and counted. */
 struct publication {
+    uint64_t id; /* unique */
     uint32_t refs, count;
     struct published {
         uint32_t cta;    /* of the thread that released */
@@ -66,6 +68,7 @@ struct publication {
 
 struct publication_pool {
     struct publication *spare;
+    uint64_t ids;
 };
 /* With one reference, empty. */
 struct publication *publication_new(struct publication_pool *pool);

@@ -18,9 +18,20 @@ struct views *views_new(void)
     return v;
 }
 
+/* What the warps of the last launch have published. */
+static void drop_agents(struct views *v)
+{
+    for (size_t i = 0; i < v->agent_capacity && v->has_fences; i++) {
+        publication_release(&v->histories.pool, v->agents[i].released);
+        v->agents[i].released = NULL;
+    }
+    v->has_fences = false;
+}
+
 void views_free(struct views *v)
 {
     if (!v) return;
+    drop_agents(v);
     histories_free(&v->histories);
     free(v->agents);
     free(v->ctas);
@@ -36,6 +47,7 @@ void views_begin(struct views *v, struct emu_machine *m, const struct views_sett
     v->state = state;
     v->now = v->access = 0;
     view_clear(&v->sc);
+    drop_agents(v);
     histories_begin(&v->histories);
     const size_t agents = (size_t)v->shape.slots * v->shape.warps_per_cta;
     if (agents > v->agent_capacity) {
@@ -60,7 +72,7 @@ void views_settle(struct views *v)
 static void lose(struct views *v, uint64_t address, const struct history *h)
 {
     uint32_t lost = 0, at = h->count;
-    while (at > 1 && h->messages[at - 1].visible > v->now) lost |= h->messages[--at].bytes;
+    while (at > 1 && h->messages[at - 1].visible > v->access) lost |= h->messages[--at].bytes;
     for (uint32_t i = 0; i < SECTOR_BYTES; i++)
         if (lost >> i & 1)
             emu_machine_store(v->m, (struct emu_issuer){.kind = EMU_STORE}, address + i,
@@ -154,7 +166,11 @@ static bool is_morally_strong(const struct touch *t, const struct message *m)
 static void acquire(const struct touch *t, const struct publication *p)
 {
     struct agent *g = t->g;
-    for (uint32_t i = 0; p && i < p->count; i++) {
+    if (!p) return;
+    const uint64_t id = p->id * 4 + t->acquires * 2u + t->wide;
+    if (g->last_acquired == id) return; /* views only grow */
+    g->last_acquired = id;
+    for (uint32_t i = 0; i < p->count; i++) {
         const struct published *by = &p->by[i];
         if (by->is_anyones || by->cta == g->cta)
             view_join(t->acquires ? &g->now : &g->acquired, &by->narrow);
@@ -171,7 +187,7 @@ static void observe(const struct touch *t, const struct history *h, uint32_t at,
         if (!(m->bytes & bytes)) continue;
         bytes &= ~m->bytes;
         if (!is_morally_strong(t, m)) continue;
-        if (i && m->writer != t->g->writer) view_add_message(&t->g->now, m->born);
+        if (i && !covers(t->g, m)) view_add_message(&t->g->now, m->born);
         acquire(t, m->published);
     }
 }
@@ -194,7 +210,7 @@ static uint32_t choose(struct touch *t, const struct history *h, uint32_t bytes)
         const struct message *m = &h->messages[i];
         if (i && !(m->bytes & bytes)) continue;
         const bool covered = !i || covers(t->g, m);
-        if (newest == HISTORY_DEPTH && (covered || m->visible <= t->v->now)) newest = count;
+        if (newest == HISTORY_DEPTH && (covered || m->visible <= t->v->access)) newest = count;
         may[count++] = i;
         if (covered) break;
     }
@@ -266,6 +282,18 @@ static struct history *history_of(struct touch *t, uint64_t address)
     return h ? h : histories_add(all, key_of(t, address), ++t->v->now);
 }
 
+static struct publication *reference(struct publication *p)
+{
+    if (p) p->refs++;
+    return p;
+}
+
+static struct publication *with_released(const struct touch *t, struct publication *p)
+{
+    if (t->g->released) publication_add(p, &t->g->released->by[0]);
+    return p;
+}
+
 /* The release patterns that the message belongs to. An atomic goes on with those of what it read, a strong write with
  * those of the same warp's writes to the place. */
 static struct publication *publish(const struct touch *t, const struct history *h, uint32_t at,
@@ -280,16 +308,19 @@ static struct publication *publish(const struct touch *t, const struct history *
         if (i && !(m->bytes & bytes)) continue;
         const bool goes_on = (reads || !i || m->writer == g->writer) && is_morally_strong(t, m);
         reads &= (m->bytes & bytes) != bytes;
+        if (m->published == g->released) continue; /* that is published anyway */
         for (uint32_t k = 0; goes_on && m->published && k < m->published->count; k++) {
             if (!p) p = publication_new(&t->v->histories.pool);
             publication_add(p, &m->published->by[k]);
         }
     }
-    if (!g->has_released && !t->releases) return p;
-    struct published by = {.cta = g->cta};
-    by.has_wide = g->has_released_wide || (t->releases && t->wide);
-    by.narrow = t->releases ? views_of_release(t->v, g) : g->released;
-    if (by.has_wide) by.wide = t->releases && t->wide ? by.narrow : g->released_wide;
+    if (!t->releases) return p ? with_released(t, p) : reference(g->released);
+    struct published by;
+    by.cta = g->cta;
+    by.is_anyones = false;
+    by.has_wide = t->wide || (g->released && g->released->by[0].has_wide);
+    views_of_release(t->v, g, &by.narrow);
+    if (by.has_wide) view_copy(&by.wide, t->wide ? &by.narrow : &g->released->by[0].wide);
     if (!p) p = publication_new(&t->v->histories.pool);
     publication_add(p, &by);
     return p;
@@ -300,7 +331,7 @@ static void describe(struct touch *t, struct message *m, uint32_t bytes, bool at
     struct views *v = t->v;
     const uint32_t late = v->settings.late_for;
     m->born = ++v->now;
-    m->visible = v->now;
+    m->visible = v->access;
     if (late && rng_below(v->state, 2)) m->visible += 1 + rng_below(v->state, late);
     m->access = v->access;
     m->writer = t->g->writer;
@@ -319,7 +350,7 @@ static uint32_t place(struct touch *t, const struct history *h, uint32_t bytes)
     if (!t->v->settings.late_for || h->count == HISTORY_DEPTH) return at;
     for (uint32_t i = h->count; i-- > 1;) {
         const struct message *m = &h->messages[i];
-        if (bytes & ~m->bytes || m->visible <= t->v->now || covers(t->g, m)) break;
+        if (bytes & ~m->bytes || m->visible <= t->v->access || covers(t->g, m)) break;
         if (m->is_atomic && is_morally_strong(t, m)) break;
         if (rng_below(t->v->state, 2)) break;
         at = i;
@@ -432,6 +463,29 @@ static bool atomic_on_old(struct touch *t, uint64_t address, uint32_t bytes)
     return true;
 }
 
+/* Whether no lane's comparand is what memory holds: the compare-and-swap changes nothing, and is a strong load. */
+static bool fails(const struct touch *t)
+{
+    const struct emu_access *a = t->a;
+    if (a->op != ATOMIC_CAS || a->count != 1 || !a->data) return false;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        uint8_t value[SECTOR_BYTES];
+        if (t->shared) emu_machine_load_shared(t->v->m, a->who, a->address[l], value, t->size);
+        else emu_machine_load(t->v->m, a->address[l], value, t->size);
+        if (!memcmp(value, a->data + (size_t)a->stride * l, t->size)) return false;
+    }
+    return true;
+}
+
+/* A strong load of what memory holds. */
+static void load_newest(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    const struct history *h = histories_find(&t->v->histories, key_of(t, address));
+    if (h) observe(t, h, h->count - 1, bytes);
+    else load_sector(t, address, bytes);
+}
+
 /* ---- accesses ------------------------------------------------------------------------------------------------ */
 
 static void drop_sector(struct touch *t, uint64_t address, uint32_t bytes)
@@ -468,7 +522,8 @@ enum emu_verdict views_access(struct views *v, const struct emu_access *a)
                                 a->space == PTX_SPACE_SHARED_CLUSTER};
     uint64_t address;
     uint32_t bytes;
-    v->access = ++v->now;
+    v->now++;
+    v->access++;
     if (a->space != PTX_SPACE_GLOBAL && !(t.shared && v->settings.has_shared)) return EMU_PROCEED;
     if (a->flags & (EMU_ASYNC | EMU_NONCOHERENT)) {
         if (a->kind != EMU_LOAD) each_sector(&t, drop_sector);
@@ -488,7 +543,7 @@ enum emu_verdict views_access(struct views *v, const struct emu_access *a)
     default:
         if (is_in_one_sector(&t, &address, &bytes) && atomic_on_old(&t, address, bytes))
             return EMU_DONE;
-        each_sector(&t, atomic_sector);
+        each_sector(&t, fails(&t) ? load_newest : atomic_sector);
         return EMU_PROCEED;
     }
 }
