@@ -274,6 +274,22 @@ static int run_target_of(struct estimate_call *c, struct event_stream *events)
     return status;
 }
 
+/* --on-fault=continue, of the command line or the environment. */
+static bool goes_on(const struct estimate_call *c)
+{
+    const char *value = getenv("HEDDLE_ON_FAULT");
+    const int end = c->target ? c->target : c->word_count;
+    for (int i = 1; i < c->word_count; i++) {
+        if (i >= end && run_target_kind((struct piece){
+                            c->words[end], (uint32_t)strlen(c->words[end]), 0}) == TARGET_PROGRAM)
+            break; /* the program's own words */
+        if (strncmp(c->words[i], "--on-fault=", 11) == 0) value = c->words[i] + 11;
+        else if (strcmp(c->words[i], "--on-fault") == 0 && i + 1 < c->word_count)
+            value = c->words[i + 1];
+    }
+    return value && strcmp(value, "continue") == 0;
+}
+
 int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char *order,
                  struct estimates *e)
 {
@@ -309,6 +325,14 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
                 "traced (checks that watch and --divergence=its leave no trace)\n",
                 c->command);
         return EXIT_INPUT;
+    }
+    if (WEXITSTATUS(status) == EXIT_FAULT && e->count && goes_on(c)) {
+        fprintf(
+            stderr,
+            "heddle %s: the run had faults or findings; wrong loads and stores are estimated as if "
+            "there were memory\n",
+            c->command);
+        return EXIT_FINE;
     }
     return WEXITSTATUS(status);
 }

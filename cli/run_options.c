@@ -28,6 +28,7 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
     {.name = "seed", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "divergence", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "speculate", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "on-fault", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "check", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "suppress", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "max-instructions", .id = OPTION_SETTING, .targets = TARGET_ANY},

@@ -16,12 +16,12 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --quiet --format --junit --gpu --memory --divergence --speculate --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -36,7 +36,7 @@ _heddle_options() # COMMAND
     'gpus') echo "--help";;
     'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --format --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
@@ -52,6 +52,7 @@ _heddle_values() # COMMAND --OPTION
     'run --seed') echo "";;
     'run --divergence') echo "stack its";;
     'run --speculate') echo "on off";;
+    'run --on-fault') echo "stop continue";;
     'run --check') echo "memory init sync race atomicity api all";;
     'run --suppress') echo "FILE";;
     'run --max-instructions') echo "";;
@@ -87,6 +88,7 @@ _heddle_values() # COMMAND --OPTION
     'check --memory') echo "";;
     'check --divergence') echo "stack its";;
     'check --speculate') echo "on off";;
+    'check --on-fault') echo "stop continue";;
     'check --suppress') echo "FILE";;
     'check --max-instructions') echo "";;
     'check --timeout') echo "";;
@@ -111,6 +113,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --seed') echo "";;
     'estimate --divergence') echo "stack its";;
     'estimate --speculate') echo "on off";;
+    'estimate --on-fault') echo "stop continue";;
     'estimate --check') echo "memory init sync race atomicity api all";;
     'estimate --suppress') echo "FILE";;
     'estimate --max-instructions') echo "";;
@@ -139,6 +142,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --seed') echo "";;
     'compare --divergence') echo "stack its";;
     'compare --speculate') echo "on off";;
+    'compare --on-fault') echo "stop continue";;
     'compare --check') echo "memory init sync race atomicity api all";;
     'compare --suppress') echo "FILE";;
     'compare --max-instructions') echo "";;
@@ -174,6 +178,7 @@ _heddle_values() # COMMAND --OPTION
     'report --seed') echo "";;
     'report --divergence') echo "stack its";;
     'report --speculate') echo "on off";;
+    'report --on-fault') echo "stop continue";;
     'report --check') echo "memory init sync race atomicity api all";;
     'report --suppress') echo "FILE";;
     'report --max-instructions') echo "";;
@@ -202,6 +207,7 @@ _heddle_values() # COMMAND --OPTION
     'trace record --seed') echo "";;
     'trace record --divergence') echo "stack its";;
     'trace record --speculate') echo "on off";;
+    'trace record --on-fault') echo "stop continue";;
     'trace record --check') echo "memory init sync race atomicity api all";;
     'trace record --suppress') echo "FILE";;
     'trace record --max-instructions') echo "";;
@@ -263,6 +269,7 @@ _heddle_values() # COMMAND --OPTION
     'communication --seed') echo "";;
     'communication --divergence') echo "stack its";;
     'communication --speculate') echo "on off";;
+    'communication --on-fault') echo "stop continue";;
     'communication --check') echo "memory init sync race atomicity api all";;
     'communication --suppress') echo "FILE";;
     'communication --max-instructions') echo "";;

@@ -118,6 +118,7 @@ static bool apply(const struct settings *s, struct emu_config *c)
     c->timeout = s->timeout;
     c->divergence = s->independent_threads ? EMU_ITS : EMU_STACK;
     c->no_speculation = s->no_speculation;
+    c->continue_after_faults = s->continue_after_faults;
     c->checks = s->checks;
     c->count |= s->checks != 0; /* for the last line of the run */
     c->suppress = s->suppress;

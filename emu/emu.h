@@ -67,6 +67,9 @@ struct emu_config {
     unsigned checks;  /* enum emu_check */
     bool
         no_speculation; /* run each launch under its order or observers, without speculation (emu/order_fast.h) */
+    /* Loads and stores at addresses where there is no memory, misaligned or read-only ones are
+     * findings, not faults: a load gives 0, a store is dropped. Other instructions still fault. */
+    bool continue_after_faults;
     bool count;  /* count events: emu_report.counts */
     bool caches; /* with count: also what hits in L1 and L2 (emu/measure/cache.h) */
     /* Count, with caches, and trace: emu_counts.trace (emu/trace.h). Bytes that the host copies in

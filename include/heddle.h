@@ -165,14 +165,16 @@ struct heddle_device_options {
     unsigned threads;         /* host threads of a launch; 0: one for each core */
     bool independent_threads; /* independent thread scheduling instead of a SIMT stack */
     bool no_speculation;      /* every access under the order; the same results, slower */
-    bool check_memory;        /* find leaks and wrong frees, never use an address twice */
-    bool check_init;          /* find reads of memory that nothing wrote */
-    bool check_sync;          /* find shuffles and votes whose lanes are elsewhere */
-    bool check_race;          /* find data races: unordered accesses (slower) */
-    bool check_atomicity;     /* find memory that a kernel accesses both by atomics and plainly */
-    bool check_api;           /* of CUDA programs: find calls that fail */
-    bool count;               /* count events: heddle_device_count, heddle_device_counts */
-    bool caches;              /* with count: also what hits in L1 and L2 */
+    bool
+        continue_after_faults; /* wrong loads give 0, wrong stores are dropped: findings, not faults */
+    bool check_memory;         /* find leaks and wrong frees, never use an address twice */
+    bool check_init;           /* find reads of memory that nothing wrote */
+    bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
+    bool check_race;           /* find data races: unordered accesses (slower) */
+    bool check_atomicity;      /* find memory that a kernel accesses both by atomics and plainly */
+    bool check_api;            /* of CUDA programs: find calls that fail */
+    bool count;                /* count events: heddle_device_count, heddle_device_counts */
+    bool caches;               /* with count: also what hits in L1 and L2 */
     bool trace;  /* count with caches, and keep what a model of time needs of the last launch */
     bool phases; /* with count: also by phase, of orders that have some */
     const char *

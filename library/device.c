@@ -61,6 +61,7 @@ struct emu_config device_config(const struct heddle_device_options *o, const str
     return (struct emu_config){.threads = o->threads,
                                .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
                                .no_speculation = o->no_speculation,
+                               .continue_after_faults = o->continue_after_faults,
                                .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |
                                          (o->check_init ? EMU_CHECK_INIT : 0u) |
                                          (o->check_sync ? EMU_CHECK_SYNC : 0u) |

@@ -76,6 +76,15 @@ static bool read_speculate(struct diags *d, struct piece v, struct settings *s)
     return false;
 }
 
+static bool read_on_fault(struct diags *d, struct piece v, struct settings *s)
+{
+    s->continue_after_faults = is(v, "continue");
+    if (s->continue_after_faults || is(v, "stop")) return true;
+    diag_error(d, v.at, v.length, "on-fault is stop or continue, not '%.*s'", (int)v.length,
+               v.text);
+    return false;
+}
+
 static unsigned check_bits(struct piece word)
 {
     static const struct {

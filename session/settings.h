@@ -29,7 +29,7 @@ struct settings {
     uint64_t seed;
     double timeout; /* seconds; 0: none */
     bool independent_threads;
-    bool no_speculation;
+    bool no_speculation, continue_after_faults;
     unsigned checks; /* EMU_CHECK_... */
     /* NULL: not given. */
     const char *order, *suppress, *gpu_name;

@@ -81,14 +81,16 @@ static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
     const struct emu_order *o = l->order;
     const struct emu_config *config = &k->image->emu->config;
     if (!o) return 0;
+    /* A launch that goes on after wrong accesses could not be rolled back when it meets one. */
+    const bool plain = config->no_speculation || config->continue_after_faults;
     unsigned wants = o->wants;
     if (o->fast && o->fast->wants)
         wants = o->fast->wants(
             o->self, &(struct emu_launch_traits){.counted = config->count,
                                                  .observed = l->observer_count || o->wrapper,
                                                  .lane_accesses_only = emu_kernel_plain(k),
-                                                 .speculates = !config->no_speculation});
-    return config->no_speculation ? wants & order_wants : wants;
+                                                 .speculates = !plain});
+    return plain ? wants & order_wants : wants;
 }
 
 static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};

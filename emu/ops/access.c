@@ -10,6 +10,8 @@
 #include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 u32 emu_space_of(const struct emu_group *g, u64 address)
@@ -49,20 +51,36 @@ struct reach {
     u8 *host;
     u32 space; /* where it turned out to be */
     u64 offset;
+    bool may_go_on; /* the caller can go on without the access: --on-fault=continue */
+    bool goes_on;   /* the access is wrong, which was reported, and the caller is to go on */
 };
 
+/* An access is wrong: a fault, or with --on-fault=continue a finding. false, for the caller to return. */
+__attribute__((format(printf, 9, 10))) static bool
+wrong(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w, u32 lane,
+      u64 address, u32 size, struct reach *r, const char *format, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    r->goes_on = r->may_go_on && emu_goes_on(g, in, kind, w, lane, address, what);
+    if (!r->goes_on) emu_raise(g, in, kind, w, lane, address, size, "%s", what);
+    return false;
+}
+
 static bool outside(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
-                    u64 address, u32 size, bool write, u64 limit)
+                    u64 address, u32 size, bool write, u64 limit, struct reach *r)
 {
     if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC || space == PTX_SPACE_CONST)
-        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, "%s of %u bytes at 0x%llx",
-                  write ? "write" : "read", size, (unsigned long long)address);
-    else
-        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size,
-                  "%s of %u bytes at offset %lld of %llu bytes of .%s memory",
-                  write ? "write" : "read", size, (long long)address, (unsigned long long)limit,
-                  space_name(space));
-    return false;
+        return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+                     "%s of %u bytes at 0x%llx", write ? "write" : "read", size,
+                     (unsigned long long)address);
+    return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+                 "%s of %u bytes at offset %lld of %llu bytes of .%s memory",
+                 write ? "write" : "read", size, (long long)address, (unsigned long long)limit,
+                 space_name(space));
 }
 
 static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
@@ -72,10 +90,9 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
     u32 align = size & -size;
     if (align > 16) align = 16;
     if (address & (align - 1)) {
-        emu_raise(g, in, EMU_MISALIGNED, w, lane, address, size,
-                  "%s of %u bytes at 0x%llx, which is no multiple of %u", write ? "write" : "read",
-                  size, (unsigned long long)address, align);
-        return false;
+        return wrong(g, in, EMU_MISALIGNED, w, lane, address, size, r,
+                     "%s of %u bytes at 0x%llx, which is no multiple of %u",
+                     write ? "write" : "read", size, (unsigned long long)address, align);
     }
     u64 offset = address;
     if (space == PTX_SPACE_GENERIC) {
@@ -89,11 +106,10 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
     switch (space) {
     case PTX_SPACE_GLOBAL: {
         const struct mem_block *b = mem_find(m->mem, address, size);
-        if (!b) return outside(g, in, w, lane, space, address, size, write, 0);
+        if (!b) return outside(g, in, w, lane, space, address, size, write, 0, r);
         if (write && (b->constant || b->read_only)) {
-            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size, "write to %s memory",
-                      b->constant ? "constant" : "read-only");
-            return false;
+            return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r, "write to %s memory",
+                         b->constant ? "constant" : "read-only");
         }
         r->host = b->host + (address - b->address);
         if (m->speculation && m->speculation->allocation_found)
@@ -108,12 +124,13 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
         if (window) { /* of a CTA of the cluster; window 0 is the own CTA's */
             u64 rank = window - 1;
             if (rank >= c->cluster_size)
-                return outside(g, in, w, lane, space, address, size, write, c->shared_size);
+                return outside(g, in, w, lane, space, address, size, write, c->shared_size, r);
             offset %= MEM_SHARED_WINDOW;
             c = c->cluster[rank];
         }
         if (offset > c->shared_size || c->shared_size - offset < size)
-            return outside(g, in, w, lane, PTX_SPACE_SHARED, offset, size, write, c->shared_size);
+            return outside(g, in, w, lane, PTX_SPACE_SHARED, offset, size, write, c->shared_size,
+                           r);
         r->host = c->shared + offset;
         return true;
     }
@@ -122,21 +139,20 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
         if (m->program->uses_alloca && offset >= dynamic && offset - dynamic < DYNAMIC_LOCAL)
             limit = dynamic + DYNAMIC_LOCAL;
         if (offset > limit || limit - offset < size)
-            return outside(g, in, w, lane, space, offset, size, write, limit);
+            return outside(g, in, w, lane, space, offset, size, write, limit, r);
         r->host = g->bundle_local;
         return true;
     }
     case PTX_SPACE_PARAM:
         if (write) {
-            emu_raise(g, in, EMU_READ_ONLY, w, lane, address, size,
-                      "write to the kernel's parameters");
-            return false;
+            return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r,
+                         "write to the kernel's parameters");
         }
         if (offset > m->params_size || m->params_size - offset < size)
-            return outside(g, in, w, lane, space, offset, size, write, m->params_size);
+            return outside(g, in, w, lane, space, offset, size, write, m->params_size, r);
         r->host = m->params + offset;
         return true;
-    default: return outside(g, in, w, lane, PTX_SPACE_GENERIC, address, size, write, 0);
+    default: return outside(g, in, w, lane, PTX_SPACE_GENERIC, address, size, write, 0, r);
     }
 }
 
@@ -159,22 +175,32 @@ static u8 *local_byte(const struct emu_group *g, u32 w, u32 lane, u64 offset)
     return g->bundle_local + ((offset / 4) * ROW + w * LANES + lane) * 4 + offset % 4;
 }
 
+static bool lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
+                      u64 address, u32 size, void *to, struct reach *r)
+{
+    *r = (struct reach){.may_go_on = true};
+    if (!reach(g, in, w, lane, space, address, size, false, r)) {
+        if (r->goes_on) memset(to, 0, size);
+        return r->goes_on;
+    }
+    if (r->host && r->space != PTX_SPACE_LOCAL) memcpy(to, r->host, size);
+    else
+        for (u32 i = 0; i < size; i++) ((u8 *)to)[i] = *local_byte(g, w, lane, r->offset + i);
+    return true;
+}
+
 bool emu_lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                    u64 address, u32 size, void *to)
 {
-    struct reach r = {0};
-    if (!reach(g, in, w, lane, space, address, size, false, &r)) return false;
-    if (r.host && r.space != PTX_SPACE_LOCAL) memcpy(to, r.host, size);
-    else
-        for (u32 i = 0; i < size; i++) ((u8 *)to)[i] = *local_byte(g, w, lane, r.offset + i);
-    return true;
+    struct reach r;
+    return lane_read(g, in, w, lane, space, address, size, to, &r);
 }
 
 bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                     u64 address, u32 size, const void *from)
 {
-    struct reach r = {0};
-    if (!reach(g, in, w, lane, space, address, size, true, &r)) return false;
+    struct reach r = {.may_go_on = true};
+    if (!reach(g, in, w, lane, space, address, size, true, &r)) return r.goes_on;
     if (r.host && r.space != PTX_SPACE_LOCAL) memcpy(r.host, from, size);
     else
         for (u32 i = 0; i < size; i++)
@@ -325,6 +351,20 @@ static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 l
     return room;
 }
 
+/* The access of the warp's other lanes, after that of these was reported (--on-fault=continue): orders and observers
+ * never see an address where there is no memory. */
+static const struct emu_uop *without(struct emu_group *g, const struct emu_uop *in, u32 left_out,
+                                     const struct emu_uop *(*access)(struct emu_group *,
+                                                                     const struct emu_uop *))
+{
+    const u32 all = g->exec[0];
+    const struct emu_uop *next = in + 1;
+    g->exec[0] = all & ~left_out;
+    if (g->exec[0]) next = access(g, in);
+    g->exec[0] = all;
+    return next;
+}
+
 /* Lane by lane, with what must be raised raised first. */
 static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uop *in)
 {
@@ -332,11 +372,19 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
     const struct lane_address from = address_of(in);
     u64 at[LANES] = {0};
     u8 data[LANES * 64];
+    u32 left_out = 0;
     const u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
+        struct reach r;
         at[l] = lane_address(g, &from, 0, l);
-        if (!emu_lane_read(g, in, 0, l, v->space, at[l], size, data + size * l)) return NULL;
+        if (!lane_read(g, in, 0, l, v->space, at[l], size, data + size * l, &r)) return NULL;
+        left_out |= (u32)r.goes_on << l;
+    }
+    if (left_out) {
+        if (!without(g, in, left_out, load_lanes)) return NULL;
+        give(g, v, left_out, data, size);
+        return in + 1;
     }
     find_for_next_time(g, in, at, false);
     struct emu_access a;
@@ -386,13 +434,17 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
     const struct lane_address to = address_of(in);
     u64 at[LANES] = {0};
     u8 room[LANES * 64];
+    u32 left_out = 0;
     const u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
-        struct reach r = {0};
+        struct reach r = {.may_go_on = true};
         at[l] = lane_address(g, &to, 0, l);
-        if (!reach(g, in, 0, l, v->space, at[l], size, true, &r)) return NULL;
+        if (reach(g, in, 0, l, v->space, at[l], size, true, &r)) continue;
+        if (!r.goes_on) return NULL;
+        left_out |= 1u << l;
     }
+    if (left_out) return without(g, in, left_out, store_lanes);
     find_for_next_time(g, in, at, true);
     struct emu_access a;
     describe(g, in, &a, 0, at, EMU_STORE);

@@ -482,6 +482,11 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
                                 enum emu_fault_kind kind, u32 w, u32 lane, u64 address, u32 size,
                                 const char *format, ...) __attribute__((format(printf, 8, 9)));
 
+/* With --on-fault=continue: adds a wrong access of a lane to the findings of the launch, and the caller goes on without
+ * it. false: the caller must raise a fault. */
+bool emu_goes_on(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w,
+                 u32 lane, u64 address, const char *what);
+
 /* Sets exec and what goes with it (lane[], full, lane_count). The masks are of lanes alive. */
 void emu_set_exec(struct emu_group *g, const u32 mask[GROUP]);
 

@@ -204,6 +204,20 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
     return NULL;
 }
 
+bool emu_goes_on(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w,
+                 u32 lane, u64 address, const char *what)
+{
+    struct launch_context *ctx = host_worker_of(g)->ctx;
+    u32 thread[3];
+    /* speculation_run() leaves such launches alone; other launches that speculate are rolled back when they fault. */
+    if (!ctx->config->continue_after_faults || ctx->m->speculation) return false;
+    for (u32 i = 0; i < 3; i++) thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
+    pthread_mutex_lock(&ctx->lock);
+    check_add(ctx->m->check, ctx->m, kind, in->pc, g->cta->index, thread, address, what);
+    pthread_mutex_unlock(&ctx->lock);
+    return true;
+}
+
 void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mask)
 {
     struct launch_context *ctx = host_worker_of(g)->ctx;

@@ -55,7 +55,7 @@ bool speculation_applies(const struct emu *e, struct emu_kernel *k, const struct
 {
     const struct emu_observer *footprint;
     const bool by_thread = observers_allow(l, &footprint);
-    return !e->config.no_speculation &&
+    return !e->config.no_speculation && !e->config.continue_after_faults &&
            (wants & EMU_SKIP_IF_CONFLICT_FREE ||
             (by_thread && !e->config.count && emu_kernel_plain(k))) &&
            k->may_be_conflict_free && k->conflicts[by_thread] < MOST_CONFLICTS &&
