@@ -26,6 +26,7 @@ const struct litmus_shape litmus_shapes[] = {
     {"LB+data", "R x; W y r0 || R y; W x r0", "1 1, x=1 y=1"},
     {"MP+add", "W x 1; A y 1 || A y 0; R x", "0 1 0, x=1 y=1"},
     {"MP+chain", "W x 1; W y 1 || A y 1 || R y; R x", "1 2 0, x=1 y=2"},
+    {"SB+exch", "X x 1; R.rlx y || X y 1; R.rlx x", "0 0 0 0, x=1 y=1"},
     {"INC", "A x 1 || A x 1", "0 0, x=1"},
 };
 const size_t litmus_shape_count = sizeof litmus_shapes / sizeof *litmus_shapes;

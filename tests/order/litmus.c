@@ -219,6 +219,74 @@ Test(litmus, without_its_switches_random_is_sequentially_consistent)
                number_of("HEDDLE_LITMUS_SEEDS", 50) / 2);
 }
 
+/* Weak outcomes that the model allows: each must be seen in 2,000 launches of two threads, 20,000 of more. */
+static const struct {
+    const char *shape, *without; /* options that make the outcome impossible; NULL: not tested */
+    enum litmus_variant how;
+    enum litmus_placement where;
+} shown[] = {
+    {"MP", ":stale-loads=off:late-stores=off", LITMUS_AS_IS, LITMUS_GRID},
+    {"MP", NULL, LITMUS_AS_IS, LITMUS_SHARED},
+    {"MP", ":stale-loads=off:late-stores=off", LITMUS_ALL_RELAXED, LITMUS_GRID},
+    {"MP", ":scopes=off", LITMUS_FENCED_CTA, LITMUS_GRID},
+    {"MP", ":scopes=off", LITMUS_FENCED_SC_CTA, LITMUS_GRID},
+    {"MP", ":scopes=off", LITMUS_REL_ACQ_CTA, LITMUS_GRID},
+    {"SB", NULL, LITMUS_FENCED, LITMUS_GRID},
+    {"SB", ":stale-loads=off:late-stores=off", LITMUS_REL_ACQ, LITMUS_GRID},
+    {"SB+exch", ":stale-loads=off:late-stores=off", LITMUS_AS_IS, LITMUS_GRID},
+    {"R", NULL, LITMUS_ALL_RELAXED, LITMUS_GRID},
+    {"2+2W", ":late-stores=off", LITMUS_ALL_RELAXED, LITMUS_GRID},
+    {"CoRR", ":stale-loads=off:late-stores=off", LITMUS_AS_IS, LITMUS_GRID},
+    {"CoRR", ":scopes=off", LITMUS_RELAXED_CTA, LITMUS_GRID},
+    {"WRC", NULL, LITMUS_ALL_RELAXED, LITMUS_GRID},
+    {"WRC", ":scopes=off", LITMUS_FENCED_CTA, LITMUS_GRID},
+    {"RWC", NULL, LITMUS_FENCED, LITMUS_GRID},
+    {"ISA2", NULL, LITMUS_ALL_RELAXED, LITMUS_BLOCK},
+    {"IRIW", ":stale-loads=off:late-stores=off", LITMUS_ALL_RELAXED, LITMUS_GRID},
+    {"IRIW", NULL, LITMUS_REL_ACQ, LITMUS_GRID},
+    {"IRIW", NULL, LITMUS_FENCED, LITMUS_GRID},
+    {"3.SB", NULL, LITMUS_ALL_RELAXED, LITMUS_SHARED},
+    {"INC", ":scopes=off", LITMUS_RELAXED_CTA, LITMUS_GRID},
+};
+
+static unsigned count_of(const struct litmus *t, const char *order, unsigned launches,
+                         uint64_t outcome)
+{
+    static struct seen s;
+    run(t, order, launches, 5, &s);
+    for (size_t i = 0; i < s.set.count; i++)
+        if (s.set.outcome[i] == outcome) return s.count[i];
+    return 0;
+}
+
+/* The text of an outcome without the names of locations has one digit for each value. */
+static uint64_t weak_outcome(const struct litmus *t, const char *shape)
+{
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        if (!strcmp(litmus_shapes[i].name, shape)) return outcome_of(t, litmus_shapes[i].weak);
+    cr_assert_fail("there is no shape %s", shape);
+    return 0;
+}
+
+Test(litmus, random_shows_weak_outcomes)
+{
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const char *text = "";
+        for (size_t k = 0; k < litmus_shape_count; k++)
+            if (!strcmp(litmus_shapes[k].name, shown[i].shape)) text = litmus_shapes[k].text;
+        struct litmus t = test_of(text, shown[i].how, shown[i].where);
+        const unsigned launches = t.threads == 2 ? 2000 : 20000;
+        const uint64_t outcome = weak_outcome(&t, shown[i].shape);
+        const char *how = litmus_variants[shown[i].how];
+        cr_expect(count_of(&t, "random", launches, outcome) > 0, "%s+%s", shown[i].shape, how);
+        if (!shown[i].without) continue;
+        char order[128];
+        snprintf(order, sizeof order, "random%s", shown[i].without);
+        cr_expect_eq(count_of(&t, order, 2000, outcome), 0, "%s+%s, %s", shown[i].shape, how,
+                     order);
+    }
+}
+
 /* ---- random programs -------------------------------------------------------------------------------- */
 
 static struct litmus random_program(uint64_t seed)

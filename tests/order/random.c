@@ -351,3 +351,29 @@ Test(random_order, a_plain_read_does_not_go_back_behind_a_strong_one)
              "setp.eq.u32 %p2, %r5, 0; @%p2 st.relaxed.gpu.global.u32 [%d1], 1; ret;",
         64);
 }
+
+/* Eight warps each add 1 to one word of shared memory by a plain load and a plain store: updates are lost. */
+Test(random_order, plain_updates_of_shared_memory_are_lost)
+{
+    static const char *const orders[] = {"random", "random:late-stores=off:stale-loads=off"};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct bench b;
+        uint32_t w[WORDS];
+        unsigned lost = 0, all = 0;
+        set_up(&b,
+               HEAD ".shared .u32 n; mov.u32 %r2, %tid.x; and.b32 %r3, %r2, 31;\n"
+                    "setp.ne.u32 %p2, %r3, 0; @%p2 bra done; st.shared.u32 [n], 0; bar.sync 0;\n"
+                    "ld.shared.u32 %r4, [n]; add.u32 %r4, %r4, 1; st.shared.u32 [n], %r4;\n"
+                    "bar.sync 0; ld.shared.u32 %r5, [n]; st.global.u32 [%d1], %r5;\ndone: ret;");
+        b.block = 256;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            run(&b, orders[i], seed, 1, w);
+            cr_assert(w[0] >= 1 && w[0] <= 8, "%u", w[0]);
+            lost += w[0] < 8;
+            all += w[0] == 8;
+        }
+        cr_expect(lost > SEEDS / 20, "%s: %u", orders[i], lost);
+        cr_expect(i == 0 || all > 0, "%s", orders[i]);
+        tear_down(&b);
+    }
+}
