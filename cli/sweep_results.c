@@ -99,11 +99,18 @@ struct tally { /* of one target on one GPU under one order */
     size_t results;
 };
 
+static int by_text(const void *x, const void *y)
+{
+    const char *const *a = x, *const *b = y;
+    return strcmp(*a, *b);
+}
+
 /* The cells of one target, GPU and order stand side by side. */
 static struct tally tally_of(const struct sweep_cell *c, size_t n)
 {
     struct tally t = {.cells = n};
     const char **seen = calloc(n + 1, sizeof *seen);
+    size_t digests = 0;
     if (!seen) abort();
     for (size_t i = 0; i < n; i++) {
         t.ok += c[i].state == SWEEP_OK;
@@ -111,10 +118,10 @@ static struct tally tally_of(const struct sweep_cell *c, size_t n)
         t.left += c[i].state == SWEEP_MISSING || c[i].state == SWEEP_STALE;
         if (c[i].state != SWEEP_OK) continue;
         t.racy += c[i].record->races > 0;
-        size_t k = 0;
-        while (k < t.results && strcmp(seen[k], c[i].record->digest) != 0) k++;
-        if (k == t.results && *c[i].record->digest) seen[t.results++] = c[i].record->digest;
+        if (*c[i].record->digest) seen[digests++] = c[i].record->digest;
     }
+    if (digests) qsort((void *)seen, digests, sizeof *seen, by_text);
+    for (size_t i = 0; i < digests; i++) t.results += !i || strcmp(seen[i - 1], seen[i]) != 0;
     free((void *)seen);
     return t;
 }
