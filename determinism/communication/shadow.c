@@ -78,12 +78,9 @@ static void touch(struct shadow *s, struct shadow_chunk *c, uint64_t offset)
     s->pages++;
 }
 
+/* A word whose bytes have different writers. */
 static void lose_word(struct shadow *s, uint64_t slot, shadow_lost *lost, void *self)
 {
-    if (!slot_is_split(slot)) {
-        lost(self, slot, 4);
-        return;
-    }
     for (int b = 0; b < 4; b++) lost(self, s->records[(uint32_t)slot][b], 1);
     record_free(s, (uint32_t)slot);
 }
@@ -109,6 +106,8 @@ void shadow_write(struct shadow *s, uint64_t offset, uint64_t size, uint64_t slo
                   shadow_lost *lost, void *self)
 {
     const uint64_t end = offset + size;
+    uint64_t before = SLOT_INITIAL; /* words with this slot were replaced, of so many bytes */
+    uint32_t bytes = 0;
     while (offset < end) {
         struct shadow_chunk *c = shadow_chunk(s, offset);
         touch(s, c, offset);
@@ -118,7 +117,12 @@ void shadow_write(struct shadow *s, uint64_t offset, uint64_t size, uint64_t slo
             uint64_t *at = &c->slots[offset % SHADOW_CHUNK / 4];
             const uint32_t first = (uint32_t)(offset % 4);
             if (!first && stop - offset >= 4) {
-                if (*at) lose_word(s, *at, lost, self);
+                if (slot_is_split(*at)) lose_word(s, *at, lost, self);
+                else if (*at != before || bytes >= UINT32_MAX / 2) {
+                    if (bytes) lost(self, before, bytes);
+                    before = *at;
+                    bytes = 4;
+                } else bytes += 4;
                 *at = slot;
                 offset += 4;
                 continue;
@@ -129,6 +133,7 @@ void shadow_write(struct shadow *s, uint64_t offset, uint64_t size, uint64_t slo
             offset += n;
         }
     }
+    if (bytes) lost(self, before, bytes);
 }
 
 /* ---- reads ------------------------------------------------------------------------------------ */
