@@ -350,7 +350,7 @@ static void print_totals(const struct communication_result *r)
     if (r->unseen)
         printf(
             "note: the host can write %" PRIu64
-            " bytes of shared memory (managed, pinned, mapped) unseen: reads of these may name an older writer\n",
+            " bytes of shared memory (managed, pinned, mapped) unseen: reads of these may name an older writer, or none\n",
             r->unseen);
 }
 
