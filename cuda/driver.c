@@ -281,7 +281,7 @@ const char *const driver_call_names[CALL_COUNT] = {
 
 unsigned driver_site(void)
 {
-    return driver.config.checks & EMU_CHECK_MEMORY ? caller_note() : 0;
+    return driver.config.checks & (EMU_CHECK_MEMORY | EMU_CHECK_INIT) ? caller_note() : 0;
 }
 
 static void note_site(struct calls *c)

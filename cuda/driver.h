@@ -294,7 +294,7 @@ CUresult driver_refuse(CUresult result);
 extern const char *const driver_call_names[CALL_COUNT]; /* "cuMemAlloc" */
 /* Counts a call that is about to be carried out. */
 struct call_name driver_call(enum numbered_call call);
-/* With the check of memory: where the program is now; 0 else. */
+/* With the checks of memory and init: where the program is now; 0 else. */
 unsigned driver_site(void);
 
 /* For the runtime API, which is another library: a call of it has failed. Exported by

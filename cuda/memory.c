@@ -9,6 +9,7 @@
 #include "cuda/graph.h"
 #include "cuda/queue.h"
 #include "cuda/unordered.h"
+#include "cuda/unwritten.h"
 #include "cuda/work.h"
 
 #include "session/run_log.h"
@@ -641,12 +642,17 @@ CUresult copy_check(const CUDA_MEMCPY3D *p)
 CUresult copy_execute(const CUDA_MEMCPY3D *p)
 {
     struct box to, from;
+    struct unwritten u = {0};
     if (is_nothing(p)) return CUDA_SUCCESS;
     CUresult r = boxes_of(p, &to, &from);
     unordered_name("copy of %zu bytes", p->WidthInBytes * p->Height * p->Depth);
     for (size_t z = 0; r == CUDA_SUCCESS && z < p->Depth; z++)
-        for (size_t y = 0; r == CUDA_SUCCESS && y < p->Height; y++)
-            r = copy(row_of(&to, y, z), row_of(&from, y, z), p->WidthInBytes);
+        for (size_t y = 0; r == CUDA_SUCCESS && y < p->Height; y++) {
+            const struct end row = row_of(&from, y, z);
+            if (to.start.host && !row.host) unwritten_add(&u, row.device, p->WidthInBytes);
+            r = copy(row_of(&to, y, z), row, p->WidthInBytes);
+        }
+    unwritten_say(&u);
     return r;
 }
 

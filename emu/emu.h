@@ -150,6 +150,9 @@ struct emu_memory_observer {
 /* Copied. NULL: none from now on. */
 void emu_observe_memory(struct emu *e, const struct emu_memory_observer *o);
 
+/* With EMU_CHECK_INIT: how many of the bytes nothing wrote, and the address of the first of them.
+ * 0: none, or they are not all in live allocations. */
+uint64_t emu_unwritten(const struct emu *e, uint64_t address, uint64_t size, uint64_t *first);
 /* A pointer to the bytes. NULL: they are not all in one live allocation. Valid until it is
  * released. */
 void *emu_bytes(struct emu *e, uint64_t address, uint64_t size);

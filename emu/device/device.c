@@ -233,6 +233,18 @@ bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size)
     return true;
 }
 
+uint64_t emu_unwritten(const struct emu *e, uint64_t address, uint64_t size, uint64_t *first)
+{
+    const u8 *bits = mem_written_bits(e->mem);
+    uint64_t n = 0;
+    if (!bits || !emu_has(e, address, size)) return 0;
+    for (uint64_t i = 0, at = address - MEM_GLOBAL; i < size; i++, at++) {
+        if (bits[at / 8] >> at % 8 & 1) continue;
+        if (!n++) *first = address + i;
+    }
+    return n;
+}
+
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
 {
     const struct emu_memory_observer *o = &e->memory_observer;

@@ -122,3 +122,35 @@ Test(program_findings, output_that_varies_by_itself_is_not_compared, .init = pro
     cr_expect_eq(sh("'%s' check --no-race --runs 6 --ignore-output '^[0-9]+$' ./app", heddle), 6,
                  "%s", said.data);
 }
+
+/* ---- memory that nothing wrote ----------------------------------------------------------------------------- */
+
+/* 100 bytes are written of 400; the second copy has rows of 100 bytes, of which the first is written. */
+static const char copies[] =
+    "int main(int argc, char **argv)\n{\n"
+    "    static char host[400]; CUcontext c; CUdeviceptr p;\n"
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuMemAlloc(&p, 400); cuMemsetD8(p, 1, 100);\n"
+    "    cuMemcpyDtoH(host, p, 100);\n"
+    "    if (argc > 1) cuMemcpyDtoH(host, p, atoi(argv[1]));\n"
+    "    CUDA_MEMCPY2D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = 100,\n"
+    "        .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = host, .dstPitch = 100,\n"
+    "        .WidthInBytes = 50, .Height = 3};\n"
+    "    if (argc > 2) cuMemcpy2D(&box);\n"
+    "    cuMemFree(p); return 0;\n}\n";
+
+Test(program_findings, copies_of_what_nothing_wrote, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", copies);
+    cr_expect_eq(sh("'%s' run --check init ./app", heddle), 0, "%s", said.data);
+    cr_expect_eq(sh("'%s' run ./app 104 2", heddle), 0, "%s", said.data);
+    cr_expect_eq(sh("'%s' run --check init ./app 104 2", heddle), 3, "%s", said.data);
+    expect_output(": copy of 104 bytes to the host, of which nothing wrote 4, the first at 0x");
+    expect_output("  100 bytes into 'cuMemAlloc #1' (400 bytes at ");
+    expect_output("  called by main at ");
+    expect_output(": copy of 150 bytes to the host, of which nothing wrote 100, the first at 0x");
+    expect_output("0 faults, 2 findings\n");
+    cr_expect_eq(sh("'%s' run --check init --order random ./app 104 2", heddle), 3, "%s",
+                 said.data);
+    expect_output("0 faults, 2 findings\n");
+}
