@@ -64,12 +64,13 @@ gpus: [gtx480]
 END
 ./heddle sweep "$sweep/plan.yaml" --output "$sweep/out" --quiet >/dev/null 2>&1 &
 half=$!
-sleep 2
+finished() { cat "$sweep/out/journal.ndjson" 2>/dev/null | wc -l; }
+while [ "$(finished)" -lt 20 ] && kill -0 "$half" 2>/dev/null; do sleep 0.1; done
 kill -9 "$half" 2>/dev/null || true
 wait "$half" 2>/dev/null || true
-echo "cells in the journal after kill -9: $(wc -l <"$sweep/out/journal.ndjson")"
+echo "cells in the journal after kill -9: $(finished)"
 ./heddle sweep "$sweep/plan.yaml" --output "$sweep/out" --quiet || true
-echo "and when it has gone on: $(wc -l <"$sweep/out/journal.ndjson")"
+echo "and when it has gone on: $(finished)"
 ./heddle sweep report "$sweep/out" --rows target --columns order --value results
 rm -rf "$sweep"
 
