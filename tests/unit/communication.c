@@ -320,6 +320,20 @@ Test(communication, granularity)
     }
 }
 
+Test(communication, memory)
+{
+    /* Two buffers of 131,072 words, and a map of three times as many. */
+    struct bench b = {0};
+    set_up(&b, move, COMMUNICATION_CTA);
+    const struct communication_result *r = run(
+        &b, &(struct pattern){{512, 1, 1}, 256, 3, reads_halo_1});
+    cr_expect_eq(r->words, 5 * 512 * 256, "%lu words", (unsigned long)r->words);
+    cr_expect_leq(r->memory, 12 * r->words, "%.2f bytes a word",
+                  (double)r->memory / (double)r->words);
+    cr_log_info("%.2f bytes a word", (double)r->memory / (double)r->words);
+    tear_down(&b);
+}
+
 Test(communication, orders_and_seeds_make_no_difference)
 {
     static const char *const orders[] = {NULL, "random:strategy=uniform", "random:strategy=pct",
