@@ -6,7 +6,7 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report trace suite ptx isa orders gpus calibrate measure communication sweep";;
+    '') echo "run check estimate compare report advise trace suite ptx isa orders gpus calibrate measure communication sweep";;
     trace) echo "record info check dump";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
@@ -21,6 +21,7 @@ _heddle_options() # COMMAND
     'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
@@ -199,6 +200,35 @@ _heddle_values() # COMMAND --OPTION
     'report --dump') echo "FILE";;
     'report --data-seed') echo "";;
     'report --graph') echo "FILE";;
+    'advise --gpu') echo "$_heddle_gpus";;
+    'advise --from') echo "FILE";;
+    'advise --format') echo "table json";;
+    'advise --memory') echo "";;
+    'advise --threads') echo "";;
+    'advise --order') echo "$_heddle_orders";;
+    'advise --seed') echo "";;
+    'advise --divergence') echo "stack its";;
+    'advise --speculate') echo "on off";;
+    'advise --on-fault') echo "stop continue";;
+    'advise --check') echo "memory init sync race atomicity api all";;
+    'advise --suppress') echo "FILE";;
+    'advise --max-instructions') echo "";;
+    'advise --timeout') echo "";;
+    'advise --counts') echo "FILE";;
+    'advise --watch') echo "";;
+    'advise --record') echo "FILE";;
+    'advise --replay') echo "FILE";;
+    'advise --kernel') echo "";;
+    'advise --grid') echo "";;
+    'advise --block') echo "";;
+    'advise --cluster') echo "";;
+    'advise --shared') echo "";;
+    'advise --arg') echo "";;
+    'advise --expect') echo "";;
+    'advise --tolerance') echo "";;
+    'advise --dump') echo "FILE";;
+    'advise --data-seed') echo "";;
+    'advise --graph') echo "FILE";;
     'trace record --output') echo "FILE";;
     'trace record --gpu') echo "$_heddle_gpus";;
     'trace record --order') echo "$_heddle_orders";;
