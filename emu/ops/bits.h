@@ -78,8 +78,9 @@ static inline i32 bits_sat32(i64 x)
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (i32)x;
 }
 
-/* Division. The ISA leaves division by zero open: the quotient is all ones here and the remainder the
- * dividend. Quotients of 32 bits are exact in double precision. */
+/* Division. The ISA leaves division by zero open. The quotient is all ones, and so is the remainder of 32 bits: ptxas folds
+ * rem.u32 and rem.s32 of a zero to 0xffffffff. It does not fold other remainders, which are the dividend here. Quotients
+ * of 32 bits are exact in double precision. */
 static inline u32 bits_div_u32(u32 a, u32 b)
 {
     u32 d = b ? b : 1, q = (u32)(i64)((f64)a / (f64)d);
@@ -87,7 +88,7 @@ static inline u32 bits_div_u32(u32 a, u32 b)
 }
 static inline u32 bits_rem_u32(u32 a, u32 b)
 {
-    return b ? a - bits_div_u32(a, b) * b : a;
+    return b ? a - bits_div_u32(a, b) * b : ~0u;
 }
 static inline u32 bits_div_s32(i32 a, i32 b)
 {
@@ -97,7 +98,7 @@ static inline u32 bits_div_s32(i32 a, i32 b)
 }
 static inline u32 bits_rem_s32(i32 a, i32 b)
 {
-    return b ? (u32)a - bits_div_s32(a, b) * (u32)b : (u32)a;
+    return b ? (u32)a - bits_div_s32(a, b) * (u32)b : ~0u;
 }
 static inline u64 bits_div_u64(u64 a, u64 b)
 {

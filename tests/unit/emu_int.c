@@ -161,8 +161,11 @@ return (uint32_t)sum;
 END
 
     SIMPLE(sad, z + (x < y ? y - x : x - y))
-    /* By zero, which the ISA leaves open, a quotient is all ones and a remainder the dividend. */
-    SIMPLE(divide, y == 0 ? -1 : x / y) SIMPLE(rest, y == 0 ? x : x % y)
+    /* By zero, which the ISA leaves open, a quotient is all ones, and so is a remainder of 32 bits: ptxas makes the same
+     * code of rem.u32 x, y, 0 and mov.u32 x, -1. Other remainders are the dividend. */
+    SIMPLE(divide, y == 0 ? -1 : x / y) SIMPLE(rest, y != 0                    ? x % y
+                                                     : ptx_types[t].bits == 32 ? -1
+                                                                               : x)
         SIMPLE(absolute, x < 0 ? -x : x) SIMPLE(negative, -x)
             SIMPLE(least, has(s, "relu") && (x < y ? x : y) < 0 ? 0
                           : x < y                               ? x
