@@ -113,8 +113,10 @@ static struct pass pass_of_local(struct lower *L, const struct ptx_var *v)
 
 static struct pass pass_of_reg(struct lower *L, const struct ptx_sym *s)
 {
-    return (struct pass){
-        .in_reg = true, .row_bytes = L->regs[s->id].bytes, .row = L->regs[s->id].row};
+    return (struct pass){.in_reg = true,
+                         .row_bytes = L->regs[s->id].bytes,
+                         .count = s->vec,
+                         .row = L->regs[s->id].row};
 }
 
 static struct pass *passes_of(struct lower *L, struct ptx_var **vars, u32 count)
@@ -152,8 +154,21 @@ static struct pass pass_of_opnd(struct lower *L, const struct ptx_opnd *o, const
         !(L->code->is_entry && o->sym->var->role == PTX_PARAM_KERNEL))
         return pass_of_local(L, o->sym->var);
     unsigned type = v->sym->type;
-    return (struct pass){
-        .in_reg = true, .row_bytes = (u8)lower_type_bytes(type), .row = lower_source(L, o, type)};
+    return (struct pass){.in_reg = true,
+                         .row_bytes = (u8)lower_type_bytes(type),
+                         .count = 1,
+                         .row = lower_source(L, o, type)};
+}
+
+/* A result that nobody wants. */
+static struct pass pass_of_sink(struct lower *L, const struct ptx_var *v)
+{
+    const unsigned bytes = lower_type_bytes(v->sym->type);
+    return (struct pass){.in_reg = true,
+                         .row_bytes = (u8)bytes,
+                         .count = v->sym->vec,
+                         .row = v->sym->vec > 1 ? lower_new_rows(L, bytes, v->sym->vec)
+                                                : lower_temp(L, bytes)};
 }
 
 static enum runtime_call runtime_of(const struct ptx_name *n)
@@ -222,10 +237,7 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
         d->args[k] = pass_of_opnd(L, &call.arguments->elem[k], p->params[k]);
     for (u32 k = 0; k < results && p; k++) {
         if (call.results->elem[k].kind == PTX_OPND_SINK)
-            d->results[k] = (struct pass){
-                .in_reg = true,
-                .row_bytes = (u8)lower_type_bytes(p->rets[k]->sym->type),
-                .row = lower_temp(L, lower_type_bytes(p->rets[k]->sym->type))};
+            d->results[k] = pass_of_sink(L, p->rets[k]);
         else d->results[k] = pass_of_opnd(L, &call.results->elem[k], p->rets[k]);
     }
     d->arg_count = args;

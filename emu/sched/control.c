@@ -354,10 +354,11 @@ static void hand_over(struct emu_group *g, const struct frame_at *to, const stru
                       const struct frame_at *from, const struct pass *f)
 {
     if (t->in_reg && f->in_reg) {
-        u32 n = t->row_bytes == 16 ? 2 : 1, bytes = n == 2 ? 8 : t->row_bytes;
-        if (f->row_bytes != t->row_bytes) return;
+        u32 n = t->row_bytes == 16 ? 2 : t->count, bytes = t->row_bytes == 16 ? 8 : t->row_bytes;
+        if (f->row_bytes != t->row_bytes || f->count != t->count) return;
         for (u32 i = 0; i < n; i++)
-            copy_row(g, pass_row(to, t) + i * ROW * 8, pass_row(from, f) + i * ROW * 8, bytes);
+            copy_row(g, pass_row(to, t) + i * ROW * bytes, pass_row(from, f) + i * ROW * bytes,
+                     bytes);
     } else if (!t->in_reg && !f->in_reg) {
         u32 size = t->size < f->size ? t->size : f->size;
         for (u32 i = 0; i < (size + 3) / 4; i++)

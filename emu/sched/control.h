@@ -13,6 +13,7 @@ struct brx_desc { /* brx.idx */
 struct pass {
     bool in_reg;
     u8 row_bytes; /* in_reg: 2, 4, 8; 16: two rows */
+    u8 count;     /* in_reg: components of a vector, whose rows lie one behind the other; else 1 */
     u32 row;
     u32 local, size; /* otherwise */
 };
