@@ -236,8 +236,7 @@ static bool parse_primary(struct ptx_parser *p, struct ptx_opnd *o)
     switch (p->t.kind) {
     case TOK_WORD:
         if (!parse_named(p, o)) return false;
-        /* [register+4]: only inside brackets may an offset follow a register. */
-        if ((o->kind == PTX_OPND_REG || o->kind == PTX_OPND_SREG) && p->nesting > 0 &&
+        if ((o->kind == PTX_OPND_REG || (o->kind == PTX_OPND_SREG && p->nesting > 0)) &&
             ptx_at_punct(p, '+'))
             return parse_offset(p, o);
         return true;
@@ -524,7 +523,7 @@ static bool parse_prototype(struct ptx_parser *p, struct ptx_name *name, uint32_
         diag_error(p->d, at, name->length, "a .noreturn function returns no value");
         return false;
     }
-    if (!ptx_check_proto(p, q)) return false;
+    if (!ptx_check_proto(p, q) || !ptx_check_small(p, q)) return false;
     struct ptx_sym *sym = ptx_sym_new(p, PTX_SYM_PROTO, name, at);
     sym->proto = q;
     add_stmt(p, PTX_STMT_PROTO, at)->sym = sym;

@@ -14,6 +14,12 @@ static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct p
             diag_error(p->d, proto->at, proto->length, "a direct call takes no prototype");
             return NULL;
         }
+        if (p->without_abi && callee->sym->func->linkage == PTX_LINK_EXTERN) {
+            diag_error(p->d, callee->at, callee->length,
+                       "a module in which a function has several results calls no .extern "
+                       "function: return them in one .param array");
+            return NULL;
+        }
         return &callee->sym->func->proto;
     }
     if (callee->kind != PTX_OPND_REG || callee->sel) {
@@ -27,6 +33,12 @@ static const struct ptx_proto *callee_proto(struct ptx_parser *p, const struct p
     if (!ptx_type_fits(bits == 32 ? PTX_u32 : PTX_u64, (enum ptx_type)callee->sym->type, false)) {
         diag_error(p->d, callee->at, callee->length,
                    "an indirect call needs a function's address in a .u32 or .u64 register");
+        return NULL;
+    }
+    if (p->without_abi) {
+        diag_error(p->d, callee->at, callee->length,
+                   "a module in which a function has several results has no indirect calls: "
+                   "return them in one .param array");
         return NULL;
     }
     if (!proto) {

@@ -59,6 +59,7 @@ enum why { /* an operand does not fit its shape */
            NO_ARRAY,      /* an index behind something else */
            NO_SAMPLER,    /* texmode_independent needs one */
            FUNC_OFFSET,   /* f+4 */
+           FUNC_NO_ABI,   /* the address of a function, where there is no ABI */
            PARAM_ADDRESS, /* the address of a .param variable of the body */
            PARAM_WRITE,   /* st.param to an input */
            PARAM_READ,    /* ld.param from a result */
@@ -84,6 +85,7 @@ struct fit { /* what an operand is held against beside its shape */
     const struct ptx_func *func;
     const struct ptx_op *op;
     const struct ptx_inst *inst;
+    bool without_abi; /* struct ptx_parser */
 };
 
 struct verdict {
@@ -197,6 +199,20 @@ static struct verdict fit_special(const struct fit *c, const struct ptx_shape *s
     return bad(FITS, o);
 }
 
+/* ptxas takes the name of a function in place of a register in arithmetic, stores and atomics. */
+static bool takes_function(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    const enum ptx_unit unit = (enum ptx_unit)c->op->form->unit;
+    bool operand = false; /* of the instruction, not an element of a list */
+    for (unsigned i = 0; i < c->inst->count; i++) operand |= o == &c->inst->opnds[i];
+    if (!operand || o->sym->kind != PTX_SYM_FUNC || o->indexed || s->flags & PTX_REGISTER)
+        return false;
+    if (unit != PTX_UNIT_IALU && unit != PTX_UNIT_IMUL && unit != PTX_UNIT_CVT &&
+        !(c->op->form->effects & (PTX_WRITES | PTX_ATOMIC)))
+        return false;
+    return ptx_types[s->type].bits >= 32 && !(s->flags & (PTX_FIXED | PTX_CONSTANT));
+}
+
 static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
                                 const struct ptx_opnd *o)
 {
@@ -204,15 +220,18 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
     const struct ptx_sym *sym = o->sym;
     if (sym->kind == PTX_SYM_RANGE) return bad(UNDECLARED, o);
     if (s->flags & PTX_WRITTEN) return bad(NOT_WRITABLE, o);
-    if (!(s->flags & PTX_NAMED)) return bad(NO_ADDRESS, o);
+    if (!(s->flags & PTX_NAMED) && !takes_function(c, s, o)) return bad(NO_ADDRESS, o);
     if (t->bits < 16 || t->bits > 64 || t->kind == PTX_FLOAT || t->kind == PTX_PACK ||
         t->kind == PTX_PRED)
         return bad(WRONG_TYPE, o);
     if (sym->kind == PTX_SYM_VAR && sym->space == PTX_SPACE_GLOBAL && t->bits == 32 &&
         c->m->address_size == 64)
         return bad(SHORT_ADDRESS, o);
+    if (o->indexed && (sym->kind != PTX_SYM_VAR || !sym->var->dim_count)) return bad(NO_ARRAY, o);
     if (sym->kind == PTX_SYM_FUNC && o->offset) return bad(FUNC_OFFSET, o);
-    if (sym->kind == PTX_SYM_FUNC && c->op->space) return bad(WRONG_SPACE, o);
+    if (sym->kind == PTX_SYM_FUNC && c->op->space && strcmp(c->op->form->name, "cvta") == 0)
+        return bad(WRONG_SPACE, o);
+    if (sym->kind == PTX_SYM_FUNC && c->without_abi) return bad(FUNC_NO_ABI, o);
     if (sym->kind == PTX_SYM_FUNC &&
         (c->m->version < 21 || (sym->func->is_entry && c->m->target.sm < 35)))
         return bad(NO_ADDRESS, o);
@@ -225,13 +244,41 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
     return bad(FITS, o);
 }
 
+static bool is_index(const struct ptx_sym *r)
+{
+    return ptx_type_is_int((enum ptx_type)r->type) || ptx_types[r->type].kind == PTX_BITS;
+}
+
+/* register+constant in place of a register, which ptxas adds. */
+static bool fits_sum(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o)
+{
+    bool operand = false; /* of the instruction, not an element of a list */
+    for (unsigned i = 0; i < c->inst->count; i++) operand |= o == &c->inst->opnds[i];
+    const unsigned no = PTX_WRITTEN | PTX_CONSTANT | PTX_PIECE;
+    return operand && !o->sel && !o->negated && !(s->flags & no) && o->sym->vec == 1 &&
+           is_index(o->sym) && ptx_types[o->sym->type].bits >= 16 &&
+           ptx_types[o->sym->type].bits <= 64 && ptx_types[s->type].kind != PTX_FLOAT;
+}
+
+/* mov x, name[register + constant] */
+static struct verdict fit_element(const struct fit *c, const struct ptx_shape *s,
+                                  const struct ptx_opnd *o)
+{
+    if (!o->indexed || strcmp(c->op->form->name, "mov") != 0) return bad(WRONG_KIND, o);
+    if (!is_index(o->elem[1].sym)) return bad(ADDRESS_TYPE, &o->elem[1]);
+    struct ptx_opnd name = o->elem[0];
+    name.indexed = true;
+    struct verdict v = fit_named(c, s, &name);
+    return bad(v.why, v.why == FITS ? o : &o->elem[0]);
+}
+
 /* One register, constant or name. */
 static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s,
                                  const struct ptx_opnd *o, unsigned vec)
 {
     switch ((enum ptx_opnd_kind)o->kind) {
     case PTX_OPND_REG:
-        if (o->offset && o->sel != PTX_SEL_SIMD) return bad(WRONG_KIND, o);
+        if (o->offset && o->sel != PTX_SEL_SIMD && !fits_sum(c, s, o)) return bad(WRONG_KIND, o);
         return fit_register(c, s, o, vec);
     case PTX_OPND_SREG: return fit_special(c, s, o, vec);
     case PTX_OPND_INT:
@@ -239,6 +286,7 @@ static struct verdict fit_scalar(const struct fit *c, const struct ptx_shape *s,
     case PTX_OPND_F32:
     case PTX_OPND_F64: return vec > 1 ? bad(WRONG_COUNT, o) : fit_constant(s, o);
     case PTX_OPND_SYM: return vec > 1 ? bad(WRONG_COUNT, o) : fit_named(c, s, o);
+    case PTX_OPND_ADDR: return vec > 1 ? bad(WRONG_KIND, o) : fit_element(c, s, o);
     case PTX_OPND_SINK: return bad(s->flags & PTX_SINKABLE ? FITS : NO_SINK, o);
     case PTX_OPND_LABEL: return bad(o->sym ? WRONG_KIND : UNDECLARED, o);
     default: return bad(WRONG_KIND, o);
@@ -276,6 +324,20 @@ static enum nature nature_of(const struct ptx_opnd *e)
     }
 }
 
+/* Vectors of floating-point numbers are loaded into integer registers, too, and stored from them. (So says ptxas.) */
+static struct ptx_shape moved_bits(const struct fit *c, const struct ptx_shape *s,
+                                   const struct ptx_opnd *r)
+{
+    struct ptx_shape bits = *s;
+    const char *name = c->op->form->name;
+    const bool moves = c->op->form->unit == PTX_UNIT_MEM &&
+                       (memcmp(name, "ld", 2) == 0 || memcmp(name, "st", 2) == 0);
+    if (!moves || ptx_types[s->type].bits != ptx_types[r->sym->type].bits) return bits;
+    if (s->type == PTX_f32) bits.type = PTX_b32;
+    if (s->type == PTX_f64) bits.type = PTX_b64;
+    return bits;
+}
+
 /* The elements of a list are one value: registers of one size, not integers beside floats. With a .b
  * register or a _ in it the list is of bits and fits any type of its size. (So says ptxas.) */
 static struct verdict fit_elements(const struct fit *c, const struct ptx_shape *s,
@@ -305,7 +367,7 @@ static struct verdict fit_elements(const struct fit *c, const struct ptx_shape *
     for (uint32_t i = 0; i < o->count; i++) {
         const struct ptx_opnd *e = &o->elem[i];
         if (e->kind == PTX_OPND_SINK || (e->kind == PTX_OPND_SREG && neutral)) continue;
-        struct ptx_shape element = *s;
+        struct ptx_shape element = e->kind == PTX_OPND_REG ? moved_bits(c, s, e) : *s;
         element.flags |= PTX_SPECIAL;
         if (neutral && first) { /* of bits, and as wide as its registers */
             unsigned bits = ptx_types[s->type].bits;
@@ -347,9 +409,10 @@ static struct verdict fit_value(const struct fit *c, const struct ptx_shape *s,
     /* A vector register in place of a list. */
     if (o->kind == PTX_OPND_REG || o->kind == PTX_OPND_SREG) {
         struct verdict v = bad(WRONG_COUNT, o);
+        struct ptx_shape bits = moved_bits(c, s, o);
         for (unsigned i = 0; i < s->count_n; i++)
             if (s->counts[i] > 1 && o->sym->vec == s->counts[i] && !o->sel)
-                v = fit_scalar(c, s, o, s->counts[i]);
+                v = fit_scalar(c, &bits, o, s->counts[i]);
         return v;
     }
     if (s->count_n == 1 && s->counts[0] == 0) return fit_scalar(c, s, o, 1);
@@ -378,11 +441,8 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
     if (!spaces) spaces = (uint16_t)(1u << c->op->space);
     if (spaces == 1u << PTX_SPACE_GENERIC && c->m->target.sm < 20) return bad(NO_GENERIC, o);
     const struct ptx_opnd *base = o;
-    if (o->kind == PTX_OPND_ADDR && o->indexed) {
-        enum ptx_type t = (enum ptx_type)o->elem[1].sym->type;
-        if (!ptx_type_is_int(t) && ptx_types[t].kind != PTX_BITS)
-            return bad(ADDRESS_TYPE, &o->elem[1]);
-    }
+    if (o->kind == PTX_OPND_ADDR && o->indexed && !is_index(o->elem[1].sym))
+        return bad(ADDRESS_TYPE, &o->elem[1]);
     if (o->kind == PTX_OPND_ADDR) base = &o->elem[0];
     else if (!(o->kind == PTX_OPND_SYM && o->indexed))
         return bad(o->kind == PTX_OPND_LABEL && !o->sym ? UNDECLARED : WRONG_KIND, o);
@@ -556,7 +616,7 @@ static bool fit_op(const struct fit *c, struct misfit *m)
     const struct ptx_inst *inst = c->inst;
     size_t k = 0, needed = 0;
     if (is_call(op)) return true;
-    if (inst->count == 2 && inst->opnds[0].kind == PTX_OPND_VEC &&
+    if (inst->count == 2 && inst->opnds[0].kind == PTX_OPND_VEC && !op->vec &&
         inst->opnds[1].kind == PTX_OPND_VEC && strcmp(op->form->name, "mov") == 0) {
         *m = (struct misfit){bad(WRONG_KIND, &inst->opnds[1]), 1, &op->shapes[1]};
         return false;
@@ -727,6 +787,11 @@ static void report(struct ptx_parser *p, const struct ptx_inst *inst, const stru
                    length, name);
         return;
     case NO_SECOND: diag_error(p->d, at, len, "'%.*s' has no second result", length, name); return;
+    case FUNC_NO_ABI:
+        diag_error(p->d, at, len,
+                   "a module in which a function has several results cannot take the address of a "
+                   "function: return them in one .param array");
+        return;
     case FUNC_OFFSET: diag_error(p->d, at, len, "no offset may follow a function"); return;
     case SHORT_ADDRESS:
         diag_error(p->d, at, len,
@@ -792,7 +857,7 @@ void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct pt
     const struct ptx_op *best_op = NULL;
     for (const struct ptx_op *op = ops; op; op = op->next) {
         m = (struct misfit){0};
-        struct fit c = {p->m, p->func, op, inst};
+        struct fit c = {p->m, p->func, op, inst, p->without_abi};
         if (fit_op(&c, &m)) {
             inst->op = op;
             if (is_call(op)) ptx_check_call(p, inst);

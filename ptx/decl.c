@@ -6,6 +6,19 @@
 #include <assert.h>
 #include <string.h>
 
+uint32_t ptx_var_step(const struct ptx_var *v)
+{
+    return ptx_types[v->sym->type].bits / 8;
+}
+
+int64_t ptx_opnd_offset(const struct ptx_opnd *o)
+{
+    if (o->kind != PTX_OPND_SYM || !o->indexed) return o->offset;
+    uint32_t bytes = (uint32_t)o->offset * ptx_var_step(o->sym->var);
+    bool far = o->sym->space == PTX_SPACE_GLOBAL || o->sym->space == PTX_SPACE_CONST;
+    return far ? (int64_t)bytes : (int64_t)(int32_t)bytes;
+}
+
 uint32_t ptx_var_align(const struct ptx_var *v)
 {
     uint32_t natural = ptx_types[v->sym->type].bits / 8u * v->sym->vec;

@@ -61,8 +61,9 @@ struct ptx_pressure ptx_flow_room(const struct ptx_flow *f, uint32_t reg);
 
 /* By statement: whether the program's effects need it. False for what is no instruction, and for an
  * instruction that does nothing but write registers which only such instructions read. Where a
- * register is written in several places, all of them count as needed if one is. */
-bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f);
+ * register is written in several places, all of them count as needed if one is. `loads`: loads are needed, whoever reads
+ * what they give, as their addresses are checked; but not those of parameters. */
+bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f, bool loads);
 /* Whether a statement, which is an instruction, does anything but write registers. */
 bool ptx_flow_has_effect(const struct ptx_flow *f, size_t s);
 

@@ -250,12 +250,13 @@ static bool check_param_sizes(struct ptx_parser *p, const struct ptx_func *f)
     return true;
 }
 
-/* Behind the ABI (PTX 3.0) values of fewer than 32 bits are not passed as such. */
+/* Under the ABI (PTX 3.0) values of fewer than 32 bits are not passed as such. ptxas compiles a module without the ABI if
+ * a function of it has several results. */
 static bool check_abi(struct ptx_parser *p, const struct ptx_var *v, bool result)
 {
     enum ptx_type_kind kind = (enum ptx_type_kind)ptx_types[v->sym->type].kind;
     if (v->dim_count || v->sym->vec > 1 || ptx_types[v->sym->type].bits >= 32 || kind == PTX_BITS ||
-        kind == PTX_FLOAT || p->m->version < 20 || p->m->target.sm < 20)
+        kind == PTX_FLOAT || p->m->version < 20 || p->m->target.sm < 20 || p->without_abi)
         return true;
     diag_error(p->d, v->sym->at, v->sym->name->length,
                "a function cannot %s a .%s: use .b32 or an array of .b8",
@@ -263,8 +264,18 @@ static bool check_abi(struct ptx_parser *p, const struct ptx_var *v, bool result
     return false;
 }
 
+bool ptx_check_small(struct ptx_parser *p, const struct ptx_proto *q)
+{
+    for (unsigned i = 0; i < q->ret_count; i++)
+        if (!check_abi(p, q->rets[i], true)) return false;
+    for (unsigned i = 0; i < q->param_count; i++)
+        if (!check_abi(p, q->params[i], false)) return false;
+    return true;
+}
+
 bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q)
 {
+    p->without_abi |= q->ret_count > 1;
     for (unsigned i = 0; i < q->ret_count; i++) {
         q->rets[i]->role = q->rets[i]->in_reg ? PTX_PARAM_NONE : PTX_PARAM_RESULT;
         if (q->ret_count > 1 && !q->rets[i]->in_reg) {
@@ -272,7 +283,6 @@ bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q)
                        "several results must be in .reg");
             return false;
         }
-        if (!check_abi(p, q->rets[i], true)) return false;
     }
     for (unsigned i = 0; i < q->param_count; i++) {
         if (!q->params[i]->in_reg && (p->m->version < 20 || p->m->target.sm < 20)) {
@@ -280,7 +290,6 @@ bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q)
                        "a function's .param needs PTX ISA version 2.0 and target sm_20");
             return false;
         }
-        if (!check_abi(p, q->params[i], false)) return false;
     }
     return true;
 }
@@ -340,11 +349,24 @@ static bool parse_signature(struct ptx_parser *p, struct ptx_func *f)
     return check_params(p, f);
 }
 
+/* Whether the current token begins another item of the module, or none follows: then the function's head is a prototype
+ * without its `;`, as nvcc wrote them up to CUDA 4.0. ptxas takes them in every version. */
+static bool at_next_item(const struct ptx_parser *p)
+{
+    static const char *const items[] = {"func",    "entry", "extern", "visible", "weak", "common",
+                                        "global",  "const", "shared", "local",   "tex",  "file",
+                                        "section", "alias", "align",  "pragma"};
+    if (p->t.kind == TOK_END) return true;
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        if (ptx_at_dot(p, items[i])) return true;
+    return false;
+}
+
 /* The directives between the signature and the body or `;`. */
 static bool parse_directives(struct ptx_parser *p, struct ptx_func *f)
 {
     struct ptx_directive **tail = &f->directives;
-    while (!ptx_at_punct(p, '{') && !ptx_at_punct(p, ';')) {
+    while (!ptx_at_punct(p, '{') && !ptx_at_punct(p, ';') && !(!f->is_entry && at_next_item(p))) {
         struct ptx_directive *d;
         if (f->is_entry && ptx_take_dot(p, "pragma")) {
             if (!ptx_parse_pragma(p, &d)) return false;
@@ -423,6 +445,6 @@ bool ptx_parse_function(struct ptx_parser *p, bool is_entry, enum ptx_linkage li
     }
     declare_function(p, f, has_body);
     if (has_body) skip_body(p, f);
-    else ptx_advance(p);
+    else if (ptx_at_punct(p, ';')) ptx_advance(p);
     return true;
 }

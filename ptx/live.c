@@ -32,7 +32,8 @@ static void add_opnd(struct collect *c, const struct ptx_opnd *o, unsigned opnd,
         return;
     }
     case PTX_OPND_ADDR:
-        if (how & PTX_USE_READ) add_opnd(c, &o->elem[0], opnd, PTX_USE_READ | PTX_USE_ADDRESS);
+        for (uint32_t i = 0; how & PTX_USE_READ && i < (o->indexed ? 2u : 1u); i++)
+            add_opnd(c, &o->elem[i], opnd, PTX_USE_READ | PTX_USE_ADDRESS);
         return;
     case PTX_OPND_BRACKET:
         if (!(how & PTX_USE_READ)) return;
@@ -173,7 +174,13 @@ bool ptx_flow_has_effect(const struct ptx_flow *f, size_t s)
     return true; /* it writes nothing, so it does something else */
 }
 
-bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f)
+/* Parameters are always there. */
+static bool loads_memory(const struct ptx_op *op)
+{
+    return op->form->effects & PTX_READS && op->space != PTX_SPACE_PARAM;
+}
+
+bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f, bool loads)
 {
     const struct ptx_body *body = f->func->body;
     struct arena *scratch = arena_new();
@@ -196,7 +203,8 @@ bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f)
             to = by.at[reg + 1];
         } else {
             size_t s = next++;
-            if (body->stmts[s].kind != PTX_STMT_INST || needed[s] || !ptx_flow_has_effect(f, s))
+            if (body->stmts[s].kind != PTX_STMT_INST || needed[s]) continue;
+            if (!ptx_flow_has_effect(f, s) && !(loads && loads_memory(body->stmts[s].inst->op)))
                 continue;
             needed[s] = true;
             for (uint32_t u = f->use_at[s]; u < f->use_at[s + 1]; u++) {

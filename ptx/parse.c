@@ -69,7 +69,7 @@ static bool parse_version(struct ptx_parser *p)
     uint32_t i = 0;
     for (; i < p->t.length && isdigit((unsigned char)text[i]) && major < 1000; i++)
         major = major * 10 + (unsigned)(text[i] - '0');
-    bool dot = i > 0 && i < p->t.length && text[i] == '.';
+    bool dot = i > 0 && i + 1 < p->t.length && text[i] == '.';
     for (i++; dot && i < p->t.length && isdigit((unsigned char)text[i]) && minor < 1000; i++)
         minor = minor * 10 + (unsigned)(text[i] - '0');
     if (p->t.kind != TOK_FLOAT || !dot || i != p->t.length) {
@@ -501,6 +501,24 @@ static bool check_bytes(struct ptx_parser *p)
     return false;
 }
 
+/* All .const variables of a module lie in one bank of 64 KiB; PTX 2.1 and before had eleven. */
+static void check_constants(const struct ptx_module *m)
+{
+    const uint64_t limit = 1 << 16;
+    uint64_t size[12] = {0};
+    for (size_t i = 0; i < m->var_count; i++) {
+        const struct ptx_var *v = m->vars[i];
+        if (v->sym->space != PTX_SPACE_CONST || v->linkage == PTX_LINK_EXTERN) continue;
+        uint64_t *used = &size[v->bank < 12 ? v->bank : 0], align = ptx_var_align(v);
+        *used = (*used + align - 1) / align * align;
+        if (!__builtin_add_overflow(*used, ptx_var_size(v), used) && *used <= limit) continue;
+        diag_error(m->diags, v->sym->at, v->sym->name->length,
+                   "'%.*s' does not fit: a module has at most %llu bytes of .const memory",
+                   (int)v->sym->name->length, v->sym->name->text, (unsigned long long)limit);
+        return;
+    }
+}
+
 struct ptx_module *ptx_module_parse(struct arena *arena, const struct source *source,
                                     struct diags *diags)
 {
@@ -550,6 +568,10 @@ struct ptx_module *ptx_module_parse(struct arena *arena, const struct source *so
         }
         if (p->t.kind != TOK_END && (brace || p->t.at >= at)) ptx_advance(p);
     }
+    for (size_t i = 0; i < m->item_count; i++)
+        if (m->items[i].kind == PTX_ITEM_FUNC && !m->items[i].func->is_entry)
+            ptx_check_small(p, &m->items[i].func->proto);
+    check_constants(m);
     if (p->target_since > m->version && m->item_count)
         diag_error(p->d, p->target_at, p->target_length,
                    "sm_%u%.1s needs PTX ISA version %u.%u, the module says %u.%u", m->target.sm,
@@ -596,6 +618,7 @@ bool ptx_module_check(struct ptx_module *m)
     for (size_t i = 0; p && i < m->item_count && !p->gave_up; i++)
         if (m->items[i].kind == PTX_ITEM_FUNC) ptx_func_parse(m, m->items[i].func);
     check_defined(m);
+    if (m->diags->errors == 0) ptx_check_shared(m);
     return m->diags->errors == 0;
 }
 

@@ -7,6 +7,7 @@
  *   function.c directives and the heads of functions
  *   body.c     statements and operands of a function
  *   check.c    an instruction's operands against its form
+ *   shared_size.c  the shared memory of each kernel
  *
  * Every reader starts with the current token in p->t and leaves the first token it does not
  * understand there. A reader that finds something wrong reports it and returns false or NULL; its
@@ -55,6 +56,7 @@ struct ptx_parser {
     struct ptx_spec *early; /* .align before a state space */
     bool gave_up;           /* too many errors: everything reads as the end of the file */
     bool texmode_unified, has_debug_data;
+    bool without_abi;      /* a function has several results */
     unsigned target_since; /* the PTX ISA version the target came with, times ten */
     uint32_t target_at, target_length;
     bool unclosed;    /* a body never ends */
@@ -147,6 +149,8 @@ bool ptx_pragma_is(const struct ptx_directive *d, const char *word);
 void ptx_check_pragma_scope(struct ptx_parser *p, const struct ptx_directive *list,
                             const char *where);
 bool ptx_check_proto(struct ptx_parser *p, const struct ptx_proto *q);
+/* Reports values that are too small for the ABI. Of the module's functions: when all heads are read. */
+bool ptx_check_small(struct ptx_parser *p, const struct ptx_proto *q);
 void ptx_parse_body(struct ptx_parser *p, struct ptx_func *f); /* body.c */
 
 /* ---- check.c */
@@ -154,6 +158,9 @@ void ptx_parse_body(struct ptx_parser *p, struct ptx_func *f); /* body.c */
 void ptx_check_inst(struct ptx_parser *p, struct ptx_inst *inst, const struct ptx_op *ops);
 bool ptx_type_is_int(enum ptx_type t); /* .u or .s */
 bool ptx_type_fits(enum ptx_type wanted, enum ptx_type reg, bool wide);
+
+/* Reports kernels whose shared variables take more than 48 KiB. (shared_size.c) */
+void ptx_check_shared(const struct ptx_module *m);
 
 /* The alignment of an argument or parameter: at least the natural one. */
 uint32_t ptx_param_align(const struct ptx_var *v);

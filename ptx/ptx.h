@@ -162,6 +162,10 @@ struct ptx_var {
 uint64_t ptx_var_size(const struct ptx_var *v);
 uint32_t ptx_var_align(const struct ptx_var *v);
 
+/* Bytes of an element as subscripts count them: name[i] lies i times that behind the name. ptxas takes the scalar
+ * type, whatever the dimensions and vectors are. */
+uint32_t ptx_var_step(const struct ptx_var *v);
+
 /* A directive of words and numbers, kept as written: .maxntid 128, 1, 1 or .pragma "nounroll". */
 struct ptx_directive {
     struct ptx_directive *next;
@@ -206,7 +210,8 @@ enum ptx_opnd_kind {
     PTX_OPND_SYM,     /* address or name of a symbol, + offset */
     PTX_OPND_LABEL,   /* a name that only labels may resolve: sym (NULL until the scope ends) */
     PTX_OPND_ADDR,    /* [elem[0]]; elem[0] is REG, SREG, SYM or INT; offset. `indexed`: written
-                       * name[register+offset], elem[0] the name, elem[1] the register */
+                       * name[register+offset], elem[0] the name, elem[1] the register; the offset
+                       * counts elements */
     PTX_OPND_BRACKET, /* [a, b, ...]: elem, count */
     PTX_OPND_VEC,     /* {a, b, ...} */
     PTX_OPND_LIST,    /* (a, b, ...) */
@@ -238,7 +243,7 @@ struct ptx_opnd {
     uint8_t kind; /* enum ptx_opnd_kind */
     uint8_t sel;  /* enum ptx_sel */
     bool negated; /* ! before a predicate, - before a register */
-    bool indexed; /* SYM: written name[offset] */
+    bool indexed; /* SYM: written name[offset]; the offset counts elements */
     bool unified; /* ADDR: .unified follows */
     uint32_t at;
     uint32_t count;  /* elements of VEC, LIST, BRACKET, PAIR */
@@ -253,6 +258,16 @@ struct ptx_opnd {
         struct ptx_name *name; /* LABEL */
     };
 };
+
+/* The name or register of an address: name[3] is written without brackets. */
+static inline const struct ptx_opnd *ptx_opnd_base(const struct ptx_opnd *o)
+{
+    return o->kind == PTX_OPND_ADDR ? &o->elem[0] : o;
+}
+
+/* Bytes that a constant offset adds to a name. A subscript is a 32-bit unsigned number, and wraps as one: ptxas makes
+ * the same code of g[i] and of shl.b32, cvt.u64.u32 and add.u64. */
+int64_t ptx_opnd_offset(const struct ptx_opnd *o);
 
 struct ptx_inst {
     const struct ptx_op *op; /* its form, modifiers and types; NULL: not understood */

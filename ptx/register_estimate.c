@@ -88,8 +88,9 @@ static bool is_free(const struct ptx_func *func, const struct ptx_inst *inst, co
     if (inst->guard || inst->count != 2 || inst->opnds[0].kind != PTX_OPND_REG) return false;
     const struct ptx_opnd *from = &inst->opnds[1];
     if (strcmp(name, "ld") == 0)
-        return inst->op->space == PTX_SPACE_PARAM && from->kind == PTX_OPND_ADDR &&
-               from->elem[0].kind == PTX_OPND_SYM && is_kernel_param(func, from->elem[0].sym);
+        return inst->op->space == PTX_SPACE_PARAM && from->count < 2 &&
+               ptx_opnd_base(from)->kind == PTX_OPND_SYM &&
+               is_kernel_param(func, ptx_opnd_base(from)->sym);
     if (strcmp(name, "mov") != 0 && strcmp(name, "cvta") != 0 && strcmp(name, "cvta.to") != 0)
         return false;
     if (from->kind == PTX_OPND_REG) return free_reg[from->sym->id];
@@ -458,7 +459,7 @@ static struct ptx_registers estimate_function(const struct ptx_func *func)
     struct arena *scratch = arena_new();
     const struct ptx_cfg *g = ptx_cfg_new(scratch, func);
     struct ptx_flow *f = ptx_flow_new(scratch, g);
-    bool *needed = ptx_flow_needed(scratch, f);
+    bool *needed = ptx_flow_needed(scratch, f, false);
     r.live = ptx_live_new(scratch, f, NULL)->most;
 
     struct schedule s = {.arena = scratch, .f = f, .needed = needed};

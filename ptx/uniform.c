@@ -315,9 +315,8 @@ static bool makes_local_generic(const struct ptx_func *func)
         if (op->space != PTX_SPACE_GENERIC) continue;
         for (unsigned k = 0; k < stmt->inst->count; k++) { /* ld.u32 x, [local variable] */
             const struct ptx_opnd *o = &stmt->inst->opnds[k];
-            if (o->kind == PTX_OPND_ADDR && o->elem[0].kind == PTX_OPND_SYM &&
-                o->elem[0].sym->space == PTX_SPACE_LOCAL)
-                return true;
+            const struct ptx_opnd *base = ptx_opnd_base(o);
+            if (base->kind == PTX_OPND_SYM && base->sym->space == PTX_SPACE_LOCAL) return true;
         }
     }
     return false;
@@ -739,6 +738,9 @@ static struct operands read_operands(struct state *s, uint32_t stmt, uint32_t bl
             in.guard = a;
             continue;
         }
+        const struct ptx_opnd *o = use->opnd < inst->count ? &inst->opnds[use->opnd] : NULL;
+        if (o && o->kind == PTX_OPND_REG && o->offset && !o->sel) /* register+constant */
+            a = both(a, shared_by(PTX_SPREAD_GRID));
         if (use->opnd < 5) in.of[use->opnd] = a;
         if (use->how & PTX_USE_ADDRESS) in.address = both(in.address, a);
         in.all = both(in.all, a);
@@ -749,7 +751,7 @@ static struct operands read_operands(struct state *s, uint32_t stmt, uint32_t bl
 static struct fact loaded(const struct state *s, const struct ptx_inst *inst, struct fact address)
 {
     const struct ptx_op *op = inst->op;
-    const struct ptx_opnd *from = &inst->opnds[1];
+    const struct ptx_opnd *from = ptx_opnd_base(&inst->opnds[1]);
     if (address.spread == UNKNOWN) return address;
     if (address.spread > PTX_SPREAD_WARP) return varying;
     address.known = false;
@@ -757,7 +759,7 @@ static struct fact loaded(const struct state *s, const struct ptx_inst *inst, st
     if (op->form->effects & (PTX_FENCE | PTX_EFFECT)) return varying;
     if (strcmp(op->form->name, "ldu") == 0 || ptx_op_has(op, "nc")) return address;
     const struct ptx_sym *sym = NULL;
-    if (from->kind == PTX_OPND_ADDR && from->elem[0].kind == PTX_OPND_SYM) sym = from->elem[0].sym;
+    if (from->kind == PTX_OPND_SYM) sym = from->sym;
     struct fact warp = both(address, shared_by(PTX_SPREAD_WARP));
     switch ((enum ptx_space)op->space) {
     case PTX_SPACE_CONST: return address;
@@ -800,7 +802,7 @@ static struct fact result(const struct state *s, const struct ptx_inst *inst,
     *other = varying;
     switch ((enum kind)s->kind[ptx_op_form(op)]) {
     case PURE: return *other = in->all;
-    case COPY: return of[1];
+    case COPY: return inst->opnds[1].kind == PTX_OPND_ADDR ? in->all : of[1]; /* mov x, g[i] */
     case ADD: return sum(of[1], of[2], false, width);
     case SUB: return sum(of[1], of[2], true, width);
     case NEG: return sum(constant(0), of[1], true, width);

@@ -447,7 +447,7 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
                  *L = &lower;
     L->cfg = ptx_cfg_new(scratch, c->func);
     L->flow = ptx_flow_new(scratch, L->cfg);
-    L->needed = ptx_flow_needed(scratch, L->flow);
+    L->needed = ptx_flow_needed(scratch, L->flow, true);
     struct ptx_live *live = ptx_live_new(scratch, L->flow, NULL);
     L->dead_count = ptx_live_dead_atoms(scratch, live, &L->dead);
     c->reads_undefined = live->in[0].regs || live->in[0].preds;

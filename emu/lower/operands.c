@@ -211,12 +211,54 @@ u32 lower_local_offset(struct lower *L, const struct ptx_sym *s)
     return 0;
 }
 
+/* register+constant as an operand: ptxas makes an addition of it. */
+static u32 sum_with_offset(struct lower *L, const struct ptx_opnd *o, unsigned type)
+{
+    struct ptx_opnd plain = *o;
+    plain.offset = 0;
+    unsigned bytes = lower_type_bytes(type);
+    u32 row = lower_source(L, &plain, type), sum = lower_temp(L, bytes);
+    unsigned id = bytes == 8 ? UOP_add_u64 : bytes == 4 ? UOP_add_u32 : UOP_add_u16;
+    lower_emit(L, id, sum, row, lower_constant(L, (u64)o->offset, bytes), 0);
+    return sum;
+}
+
+/* Bytes from the name of name[register + constant]: a row of 32 bits. */
+static u32 subscript(struct lower *L, const struct ptx_opnd *o)
+{
+    const struct ptx_opnd *r = &o->elem[1];
+    struct ptx_opnd index = *r;
+    index.offset = 0;
+    bool sign = lower_type_signed(r->sym->type) && ptx_types[r->sym->type].bits < 32;
+    u32 row = lower_source(L, &index, sign ? PTX_s32 : PTX_u32), step = 0;
+    if (o->offset) {
+        u32 sum = lower_temp(L, 4);
+        lower_emit(L, UOP_add_u32, sum, row, lower_constant(L, (u32)o->offset, 4), 0);
+        row = sum;
+    }
+    while (1u << step < ptx_var_step(o->elem[0].sym->var)) step++;
+    if (!step) return row;
+    u32 bytes = lower_temp(L, 4);
+    lower_emit(L, UOP_shl_u32, bytes, row, lower_constant(L, step, 4), 0);
+    return bytes;
+}
+
+/* mov x, name[register + constant] */
+static u32 element_address(struct lower *L, const struct ptx_opnd *o, unsigned bytes)
+{
+    u32 base = lower_source(L, &o->elem[0], bytes == 8 ? PTX_u64 : PTX_u32);
+    u32 offset = stretch(L, subscript(L, o), 4, bytes, false), sum = lower_temp(L, bytes);
+    lower_emit(L, bytes == 8 ? UOP_add_u64 : UOP_add_u32, sum, base, offset, 0);
+    return sum;
+}
+
 u32 lower_source(struct lower *L, const struct ptx_opnd *o, unsigned type)
 {
     unsigned bytes = lower_type_bytes(type);
     if (type == PTX_pred) return lower_predicate(L, o);
     switch (o->kind) {
     case PTX_OPND_REG: {
+        if (o->offset && !o->sel) return sum_with_offset(L, o, type);
         const struct lower_reg *r = reg_of(L, o->sym);
         u32 row = reg_row(L, o->sym, lower_component_of(o));
         if (r->bytes == bytes && ptx_types[type].bits >= 16) return row;
@@ -252,13 +294,17 @@ u32 lower_source(struct lower *L, const struct ptx_opnd *o, unsigned type)
         unsigned space;
         if (!o->sym) break;
         if (symbol_address(L, o->sym, &address, &space))
-            return lower_constant(L, address + (u64)o->offset, bytes);
+            return lower_constant(L, address + (u64)ptx_opnd_offset(o), bytes);
         u32 row = lower_temp(L, bytes);
         struct emu_uop *u = lower_emit(L, UOP_local_address, row, 0, 0, 0);
-        u->imm = (i64)(address + (u64)o->offset);
+        u->imm = (i64)(address + (u64)ptx_opnd_offset(o));
         u->x = (u8)bytes;
         return row;
     }
+    case PTX_OPND_ADDR:
+        if (o->indexed && o->count > 1 && (bytes == 4 || bytes == 8))
+            return element_address(L, o, bytes);
+        break;
     default: break;
     }
     lower_refuse(L, "operand of an unexpected kind");
@@ -321,9 +367,10 @@ void lower_finish(struct lower *L, const struct lower_dest *d)
 
 struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, unsigned space)
 {
-    struct lower_address a = {.space = (u8)space, .offset = o->offset};
-    const struct ptx_opnd *e = &o->elem[0];
-    if (o->kind != PTX_OPND_ADDR) {
+    const bool by_register = o->indexed && o->count > 1; /* name[register + constant] */
+    const struct ptx_opnd *e = ptx_opnd_base(o);
+    struct lower_address a = {.space = (u8)space, .offset = by_register ? 0 : ptx_opnd_offset(o)};
+    if (o->kind != PTX_OPND_ADDR && !o->indexed) {
         lower_refuse(L, "address expected");
         return a;
     }
@@ -336,15 +383,13 @@ struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, un
         if (a.space == PTX_SPACE_GENERIC || own == PTX_SPACE_LOCAL) a.space = (u8)own;
         if (own == PTX_SPACE_LOCAL)
             a.is_local_param = e->sym->space == PTX_SPACE_PARAM || e->sym->scope;
-        if (o->indexed && o->count > 1) { /* name[register + offset] */
-            const struct ptx_opnd *r = &o->elem[1];
-            a.bytes = (u8)reg_of(L, r->sym)->bytes;
-            a.row = reg_row(L, r->sym, lower_component_of(r));
+        if (by_register) {
+            a.bytes = 4;
+            a.row = subscript(L, o);
             if (a.is_local_param && !L->code->is_entry) {
-                u32 base = lower_temp(L, a.bytes), sum = lower_temp(L, a.bytes);
-                struct emu_uop *u = lower_emit(L, UOP_local_address, base, 0, 0, 0);
-                u->x = a.bytes;
-                lower_emit(L, a.bytes == 8 ? UOP_add_u64 : UOP_add_u32, sum, base, a.row, 0);
+                u32 base = lower_temp(L, 4), sum = lower_temp(L, 4);
+                lower_emit(L, UOP_local_address, base, 0, 0, 0)->x = 4;
+                lower_emit(L, UOP_add_u32, sum, base, a.row, 0);
                 a.row = sum;
             }
             a.is_local_param = false;
@@ -352,7 +397,9 @@ struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, un
         return a;
     }
     if (e->kind == PTX_OPND_INT) return a; /* its value is the offset already */
-    a.row = lower_source(L, e,
+    struct ptx_opnd base = *e;             /* the offset is a.offset */
+    if (e->kind == PTX_OPND_REG) base.offset = 0;
+    a.row = lower_source(L, &base,
                          e->kind == PTX_OPND_REG && reg_of(L, e->sym)->bytes == 8 ? PTX_u64
                          : e->kind == PTX_OPND_SREG && lower_type_bytes(e->sym->type) == 8
                              ? PTX_u64

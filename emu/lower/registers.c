@@ -89,6 +89,7 @@ static void alias_move(struct lower *L, const struct writes *w, const struct ptx
     const struct ptx_opnd *o = &i->opnds[1];
     struct lower_reg *r = &L->regs[d->id];
     if (o->kind == PTX_OPND_REG) {
+        if (o->offset) return; /* an addition */
         const struct ptx_sym *from = o->sym;
         if (from->vec <= 1 && !o->sel && L->regs[from->id].bytes == bytes && w->once[from->id] &&
             w->once[d->id] && from->id != d->id)
@@ -103,11 +104,11 @@ static void alias_move(struct lower *L, const struct writes *w, const struct ptx
 static void fix_param(struct lower *L, const struct ptx_inst *i, unsigned bytes)
 {
     const struct ptx_opnd *o = &i->opnds[1];
-    if (o->kind != PTX_OPND_ADDR || o->elem[0].kind != PTX_OPND_SYM || o->indexed) return;
-    const struct ptx_sym *p = o->elem[0].sym;
+    if (ptx_opnd_base(o)->kind != PTX_OPND_SYM || o->count > 1) return;
+    const struct ptx_sym *p = ptx_opnd_base(o)->sym;
     if (p->kind != PTX_SYM_VAR || p->space != PTX_SPACE_PARAM || p->var->role != PTX_PARAM_KERNEL)
         return;
-    const i64 at = (i64)lower_local_offset(L, p) + o->offset;
+    const i64 at = (i64)lower_local_offset(L, p) + ptx_opnd_offset(o);
     if (at < 0 || at % bytes || (u64)at + bytes > L->params_size) return;
     struct lower_reg *r = &L->regs[i->opnds[0].sym->id];
     r->row = lower_fill_row(L, FILL_PARAM, (u64)at, bytes, false);

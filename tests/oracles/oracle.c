@@ -202,6 +202,22 @@ static unsigned component(const struct ptx_opnd *o)
 }
 
 /* The operand's bits as the type has them. */
+static u128 value(struct thread *t, const struct ptx_opnd *o, unsigned type);
+
+/* name[constant], name[register + constant]: 32 bits that wrap, times the bytes of the scalar type. */
+static u128 element_of(struct thread *t, const struct ptx_opnd *o)
+{
+    const struct ptx_sym *sym = o->kind == PTX_OPND_ADDR ? o->elem[0].sym : o->sym;
+    uint32_t i = (uint32_t)o->offset;
+    if (o->kind == PTX_OPND_ADDR) {
+        struct ptx_opnd index = o->elem[1];
+        index.offset = 0;
+        i += (uint32_t)value(t, &index, index.sym->type);
+    }
+    u128 a = place_of(t, sym) + i * (ptx_types[sym->type].bits / 8);
+    return sym->space == PTX_SPACE_GLOBAL || sym->space == PTX_SPACE_CONST ? a : (uint32_t)a;
+}
+
 static u128 value(struct thread *t, const struct ptx_opnd *o, unsigned type)
 {
     unsigned bits = width_of(type);
@@ -209,7 +225,7 @@ static u128 value(struct thread *t, const struct ptx_opnd *o, unsigned type)
     case PTX_OPND_REG: {
         u128 x = now(t)->regs[o->sym->id * 4 + component(o)];
         if (type == PTX_pred) return (x & 1) ^ o->negated;
-        return low(x, bits);
+        return low(o->sel ? x : x + (u128)(i128)o->offset, bits);
     }
     case PTX_OPND_SREG: return low(special(t, o->sym, component(o)), bits);
     case PTX_OPND_INT:
@@ -218,7 +234,10 @@ static u128 value(struct thread *t, const struct ptx_opnd *o, unsigned type)
     case PTX_OPND_FLOAT: return type == PTX_f32 ? bits32((float)f64_of(o->bits)) : o->bits;
     case PTX_OPND_F32: return type == PTX_f64 ? bits64(f32_of(o->bits)) : o->bits;
     case PTX_OPND_F64: return type == PTX_f32 ? bits32((float)f64_of(o->bits)) : o->bits;
-    case PTX_OPND_SYM: return low(place_of(t, o->sym) + (u128)(i128)o->offset, bits);
+    case PTX_OPND_SYM:
+        if (o->indexed) return low(element_of(t, o), bits);
+        return low(place_of(t, o->sym) + (u128)(i128)o->offset, bits);
+    case PTX_OPND_ADDR: return low(element_of(t, o), bits);
     default: fail(t, "operand of kind %u", o->kind); return 0;
     }
 }
@@ -265,17 +284,19 @@ static uint8_t *memory(struct thread *t, unsigned space, uint64_t a, uint64_t si
 /* A load, a store, or what else has an address: [register + offset], [name + offset], name[register]. */
 static uint64_t address_of(struct thread *t, const struct ptx_opnd *o, unsigned *space)
 {
-    u128 a = (u128)(i128)o->offset;
-    for (uint32_t k = 0; k < (o->indexed ? 2u : 1u); k++) {
-        const struct ptx_opnd *e = &o->elem[k];
-        if (e->kind == PTX_OPND_INT) continue; /* is the offset */
-        if (e->kind == PTX_OPND_REG)
-            a += value(t, e, ptx_types[e->sym->type].bits == 32 ? PTX_u32 : PTX_u64);
-        else if (e->kind == PTX_OPND_SYM) {
-            a += place_of(t, e->sym);
-            if (*space == PTX_SPACE_GENERIC && e->sym->kind == PTX_SYM_VAR) *space = e->sym->space;
-        } else fail(t, "address of kind %u", e->kind);
-    }
+    const struct ptx_opnd *e = o->kind == PTX_OPND_ADDR ? &o->elem[0] : o;
+    u128 a;
+    if (e->kind == PTX_OPND_SYM && *space == PTX_SPACE_GENERIC && e->sym->kind == PTX_SYM_VAR)
+        *space = e->sym->space;
+    if (o->indexed) a = element_of(t, o);
+    else if (e->kind == PTX_OPND_INT) a = (u128)(i128)o->offset;
+    else if (e->kind == PTX_OPND_REG) {
+        struct ptx_opnd base = *e;
+        base.offset = 0;
+        a = value(t, &base, ptx_types[e->sym->type].bits == 32 ? PTX_u32 : PTX_u64) +
+            (u128)(i128)o->offset;
+    } else if (e->kind == PTX_OPND_SYM) a = place_of(t, e->sym) + (u128)(i128)o->offset;
+    else fail(t, "address of kind %u", e->kind), a = 0;
     if (*space == PTX_SPACE_SHARED_CLUSTER) *space = PTX_SPACE_SHARED;
     return (uint64_t)a;
 }

@@ -907,3 +907,76 @@ Test(control, a_fault_is_that_of_the_cta_that_fails)
               "setp.eq.u32 %p2, %r5, 0;\n@%p2 bra L;\n"),
         8, 64, NULL, EMU_TRAP, PARTS("CTA (3,0,0)"));
 }
+
+/* Vectors are handed over with all components, to the callee and back, by direct and indirect calls. */
+Test(emu_control, functions_take_and_return_vectors)
+{
+    static const char *const kinds[] = {"u32", "s32", "u16"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int indirect = 0; indirect < 2; indirect++) {
+            uint32_t out[32 * 6];
+            char text[2600];
+            const char *t = kinds[k];
+            snprintf(
+                text, sizeof text,
+                ".version 8.0\n.target sm_80\n.address_size 64\n"
+                ".func (.reg .v4 .%s r) turn(.reg .v4 .%s a, .reg .%s b)\n"
+                "{ mov.%s r.x, a.y; mov.%s r.y, a.z; mov.%s r.z, a.w; add.%s r.w, a.x, b; ret; }\n"
+                ".func (.reg .v2 .%s r) swap(.reg .v2 .%s a) { mov.%s r.x, a.y; mov.%s r.y, a.x; ret; }\n"
+                ".entry k(.param .u64 out) { .reg .v4 .%s v, w; .reg .v2 .%s p, q; .reg .u32 t, x;\n"
+                ".reg .u64 o, f; .reg .%s n; mov.u32 t, %%tid.x; cvt.%s.u32 n, t;\n"
+                "add.%s v.x, n, 1; add.%s v.y, n, 2; add.%s v.z, n, 3; add.%s v.w, n, 4;\n"
+                "add.%s p.x, n, 5; add.%s p.y, n, 6;\n"
+                "P: .callprototype (.reg .v4 .%s r) _ (.reg .v4 .%s a, .reg .%s b);\n"
+                "mov.u64 f, turn; %s\ncall (q), swap, (p);\n"
+                "ld.param.u64 o, [out]; mad.wide.u32 o, t, 24, o;\n"
+                "cvt.u32.%s x, w.x; st.global.u32 [o], x; cvt.u32.%s x, w.y; st.global.u32 [o+4], x;\n"
+                "cvt.u32.%s x, w.z; st.global.u32 [o+8], x; cvt.u32.%s x, w.w; st.global.u32 [o+12], x;\n"
+                "cvt.u32.%s x, q.x; st.global.u32 [o+16], x; cvt.u32.%s x, q.y; st.global.u32 [o+20], x;\n"
+                "ret; }\n",
+                t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t,
+                indirect ? "call (w), f, (v, 100), P;" : "call (w), turn, (v, 100);", t, t, t, t, t,
+                t);
+            struct emu_run r = {.ptx = text, .block = 32};
+            if (k == 2) { /* the ABI passes no .u16, but vectors of .b16 */
+                for (char *c = text; (c = strstr(c, ".reg .u16 b")); c++)
+                    memcpy(c, ".reg .b16 b", 11);
+            }
+            r.args[0] = emu_out(&r, out, sizeof out);
+            cr_assert(emu_run(&r), "%s: %s", t, r.fault);
+            for (uint32_t i = 0; i < 32; i++) {
+                const uint32_t want[6] = {i + 2, i + 3, i + 4, i + 101, i + 6, i + 5};
+                for (int c = 0; c < 6; c++)
+                    cr_expect(out[i * 6 + (uint32_t)c] == want[c], "%s lane %u, %d: %u, not %u", t,
+                              i, c, out[i * 6 + (uint32_t)c], want[c]);
+            }
+        }
+}
+
+/* Without the ABI, which several results end, functions take and return small values and predicates; a prototype needs no
+ * semicolon; a register and a constant may stand in place of a register. */
+Test(emu_control, functions_without_the_abi)
+{
+    uint32_t out[32 * 4];
+    struct emu_run r = {.block = 32};
+    r.ptx = ".version 8.0\n.target sm_80\n.address_size 64\n"
+            ".func (.reg .u8 b, .reg .pred odd, .reg .s16 n) f(.reg .u16 x, .reg .pred p)\n"
+            ".func (.reg .u8 b, .reg .pred odd, .reg .s16 n) f(.reg .u16 x, .reg .pred p)\n"
+            "{ .reg .u16 y; cvt.u8.u16 b, x; and.b16 y, x, 1; setp.ne.u16 odd, y, 0;\n"
+            "mov.s16 n, -3; @p mov.s16 n, -5; ret; }\n"
+            ".entry k(.param .u64 out) { .reg .u32 t, v; .reg .u64 o; .reg .u16 x; .reg .u8 b;\n"
+            ".reg .pred p, q; .reg .s16 n;\n"
+            "mov.u32 t, %tid.x; cvt.u16.u32 x, t; add.u16 x, x, 250; setp.gt.u32 p, t, 15;\n"
+            "call (b, q, n), f, (x, p);\n"
+            "ld.param.u64 o, [out]; mad.wide.u32 o, t, 16, o;\n"
+            "cvt.u32.u8 v, b; st.global.u32 [o], v; selp.u32 v, 1, 0, q; st.global.u32 [o+4], v;\n"
+            "cvt.s32.s16 v, n; st.global.u32 [o+8], v; st.global.u32 [o+12], t+7;\nret; }\n";
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 32; i++) {
+        const uint32_t want[4] = {(i + 250) & 255, i & 1, (uint32_t)(i > 15 ? -5 : -3), i + 7};
+        for (uint32_t c = 0; c < 4; c++)
+            cr_expect(out[i * 4 + c] == want[c], "lane %u, %u: %u, not %u", i, c, out[i * 4 + c],
+                      want[c]);
+    }
+}

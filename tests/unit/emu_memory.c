@@ -470,3 +470,105 @@ Test(emu_memory, of_the_system_lies_beside_shared_variables)
     cr_expect_eq(out[6], 20);
     cr_expect_eq(out[7], out[2]);
 }
+
+/* A subscript counts elements of the array's scalar type, whatever its dimensions and vectors are, as an unsigned number of 32
+ * bits: ptxas makes the same machine code of each line as of the address beside it. */
+Test(emu_memory, subscripts_count_elements)
+{
+    static const struct {
+        const char *subscript, *plain; /* both give %v */
+    } cases[] = {
+        {"ld.shared.u32 %v, w[3];", "ld.shared.u32 %v, [w+12];"},
+        {"ld.shared.u32 %v, pairs[1];", "ld.shared.u32 %v, [pairs+4];"},
+        {"ld.shared.u32 %v, table[1];", "ld.shared.u32 %v, [table+4];"},
+        {"ld.shared.u32 %v, table[5];", "ld.shared.u32 %v, [table+20];"},
+        {"ld.shared.u16 %h, halves[1]; cvt.u32.u16 %v, %h;",
+         "ld.shared.u16 %h, [halves+2]; cvt.u32.u16 %v, %h;"},
+        {"ld.shared.u64 %x, longs[2]; cvt.u32.u64 %v, %x;",
+         "ld.shared.u64 %x, [longs+16]; cvt.u32.u64 %v, %x;"},
+        {"ld.shared.u8 %v, bytes[5];", "ld.shared.u8 %v, [bytes+5];"},
+        {"ld.shared.u32 %v, w[%i];", "shl.b32 %j, %i, 2; mov.u32 %v, w; add.u32 %j, %j, %v; "
+                                     "ld.shared.u32 %v, [%j];"},
+        {"ld.shared.u32 %v, pairs[%i+1];", "mov.u32 %v, pairs; mad.lo.u32 %v, %i, 4, %v; "
+                                           "ld.shared.u32 %v, [%v+4];"},
+        {"ld.global.u32 %v, g[2];", "ld.global.u32 %v, [g+8];"},
+        {"ld.global.u32 %v, g[1073741825];", "ld.global.u32 %v, [g+4];"},
+        {"ld.global.u32 %v, g[%i];", "mov.u64 %x, g; shl.b32 %j, %i, 2; cvt.u64.u32 %y, %j; "
+                                     "add.u64 %x, %x, %y; ld.global.u32 %v, [%x];"},
+        {"ld.global.u32 %v, g[%i+-1];",
+         "mov.u64 %x, g; add.u32 %j, %i, -1; shl.b32 %j, %j, 2; cvt.u64.u32 %y, %j; "
+         "add.u64 %x, %x, %y; ld.global.u32 %v, [%x];"},
+        {"ld.global.u32 %v, g[%l];", /* the low half of a register of 64 bits */
+         "mov.u64 %x, g; cvt.u32.u64 %j, %l; shl.b32 %j, %j, 2; cvt.u64.u32 %y, %j; "
+         "add.u64 %x, %x, %y; ld.global.u32 %v, [%x];"},
+        {"mov.u32 %v, w[2];", "mov.u32 %v, w+8;"},
+        {"mov.u32 %v, longs[1];", "mov.u32 %v, longs+8;"},
+        {"mov.u32 %v, w[%i+1];", "mov.u32 %v, w; add.u32 %j, %i, 1; mad.lo.u32 %v, %j, 4, %v;"},
+        {"mov.u64 %x, g[%i]; cvt.u32.u64 %v, %x;",
+         "mov.u64 %x, g; shl.b32 %j, %i, 2; cvt.u64.u32 %y, %j; add.u64 %x, %x, %y; "
+         "cvt.u32.u64 %v, %x;"},
+        {"ld.param.u32 %v, p[2];", "ld.param.u32 %v, [p+8];"},
+        {"ld.const.u32 %v, c[3];", "ld.const.u32 %v, [c+12];"},
+        {"st.local.u32 l[%i], %i; ld.local.u32 %v, l[%i+1];",
+         "mov.b32 %v, l; shl.b32 %j, %i, 2; add.u32 %v, %v, %j; st.local.u32 [%v], %i; "
+         "ld.local.u32 %v, [%v+4];"},
+        {"st.shared.u32 w[2], 77; ld.shared.u32 %v, [w+8];",
+         "st.shared.u32 [w+8], 77; ld.shared.u32 %v, [w+8];"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t out[2][8];
+        char text[3000];
+        struct emu_run r = {.block = 8};
+        for (int plain = 0; plain < 2; plain++) {
+            snprintf(
+                text, sizeof text,
+                ".version 9.0\n.target sm_80\n.address_size 64\n"
+                ".global .u32 g[9] = {100, 101, 102, 103, 104, 105, 106, 107, 108};\n"
+                ".const .u32 c[4] = {200, 201, 202, 203};\n"
+                ".entry k(.param .u64 out, .param .u64 p_, .param .u32 p[4])\n{\n"
+                ".shared .align 8 .u32 w[16]; .shared .align 8 .v2 .u32 pairs[8];\n"
+                ".shared .align 8 .u32 table[4][4]; .shared .align 8 .u16 halves[32];\n"
+                ".shared .u64 longs[8]; .shared .b8 bytes[64]; .local .u32 l[16];\n"
+                ".reg .b32 %%i, %%j, %%v, %%t<4>; .reg .b64 %%o, %%x, %%y, %%l; .reg .b16 %%h;\n"
+                "mov.u32 %%t1, w; mov.u32 %%t1, pairs; mov.u32 %%t1, table; mov.u32 %%t1, halves;\n"
+                "mov.u32 %%t1, longs; mov.u32 %%t1, bytes;\n" /* so that all have a place */
+                "mov.u32 %%t0, %%tid.x; mov.u32 %%t1, 0;\n" /* fill shared memory: each byte is its place */
+                "FILL: st.shared.u8 [%%t1], %%t1; add.u32 %%t1, %%t1, 1;\n"
+                ".reg .pred %%p; setp.lt.u32 %%p, %%t1, 384; @%%p bra FILL;\n"
+                "add.u32 %%i, %%t0, 1; cvt.u64.u32 %%l, %%t0; or.b64 %%l, %%l, 0x500000000;\n"
+                "mov.u32 %%v, 0; st.local.u32 [l+4], 9;\nbar.sync 0;\n%s\n"
+                "ld.param.u64 %%o, [out]; mad.wide.u32 %%o, %%t0, 4, %%o;\n"
+                "st.global.u32 [%%o], %%v; ret;\n}\n",
+                plain ? cases[i].plain : cases[i].subscript);
+            r = (struct emu_run){.block = 8, .ptx = text, .in_turn = true};
+            r.args[0] = emu_out(&r, out[plain], sizeof out[plain]);
+            r.args[2] = UINT64_C(0x1234567800000001);
+            cr_assert(emu_run(&r), "%s: %s", plain ? cases[i].plain : cases[i].subscript, r.fault);
+        }
+        for (int t = 0; t < 8; t++)
+            cr_expect(out[0][t] == out[1][t], "%s lane %d: %u, not %u", cases[i].subscript, t,
+                      out[0][t], out[1][t]);
+    }
+}
+
+/* Loads whose result nobody reads are checked as others are. */
+Test(emu_memory, loads_that_nobody_reads_are_checked)
+{
+    static const char *const loads[] = {
+        "ld.global.u32 %v, [%o+4096];", "ld.shared.u32 %v, [s+64];",
+        "ld.u32 %v, [%o+4096];",        "ld.local.u32 %v, [l+64];",
+        "ld.global.u32 %v, [%o+2];",    "ld.global.nc.u32 %v, [%o+4096];",
+    };
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        uint32_t out[4];
+        char body[400];
+        struct emu_run r = {.block = 1};
+        snprintf(body, sizeof body,
+                 ".shared .b32 s[16]; .local .b32 l[16]; .reg .b32 %%v; .reg .b64 %%o;\n"
+                 "ld.param.u64 %%o, [out];\n%s\nret;",
+                 loads[i]);
+        r.ptx = emu_ptx(".param .u64 out", body);
+        r.args[0] = emu_out(&r, out, sizeof out);
+        cr_expect(!emu_run(&r) && r.fault[0], "%s: no fault", loads[i]);
+    }
+}

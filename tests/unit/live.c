@@ -257,7 +257,7 @@ Test(live, needed_instructions)
         "loop: add.u32 a, a, 1; setp.eq.u32 p, c, 0; @p bra loop; ret;\n"); /* 7: for itself */
     static const bool want[] = {false, false, true, true, true, false,
                                 false, false, true, true, true};
-    bool *needed = ptx_flow_needed(c.p->arena, c.f);
+    bool *needed = ptx_flow_needed(c.p->arena, c.f, false);
     for (unsigned i = 0; i < sizeof want; i++)
         cr_expect(needed[inst(&c, i)] == want[i], "instruction %u", i);
     cr_expect(not(needed[0])); /* a declaration */
