@@ -279,6 +279,7 @@ struct emu_fault {
     uint32_t source_line;
     uint64_t address;
     uint32_t size;    /* bytes of the access */
+    bool is_offset;   /* `address` is an offset in .shared, .local or parameters */
     const char *text; /* the whole message, several lines */
 };
 

@@ -456,7 +456,7 @@ static struct verdict fit_address(const struct fit *c, const struct ptx_shape *s
         if (ptx_types[t].bits > 64) return bad(ADDRESS_TYPE, base);
         bool far = spaces & (1u << PTX_SPACE_GLOBAL | 1u << PTX_SPACE_GENERIC);
         if (far && !s->spaces && ptx_types[t].bits == 32 && c->m->address_size == 64 &&
-            c->op->form->unit != PTX_UNIT_TENSOR)
+            c->op->form->unit != PTX_UNIT_TENSOR && ptx_op_form(c->op) != PTX_F_cp_async_arrive)
             return bad(SHORT_ADDRESS, base);
         return bad(FITS, o);
     }

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 /* Asynchronous copies, stores and reductions, mbarriers, hints to caches. */
 #include "emu/lower/lower.h"
 
 #include "emu/ops/async.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
+
+#include <string.h>
 
 static struct lane_address address(struct lower *L, const struct ptx_opnd *o, unsigned space)
 {
@@ -200,6 +203,8 @@ static bool lower_copy_arrive(struct lower *L, const struct ptx_inst *i)
     v->add = !ptx_op_has(i->op, "noinc");
     v->copies = true;
     v->to = address(L, &i->opnds[0], i->op->space);
+    /* libcu++ gives the 32-bit address in .shared without naming the space; ptxas takes it. */
+    if (v->to.space == PTX_SPACE_GENERIC && v->to.bytes == 4) v->to.space = PTX_SPACE_SHARED;
     v->size = lower_constant(L, 1, 4);
     emit(L, UOP_mbarrier_arrive, v);
     return true;
@@ -235,7 +240,48 @@ static bool lower_pending(struct lower *L, const struct ptx_inst *i)
 
 /* ---- policies ---------------------------------------------------------------------------------- */
 
-/* A policy is an opaque number that only hints take: always the same one. */
+/* The sixteenths of a fraction above 0 and up to 1, rounded up; of a register's, which only the hint knows, all. */
+static u64 fraction_of(const struct ptx_opnd *o)
+{
+    double x = 1;
+    float f;
+    const u32 low = (u32)o->bits;
+    memcpy(&f, &low, sizeof f);
+    if (o->kind == PTX_OPND_F32) x = (double)f;
+    else if (o->kind == PTX_OPND_FLOAT || o->kind == PTX_OPND_F64) memcpy(&x, &o->bits, sizeof x);
+    if (!(x > 0) || x >= 1) return 16;
+    const u64 n = (u64)(x * 16);
+    return (double)n < x * 16 ? n + 1 : n;
+}
+
+/* A policy is an opaque number that only hints take. Its bits are those that CUDA's headers spell out: the primary priority
+ * in bits 56 to 63, the fraction in sixteenths less one in bits 52 to 55. The other bits, which no header shows, only keep
+ * policies apart: a second priority, and ranges. */
+static u64 policy_bits(const struct ptx_inst *i)
+{
+    static const struct {
+        const char *priority;
+        u64 bits;
+    } primary[] = {{"L2::evict_normal", 0x16},
+                   {"L2::evict_unchanged", 0x10},
+                   {"L2::evict_first", 0x12},
+                   {"L2::evict_last", 0x14}};
+    const bool range = ptx_op_form(i->op) == PTX_F_createpolicy_range;
+    const char *first = NULL; /* the primary priority is written first */
+    u64 bits = 0, second = 0;
+    for (size_t k = 0; k < sizeof primary / sizeof *primary; k++) {
+        const char *word = primary[k].priority,
+                   *at = memmem(i->op->text, i->op->text_length, word, strlen(word));
+        if (!at) continue;
+        second = first != NULL;
+        if (first && at > first) continue;
+        first = at;
+        bits = primary[k].bits;
+    }
+    const u64 sixteenths = !range && i->count > 1 ? fraction_of(&i->opnds[1]) : 16;
+    return bits << 56 | (sixteenths - 1) << 52 | (u64)range << 51 | second << 50;
+}
+
 static bool lower_policy(struct lower *L, const struct ptx_inst *i)
 {
     struct lower_dest d = lower_dest(L, &i->opnds[0], PTX_b64);
@@ -244,7 +290,7 @@ static bool lower_policy(struct lower *L, const struct ptx_inst *i)
         lower_emit(L, UOP_copy_u64, d.row, a, 0, 0);
     } else {
         struct emu_uop *u = lower_emit(L, UOP_fill, d.row, 0, 0, 0);
-        u->bits = (u64)1 << 60;
+        u->bits = policy_bits(i);
         u->x = 8;
     }
     lower_finish(L, &d);

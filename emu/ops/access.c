@@ -77,10 +77,14 @@ static bool outside(struct emu_group *g, const struct emu_uop *in, u32 w, u32 la
         return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
                      "%s of %u bytes at 0x%llx", write ? "write" : "read", size,
                      (unsigned long long)address);
-    return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
-                 "%s of %u bytes at offset %lld of %llu bytes of .%s memory",
-                 write ? "write" : "read", size, (long long)address, (unsigned long long)limit,
-                 space_name(space));
+    /* Offsets of 32 bits below 0 have wrapped. */
+    const i64 offset = address >> 31 == 1 ? (i64)(i32)address : (i64)address;
+    g->worker->faults_at_offset = true;
+    wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, (u64)offset, size, r,
+          "%s of %u bytes at offset %lld of %llu bytes of .%s memory", write ? "write" : "read",
+          size, (long long)offset, (unsigned long long)limit, space_name(space));
+    g->worker->faults_at_offset = false;
+    return false;
 }
 
 static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,

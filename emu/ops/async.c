@@ -32,7 +32,16 @@ static u64 pack(const struct mbarrier *b)
            (u64)(b->phase & 3) << 61 | (u64)b->valid << 63;
 }
 
-static const char not_there[] = "there is no mbarrier: mbarrier.init has not been here";
+/* What mbarrier.inval leaves, so that a later operation can be explained. It is no valid mbarrier. */
+#define INVALIDATED ((u64)MBARRIER_MAX)
+
+/* Why there is no mbarrier in these bits. */
+static const char *not_there(u64 m)
+{
+    return m == INVALIDATED ? "the mbarrier was invalidated (mbarrier.inval), and not initialised "
+                              "again: PTX leaves open what operations on it do"
+                            : "there is no mbarrier: mbarrier.init has not been here";
+}
 
 static void end_phase(struct mbarrier *b)
 {
@@ -50,15 +59,15 @@ const char *mbarrier_init(u64 *m, u32 count)
 
 const char *mbarrier_inval(u64 *m)
 {
-    if (!unpack(*m).valid) return not_there;
-    *m = 0;
+    if (!unpack(*m).valid) return not_there(*m);
+    *m = INVALIDATED;
     return NULL;
 }
 
 static const char *change_tx(u64 *m, i64 by)
 {
     struct mbarrier b = unpack(*m);
-    if (!b.valid) return not_there;
+    if (!b.valid) return not_there(*m);
     if (b.tx + by > MBARRIER_MAX || b.tx + by < -MBARRIER_MAX)
         return "the mbarrier's tx-count goes beyond 1048575";
     b.tx += (i32)by;
@@ -80,7 +89,7 @@ const char *mbarrier_complete(u64 *m, u32 tx)
 const char *mbarrier_arrive(u64 *m, u32 count, bool drop, bool no_complete, bool add)
 {
     struct mbarrier b = unpack(*m);
-    if (!b.valid) return not_there;
+    if (!b.valid) return not_there(*m);
     if (add) {
         if (b.pending == MBARRIER_MAX) return "more than 1048575 arrivals are pending";
         b.pending++;
@@ -101,7 +110,7 @@ const char *mbarrier_arrive(u64 *m, u32 count, bool drop, bool no_complete, bool
 const char *mbarrier_test(const u64 *m, u64 state, bool *complete)
 {
     struct mbarrier b = unpack(*m), s = unpack(state);
-    if (!b.valid) return not_there;
+    if (!b.valid) return not_there(*m);
     *complete = s.phase != b.phase;
     if (!s.valid || (*complete && ((s.phase + 1) & 3) != b.phase))
         return "a state that is not of the mbarrier's current phase nor of the one before";
@@ -111,7 +120,7 @@ const char *mbarrier_test(const u64 *m, u64 state, bool *complete)
 const char *mbarrier_test_parity(const u64 *m, u32 parity, bool *complete)
 {
     struct mbarrier b = unpack(*m);
-    if (!b.valid) return not_there;
+    if (!b.valid) return not_there(*m);
     *complete = (b.phase & 1) != (parity & 1);
     return NULL;
 }
@@ -244,6 +253,11 @@ const struct emu_uop *emu_op_mbarrier_inval(struct emu_group *g, const struct em
     EACH_LANE
     {
         u64 *m = mbarrier_at(g, in, &v->to, w, l);
+        if (m && *m == INVALIDATED) { /* destructors of libcu++ do that twice; it changes nothing */
+            emu_note_undefined(g, in, EMU_CHECK_SYNC, EMU_BARRIER, w, l,
+                               lane_address(g, &v->to, w, l), not_there(*m));
+            continue;
+        }
         if (!m || wrong(g, in, &v->to, w, l, mbarrier_inval(m))) return NULL;
         tell_done(g, in, l, lane_address(g, &v->to, w, l), EMU_MBARRIER_INVALIDATE, 0, 0);
     }

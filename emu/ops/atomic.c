@@ -225,6 +225,32 @@ void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const v
 
 /* ---- handlers ---------------------------------------------------------------------------------- */
 
+/* Whether a generic address leads to the thread's own .local memory. PTX leaves open what an atomic does there; libcu++ of
+ * CUDA 13 emits such for automatic variables, and only the thread itself can see the result. */
+static bool is_local(const struct emu_group *g, const struct atomic_desc *v, u64 address)
+{
+    return v->at.space == PTX_SPACE_GENERIC && emu_space_of(g, address) == PTX_SPACE_LOCAL;
+}
+
+/* The atomic of one lane in its .local memory. */
+static bool local_atomic(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, u64 at)
+{
+    const struct atomic_desc *v = in->ext;
+    const u32 width = v->width, size = width * v->count;
+    u8 m[64], b[16], c[16], old[16];
+    emu_note_undefined(g, in, EMU_CHECK_MEMORY, EMU_WRONG_SPACE, w, l, at,
+                       "an atomic on .local memory: PTX leaves open what it does");
+    if (!emu_lane_read(g, in, w, l, v->at.space, at, size, m)) return false;
+    for (u32 k = 0; k < v->count; k++) {
+        lane_take(g, v->operand[k], width, w, l, b);
+        if (v->op == ATOMIC_CAS) lane_take(g, v->comparand[k], width, w, l, c);
+        atomic_apply(atomic_op_in(v, false), v->type, m + k * width, b,
+                     v->op == ATOMIC_CAS ? c : NULL, old);
+        if (!v->red && !(v->flags & EMU_DEAD_RESULT)) lane_give(g, v->result[k], width, w, l, old);
+    }
+    return emu_lane_write(g, in, w, l, v->at.space, at, size, m);
+}
+
 /* Where a lane's element in global or generic memory lies; what is outside of the allocation that the
  * instruction touched last. */
 static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u64 a, u32 size)
@@ -279,7 +305,8 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
                                                                : NULL;                             \
             T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
             u32 left = g->exec[w];                                                                 \
-            if (careful && (commutes) && same(at, left)) { /* one for all */                       \
+            if (careful && (commutes) && same(at, left) &&                                         \
+                !is_local(g, v, at[__builtin_ctz(left)])) { /* one for all */                      \
                 const u32 first = (u32)__builtin_ctz(left);                                        \
                 sum[first] = b[first];                                                             \
                 for (u32 rest = left & (left - 1); rest; rest &= rest - 1)                         \
@@ -306,7 +333,10 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
                 }                                                                                  \
                 if (__builtin_expect(element_inside(at[l], k->low, k->high, sizeof(T)), 1))        \
                     p = k->host + (at[l] - k->low);                                                \
-                else {                                                                             \
+                else if (is_local(g, v, at[l])) {                                                  \
+                    if (!local_atomic(g, in, w, l, at[l])) return NULL;                            \
+                    continue;                                                                      \
+                } else {                                                                           \
                     if (!(p = find(g, in, w, l, at[l], sizeof(T)))) return NULL;                   \
                     global = atomic_is_global(g, v->at.space, at[l]);                              \
                 }                                                                                  \
@@ -365,6 +395,10 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             u8 b[64], c[16], old[64];
+            if (is_local(g, v, at[l])) {
+                if (!local_atomic(g, in, w, l, at[l])) return NULL;
+                continue;
+            }
             u8 *p = emu_lane_host(g, in, w, l, v->at.space, at[l], width * v->count, true);
             if (!p) return NULL;
             const bool global = atomic_is_global(g, v->at.space, at[l]);
@@ -502,6 +536,7 @@ struct atomic_operands {
     struct emu_lanes lanes;
     u8 data[LANES * 64], old[LANES * 64];
     bool global; /* the last lane's address is in global memory */
+    u32 local;   /* lanes whose address leads to .local memory */
 };
 
 /* All lanes name one allocation, and the access is in its bounds. */
@@ -535,10 +570,16 @@ static bool atom_read_lanes(struct emu_group *g, const struct emu_uop *in,
     const struct atomic_desc *const v = in->ext;
     const u32 width = v->width, size = width * v->count;
     const bool cas = v->op == ATOMIC_CAS;
+    o->local = 0;
+    o->global = false;
     for (u32 left = g->exec[0]; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         u8 *b = o->data + 64 * l;
         const u64 at = o->lanes.at[l] = lane_address(g, &v->at, 0, l);
+        if (is_local(g, v, at)) { /* no other thread can see it */
+            o->local |= 1u << l;
+            continue;
+        }
         const u8 *p = emu_lane_host(g, in, 0, l, v->at.space, at, size, true);
         if (!p) return false;
         o->global = atomic_is_global(g, v->at.space, at);
@@ -566,7 +607,7 @@ static void atom_apply_lanes(struct emu_group *g, const struct emu_uop *in,
     const bool cas = v->op == ATOMIC_CAS, wanted = is_wanted(v);
     const bool at_once = wanted ||
                          g->worker->machine->launch->order; /* not deferred to its CTA's turn */
-    for (u32 left = g->exec[0]; left; left &= left - 1) {
+    for (u32 left = g->exec[0] & ~o->local; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         const u64 at = o->lanes.at[l];
         const u8 *b = o->data + 64 * l;
@@ -609,14 +650,18 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
                             .type = v->type,
                             .width = v->width,
                             .count = v->count,
-                            .lanes = g->exec[0],
+                            .lanes = g->exec[0] & ~o.local,
                             .address = o.lanes.at,
                             .stride = 64,
                             .data = o.data,
                             .result = v->red ? NULL : o.old,
                             .pc = in->pc};
-    u32 done;
-    if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
+    u32 done = 0;
+    if (a.lanes && !emu_notify_spaces(g, in, &a, &done)) return NULL;
+    for (u32 left = o.local; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        if (!local_atomic(g, in, 0, l, o.lanes.at[l])) return NULL;
+    }
     if (g->worker->sites)
         emu_count_lanes(g, in, 0, o.lanes.at, g->exec[0], v->width * v->count, v->at.space,
                         COUNT_ATOMIC);

@@ -410,8 +410,10 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct combine *combine; /* reductions that it keeps; NULL: they go to memory at once */
     u8 *who;                 /* scratch of counting: a lane's number by word of shared memory */
     u64 thread_instructions;
-    u64 clock_ahead;     /* what is added to all clocks: emu/progress/deadlock.c */
-    bool clocks_stand;   /* each group's at its `clock_at` */
+    u64 clock_ahead;   /* what is added to all clocks: emu/progress/deadlock.c */
+    bool clocks_stand; /* each group's at its `clock_at` */
+    bool
+        faults_at_offset; /* the address of the fault that is being raised is an offset (emu_fault.is_offset) */
     struct arena *arena; /* scratch of the launch */
 };
 
@@ -486,6 +488,10 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
  * it. false: the caller must raise a fault. */
 bool emu_goes_on(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w,
                  u32 lane, u64 address, const char *what);
+
+/* Records a finding of one of config.checks, if it is asked for: an instruction did what PTX leaves open, and went on. */
+void emu_note_undefined(struct emu_group *g, const struct emu_uop *in, unsigned check,
+                        enum emu_fault_kind kind, u32 w, u32 lane, u64 address, const char *what);
 
 /* Sets exec and what goes with it (lane[], full, lane_count). The masks are of lanes alive. */
 void emu_set_exec(struct emu_group *g, const u32 mask[GROUP]);

@@ -99,7 +99,7 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
                            const char *what, struct arena *arena)
 {
     struct buf b = {0};
-    bool about_memory = f->address >= MEM_GLOBAL &&
+    bool about_memory = f->address >= MEM_GLOBAL && !f->is_offset &&
                         (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY ||
                          f->kind == EMU_FREED || f->kind == EMU_MISALIGNED ||
                          f->kind == EMU_UNINITIALISED || f->kind == EMU_DOUBLE_FREE ||
@@ -158,12 +158,13 @@ void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)
         snprintf(what, sizeof what, "the kernel did not end within %llu warp instructions",
                  (unsigned long long)limit);
     else snprintf(what, sizeof what, "the kernel did not end within the time allowed");
-    emu_raise(
-        g, g->pc, kind, w, g->exec[w] ? (u32)__builtin_ctz(g->exec[w]) : 0, 0, 0, "%s;%s%s", what,
-        b.data ? b.data : "",
-        waiting && may_be_its(g->worker->machine)
-            ? "\n  lanes that run may wait for lanes of their own warp: --divergence=its lets both go on"
-            : "");
+    if (waiting && may_be_its(g->worker->machine))
+        buf_puts(&b,
+                 "\n  lanes that run may wait for lanes of their own warp: --divergence=its lets "
+                 "both go on");
+    if (kind == EMU_DEADLOCK) deadlock_describe_polled(&b, c);
+    emu_raise(g, g->pc, kind, w, g->exec[w] ? (u32)__builtin_ctz(g->exec[w]) : 0, 0, 0, "%s;%s",
+              what, b.data ? b.data : "");
     buf_free(&b);
 }
 
@@ -179,7 +180,7 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
                                 enum emu_fault_kind kind, u32 w, u32 lane, u64 address, u32 size,
                                 const char *format, ...)
 {
-    char what[512];
+    char what[1500];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
@@ -193,7 +194,10 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
     if (!ctx->fault.kind || cta < ctx->fault_cta) {
         ctx->fault_cta = cta;
         struct emu_fault *f = &ctx->fault;
-        *f = (struct emu_fault){.kind = kind, .address = address, .size = size};
+        *f = (struct emu_fault){.kind = kind,
+                                .address = address,
+                                .size = size,
+                                .is_offset = g->worker->faults_at_offset};
         for (u32 i = 0; i < 3; i++) {
             f->cta[i] = g->cta->index[i];
             f->thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
@@ -231,6 +235,18 @@ void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mas
              g->exec[w]);
     pthread_mutex_lock(&ctx->lock);
     check_add(ctx->m->check, ctx->m, EMU_BAD_LANES, in->pc, g->cta->index, thread, 0, what);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+void emu_note_undefined(struct emu_group *g, const struct emu_uop *in, unsigned check,
+                        enum emu_fault_kind kind, u32 w, u32 lane, u64 address, const char *what)
+{
+    struct launch_context *ctx = host_worker_of(g)->ctx;
+    u32 thread[3];
+    if (!(ctx->config->checks & check)) return;
+    for (u32 i = 0; i < 3; i++) thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
+    pthread_mutex_lock(&ctx->lock);
+    check_add(ctx->m->check, ctx->m, kind, in->pc, g->cta->index, thread, address, what);
     pthread_mutex_unlock(&ctx->lock);
 }
 

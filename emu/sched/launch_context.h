@@ -170,6 +170,8 @@ void deliver_end(struct launch_context *ctx);
 
 /* Whether no host thread's CTAs will ever go on. Lets every group take some steps. */
 bool deadlock_proved(struct host_worker *h);
+/* Says which global memory the warps of a CTA poll that are known to go round, and who could write it. */
+void deadlock_describe_polled(struct buf *b, const struct emu_cta *c);
 /* Nobody can go on: the time of every mbarrier.try_wait runs out. false: there is none, or it has done so
  * before, and all is as it was then. */
 bool deadlock_time_out(struct host_worker *h);

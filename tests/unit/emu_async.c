@@ -653,3 +653,86 @@ Test(emu_async, faults)
         "mbarrier.init.shared.b64 [%r1], 1;\nw:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n@!%p1 bra w;",
         EMU_DEADLOCK);
 }
+
+/* libcu++'s cp_async_mbarrier_arrive gives a 32-bit address in .shared without naming the space; ptxas takes it. */
+Test(emu_async, arrivals_of_copies_without_a_space)
+{
+    uint32_t out[32];
+    struct emu_run r = {.block = 32};
+    r.ptx = emu_ptx(
+        ".param .u64 out",
+        ".shared .align 8 .b64 pad, bar; .reg .b32 %a, %t, %v; .reg .b64 %o; .reg .pred %p;\n"
+        "ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %o, %t, 4, %o;\n"
+        "mov.u32 %a, pad; mov.u32 %a, bar; setp.eq.u32 %p, %t, 0;\n"
+        "@%p mbarrier.init.shared.b64 [%a], 32;\nbar.sync 0;\n"
+        "cp.async.mbarrier.arrive.noinc.b64 [%a];\n"
+        "L: mbarrier.try_wait.parity.shared.b64 %p, [%a], 0; @!%p bra L;\n"
+        "st.global.u32 [%o], 42; ret;");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (int t = 0; t < 32; t++) cr_expect(out[t] == 42, "%d: %u", t, out[t]);
+}
+
+/* After mbarrier.inval PTX leaves open what operations do. A second one, as of libcu++'s destructors, does nothing and is a
+ * finding; others end the launch, and say why. */
+Test(emu_async, mbarriers_that_were_invalidated)
+{
+    static const struct {
+        const char *then;
+        bool ends;
+    } cases[] = {{"mbarrier.inval.shared.b64 [bar];", false},
+                 {"mbarrier.inval.shared.b64 [bar]; mbarrier.init.shared.b64 [bar], 1; "
+                  "mbarrier.arrive.shared.b64 %s, [bar];",
+                  false},
+                 {"mbarrier.arrive.shared.b64 %s, [bar];", true},
+                 {"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 4;", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[400];
+        snprintf(body, sizeof body,
+                 ".shared .align 8 .b64 bar; .reg .b64 %%s;\nmbarrier.init.shared.b64 [bar], 1;\n"
+                 "mbarrier.inval.shared.b64 [bar];\n%s\nret;",
+                 cases[i].then);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 x", body), .block = 1};
+        const bool ran = emu_run(&r);
+        cr_expect(ran == !cases[i].ends, "%s: %s", cases[i].then, r.fault);
+        if (cases[i].ends)
+            cr_expect(strstr(r.fault, "was invalidated (mbarrier.inval)"), "%s", r.fault);
+        r.config.checks = EMU_CHECK_SYNC;
+        r.once = true;
+        emu_run(&r);
+        cr_expect(cases[i].ends || (r.findings == 1 && r.finding_kind == EMU_BARRIER), "%s: %zu",
+                  cases[i].then, r.findings);
+    }
+}
+
+/* Cache policies have the bits that CUDA's headers spell out (CUTLASS, TMA::CacheHintSm90), so that programs can compare. */
+Test(emu_async, cache_policies)
+{
+    static const char *const policies[] = {
+        "fractional.L2::evict_first.b64 %c, 1.0",
+        "fractional.L2::evict_last.b64 %c, 1.0",
+        "fractional.L2::evict_normal.b64 %c, 1.0",
+        "fractional.L2::evict_first.b64 %c",
+        "fractional.L2::evict_unchanged.b64 %c, 1.0",
+        "fractional.L2::evict_first.b64 %c, 0.5",
+        "fractional.L2::evict_last.L2::evict_unchanged.b64 %c, 1.0",
+        "range.global.L2::evict_last.b64 %c, [%o], 16, 64"};
+    static const uint64_t wanted[] = {0x12f0000000000000, 0x14f0000000000000, 0x16f0000000000000,
+                                      0x12f0000000000000};
+    enum { N = sizeof policies / sizeof *policies };
+    uint64_t out[N];
+    for (size_t i = 0; i < N; i++) {
+        char body[300];
+        snprintf(body, sizeof body,
+                 ".reg .b64 %%c, %%o; ld.param.u64 %%o, [out];\ncreatepolicy.%s;\n"
+                 "st.global.u64 [%%o], %%c; ret;",
+                 policies[i]);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 out", body), .block = 1};
+        r.args[0] = emu_out(&r, &out[i], sizeof out[i]);
+        cr_assert(emu_run(&r), "%s: %s", policies[i], r.fault);
+        if (i < sizeof wanted / sizeof *wanted)
+            cr_expect(out[i] == wanted[i], "%s: %llx", policies[i], (unsigned long long)out[i]);
+        for (size_t k = 0; k < i; k++)
+            cr_expect(out[k] != out[i] || i == 3, "%s: as %s", policies[i], policies[k]);
+    }
+}

@@ -803,3 +803,85 @@ Test(emu_faults, lanes_that_are_elsewhere)
         .config = {.checks = EMU_CHECK_SYNC}};
     cr_expect(emu_run(&r) && r.findings == 0, "%s", r.finding);
 }
+
+/* A fault below shared memory says the offset, and nothing of allocations in global memory, where the number would lie. */
+Test(emu_faults, offsets_below_shared_memory)
+{
+    uint32_t out[9];
+    struct emu_run r = {.block = 32};
+    r.ptx = emu_ptx(".param .u64 out",
+                    ".shared .b32 s[1409]; .reg .b32 %a; .reg .b64 %o;\n"
+                    "ld.param.u64 %o, [out]; mov.u32 %a, s; sub.u32 %a, %a, 468;\n"
+                    "st.shared.u32 [%a], %a; ret;");
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_expect(!emu_run(&r) && r.kind == EMU_OUT_OF_BOUNDS, "%s", r.fault);
+    cr_expect(strstr(r.fault, "write of 4 bytes at offset -468 of 5636 bytes of .shared memory"),
+              "%s", r.fault);
+    cr_expect(!strstr(r.fault, "behind the end") && !strstr(r.fault, "bytes before"), "%s",
+              r.fault);
+}
+
+/* Who polls memory that nobody of the launch writes is told which, and who else could write it. */
+Test(emu_faults, a_deadlock_names_what_is_polled)
+{
+    static const char *const polls[] = {"ld.volatile.global.u32 %v, [%o+4];",
+                                        "ld.acquire.gpu.u32 %v, [%o+4];",
+                                        "atom.global.or.b32 %v, [%o+4], 0;"};
+    for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
+        uint32_t out[4] = {0};
+        char body[300];
+        snprintf(body, sizeof body,
+                 ".reg .b32 %%v; .reg .b64 %%o; .reg .pred %%p;\nld.param.u64 %%o, [out];\n"
+                 "L: %s setp.eq.u32 %%p, %%v, 0; @%%p bra L;\nst.global.u32 [%%o], 42; ret;",
+                 polls[i]);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 out", body), .block = 1, .once = true};
+        r.args[0] = emu_inout(&r, out, sizeof out);
+        cr_expect(!emu_run(&r) && r.kind == EMU_DEADLOCK, "%s", r.fault);
+        cr_expect(strstr(r.fault, "polls 4 bytes at 0x20000004, which no warp of the launch"),
+                  "%s: %s", polls[i], r.fault);
+        cr_expect(strstr(r.fault, "  4 bytes into '") && strstr(r.fault, "another stream"),
+                  "%s: %s", polls[i], r.fault);
+    }
+}
+
+/* A generic atomic on .local memory, which libcu++ emits for automatic variables, does what it says; it is a finding. */
+Test(emu_faults, atomics_on_local_memory)
+{
+    static const struct {
+        const char *atomic, *type;
+        uint64_t was, operand, result, after;
+    } cases[] = {
+        {"atom.add.acq_rel.cta.u64 %r, [%a], %v", "u64", 5, 3, 5, 8},
+        {"atom.add.u32 %q, [%a], %w; cvt.u64.u32 %r, %q", "u32", 5, 3, 5, 8},
+        {"atom.exch.b64 %r, [%a], %v", "b64", 5, 3, 5, 3},
+        {"atom.cas.b32 %q, [%a], 5, %w; cvt.u64.u32 %r, %q", "u32", 5, 3, 5, 3},
+        {"red.add.u32 [%a], %w; mov.u64 %r, 0", "u32", 5, 3, 0, 8},
+        {"atom.min.s32 %q, [%a], %w; cvt.u64.u32 %r, %q", "u32", 5, 3, 5, 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t out[64 * 2];
+        char body[900];
+        snprintf(
+            body, sizeof body,
+            ".local .align 8 .b64 l[2]; .reg .b64 %%a, %%r, %%v, %%o, %%t; .reg .b32 %%w, %%q, %%i;\n"
+            "ld.param.u64 %%o, [out]; mov.u32 %%i, %%tid.x; mad.wide.u32 %%o, %%i, 16, %%o;\n"
+            "mov.u64 %%t, %llu; st.local.u64 [l+8], %%t; mov.u64 %%v, %llu; mov.u32 %%w, %llu;\n"
+            "mov.u64 %%r, 0; mov.u32 %%q, 0;\n"
+            "mov.u64 %%a, l; cvta.local.u64 %%a, %%a; add.u64 %%a, %%a, 8;\n%s;\n"
+            "ld.local.u64 %%v, [l+8]; st.global.v2.u64 [%%o], {%%r, %%v}; ret;",
+            (unsigned long long)cases[i].was, (unsigned long long)cases[i].operand,
+            (unsigned long long)cases[i].operand, cases[i].atomic);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 out", body), .block = 64, .mixes = true};
+        r.args[0] = emu_out(&r, out, sizeof out);
+        cr_assert(emu_run(&r), "%s: %s", cases[i].atomic, r.fault);
+        for (int t = 0; t < 64; t++)
+            cr_expect(out[2 * t] == cases[i].result && out[2 * t + 1] == cases[i].after,
+                      "%s lane %d: %llu, %llu", cases[i].atomic, t, (unsigned long long)out[2 * t],
+                      (unsigned long long)out[2 * t + 1]);
+        r.config.checks = EMU_CHECK_MEMORY;
+        r.once = true;
+        cr_assert(emu_run(&r), "%s: %s", cases[i].atomic, r.fault);
+        cr_expect(r.findings == 1 && r.finding_kind == EMU_WRONG_SPACE && r.finding_count == 64,
+                  "%s: %zu", cases[i].atomic, r.findings);
+    }
+}
