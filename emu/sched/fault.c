@@ -148,9 +148,11 @@ void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)
                 p = &m->program->places[o->stack[d].pc->pc];
                 at = source_place(m->image->program->modules[p->code->module]->source, p->at);
                 buf_printf(&b, " (lanes wait at line %u)", at.line);
-                waiting |= o->state == GROUP_READY;
                 break;
             }
+        /* Also in the functions that called the one at hand. */
+        for (u32 i = 0; i < o->warps; i++)
+            waiting |= o->state == GROUP_READY && o->exec[i] && o->alive[i] & ~o->exec[i];
     }
     char what[80];
     if (kind == EMU_DEADLOCK) snprintf(what, sizeof what, "no warp will ever go on");

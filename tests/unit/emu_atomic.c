@@ -716,9 +716,6 @@ Test(emu_atomic, faults)
     check_fault(".shared .align 8 .b32 s[4];",
                 "mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; red.v2.f32.add [%d1], {%f1, %f1};",
                 EMU_WRONG_SPACE);
-    check_fault(".local .b32 v[4];",
-                "mov.u64 %d1, v; cvta.local.u64 %d1, %d1; atom.add.u32 %r2, [%d1], %r1;",
-                EMU_WRONG_SPACE);
     check_fault("", "red.global.v4.f32.add [%d0+8], {%f1, %f1, %f1, %f1};", EMU_MISALIGNED);
 }
 
