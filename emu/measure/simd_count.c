@@ -96,26 +96,50 @@ static u32 degree(const u32 *word, u32 mask)
     return most_alike(bank);
 }
 
-/* Accesses of 8 or 16 bytes are made by half- and quarter-warps (CUDA C++ Programming Guide, "Shared
- * Memory" of compute capability 5.x and later: 32 banks of 4 bytes). Lanes that want the same word share
- * a pass, but for atomics, which take their turns. */
-static inline __attribute__((always_inline)) u32
-bank_conflict_passes_32(const u64 *at, u32 mask, const u32 each, bool atomic)
+/* Accesses of up to 4 bytes, or of bytes that are no power of two, go to 32 banks of 4 bytes at once; those of 8 or 16 bytes
+ * are made by half- and quarter-warps (CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later).
+ * Lanes that want the same word share a pass, but for atomics, which take their turns. */
+static u32 bank_conflict_passes_32(const u64 *at, u32 mask, bool atomic)
 {
-    const u32 lanes = LANES / each, words = (u32)((1ull << each) - 1);
+    _Alignas(64) u32 word[LANES];
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) word[l] = mask >> l & 1 ? (u32)(at[l] / 4)
+                                                                      : COUNT_NOBODY + l;
+    return mask ? degree(word, atomic ? mask : mask & firsts(word)) : 0;
+}
+
+/* The same for aligned accesses of 8, 16 or 32 bytes. So many lanes as fill the 32 banks take part at once, each uses as many
+ * banks side by side, and lanes want the same words only if they want the same element: it is enough to look at elements.
+ * Elements one behind the other, and one for all, take one pass. */
+static u32 bank_conflict_passes_wide(const u64 *at, u32 mask, u32 size, bool atomic)
+{
+    const u32 lanes = LANES * 4 / size, all = (u32)((1ull << lanes) - 1);
+    const u32 shift = size == 8 ? 3 : size == 16 ? 4 : 5;
     u32 total = 0;
     for (u32 first = 0; first < LANES; first += lanes) {
-        u32 on = each == 1 ? mask : 0;
-        _Alignas(64) u32 word[LANES];
-        for (u32 l = 0; each > 1 && l < lanes; l++)
-            on |= (mask >> (first + l) & 1 ? words : 0) << l * each;
+        const u32 on = mask >> first & all;
+        const u64 *const a = at + first;
+        u64 follow = 0, same = 0;
         if (!on) continue;
-        LANE_LOOP for (u32 l = 0; l < LANES; l++)
-        {
-            const u32 w = (u32)(at[first + l / each] / 4) + l % each;
-            word[l] = on >> l & 1 ? w : COUNT_NOBODY + l;
+        for (u32 l = 1; l < lanes; l++) {
+            follow |= a[l] ^ (a[0] + (u64)l * size);
+            same |= a[l] ^ a[0];
         }
-        total += degree(word, atomic ? on : on & firsts(word));
+        if (on == all && !atomic && (!follow || !same)) {
+            total++;
+            continue;
+        }
+        u8 count[LANES / 2] = {0}, most = 0;
+        for (u32 left = on; left; left &= left - 1) {
+            const u32 l = (u32)__builtin_ctz(left);
+            const u64 element = a[l] >> shift;
+            bool known = false;
+            for (u32 before = atomic ? 0 : on & ((1u << l) - 1); before; before &= before - 1)
+                known |= a[__builtin_ctz(before)] >> shift == element;
+            if (known) continue;
+            const u8 n = ++count[element % lanes];
+            most = n > most ? n : most;
+        }
+        total += most;
     }
     return total;
 }
@@ -147,12 +171,9 @@ static u32 bank_conflict_passes(const struct emu_group *g, const u64 *at, u32 ma
                                 bool atomic)
 {
     if (g->worker->machine->narrow_banks) return bank_conflict_passes_16(at, mask, size, atomic);
-    switch (size) {
-    case 8: return bank_conflict_passes_32(at, mask, 2, atomic);
-    case 16: return bank_conflict_passes_32(at, mask, 4, atomic);
-    case 32: return bank_conflict_passes_32(at, mask, 8, atomic);
-    default: return bank_conflict_passes_32(at, mask, 1, atomic);
-    }
+    if (size == 8 || size == 16 || size == 32)
+        return bank_conflict_passes_wide(at, mask, size, atomic);
+    return bank_conflict_passes_32(at, mask, atomic);
 }
 
 #ifdef __AVX512BW__
@@ -394,7 +415,7 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     s->shared++;
     s->shared_lanes += LANES;
     const u32 passes = narrow      ? bank_conflict_passes_16(wide, ~0u, size, true)
-                       : size == 8 ? bank_conflict_passes_32(wide, ~0u, 2, true)
+                       : size == 8 ? bank_conflict_passes_wide(wide, ~0u, 8, true)
                                    : degree(word, ~0u);
     s->bank_conflict_passes += passes;
     const u32 again = shared_with_later(g->worker->who, word);

@@ -422,6 +422,13 @@ static bool copy_whole(struct emu_group *g, const struct emu_uop *in, u32 mask, 
     if (watched(g) || !lanes_inside(to, mask, 0, g->cta->shared_size, size) ||
         !lanes_inside(from, mask, b->low, b->high, size))
         return false;
+    bool run = mask == ~0u; /* all one behind the other, there and here: one copy */
+    for (u32 l = 1; l < LANES && run; l++)
+        run = to[l] - to[0] == (u64)l * size && from[l] - from[0] == (u64)l * size;
+    if (run) {
+        memcpy(d + to[0], b->host + (from[0] - b->low), (size_t)LANES * size);
+        return true;
+    }
 #define COPY(n)                                                                                    \
     for (u32 left = mask; left; left &= left - 1) {                                                \
         const u32 l = (u32)__builtin_ctz(left);                                                    \

@@ -378,6 +378,22 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             uop_addresses(g, in, w, SPACE, at);                                                    \
             enum way way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);               \
             count_access(g, in, w, at, m, size, way, SPACE);                                       \
+            if (m == ~0u && way != WAY_SLOW && (n == 2 || n == 4)) { /* in order of lanes */       \
+                if (way == WAY_SAME) fill_run(at, (u64)(uintptr_t)host, 0);                        \
+                else if (way == WAY_FOLLOW) fill_run(at, (u64)(uintptr_t)host, size);              \
+                else LANE_LOOP for (int l = 0; l < LANES; l++) at[l] += (u64)(uintptr_t)host;      \
+                const D *const a = LANE_ROW(const D, v->rows[0]) + w * LANES,                      \
+                               *const b = LANE_ROW(const D, v->rows[1]) + w * LANES,               \
+                               *const c = n == 4 ? LANE_ROW(const D, v->rows[2]) + w * LANES : a,  \
+                               *const d = n == 4 ? LANE_ROW(const D, v->rows[3]) + w * LANES : a;  \
+                for (u32 l = 0; l < LANES; l++) {                                                  \
+                    E *const p = (E *)(uintptr_t)at[l];                                            \
+                    const E e[4] = {(E)a[l], (E)b[l], (E)c[l], (E)d[l]};                           \
+                    if (n == 4) memcpy(p, e, sizeof e);                                            \
+                    else memcpy(p, e, sizeof e / 2);                                               \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
             for (u32 left = m; left; left &= left - 1) {                                           \
                 u32 l = (u32)__builtin_ctz(left);                                                  \
                 E e[8];                                                                            \

@@ -504,16 +504,35 @@ const struct emu_uop *emu_op_unsupported(struct emu_group *g, const struct emu_u
 
 /* ---- special registers that change ---------------------------------------------------------------- */
 
+/* One value for all lanes that are on: a clock. */
+static void fill_lanes(struct emu_group *g, u32 bytes, u32 row, u64 value)
+{
+    for (u32 w = 0; w < g->warps; w++) {
+        const u32 m = g->exec[w];
+        if (bytes == 8) {
+            u64 *d = (u64 *)(void *)(g->r64 + row) + w * LANES;
+            for (u32 l = 0; l < LANES; l++) d[l] = m >> l & 1 ? value : d[l];
+        } else if (bytes == 4) {
+            u32 *d = (u32 *)(void *)(g->r32 + row) + w * LANES;
+            for (u32 l = 0; l < LANES; l++) d[l] = m >> l & 1 ? (u32)value : d[l];
+        } else
+            for (u32 left = m; left; left &= left - 1)
+                emu_put(g, bytes, row, w, (u32)__builtin_ctz(left), value);
+    }
+}
+
 const struct emu_uop *emu_op_special(struct emu_group *g, const struct emu_uop *in)
 {
-    u64 clock = g->worker->clocks_stand ? g->clock_at : emu_clock(g), value = 0;
-    bool high = in->imm == SPECIAL_CLOCK_HI || in->imm == SPECIAL_TIMER_HI;
-    if (in->imm >= SPECIAL_CLOCK) value = high ? clock >> 32 : clock;
+    if (in->imm >= SPECIAL_CLOCK) {
+        const u64 clock = g->worker->clocks_stand ? g->clock_at : emu_clock(g);
+        const bool high = in->imm == SPECIAL_CLOCK_HI || in->imm == SPECIAL_TIMER_HI;
+        fill_lanes(g, in->x, in->d, high ? clock >> 32 : clock);
+        return in + 1;
+    }
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
-            u32 l = (u32)__builtin_ctz(m);
-            if (in->imm < SPECIAL_CLOCK) value = emu_special_value(g, w, l, (u32)in->imm);
-            emu_put(g, in->x, in->d, w, l, value);
+            const u32 l = (u32)__builtin_ctz(m);
+            emu_put(g, in->x, in->d, w, l, emu_special_value(g, w, l, (u32)in->imm));
         }
     return in + 1;
 }
