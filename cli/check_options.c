@@ -100,6 +100,7 @@ static bool read_checks(struct check *c)
     if (s.checks & EMU_CHECK_MEMORY) buf_puts(&rest, ",memory");
     if (s.checks & EMU_CHECK_INIT) buf_puts(&rest, ",init");
     if (s.checks & EMU_CHECK_SYNC) buf_puts(&rest, ",sync");
+    if (s.checks & EMU_CHECK_BOUNDS) buf_puts(&rest, ",bounds");
     if (s.checks & EMU_CHECK_API) buf_puts(&rest, ",api");
     if (rest.size) c->request.checks = arena_copy(c->arena, rest.data + 1, rest.size - 1);
     buf_free(&rest);

@@ -133,7 +133,7 @@ static void value(struct buf *out, const struct command_option *o)
     if (strcmp(o->name, "gpu") == 0) buf_puts(out, "$_heddle_gpus");
     else if (strcmp(o->name, "order") == 0) buf_puts(out, "$_heddle_orders");
     else if (strcmp(o->name, "check") == 0)
-        buf_puts(out, "memory init sync race atomicity api all");
+        buf_puts(out, "memory init sync bounds race atomicity api all");
     else if (is_choice(o->argument))
         for (const char *p = o->argument; *p; p++) buf_putc(out, *p == '|' ? ' ' : *p);
     else if (strstr(o->argument, "FILE")) buf_puts(out, "FILE");

@@ -171,7 +171,8 @@ const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
     {.name = "check",
      .argument = "CHECK[,CHECK...]",
      .standard = "none",
-     .help = "Also check each run for memory, init, sync or api errors, as for 'heddle run'.",
+     .help =
+         "Also check each run for memory, init, sync, bounds or api errors, as for 'heddle run'.",
      .id = OPTION_CHECK,
      .targets = TARGET_ANY},
     {.name = "stop",

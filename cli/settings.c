@@ -44,6 +44,7 @@ void settings_to_device(const struct settings *s, struct heddle_device_options *
     out->continue_after_faults = s->continue_after_faults;
     out->check_memory = s->checks & EMU_CHECK_MEMORY;
     out->check_init = s->checks & EMU_CHECK_INIT;
+    out->check_bounds = s->checks & EMU_CHECK_BOUNDS;
     out->check_sync = s->checks & EMU_CHECK_SYNC;
     out->check_race = s->checks & EMU_CHECK_RACE;
     out->check_atomicity = s->checks & EMU_CHECK_ATOMICITY;

@@ -54,7 +54,7 @@ _heddle_values() # COMMAND --OPTION
     'run --divergence') echo "stack its";;
     'run --speculate') echo "on off";;
     'run --on-fault') echo "stop continue";;
-    'run --check') echo "memory init sync race atomicity api all";;
+    'run --check') echo "memory init sync bounds race atomicity api all";;
     'run --suppress') echo "FILE";;
     'run --max-instructions') echo "";;
     'run --timeout') echo "";;
@@ -77,7 +77,7 @@ _heddle_values() # COMMAND --OPTION
     'check --order') echo "$_heddle_orders";;
     'check --runs') echo "";;
     'check --seed') echo "";;
-    'check --check') echo "memory init sync race atomicity api all";;
+    'check --check') echo "memory init sync bounds race atomicity api all";;
     'check --stop') echo "many different never";;
     'check --jobs') echo "";;
     'check --run-timeout') echo "";;
@@ -115,7 +115,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --divergence') echo "stack its";;
     'estimate --speculate') echo "on off";;
     'estimate --on-fault') echo "stop continue";;
-    'estimate --check') echo "memory init sync race atomicity api all";;
+    'estimate --check') echo "memory init sync bounds race atomicity api all";;
     'estimate --suppress') echo "FILE";;
     'estimate --max-instructions') echo "";;
     'estimate --timeout') echo "";;
@@ -144,7 +144,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --divergence') echo "stack its";;
     'compare --speculate') echo "on off";;
     'compare --on-fault') echo "stop continue";;
-    'compare --check') echo "memory init sync race atomicity api all";;
+    'compare --check') echo "memory init sync bounds race atomicity api all";;
     'compare --suppress') echo "FILE";;
     'compare --max-instructions') echo "";;
     'compare --timeout') echo "";;
@@ -180,7 +180,7 @@ _heddle_values() # COMMAND --OPTION
     'report --divergence') echo "stack its";;
     'report --speculate') echo "on off";;
     'report --on-fault') echo "stop continue";;
-    'report --check') echo "memory init sync race atomicity api all";;
+    'report --check') echo "memory init sync bounds race atomicity api all";;
     'report --suppress') echo "FILE";;
     'report --max-instructions') echo "";;
     'report --timeout') echo "";;
@@ -210,7 +210,7 @@ _heddle_values() # COMMAND --OPTION
     'advise --divergence') echo "stack its";;
     'advise --speculate') echo "on off";;
     'advise --on-fault') echo "stop continue";;
-    'advise --check') echo "memory init sync race atomicity api all";;
+    'advise --check') echo "memory init sync bounds race atomicity api all";;
     'advise --suppress') echo "FILE";;
     'advise --max-instructions') echo "";;
     'advise --timeout') echo "";;
@@ -238,7 +238,7 @@ _heddle_values() # COMMAND --OPTION
     'trace record --divergence') echo "stack its";;
     'trace record --speculate') echo "on off";;
     'trace record --on-fault') echo "stop continue";;
-    'trace record --check') echo "memory init sync race atomicity api all";;
+    'trace record --check') echo "memory init sync bounds race atomicity api all";;
     'trace record --suppress') echo "FILE";;
     'trace record --max-instructions') echo "";;
     'trace record --timeout') echo "";;
@@ -300,7 +300,7 @@ _heddle_values() # COMMAND --OPTION
     'communication --divergence') echo "stack its";;
     'communication --speculate') echo "on off";;
     'communication --on-fault') echo "stop continue";;
-    'communication --check') echo "memory init sync race atomicity api all";;
+    'communication --check') echo "memory init sync bounds race atomicity api all";;
     'communication --suppress') echo "FILE";;
     'communication --max-instructions') echo "";;
     'communication --timeout') echo "";;

@@ -53,6 +53,7 @@ enum emu_check { /* checks in addition to bounds, alignment and spaces, which ar
                  EMU_CHECK_RACE = 8,       /* determinism/race/race.h */
                  EMU_CHECK_ATOMICITY = 16, /* determinism/race/atomicity.h */
                  EMU_CHECK_API = 32,       /* cuda/: calls that fail */
+                 EMU_CHECK_BOUNDS = 64,    /* accesses that leave their __shared__ variable */
 };
 
 enum emu_isa { EMU_ISA_BEST, EMU_ISA_PORTABLE, EMU_ISA_AVX2, EMU_ISA_AVX512 };

@@ -169,6 +169,7 @@ struct heddle_device_options {
         continue_after_faults; /* wrong loads give 0, wrong stores are dropped: findings, not faults */
     bool check_memory;         /* find leaks and wrong frees, never use an address twice */
     bool check_init;           /* find reads of memory that nothing wrote */
+    bool check_bounds;         /* find accesses that leave their __shared__ variable */
     bool check_sync;           /* find shuffles and votes whose lanes are elsewhere */
     bool check_race;           /* find data races: unordered accesses (slower) */
     bool check_atomicity;      /* find memory that a kernel accesses both by atomics and plainly */

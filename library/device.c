@@ -64,6 +64,7 @@ struct emu_config device_config(const struct heddle_device_options *o, const str
                                .continue_after_faults = o->continue_after_faults,
                                .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |
                                          (o->check_init ? EMU_CHECK_INIT : 0u) |
+                                         (o->check_bounds ? EMU_CHECK_BOUNDS : 0u) |
                                          (o->check_sync ? EMU_CHECK_SYNC : 0u) |
                                          (o->check_race ? EMU_CHECK_RACE : 0u) |
                                          (o->check_atomicity ? EMU_CHECK_ATOMICITY : 0u) |

@@ -67,6 +67,10 @@ bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f, bool loads)
 /* Whether a statement, which is an instruction, does anything but write registers. */
 bool ptx_flow_has_effect(const struct ptx_flow *f, size_t s);
 
+/* By statement: the .shared variable whose address the instruction's first address in memory was made from; NULL: none, or
+ * it cannot be told. (shared_base.c) */
+const struct ptx_var **ptx_flow_shared_bases(struct arena *arena, const struct ptx_flow *f);
+
 /* ---- liveness ---------------------------------------------------------------------------------- */
 
 enum ptx_use_fate {

@@ -97,7 +97,8 @@ static unsigned check_bits(struct piece word)
         {"race", EMU_CHECK_RACE},
         {"atomicity", EMU_CHECK_ATOMICITY},
         {"api", EMU_CHECK_API},
-        {"all", EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC},
+        {"bounds", EMU_CHECK_BOUNDS},
+        {"all", EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC | EMU_CHECK_BOUNDS},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (is(word, words[i].word)) return words[i].bits;

@@ -41,4 +41,7 @@ struct check_init;
 struct check_init *check_init_new(struct arena *arena, struct check *c);
 const struct emu_observer *check_init_observer(struct check_init *k);
 
+/* EMU_CHECK_BOUNDS. (check_shared.c) */
+const struct emu_observer *check_bounds_observer(struct arena *arena, struct check *c);
+
 #endif

@@ -468,13 +468,16 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
         l = &watched_launch;
     }
     /* Checks that are observers come before the caller's observers. */
-    if (e->config.checks & EMU_CHECK_INIT) {
+    if (e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_BOUNDS)) {
         const struct emu_observer **list = arena_array(a, const struct emu_observer *,
-                                                       l->observer_count + 1);
-        list[0] = check_init_observer(check_init_new(a, &tree.check));
-        for (size_t i = 0; i < l->observer_count; i++) list[i + 1] = l->observers[i];
+                                                       l->observer_count + 2);
+        size_t n = 0;
+        if (e->config.checks & EMU_CHECK_INIT)
+            list[n++] = check_init_observer(check_init_new(a, &tree.check));
+        if (e->config.checks & EMU_CHECK_BOUNDS) list[n++] = check_bounds_observer(a, &tree.check);
+        for (size_t i = 0; i < l->observer_count; i++) list[n++] = l->observers[i];
         watched_launch.observers = list;
-        watched_launch.observer_count++;
+        watched_launch.observer_count = n;
         l = &watched_launch;
     }
     launch_grid(e, k, l, &tree, a);

@@ -21,11 +21,9 @@ static const struct {
     const char *name;
     unsigned kinds;
 } checks[] = {
-    {"race", 1u << EMU_RACE},
-    {"atomicity", 1u << EMU_MIXED},
-    {"init", 1u << EMU_UNINITIALISED},
-    {"sync", 1u << EMU_BAD_LANES},
-    {"memory", 1u << EMU_DOUBLE_FREE | 1u << EMU_BAD_FREE},
+    {"race", 1u << EMU_RACE},          {"atomicity", 1u << EMU_MIXED},
+    {"init", 1u << EMU_UNINITIALISED}, {"bounds", 1u << EMU_OUT_OF_BOUNDS},
+    {"sync", 1u << EMU_BAD_LANES},     {"memory", 1u << EMU_DOUBLE_FREE | 1u << EMU_BAD_FREE},
 };
 
 /* From the start of the text; * stands for anything. */

@@ -73,6 +73,7 @@ struct lower { /* a function */
     u8 watched; /* enum lower_watch */
     bool its;
     struct lower_reg *regs;
+    const struct ptx_var **shared_bases; /* by statement: ptx_flow_shared_bases */
     bool *needed, *skip; /* by statement: it does something; its result is a row already */
     u32 *dead, dead_count;
     struct emu_fill *fills;

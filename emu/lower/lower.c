@@ -344,6 +344,18 @@ static void name_source(const struct lower *L, const struct ptx_loc *loc, struct
     q->from_file = file_name(L, loc->file);
 }
 
+/* The shared variable that the statement at hand accesses, if it is known and static. */
+static void name_shared(const struct lower *L, struct emu_place_of *q)
+{
+    const struct ptx_var *v = L->shared_bases[L->stmt];
+    const uint64_t size = v ? ptx_var_size(v) : 0;
+    if (!size || size > UINT32_MAX || v->linkage == PTX_LINK_EXTERN) return;
+    q->shared_at = image_shared_offset(L->layout, L->code->module, v->sym);
+    q->shared_size = q->shared_at == UINT32_MAX ? 0 : (u32)size;
+    q->shared_name = v->sym->name->text;
+    q->shared_name_length = v->sym->name->length;
+}
+
 static void add_place(struct lower *L, const struct ptx_inst *i, const struct ptx_loc *loc)
 {
     struct emu_program *p = L->program;
@@ -355,6 +367,7 @@ static void add_place(struct lower *L, const struct ptx_inst *i, const struct pt
         .at = i->at, .block = p->block_count - 1, .inst = i, .code = L->code};
     if (loc) name_source(L, loc, q);
     q->dead_result = lower_result_dead(L, i);
+    name_shared(L, q);
     L->pc = p->place_count++;
 }
 
@@ -448,6 +461,7 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
     L->cfg = ptx_cfg_new(scratch, c->func);
     L->flow = ptx_flow_new(scratch, L->cfg);
     L->needed = ptx_flow_needed(scratch, L->flow, true);
+    L->shared_bases = ptx_flow_shared_bases(scratch, L->flow);
     struct ptx_live *live = ptx_live_new(scratch, L->flow, NULL);
     L->dead_count = ptx_live_dead_atoms(scratch, live, &L->dead);
     c->reads_undefined = live->in[0].regs || live->in[0].preds;

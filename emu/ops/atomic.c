@@ -571,7 +571,6 @@ static bool atom_read_lanes(struct emu_group *g, const struct emu_uop *in,
     const u32 width = v->width, size = width * v->count;
     const bool cas = v->op == ATOMIC_CAS;
     o->local = 0;
-    o->global = false;
     for (u32 left = g->exec[0]; left; left &= left - 1) {
         const u32 l = (u32)__builtin_ctz(left);
         u8 *b = o->data + 64 * l;

@@ -179,6 +179,10 @@ struct emu_place_of { /* of an instruction: for messages and counts */
     const struct ptx_inst *inst;
     const struct emu_code *code;
     bool dead_result; /* of an atomic: nobody reads what it returns */
+    /* Of an access of shared memory: the static variable that its address was made from. */
+    u32 shared_at, shared_size; /* its place; bytes, 0: not known */
+    const char *shared_name;
+    u32 shared_name_length;
 };
 
 /* Of a basic block, or of a part of one that a call ends: its PTX instructions are first_pc .. first_pc + count - 1. */

@@ -219,7 +219,8 @@ bool emu_goes_on(struct emu_group *g, const struct emu_uop *in, enum emu_fault_k
     if (!ctx->config->continue_after_faults || ctx->m->speculation) return false;
     for (u32 i = 0; i < 3; i++) thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
     pthread_mutex_lock(&ctx->lock);
-    check_add(ctx->m->check, ctx->m, kind, in->pc, g->cta->index, thread, address, what);
+    check_add(ctx->m->check, ctx->m, kind, in->pc, g->cta->index, thread,
+              g->worker->faults_at_offset ? 0 : address, what);
     pthread_mutex_unlock(&ctx->lock);
     return true;
 }

@@ -60,7 +60,7 @@ bool speculation_applies(const struct emu *e, struct emu_kernel *k, const struct
             (by_thread && !e->config.count && emu_kernel_plain(k))) &&
            k->may_be_conflict_free && k->conflicts[by_thread] < MOST_CONFLICTS &&
            e->config.divergence != EMU_ITS &&
-           !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC));
+           !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_SYNC | EMU_CHECK_BOUNDS));
 }
 
 /* The order is given the rest of the log; commit: the run was free of conflicts. */

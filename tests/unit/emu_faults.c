@@ -103,8 +103,6 @@ static const struct {
     {"", "red.global.add.u64 [%d1+4], %d1;", EMU_MISALIGNED, "8 bytes", "no multiple of 8"},
     {"", "atom.shared.cas.b32 %r2, [s+6], 0, 1;", EMU_MISALIGNED, "4 bytes", "no multiple of 4"},
     /* the wrong space */
-    {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2;", "atom.add.u32 %r2, [%d2], 1;", EMU_WRONG_SPACE,
-     ".local", NULL},
     {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2;", "mbarrier.init.b64 [%d2], 1;", EMU_WRONG_SPACE,
      NULL, NULL},
     /* stops */

@@ -182,8 +182,8 @@ Test(emu_found, long_copies_end_in_time)
     r.args[0] = emu_out(&r, g, sizeof g);
     r.ptx = emu_ptx(".param .u64 g",
                     ".reg .b64 %d<2>; .reg .b32 %r<2>; .reg .pred %p<2>;\n"
-                    ".shared .align 16 .b8 s[65536];\nld.param.u64 %d0, [g];\nagain:\n"
-                    "cp.async.bulk.global.shared::cta.bulk_group [%d0], [s], 65536;\n"
+                    ".shared .align 16 .b8 s[32768];\nld.param.u64 %d0, [g];\nagain:\n"
+                    "cp.async.bulk.global.shared::cta.bulk_group [%d0], [s], 32768;\n"
                     "add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 60000;\n@%p1 bra again;\nret;\n");
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
